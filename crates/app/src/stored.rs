@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use proofmark_judge::raw_of;
-use proofmark_judge::reread::read_again;
+use proofmark_judge::reread::{Own, read_again};
 use proofmark_model::{Run, read_run};
 use proofmark_run::read_text;
 
@@ -28,7 +28,8 @@ pub fn read(path: &Path) -> Result<Run> {
     if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
         samples::complete(&mut raw, folder);
     }
-    let reread = read_again(&stored, &raw, &tool());
+    let declared = |id: &str| proofmark_workloads::find(id).map(|workload| workload.spec());
+    let reread = read_again(&stored, &raw, Own { tool: &tool(), declared: &declared });
     if let Some(line) = reread.words() {
         say(&format!("proofmark: {}: {line}", path.display()));
     }

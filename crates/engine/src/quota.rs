@@ -63,10 +63,11 @@ pub(crate) fn read_all(cpu_stat: &[PathBuf]) -> Vec<Group> {
     cpu_stat.iter().map(|file| Group::read(file)).collect()
 }
 
-/// Place of the group that grants the least.
+/// Place of the group that grants the least; of several the outermost, which holds the others and is
+/// throttled first.
 fn tightest(groups: &[Group]) -> Option<usize> {
     let cpus = |place: &usize| groups[*place].quota.and_then(|q| q.cpus);
-    let some = (0..groups.len()).filter(|place| cpus(place).is_some());
+    let some = (0..groups.len()).rev().filter(|place| cpus(place).is_some());
     some.min_by(|a, b| cpus(a).unwrap_or(0.0).total_cmp(&cpus(b).unwrap_or(0.0)))
 }
 

@@ -72,15 +72,27 @@ fn processes(root: &Root) -> CgroupLimit {
 
 fn memory(root: &Root) -> CgroupLimit {
     let Ok(place) = cgroup::place(root, "memory") else { return CgroupLimit::default() };
-    let (limit, used, events) = match place.version {
-        Version::V1 => ("memory.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"),
-        Version::V2 => ("memory.max", "memory.current", "memory.events"),
+    let (limit, used) = match place.version {
+        Version::V1 => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
+        Version::V2 => ("memory.max", "memory.current"),
     };
     let used = |folder: &str| root.number(&below(folder, used)).ok();
     let least = tightest(root, &place, limit, used);
-    // Its own counts each of its processes that was killed, whichever limit was the cause.
-    let own = place.folders.first().and_then(|own| root.read(&below(own, events)).ok());
-    CgroupLimit { hits: own.and_then(|text| counter(&text, "oom_kill")), ..least }
+    let count = |folder: &String, file: &str, name: &str| {
+        counter(&root.read(&below(folder, file)).ok()?, name)
+    };
+    let hits = match place.version {
+        // Counts each of its processes that was killed, whichever limit was the cause.
+        Version::V1 => {
+            place.folders.first().and_then(|own| count(own, "memory.oom_control", "oom_kill"))
+        }
+        // Each group counts how often its own limit was the cause.
+        Version::V2 => {
+            let of = |folder| count(folder, "memory.events", "oom");
+            place.folders.iter().filter_map(of).reduce(|a, b| a + b)
+        }
+    };
+    CgroupLimit { hits, ..least }
 }
 
 /// The limit that leaves the least, of those that are set.
@@ -116,12 +128,14 @@ mod tests {
         m.put(&format!("{own}/memory.max"), "max\n");
         m.put(&format!("{own}/memory.events"), "low 0\noom 4\noom_kill 3\n");
         m.put(&format!("{above}/memory.max"), "4096\n");
+        m.put(&format!("{above}/memory.events"), "oom 5\noom_kill 9\n");
         let state = system_state(&m.root());
         let file = format!("{above}/pids.max");
         let expected = CgroupLimit { limit: Some(10), used: Some(9), hits: Some(7), file };
         assert_eq!(state.cgroup_processes, expected);
         let file = format!("{above}/memory.max");
-        let expected = CgroupLimit { limit: Some(4096), used: None, hits: Some(3), file };
+        // How often a limit was the cause, not how many were killed.
+        let expected = CgroupLimit { limit: Some(4096), used: None, hits: Some(9), file };
         assert_eq!(state.cgroup_memory, expected);
     }
 

@@ -24,7 +24,7 @@ fn is_unrecorded(host: &Host, m: &Measurement) -> bool {
     let Ok(Capacity { quota: Some(quota), threads, cpus, .. }) = Capacity::derive(host, m) else {
         return false;
     };
-    let period_s = host.limits.cpu_quota.get().map_or(0.1, CpuQuota::period);
+    let period_s = host.limits.cpu_quota.get().map_or(CpuQuota::USUAL_PERIOD_S, CpuQuota::period);
     let is_short = |seconds: f64| seconds < CpuQuota::PERIODS * period_s;
     m.has_rounds()
         && !is_recorded

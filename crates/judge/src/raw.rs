@@ -17,7 +17,7 @@ pub fn raw_of(run: &Run) -> RawRun {
 /// The reasons that only who measured knows: why which tools did not run.
 const REASONS: &str = "references";
 
-fn raw_measurement(m: &Measurement) -> RawMeasurement {
+pub(crate) fn raw_measurement(m: &Measurement) -> RawMeasurement {
     let known = m.missing.iter().filter(|(part, _)| part.starts_with(REASONS));
     RawMeasurement {
         workload: m.workload.clone(),

@@ -3,20 +3,22 @@
 
 use proofmark_model::{
     FigureKind, Finding, Measurement, RawRun, Run, Severity, Statistics, Tool, Trial, Verdict,
-    Verification, counted, summarise,
+    Verification, WorkloadSpec, counted, summarise,
 };
 
+use crate::raw::raw_measurement;
 use crate::run::judge;
 
 /// What reading a run file may find: id, title and meaning.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         EDITED,
-        "The file contradicts itself",
+        "Stored conclusions do not follow from the trials",
         "A run file that is read is judged again. What it stores of a result (statistics, \
          verification, and, where the same program wrote it, verdict and findings) must follow from \
-         its trials; a run that ended must hold a result for each planned configuration. Otherwise \
-         the file was changed after the run, and the result is invalid. Edits that contradict nothing \
+         its trials; declarations of workloads must be this program's, if it wrote the file; a run that \
+         ended must hold a result for each planned configuration. Otherwise the file was changed after \
+         the run, and the result is invalid. Edits that contradict nothing \
          in the file cannot be seen. Use the original file, or measure again.",
     ),
     (
@@ -29,10 +31,18 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
 ];
 const EDITED: &str = "edited_file";
 const STORED_VERDICT: &str = "stored_verdict";
+const UNFINISHED: &str = "unfinished";
 
-/// Checks that were withdrawn because they were wrong: a verdict that rests on one of them alone
-/// gets better when it is read. Each with its reason.
-const WITHDRAWN: &[&str] = &[];
+const ADVICE: &str = "use the original file, or measure again";
+
+/// This program: which one it is, and what it declares of its workloads.
+#[derive(Clone, Copy)]
+pub struct Own<'a> {
+    /// Version, commit and build.
+    pub tool: &'a Tool,
+    /// Declarations by the workload's id.
+    pub declared: &'a dyn Fn(&str) -> Option<&'static WorkloadSpec>,
+}
 
 /// A run that was read, judged again, and how many of its verdicts that changed.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,80 +56,87 @@ pub struct Reread {
 impl Reread {
     /// What changed, in one line; `None` if nothing did.
     pub fn words(&self) -> Option<String> {
-        let removed = self.run.findings.iter().find(|f| f.check == EDITED);
-        let parts = [self.changed_verdicts(), removed.map(|f| f.message.clone())];
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        (!parts.is_empty()).then(|| format!("judged again: {}", parts.join("; ")))
-    }
-
-    fn changed_verdicts(&self) -> Option<String> {
         let all = counted(self.run.measurements.len(), "verdict");
-        let line = match self.changed {
-            1 => format!("1 of {all} is not the stored one"),
-            n => format!("{n} of {all} are not the stored ones"),
-        };
-        (self.changed > 0).then_some(line)
+        let changed = (self.changed > 0)
+            .then(|| format!("{} of {all} changed, see the findings", self.changed));
+        let of_run = self.run.findings.iter().find(|f| f.check == EDITED);
+        let parts = changed.into_iter().chain(of_run.map(|f| f.message.clone()));
+        let parts: Vec<String> = parts.collect();
+        (!parts.is_empty()).then(|| format!("judged again by this version: {}", parts.join("; ")))
     }
 }
 
-/// Judges what a file stores again. `raw` is what it measured, maybe completed since it was saved;
-/// `own` is this program.
-pub fn read_again(stored: &Run, raw: &RawRun, own: &Tool) -> Reread {
+/// Judges what a file stores again. `raw` is what it measured, maybe completed since it was saved.
+pub fn read_again(stored: &Run, raw: &RawRun, own: Own) -> Reread {
     let mut run = judge(raw);
+    // What is gone from an anonymous run may have decided a verdict.
+    let by_us = stored.tool == *own.tool && !stored.anonymous;
     let mut changed = 0;
     for (new, old) in run.measurements.iter_mut().zip(&stored.measurements) {
         // What was completed was judged with fewer trials.
-        if new.trials.len() == old.trials.len() {
-            match contradiction(stored, old, new, own) {
-                Some(found) => new.findings.push(found),
-                None => uphold(old, new, &stored.tool),
+        let is_complete = new.trials.len() == old.trials.len();
+        let what = is_complete.then(|| edited(stored, old)).flatten();
+        let what = what.or_else(|| other_conclusions(old, new).filter(|_| by_us && is_complete));
+        match what {
+            Some(what) => {
+                new.findings.push(Finding::new(EDITED, Severity::Invalid, what, ADVICE));
             }
-            new.verdict = Verdict::of(&new.findings);
+            None => uphold(old, new, &stored.tool),
         }
+        new.verdict = Verdict::of(&new.findings);
         changed += usize::from(new.verdict != old.verdict);
     }
-    run.findings.extend(without_a_result(&run));
+    let declared = by_us.then(|| other_declaration(stored, own.declared)).flatten();
+    run.findings.extend(without_a_result(&run).into_iter().chain(declared));
     Reread { run, changed }
 }
 
-/// What a stored result says that its own trials do not.
-fn contradiction(
-    run: &Run,
-    stored: &Measurement,
-    judged: &Measurement,
-    own: &Tool,
-) -> Option<Finding> {
-    let advice = "use the original file, or measure again";
-    let found = |what: String| Finding::new(EDITED, Severity::Invalid, what, advice);
+/// What a stored result says that its own trials do not, whatever program wrote it.
+fn edited(run: &Run, stored: &Measurement) -> Option<String> {
     if !statistics_agree(stored) {
-        return Some(found("its stored statistics are not those of its trials".to_owned()));
+        return Some("its stored statistics are not those of its trials".to_owned());
     }
-    if !verification_agrees(stored.verification.as_ref(), judged.verification.as_ref()) {
-        return Some(found("its stored verification is not that of its trials".to_owned()));
+    let counted = raw_measurement(stored).verification();
+    if !verification_agrees(stored.verification.as_ref(), counted.as_ref()) {
+        return Some("its stored verification is not that of its trials".to_owned());
     }
-    if !is_one_after_the_other(run, stored) {
-        return Some(found("its trials overlap or are not in order of time".to_owned()));
+    (!is_one_after_the_other(run, stored))
+        .then(|| "its trials overlap or are not in order of time".to_owned())
+}
+
+/// What the same program concluded otherwise.
+fn other_conclusions(stored: &Measurement, judged: &Measurement) -> Option<String> {
+    if !figures_agree(stored, judged) {
+        return Some("its stored figures are not those of its trials".to_owned());
     }
     let doubts = |m: &Measurement| -> Vec<String> {
         let doubts = m.findings.iter().filter(|f| f.severity > Severity::Note);
         doubts.map(|f| f.check.to_string()).collect()
     };
     let (old, new) = (doubts(stored), doubts(judged));
-    if run.tool == *own && !figures_agree(stored, judged) {
-        return Some(found("its stored figures are not those of its trials".to_owned()));
-    }
-    if run.tool == *own && (stored.verdict != judged.verdict || old != new) {
-        let words = |verdict: Verdict, doubts: &[String]| match doubts {
-            [] => verdict.to_string(),
-            doubts => format!("{verdict} ({})", doubts.join(", ")),
-        };
-        return Some(found(format!(
+    let words = |verdict: Verdict, doubts: &[String]| match doubts {
+        [] => verdict.to_string(),
+        doubts => format!("{verdict} ({})", doubts.join(", ")),
+    };
+    (stored.verdict != judged.verdict || old != new).then(|| {
+        format!(
             "its stored verdict is {}, but the same program finds {} in its data",
             words(stored.verdict, &old),
             words(judged.verdict, &new)
-        )));
-    }
-    None
+        )
+    })
+}
+
+/// That a workload is declared in another way than the program that wrote the file does.
+fn other_declaration(
+    run: &Run,
+    declared: &dyn Fn(&str) -> Option<&'static WorkloadSpec>,
+) -> Option<Finding> {
+    let differs =
+        |(id, spec): &(&String, &WorkloadSpec)| declared(id).is_some_and(|own| own != *spec);
+    let (id, _) = run.workloads.iter().filter(|_| run.imported.is_none()).find(differs)?;
+    let message = format!("the file declares {id} in another way than the program that wrote it");
+    Some(Finding::new(EDITED, Severity::Invalid, message, ADVICE))
 }
 
 /// Rounding that a number may have gone through.
@@ -181,11 +198,15 @@ fn uphold(stored: &Measurement, judged: &mut Measurement, by: &Tool) {
     if judged.verdict >= stored.verdict {
         return;
     }
+    // A run that was completed since is no longer unfinished.
+    let is_over = |f: &Finding| f.check == UNFINISHED && judged.trials.len() > stored.trials.len();
     let weighs = |f: &&Finding| Verdict::of(std::slice::from_ref(*f)) == stored.verdict;
+    if stored.findings.iter().filter(weighs).any(is_over) {
+        return;
+    }
     let reasons: Vec<&Finding> = stored.findings.iter().filter(weighs).collect();
     let found_by = format!("proofmark {}", by.version);
-    let kept = reasons.iter().filter(|f| !WITHDRAWN.contains(&f.check.as_ref()));
-    let kept = kept.map(|f| (*f).clone().with("found_by", found_by.clone()));
+    let kept = reasons.iter().map(|f| (*f).clone().with("found_by", found_by.clone()));
     judged.findings.extend(kept);
     if reasons.is_empty() {
         let severity = match stored.verdict {
@@ -203,22 +224,17 @@ fn without_a_result(run: &Run) -> Option<Finding> {
     if run.ended.is_none() || run.interrupted.is_some() {
         return None;
     }
-    let has = |point: &&proofmark_model::Point| {
+    let lacks = |point: &&proofmark_model::Point| {
         !run.measurements.iter().any(|m| m.workload == point.workload && m.params == point.params)
     };
-    let lacking: Vec<_> = run.plan.points.iter().filter(has).collect();
+    let lacking: Vec<_> = run.plan.points.iter().filter(lacks).collect();
     let first = lacking.first()?;
     let message = format!(
         "the run ended, but {} of {} has no result in the file, such as {first}: results were removed",
         lacking.len(),
         counted(run.plan.points.len(), "planned configuration"),
     );
-    Some(Finding::new(
-        EDITED,
-        Severity::Invalid,
-        message,
-        "use the original file, or measure again",
-    ))
+    Some(Finding::new(EDITED, Severity::Invalid, message, ADVICE))
 }
 
 #[cfg(test)]
@@ -240,8 +256,12 @@ mod tests {
         run
     }
 
+    fn declared(id: &str) -> Option<&'static WorkloadSpec> {
+        proofmark_workloads::find(id).map(|workload| workload.spec())
+    }
+
     fn read(stored: &Run, own: &Tool) -> Reread {
-        read_again(stored, &raw_of(stored), own)
+        read_again(stored, &raw_of(stored), Own { tool: own, declared: &declared })
     }
 
     fn other() -> Tool {
@@ -267,7 +287,8 @@ mod tests {
 
     #[test]
     fn what_does_not_follow_from_the_trials_is_invalid() {
-        let edits: [(&str, fn(&mut Measurement)); 6] = [
+        type Edit = fn(&mut Measurement);
+        let edits: [(&str, Edit); 6] = [
             ("figures", |m| m.summary.as_mut().unwrap().delivered.value = Some(1.0)),
             ("statistics", |m| m.summary.as_mut().unwrap().trials.median *= 1.05),
             ("statistics", |m| drop(m.trials.pop())),
@@ -289,7 +310,10 @@ mod tests {
         (m.verdict, m.findings) = (Verdict::Valid, Vec::new());
         let reread = read(&whitewashed, &whitewashed.tool.clone());
         assert_eq!(reread.run.measurements[1].verdict, Verdict::Invalid);
-        assert_eq!(reread.words().unwrap(), "judged again: 1 of 2 verdicts is not the stored one");
+        assert_eq!(
+            reread.words().unwrap(),
+            "judged again by this version: 1 of 2 verdicts changed, see the findings"
+        );
     }
 
     #[test]
@@ -339,6 +363,32 @@ mod tests {
         let reread = read(&old, &other());
         assert_eq!(reread.run.measurements[1].verdict, Verdict::Suspect);
         assert_eq!(reread.changed, 1);
+    }
+
+    #[test]
+    fn an_anonymous_run_keeps_its_verdicts_without_the_facts_that_decided_them() {
+        let mut run = stored();
+        let m = &mut run.measurements[0];
+        m.findings.push(Finding::new("not_durable", Severity::Suspect, "mounted volatile", ""));
+        m.verdict = Verdict::Suspect;
+        run.anonymous = true;
+        assert_eq!(found(&run, &run.tool, Verdict::Suspect), ["not_durable: mounted volatile"]);
+        run.anonymous = false;
+        assert!(
+            found(&run, &run.tool, Verdict::Invalid)[0].starts_with(EDITED),
+            "it has its names"
+        );
+    }
+
+    #[test]
+    fn what_the_same_program_declares_otherwise_is_found() {
+        let mut run = stored();
+        run.workloads.get_mut("memory.rand_read").unwrap().work.data = None;
+        let tool = run.tool.clone();
+        let message = |run: &Run, own: &Tool| read(run, own).run.findings.pop().map(|f| f.message);
+        let said = message(&run, &tool).unwrap();
+        assert!(said.contains("declares memory.rand_read in another way"), "{said}");
+        assert_eq!(message(&run, &other()), None, "another program's declarations are its own");
     }
 
     #[test]

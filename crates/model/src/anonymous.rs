@@ -33,6 +33,7 @@ impl Run {
     /// If the run does not fit into JSON.
     pub fn anonymous(&self, others: &[String]) -> Result<Self, serde_json::Error> {
         let mut run = self.clone();
+        run.anonymous = true;
         let places = self.places(others);
         let named = Program::named_in_findings(&run.programs);
         for (i, program) in run.programs.iter_mut().enumerate() {

@@ -10,6 +10,9 @@ impl Measurement {
     /// trials its figure. In the measurement's unit.
     pub fn figure_values(&self, kind: FigureKind) -> Vec<f64> {
         let summary = self.summary.as_ref();
+        if summary.is_some_and(|s| s.figure(kind).value.is_none()) {
+            return Vec::new();
+        }
         if self.has_rounds() {
             return self.values_of_rounds(kind);
         }
@@ -46,7 +49,9 @@ mod tests {
     fn attainable_is_made_of_the_rounds_in_which_no_core_was_shared() {
         let spec = testing::spec("cpu.flops", Unit::FlopPerSecond);
         let mut m = testing::measurement(&spec, Default::default(), &[1.0]);
-        m.summary.as_mut().unwrap().headline = FigureKind::Attainable;
+        let s = m.summary.as_mut().unwrap();
+        s.headline = FigureKind::Attainable;
+        s.attainable.value = Some(10.0);
         let round = |rate: f64, width: f64| Round {
             delivered: rate / 2.0,
             attainable: Some(rate),
@@ -60,6 +65,8 @@ mod tests {
         assert_eq!(m.figure_values(FigureKind::Delivered).len(), 8);
         m.trials[0].rounds.remove(0);
         m.trials[0].rounds.remove(0);
+        m.summary.as_mut().unwrap().delivered.value = None;
+        assert!(m.figure_values(FigureKind::Delivered).is_empty(), "no figure has values");
         // The third widest is a shared one by now.
         assert_eq!(m.figure_values(FigureKind::Attainable).len(), 6);
     }

@@ -265,9 +265,10 @@ fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round]) -> Figur
             let rounds: Vec<Done> = limited.rounds.into_iter().map(done).collect();
             Figure { derived: limited.derived, ..figure(&rounds) }
         }
-        None if trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited())) => {
-            Figure::none("the rounds were too short to show what the CPU quota leaves")
-        }
+        None if trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited())) => Figure::none(
+            "no round shows what the CPU quota leaves: it is shorter than two periods, or was not \
+                 timed past the second refill",
+        ),
         None => {
             let rounds = rounds.iter().map(|r| done((r.delivered, r.seconds)));
             figure(&rounds.collect::<Vec<_>>())

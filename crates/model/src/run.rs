@@ -108,6 +108,9 @@ pub struct Run<M = Measurement> {
     /// What the user calls the machine or the run (`--label`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Whether names were taken out of it (`--anonymous`): some facts that were judged are gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anonymous: bool,
     /// The machine.
     pub host: Host,
     /// What was to be measured.
@@ -141,6 +144,7 @@ impl<M> Run<M> {
             interrupted: self.interrupted.clone(),
             imported: self.imported.clone(),
             label: self.label.clone(),
+            anonymous: self.anonymous,
             host: self.host.clone(),
             plan: self.plan.clone(),
             workloads: self.workloads.clone(),

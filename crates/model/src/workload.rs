@@ -59,6 +59,16 @@ impl Subsystem {
         self.facts().3
     }
 
+    /// By how much a valid figure may differ from the undisturbed one, as a share: it is the promise of
+    /// the verdict, and no setting of a check.
+    pub fn tolerance(self) -> f64 {
+        match self {
+            Self::Cpu => 0.02,
+            Self::Memory => 0.1,
+            Self::Disk | Self::Network => 0.25,
+        }
+    }
+
     /// Whether each thread is pinned to a CPU of its own.
     pub fn pins_threads(self) -> bool {
         matches!(self, Self::Cpu | Self::Memory)

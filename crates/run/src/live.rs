@@ -69,6 +69,7 @@ pub fn begin(
         interrupted: None,
         imported: None,
         label: None,
+        anonymous: false,
         host,
         plan,
         workloads,

@@ -314,3 +314,19 @@ fn several_runs_are_compared_with_the_first() {
     folder.refuses(&page, "compares two runs");
     assert_eq!(folder.run(&["compare", "a.json"]).code, Some(2));
 }
+
+/// A run file of an earlier version lacks what this one records.
+#[test]
+fn a_run_file_of_an_earlier_version_is_read_and_judged() {
+    let folder = Folder::new();
+    folder.file("run.json", include_bytes!("runs/0.2.0-before-quotas.json"));
+    let ended = folder.run(&["report", "run.json", "--format", "json"]).with(0);
+    assert_eq!(ended.stderr, "", "no verdict differs");
+    let run = proofmark_model::read_run(&ended.stdout).unwrap();
+    let verdicts: Vec<_> = run.measurements.iter().map(|m| m.verdict).collect();
+    assert_eq!(verdicts, [proofmark_model::Verdict::Valid; 2]);
+    let lacks = |m: &proofmark_model::Measurement| {
+        m.findings.iter().any(|f| f.check == "in_cache" && f.message.contains("older"))
+    };
+    assert!(run.measurements.iter().any(lacks), "it says what the file does not record");
+}

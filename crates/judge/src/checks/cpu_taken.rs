@@ -147,10 +147,15 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Host, Probe};
+    use proofmark_model::{FigureKind, Host, Probe};
 
     use super::*;
     use crate::testing::*;
+
+    /// The same with the median of whole problems put first.
+    fn median_of(m: Measurement) -> Measurement {
+        headed(m, FigureKind::Typical, 0.001)
+    }
 
     #[test]
     fn stolen_time_is_suspect() {
@@ -163,7 +168,13 @@ mod tests {
             ("in two trials", stolen(|i| Some(if i % 5 == 0 { 0.01 } else { 0.0 })), SUSPECT),
             ("one of few", few, SUSPECT),
             ("in ticks", stolen(|i| Some(if i % 4 == 0 { 0.01 } else { 0.0 })), SUSPECT),
-            ("one trial", stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 })), NOTE),
+            // Each trial is in all work over all time.
+            ("one trial", stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 })), SUSPECT),
+            (
+                "one trial, of a median",
+                median_of(stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 }))),
+                NOTE,
+            ),
             ("little", stolen(|_| Some(0.0005)), SILENT),
             ("not reported", stolen(|_| None), SILENT),
         ]);
@@ -177,7 +188,9 @@ mod tests {
         THROTTLED.on(&h, &[]).expect([("reached", held_for(|_| 0.05), suspect("0.5 CPUs"))]);
         let h = with_quota(host(), 1.5);
         THROTTLED.on(&h, &[]).expect([("never reached", flops(1), SILENT)]);
-        THROTTLED.expect([("one hold", held_for(|i| if i == 0 { 0.02 } else { 0.0 }), NOTE)]);
+        let once = held_for(|i| if i == 0 { 0.02 } else { 0.0 });
+        THROTTLED
+            .expect([("one hold", once.clone(), SUSPECT), ("of a median", median_of(once), NOTE)]);
     }
 
     fn taking(m: Measurement, seconds: f64) -> Measurement {
@@ -192,7 +205,8 @@ mod tests {
         OTHER_CPU.expect([
             ("a busy neighbour", taking(flops(1), 0.05), suspect("competing process")),
             ("housekeeping", taking(flops(1), 0.0005), SILENT),
-            ("one trial", one, NOTE),
+            ("one trial", one.clone(), SUSPECT),
+            ("one trial, of a median", median_of(one), NOTE),
             // Eight threads on two CPUs, 0.2 CPU-seconds a trial: a coarse account.
             ("threads that take turns", taking(flops(8), 0.03), SILENT),
             ("more than turns", taking(flops(8), 0.07), SUSPECT),

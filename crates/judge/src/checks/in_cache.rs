@@ -16,24 +16,21 @@ pub(super) static CHECK: Check = Check {
     id: "in_cache",
     class: Class::claim("how much of the data came from the cache is unknown"),
     title: "Cache measured as memory",
-    about: "Compares the reuse distance of a memory workload with the last-level caches of the usable \
-         CPUs, all instances. That is the least bytes of other lines that all threads touched \
-         before a line, or a block of several, came again, as the loops themselves count it. Where \
-         nothing came again, or a run file of an older version or a tool does not record it, the \
-         size of an array, region or set is compared. A distance, or an array, that is not larger \
-         than the caches, or than 4 MiB whatever is reported, is invalid: the result is that of a \
-         cache. A distance below 4 times the caches (STREAM's rule) is suspect, with the share that \
-         may come from the cache. Nine tenths of an array that meets the rule are enough. A note \
-         where no cache is reported, where an older file does not record the distance of a random \
-         order, and for random blocks smaller than a line, which meet each line several times. \
-         memory.sweep and memory.latency are named by their set and are not examined.",
+    about: "Data that comes again while a cache still holds it does not measure memory. The check uses the \
+         reuse distance of each trial: the least bytes of other lines that all threads touched before a \
+         line came again. Without a recorded distance (tools, older files) it uses the size of the data. \
+         At most the last-level caches of all usable CPUs, or 4 MiB: invalid. Below 4 times the caches \
+         (STREAM's rule): suspect, with the share that the cache may serve. Nine tenths of an array that \
+         meets the rule are enough. It is a note if no cache is reported, if the distance of a random \
+         order is missing, or for random blocks smaller than a line. memory.sweep and memory.latency are \
+         not examined: their names state the set.",
     examine: Examine::Each(of_ours, of_tool),
 };
 
 fn of_ours(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let touched: Option<Vec<_>> = m.trials.iter().map(|t| t.touched).collect();
-    let recorded = touched.is_some();
-    let distances = touched.into_iter().flatten().filter_map(|t| t.reuse_bytes).collect();
+    let touched: Vec<_> = m.trials.iter().filter_map(|t| t.touched).collect();
+    let recorded = touched.len() == m.trials.len();
+    let distances = touched.into_iter().filter_map(|t| t.reuse_bytes).collect();
     Data::of(ctx, m)?.examine(ctx, m, (recorded, distances))
 }
 
@@ -123,8 +120,8 @@ impl Data {
         match self.is_whole(distance) {
             true => format!("{what}, once round the data"),
             false => format!(
-                "{what}, although the data is {}: the order of accesses was made for shorter trials, \
-                 as by a calibration that was held back",
+                "{what}, although the data is {}: the random order held only a part of the data, as \
+                 versions that sized it by a calibration made it",
                 mib(self.array)
             ),
         }
@@ -191,8 +188,8 @@ impl Data {
 fn with_lack(mut finding: Finding, recorded: bool) -> Finding {
     if !recorded {
         finding.message.push_str(
-            "; this run file is of an older version, which did not record the reuse distance: the \
-             size of the data is judged",
+            "; this run file does not record the reuse distance of each trial, as those of older versions \
+             do not: where it is missing the size of the data is judged",
         );
     }
     finding
@@ -286,7 +283,7 @@ mod tests {
                 invalid("1.0 MiB, although the data is 1024.0 MiB"),
             ),
             ("once", random(64, &[often, often, often, Some(MIB)]), invalid("in 2 of 10 trials")),
-            ("cause", random(8, &[Some(MIB)]), invalid("a calibration that was held back")),
+            ("cause", random(8, &[Some(MIB)]), invalid("held only a part of the data")),
             ("twice", random(64, &[Some(64 * MIB)]), suspect("64.0 MiB ... up to 50.0 %")),
             ("nearly 4 times", random(64, &[Some(127 * MIB)]), suspect("4 times the 32.0 MiB")),
             ("4 times", random(64, &[Some(128 * MIB)]), SILENT),
@@ -320,7 +317,7 @@ mod tests {
     #[test]
     fn an_older_file_is_judged_by_its_data_and_says_so() {
         let older = |m| each(m, |_, t| t.touched = None);
-        let lacks = "did not record the reuse distance";
+        let lacks = "does not record the reuse distance";
         CHECK.expect([
             ("small", older(sized(stream("read", 1), 32 * MIB)), invalid(lacks)),
             ("twice", older(sized(stream("read", 1), 64 * MIB)), suspect(lacks)),

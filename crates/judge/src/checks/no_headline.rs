@@ -9,10 +9,10 @@ pub(super) static CHECK: Check = Check {
     id: "no_headline",
     class: Class::claim("what the run got is measured, what the hardware does was not seen"),
     title: "The headline figure was not seen",
-    about: "Attainable and typical figures are made of windows in which nothing was taken from the \
-         threads, and need 20 ms of them. With less, the result has no headline figure: no other \
-         statistic takes its place. It is suspect, and its delivered figure, all work over all time, \
-         stands in its own column. Repeat it when other load is gone, or without the CPU quota.",
+    about: "Attainable and typical figures need 20 ms of windows in which nothing was taken. With less, the \
+         result has no headline figure, and no other figure replaces it. The result is suspect. Its \
+         delivered figure, all work / all time, has its own column. Repeat when other load is gone, or \
+         without the CPU quota.",
     examine: Examine::Ours(check),
 };
 

@@ -18,10 +18,9 @@ pub(super) static QUOTA_CHANGED: Check = Check {
     id: "quota_changed",
     class: Class::DISTURBANCE,
     title: "The CPU quota changed",
-    about: "The tightest CPU quota (cpu.max) before and after each trial. If it was set, \
-         changed or lifted meanwhile, all work over all time is of several limits: suspect where that is \
-         the headline, or where a quota limited some trials; else a note. Leave the quota alone while the \
-         run measures.",
+    about: "Reads the tightest CPU quota (cpu.max) before and after each trial. If it changed, delivered \
+         mixes several limits: suspect where a quota limited a trial, else a note. Leave the quota alone \
+         while the run measures.",
     examine: Examine::Ours(quota_changed),
 };
 
@@ -76,17 +75,17 @@ pub(super) static HIDDEN_QUOTA: Check = Check {
     id: "hidden_quota",
     class: Class::DISTURBANCE,
     title: "A CPU quota that cannot be read",
-    about: "Pinned threads. Time that they were runnable without a CPU (run delay) beyond the time that \
-         anything else ran on their CPUs (/proc/stat), over the CPU time of all trials. More than 5 %, and \
-         more than half of the waiting, is a CPU quota of a cgroup that this container cannot see. Nothing \
-         shows its periods, so that what rounds deliver is read at chance: suspect. Ask who runs the \
+    about: "Compares how long pinned threads waited for a CPU (run delay) with how long anything else ran \
+         there (/proc/stat). If they waited more than 5 % of the time, and nobody used most of it, the \
+         result is suspect. A quota that this container cannot see holds them back, or its /proc/stat \
+         does not show who else runs. The rounds do not match the periods of such a quota. Ask who runs the \
          container for its quota, or make the cgroup visible.",
     examine: Examine::Ours(hidden_quota),
 };
 
 fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
-    let is_visible = m.trials.iter().any(|t| t.quota.is_some());
+    let is_visible = m.trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited()));
     if capacity.oversubscribed() || is_visible || !m.subsystem.pins_threads() {
         return None;
     }
@@ -100,8 +99,8 @@ fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "threads waited for a CPU for {} of the trials' CPU time while nobody used it: a CPU quota that \
-         cannot be read here, whose periods the rounds do not match",
+        "threads waited for a CPU for {} of the trials' CPU time while /proc/stat shows nobody there: a CPU \
+         quota that cannot be read here, or processes that this container does not show",
         percent(idle.all)
     );
     let advice = "ask who runs the container for its CPU quota, or make the cgroup visible";

@@ -1,10 +1,12 @@
 //! How much a named cause must have changed the headline figure to make it suspect: by more than
-//! half its 95 % interval and more than the target.
+//! half its 95 % interval and more than the target. The cause may have widened that interval itself: no
+//! more of it counts than the tolerance of the subsystem.
 //!
 //! Windows leave out the time in which something was taken. So where the headline is attainable or
-//! typical, taken time is not in it and is a note. Where it is delivered, it is.
+//! typical, taken time is not in it and is a note. Where it is delivered, it is, and that of all trials
+//! counts: delivered is no median, which a few trials could not move.
 
-use proofmark_model::{Measurement, Severity};
+use proofmark_model::{FigureKind, Measurement, Severity};
 
 use super::share::Share;
 use crate::{Context, from_windows, taken_in_figure};
@@ -17,6 +19,8 @@ pub(crate) const LEFT_OUT: &str = "; the figure leaves that time out";
 pub(super) struct Weight {
     /// A change that is larger matters, as a share of the figure.
     least: f64,
+    /// Whether the figure is all work over all time, to which each trial adds.
+    sums: bool,
     /// Whether windows keep taken time out of the figure.
     removed: bool,
     /// Whether they keep a part of it in, which `taken_in_figure` weighs.
@@ -26,9 +30,11 @@ pub(super) struct Weight {
 impl Weight {
     pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let target = ctx.policy.target_for(m.subsystem);
-        let half = m.summary.as_ref().and_then(|s| s.half_width());
+        let half = m.summary.as_ref().and_then(|s| s.half_width()).unwrap_or(0.0);
+        let sums = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Delivered);
         let holds = taken_in_figure(m).is_some_and(|share| share > 0.0);
-        Self { least: half.unwrap_or(0.0).max(target), removed: from_windows(m), holds }
+        let least = half.min(m.subsystem.tolerance()).max(target);
+        Self { least, sums, removed: from_windows(m), holds }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
@@ -38,10 +44,12 @@ impl Weight {
 
     /// Of time that was taken, as a share of all; nothing up to `seen`, which is noise of the account.
     pub(super) fn taken(self, share: &Share, seen: f64) -> Option<Severity> {
-        match share.severity(seen)? {
-            Severity::Suspect if !self.removed => Some(self.change(share.usual)),
-            _ => Some(Severity::Note),
-        }
+        let severity = share.severity(seen)?;
+        Some(match severity {
+            _ if self.sums => self.change(share.all),
+            Severity::Suspect if !self.removed => self.change(share.usual),
+            _ => Severity::Note,
+        })
     }
 
     /// Of what took this share of the time, as far as windows do not remove it.
@@ -97,7 +105,7 @@ mod tests {
             ("trials without rounds", flops(1), &suspect),
             ("no clean time was seen", headed(in_windows(flops(1)), Delivered, 0.001), &suspect),
             ("whole problems have no windows", headed(linpack(5000, 1), Typical, 0.01), &suspect),
-            ("within half of the interval", headed(flops(1), Delivered, 0.3), &note),
+            ("an interval that the cause widened", headed(flops(1), Delivered, 0.3), &suspect),
         ] {
             assert_eq!(&weights(taken(m, 0.12)), expected, "{name}");
         }

@@ -15,7 +15,7 @@ pub(super) static CPUS_LOST: Check = Check {
     id: "cpus_lost",
     class: Class::claim("the other trials had all CPUs, and their median hardly changes"),
     title: "CPUs of the run were gone",
-    about: "Before and after each trial, where its threads ran and which CPUs the process may use. A CPU \
+    about: "Reads before and after each trial on which CPU each thread is, and which CPUs the process may use. A CPU \
          that went offline, or was taken from the cpuset or the affinity mask, leaves its thread on \
          a CPU that another one has: the result is not that of as many CPUs as it names. Invalid if that \
          happened in more than a tenth of the trials, else suspect; suspect for a disk or a network, \
@@ -47,13 +47,16 @@ fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         String::new()
     };
-    let message = format!(
-        "{cpus} {} went offline or {} taken from the run's cpuset in {} of {}{together}",
-        lost.join(", "),
-        if lost.len() == 1 { "was" } else { "were" },
-        affected.len(),
-        counted(m.trials.len(), "trial"),
-    );
+    let gone = all().any(|r| !r.gone.is_empty());
+    let was = if lost.len() == 1 { "was" } else { "were" };
+    let what = match gone {
+        true => {
+            format!("{cpus} {} went offline or {was} taken from the run's cpuset", lost.join(", "))
+        }
+        false => format!("threads were moved off {cpus} {}", lost.join(", ")),
+    };
+    let message =
+        format!("{what} in {} of {}{together}", affected.len(), counted(m.trials.len(), "trial"),);
     let share = affected.len() as f64 / m.trials.len() as f64;
     let pinned = m.trials.iter().any(|t| t.conditions.migrations.is_some());
     let severity = if pinned && share > FEW { Severity::Invalid } else { Severity::Suspect };
@@ -84,10 +87,11 @@ mod tests {
     fn threads_that_shared_a_cpu_do_not_make_the_figure_of_two() {
         let gone = "CPU 5 went offline or was taken from the run's cpuset in 4 of 10 trials; up to 2 \
                     threads shared one CPU$";
+        let moved = "^threads were moved off CPU 5 in 4 of 10 trials; up to 2 threads shared";
         CPUS_LOST.expect([
             ("none", without_a_cpu(flops(2), 0, true), SILENT),
             ("four of ten", without_a_cpu(flops(2), 4, true), invalid(gone)),
-            ("back at both ends", without_a_cpu(flops(2), 4, false), invalid(gone)),
+            ("back at both ends", without_a_cpu(flops(2), 4, false), invalid(moved)),
             ("one of ten", without_a_cpu(flops(2), 1, true), SUSPECT),
             ("not reported", flops(2), SILENT),
         ]);

@@ -143,7 +143,7 @@ fn shared(unit: Unit, round: &Round, share: f64) -> Option<(f64, f64)> {
 
 fn why_derived(derived: &[QuotaTrial], left_out: usize) -> Option<String> {
     let rounds = |n: usize| counted(n as f64, "round");
-    let too_short = |n| format!("{} too short to show the quota were left out", rounds(n));
+    let too_short = |n| format!("{} without what the quota leaves left out", rounds(n));
     let Some(first) = derived.first() else { return (left_out > 0).then(|| too_short(left_out)) };
     let [own_s, had_s] = derived.iter().fold([0.0; 2], |[own, had], q| {
         [own + q.own_cpu_s.unwrap_or(0.0), had + q.window_s * q.cpus]
@@ -230,7 +230,9 @@ mod tests {
             let some = delivered_under_quota(Unit::OpPerSecond, &[limited(5.0, 10.0), unseen]);
             let some = some.unwrap();
             assert_eq!(some.rounds.len(), 1);
-            assert!(some.derived.unwrap().contains("1 round too short to show the quota"));
+            assert!(
+                some.derived.unwrap().contains("1 round without what the quota leaves left out")
+            );
         }
     }
 

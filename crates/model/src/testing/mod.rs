@@ -126,6 +126,7 @@ pub fn run(measurements: Vec<Measurement>) -> Run {
         interrupted: None,
         imported: None,
         label: None,
+        anonymous: false,
         cpu_placements: Vec::new(),
         programs: Vec::new(),
         clocks: None,
