@@ -30,8 +30,8 @@ pub struct Job {
     pub devices: Vec<String>,
     /// Least duration of a trial in seconds.
     pub trial_s: f64,
-    /// Whether a trial that is cut is one round, however long it is.
-    pub one_round: bool,
+    /// Rounds of a trial that is cut, at least; `None`: a trial is one round, however long it is.
+    pub least_rounds: Option<u32>,
     /// Whole periods of a round, at least, where a CPU quota limits the threads.
     pub quota_periods: u32,
 }

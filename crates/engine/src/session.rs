@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proofmark_model::{Ending, Point, Policy, SystemState};
+use proofmark_model::{Ending, LOOKS, Point, Policy, SystemState};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
@@ -161,8 +161,11 @@ impl Workers {
             cpu_stat: self.cpu_stat.clone(),
             devices: self.devices.clone(),
             trial_s: self.policy.trial_s_for(&point.workload),
-            // A number that the intervals decide counts trials: each must be one round then.
-            one_round: !self.policy.is_fixed(&point.workload),
+            // A number that the intervals decide counts trials: each must be one round then. Of a fixed
+            // number the rounds together must be enough for an interval.
+            least_rounds: self.policy.is_fixed(&point.workload).then(|| {
+                (LOOKS[0] as u32).div_ceil(self.policy.trials_for(&point.workload).1.max(1))
+            }),
             // A quota that the plan does not know is seen when it is set: two periods show it.
             quota_periods: self.policy.quota.map_or(2, |quota| quota.periods),
         }

@@ -57,8 +57,8 @@ struct Work {
     team: Team,
     workers: u64,
     trial_s: f64,
-    /// Whether a trial in slices is one round.
-    one_round: bool,
+    /// Rounds of a trial in slices, at least; `None`: one.
+    least_rounds: Option<u32>,
     /// Whole periods of a round under a CPU quota, at least.
     quota_periods: u32,
     /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
@@ -114,7 +114,7 @@ impl Work {
             team,
             workers,
             trial_s,
-            one_round: job.one_round,
+            least_rounds: job.least_rounds,
             quota_periods: job.quota_periods,
             filling: 0,
             warmed: Vec::new(),
@@ -170,8 +170,8 @@ impl Work {
         };
         let (SlicedAmount::Seconds(seconds) | SlicedAmount::Iterations(_, seconds)) = amount;
         // A part of whole periods would be none.
-        let one_round = self.one_round || whole_s.is_some();
-        let cutting = Cutting::new((self.cut, one_round), seconds, filled);
+        let least_rounds = self.least_rounds.filter(|_| whole_s.is_none());
+        let cutting = Cutting::new((self.cut, least_rounds), seconds, filled);
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
         self.setup.begin_trial()?;
         let unit = (self.unit, self.setup.work_per_iteration());

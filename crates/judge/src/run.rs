@@ -106,8 +106,8 @@ fn note_missing(m: &mut Measurement, part: &str, reason: String) {
 /// Gives each null part its reason, and no other part one.
 fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     let trials = m.trials.len();
-    let no_trial = "no trial was completed";
-    let or = |why| if trials == 0 { no_trial } else { why };
+    let no_trial = m.ending.words();
+    let or = |why| if trials == 0 { no_trial.as_str() } else { why };
     let summary = m.summary.as_ref();
     for (part, absent, reason) in [
         ("summary", summary.is_none(), or("the trials' values cannot be summarised")),
@@ -119,9 +119,9 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
         ("precision", m.precision.is_none(), or(no_precision(m))),
         ("latency", m.latency.is_none(), execution.no_latency),
         ("verification", m.verification.is_none(), or(execution.no_verification)),
-        ("ceiling", m.ceiling.is_none(), no_trial),
-        ("efficiency", m.efficiency.is_none(), no_trial),
-        ("bottleneck", m.bottleneck.is_none(), no_trial),
+        ("ceiling", m.ceiling.is_none(), &no_trial),
+        ("efficiency", m.efficiency.is_none(), &no_trial),
+        ("bottleneck", m.bottleneck.is_none(), &no_trial),
         ("references", m.references.is_empty(), "no reference tool was run"),
     ] {
         if absent {

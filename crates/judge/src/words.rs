@@ -1,30 +1,16 @@
 //! Words that depend on a number or on what is known.
 
 pub(crate) use proofmark_model::counted;
-use proofmark_model::{Ending, Measurement, Probe};
+use proofmark_model::{Measurement, Probe};
 
 /// A value that was found out, or that it was not and why.
 pub(crate) fn known<'a, T>(probe: &'a Probe<T>, what: &str) -> Result<&'a T, String> {
     probe.get().ok_or_else(|| format!("{what} is unknown ({})", probe.origin()))
 }
 
-/// Why a result has no figure that counts, by how its measurement ended.
+/// Why a result has no figure that counts: as recorded, else by how its measurement ended.
 pub(crate) fn why_no_result(m: &Measurement) -> String {
-    match &m.ending {
-        Ending::Crashed { signal: Some(signal), detail } => {
-            format!("the worker was ended by {signal}: {detail}")
-        }
-        Ending::Crashed { signal: None, detail } => format!("the worker died: {detail}"),
-        Ending::Refused { reason } => format!("the configuration is not possible there: {reason}"),
-        Ending::Unverified { reason } => format!("the result failed verification: {reason}"),
-        Ending::Interrupted { by } => format!("the run was stopped by {by}"),
-        Ending::Unfinished => "the measurement had not ended".to_owned(),
-        Ending::Complete | Ending::Budget => {
-            let recorded = m.missing.get("summary").cloned();
-            recorded.unwrap_or_else(|| "no reason was recorded".to_owned())
-        }
-        Ending::Limited { limit, .. } => format!("{} ended it", limit.cause()),
-    }
+    m.missing.get("summary").cloned().unwrap_or_else(|| m.ending.words())
 }
 
 /// A factor with three significant digits: `0.0512`, `1.34`, `12.8`.

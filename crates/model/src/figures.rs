@@ -239,7 +239,7 @@ pub fn summarise_trials(
     let delivered = Figure::delivered(unit, Fixed::Work, &done, least);
     Some(match cut {
         Cut::Core | Cut::Bus if !rounds.is_empty() => {
-            let delivered = of_rounds_delivered(unit, trials, &rounds);
+            let delivered = of_rounds_delivered(unit, trials, &rounds, least);
             of_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
         }
         Cut::Whole => {
@@ -254,11 +254,11 @@ pub fn summarise_trials(
 }
 
 /// All work over all time of the rounds; under a CPU quota of those that show it.
-fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round]) -> Figure {
+fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
     if !unit.is_work() {
         return Figure::none("a clock counts no work: it runs on while others use the core");
     }
-    let figure = |done: &[Done]| Figure::delivered(unit, Fixed::Time, done, LOOKS[0]);
+    let figure = |done: &[Done]| Figure::delivered(unit, Fixed::Time, done, least);
     let done = |(value, seconds): (f64, f64)| Done { work: seconds * unit.rate(value), seconds };
     match delivered_under_quota(unit, trials) {
         Some(limited) => {

@@ -11,6 +11,7 @@ mod anonymous;
 mod ceiling;
 mod comparison;
 mod delivered;
+mod ending;
 mod figure_values;
 mod figures;
 mod file_way;
@@ -57,6 +58,7 @@ pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     ComparedSubsystem, Comparison, Difference, Number, Side, comparison_schema, contradicts,
 };
+pub use ending::Ending;
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
@@ -79,8 +81,8 @@ pub use host::{
 pub use limit::Limit;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
-    Account, Bottleneck, Conditions, Ending, Latency, LatencyBucket, MOST_CLOCKS_APART,
-    Measurement, Precision, Round, Trial, Verification,
+    Account, Bottleneck, Conditions, Latency, LatencyBucket, MOST_CLOCKS_APART, Measurement,
+    Precision, Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{

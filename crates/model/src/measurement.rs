@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, FileState, Finding, LimitReached,
+    Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, Ending, FileState, Finding,
     NetworkTraffic, Params, Point, QuotaTrial, RanOn, Reference, Series, Severity, Solution,
     Subsystem, Summary, TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
 };
@@ -325,47 +325,6 @@ pub struct Measurement {
     pub missing: BTreeMap<String, String>,
     /// How the taking of trials ended.
     pub ending: Ending,
-}
-
-/// How the taking of trials ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "how", rename_all = "lowercase")]
-pub enum Ending {
-    /// The target interval was reached, or the fixed number of trials taken.
-    Complete,
-    /// The time or the number of trials allowed was spent before the target interval was reached.
-    Budget,
-    /// Still being measured when this was written.
-    Unfinished,
-    /// The run was stopped.
-    Interrupted {
-        /// The signal's name.
-        by: String,
-    },
-    /// The workload checked its own result and found it wrong.
-    Unverified {
-        /// What was expected and what came out.
-        reason: String,
-    },
-    /// The worker process died.
-    Crashed {
-        /// The signal's name, such as `SIGKILL`, where a signal ended it.
-        signal: Option<String>,
-        /// Exit status or the last words on its standard error.
-        detail: String,
-    },
-    /// The workload cannot run here as asked.
-    Refused {
-        /// Why.
-        reason: String,
-    },
-    /// A limit of the system ended the worker, or kept it from starting.
-    Limited {
-        /// Which one.
-        limit: LimitReached,
-        /// The error, or how the worker died.
-        detail: String,
-    },
 }
 
 impl Measurement {

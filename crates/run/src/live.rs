@@ -8,9 +8,7 @@ use proofmark_engine::{
     ClocksMoment, Idle, Launcher as _, RawClock, Request, SharedWorker, Stop, Workers,
 };
 use proofmark_judge::judge;
-use proofmark_model::{
-    Ending, Finding, Host, Plan, Point, RawRun, Run, SCHEMA, Timestamp, Tool, Trial,
-};
+use proofmark_model::{Finding, Host, Plan, Point, RawRun, Run, SCHEMA, Timestamp, Tool, Trial};
 
 use crate::afterwards::look_again;
 use crate::error::RunError;
@@ -123,13 +121,7 @@ pub fn try_out(host: &Host, plan: &Plan, stop: &Stop, point: &Point) -> Result<V
         let taken = (0..TRIED).map(|_| Ok(session.take(Request::Trial)?.trial));
         taken.collect::<Result<Vec<_>, _>>()
     });
-    taken.map_err(|ending| match ending {
-        Ending::Refused { reason } | Ending::Unverified { reason } => reason,
-        Ending::Limited { limit, detail } => limit.explain(&detail),
-        Ending::Crashed { detail, .. } => detail,
-        Ending::Interrupted { by } => format!("stopped by {by}"),
-        Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
-    })
+    taken.map_err(|ending| ending.words())
 }
 
 fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {

@@ -34,7 +34,7 @@ impl Worker {
         let none: [&str; 0] = [];
         worker.orders(&[json!({ "begin": [0, {
             "point": point, "cpus": [], "cpu_stat": none, "devices": none,
-            "trial_s": trial_s, "one_round": true,
+            "trial_s": trial_s, "least_rounds": null, "quota_periods": 2,
         }] })]);
         assert_eq!(worker.reply(), json!("ready"));
         worker

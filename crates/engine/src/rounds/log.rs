@@ -12,8 +12,8 @@ use crate::workload::Load;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cutting {
     pub(crate) cut: Cut,
-    /// Whether a trial is one round, however long it is.
-    pub(crate) one_round: bool,
+    /// Rounds of a trial, at least; `None`: one, however long it is.
+    pub(crate) least_rounds: Option<u32>,
     /// Iterations of a slice.
     pub(crate) slice: u64,
     /// About how long one takes.
@@ -57,12 +57,12 @@ const USUAL_ROOM: usize = 4096;
 impl Cutting {
     /// Of trials of `seconds` where `filling` iterations of a thread take `filling_s`.
     pub(crate) fn new(
-        (cut, one_round): (Cut, bool),
+        (cut, least_rounds): (Cut, Option<u32>),
         seconds: f64,
         (filling, filling_s): (u64, f64),
     ) -> Self {
         let each_s = filling_s / filling.max(1) as f64;
-        let cutting = Self { cut, one_round, slice: 1, slice_s: each_s, bytes: MOST_BYTES };
+        let cutting = Self { cut, least_rounds, slice: 1, slice_s: each_s, bytes: MOST_BYTES };
         cutting.fitted(each_s, seconds)
     }
 

@@ -24,6 +24,8 @@ const MOST_PAUSED: f64 = 0.05;
 /// Rounds that a long trial is cut into are about this long, in seconds; those of the longest trials
 /// are longer, so that a trial's reply stays short.
 const ROUND_S: f64 = 0.1;
+/// Shortest round that a trial is cut into, in seconds.
+const SHORT_ROUND_S: f64 = 0.02;
 const MOST_ROUNDS: f64 = 100.0;
 
 /// The CPU that a thread runs on, and its core, by any numbers.
@@ -80,9 +82,13 @@ pub(crate) struct Rounds {
 impl Recorded<'_> {
     /// The figures in this unit, where an iteration is so much work.
     pub(crate) fn rounds(&self, unit: Unit, work: f64) -> Rounds {
-        let count = match self.cutting.one_round {
-            true => 1.0,
-            false => (self.seconds / ROUND_S).round().clamp(1.0, MOST_ROUNDS),
+        let count = match self.cutting.least_rounds {
+            None => 1.0,
+            Some(least) => {
+                // As many as an interval needs, where they are long enough for windows.
+                let least = f64::from(least).min(self.seconds / SHORT_ROUND_S).floor();
+                (self.seconds / ROUND_S).round().max(least).clamp(1.0, MOST_ROUNDS)
+            }
         };
         let each_s = self.seconds / count;
         let whole: Vec<Track> = self.logs.iter().map(|(cpu, log)| self.track(*cpu, log)).collect();

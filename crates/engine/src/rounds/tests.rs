@@ -73,8 +73,8 @@ impl Thread {
 }
 
 /// How a trial of so many seconds is cut, or taken as one round.
-fn cutting(seconds: f64, one_round: bool) -> Cutting {
-    Cutting::new((Cut::Core, one_round), seconds, (ITERATIONS, SLICE_S))
+fn cutting(seconds: f64, least_rounds: Option<u32>) -> Cutting {
+    Cutting::new((Cut::Core, least_rounds), seconds, (ITERATIONS, SLICE_S))
 }
 
 fn recorded(logs: &[(Cpu, Log)], seconds: f64, cutting: Cutting) -> Recorded<'_> {
@@ -84,7 +84,7 @@ fn recorded(logs: &[(Cpu, Log)], seconds: f64, cutting: Cutting) -> Recorded<'_>
 
 /// Of a number of trials that is fixed.
 fn in_unit(logs: &[(Cpu, Log)], seconds: f64, unit: Unit) -> Rounds {
-    let cutting = Cutting { slice: ITERATIONS, slice_s: SLICE_S, ..cutting(seconds, false) };
+    let cutting = Cutting { slice: ITERATIONS, slice_s: SLICE_S, ..cutting(seconds, Some(1)) };
     recorded(logs, seconds, cutting).rounds(unit, 2.0)
 }
 
@@ -157,14 +157,14 @@ fn a_long_trial_is_cut_into_rounds_of_which_each_has_its_own_figures() {
 fn a_trial_is_one_round_however_long_unless_their_number_is_fixed() {
     for (ms, fixed) in [(100, 1), (400, 4), (1000, 10), (20_000, 100)] {
         let seconds = ms as f64 * 1e-3;
-        let rounds = |one_round| {
-            let cutting = cutting(seconds, one_round);
+        let rounds = |least| {
+            let cutting = cutting(seconds, least);
             let each = SLICE * cutting.slice / ITERATIONS;
             let mut thread = Thread::begins(BEGIN).works(each, after_ms(ms));
             (thread.0.slice, thread.0.last) = (cutting.slice, cutting.slice);
             recorded(&[thread.on(0)], seconds, cutting).rounds(Unit::OpPerSecond, 2.0)
         };
-        let (one, cut) = (rounds(true), rounds(false));
+        let (one, cut) = (rounds(None), rounds(Some(1)));
         assert_eq!((one.all.len(), cut.all.len()), (1, fixed), "{ms} ms");
         for rounds in [one, cut] {
             let windows: u32 = rounds.all.iter().flat_map(|r| &r.histogram).sum();

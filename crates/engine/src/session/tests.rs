@@ -219,14 +219,15 @@ fn a_stop_kills_the_worker_that_waits() {
 
 #[test]
 fn trials_are_one_round_where_their_number_is_not_fixed() {
-    let one_round = |policy: Policy| {
+    let least = |policy: Policy| {
         let workers = Workers { policy, ..workers("", LONG, &Stop::default()) };
         let job = workers.job(&point("test.null"));
         assert_eq!(job.trial_s, 0.4);
-        job.one_round
+        job.least_rounds
     };
     let open = Policy { trial_s: 0.4, ..Policy::default() };
-    assert!(one_round(open.clone()));
-    assert!(!one_round(Policy { min_trials: 20, ..open.clone() }));
-    assert!(!one_round(Policy { trials_of: [("test.null".to_owned(), 3)].into(), ..open }));
+    assert_eq!(least(open.clone()), None);
+    assert_eq!(least(Policy { min_trials: 20, ..open.clone() }), Some(1));
+    let three = Policy { trials_of: [("test.null".to_owned(), 3)].into(), ..open };
+    assert_eq!(least(three), Some(3), "eight rounds in all");
 }

@@ -20,16 +20,16 @@ fn begin(workload: &str, threads: u64, devices: &[&str]) -> Order {
     begin_at(0, workload, threads, devices)
 }
 
-fn job(point: Point, one_round: bool) -> Job {
+fn job(point: Point, least_rounds: Option<u32>) -> Job {
     let (cpus, cpu_stat, devices) = (Vec::new(), Vec::new(), Vec::new());
-    Job { point, cpus, cpu_stat, devices, trial_s: 0.4, one_round, quota_periods: 2 }
+    Job { point, cpus, cpu_stat, devices, trial_s: 0.4, least_rounds, quota_periods: 2 }
 }
 
 fn begin_at(slot: u32, workload: &str, threads: u64, devices: &[&str]) -> Order {
     let params = Params::default().with("threads", threads);
     let point = Point { workload: workload.to_owned(), params };
     let devices = devices.iter().map(|d| (*d).to_owned()).collect();
-    Order::Begin(slot, Job { trial_s: 1e-3, devices, ..job(point, true) })
+    Order::Begin(slot, Job { trial_s: 1e-3, devices, ..job(point, None) })
 }
 
 fn converse(find: Find, orders: &[Order]) -> Vec<Reply> {

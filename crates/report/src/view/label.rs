@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, Ending, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary,
-    Verdict, WorkloadSpec, best, format_count, format_size,
+    AUTO, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary, Verdict,
+    WorkloadSpec, best, format_count, format_size,
 };
 
 use super::disk::{SAID_BY_WAY, WAY, way};
@@ -303,21 +303,7 @@ pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a 
 }
 
 pub fn why_no_trials(m: &Measurement) -> String {
-    let ending = match &m.ending {
-        Ending::Crashed { signal: Some(signal), detail } => {
-            format!("{signal} ended the worker: {detail}")
-        }
-        Ending::Crashed { signal: None, detail } => format!("the worker crashed: {detail}"),
-        Ending::Refused { reason } => format!("cannot run here: {reason}"),
-        Ending::Limited { limit, .. } => format!("ended by {}", limit.cause()),
-        Ending::Unverified { reason } => format!("verification failed: {reason}"),
-        Ending::Interrupted { by } => format!("{by} stopped the run"),
-        Ending::Unfinished => "the measurement was in progress when this was written".to_owned(),
-        Ending::Complete | Ending::Budget => {
-            "no trial was taken, and no reason was recorded".to_owned()
-        }
-    };
-    why_missing(m, "summary", &clean(&ending))
+    why_missing(m, "summary", &clean(&m.ending.words()))
 }
 
 /// Why a named part is missing, as recorded, or a sentence in its place.

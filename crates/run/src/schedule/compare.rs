@@ -75,7 +75,9 @@ impl State<'_, '_, '_> {
     fn paired_trial(&self, place: usize) -> Result<Trial, String> {
         let ours = self.once(place);
         self.means.launcher.release_idle_worker();
-        ours.map_err(|ending| why_none(&ending))
+        ours.map_err(|ending| {
+            format!("proofmark's own trial of the pair failed: {}", ending.words())
+        })
     }
 
     /// One trial in a session of its own, warmed up as for a measurement; else how the point ended.
@@ -87,16 +89,4 @@ impl State<'_, '_, '_> {
         }
         Ok(session.take(Request::Trial)?.trial)
     }
-}
-
-/// Why our own trial of a pair was not to be had.
-fn why_none(ending: &Ending) -> String {
-    let why = match ending {
-        Ending::Refused { reason } | Ending::Unverified { reason } => reason.clone(),
-        Ending::Crashed { detail, .. } => format!("the worker died: {detail}"),
-        Ending::Limited { limit, detail } => limit.explain(detail),
-        Ending::Interrupted { by } => format!("stopped by {by}"),
-        Ending::Complete | Ending::Budget | Ending::Unfinished => "it ended".to_owned(),
-    };
-    format!("proofmark's own trial of the pair failed: {why}")
 }

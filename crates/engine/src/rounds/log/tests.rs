@@ -39,7 +39,7 @@ impl Load for Spins {
 }
 
 fn cutting(slice: u64) -> Cutting {
-    Cutting { cut: Cut::Core, one_round: true, slice, slice_s: 20e-6, bytes: MOST_BYTES }
+    Cutting { cut: Cut::Core, least_rounds: None, slice, slice_s: 20e-6, bytes: MOST_BYTES }
 }
 
 /// What these slices leave.
@@ -53,7 +53,7 @@ fn run(slice: u64, each: Duration, until: impl Fn(Ticks) -> Until) -> (Spins, Lo
 #[test]
 fn slices_are_of_twenty_microseconds_or_one_iteration() {
     let slice = |seconds, filling| {
-        let Cutting { slice, slice_s, .. } = Cutting::new((Cut::Core, true), seconds, filling);
+        let Cutting { slice, slice_s, .. } = Cutting::new((Cut::Core, None), seconds, filling);
         (slice, (slice_s * 1e9).round())
     };
     assert_eq!(slice(0.1, (1_000_000, 0.1)), (200, 20_000.0));
@@ -64,7 +64,7 @@ fn slices_are_of_twenty_microseconds_or_one_iteration() {
     assert_eq!(slice(64.0, (1 << 20, 1.024)), (262, 255_859.0));
     // No time and no work are no reason to run for ever.
     for filling in [(1, 0.0), (0, 0.0), (u64::MAX, 1e-3)] {
-        let cutting = Cutting::new((Cut::Core, true), 0.0, filling);
+        let cutting = Cutting::new((Cut::Core, None), 0.0, filling);
         assert!(cutting.slice <= 20_000_000 && cutting.slice_s > 1e-6, "{cutting:?}");
         assert!(Log::with_room(cutting, 0.0).ends.capacity() <= USUAL_ROOM);
     }
@@ -205,7 +205,7 @@ fn logs_of_all_threads_take_at_most_64_mib_whatever_is_estimated() {
         for seconds in [0.0, 0.1, 300.0, 262_500.0, 1e12, f64::INFINITY] {
             for filling in [(1, 1e6), (1 << 30, 1.0), (u64::MAX, 1e-3)] {
                 for cut in [Cut::Core, Cut::Bus] {
-                    let cutting = Cutting::new((cut, true), seconds, filling).of_threads(threads);
+                    let cutting = Cutting::new((cut, None), seconds, filling).of_threads(threads);
                     let all_three =
                         [SLICED, SLICED, seconds].map(|s| Log::with_room(cutting, s).bytes());
                     let all = threads * all_three.iter().sum::<usize>();

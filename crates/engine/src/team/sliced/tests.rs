@@ -44,7 +44,7 @@ fn cutting(seconds: f64) -> Cutting {
         begin.elapsed().as_secs_f64()
     };
     let filling_s = (0..5).map(took).fold(f64::INFINITY, f64::min);
-    Cutting::new((Cut::Core, true), seconds, (2000, filling_s))
+    Cutting::new((Cut::Core, None), seconds, (2000, filling_s))
 }
 
 /// A trial of the first `workers` of these threads, on these CPUs, in operations, of which an
@@ -180,7 +180,7 @@ fn iterations_that_take_longer_than_what_runs_ahead_fill_the_time() {
     };
     wait_until("a full time", || {
         let team = sleeps().team(1, &[]).unwrap();
-        let cutting = Cutting::new((Cut::Core, true), 0.05, (1, 0.04));
+        let cutting = Cutting::new((Cut::Core, None), 0.05, (1, 0.04));
         let unit = (Unit::OpPerSecond, 2.0);
         let taken = team.sliced(1, &Amount::Seconds(0.05), (cutting, 0.01), unit).unwrap();
         assert_eq!(taken.claimed, taken.counted);

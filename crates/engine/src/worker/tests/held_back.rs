@@ -77,7 +77,7 @@ fn slices_follow_what_is_seen_whatever_was_calibrated() {
         wait_until("clean windows", || {
             let fake = slow_at_first(amount, times).leak();
             let point = Point { workload: "test.fake".to_owned(), params: Params::default() };
-            let orders = [Order::Begin(0, job(point, true)), Order::Take(0, Request::Trial)];
+            let orders = [Order::Begin(0, job(point, None)), Order::Take(0, Request::Trial)];
             let replies = converse(&|_| Some(fake), &orders);
             let t = trial(&replies[1]);
             let [round] = &t.rounds[..] else { panic!("{t:?}") };

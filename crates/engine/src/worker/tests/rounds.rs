@@ -30,14 +30,15 @@ fn a_trial_of_a_load_that_can_be_cut_has_rounds() {
 
 #[test]
 fn a_long_trial_is_one_round_unless_the_job_says_otherwise() {
-    let rounds = |one_round| {
+    let rounds = |least| {
         let fake = steady(Amount::Calibrated).leak();
         let point = Point { workload: "test.fake".to_owned(), params: Params::default() };
-        let orders = [Order::Begin(0, job(point, one_round)), Order::Take(0, Request::Trial)];
+        let orders = [Order::Begin(0, job(point, least)), Order::Take(0, Request::Trial)];
         let replies = converse(&|_| Some(fake), &orders);
         trial(&replies[1]).rounds.len()
     };
-    assert_eq!(rounds(true), 1);
+    assert_eq!(rounds(None), 1);
     // More where the machine held all back.
-    assert!(rounds(false) >= 4);
+    assert!(rounds(Some(1)) >= 4);
+    assert!(rounds(Some(8)) >= 8, "as many as an interval needs");
 }
