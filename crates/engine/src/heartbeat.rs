@@ -11,8 +11,8 @@ use std::time::Duration;
 use crate::clock::raw_seconds;
 use crate::conditions::ThreadCounters;
 
-/// Between two beats: often enough to see what a scheduler's slice hides, seldom enough to cost nothing.
-const BEAT: Duration = Duration::from_millis(10);
+/// Between two beats: a stop of 30 ms holds at least one up.
+const BEAT: Duration = Duration::from_millis(20);
 
 /// A beat that is later than this, in seconds, was held up: timers of a busy guest are late by less.
 const LATE_S: f64 = 5e-3;
