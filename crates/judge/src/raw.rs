@@ -1,9 +1,8 @@
-//! From what was measured to what is judged and back: a run file holds both, and whoever reads one
+//! From what was judged back to what was measured: a run file holds both, and whoever reads one
 //! judges it again.
 
 use proofmark_model::{
-    Finding, Measurement, Ratio, RawMeasurement, RawReference, RawRun, RawSeries, Reference, Run,
-    Series, Summary, Verdict, summarise,
+    Finding, Measurement, RawMeasurement, RawReference, RawRun, RawSeries, Reference, Run, Series,
 };
 
 use crate::checks;
@@ -60,61 +59,4 @@ fn raw_reference(r: &Reference) -> RawReference {
 
 fn of_no_check(findings: &[Finding]) -> Vec<Finding> {
     findings.iter().filter(|f| checks::find(&f.check).is_none()).cloned().collect()
-}
-
-/// A measurement with these statistics of which nothing else is judged yet.
-pub(crate) fn from_raw(raw: &RawMeasurement, summary: Option<Summary>) -> Measurement {
-    Measurement {
-        workload: raw.workload.clone(),
-        subsystem: raw.subsystem,
-        params: raw.params.clone(),
-        unit: raw.unit,
-        better: raw.better,
-        trials: raw.trials.clone(),
-        warmup: raw.warmup.clone(),
-        summary,
-        precision: None,
-        latency: raw.latency.clone(),
-        verification: raw.verification(),
-        ceiling: None,
-        efficiency: None,
-        bottleneck: None,
-        cpu_placements: Vec::new(),
-        series: raw.series.as_ref().map(unjudged_series),
-        references: raw.references.iter().filter_map(unjudged_reference).collect(),
-        findings: raw.findings.clone(),
-        verdict: Verdict::of(&raw.findings),
-        missing: raw.missing.clone(),
-        ending: raw.ending.clone(),
-    }
-}
-
-fn unjudged_series(raw: &RawSeries) -> Series {
-    let RawSeries { for_s, every_s, started, samples, merged } = *raw;
-    let (levels, changes) = (Vec::new(), Vec::new());
-    Series { for_s, every_s, started, samples, merged, levels, changes, trend: None }
-}
-
-/// The tool's runs with their statistics; `None` without a pair.
-fn unjudged_reference(raw: &RawReference) -> Option<Reference> {
-    let (summary, ratio) = (summarise(&raw.trials)?, summarise(&raw.ratios())?);
-    Some(Reference {
-        tool: raw.tool.clone(),
-        version: raw.version.clone(),
-        command: raw.command.clone(),
-        value: summary.median,
-        trials: raw.trials.clone(),
-        paired: raw.paired.clone(),
-        first: raw.first.clone(),
-        printed: raw.printed,
-        ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
-        summary: Some(summary),
-        counts: raw.counts.clone(),
-        params: raw.params.clone(),
-        evidence: raw.evidence.clone(),
-        efficiency: None,
-        findings: raw.findings.clone(),
-        paired_findings: Vec::new(),
-        verdict: Verdict::of(&raw.findings),
-    })
 }

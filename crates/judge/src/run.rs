@@ -5,7 +5,6 @@ use proofmark_model::{
 };
 
 use crate::execution::Execution;
-use crate::raw::from_raw;
 use crate::{
     Context, bottleneck, ceilings, checks, efficiency, placement, quota, references, series,
 };
@@ -50,7 +49,7 @@ impl Context<'_> {
 
     /// What was measured, with its statistics and nothing judged yet.
     fn summarised(&self, raw: &RawMeasurement) -> Measurement {
-        let m = from_raw(raw, raw.summary(self.specs.get(&raw.workload), self.policy));
+        let m = raw.unjudged(raw.summary(self.specs.get(&raw.workload), self.policy));
         Measurement { summary: quota::as_recorded(self.host, &m), ..m }
     }
 

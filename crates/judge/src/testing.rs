@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 
 use crate::checks::Check;
-use crate::raw::{from_raw, raw_of};
+use crate::raw::raw_of;
 use crate::{Context, quota};
 
 mod disk;
@@ -389,7 +389,7 @@ pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
         verification: m.verification.clone(),
         cpu_placements: m.cpu_placements.clone(),
         references: m.references.clone(),
-        ..from_raw(&raw, m.summary.clone())
+        ..raw.unjudged(m.summary.clone())
     };
     let last = all.len();
     all.push(Measurement { summary: quota::as_recorded(ctx.host, &m), ..m });

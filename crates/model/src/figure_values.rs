@@ -24,19 +24,20 @@ impl Measurement {
 
     fn values_of_rounds(&self, kind: FigureKind) -> Vec<f64> {
         // Rounds too short to show a quota read more than it allows.
-        let limited = delivered_under_quota(self.unit, &self.trials);
-        if let Some(limited) = limited.filter(|_| kind == FigureKind::Delivered) {
+        if kind == FigureKind::Delivered
+            && let Some(limited) = delivered_under_quota(self.unit, &self.trials)
+        {
             return limited.rounds.into_iter().map(|(value, _)| value).collect();
         }
-        let all = || self.all_rounds().filter_map(|r| r.figure(kind));
-        let in_headline = self.in_headline();
-        let counts = |kind| kind == FigureKind::Attainable;
-        let alone: Vec<f64> = self
-            .all_rounds()
-            .filter(|r| counts(kind) && in_headline(r))
-            .filter_map(|r| r.figure(kind))
-            .collect();
-        if alone.len() >= LEAST_ALONE { alone } else { all().collect() }
+        if kind == FigureKind::Attainable {
+            let in_headline = self.in_headline();
+            let alone = self.all_rounds().filter(|r| in_headline(r));
+            let alone: Vec<f64> = alone.filter_map(|r| r.figure(kind)).collect();
+            if alone.len() >= LEAST_ALONE {
+                return alone;
+            }
+        }
+        self.all_rounds().filter_map(|r| r.figure(kind)).collect()
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Better, Ceiling, CpuPairSeen, CpuPlacement, DeviceTraffic, Ending, FileState, Finding,
-    NetworkTraffic, Params, Point, QuotaTrial, RanOn, Reference, Series, Severity, Solution,
-    Subsystem, Summary, TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
+    NetworkTraffic, Params, Point, QuotaTrial, RanOn, RawMeasurement, Reference, Series, Severity,
+    Solution, Subsystem, Summary, TimeAccount, Timestamp, Touched, Unit, Verdict, WorkloadSpec,
 };
 
 /// One timed repetition.
@@ -330,29 +330,7 @@ pub struct Measurement {
 impl Measurement {
     /// A measurement of which nothing is known yet.
     pub fn new(spec: &WorkloadSpec, params: Params) -> Self {
-        Self {
-            workload: spec.id.to_string(),
-            subsystem: spec.subsystem,
-            params,
-            unit: spec.unit,
-            better: spec.better,
-            trials: Vec::new(),
-            warmup: Vec::new(),
-            summary: None,
-            precision: None,
-            latency: None,
-            verification: None,
-            ceiling: None,
-            efficiency: None,
-            bottleneck: None,
-            cpu_placements: Vec::new(),
-            series: None,
-            references: Vec::new(),
-            findings: Vec::new(),
-            verdict: Verdict::Valid,
-            missing: BTreeMap::new(),
-            ending: Ending::Unfinished,
-        }
+        RawMeasurement::new(spec, params).unjudged(None)
     }
 
     /// Whether no finding so far says more than a note.

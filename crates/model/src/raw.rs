@@ -1,18 +1,19 @@
 //! What was measured, before anything is concluded from it. `proofmark_judge::judge` makes a [`Run`]
-//! of a [`RawRun`]; nothing else makes a [`crate::Measurement`] of one.
+//! of a [`RawRun`]; nothing else concludes anything from one.
 
 use std::collections::BTreeMap;
 
 use crate::{
-    Better, Ending, Finding, First, Latency, Params, Point, Policy, Printed, Run, Subsystem,
-    Summary, Timestamp, Trial, Unit, Verification, WorkloadSpec, summarise_trials,
+    Better, Ending, Finding, First, Latency, Measurement, Params, Point, Policy, Printed, Ratio,
+    Reference, Run, Series, Subsystem, Summary, Timestamp, Trial, Unit, Verdict, Verification,
+    WorkloadSpec, summarise, summarise_trials,
 };
 
 /// A run with nothing concluded from it: without verdicts, figures and findings of checks.
 pub type RawRun = Run<RawMeasurement>;
 
 /// What was measured of one configuration. Its fields are those of the same names of
-/// [`crate::Measurement`].
+/// [`Measurement`].
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)] // See `Measurement`.
 pub struct RawMeasurement {
@@ -24,7 +25,7 @@ pub struct RawMeasurement {
     pub trials: Vec<Trial>,
     pub warmup: Vec<f64>,
     pub latency: Option<Latency>,
-    /// Who else counted the work, as in [`crate::Verification::kind`]; null where nobody did.
+    /// Who else counted the work, as in [`Verification::kind`]; null where nobody did.
     pub counted_by: Option<String>,
     pub series: Option<RawSeries>,
     pub references: Vec<RawReference>,
@@ -36,7 +37,7 @@ pub struct RawMeasurement {
 }
 
 /// The runs of a tool, in pairs with trials. Its fields are those of the same names of
-/// [`crate::Reference`].
+/// [`Reference`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs)] // See `Reference`.
 pub struct RawReference {
@@ -55,7 +56,7 @@ pub struct RawReference {
 }
 
 /// How a configuration was sampled over time. Its fields are those of the same names of
-/// [`crate::Series`].
+/// [`Series`].
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)] // See `Series`.
 pub struct RawSeries {
@@ -103,6 +104,33 @@ impl RawMeasurement {
         summarise_trials(spec.work.cut(), self.unit, &self.trials, stopped_by_interval)
     }
 
+    /// A measurement with these statistics of which nothing else is judged yet.
+    pub fn unjudged(&self, summary: Option<Summary>) -> Measurement {
+        Measurement {
+            workload: self.workload.clone(),
+            subsystem: self.subsystem,
+            params: self.params.clone(),
+            unit: self.unit,
+            better: self.better,
+            trials: self.trials.clone(),
+            warmup: self.warmup.clone(),
+            summary,
+            precision: None,
+            latency: self.latency.clone(),
+            verification: self.verification(),
+            ceiling: None,
+            efficiency: None,
+            bottleneck: None,
+            cpu_placements: Vec::new(),
+            series: self.series.as_ref().map(RawSeries::unjudged),
+            references: self.references.iter().filter_map(RawReference::unjudged).collect(),
+            findings: self.findings.clone(),
+            verdict: Verdict::of(&self.findings),
+            missing: self.missing.clone(),
+            ending: self.ending.clone(),
+        }
+    }
+
     /// The account of all trials together; `None` where nobody counted.
     pub fn verification(&self) -> Option<Verification> {
         let first = self.trials.first()?;
@@ -113,6 +141,14 @@ impl RawMeasurement {
             counted: all.counted,
             note: note(first).to_owned(),
         })
+    }
+}
+
+impl RawSeries {
+    fn unjudged(&self) -> Series {
+        let RawSeries { for_s, every_s, started, samples, merged } = *self;
+        let (levels, changes) = (Vec::new(), Vec::new());
+        Series { for_s, every_s, started, samples, merged, levels, changes, trend: None }
     }
 }
 
@@ -134,8 +170,37 @@ fn note(trial: &Trial) -> &'static str {
 impl RawReference {
     /// proofmark's figure / the tool's, of each pair.
     pub fn ratios(&self) -> Vec<f64> {
-        self.paired.iter().zip(&self.trials).map(|(ours, theirs)| ours.value / theirs).collect()
+        ratios_of_pairs(&self.paired, &self.trials)
     }
+
+    /// The tool's runs with their statistics; `None` without a pair.
+    fn unjudged(&self) -> Option<Reference> {
+        let (summary, ratio) = (summarise(&self.trials)?, summarise(&self.ratios())?);
+        Some(Reference {
+            tool: self.tool.clone(),
+            version: self.version.clone(),
+            command: self.command.clone(),
+            value: summary.median,
+            trials: self.trials.clone(),
+            paired: self.paired.clone(),
+            first: self.first.clone(),
+            printed: self.printed,
+            ratio: Ratio { median: ratio.median, ci95: ratio.ci95 },
+            summary: Some(summary),
+            counts: self.counts.clone(),
+            params: self.params.clone(),
+            evidence: self.evidence.clone(),
+            efficiency: None,
+            findings: self.findings.clone(),
+            paired_findings: Vec::new(),
+            verdict: Verdict::of(&self.findings),
+        })
+    }
+}
+
+/// proofmark's figure / the tool's, of each pair.
+pub(crate) fn ratios_of_pairs(ours: &[Trial], theirs: &[f64]) -> Vec<f64> {
+    ours.iter().zip(theirs).map(|(ours, theirs)| ours.value / theirs).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::raw::ratios_of_pairs;
 use crate::{Finding, Params, Statistics, Trial, Verdict, contradicts, median};
 
 /// What the figure of a tool is that the pairs compare.
@@ -138,8 +139,8 @@ impl Reference {
 
     /// The least and the greatest ratio of a pair.
     fn ends_of_pairs(&self) -> Option<[f64; 2]> {
-        let ratios = self.paired.iter().zip(&self.trials).map(|(ours, theirs)| ours.value / theirs);
-        let ratios: Vec<f64> = ratios.filter(|r| r.is_finite()).collect();
+        let mut ratios = ratios_of_pairs(&self.paired, &self.trials);
+        ratios.retain(|r| r.is_finite());
         let least = ratios.iter().copied().reduce(f64::min)?;
         Some([least, ratios.iter().copied().fold(least, f64::max)])
     }
