@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use proofmark_model::{Ending, LOOKS, Point, Policy, SystemState};
+use proofmark_model::{CpuQuota, Ending, LOOKS, Point, Policy, SystemState};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
@@ -166,8 +166,8 @@ impl Workers {
             least_rounds: self.policy.is_fixed(&point.workload).then(|| {
                 (LOOKS[0] as u32).div_ceil(self.policy.trials_for(&point.workload).1.max(1))
             }),
-            // A quota that the plan does not know is seen when it is set: two periods show it.
-            quota_periods: self.policy.quota.map_or(2, |quota| quota.periods),
+            // A quota that the plan does not know is seen when it is set.
+            quota_periods: self.policy.quota.map_or(CpuQuota::LEAST_PERIODS as u32, |q| q.periods),
         }
     }
 

@@ -76,12 +76,6 @@ impl RanOn {
         self.usable = self.usable.min(later.usable);
         self
     }
-
-    /// Whether each thread had the CPU that it was given: all of them were there, and no thread was
-    /// elsewhere.
-    pub fn as_planned(&self) -> bool {
-        self.strayed.is_empty() && self.gone.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -92,8 +86,7 @@ mod tests {
     fn threads_are_where_they_were_pinned_or_strayed() {
         let both: &[u32] = &[4, 9];
         let as_planned = RanOn::of_pinned(&[(4, [4, 4]), (9, [9, 9])], [both, both]);
-        assert!(as_planned.as_planned());
-        assert_eq!((as_planned.most_on_one, as_planned.usable), (1, 2));
+        assert_eq!(as_planned, RanOn { most_on_one: 1, usable: 2, ..RanOn::default() });
         // CPU 9 went while the trial ran: its thread ended beside the other.
         let gone = RanOn::of_pinned(&[(4, [4, 4]), (9, [9, 4])], [both, &[4]]);
         assert_eq!(gone.strayed, [Strayed { pinned_to: 9, at: [9, 4] }]);
@@ -103,7 +96,7 @@ mod tests {
         assert_eq!((away.strayed.len(), away.most_on_one, away.gone.len()), (1, 2, 0));
         // Threads that share a CPU by plan stray nowhere.
         let turns = RanOn::of_pinned(&[(4, [4, 4]), (4, [4, 4])], [both, &[]]);
-        assert!(turns.as_planned() && turns.most_on_one == 2);
+        assert_eq!(turns, RanOn { most_on_one: 2, usable: 2, ..RanOn::default() });
         let anywhere = RanOn::of_process(&[4, 9], [&[4, 9, 11], &[9, 11]]);
         assert_eq!((&anywhere.gone[..], anywhere.usable), (&[4][..], 2));
     }
