@@ -98,8 +98,9 @@ impl Fake {
     }
 
     pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, Reply> {
+        let cut = self.spec.work.cut();
         let setup: Arc<dyn Setup> = Arc::new(self);
-        Team::start(&setup, threads, cpus, vec![], vec![])
+        Team::start(&setup, cut, threads, cpus, vec![], vec![])
     }
 }
 

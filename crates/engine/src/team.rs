@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial};
+use proofmark_model::{Conditions, Cut, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial};
 use rustix::process::getpid;
 
 use crate::affinity::{pin, usable_cpus};
@@ -70,6 +70,8 @@ pub struct Team {
     state: Arc<TeamState>,
     oversubscribed: bool,
     pinned: bool,
+    /// Whether the threads wait for a device or a network, and so sleep by themselves.
+    sleeps: bool,
     /// Where each thread runs.
     runs_on: Vec<Cpu>,
     /// CPUs that they can run on.
@@ -82,9 +84,11 @@ pub struct Team {
 
 impl Team {
     /// Starts and sets up `threads` threads, thread i pinned to `cpus[i % cpus.len()]` if there are
-    /// any and the workload wants that. A trial reads these cpu.stat files and devices' counters.
+    /// any and the workload wants that. A load cut as `Single` sleeps by itself. A trial
+    /// reads these cpu.stat files and devices' counters.
     pub fn start(
         setup: &Arc<dyn Setup>,
+        cut: Cut,
         threads: usize,
         cpus: &[u32],
         cpu_stat: Vec<PathBuf>,
@@ -125,8 +129,18 @@ impl Team {
         }
         let (runs_on, cpus) = (Vec::new(), cpus.len().max(1));
         let was_throttled = AtomicBool::new(false);
-        let mut team =
-            Self { members, state, oversubscribed, pinned, runs_on, cpus, planned, was_throttled };
+        let sleeps = cut == Cut::Single;
+        let mut team = Self {
+            members,
+            state,
+            oversubscribed,
+            pinned,
+            sleeps,
+            runs_on,
+            cpus,
+            planned,
+            was_throttled,
+        };
         for m in &team.members {
             team.runs_on.extend(m.result()?.cpu);
         }
@@ -149,7 +163,7 @@ impl Team {
         let order =
             |i: usize| Order::Plain(Plain { ahead, iterations: shares.get(i).copied(), clock });
         // Beside threads that never sleep it would only take their CPUs: a complete solve loses 2.5 %.
-        let heartbeat = if self.pinned { None } else { Heartbeat::start() };
+        let heartbeat = if self.sleeps { Heartbeat::start() } else { None };
         let usable = usable_now();
         let results = self.ask(shares.len(), order)?;
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
@@ -172,7 +186,7 @@ impl Team {
             let away_s = c.at_s - c.cpu_s? - c.waiting_s?;
             Some(if away_s > ERROR * c.at_s { away_s } else { 0.0 })
         };
-        let is_known = self.pinned && !self.oversubscribed;
+        let is_known = !self.sleeps && self.pinned && !self.oversubscribed;
         is_known.then(|| results.iter().map(|p| away(&p.counters)).sum()).flatten()
     }
 

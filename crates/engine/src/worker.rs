@@ -103,10 +103,10 @@ impl Work {
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
         let cpus = setup.cpus(&job.cpus);
-        let team = Team::start(&setup, count, &cpus, job.cpu_stat.clone(), devices)?;
-        let workers = setup.workers(threads).min(threads);
         let spec = workload.spec();
         let (unit, cut, trial_s) = (spec.unit, spec.work.cut(), job.trial_s);
+        let team = Team::start(&setup, cut, count, &cpus, job.cpu_stat.clone(), devices)?;
+        let workers = setup.workers(threads).min(threads);
         Ok(Self {
             unit,
             cut,

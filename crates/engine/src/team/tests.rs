@@ -161,6 +161,21 @@ fn a_second_trial_stops_those_without_a_share_again() {
 }
 
 #[test]
+fn a_load_that_waits_for_a_device_is_not_stopped_while_it_sleeps_though_it_is_pinned() {
+    let stopped_s = |fake: Fake| {
+        let team = fake.team(1, &usable_cpus(None).unwrap()[..1]).unwrap();
+        team.trial(&[300], 0).unwrap().known.conditions.stopped_s.unwrap()
+    };
+    // No device: threads that compute are at work or wait for a CPU.
+    assert!(stopped_s(sleepers()) > 0.2);
+    // The machine itself may stop the process.
+    wait_until("a device's load that nothing stopped", || {
+        let stopped_s = stopped_s(sleepers().of_a_device());
+        if stopped_s < 0.1 { Ok(()) } else { Err(format!("{stopped_s} s")) }
+    });
+}
+
+#[test]
 fn time_that_a_load_only_waited_at_its_end_does_not_count() {
     let sleeps = |_, call: Call| match call {
         Call::Run(iterations) => {

@@ -375,7 +375,7 @@ fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
     std::fs::write(dir.path().join("cpu.max"), "25000 100000\n").unwrap();
     counts(0);
     let setup: Arc<dyn crate::workload::Setup> = Arc::new(spinners());
-    let team = Team::start(&setup, 1, &usable(), vec![stat], vec![]).unwrap();
+    let team = Team::start(&setup, Cut::Core, 1, &usable(), vec![stat], vec![]).unwrap();
     let timed_s = team.whole_periods_s(0.05, 2).unwrap();
     assert!((timed_s - 0.2).abs() < 1e-9, "{timed_s}");
     let ended = Arc::new(AtomicBool::new(false));
