@@ -9,6 +9,8 @@ use super::num::{Scale, ends};
 
 /// Columns of a distribution.
 const COLUMNS: usize = 12;
+/// Columns that the text above one of them covers.
+const NEAR: usize = 4;
 /// Columns of a staircase.
 const STEPS: usize = 8;
 /// The lowest column is at least so high.
@@ -90,10 +92,14 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
     let total: f64 = counts.iter().sum();
     (most > 0.0).then_some(())?;
     let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v).unwrap_or_default();
-    let marks = [("p50", Some(l.p50)), ("p99", l.p99)];
+    let written = |name: &str, v: f64| format!("{name} {}", time(v));
+    let middle = place(l.p50);
+    // Close to each other they share one text.
+    let tail = l.p99.map(|v| (v, Some(place(v)).filter(|i| *i >= middle + NEAR).unwrap_or(middle)));
     let mark = |i: usize| {
-        let here = marks.iter().find_map(|(n, v)| v.filter(|v| place(*v) == i).map(|v| (n, v)));
-        here.map_or_else(String::new, |(name, v)| format!("{name} {}", time(v)))
+        let tail = tail.filter(|(_, at)| *at == i).map(|(v, _)| written("p99", v));
+        let texts = (i == middle).then(|| written("p50", l.p50)).into_iter().chain(tail);
+        texts.collect::<Vec<_>>().join(", ")
     };
     let edge = |i: usize| low * (high / low).powf(i as f64 / COLUMNS as f64);
     let column = |(i, count): (usize, &f64)| Column {
@@ -121,4 +127,39 @@ fn picture(part: Subsystem, title: &str, columns: Vec<Column>) -> Option<Picture
     let subsystem = part.as_str();
     let title = title.to_owned();
     (!columns.is_empty()).then_some(Picture { subsystem, title, description, columns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proofmark_model::LatencyBucket;
+
+    #[test]
+    fn percentiles_whose_texts_would_overlap_share_one() {
+        // 12 columns from 1 us to 4.096 ms: each twice the one before.
+        let texts = |p50_us: f64, p99_us: f64| -> Vec<(usize, String)> {
+            let [min, p50, p99, max] = [1.0, p50_us, p99_us, 4096.0].map(|us| us * 1e-6);
+            let bucket = |upto| LatencyBucket { upto, count: 1 };
+            let latency = Latency {
+                unit: "s".to_owned(),
+                count: 4,
+                min,
+                mean: p50,
+                p50,
+                p90: None,
+                p99: Some(p99),
+                p999: Some(max),
+                max,
+                buckets: [min, p50, p99, max].map(bucket).to_vec(),
+            };
+            let picture = distribution(Subsystem::Disk, "x", &latency).unwrap();
+            let above = picture.columns.into_iter().map(|c| c.above).enumerate();
+            above.filter(|(_, text)| !text.is_empty()).collect()
+        };
+        let both = |at: usize, text: &str| vec![(at, text.to_owned())];
+        assert_eq!(texts(3.0, 3.5), both(1, "p50 3.000 us, p99 3.500 us"), "one column");
+        assert_eq!(texts(3.0, 24.0), both(1, "p50 3.000 us, p99 24.00 us"), "close");
+        let apart = [(1, "p50 3.000 us"), (5, "p99 48.00 us")].map(|(i, t)| (i, t.to_owned()));
+        assert_eq!(texts(3.0, 48.0), apart);
+    }
 }
