@@ -75,11 +75,16 @@ impl Said {
         Ok(said)
     }
 
-    /// The limit of the system that it met, with its words.
+    /// The limit of the system that it met, with the line that says so.
     fn limit(&self) -> Option<(LimitReached, String)> {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let seen = Seen { words: &words, ..Seen::default() };
-        let limit = limit_reached(&seen, &self.before, &state())?;
+        let after = state();
+        let limit_in =
+            |words: &str| limit_reached(&Seen { words, ..Seen::default() }, &self.before, &after);
+        let line = |line: &str| Some((limit_in(line)?, line.to_owned()));
+        // The words of a crash are more than one line.
+        let found = words.lines().rev().find_map(line);
+        let (limit, words) = found.or_else(|| Some((limit_in(&words)?, words.clone())))?;
         let words = words.trim().trim_start_matches("proofmark: ");
         Some((limit, clean_excerpt(words, 400)))
     }

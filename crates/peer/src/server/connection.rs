@@ -95,15 +95,16 @@ impl<'a> Connections<'a> {
 
     /// A data connection, if its token is good.
     fn data(&self, token: Token, stream: TcpStream, ends: Ends, pass: Pass) {
-        let claim = |s: Arc<Session>| Some((s.claim(token, &stream, ends)?, s));
-        let claimed = self.server.session().and_then(claim);
+        let session = self.server.session();
+        let claimed = session.as_ref().map(|s| s.claim(token, &stream, ends)).transpose();
         drop(pass);
-        let Some(((task, job), session)) = claimed else {
-            // A good token is not claimed where no more descriptors are to be had.
-            return match stream.try_clone() {
-                Err(e) => self.cannot("keep a data connection", &e),
-                Ok(_) => self.turn_away(ends.peer.ip()),
-            };
+        let (session, (task, job)) = match claimed.map(Option::flatten) {
+            Ok(claimed) => match session.zip(claimed) {
+                Some(found) => found,
+                None => return self.turn_away(ends.peer.ip()),
+            },
+            // Not one descriptor more is to be had.
+            Err(e) => return self.cannot("keep a data connection", &e),
         };
         let begun =
             io::Write::write_all(&mut Timed::new(&stream, Some(Instant::now() + ANSWER)), &[DATA]);

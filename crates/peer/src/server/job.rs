@@ -54,23 +54,24 @@ impl Job {
         ))
     }
 
-    /// The task that waits for this token, once; the connection is shut down when the job ends.
+    /// The task that waits for this token, once; the connection is shut down when the job ends. An
+    /// error leaves it waiting.
     pub(crate) fn claim(
         &self,
         token: Token,
         stream: &TcpStream,
         ends: Ends,
-    ) -> Option<Box<dyn Task>> {
+    ) -> io::Result<Option<Box<dyn Task>>> {
         if ends.peer.ip() != self.ends.peer.ip() {
-            return None;
+            return Ok(None);
         }
         let mut streams = lock(&self.streams);
         // An ended job has none that wait.
         if !streams.waiting.contains_key(&token) {
-            return None;
+            return Ok(None);
         }
-        streams.running.insert(token, stream.try_clone().ok()?);
-        streams.waiting.remove(&token)
+        streams.running.insert(token, stream.try_clone()?);
+        Ok(streams.waiting.remove(&token))
     }
 
     /// Its connection is closed, even if the task kept a clone.

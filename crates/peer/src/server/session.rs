@@ -1,6 +1,7 @@
 //! A session of the server: what one client was granted, and all that hangs on it.
 
 use std::collections::HashMap;
+use std::io;
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -37,6 +38,9 @@ struct Member {
     stream: TcpStream,
     job: Option<Arc<Job>>,
 }
+
+/// A task for a data connection, with its job.
+type Claimed = (Box<dyn Task>, Arc<Job>);
 
 impl Session {
     pub(crate) fn new(
@@ -88,7 +92,7 @@ impl Session {
 
     /// Adds a channel, shut down when the session ends; its name is for the other functions.
     pub(crate) fn join(&self, stream: &TcpStream) -> Result<Token, String> {
-        let failed = |e: std::io::Error| e.to_string();
+        let failed = |e: io::Error| e.to_string();
         let name = Token::random().map_err(failed)?;
         let stream = stream.try_clone().map_err(failed)?;
         let mut state = lock(&self.state);
@@ -136,9 +140,14 @@ impl Session {
         token: Token,
         stream: &TcpStream,
         ends: Ends,
-    ) -> Option<(Box<dyn Task>, Arc<Job>)> {
+    ) -> io::Result<Option<Claimed>> {
         let jobs: Vec<Arc<Job>> =
             lock(&self.state).channels.values().filter_map(|member| member.job.clone()).collect();
-        jobs.into_iter().find_map(|job| Some((job.claim(token, stream, ends)?, job)))
+        for job in jobs {
+            if let Some(task) = job.claim(token, stream, ends)? {
+                return Ok(Some((task, job)));
+            }
+        }
+        Ok(None)
     }
 }
