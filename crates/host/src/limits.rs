@@ -67,7 +67,7 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
 
 /// The limit with the smallest key on the way up and the file that sets it. `read` gives the limit
 /// of a folder that has the file, by its path; `None` for no limit there.
-fn tightest<T, K: PartialOrd>(
+pub(crate) fn tightest<T, K: PartialOrd>(
     root: &Root,
     place: &Place,
     file: &str,

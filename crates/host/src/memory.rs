@@ -7,7 +7,7 @@ use proofmark_model::Memory;
 use crate::root::{Reason, Root, fault, probe};
 use crate::text::{bracketed, field, kilobytes};
 
-const MEMINFO: &str = "/proc/meminfo";
+pub(crate) const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
@@ -24,7 +24,7 @@ pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
     }
 }
 
-fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
+pub(crate) fn meminfo(text: &Result<String, Reason>, key: &str) -> Result<u64, Reason> {
     let text = text.as_ref().map_err(Clone::clone)?;
     let value = field(text, key).ok_or_else(|| fault(MEMINFO, format!("no {key}")))?;
     kilobytes(value).ok_or_else(|| fault(MEMINFO, format!("'{value}' is not a size in kB")))

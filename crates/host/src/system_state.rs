@@ -8,7 +8,8 @@ use proofmark_model::{CgroupLimit, SystemState};
 use rustix::process::{Resource, Rlimit, getrlimit};
 
 use crate::cgroup::{self, Place, Version};
-use crate::limits::{bytes_of_limit, counter};
+use crate::limits::{bytes_of_limit, counter, tightest};
+use crate::memory::{MEMINFO, meminfo};
 use crate::root::{Root, below};
 
 /// What every system has, and other programs and the system's random numbers are had from.
@@ -18,7 +19,6 @@ const NEEDED: [&str; 3] = ["/dev/null", "/dev/urandom", "/proc/self"];
 /// be read, as where no file can be opened any more, is no limit.
 pub fn system_state(root: &Root) -> SystemState {
     let limit = |resource| getrlimit(resource).current;
-    let meminfo = root.read("/proc/meminfo").unwrap_or_default();
     let vmstat = root.read("/proc/vmstat").unwrap_or_default();
     SystemState {
         open_files: limit(Resource::Nofile),
@@ -33,7 +33,7 @@ pub fn system_state(root: &Root) -> SystemState {
         system_processes: root.number("/proc/sys/kernel/threads-max").ok(),
         system_open_files: root.number("/proc/sys/fs/file-max").ok(),
         system_oom_kills: counter(&vmstat, "oom_kill"),
-        memory: total(&meminfo),
+        memory: meminfo(&root.read(MEMINFO), "MemTotal").ok(),
         missing: NEEDED.iter().filter(|f| !root.exists(f)).map(|f| (*f).to_owned()).collect(),
     }
 }
@@ -53,16 +53,11 @@ fn is_unlimited_root(root: &Root) -> bool {
     rustix::process::geteuid().is_root() && whole
 }
 
-fn total(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
-}
-
 /// Of a cgroup and those above it the limit that leaves the least, and all that were hit.
 fn processes(root: &Root) -> CgroupLimit {
     let Ok(place) = cgroup::place(root, "pids") else { return CgroupLimit::default() };
     let used = |folder: &str| root.number(&below(folder, "pids.current")).ok();
-    let least = tightest(root, &place, "pids.max", used);
+    let least = closest(root, &place, "pids.max", used);
     let hits = |folder: &String| {
         let events = root.read(&below(folder, "pids.events")).ok()?;
         counter(&events, "max")
@@ -77,7 +72,7 @@ fn memory(root: &Root) -> CgroupLimit {
         Version::V2 => ("memory.max", "memory.current"),
     };
     let used = |folder: &str| root.number(&below(folder, used)).ok();
-    let least = tightest(root, &place, limit, used);
+    let least = closest(root, &place, limit, used);
     let count = |folder: &String, file: &str, name: &str| {
         counter(&root.read(&below(folder, file)).ok()?, name)
     };
@@ -96,19 +91,24 @@ fn memory(root: &Root) -> CgroupLimit {
 }
 
 /// The limit that leaves the least, of those that are set.
-fn tightest(
+fn closest(
     root: &Root,
     place: &Place,
     file: &str,
     used: impl Fn(&str) -> Option<u64>,
 ) -> CgroupLimit {
-    let limits = place.folders.iter().filter_map(|folder| {
-        let file = below(folder, file);
-        let limit = bytes_of_limit(&file, &root.line(&file).ok()?).ok()??;
-        Some(CgroupLimit { limit: Some(limit), used: used(folder), hits: None, file })
-    });
     let room = |l: &CgroupLimit| l.limit.unwrap_or(u64::MAX).saturating_sub(l.used.unwrap_or(0));
-    limits.min_by_key(room).unwrap_or_default()
+    let found = tightest(root, place, file, room, |folder, path| {
+        let limit = root.line(path).ok().and_then(|line| bytes_of_limit(path, &line).ok()?);
+        let of = |limit| CgroupLimit {
+            limit: Some(limit),
+            used: used(folder),
+            hits: None,
+            file: path.to_owned(),
+        };
+        Ok(limit.map(of))
+    });
+    found.ok().and_then(|(limit, _)| limit).unwrap_or_default()
 }
 
 #[cfg(test)]

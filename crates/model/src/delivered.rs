@@ -3,15 +3,16 @@
 //!
 //! The interval is that of the jackknife with Student's distribution, of the ratio's logarithm. Rounds
 //! that all went well say nothing of a stall that a longer run would meet. So the end on the slow side
-//! is that of the rounds and one more, which is as slow as the slowest that was seen and lost at least
-//! [`UNSEEN`] of its time. Simulated in `delivered/tests.rs`, together with the rule that stops by it.
+//! is that of the rounds and one more, which is as slow as the slowest that was seen and at most as
+//! fast as [`Fixed::rate_after_stall`] has it. Simulated in `delivered/tests.rs`, together with the
+//! rule that stops by it.
 
 use crate::{Unit, median, student};
 
 #[cfg(test)]
 mod tests;
 
-/// What a round did: units of work, in so many seconds.
+/// What was done in a round, or in all: units of work, in so many seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Done {
     pub(crate) work: f64,
@@ -33,13 +34,29 @@ pub(crate) enum Fixed {
     Work,
 }
 
+impl Fixed {
+    /// The rate of a usual round after a stall that one more round may meet, as a share of the rate
+    /// without: it takes three quarters of a round whose time is fixed, and adds two thirds to the
+    /// time of one whose work is. With less, stalls of most of a round that hit 10 to 15 % of rounds
+    /// are missed too often; with more, 20 quiet rounds could not reach a target of 5 %.
+    fn rate_after_stall(self) -> f64 {
+        match self {
+            Self::Time => 0.25,
+            Self::Work => 0.6,
+        }
+    }
+
+    /// A round that is usual but for its rate.
+    fn round(self, usual: Done, rate: f64) -> Done {
+        match self {
+            Self::Time => Done { work: usual.seconds * rate, ..usual },
+            Self::Work => Done { seconds: usual.work / rate, ..usual },
+        }
+    }
+}
+
 /// With which probability each end misses.
 const MISSES: f64 = 0.025;
-
-/// The stall that one more round may have met: three quarters of a round whose time is fixed, two
-/// thirds more of the time of one whose work is. With less, stalls of most of a round that hit 10 to
-/// 15 % of rounds are missed too often; with more, 20 quiet rounds could not reach a target of 5 %.
-const UNSEEN: [f64; 2] = [0.75, 2.0 / 3.0];
 
 /// All work over all time, in the unit of the values; not a number without rounds.
 pub(crate) fn delivered(unit: Unit, rounds: &[Done]) -> f64 {
@@ -51,17 +68,9 @@ pub(crate) fn delivered(unit: Unit, rounds: &[Done]) -> f64 {
 /// nothing.
 pub(crate) fn interval(unit: Unit, fixed: Fixed, rounds: &[Done]) -> Option<[f64; 2]> {
     let usual = |of: fn(&Done) -> f64| median(&rounds.iter().map(of).collect::<Vec<_>>());
-    let (work, seconds) = (usual(|r| r.work)?, usual(|r| r.seconds)?);
+    let usual = Done { work: usual(|r| r.work)?, seconds: usual(|r| r.seconds)? };
     let slowest = rounds.iter().map(|r| r.rate()).fold(f64::INFINITY, f64::min);
-    let with_stall = |rate: f64| slowest.min(rate);
-    let unseen = match fixed {
-        Fixed::Time => {
-            Done { work: seconds * with_stall((1.0 - UNSEEN[0]) * work / seconds), seconds }
-        }
-        Fixed::Work => {
-            Done { work, seconds: work / with_stall(work / seconds / (1.0 + UNSEEN[1])) }
-        }
-    };
+    let unseen = fixed.round(usual, slowest.min(usual.rate() * fixed.rate_after_stall()));
     let [low, high] = jackknife(rounds)?;
     let [lower, _] = jackknife(&[rounds, &[unseen]].concat())?;
     let all = sum(rounds).rate();
