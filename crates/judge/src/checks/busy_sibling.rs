@@ -6,6 +6,7 @@
 
 use proofmark_model::{Cut, Finding, Measurement, Property, Trial, is_alone, median, widest};
 
+use super::core_shared::fills_ports;
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -27,9 +28,10 @@ pub(super) static CHECK: Check = Check {
          thread count. A solve or product is shared if its median is below 87 % of the reference. The \
          reference is the highest of its kind, or the third highest of a CPU load without AVX-512. \
          Attainable of \
-         CPU loads leaves shared rounds out; they are a note. If all rounds of a CPU load were shared, \
-         or the median solve, the check weighs the missing issue slots, at most what is missing to the \
-         ceiling. For clocks and memory loads the cost is unknown: a note. The check is silent if there \
+         CPU loads leaves shared rounds out; they are a note. If most rounds of a load that fills the \
+         execution ports were shared, the check weighs what is missing to the ceiling: the rounds left \
+         may have been shared too. If all rounds of another CPU load were shared, or the median solve, \
+         it weighs the missing issue slots, at most what is missing to the ceiling. For clocks and memory loads the cost is unknown: a note. The check is silent if there \
          are more threads than cores. Use a host with dedicated cores, or treat the rate as that of \
          shared cores.",
     examine: Examine::Ours(examine),
@@ -58,7 +60,11 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     // A clock is that of one instruction after the other, and a bus may have had enough: there the
     // cost is not known.
     let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
+    // Where a neighbour is there most of the time, the widest round may be one that it shared too:
+    // what the design gives a core of its own is known in any case.
+    let by_design = m.efficiency.filter(|_| 2 * shared > all && fills_ports(ctx, m));
     let missing = match cut {
+        Cut::Core if let Some(efficiency) = by_design => 1.0 - efficiency,
         Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
         // Their figure is that of the median trial.
         Cut::Whole => {
@@ -181,6 +187,8 @@ mod tests {
             ("never", with_widths(at(1, 0.99), &[11.7, 11.5]), SILENT),
             ("at times", with_widths(at(1, 0.99), &[7.0, 11.7]), NOTE),
             ("always, which cost a tenth", with_widths(at(1, 0.9), &[7.0, 8.0]), SUSPECT),
+            ("mostly, and the rest was", with_widths(at(1, 0.92), &[9.0, 9.0, 11.7]), SUSPECT),
+            ("mostly, and the rest was not", with_widths(at(1, 0.995), &[9.0, 9.0, 11.7]), NOTE),
             ("always, at the ceiling", with_widths(at(1, 0.999), &[7.0, 8.0]), NOTE),
             ("a clock", with_widths(clock(3.7e9), &[7.0, 8.0]), NOTE),
             ("memory", with_widths(stream("triad", 1), &[7.0, 8.0]), NOTE),
@@ -198,6 +206,9 @@ mod tests {
             ("our own", on_one_core(with_widths(at(1, 0.99), &[7.0, 11.7]), 10), SILENT),
             ("our own, always", on_one_core(with_widths(at(1, 0.6), &[7.0]), 10), SUSPECT),
         ]);
+        // Nothing but the design shows it where the neighbour was there all the time of the run.
+        let narrow = with_widths(at(1, 0.94), &[8.0, 8.1, 8.2, 9.0, 9.0, 9.1, 8.0, 8.3, 8.0, 8.6]);
+        CHECK.on(&host(), &[]).expect([("a polluted reference", narrow, SUSPECT)]);
         let said = |m| {
             let m = judged(&host(), m, &free);
             m.findings.into_iter().find(|f| f.check == CHECK.id).unwrap().message

@@ -34,6 +34,13 @@ const WHOLE: Reach = Reach { least: 0.5, one_unit: 0.3..=0.5 };
 /// A clock whose readings lie further apart may itself be the cause.
 const STEADY: f64 = 0.05;
 
+/// Whether it is a loop of nothing but what fills the ports, so that the design says how fast it is on
+/// a core of its own. Elsewhere the loops are plain Rust, which does not reach the ports.
+pub(super) fn fills_ports(ctx: &Context, m: &Measurement) -> bool {
+    let tuned = ctx.host.cpu.arch == "x86_64" && ctx.work(m).pace == Pace::Core;
+    tuned && !ctx.work(m).whole_problem && Peak::derive(ctx, m).is_ok()
+}
+
 impl Reach {
     /// Of a workload that the ports bound; `None` where nobody knows how near it comes: small
     /// problems are limited by other things, the smaller the more.
