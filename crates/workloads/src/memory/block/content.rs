@@ -13,8 +13,9 @@ fn word(index: usize) -> u64 {
     (index as u64 + 1).wrapping_mul(STEP)
 }
 
+/// The byte of its word, as that is in memory.
 fn byte(offset: usize) -> u8 {
-    word(offset / 8).to_ne_bytes()[offset % 8]
+    (word(offset / 8).to_le() >> (offset % 8 * 8)) as u8
 }
 
 /// Fills a range of offsets from `base`.
@@ -61,6 +62,27 @@ pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     })
 }
 
+/// The same of blocks by number, the first of which is at offset `first`, a multiple of `size`.
+pub(super) fn sum_of(first: usize, size: usize, blocks: &[u32]) -> u64 {
+    let start = |block: u32| first + block as usize * size;
+    let add = |all: u64, part: u64| all.wrapping_add(part);
+    if size.is_multiple_of(8) {
+        // Of w words from word s on: ((s + 1) + (s + 2) + ... + (s + w)) STEP.
+        let (words, all) = ((size / 8) as u64, blocks.len() as u64);
+        let starts = blocks.iter().map(|b| (start(*b) / 8) as u64).fold(0, add);
+        let within = (u128::from(words) * u128::from(words + 1) / 2) as u64;
+        return starts
+            .wrapping_mul(words)
+            .wrapping_add(within.wrapping_mul(all))
+            .wrapping_mul(STEP);
+    }
+    if size < 8 {
+        let of = |b: &u32| (0..size).map(|i| u64::from(byte(start(*b) + i))).sum();
+        return blocks.iter().map(of).fold(0, add);
+    }
+    blocks.iter().map(|b| sum(start(*b), size, 1)).fold(0, add)
+}
+
 fn words(range: Range<usize>) -> u64 {
     // 1 + 2 + ... + n
     let up_to = |n: usize| (n as u128 * (n as u128 + 1) / 2) as u64;
@@ -79,4 +101,38 @@ fn bytes_of(word: u64) -> u64 {
     const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
     let pairs = (word & EVEN) + (word >> 8 & EVEN);
     pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn blocks_in_any_order_add_up_to_what_each_holds(
+            size in prop::sample::select(vec![1_usize, 3, 7, 8, 12, 16, 24, 100, 4096]),
+            first in 0_usize..9,
+            blocks in prop::collection::vec(0_u32..500, 0..80),
+        ) {
+            let mut memory = vec![0_u64; 509 * size / 8 + 8];
+            let base = memory.as_mut_ptr().cast();
+            // SAFETY: all of the memory.
+            unsafe { fill(base, 0..memory.len() * 8) };
+            let first = first * size;
+            let of_block = |b: &u32| -> u64 {
+                let block = first + *b as usize * size..first + (*b as usize + 1) * size;
+                let (head, whole, tail) = split(&block);
+                let byte = |at: usize| u64::from(memory[at / 8].to_ne_bytes()[at % 8]);
+                let single: u64 = head.chain(tail).map(byte).sum();
+                memory[whole].iter().fold(single, |sum, word| sum.wrapping_add(*word))
+            };
+            let read = blocks.iter().fold(0, |sum: u64, b| sum.wrapping_add(of_block(b)));
+            prop_assert_eq!(sum_of(first, size, &blocks), read);
+            if let [one] = blocks[..] {
+                prop_assert_eq!(sum(first + one as usize * size, size, 1), read);
+            }
+        }
+    }
 }
