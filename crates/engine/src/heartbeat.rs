@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::clock::raw_seconds;
 use crate::conditions::ThreadCounters;
 
-/// Between two beats: a stop of 30 ms holds at least one up.
+/// Sleep between two beats: a stop of 25 ms always makes one late.
 const BEAT: Duration = Duration::from_millis(20);
 
 /// A beat that is later than this, in seconds, was held up: timers of a busy guest are late by less.

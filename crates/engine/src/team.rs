@@ -1,4 +1,4 @@
-//! The threads of one point: pinned, started together, timed from the first start to the last end.
+//! The threads of one configuration: pinned, started together, timed from the first start to the last end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::load_clock::{TrialClock, over_threads};
 use crate::protocol::Reply;
 use crate::quota::{self, LeadIn};
 use crate::rounds::Cpu;
-use crate::time_account::{ThreadTime, account_of, continued};
+use crate::time_account::{ThreadTime, account_of, continued, stopped_s};
 use crate::touched::touched;
 use crate::tracer::Tracer;
 use crate::workload::Setup;
@@ -162,32 +162,32 @@ impl Team {
         let started = Timestamp::now();
         let order =
             |i: usize| Order::Plain(Plain { ahead, iterations: shares.get(i).copied(), clock });
-        // Beside threads that never sleep it would only take their CPUs: a complete solve loses 2.5 %.
+        // Threads that never sleep show a stop by their own clocks.
         let heartbeat = if self.sleeps { Heartbeat::start() } else { None };
         let usable = usable_now();
         let results = self.ask(shares.len(), order)?;
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
         let (from, seconds) = span(&results[..shares.len().min(results.len())]);
         let mut known = Trial { started, seconds, ..self.known(&results, &clocks, &usable) };
-        let throttled_s = known.conditions.throttled_s.unwrap_or(0.0);
         known.conditions.stopped_s = match heartbeat {
             Some(heartbeat) => Some(heartbeat.end()),
-            None => self.off_cpu_s(&results).map(|away_s| (away_s - throttled_s).max(0.0)),
+            None => self.stopped_s(&results, &known.conditions),
         };
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
         Ok(TeamTrial { from, within, ..TeamTrial::of_threads(&results, known) })
     }
 
-    /// Seconds that threads which never sleep were neither on a CPU nor waiting for one, beyond the error
-    /// of the counters; `None` where threads take turns, or the system counts nothing.
-    fn off_cpu_s(&self, results: &[ThreadResult]) -> Option<f64> {
-        const ERROR: f64 = 0.02;
-        let away = |c: &ThreadCounters| {
-            let away_s = c.at_s - c.cpu_s? - c.waiting_s?;
-            Some(if away_s > ERROR * c.at_s { away_s } else { 0.0 })
-        };
-        let is_known = !self.sleeps && self.pinned && !self.oversubscribed;
-        is_known.then(|| results.iter().map(|p| away(&p.counters)).sum()).flatten()
+    /// Seconds that no thread could run: those of the one that was away from its CPU least. `None` where
+    /// threads sleep by themselves, or the system does not count it.
+    fn stopped_s(&self, results: &[ThreadResult], system: &Conditions) -> Option<f64> {
+        if self.sleeps {
+            return None;
+        }
+        let all = results.len() as f64;
+        let each_s = |of_all: Option<f64>| of_all.unwrap_or(0.0) / all;
+        let held_s = each_s(system.throttled_s) + each_s(system.steal_s);
+        let away = |c: &ThreadCounters| Some(stopped_s(c.at_s, c.cpu_s?, c.waiting_s?, held_s));
+        results.iter().map(|p| away(&p.counters)).reduce(|a, b| Some(a?.min(b?))).flatten()
     }
 
     /// Gives each thread its order, of which the first `workers` share the work, and waits for all.

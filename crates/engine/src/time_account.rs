@@ -77,6 +77,17 @@ pub(crate) fn account_of(
     }
 }
 
+/// Of these seconds of a thread that never sleeps, those that it was neither on a CPU nor waiting for one,
+/// apart from what a quota and the hypervisor held it.
+pub(crate) fn stopped_s(wall_s: f64, cpu_s: f64, mut waiting_s: f64, held_s: f64) -> f64 {
+    // The counters are read one after the other, and interrupts are in no thread's time. The check
+    // `stopped` names twice that share.
+    let error_s = 2e-3 + 0.005 * wall_s;
+    let mut away_s = (wall_s - cpu_s - waiting_s).max(0.0);
+    taken(held_s, [&mut waiting_s, &mut away_s]);
+    if away_s > error_s { away_s } else { 0.0 }
+}
+
 /// So many seconds, as far as there are, from the first of these, then from the other.
 fn taken(seconds: f64, from: [&mut f64; 2]) -> f64 {
     let mut left = seconds;
@@ -101,6 +112,22 @@ mod tests {
         let (throttled_s, steal_s) = (Some(throttled), Some(steal));
         let system = Conditions { throttled_s, steal_s, ..Conditions::default() };
         account_of(threads, &system, stopped)
+    }
+
+    #[test]
+    fn of_what_was_away_a_quota_and_the_hypervisor_had_their_part() {
+        for (cpu_s, waiting_s, held_s, expected) in [
+            (2.0, 0.0, 0.0, 0.0),
+            (1.965, 0.0, 0.0, 0.035),
+            (1.995, 0.0, 0.0, 0.0),
+            (0.6, 1.0, 1.0, 0.4),
+            (0.6, 0.0, 1.0, 0.4),
+            (1.0, 1.0, 0.0, 0.0),
+            (1.0, 0.0, 1.0, 0.0),
+        ] {
+            let found = stopped_s(2.0, cpu_s, waiting_s, held_s);
+            assert!((found - expected).abs() < 1e-9, "{found}: {cpu_s}, {waiting_s}, {held_s}");
+        }
     }
 
     #[test]

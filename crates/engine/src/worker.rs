@@ -168,10 +168,9 @@ impl Work {
             }
             _ => SlicedAmount::Seconds(whole_s.unwrap_or(self.trial_s)),
         };
-        let (SlicedAmount::Seconds(seconds) | SlicedAmount::Iterations(_, seconds)) = amount;
         // A part of whole periods would be none.
         let least_rounds = self.least_rounds.filter(|_| whole_s.is_none());
-        let cutting = Cutting::new((self.cut, least_rounds), seconds, filled);
+        let cutting = Cutting::new((self.cut, least_rounds), amount.seconds(), filled);
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
         self.setup.begin_trial()?;
         let unit = (self.unit, self.setup.work_per_iteration());

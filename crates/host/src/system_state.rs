@@ -57,7 +57,7 @@ fn is_unlimited_root(root: &Root) -> bool {
 fn processes(root: &Root) -> CgroupLimit {
     let Ok(place) = cgroup::place(root, "pids") else { return CgroupLimit::default() };
     let used = |folder: &str| root.number(&below(folder, "pids.current")).ok();
-    let least = closest(root, &place, "pids.max", used);
+    let least = least_room(root, &place, "pids.max", used);
     let hits = |folder: &String| {
         let events = root.read(&below(folder, "pids.events")).ok()?;
         counter(&events, "max")
@@ -72,7 +72,7 @@ fn memory(root: &Root) -> CgroupLimit {
         Version::V2 => ("memory.max", "memory.current"),
     };
     let used = |folder: &str| root.number(&below(folder, used)).ok();
-    let least = closest(root, &place, limit, used);
+    let least = least_room(root, &place, limit, used);
     let count = |folder: &String, file: &str, name: &str| {
         counter(&root.read(&below(folder, file)).ok()?, name)
     };
@@ -91,7 +91,7 @@ fn memory(root: &Root) -> CgroupLimit {
 }
 
 /// The limit that leaves the least, of those that are set.
-fn closest(
+fn least_room(
     root: &Root,
     place: &Place,
     file: &str,
@@ -100,13 +100,12 @@ fn closest(
     let room = |l: &CgroupLimit| l.limit.unwrap_or(u64::MAX).saturating_sub(l.used.unwrap_or(0));
     let found = tightest(root, place, file, room, |folder, path| {
         let limit = root.line(path).ok().and_then(|line| bytes_of_limit(path, &line).ok()?);
-        let of = |limit| CgroupLimit {
+        Ok(limit.map(|limit| CgroupLimit {
             limit: Some(limit),
             used: used(folder),
-            hits: None,
             file: path.to_owned(),
-        };
-        Ok(limit.map(of))
+            ..CgroupLimit::default()
+        }))
     });
     found.ok().and_then(|(limit, _)| limit).unwrap_or_default()
 }

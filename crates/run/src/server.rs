@@ -75,18 +75,18 @@ impl Said {
         Ok(said)
     }
 
-    /// The limit of the system that it met, with the line that says so.
+    /// The limit of the system that it met, and the text that shows it.
     fn limit(&self) -> Option<(LimitReached, String)> {
-        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let said = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let after = state();
         let limit_in =
-            |words: &str| limit_reached(&Seen { words, ..Seen::default() }, &self.before, &after);
-        let line = |line: &str| Some((limit_in(line)?, line.to_owned()));
-        // The words of a crash are more than one line.
-        let found = words.lines().rev().find_map(line);
-        let (limit, words) = found.or_else(|| Some((limit_in(&words)?, words.clone())))?;
-        let words = words.trim().trim_start_matches("proofmark: ");
-        Some((limit, clean_excerpt(words, 400)))
+            |words| limit_reached(&Seen { words, ..Seen::default() }, &self.before, &after);
+        let limit = limit_in(&said)?;
+        // A crash takes several lines: then all of the text.
+        let line = said.lines().rev().find(|line| limit_in(line).as_ref() == Some(&limit));
+        let text = line.unwrap_or(&said).trim().trim_start_matches("proofmark: ");
+        let text = clean_excerpt(text, 400);
+        Some((limit, text))
     }
 
     /// An error of the run's side, with the limit that the server met.

@@ -111,13 +111,14 @@ fn a_run_under_strace_is_named_and_suspect_where_it_makes_system_calls() {
 }
 
 #[test]
-fn a_frozen_cgroup_is_named_for_a_disk_and_a_network() {
+fn a_frozen_cgroup_is_named_for_a_disk_a_network_and_complete_solves() {
     let _turn = alone();
     let Some(group) = Cgroup::freezable() else { return };
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
     let mut command = proofmark();
-    command.args(["run", "disk.rand_read", "network.tcp.rtt", "--trials", "8", "--disk-path"]);
-    command.arg(dir.path()).args(["--set", "disk.rand_read.file_size=32MB", "--out"]);
+    command.args(["run", "disk.rand_read", "network.tcp.rtt", "cpu.linpack", "--trials", "8"]);
+    command.args(["--threads", "2", "--set", "cpu.linpack.n=2000", "--disk-path"]).arg(dir.path());
+    command.args(["--set", "disk.rand_read.file_size=32MB", "--out"]);
     command.arg(dir.path().join("out"));
     let mut child = start(group.enter(&mut command));
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -133,4 +134,9 @@ fn a_frozen_cgroup_is_named_for_a_disk_and_a_network() {
     for m in &run.measurements {
         assert!(found(m, "stopped").is_some(), "{}: {:?}", m.workload, names(m));
     }
+    // 35 of 90 ms, once, however many threads there are.
+    let solves = run.measurements.iter().find(|m| m.workload == "cpu.linpack").unwrap();
+    let stopped = solves.findings.iter().find(|f| f.check == "stopped").unwrap();
+    let share = stopped.evidence["share"].as_f64().unwrap();
+    assert!((0.15..0.65).contains(&share), "{share}");
 }

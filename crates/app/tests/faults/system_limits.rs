@@ -92,7 +92,7 @@ fn few_open_files_are_named_wherever_they_end() {
         (5, "cpu.clock"),
         (10, "cpu.clock"),
         (9, "network.tcp.stream"),
-        // The server's end: one that takes two for each connection is short of one, or of two.
+        // The server's end, which needs two for each connection: short of one, and of both.
         (18, "network.tcp.stream"),
         (19, "network.tcp.stream"),
     ] {

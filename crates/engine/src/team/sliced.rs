@@ -26,6 +26,26 @@ pub(crate) enum Amount {
     Iterations(Vec<u64>, f64),
 }
 
+impl Amount {
+    /// Seconds of the timed part, of a fixed amount about.
+    pub(crate) fn seconds(&self) -> f64 {
+        let (Self::Seconds(seconds) | Self::Iterations(_, seconds)) = self;
+        *seconds
+    }
+
+    /// Iterations of a thread, where their number is fixed.
+    fn iterations(&self, thread: usize) -> Option<u64> {
+        match self {
+            Self::Seconds(_) => None,
+            Self::Iterations(shares, _) => shares.get(thread).copied(),
+        }
+    }
+
+    fn is_fixed(&self) -> bool {
+        matches!(self, Self::Iterations(..))
+    }
+}
+
 /// A thread's part of such a trial.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlicedOrder {
@@ -70,83 +90,104 @@ impl Team {
     ) -> Result<TeamTrial, Reply> {
         let started = Timestamp::now();
         let cutting = cutting.of_threads(self.members.len());
-        let seconds = match amount {
-            Amount::Seconds(seconds) | Amount::Iterations(_, seconds) => *seconds,
-        };
         let lead_in = self.lead_in();
-        let parts = [ahead_s + SPREAD_S, seconds].map(|s| cutting.iterations_in(s));
-        let ready = parts.into_iter().fold(0, u64::saturating_add);
-        let fixed = matches!(amount, Amount::Iterations(..));
-        let order = |i: usize| {
-            let iterations = match amount {
-                Amount::Seconds(_) => None,
-                Amount::Iterations(shares, _) => shares.get(i).copied(),
-            };
-            let works = i < workers;
-            Order::Sliced(SlicedOrder {
-                cutting,
-                ready,
-                ahead_s,
-                seconds,
-                iterations,
-                fixed,
-                works,
-                lead_in,
-            })
-        };
         continued().store(false, Ordering::Relaxed);
         let usable = usable_now();
-        let mut results = self.ask(workers, order)?;
-        let (from, span_s) = super::span(&results[..workers.min(results.len())]);
+        let order = SlicedOrder::of_first(amount, cutting, ahead_s, lead_in);
+        let mut results = self.ask(workers, |i| {
+            Order::Sliced(SlicedOrder {
+                iterations: amount.iterations(i),
+                works: i < workers,
+                ..order
+            })
+        })?;
         let places = self.places(&results);
         let logs: Vec<_> =
             (0..workers).map(|i| (places[i], std::mem::take(&mut results[i].log))).collect();
-        let ticks = Ticks::new();
-        let [first, last] = results.iter().find_map(|p| p.moments).ok_or_else(super::died)?;
+        let worked = &results[..workers.min(results.len())];
+        let timed = self.timed_part(amount, worked, &logs)?;
+        let recorded = Recorded {
+            logs: &logs,
+            scale: timed.scale,
+            overhead: Ticks::new().overhead(),
+            from: timed.begin,
+            seconds: timed.seconds,
+            cutting: as_seen(cutting, &logs, timed.scale),
+            cpus: self.cpus,
+        };
+        let window_s = lead_in.map_or(0.0, |l| whole_periods_in(timed.seconds, l.quota.period()));
+        let outside_s = recorded.worked_outside_s(window_s);
+        let Rounds { all, iterations, clocks, worked_s, gaps_s } = recorded.rounds(unit, work);
+        let clock = |(i, p): (usize, &ThreadResult)| TrialClock {
+            within: clocks.get(i).copied().flatten(),
+            ..p.clock
+        };
+        let clocks: Vec<_> = results.iter().enumerate().map(clock).collect();
+        let known = self.known(&results, &clocks, &usable);
+        let known = Trial {
+            started,
+            seconds: all.iter().map(|round| round.seconds).sum(),
+            rounds: all,
+            pairs: self.cpu_pairs(&results),
+            time_account: self.time_account(worked, (&worked_s, &gaps_s), known.ran_on.as_ref()),
+            quota: known.quota.map(|seen| QuotaTrial {
+                timed_s: timed.seconds,
+                window_s,
+                own_cpu_s: own_cpu_s(worked, &outside_s),
+                ..seen
+            }),
+            // Counters are read some milliseconds before the timed part begins and after it ends.
+            conditions: known.conditions.part(timed.seconds / timed.counted_s),
+            ..known
+        };
+        let usual = logs.iter().filter_map(|(_, log)| log.usual_ticks()).max_by(f64::total_cmp);
+        let each_s = usual.map(|ticks| ticks * timed.scale.tick_s);
+        let from = timed.from;
+        Ok(TeamTrial { from, within: iterations, each_s, ..TeamTrial::of_threads(&results, known) })
+    }
+
+    /// When the timed part was, by what the threads that worked did.
+    fn timed_part(
+        &self,
+        amount: &Amount,
+        worked: &[ThreadResult],
+        logs: &[(Cpu, Log)],
+    ) -> Result<TimedPart, Reply> {
+        let (from, span_s) = super::span(worked);
+        let [first, last] = worked.iter().find_map(|p| p.moments).ok_or_else(super::died)?;
         let scale = Scale::between(first, last);
-        let (begin, seconds) = match fixed {
-            true => (logs.iter().map(|(_, log)| log.from).min().unwrap_or(0), span_s),
-            false => {
+        let (begin, seconds) = match amount {
+            Amount::Iterations(..) => {
+                (logs.iter().map(|(_, log)| log.from).min().unwrap_or(0), span_s)
+            }
+            Amount::Seconds(seconds) => {
                 let begin = self.state.begin.load(Ordering::Relaxed);
-                let long = at_least_a_slice(&logs, begin, ticks.in_seconds(seconds));
+                let long = at_least_a_slice(logs, begin, Ticks::new().in_seconds(*seconds));
                 (begin, long as f64 * scale.tick_s)
             }
         };
-        let recorded = Recorded {
-            logs: &logs,
-            scale,
-            overhead: ticks.overhead(),
-            from: begin,
-            seconds,
-            cutting: as_seen(cutting, &logs, scale),
-            cpus: self.cpus,
-        };
-        let period_s = lead_in.map(|lead_in| lead_in.quota.period());
-        let window_s = period_s.map_or(0.0, |s| whole_periods_in(seconds, s));
-        let outside_s = recorded.worked_outside_s(window_s);
-        let Rounds { all, iterations, clocks, worked_s, gaps_s } = recorded.rounds(unit, work);
-        let clocks: Vec<_> = results
-            .iter()
-            .enumerate()
-            .map(|(i, p)| TrialClock { within: clocks.get(i).copied().flatten(), ..p.clock })
-            .collect();
-        let mut known = self.known(&results, &clocks, &usable);
-        let worked = &results[..workers.min(results.len())];
-        known.time_account = self.time_account(worked, (&worked_s, &gaps_s), known.ran_on.as_ref());
-        known.quota = known.quota.map(|seen| QuotaTrial {
-            timed_s: seconds,
-            window_s,
-            own_cpu_s: own_cpu_s(worked, &outside_s),
-            ..seen
-        });
-        // Counters are read some milliseconds before the timed part begins and after it ends.
-        known.conditions = known.conditions.part(seconds / first.seconds_to(last));
-        let seconds = all.iter().map(|round| round.seconds).sum();
-        let pairs = self.cpu_pairs(&results);
-        let known = Trial { started, seconds, rounds: all, pairs, ..known };
-        let usual = logs.iter().filter_map(|(_, log)| log.usual_ticks()).max_by(f64::total_cmp);
-        let each_s = usual.map(|ticks| ticks * scale.tick_s);
-        Ok(TeamTrial { from, within: iterations, each_s, ..TeamTrial::of_threads(&results, known) })
+        Ok(TimedPart { from, begin, seconds, scale, counted_s: first.seconds_to(last) })
+    }
+}
+
+/// The timed part of a trial: from when on the clock of trials, from which tick on, and for how long;
+/// and from one reading of the counters to the other.
+struct TimedPart {
+    from: f64,
+    begin: u64,
+    seconds: f64,
+    scale: Scale,
+    counted_s: f64,
+}
+
+impl SlicedOrder {
+    /// That of the first thread.
+    fn of_first(amount: &Amount, cutting: Cutting, ahead_s: f64, lead_in: Option<LeadIn>) -> Self {
+        let seconds = amount.seconds();
+        let parts = [ahead_s + SPREAD_S, seconds].map(|s| cutting.iterations_in(s));
+        let ready = parts.into_iter().fold(0, u64::saturating_add);
+        let (iterations, fixed) = (amount.iterations(0), amount.is_fixed());
+        Self { cutting, ready, ahead_s, seconds, iterations, fixed, works: true, lead_in }
     }
 }
 

@@ -176,6 +176,27 @@ fn a_load_that_waits_for_a_device_is_not_stopped_while_it_sleeps_though_it_is_pi
 }
 
 #[test]
+fn one_thread_that_waits_for_another_is_not_a_stopped_process() {
+    let one_computes = |index: usize, call: Call| match call {
+        Call::Run(ms) if index == 0 => {
+            let begin = std::time::Instant::now();
+            while begin.elapsed().as_millis() < u128::from(ms) {}
+            Ok(1)
+        }
+        Call::Run(ms) => {
+            sleep_ms(ms);
+            Ok(1)
+        }
+        other => count(other),
+    };
+    let team = Fake::new(Amount::Calibrated, one_computes).team(2, &[]).unwrap();
+    wait_until("a process that nothing stopped", || {
+        let stopped_s = team.trial(&[300, 300], 0).unwrap().known.conditions.stopped_s.unwrap();
+        if stopped_s < 0.1 { Ok(()) } else { Err(format!("{stopped_s} s")) }
+    });
+}
+
+#[test]
 fn time_that_a_load_only_waited_at_its_end_does_not_count() {
     let sleeps = |_, call: Call| match call {
         Call::Run(iterations) => {

@@ -6,7 +6,7 @@
 
 use proofmark_model::{Cut, Finding, Measurement, Property, Trial, is_alone, median, widest};
 
-use super::core_shared::fills_ports;
+use super::core_shared::missing_by_design;
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -22,18 +22,18 @@ pub(super) static CHECK: Check = Check {
     class: Class::DISTURBANCE,
     title: "A core's other hardware thread was busy",
     about: "Loads in slices, and dense matrices. Once per millisecond each thread runs a loop of NOPs, \
-         which shows how many instructions its core issues for it per cycle. A busy SMT sibling takes \
-         about half, whether it belongs to this system or to another guest. A round is shared if its \
-         95th percentile is below 97 % (memory loads: 93 %) of the third highest of its workload and \
-         thread count. A solve or product is shared if its median is below 87 % of the reference. The \
-         reference is the highest of its kind, or the third highest of a CPU load without AVX-512. \
-         Attainable of \
-         CPU loads leaves shared rounds out; they are a note. If most rounds of a load that fills the \
-         execution ports were shared, the check weighs what is missing to the ceiling: the rounds left \
-         may have been shared too. If all rounds of another CPU load were shared, or the median solve, \
-         it weighs the missing issue slots, at most what is missing to the ceiling. For clocks and memory loads the cost is unknown: a note. The check is silent if there \
-         are more threads than cores. Use a host with dedicated cores, or treat the rate as that of \
-         shared cores.",
+         which shows how many instructions its core issues for it per cycle. A busy SMT sibling \
+         takes about half, whether it belongs to this system or to another guest. A round is shared \
+         if its 95th percentile is below 97 % (memory loads: 93 %) of the third highest of its \
+         workload and thread count. A solve or product is shared if its median is below 87 % of the \
+         reference. The reference is the highest of its kind, or the third highest of a CPU load \
+         without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
+         most rounds of a load that fills the execution ports were shared, the others may have been \
+         too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds of \
+         another CPU load were shared, or the median solve, it weighs the missing issue slots, at \
+         most that distance. For clocks and memory loads the cost is unknown: a note. The check is \
+         silent if there are more threads than cores. Use a host with dedicated cores, or treat the \
+         rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
 
@@ -60,11 +60,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     // A clock is that of one instruction after the other, and a bus may have had enough: there the
     // cost is not known.
     let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
-    // Where a neighbour is there most of the time, the widest round may be one that it shared too:
-    // what the design gives a core of its own is known in any case.
-    let by_design = m.efficiency.filter(|_| 2 * shared > all && fills_ports(ctx, m));
+    // Where most rounds were shared, the widest may have been too.
+    let by_design = missing_by_design(ctx, m).filter(|_| 2 * shared > all);
     let missing = match cut {
-        Cut::Core if let Some(efficiency) = by_design => 1.0 - efficiency,
+        Cut::Core if let Some(missing) = by_design => missing,
         Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
         // Their figure is that of the median trial.
         Cut::Whole => {
@@ -92,7 +91,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with(keys[0], shared).with(keys[1], all).with("issue_width", usual))
 }
 
-/// What the cores issued a cycle in each round, or in each trial of a whole problem, and whether its
+/// What the cores issued a cycle in each round, or in each complete solve, and whether its
 /// threads were on one core.
 fn widths(m: &Measurement) -> Vec<(f64, bool)> {
     let of_trial = |t: &Trial| {
@@ -110,7 +109,7 @@ fn widest_of(widths: &[(f64, bool)], cut: Cut) -> f64 {
     if cut == Cut::Whole { widths.fold(0.0, f64::max) } else { widest(widths) }
 }
 
-/// The highest issue width on as many threads: of the same workload, for whole problems also of CPU
+/// The highest issue width on as many threads: of the same workload, for complete solves also of CPU
 /// loads. After AVX-512 a core may raise its clock while NOPs run.
 fn usual(ctx: &Context, m: &Measurement) -> f64 {
     let whole = ctx.work(m).cut() == Cut::Whole;
@@ -188,7 +187,7 @@ mod tests {
             ("at times", with_widths(at(1, 0.99), &[7.0, 11.7]), NOTE),
             ("always, which cost a tenth", with_widths(at(1, 0.9), &[7.0, 8.0]), SUSPECT),
             ("mostly, and the rest was", with_widths(at(1, 0.92), &[9.0, 9.0, 11.7]), SUSPECT),
-            ("mostly, and the rest was not", with_widths(at(1, 0.995), &[9.0, 9.0, 11.7]), NOTE),
+            ("mostly, and the rest was not", with_widths(at(1, 0.975), &[9.0, 9.0, 11.7]), NOTE),
             ("always, at the ceiling", with_widths(at(1, 0.999), &[7.0, 8.0]), NOTE),
             ("a clock", with_widths(clock(3.7e9), &[7.0, 8.0]), NOTE),
             ("memory", with_widths(stream("triad", 1), &[7.0, 8.0]), NOTE),
@@ -206,7 +205,7 @@ mod tests {
             ("our own", on_one_core(with_widths(at(1, 0.99), &[7.0, 11.7]), 10), SILENT),
             ("our own, always", on_one_core(with_widths(at(1, 0.6), &[7.0]), 10), SUSPECT),
         ]);
-        // Nothing but the design shows it where the neighbour was there all the time of the run.
+        // No round of the run was free: its widest is no reference.
         let narrow = with_widths(at(1, 0.94), &[8.0, 8.1, 8.2, 9.0, 9.0, 9.1, 8.0, 8.3, 8.0, 8.6]);
         CHECK.on(&host(), &[]).expect([("a polluted reference", narrow, SUSPECT)]);
         let said = |m| {

@@ -25,8 +25,9 @@ struct Reach {
     one_unit: RangeInclusive<f64>,
 }
 
-/// Loops of nothing else reach 97 % and more; below this a whole port, or a fifth of the
-/// time, is missing.
+/// What loops of nothing else reach on a core of their own.
+const REACHED: f64 = 0.97;
+/// Below this a whole port, or a fifth of the time, is missing.
 const LOOP: Reach = Reach { least: 0.8, one_unit: 0.45..=0.52 };
 /// A large problem that is solved whole also copies, exchanges and waits: 60 to 90 % on a
 /// core of its own, and no more than half of that on half a core.
@@ -34,11 +35,17 @@ const WHOLE: Reach = Reach { least: 0.5, one_unit: 0.3..=0.5 };
 /// A clock whose readings lie further apart may itself be the cause.
 const STEADY: f64 = 0.05;
 
-/// Whether it is a loop of nothing but what fills the ports, so that the design says how fast it is on
-/// a core of its own. Elsewhere the loops are plain Rust, which does not reach the ports.
-pub(super) fn fills_ports(ctx: &Context, m: &Measurement) -> bool {
-    let tuned = ctx.host.cpu.arch == "x86_64" && ctx.work(m).pace == Pace::Core;
-    tuned && !ctx.work(m).whole_problem && Peak::derive(ctx, m).is_ok()
+/// Whether the loop is written for the ports: plain Rust, elsewhere, does not reach them.
+fn is_tuned(ctx: &Context, m: &Measurement) -> bool {
+    ctx.host.cpu.arch == "x86_64" && ctx.work(m).pace == Pace::Core
+}
+
+/// What a loop that fills the ports lost, by what the design gives a core of its own, as a share;
+/// `None` where the design does not say.
+pub(super) fn missing_by_design(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let fills = is_tuned(ctx, m) && !ctx.work(m).whole_problem && Peak::derive(ctx, m).is_ok();
+    let efficiency = m.efficiency.filter(|_| fills && !may_have_one_unit(ctx, m))?;
+    Some(if efficiency < REACHED { 1.0 - efficiency } else { 0.0 })
 }
 
 impl Reach {
@@ -88,9 +95,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let reach = Reach::expect(ctx, m)?;
     let efficiency = m.efficiency.filter(|e| *e < reach.least)?;
-    // Elsewhere the loops are plain Rust, which does not reach the ports.
-    let tuned = ctx.host.cpu.arch == "x86_64";
-    if ctx.work(m).pace != Pace::Core || !tuned {
+    if !is_tuned(ctx, m) {
         return None;
     }
     let capacity = Capacity::derive(ctx.host, m).ok()?;

@@ -16,8 +16,9 @@ pub(super) static STOPPED: Check = Check {
     class: Class::TAKEN_TIME,
     title: "Stopped by a signal",
     about: "Loads in slices: time that the threads were neither on a CPU nor waiting for one, in trials \
-         in which the process was continued after a stop (SIGCONT). Other loads: time that a thread which \
-         only sleeps was woken too late, though it did not wait for a CPU; also at the server of a network. \
+         in which the process was continued after a stop (SIGCONT). Complete solves: the same, in any \
+         trial, of the thread that lost least. Disk and network loads, also at the server: an extra thread \
+         sleeps 20 ms at a time and was woken late, though it did not wait for a CPU. \
          All over wall time. More than 1 % is a note; it is weighed without the worst tenth of the \
          trials. Somebody stops the process: a debugger, a job scheduler, Ctrl-Z, a frozen cgroup; or \
          the guest was paused. Find what does it, then run again.",

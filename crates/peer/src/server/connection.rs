@@ -96,15 +96,13 @@ impl<'a> Connections<'a> {
     /// A data connection, if its token is good.
     fn data(&self, token: Token, stream: TcpStream, ends: Ends, pass: Pass) {
         let session = self.server.session();
-        let claimed = session.as_ref().map(|s| s.claim(token, &stream, ends)).transpose();
+        let claimed = session.as_ref().map_or(Ok(None), |s| s.claim(token, &stream, ends));
         drop(pass);
-        let (session, (task, job)) = match claimed.map(Option::flatten) {
-            Ok(claimed) => match session.zip(claimed) {
-                Some(found) => found,
-                None => return self.turn_away(ends.peer.ip()),
-            },
-            // Not one descriptor more is to be had.
-            Err(e) => return self.cannot("keep a data connection", &e),
+        let (session, (task, job)) = match (session, claimed) {
+            (Some(session), Ok(Some(claimed))) => (session, claimed),
+            // No descriptor is free.
+            (_, Err(e)) => return self.cannot("keep a data connection", &e),
+            _ => return self.turn_away(ends.peer.ip()),
         };
         let begun =
             io::Write::write_all(&mut Timed::new(&stream, Some(Instant::now() + ANSWER)), &[DATA]);

@@ -9,8 +9,8 @@ use super::num::{Scale, ends};
 
 /// Columns of a distribution.
 const COLUMNS: usize = 12;
-/// Columns that the text above one of them covers.
-const NEAR: usize = 4;
+/// Columns that the text above one of them covers, at the edges too.
+const TEXT_COLUMNS: usize = 5;
 /// Columns of a staircase.
 const STEPS: usize = 8;
 /// The lowest column is at least so high.
@@ -92,19 +92,19 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
     let total: f64 = counts.iter().sum();
     (most > 0.0).then_some(())?;
     let time = |v: f64| Scale::for_largest([v], Unit::Second).with_label(v).unwrap_or_default();
-    let written = |name: &str, v: f64| format!("{name} {}", time(v));
-    let middle = place(l.p50);
-    // Close to each other they share one text.
-    let tail = l.p99.map(|v| (v, Some(place(v)).filter(|i| *i >= middle + NEAR).unwrap_or(middle)));
-    let mark = |i: usize| {
-        let tail = tail.filter(|(_, at)| *at == i).map(|(v, _)| written("p99", v));
-        let texts = (i == middle).then(|| written("p50", l.p50)).into_iter().chain(tail);
-        texts.collect::<Vec<_>>().join(", ")
-    };
+    let mut marks = vec![(place(l.p50), format!("p50 {}", time(l.p50)))];
+    if let Some(p99) = l.p99 {
+        let (at, text) = (place(p99), format!("p99 {}", time(p99)));
+        match at < marks[0].0 + TEXT_COLUMNS {
+            true => marks[0].1 += &format!(", {text}"),
+            false => marks.push((at, text)),
+        }
+    }
+    let mark = |i: usize| marks.iter().find(|(at, _)| *at == i).map(|(_, text)| text.clone());
     let edge = |i: usize| low * (high / low).powf(i as f64 / COLUMNS as f64);
     let column = |(i, count): (usize, &f64)| Column {
         height: count / most,
-        above: mark(i),
+        above: mark(i).unwrap_or_default(),
         below: match i {
             0 => time(low),
             i if i == COLUMNS - 1 => time(high),
@@ -158,8 +158,8 @@ mod tests {
         };
         let both = |at: usize, text: &str| vec![(at, text.to_owned())];
         assert_eq!(texts(3.0, 3.5), both(1, "p50 3.000 us, p99 3.500 us"), "one column");
-        assert_eq!(texts(3.0, 24.0), both(1, "p50 3.000 us, p99 24.00 us"), "close");
-        let apart = [(1, "p50 3.000 us"), (5, "p99 48.00 us")].map(|(i, t)| (i, t.to_owned()));
-        assert_eq!(texts(3.0, 48.0), apart);
+        assert_eq!(texts(3.0, 48.0), both(1, "p50 3.000 us, p99 48.00 us"), "close");
+        let apart = [(1, "p50 3.000 us"), (6, "p99 96.00 us")].map(|(i, t)| (i, t.to_owned()));
+        assert_eq!(texts(3.0, 96.0), apart);
     }
 }

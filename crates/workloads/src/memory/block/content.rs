@@ -13,7 +13,7 @@ fn word(index: usize) -> u64 {
     (index as u64 + 1).wrapping_mul(STEP)
 }
 
-/// The byte of its word, as that is in memory.
+/// Byte `offset % 8` of its word, in the order of memory.
 fn byte(offset: usize) -> u8 {
     (word(offset / 8).to_le() >> (offset % 8 * 8)) as u8
 }
