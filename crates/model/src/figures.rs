@@ -74,7 +74,7 @@ impl Figure {
         match interval_of_rounds(values, rounds, stopped_by_interval) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
             None => {
-                let least = if stopped_by_interval { LOOKS[0] } else { LEAST_VALUES };
+                let least = least_of_rounds(rounds, stopped_by_interval);
                 Self::alone(value, too_few(values.len(), "rounds", least))
             }
         }
@@ -409,13 +409,28 @@ fn interval_of_rounds(
     rounds: usize,
     stopped_by_interval: bool,
 ) -> Option<[f64; 2]> {
+    match look(rounds, stopped_by_interval) {
+        None => median_interval(values),
+        Some(_) if values.len() < LOOKS[0] => None,
+        Some(misses) => interval_missing(values, misses),
+    }
+}
+
+/// How many values that interval needs at least: so many lie on one side of the median with that
+/// probability.
+fn least_of_rounds(rounds: usize, stopped_by_interval: bool) -> usize {
+    look(rounds, stopped_by_interval)
+        .map_or(LEAST_VALUES, |misses| ((1.0 / misses).log2().ceil() as usize).max(LOOKS[0]))
+}
+
+/// Of a rule that looks several times, most with which an end misses the median after so many rounds.
+fn look(rounds: usize, stopped_by_interval: bool) -> Option<f64> {
     let [first, second, last] = LOOKS;
     match rounds {
-        n if !stopped_by_interval || n > last => median_interval(values),
-        _ if values.len() < first => None,
-        n if n == first => interval_missing(values, MISSES[0]),
-        n if n == second => interval_missing(values, MISSES[1]),
-        _ => interval_missing(values, MISSES[2]),
+        n if !stopped_by_interval || n > last => None,
+        n if n == first => Some(MISSES[0]),
+        n if n == second => Some(MISSES[1]),
+        _ => Some(MISSES[2]),
     }
 }
 

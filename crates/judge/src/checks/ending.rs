@@ -95,8 +95,9 @@ pub(super) static UNFINISHED: Check = Check {
     title: "Too few trials or rounds",
     about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far, \
          which are fewer than the policy requires. A result from fewer than 8 rounds has no \
-         interval, and too few rounds to support the figure. Both are suspect, with the signal \
-         where known. Repeat the measurement to its end, or with more time.",
+         interval, and too few rounds to support the figure; so has one that saw undisturbed time in \
+         fewer than 8. All are suspect, with the signal where known. Repeat the measurement to its end, \
+         with more time, or when other load is gone.",
     examine: Examine::Ours(unfinished),
 };
 
@@ -104,15 +105,26 @@ pub(super) static UNFINISHED: Check = Check {
 fn too_few_rounds(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let headline = m.summary.as_ref().map_or_else(Default::default, |s| s.headline);
     let rounds = m.all_rounds().filter(|round| round.figure(headline).is_some()).count();
-    if !ctx.work(m).cut().has_slices() || !(1..LOOKS[0]).contains(&rounds) {
+    let (all, least) = (m.all_rounds().count(), LOOKS[0]);
+    let is_seen = m.summary.as_ref().is_some_and(|s| s.figure(headline).value.is_some());
+    if !ctx.work(m).cut().has_slices() || !(1..least).contains(&rounds) || !is_seen {
         return None;
     }
-    let message = format!(
-        "{} are too few to support the figure, which needs {}",
-        counted(rounds, "round"),
-        LOOKS[0]
-    );
-    let advice = "raise --budget, the number of trials (--trials) or their length";
+    let (message, advice) = if all < least {
+        let are = if rounds == 1 { "is" } else { "are" };
+        let few = counted(rounds, "round");
+        (
+            format!("{few} {are} too few to support the figure, which needs {least}"),
+            "raise --budget, the number of trials (--trials) or their length",
+        )
+    } else {
+        (
+            format!(
+                "undisturbed time was seen in {rounds} of {all} rounds; the figure needs {least}"
+            ),
+            "repeat when other load is gone, or without the CPU quota",
+        )
+    };
     Some(UNFINISHED.suspect(message, advice).with("rounds", rounds))
 }
 
@@ -134,7 +146,7 @@ fn unfinished(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{LimitKind, LimitReached, Round, SystemLimit};
+    use proofmark_model::{Figure, FigureKind, LimitKind, LimitReached, Round, SystemLimit};
 
     use super::*;
     use crate::testing::*;
@@ -179,9 +191,24 @@ mod tests {
         UNFINISHED.expect([
             ("seven in all", cut(flops(1), 7, 1), suspect("^7 rounds are too few")),
             ("in one trial", cut(stream("triad", 1), 1, 4), suspect("^4 rounds are too few")),
+            ("one", cut(flops(1), 1, 1), suspect("^1 round is too few")),
             ("eight in all", cut(flops(1), 2, 4), SILENT),
             ("no rounds", cut(flops(1), 3, 0), SILENT),
             ("whole problems", cut(linpack(10_000, 1), 3, 0), SILENT),
+        ]);
+        // Of 20 rounds those of so many trials saw undisturbed time.
+        let seen = |trials: usize| {
+            let m = headed(cut(stream("triad", 1), 10, 2), FigureKind::Typical, 0.001);
+            each(m, |i, t| {
+                t.rounds.iter_mut().for_each(|r| r.typical = (i < trials).then_some(1.0));
+            })
+        };
+        let mut unseen = seen(1);
+        unseen.summary.as_mut().unwrap().typical = Figure::none("");
+        UNFINISHED.expect([
+            ("disturbed", seen(3), suspect("^undisturbed time was seen in 6 of 20 rounds")),
+            ("in enough", seen(4), SILENT),
+            ("no_headline says it", unseen, SILENT),
         ]);
     }
 }

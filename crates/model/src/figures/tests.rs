@@ -94,6 +94,10 @@ fn a_trial_that_cannot_be_cut_is_one_round() {
         assert_eq!((delivered(7, true).ci95, delivered(5, false).ci95), (None, None), "{cut:?}");
         assert!(delivered(8, true).ci95.is_some() && delivered(6, false).ci95.is_some());
     }
+    let some = |n: usize| Figure::of_rounds(&values[..n], 12, true);
+    let why = some(8).missing.unwrap();
+    assert_eq!(why, "8 rounds are too few for a 95 % interval, which needs 9", "of 12");
+    assert!(some(9).ci95.is_some() && some(8).ci95.is_none());
     let alone = |n| Summary::of_values(&values[..n]).unwrap();
     assert_eq!((alone(6).ci95(), alone(5).ci95()), (Some([1.0, 6.0]), None));
     let why = alone(5).delivered.missing.unwrap();

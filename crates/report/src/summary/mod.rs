@@ -40,7 +40,8 @@ fn row(r: &ScreenRow) -> String {
     let doubt = if r.verdict == Verdict::Valid { "" } else { verdict_mark(r.verdict) };
     let Some(value) = &r.value else {
         let why = if r.why_none.is_empty() { "not measured" } else { &r.why_none };
-        return format!("{name}: no figure ({why})");
+        let got = r.delivered_with_unit().map_or_else(String::new, |d| format!("; delivered {d}"));
+        return format!("{name}: no figure ({why}{got})");
     };
     let kind = if r.kind == FigureKind::Delivered { "" } else { r.kind.as_str() };
     let within = r.within.as_ref().map_or_else(String::new, |w| format!("± {w}"));

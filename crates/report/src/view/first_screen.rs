@@ -147,6 +147,13 @@ fn about_disk(storage: &Storage) -> String {
     })
 }
 
+impl ScreenRow {
+    /// What the run got, where no figure before it has the unit.
+    pub fn delivered_with_unit(&self) -> Option<String> {
+        self.delivered.as_ref().map(|value| format!("{value} {}", self.unit))
+    }
+}
+
 fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let m = chosen.measurement;
     let is_there = |g: &Group| g.all.iter().any(|one| std::ptr::eq(*one, m));
@@ -284,6 +291,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .when(delivered, |table| {
             table.number("delivered", |r| match only_delivered(r) {
                 true => value(r),
+                false if r.value.is_none() => r.delivered_with_unit().into(),
                 false => r.delivered.clone().into(),
             })
         })

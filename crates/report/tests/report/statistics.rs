@@ -1,6 +1,6 @@
 //! Each number of a table is of the statistic that its row and column name.
 
-use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit};
+use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit, Verdict};
 use proofmark_report::view::View;
 
 use super::fixture;
@@ -67,6 +67,26 @@ fn a_row_names_its_statistic_and_says_why_another_is_missing() {
     }
     for format in ["html", "markdown", "terminal"] {
         assert!(!render(format, &run).contains("not recorded in its trials"), "{format}");
+    }
+}
+
+#[test]
+fn without_a_headline_the_first_screen_says_what_was_delivered_and_in_which_unit() {
+    let mut run = fixture::memory();
+    for m in each(&mut run, "memory.triad") {
+        let s = m.summary.as_mut().unwrap();
+        s.delivered = Figure::alone(1.5e9, "one round");
+        s.headline = FigureKind::Typical;
+        s.attainable = Figure::none("only 0.0 ms of windows in which nothing was taken");
+        s.typical = s.attainable.clone();
+        m.verdict = Verdict::Suspect;
+    }
+    for (format, expected) in [
+        ("html", "nothing was taken; delivered&nbsp;1.500 GB&#x2f;s"),
+        ("summary", "nothing was taken; delivered 1.500 GB/s"),
+        ("terminal", " 1.500 GB/s "),
+    ] {
+        assert!(render(format, &run).contains(expected), "{format}: {}", render(format, &run));
     }
 }
 
