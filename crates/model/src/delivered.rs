@@ -4,8 +4,8 @@
 //! The interval is that of the jackknife with Student's distribution, of the ratio's logarithm. Rounds
 //! that all went well say nothing of a stall that a longer run would meet. So the end on the slow side
 //! is that of the rounds and one more, which is as slow as the slowest that was seen, and no faster
-//! than [`Fixed::rate_after_stall`]. Simulated in `delivered/tests.rs`, together with the
-//! rule that stops by it.
+//! than [`Fixed::rate_after_stall`]. Simulated in `delivered/tests.rs`, together with the rule that
+//! stops by it.
 
 use crate::{Unit, median, student};
 
@@ -36,8 +36,9 @@ pub(crate) enum Fixed {
 
 impl Fixed {
     /// Rate of a round with a stall, as a share of the usual rate: the stall takes three quarters of a
-    /// fixed time, or adds two thirds to the time of a fixed work. With less, stalls of most of a round that hit 10 to 15 % of rounds
-    /// are missed too often; with more, 20 quiet rounds could not reach a target of 5 %.
+    /// fixed time, or adds two thirds to the time of a fixed work. With less, stalls of most of a round
+    /// that hit 10 to 15 % of rounds are missed too often; with more, 20 quiet rounds could not reach a
+    /// target of 5 %.
     fn rate_after_stall(self) -> f64 {
         match self {
             Self::Time => 0.25,

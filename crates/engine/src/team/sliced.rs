@@ -93,14 +93,9 @@ impl Team {
         let lead_in = self.lead_in();
         continued().store(false, Ordering::Relaxed);
         let usable = usable_now();
-        let order = SlicedOrder::of_first(amount, cutting, ahead_s, lead_in);
-        let mut results = self.ask(workers, |i| {
-            Order::Sliced(SlicedOrder {
-                iterations: amount.iterations(i),
-                works: i < workers,
-                ..order
-            })
-        })?;
+        let how = (cutting, ahead_s, lead_in);
+        let order = |i: usize| Order::Sliced(SlicedOrder::of_thread(i, workers, amount, how));
+        let mut results = self.ask(workers, order)?;
         let places = self.places(&results);
         let logs: Vec<_> =
             (0..workers).map(|i| (places[i], std::mem::take(&mut results[i].log))).collect();
@@ -181,13 +176,19 @@ struct TimedPart {
 }
 
 impl SlicedOrder {
-    /// That of the first thread.
-    fn of_first(amount: &Amount, cutting: Cutting, ahead_s: f64, lead_in: Option<LeadIn>) -> Self {
+    /// That of thread number `index`, of which the first `workers` share the work.
+    fn of_thread(
+        index: usize,
+        workers: usize,
+        amount: &Amount,
+        (cutting, ahead_s, lead_in): (Cutting, f64, Option<LeadIn>),
+    ) -> Self {
         let seconds = amount.seconds();
         let parts = [ahead_s + SPREAD_S, seconds].map(|s| cutting.iterations_in(s));
         let ready = parts.into_iter().fold(0, u64::saturating_add);
-        let (iterations, fixed) = (amount.iterations(0), amount.is_fixed());
-        Self { cutting, ready, ahead_s, seconds, iterations, fixed, works: true, lead_in }
+        let (iterations, fixed) = (amount.iterations(index), amount.is_fixed());
+        let works = index < workers;
+        Self { cutting, ready, ahead_s, seconds, iterations, fixed, works, lead_in }
     }
 }
 

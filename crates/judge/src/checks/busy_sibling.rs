@@ -57,22 +57,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if shared == 0 || by_us == shared && shared < all {
         return None; // What our own threads did to each other is vCPU placement.
     }
-    // A clock is that of one instruction after the other, and a bus may have had enough: there the
-    // cost is not known.
-    let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
-    // Where most rounds were shared, the widest may have been too.
-    let by_design = missing_by_design(ctx, m).filter(|_| 2 * shared > all);
-    let missing = match cut {
-        Cut::Core if let Some(missing) = by_design => missing,
-        Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
-        // Their figure is that of the median trial.
-        Cut::Whole => {
-            let middle = median(&widths.iter().map(|(width, _)| *width).collect::<Vec<_>>())?;
-            if is_alone(middle, free) { 0.0 } else { 1.0 - middle / usual }
-        }
-        _ => 0.0,
-    };
-    let change = m.efficiency.map_or(missing, |e| missing.min(1.0 - e));
+    let change = cost_at_most(ctx, m, &widths, (shared, here, usual, free))?;
     let severity = Weight::derive(ctx, m).change(change);
     let (what, keys) = match cut {
         Cut::Whole => ("trials", ["trials_affected", "trials"]),
@@ -89,6 +74,33 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
     let finding = CHECK.finding(severity, message, advice);
     Some(finding.with(keys[0], shared).with(keys[1], all).with("issue_width", usual))
+}
+
+/// The share of the figure that a neighbour cost at most; 0 where that is not known. So many of the rounds
+/// or trials were shared; the widest here, the usual width, and that of a free core.
+fn cost_at_most(
+    ctx: &Context,
+    m: &Measurement,
+    widths: &[(f64, bool)],
+    (shared, here, usual, free): (usize, f64, f64, f64),
+) -> Option<f64> {
+    let all = widths.len();
+    // A clock is that of one instruction after the other, and a bus may have had enough: there the
+    // cost is not known.
+    let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
+    // Where most rounds were shared, the widest may have been too.
+    let by_design = missing_by_design(ctx, m).filter(|_| 2 * shared > all);
+    let missing = match ctx.work(m).cut() {
+        Cut::Core if let Some(missing) = by_design => missing,
+        Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
+        // Their figure is that of the median trial.
+        Cut::Whole => {
+            let middle = median(&widths.iter().map(|(width, _)| *width).collect::<Vec<_>>())?;
+            if is_alone(middle, free) { 0.0 } else { 1.0 - middle / usual }
+        }
+        _ => 0.0,
+    };
+    Some(m.efficiency.map_or(missing, |e| missing.min(1.0 - e)))
 }
 
 /// What the cores issued a cycle in each round, or in each complete solve, and whether its

@@ -62,31 +62,20 @@ pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     })
 }
 
-/// The same of blocks by number, the first of which is at offset `first`, a multiple of `size`.
+/// The same of listed blocks; block 0 is at offset `first`, a multiple of `size`.
 pub(super) fn sum_of(first: usize, size: usize, blocks: &[u32]) -> u64 {
-    let start = |block: u32| first + block as usize * size;
-    let add = |all: u64, part: u64| all.wrapping_add(part);
-    if size.is_multiple_of(8) {
-        // Of w words from word s on: ((s + 1) + (s + 2) + ... + (s + w)) STEP.
-        let (words, all) = ((size / 8) as u64, blocks.len() as u64);
-        let starts = blocks.iter().map(|b| (start(*b) / 8) as u64).fold(0, add);
-        let within = (u128::from(words) * u128::from(words + 1) / 2) as u64;
-        return starts
-            .wrapping_mul(words)
-            .wrapping_add(within.wrapping_mul(all))
-            .wrapping_mul(STEP);
-    }
-    if size < 8 {
-        let of = |b: &u32| (0..size).map(|i| u64::from(byte(start(*b) + i))).sum();
-        return blocks.iter().map(of).fold(0, add);
-    }
-    blocks.iter().map(|b| sum(start(*b), size, 1)).fold(0, add)
+    let one = |at: usize| match size {
+        1..8 => (at..at + size).map(|i| u64::from(byte(i))).sum(),
+        _ => sum(at, size, 1),
+    };
+    blocks.iter().fold(0, |all, block| all.wrapping_add(one(first + *block as usize * size)))
 }
 
+/// (s + 1) + (s + 2) + ... + (s + n) times the constant, of the n words from word s on.
 fn words(range: Range<usize>) -> u64 {
-    // 1 + 2 + ... + n
-    let up_to = |n: usize| (n as u128 * (n as u128 + 1) / 2) as u64;
-    up_to(range.end).wrapping_sub(up_to(range.start)).wrapping_mul(STEP)
+    let (first, n) = (range.start as u64, range.len() as u64);
+    let up_to = (u128::from(n) * (u128::from(n) + 1) / 2) as u64;
+    first.wrapping_mul(n).wrapping_add(up_to).wrapping_mul(STEP)
 }
 
 /// The sum of these bytes, each taken as a number.
