@@ -1,20 +1,19 @@
 //! The server of a run's network workloads: another machine, or a child of this run on loopback.
 
+mod said;
+
 use std::cell::RefCell;
-use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use proofmark_engine::{Launcher, Request, Session, Taken, Workers, copy_rate};
+use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, LimitReached, Measurement, Network, NetworkPath, Plan, Point, Seen,
-    Subsystem, SystemState, clean_excerpt, format_seconds, limit_reached,
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, format_seconds,
 };
 use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
@@ -27,13 +26,10 @@ use crate::planned::keep;
 use crate::process::own_program;
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PeerKey, PeerRequest};
-use crate::system_limits::{explained, state};
+use said::{Said, ServedSession};
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
-
-/// Most bytes that are kept of what a server of this run's own says.
-const MOST_SAID: u64 = 64 << 10;
 
 /// How long a server of this run's own may take to end, and any to say why it ended.
 const GRACE: Duration = Duration::from_secs(2);
@@ -50,75 +46,6 @@ pub struct ServerSide {
     server: Option<Child>,
     /// What that said last, and the limits of the system when it was started.
     said: Said,
-}
-
-/// What a server of this run's own says on its standard error.
-#[derive(Debug, Clone, Default)]
-struct Said {
-    words: Arc<Mutex<String>>,
-    before: SystemState,
-}
-
-impl Said {
-    /// Listens to it from now on.
-    fn listen(server: &mut Child) -> io::Result<Self> {
-        let said = Self { words: Arc::default(), before: state() };
-        if let Some(err) = server.stderr.take() {
-            let words = Arc::clone(&said.words);
-            let listen = move || {
-                for line in BufReader::new(err.take(MOST_SAID)).lines().map_while(Result::ok) {
-                    *words.lock().unwrap_or_else(PoisonError::into_inner) += &format!("{line}\n");
-                }
-            };
-            Builder::new().name("server".to_owned()).spawn(listen)?;
-        }
-        Ok(said)
-    }
-
-    /// The limit of the system that it met, and the text that shows it.
-    fn limit(&self) -> Option<(LimitReached, String)> {
-        let said = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let after = state();
-        let limit_in =
-            |words| limit_reached(&Seen { words, ..Seen::default() }, &self.before, &after);
-        let limit = limit_in(&said)?;
-        // A crash takes several lines: then all of the text.
-        let line = said.lines().rev().find(|line| limit_in(line).as_ref() == Some(&limit));
-        let text = line.unwrap_or(&said).trim().trim_start_matches("proofmark: ");
-        let text = clean_excerpt(text, 400);
-        Some((limit, text))
-    }
-
-    /// An error of the run's side, with the limit that the server met.
-    fn explained(&self, error: &dyn std::fmt::Display) -> String {
-        match self.limit() {
-            Some((limit, words)) => limit.explain(&words),
-            None => explained(error.to_string(), None, &self.before),
-        }
-    }
-}
-
-/// A session of a network point: what ends it may be a limit that the server met.
-struct ServedSession {
-    session: Box<dyn Session>,
-    said: Said,
-}
-
-impl Session for ServedSession {
-    fn take(&mut self, request: Request) -> Result<Taken, Ending> {
-        self.session.take(request).map_err(|ending| self.said.limited(ending))
-    }
-}
-
-impl Said {
-    fn limited(&self, ending: Ending) -> Ending {
-        match (&ending, self.limit()) {
-            (Ending::Refused { .. } | Ending::Crashed { .. }, Some((limit, words))) => {
-                Ending::Limited { limit, detail: format!("the loopback server: {words}") }
-            }
-            _ => ending,
-        }
-    }
 }
 
 impl ServerSide {

@@ -62,20 +62,33 @@ pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     })
 }
 
-/// The same of listed blocks; block 0 is at offset `first`, a multiple of `size`.
+/// The same of listed blocks; block 0 is at offset `first`, a multiple of `size`. Of words only the
+/// first of each block is added: with their closed form inside the loop it took twice as long.
 pub(super) fn sum_of(first: usize, size: usize, blocks: &[u32]) -> u64 {
-    let one = |at: usize| match size {
-        1..8 => (at..at + size).map(|i| u64::from(byte(i))).sum(),
-        _ => sum(at, size, 1),
-    };
-    blocks.iter().fold(0, |all, block| all.wrapping_add(one(first + *block as usize * size)))
+    let starts = blocks.iter().map(|block| first + *block as usize * size);
+    let add = u64::wrapping_add;
+    match size {
+        1..8 => {
+            let bytes = |at: usize| (at..at + size).map(|i| u64::from(byte(i))).sum();
+            starts.map(bytes).fold(0, add)
+        }
+        _ if size.is_multiple_of(8) => {
+            let firsts = starts.map(|at| (at / 8) as u64).fold(0, add);
+            words_of(firsts, blocks.len(), size / 8)
+        }
+        _ => starts.map(|at| sum(at, size, 1)).fold(0, add),
+    }
 }
 
-/// (s + 1) + (s + 2) + ... + (s + n) times the constant, of the n words from word s on.
 fn words(range: Range<usize>) -> u64 {
-    let (first, n) = (range.start as u64, range.len() as u64);
-    let up_to = (u128::from(n) * (u128::from(n) + 1) / 2) as u64;
-    first.wrapping_mul(n).wrapping_add(up_to).wrapping_mul(STEP)
+    words_of(range.start as u64, 1, range.len())
+}
+
+/// (s + 1) + (s + 2) + ... + (s + n) times the constant, over so many ranges of n words, where the
+/// numbers s of their first words add up to `firsts`.
+fn words_of(firsts: u64, ranges: usize, n: usize) -> u64 {
+    let up_to = (n as u128 * (n as u128 + 1) / 2) as u64;
+    firsts.wrapping_mul(n as u64).wrapping_add(up_to.wrapping_mul(ranges as u64)).wrapping_mul(STEP)
 }
 
 /// The sum of these bytes, each taken as a number.
