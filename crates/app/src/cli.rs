@@ -24,8 +24,9 @@ pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 Exit status: 0 completed, no result is invalid; 1 the run failed, or a limit of the system ended a
 result; 2 invalid argument or input file; 3 completed, but a result is invalid, or suspect with
 --strict, or coarser than --precision; 4 check failed: a result is slower, missing or invalid, too
-few could be compared, a requirement is missed, or a node is slow or not shown healthy; 128 + n
-stopped by signal n, after saving what was measured.
+few could be compared, a requirement is missed, or a node is slow or not shown healthy; 5 a
+requirement is undecided, and none is missed; 128 + n stopped by signal n, after saving what was
+measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {
@@ -59,7 +60,7 @@ pub enum Command {
     Report(ReportArgs),
     /// Compare two or more runs
     Compare(CompareArgs),
-    /// Check a run against a baseline or requirements, for CI: exit status 4 if it fails
+    /// Check a run against a baseline or requirements, for CI: exit status 4 if it fails, 5 if undecided
     Check(CheckArgs),
     /// List past runs, or show one workload's results over time
     History(HistoryArgs),
@@ -332,7 +333,8 @@ pub struct CheckArgs {
     /// The baseline, named in the same way
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
-    /// A condition that a valid result must meet: 'disk.fsync.p99<10ms' or 'cpu.flops>=100GFLOP/s'.
+    /// A condition that a result's whole 95 % interval must meet: 'disk.fsync.p99<10ms' or
+    /// 'cpu.flops>=100GFLOP/s'. If the limit lies within the interval, it is undecided (exit status 5).
     /// It tests the workload's last row on the first screen, such as all CPUs or the deepest queue. With
     /// parameters in brackets, as in 'cpu.flops[threads=1]>=50GFLOP/s', every result that has them.
     /// Delivered, unless another statistic is named: attainable, typical, efficiency, iops, mean, p50,

@@ -21,6 +21,8 @@ pub enum Outcome {
     Doubtful,
     /// `check`: a result is slower or gone, or a requirement is missed: 4.
     CheckFailed,
+    /// `check`: a requirement is undecided, and none is missed: 5.
+    Undecided,
     /// As another program ended that was run.
     Status(i32),
     /// Stopped by a signal after keeping what was measured: 128 and its number.
@@ -34,6 +36,7 @@ impl From<Outcome> for ExitCode {
             Outcome::Failed => 1,
             Outcome::Doubtful => 3,
             Outcome::CheckFailed => 4,
+            Outcome::Undecided => 5,
             Outcome::Status(status) => u8::try_from(status).unwrap_or(1),
             Outcome::Stopped(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
         })

@@ -86,6 +86,7 @@ fn outcome(run: &Run, rules: ExitRules) -> Outcome {
     match run.verdict() {
         None => Outcome::Failed,
         Some(_) if limited(run).is_some() => Outcome::Failed,
+        Some(_) if run.measurements.iter().all(|m| m.verdict == Verdict::NotRun) => Outcome::Failed,
         Some(Verdict::Invalid) => Outcome::Doubtful,
         Some(Verdict::Suspect) if rules.strict => Outcome::Doubtful,
         Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Doubtful,

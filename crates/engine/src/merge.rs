@@ -132,6 +132,8 @@ fn end(a: &EndTraffic, b: &EndTraffic) -> EndTraffic {
     EndTraffic {
         in_bytes: count(|e| e.in_bytes),
         out_bytes: count(|e| e.out_bytes),
+        all_in_bytes: count(|e| e.all_in_bytes),
+        all_out_bytes: count(|e| e.all_out_bytes),
         in_packets: count(|e| e.in_packets),
         out_packets: count(|e| e.out_packets),
         dropped: count(|e| e.dropped),

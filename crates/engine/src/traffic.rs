@@ -28,6 +28,8 @@ type ByCpu = BTreeMap<u32, u64>;
 pub struct EndCounters {
     /// Bytes in and out, packets in and out, dropped or damaged.
     interface: Option<[u64; 5]>,
+    /// Bytes in and out of all interfaces but the loopback's.
+    all_interfaces: Option<[u64; 2]>,
     /// TCP segments sent again, over IPv4 and IPv6.
     retransmits: Option<[u64; 1]>,
     /// Datagrams in and out, without room in a buffer: over IPv4.
@@ -60,13 +62,14 @@ impl EndCounters {
         cpu_stat: &[PathBuf],
         heartbeat: Option<&Heartbeat>,
     ) -> Self {
-        let snmp = text_of("/proc/net/snmp");
+        let (snmp, devices) = (text_of("/proc/net/snmp"), text_of("/proc/net/dev"));
         // Those of its first thread: others may be pinned.
         let usable = usable_cpus(Some(getpid()));
         let stat = text_of("/proc/stat");
         let ticks = |place| ticks(&stat, usable.as_deref().unwrap_or_default(), place);
         Self {
-            interface: interface.and_then(|name| device(&text_of("/proc/net/dev"), name)),
+            interface: interface.and_then(|name| device(&devices, name)),
+            all_interfaces: all_devices(&devices),
             retransmits: retransmits(&snmp),
             udp: udp(|name| snmp_value(&snmp, "Udp", name)),
             udp6: udp6(&text_of("/proc/net/snmp6")),
@@ -85,6 +88,7 @@ impl EndCounters {
     /// What was counted since `before`; `None` where one of them lacks it or it went backwards.
     pub fn since(&self, before: &Self) -> EndTraffic {
         let interface = grown(self.interface, before.interface);
+        let all = grown(self.all_interfaces, before.all_interfaces);
         let datagrams = self.datagrams_since(before);
         let busy = grown_of_cpus(self.busy_ticks.as_ref(), before.busy_ticks.as_ref());
         let tick = (rustix::param::clock_ticks_per_second() as f64).recip();
@@ -92,6 +96,8 @@ impl EndCounters {
         EndTraffic {
             in_bytes: interface.map(|i| i[0]),
             out_bytes: interface.map(|i| i[1]),
+            all_in_bytes: all.map(|i| i[0]),
+            all_out_bytes: all.map(|i| i[1]),
             in_packets: interface.map(|i| i[2]),
             out_packets: interface.map(|i| i[3]),
             dropped: interface.map(|i| i[4]),
@@ -150,7 +156,20 @@ fn text_of(path: &str) -> String {
 /// An interface's line of /proc/net/dev, by [`EndCounters::interface`].
 fn device(text: &str, name: &str) -> Option<[u64; 5]> {
     let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
-    let (_, values) = text.lines().find(named)?.rsplit_once(':')?;
+    counts_of_line(text.lines().find(named)?)
+}
+
+/// Bytes in and out of all interfaces but the loopback's. One that is made of others counts with them.
+fn all_devices(text: &str) -> Option<[u64; 2]> {
+    let others = text.lines().filter(|line| !line.trim_start().starts_with("lo:"));
+    let counts = others.filter_map(counts_of_line);
+    counts
+        .map(|c| [c[0], c[1]])
+        .reduce(|a, b| [a[0].saturating_add(b[0]), a[1].saturating_add(b[1])])
+}
+
+fn counts_of_line(line: &str) -> Option<[u64; 5]> {
+    let (_, values) = line.rsplit_once(':')?;
     let fields: Vec<u64> = values.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect();
     // In: bytes packets errs drop fifo frame compressed multicast.
     // Out: bytes packets errs drop fifo colls carrier compressed.

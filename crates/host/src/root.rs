@@ -137,6 +137,15 @@ impl Root {
         cpu_list(&self.line(path)?).map_err(|e| fault(path, e))
     }
 
+    /// Major and minor number of the block device whose node is there: `8:16`.
+    pub(crate) fn block_number(&self, path: &str) -> Option<String> {
+        let found = std::fs::metadata(self.locate(path)).ok()?;
+        let number = std::os::unix::fs::MetadataExt::rdev(&found);
+        let is_block = std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type());
+        let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+        is_block.then(|| format!("{major}:{minor}"))
+    }
+
     pub(crate) fn exists(&self, path: &str) -> bool {
         self.locate(path).exists()
     }

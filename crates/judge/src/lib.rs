@@ -31,6 +31,7 @@ mod statistics;
 #[cfg(test)]
 mod testing;
 mod threads;
+mod width;
 mod words;
 
 use std::collections::BTreeMap;
@@ -245,7 +246,7 @@ mod tests {
             let m = judged(&h, m.clone(), &[]);
             let e = m.efficiency.unwrap();
             assert!((e - 0.95).abs() < 1e-9, "against the ceiling at the windows' clock: {e}");
-            assert_eq!(m.verdict, Verdict::Valid, "{:?}", m.findings);
+            assert!(m.verdict.is_undoubted(), "{:?}", m.findings);
         }
     }
 
@@ -266,7 +267,7 @@ mod tests {
         let m = judged(&host(), m, &[]);
         assert!((m.efficiency.unwrap() - 1.0).abs() < 1e-9, "{:?}", m.efficiency);
         assert!((m.ceiling.unwrap().value / 60.8e9 - 1.0).abs() < 1e-9);
-        assert_eq!(m.verdict, Verdict::Valid, "{:?}", m.findings);
+        assert!(m.verdict.is_undoubted(), "{:?}", m.findings);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Requirements on a run's figures: `disk.fsync.p99 < 10ms`, `cpu.flops >= 100 GFLOP/s`.
 //!
 //! A requirement is about the result that answers for its workload, or about every result with the
-//! parameters in brackets. A figure that is missing, or in a result that is not valid, misses it; so
-//! does a configuration that was planned and not measured.
+//! parameters in brackets. It is met or missed if the figure's whole interval is on one side of the
+//! limit; else, or without a figure to rely on, it is undecided. So is a configuration that was
+//! planned and not measured.
 
+mod decision;
 mod figure;
 mod held;
 #[cfg(test)]
@@ -73,6 +75,17 @@ const OPERATORS: [(&str, Operator); 4] = [
     ("<", Operator::Below),
     (">", Operator::Above),
 ];
+
+impl Operator {
+    fn holds(self, value: f64, limit: f64) -> bool {
+        match self {
+            Self::Below => value < limit,
+            Self::AtMost => value <= limit,
+            Self::Above => value > limit,
+            Self::AtLeast => value >= limit,
+        }
+    }
+}
 
 impl Statistic {
     /// The word that is typed and printed.

@@ -83,7 +83,7 @@ pub fn read_again(stored: &Run, raw: &RawRun, own: Own) -> Reread {
             }
             None => uphold(old, new, &stored.tool),
         }
-        new.verdict = Verdict::of(&new.findings);
+        new.verdict = new.verdict.max(Verdict::of(&new.findings));
         changed += usize::from(new.verdict != old.verdict);
     }
     let declared = by_us.then(|| other_declaration(stored, own.declared)).flatten();
@@ -195,7 +195,7 @@ fn verification_agrees(stored: Option<&Verification>, judged: Option<&Verificati
 
 /// Keeps the reasons of a stored verdict that is worse than what is found now.
 fn uphold(stored: &Measurement, judged: &mut Measurement, by: &Tool) {
-    if judged.verdict >= stored.verdict {
+    if judged.verdict >= stored.verdict || stored.verdict.is_undoubted() {
         return;
     }
     // A run that was completed since is no longer unfinished.
@@ -211,7 +211,7 @@ fn uphold(stored: &Measurement, judged: &mut Measurement, by: &Tool) {
     if reasons.is_empty() {
         let severity = match stored.verdict {
             Verdict::Invalid => Severity::Invalid,
-            Verdict::Valid | Verdict::Suspect => Severity::Suspect,
+            _ => Severity::Suspect,
         };
         let message = format!("{found_by} called it {} and stored no reason", stored.verdict);
         let advice = "measure again";
@@ -252,7 +252,7 @@ mod tests {
         let stolen = each(flops(2), |_, t| t.conditions.steal_s = Some(0.3 * t.seconds));
         let run = judge(&raw_of(&run(host(), vec![proved(flops(1)), proved(stolen)])));
         let verdicts: Vec<Verdict> = run.measurements.iter().map(|m| m.verdict).collect();
-        assert_eq!(verdicts, [Verdict::Valid, Verdict::Suspect]);
+        assert_eq!(verdicts, [Verdict::Coarse, Verdict::Suspect]);
         run
     }
 

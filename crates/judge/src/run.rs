@@ -6,7 +6,7 @@ use proofmark_model::{
 
 use crate::execution::Execution;
 use crate::{
-    Context, bottleneck, ceilings, checks, efficiency, placement, quota, references, series,
+    Context, bottleneck, ceilings, checks, efficiency, placement, quota, references, series, width,
 };
 
 /// Judges a run: a measurement gets its statistics, ceiling, efficiency, bottleneck, findings and
@@ -93,7 +93,8 @@ impl Context<'_> {
         }
         let execution = Execution::derive(&self.among(all), &all[i]);
         all[i].precision = self.precision(&all[i]);
-        all[i].verdict = Verdict::of(&all[i].findings);
+        let width = width::of_headline(&self.among(all), &all[i]);
+        all[i].verdict = Verdict::of(&all[i].findings).with_width(width);
         explain_what_is_missing(&mut all[i], &execution);
     }
 }

@@ -24,8 +24,8 @@ pub(crate) use disk::{
     with_storage,
 };
 pub(crate) use expect::{
-    Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, note,
-    suspect, usual_host,
+    Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, not_run,
+    note, suspect, usual_host,
 };
 pub(crate) use network::{
     each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,

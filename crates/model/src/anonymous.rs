@@ -100,6 +100,7 @@ fn without_fields(host: &mut Host, places: &Names) {
     }
     if let Probe::Known { value: network, .. } = &mut host.network {
         (network.boot_id, network.server.boot_id) = (None, None);
+        network.clocks_ns = None;
         replace(&mut network.address);
         replace(&mut network.server.name);
     }

@@ -204,7 +204,7 @@ impl ComparedPoint {
 }
 
 fn counts(number: Option<&Number>) -> bool {
-    number.is_some_and(|n| n.verdict != Verdict::Invalid)
+    number.is_some_and(|n| n.verdict.is_usable())
 }
 
 impl Comparison {

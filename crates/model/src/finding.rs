@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing; the result is valid.
     Note,
+    /// Why there is no figure: the configuration was not run.
+    NotRun,
     /// A named cause changed the number, or what it claims cannot be confirmed.
     Suspect,
     /// The number does not measure what its name says.
@@ -60,38 +62,157 @@ impl Finding {
     }
 }
 
-/// What the findings add up to.
+/// What the findings and the interval add up to, the best first.
 #[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
 )]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The result is valid.
+    /// The figure is what its definition says, within the tolerance of what an undisturbed machine
+    /// shows, and its interval is narrow.
     #[default]
     Valid,
+    /// No check found a problem, but the interval is wide: see [`crate::Subsystem::coarse_from`].
+    Coarse,
+    /// No check found a problem, but there are too few values for an interval.
+    NoInterval,
+    /// There is no figure: the configuration could not be run here.
+    NotRun,
     /// A named cause changed it, or what it claims cannot be confirmed.
     Suspect,
     /// It does not measure what its name says.
     Invalid,
 }
 
+/// How well a headline figure is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// Its interval is narrow, or there is no figure whose interval could be judged.
+    Narrow,
+    /// Its interval is wide.
+    Coarse,
+    /// It has none.
+    NoInterval,
+}
+
 impl Verdict {
+    /// Every verdict, the best first.
+    pub const ALL: [Self; 6] =
+        [Self::Valid, Self::Coarse, Self::NoInterval, Self::NotRun, Self::Suspect, Self::Invalid];
+
     /// The verdict over a list of findings: the worst of them decides.
     pub fn of(findings: &[Finding]) -> Self {
         match findings.iter().map(|f| f.severity).max() {
             None | Some(Severity::Note) => Self::Valid,
+            Some(Severity::NotRun) => Self::NotRun,
             Some(Severity::Suspect) => Self::Suspect,
             Some(Severity::Invalid) => Self::Invalid,
         }
+    }
+
+    /// The same, where the findings leave the result valid and this is how well it is known.
+    #[must_use]
+    pub fn with_width(self, width: Width) -> Self {
+        match (self, width) {
+            (Self::Valid, Width::Coarse) => Self::Coarse,
+            (Self::Valid, Width::NoInterval) => Self::NoInterval,
+            _ => self,
+        }
+    }
+
+    /// Whether no check found a problem with the figure, however wide its interval is.
+    pub fn is_undoubted(self) -> bool {
+        matches!(self, Self::Valid | Self::Coarse | Self::NoInterval)
+    }
+
+    /// Whether there is a figure that may be used: also one that something disturbed.
+    pub fn is_usable(self) -> bool {
+        self.is_undoubted() || self == Self::Suspect
     }
 
     /// The word that is printed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Valid => "valid",
+            Self::Coarse => "coarse",
+            Self::NoInterval => "no interval",
+            Self::NotRun => "not run",
             Self::Suspect => "suspect",
             Self::Invalid => "invalid",
         }
+    }
+
+    /// The same as a name without spaces, as in files: `no_interval`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::NoInterval => "no_interval",
+            Self::NotRun => "not_run",
+            _ => self.as_str(),
+        }
+    }
+}
+
+/// How many results have each verdict.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VerdictCounts {
+    /// Valid results.
+    pub valid: u64,
+    /// Results with a wide interval.
+    pub coarse: u64,
+    /// Results without an interval.
+    pub no_interval: u64,
+    /// Configurations that could not be run.
+    pub not_run: u64,
+    /// Results that a named cause changed.
+    pub suspect: u64,
+    /// Results that do not measure what their name says.
+    pub invalid: u64,
+}
+
+impl VerdictCounts {
+    /// How many have this one.
+    pub fn get(&self, verdict: Verdict) -> u64 {
+        match verdict {
+            Verdict::Valid => self.valid,
+            Verdict::Coarse => self.coarse,
+            Verdict::NoInterval => self.no_interval,
+            Verdict::NotRun => self.not_run,
+            Verdict::Suspect => self.suspect,
+            Verdict::Invalid => self.invalid,
+        }
+    }
+
+    /// How many there are in all.
+    pub fn all(&self) -> u64 {
+        Verdict::ALL.into_iter().map(|v| self.get(v)).sum()
+    }
+}
+
+impl FromIterator<Verdict> for VerdictCounts {
+    fn from_iter<T: IntoIterator<Item = Verdict>>(verdicts: T) -> Self {
+        let mut counts = Self::default();
+        for verdict in verdicts {
+            *match verdict {
+                Verdict::Valid => &mut counts.valid,
+                Verdict::Coarse => &mut counts.coarse,
+                Verdict::NoInterval => &mut counts.no_interval,
+                Verdict::NotRun => &mut counts.not_run,
+                Verdict::Suspect => &mut counts.suspect,
+                Verdict::Invalid => &mut counts.invalid,
+            } += 1;
+        }
+        counts
     }
 }
 
@@ -112,5 +233,30 @@ mod tests {
         assert_eq!(Verdict::of(&[f(Severity::Note)]), Verdict::Valid);
         assert_eq!(Verdict::of(&[f(Severity::Suspect), f(Severity::Note)]), Verdict::Suspect);
         assert_eq!(Verdict::of(&[f(Severity::Invalid), f(Severity::Suspect)]), Verdict::Invalid);
+        assert_eq!(Verdict::of(&[f(Severity::NotRun), f(Severity::Note)]), Verdict::NotRun);
+    }
+
+    #[test]
+    fn a_wide_interval_takes_the_tick_and_no_more() {
+        for (width, expected) in [
+            (Width::Narrow, Verdict::Valid),
+            (Width::Coarse, Verdict::Coarse),
+            (Width::NoInterval, Verdict::NoInterval),
+        ] {
+            assert_eq!(Verdict::Valid.with_width(width), expected);
+            for other in [Verdict::NotRun, Verdict::Suspect, Verdict::Invalid] {
+                assert_eq!(other.with_width(width), other);
+            }
+        }
+    }
+
+    #[test]
+    fn each_verdict_is_counted_and_named_as_in_files() {
+        let counts: VerdictCounts = Verdict::ALL.into_iter().chain([Verdict::Coarse]).collect();
+        assert_eq!(Verdict::ALL.map(|v| counts.get(v)), [1, 2, 1, 1, 1, 1]);
+        assert_eq!(counts.all(), 7);
+        for verdict in Verdict::ALL {
+            assert_eq!(serde_json::to_value(verdict).unwrap(), verdict.id());
+        }
     }
 }

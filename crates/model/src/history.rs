@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict};
+use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict, VerdictCounts};
 
 /// A past run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,12 +25,8 @@ pub struct PastRun {
     pub version: String,
     /// Folder or file of the run, as it was then.
     pub path: String,
-    /// Results that are valid.
-    pub valid: u64,
-    /// Numbers that something disturbed.
-    pub suspect: u64,
-    /// Numbers that do not measure what their name says.
-    pub invalid: u64,
+    /// How many results have each verdict.
+    pub verdicts: VerdictCounts,
 }
 
 /// One measurement of a past run.

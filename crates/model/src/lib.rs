@@ -63,7 +63,7 @@ pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
 pub use file_way::{WAY, distance, way};
-pub use finding::{Finding, Severity, Verdict};
+pub use finding::{Finding, Severity, Verdict, VerdictCounts, Width};
 pub use fleet::{
     FLEET_ROUNDS, FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFact, NodeFailure, NodeFigure,
     NodeFinding, NodeRound, NodesAgain, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
@@ -97,7 +97,7 @@ pub use quota::{CpuQuota, QuotaDelivered, QuotaRounds, QuotaTrial, delivered_und
 pub use ran_on::{RanOn, Strayed};
 pub use raw::{RawMeasurement, RawReference, RawRun, RawSeries};
 pub use reference::{First, Printed, Ratio, Reference};
-pub use requirement::{CheckedRequirement, HeadlineFigure, REQUIREMENTS_SCHEMA};
+pub use requirement::{CheckedRequirement, Decision, HeadlineFigure, REQUIREMENTS_SCHEMA};
 pub use role::{Counterpart, Place, Property, Relation, Role, ToolTest};
 pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page, shell_word};

@@ -20,6 +20,10 @@ pub struct Network {
     /// The kernel's random id of this machine's boot, to compare with that of the server.
     #[serde(default)]
     pub boot_id: Option<String>,
+    /// CLOCK_MONOTONIC_RAW in nanoseconds: this machine's before it asked, the server's when it
+    /// answered, this machine's after that. On one machine they rise. Null where nothing was asked.
+    #[serde(default)]
+    pub clocks_ns: Option<[u64; 3]>,
     /// The interface that packets to the server leave by.
     pub interface: Probe<Interface>,
     /// The server's own, where it reports it.
@@ -286,8 +290,11 @@ pub struct TcpState {
     pub retransmits: u64,
     /// Congestion window in bytes.
     pub window_bytes: u64,
-    /// Smoothed round trip in seconds.
+    /// Smoothed round trip in seconds: also that of the queue that the connection itself fills.
     pub rtt_s: f64,
+    /// Shortest round trip in seconds that was seen of late; null where the system does not report it.
+    #[serde(default)]
+    pub least_rtt_s: Option<f64>,
     /// Largest payload of a segment in bytes.
     pub segment_bytes: u64,
 }
@@ -300,6 +307,11 @@ pub struct EndTraffic {
     pub in_bytes: Option<u64>,
     /// Bytes that its interface sent.
     pub out_bytes: Option<u64>,
+    /// Bytes that all its interfaces but the loopback's took in: packets may come and leave by
+    /// several, as with service addresses and routes of equal cost.
+    pub all_in_bytes: Option<u64>,
+    /// Bytes that they sent.
+    pub all_out_bytes: Option<u64>,
     /// Packets that its interface took in, after it had put segments together.
     pub in_packets: Option<u64>,
     /// Packets that its interface sent, before it took segments apart.
@@ -340,9 +352,18 @@ impl EndTraffic {
     /// Bytes that the interface of this end, which is `end`, moved the way, or the ways, that
     /// the blocks go.
     pub fn carried(&self, direction: Direction, end: End) -> Option<u64> {
+        Self::sum([self.out_bytes, self.in_bytes], direction, end)
+    }
+
+    /// The same of all its interfaces.
+    pub fn all_carried(&self, direction: Direction, end: End) -> Option<u64> {
+        Self::sum([self.all_out_bytes, self.all_in_bytes], direction, end)
+    }
+
+    fn sum([out, into]: [Option<u64>; 2], direction: Direction, end: End) -> Option<u64> {
         let part = |counted, wanted| if wanted { counted } else { Some(0) };
-        let sent: u64 = part(self.out_bytes, direction.sends(end))?;
-        Some(sent.saturating_add(part(self.in_bytes, direction.receives(end))?))
+        let sent: u64 = part(out, direction.sends(end))?;
+        Some(sent.saturating_add(part(into, direction.receives(end))?))
     }
 }
 

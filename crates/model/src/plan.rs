@@ -49,11 +49,19 @@ const TARGETS: [(Subsystem, f64); 4] = [
     (Subsystem::Network, 0.05),
 ];
 
+/// The target in this subsystem by default.
+pub(crate) fn default_target(subsystem: Subsystem) -> f64 {
+    TARGETS.iter().find(|(s, _)| *s == subsystem).map_or(DEFAULT_TARGET, |(_, target)| *target)
+}
+
+/// The target where a subsystem has none of its own.
+const DEFAULT_TARGET: f64 = 0.02;
+
 impl Default for Policy {
     /// What METHOD.md says, without a budget.
     fn default() -> Self {
         Self {
-            target: 0.02,
+            target: DEFAULT_TARGET,
             target_of: TARGETS.into(),
             min_trials: 8,
             max_trials: 20,

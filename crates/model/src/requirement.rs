@@ -6,7 +6,21 @@ use serde::{Deserialize, Serialize};
 use crate::{FigureKind, Params, Unit, Verdict};
 
 /// Version of the shape of checked requirements.
-pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/1";
+pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/2";
+
+/// What a result says of a requirement.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// The figure's whole interval meets it.
+    Met,
+    /// The limit lies within the interval, or there is no figure to rely on.
+    Undecided,
+    /// The figure's whole interval misses it.
+    Missed,
+}
 
 /// A requirement, held against a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,13 +28,15 @@ pub struct CheckedRequirement {
     /// As it was written.
     pub requirement: String,
     /// Whether it is met.
-    pub met: bool,
+    pub decision: Decision,
     /// The configuration that it was held against; null where none was planned or measured.
     pub params: Option<Params>,
     /// Which number of the result it is about: `delivered`, `p99`.
     pub statistic: String,
     /// That number, in the base unit; null where there is none.
     pub value: Option<f64>,
+    /// Its 95 % interval; null where there is none.
+    pub ci95: Option<[f64; 2]>,
     /// That unit; null for a share.
     pub unit: Option<Unit>,
     /// The result's headline, where the number is the delivered figure and the headline is another.
@@ -31,7 +47,7 @@ pub struct CheckedRequirement {
     pub checks: Vec<String>,
     /// Checks that noted what took a part of the delivered figure, where that misses.
     pub disturbances: Vec<String>,
-    /// Why there is no number, or why the result is not valid where no check says it.
+    /// Why it is undecided, where no check says it.
     pub reason: Option<String>,
 }
 

@@ -80,8 +80,13 @@ pub struct BlockDevice {
     pub request_bytes: Option<u64>,
     /// Whether the device reports that it rotates; a virtual disk's report is not evidence.
     pub rotational: Option<bool>,
-    /// Whether what it calls written may still be in its own volatile cache.
+    /// Whether what it calls written may still be in its own volatile cache: by the kernel's setting or
+    /// by its driver.
     pub volatile_cache: Option<bool>,
+    /// Whether the kernel was told that it has none (queue/write_cache), while its driver reports one:
+    /// flushes do not reach it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flushes_withheld: bool,
     /// Whether it can make a single write durable without a flush of that cache (FUA).
     pub fua: Option<bool>,
     /// The kernel's I/O scheduler for it.
@@ -92,6 +97,9 @@ pub struct BlockDevice {
     pub link: Option<Link>,
     /// The file behind a loop device.
     pub backing: Option<String>,
+    /// Whether a loop device reads its file through the page cache, whatever is asked of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached_backing: bool,
 }
 
 /// A link with its rate after coding.

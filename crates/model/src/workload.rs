@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Pace, Param, Params, Role, Work, format_size};
 
+/// An interval that is wider than so many default targets is wide.
+const COARSE_TARGETS: f64 = 5.0;
+
 /// Part of the machine.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -67,6 +70,11 @@ impl Subsystem {
             Self::Memory => 0.1,
             Self::Disk | Self::Network => 0.25,
         }
+    }
+
+    /// The width from which on an interval is wide: five times the default target.
+    pub fn coarse_from(self) -> f64 {
+        COARSE_TARGETS * crate::plan::default_target(self)
     }
 
     /// Whether each thread is pinned to a CPU of its own.

@@ -69,6 +69,8 @@ pub enum ToClient {
         interface: Option<Box<Interface>>,
         /// The most that a session is granted.
         limits: Limits,
+        /// The server's CLOCK_MONOTONIC_RAW, in nanoseconds.
+        raw_ns: u64,
     },
     /// The session exists.
     Welcome {

@@ -8,7 +8,7 @@ use crate::call::{other, reach};
 use crate::error::PeerError;
 use crate::key::Key;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
-use crate::this_host::boot_id;
+use crate::this_host::{boot_id, raw_ns};
 use crate::work::Ends;
 
 /// A server that holds the key and has no session, as it reported when it was asked.
@@ -22,21 +22,25 @@ pub struct Overview {
     pub limits: Limits,
     /// The two ends of the connection on which it was asked; the client is `local`.
     pub ends: Ends,
+    /// The raw clock here before it was asked, there when it answered, and here after that.
+    pub clocks_ns: [u64; 3],
 }
 
 impl Overview {
     /// Asks for it. [`PeerError::Forwarded`] if an address of this machine leads to another: what
     /// was measured there would pass for this one's loopback.
     pub fn fetch(address: &Address, key: &Key) -> Result<Self, PeerError> {
+        let asked_ns = raw_ns();
         match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
-            (to, channel, ToClient::Overview { host, interface, limits }) => {
+            (to, channel, ToClient::Overview { host, interface, limits, raw_ns: there_ns }) => {
                 let ends = Ends::from_stream(channel.stream());
                 let ends = ends.map_err(|source| PeerError::Broken(to, source))?;
                 if forwarded(ends, boot_id().as_deref(), host.boot_id.as_deref()) {
                     return Err(PeerError::Forwarded(to));
                 }
                 let server_interface = interface.map(|i| shown_interface(*i));
-                Ok(Self { server: shown(*host), server_interface, limits, ends })
+                let clocks_ns = [asked_ns, there_ns, raw_ns()];
+                Ok(Self { server: shown(*host), server_interface, limits, ends, clocks_ns })
             }
             (to, _, answer) => Err(other(to, answer)),
         }

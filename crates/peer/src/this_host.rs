@@ -2,6 +2,7 @@
 
 use proofmark_model::ServerEnd;
 use rustix::system::uname;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::VERSION;
 
@@ -19,6 +20,12 @@ pub fn this_host() -> ServerEnd {
         os: format!("{} {}", system.to_string_lossy(), release.to_string_lossy()),
         version: VERSION.to_owned(),
     }
+}
+
+/// Nanoseconds on CLOCK_MONOTONIC_RAW, which nobody sets: the same for all who run on one kernel.
+pub fn raw_ns() -> u64 {
+    let now = clock_gettime(ClockId::MonotonicRaw);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// The kernel's random id of this boot, where /proc has it.

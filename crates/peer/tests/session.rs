@@ -156,8 +156,7 @@ fn another_version_is_reported_as_such() {
 #[test]
 fn an_address_of_this_machine_that_leads_to_another_is_refused() {
     let host = proofmark_model::ServerEnd { boot_id: Some("another".to_owned()), ..this_host() };
-    let overview =
-        json!({ "message": "overview", "host": host, "interface": null, "limits": LIMITS });
+    let overview = json!({ "message": "overview", "host": host, "interface": null, "limits": LIMITS, "raw_ns": 7 });
     let key = Key::generate().unwrap();
     let error = Overview::fetch(&pretender(&key, vec![overview]), &key).unwrap_err();
     assert!(error.to_string().contains("forwarder to another machine"), "{error}");
@@ -182,12 +181,14 @@ fn no_word_of_a_server_commands_the_terminal() {
             "version": word });
         let interface = json!({ "name": word, "kind": word, "mtu": 1500, "bits_per_s": null,
             "driver": word });
-        json!({ "message": "overview", "host": host, "interface": interface, "limits": LIMITS })
+        json!({ "message": "overview", "host": host, "interface": interface, "limits": LIMITS,
+            "raw_ns": 7 })
     };
     let seen = look(overview(TITLE)).unwrap();
-    let (host, interface) = (seen.server, seen.server_interface);
-    let seen =
-        json!({ "message": "overview", "host": host, "interface": interface, "limits": LIMITS });
+    assert!(seen.clocks_ns[0] < seen.clocks_ns[2], "{:?}", seen.clocks_ns);
+    let (host, interface) = (seen.server.clone(), seen.server_interface.clone());
+    let seen = json!({ "message": "overview", "host": host, "interface": interface, "limits": LIMITS,
+            "raw_ns": seen.clocks_ns[1] });
     assert_eq!(seen, overview(SHOWN));
     let session = proofmark_peer::Token::random().unwrap();
     let welcome = json!({ "message": "welcome", "session": session, "silence_ms": 50,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{CheckedRequirement, Comparison, REQUIREMENTS_SCHEMA, Verdict};
+use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCHEMA};
 use serde::Serialize;
 
 use crate::RenderError;
@@ -87,34 +87,73 @@ impl<'a> Check<'a> {
             return String::new();
         }
         let line = |c: &CheckedRequirement| {
-            let mark = if c.met { "✓ met" } else { "✗ missed" };
+            let mark = mark(c.decision);
             format!("{mark} {}: {}{}\n", clean(&c.requirement), found(c), configuration(c))
         };
-        // A requirement is met only if all its results meet it.
-        let mut all: BTreeMap<&str, bool> = BTreeMap::new();
+        // The worst of its results decides a requirement.
+        let mut all: BTreeMap<&str, Decision> = BTreeMap::new();
         for c in self.requirements {
-            *all.entry(&c.requirement).or_insert(true) &= c.met;
+            let worst = all.entry(&c.requirement).or_insert(c.decision);
+            *worst = c.decision.max(*worst);
         }
-        let met = all.values().filter(|met| **met).count();
-        let of = plural(all.len() as u64, "requirement");
-        self.requirements.iter().map(line).collect::<String>() + &format!("{met} of {of} met.\n")
+        let count = |decision| all.values().filter(|d| **d == decision).count();
+        let other = |decision, word: &str| match count(decision) {
+            0 => String::new(),
+            n => format!(", {n} {word}"),
+        };
+        self.requirements.iter().map(line).collect::<String>()
+            + &format!(
+                "{} of {} met{}{}.\n",
+                count(Decision::Met),
+                plural(all.len() as u64, "requirement"),
+                other(Decision::Missed, "missed"),
+                other(Decision::Undecided, "undecided")
+            )
+    }
+}
+
+fn mark(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Met => "✓ met",
+        Decision::Undecided => "? undecided",
+        Decision::Missed => "✗ missed",
     }
 }
 
 fn case(c: &CheckedRequirement) -> Case {
+    let cause = |kind| Cause::new(kind, junit::text(&found(c)));
     Case {
         name: junit::text(&format!("{}{}", c.requirement, configuration(c))),
-        ending: (!c.met).then(|| Ending::Failure(Cause::new("missed", junit::text(&found(c))))),
+        ending: match c.decision {
+            Decision::Met => None,
+            Decision::Undecided => Some(Ending::Error(cause("undecided"))),
+            Decision::Missed => Some(Ending::Failure(cause("missed"))),
+        },
         ..Case::default()
     }
 }
 
-/// What was found: the figure, and why it does not count where it does not.
+/// What was found: the figure, and why it does not decide where it does not.
 fn found(c: &CheckedRequirement) -> String {
+    let text = figure_and_doubts(c);
+    let interval = c.ci95.filter(|_| c.decision == Decision::Undecided);
+    let interval = interval.and_then(|ends| interval_of(c, ends));
+    interval.map_or(text.clone(), |ends| format!("{text}; its 95 % interval is {ends}"))
+}
+
+fn interval_of(c: &CheckedRequirement, [low, high]: [f64; 2]) -> Option<String> {
+    let Some(unit) = c.unit else {
+        return Some(format!("{} to {} %", percent(low)?, percent(high)?));
+    };
+    let scale = Scale::for_largest([low, high], unit);
+    Some(format!("{} to {}", scale.number(low)?, scale.with_label(high)?))
+}
+
+fn figure_and_doubts(c: &CheckedRequirement) -> String {
     let reason = clean(c.reason.as_deref().unwrap_or_default());
     let ids = |ids: &[String]| ids.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ");
     let value = figure(c);
-    match (value, c.verdict.filter(|v| *v != Verdict::Valid)) {
+    match (value, c.verdict.filter(|v| !v.is_undoubted())) {
         (value, Some(verdict)) => {
             let value = value.map_or_else(
                 || format!("no {}:", clean(&c.statistic)),
@@ -126,7 +165,8 @@ fn found(c: &CheckedRequirement) -> String {
         (Some(value), None) if !c.disturbances.is_empty() => {
             format!("{value}, disturbed by {}", ids(&c.disturbances))
         }
-        (Some(value), None) => value,
+        (Some(value), None) if reason.is_empty() => value,
+        (Some(value), None) => format!("{value}; {reason}"),
         (None, None) => reason,
     }
 }
@@ -152,17 +192,20 @@ fn configuration(c: &CheckedRequirement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit};
+    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit, Verdict};
 
     use super::*;
 
-    fn checked(met: bool, value: Option<f64>, verdict: Verdict) -> CheckedRequirement {
+    use Decision::{Met, Missed, Undecided};
+
+    fn checked(decision: Decision, value: Option<f64>, verdict: Verdict) -> CheckedRequirement {
         CheckedRequirement {
             requirement: "disk.fsync.p99<10ms".into(),
-            met,
+            decision,
             params: Some(Params::default().with("threads", 1)),
             statistic: "p99".into(),
             value,
+            ci95: value.map(|v| [0.9 * v, 1.1 * v]),
             unit: Some(Unit::Second),
             headline: None,
             verdict: Some(verdict),
@@ -175,19 +218,19 @@ mod tests {
     #[test]
     fn each_form_says_what_was_found() {
         let all = [
-            checked(true, Some(1.25e-3), Verdict::Valid),
-            checked(false, Some(1.25e-2), Verdict::Suspect),
-            checked(false, None, Verdict::Valid),
+            checked(Met, Some(1.25e-3), Verdict::Coarse),
+            checked(Undecided, Some(1.25e-2), Verdict::Suspect),
+            checked(Undecided, None, Verdict::Valid),
             CheckedRequirement {
                 params: None,
                 verdict: None,
                 reason: Some("not measured".into()),
-                ..checked(false, None, Verdict::Valid)
+                ..checked(Undecided, None, Verdict::Valid)
             },
             CheckedRequirement {
                 checks: Vec::new(),
                 reason: Some("the worker was ended by SIGILL: gone".into()),
-                ..checked(false, None, Verdict::Invalid)
+                ..checked(Undecided, None, Verdict::Invalid)
             },
             CheckedRequirement {
                 requirement: "cpu.flops>=100GFLOP/s".into(),
@@ -195,23 +238,32 @@ mod tests {
                 unit: Some(Unit::FlopPerSecond),
                 headline: Some(HeadlineFigure { figure: FigureKind::Attainable, value: 118.1e9 }),
                 disturbances: vec!["steal".into(), "other_cpu".into()],
-                ..checked(false, Some(82.44e9), Verdict::Valid)
+                ..checked(Missed, Some(82.44e9), Verdict::Valid)
             },
+            CheckedRequirement {
+                reason: Some("3 trials: too few without an interval, 4 are needed".into()),
+                ci95: None,
+                ..checked(Undecided, Some(9e-3), Verdict::NoInterval)
+            },
+            checked(Undecided, Some(9.5e-3), Verdict::Valid),
         ];
         let check = Check::new("x", None, &all);
         insta::assert_snapshot!(check.terminal() + &check.markdown() + &check.junit().unwrap());
         let json: serde_json::Value = serde_json::from_str(&check.json().unwrap()).unwrap();
-        assert_eq!(json["requirements"].as_array().unwrap().len(), 6);
+        assert_eq!(json["requirements"].as_array().unwrap().len(), 8);
     }
 
     #[test]
     fn a_requirement_counts_once_and_is_met_by_all_its_results() {
-        let met = |requirement: &str, met| CheckedRequirement {
+        let of = |requirement: &str, decision| CheckedRequirement {
             requirement: requirement.into(),
-            ..checked(met, Some(1e-3), Verdict::Valid)
+            ..checked(decision, Some(1e-3), Verdict::Valid)
         };
-        let all = [met("a<1s", false), met("a<1s", true), met("b<1s", true), met("b<1s", true)];
-        let text = Check::new("x", None, &all).terminal();
-        assert!(text.ends_with("1 of 2 requirements met.\n"), "{text}");
+        let mut all = vec![of("a<1s", Missed), of("a<1s", Met), of("b<1s", Met), of("b<1s", Met)];
+        let last =
+            |all: &[_]| Check::new("x", None, all).terminal().lines().last().map(str::to_owned);
+        assert_eq!(last(&all).as_deref(), Some("1 of 2 requirements met, 1 missed."));
+        all.extend([of("b<1s", Undecided), of("c<1s", Met)]);
+        assert_eq!(last(&all).as_deref(), Some("1 of 3 requirements met, 1 missed, 1 undecided."));
     }
 }

@@ -242,6 +242,7 @@ fn known(seen: &Overview) -> Network {
     let path = if seen.ends.one_machine() { NetworkPath::Loopback } else { NetworkPath::Peer };
     Network {
         boot_id: proofmark_peer::this_host().boot_id,
+        clocks_ns: Some(seen.clocks_ns),
         path,
         address: peer.to_string(),
         server: seen.server.clone(),
@@ -258,6 +259,7 @@ pub fn loopback_network() -> Network {
         (proofmark_peer::this_host(), network::interface_between(&Root::live(), here, here));
     Network {
         boot_id: server.boot_id.clone(),
+        clocks_ns: None,
         path: NetworkPath::Loopback,
         address: here.to_string(),
         server,

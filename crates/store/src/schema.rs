@@ -12,7 +12,7 @@ use crate::error::{StoreError, about};
 const APPLICATION: i64 = 0x5066_4d6b;
 
 /// `PRAGMA user_version` of these tables. Nothing reads those of other versions.
-pub const VERSION: i64 = 8;
+pub const VERSION: i64 = 9;
 
 const TABLES: &str = "
     CREATE TABLE runs (

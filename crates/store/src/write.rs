@@ -1,7 +1,7 @@
 //! Runs are added.
 
 use proofmark_model::{
-    Figure, FigureKind, Host, Measurement, PastFigure, PastRun, Run, Verdict, counted, format_size,
+    Figure, FigureKind, Host, Measurement, PastFigure, PastRun, Run, counted, format_size,
 };
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
@@ -31,7 +31,6 @@ impl Store {
 }
 
 fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqlite::Result<i64> {
-    let count = |v: Verdict| run.measurements.iter().filter(|m| m.verdict == v).count() as u64;
     let past = PastRun {
         id: 0, // The table numbers it.
         started: run.started,
@@ -41,9 +40,7 @@ fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqli
         profile: run.plan.profile.clone(),
         version: run.tool.version.clone(),
         path: path.to_owned(),
-        valid: count(Verdict::Valid),
-        suspect: count(Verdict::Suspect),
-        invalid: count(Verdict::Invalid),
+        verdicts: run.measurements.iter().map(|m| m.verdict).collect(),
     };
     let started = micros(run.started);
     let id: i64 = tx

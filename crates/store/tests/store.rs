@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use proofmark_model::{
     Better, Figure, FigureKind, Level, Measurement, Param, Params, PastFigure, Series, Unit,
-    Verdict, testing,
+    Verdict, VerdictCounts, testing,
 };
 use proofmark_store::{Filter, Store};
 use runs::{measurement, moment, run, small};
@@ -59,7 +59,8 @@ fn what_is_added_is_read_again() {
     assert_eq!((past.id, past.started, past.ended), (id, moment(7), Some(moment(1007))));
     assert_eq!((past.host.as_deref(), past.profile.as_str()), (Some("node1"), "quick"));
     assert_eq!(past.machine, "A CPU, 2 CPUs, 16 GiB");
-    assert_eq!((past.valid, past.suspect, past.invalid), (1, 1, 0));
+    let counted = VerdictCounts { valid: 1, suspect: 1, ..VerdictCounts::default() };
+    assert_eq!(past.verdicts, counted);
     assert_eq!(store.run(id).unwrap().as_ref(), Some(past));
     assert_eq!((past.path.as_str(), store.run(id + 1).unwrap()), ("/runs/a", None));
     assert_eq!(store.workloads().unwrap(), ["cpu.flops"]);
@@ -186,7 +187,7 @@ fn a_point_without_a_number_is_left_out() {
     store.add(&run(0, bad), "", None).unwrap();
     let [point] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
     assert_eq!(point.value, 2.0, "of equal points the last");
-    assert_eq!(store.runs(&Filter::default()).unwrap()[0].valid, 4);
+    assert_eq!(store.runs(&Filter::default()).unwrap()[0].verdicts.valid, 4);
 }
 
 /// Samples over time instead of trials, with this many levels.
@@ -230,7 +231,7 @@ fn a_store_of_another_version_is_left_alone() {
         let (_dir, path, mut open) = opened();
         alter(&path, &format!("PRAGMA user_version = {version}"));
         let before = fs::read(&path).unwrap();
-        let why = format!("version {version}; this proofmark supports only version 8");
+        let why = format!("version {version}; this proofmark supports only version 9");
         assert!(refused(&path).contains(&why), "{version}");
         let error = open.add(&small(1), "", None).unwrap_err().to_string();
         assert!(error.contains(&why), "by one that had it open: {error}");

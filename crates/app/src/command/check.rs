@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use proofmark_judge::requirements::Requirement;
-use proofmark_model::Run;
+use proofmark_model::{Decision, Run};
 use proofmark_report::check::Check;
 use proofmark_run::{check_value, read_text, unknown};
 use serde::Deserialize;
@@ -18,7 +18,8 @@ use crate::past::named;
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
 /// Checks a run against its baseline and its requirements: slower, without a number that the baseline
-/// has, with too little that could be judged, or with a requirement missed, is [`Outcome::CheckFailed`].
+/// has, with too little that could be judged, or with a requirement missed, is [`Outcome::CheckFailed`];
+/// else, with a requirement undecided, [`Outcome::Undecided`].
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
     known_format(&args.format, &formats::CHECK, "proofmark check --help")?;
     let history = args.history.history.as_deref();
@@ -44,8 +45,13 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
         _ => check.terminal(),
     };
     deliver(&text, &args.format, args.out.as_deref())?;
-    let fails = comparison.is_some_and(|c| c.fails()) || checked.iter().any(|c| !c.met);
-    Ok(if fails { Outcome::CheckFailed } else { Outcome::Done })
+    let slower = comparison.is_some_and(|c| c.fails());
+    Ok(match checked.iter().map(|c| c.decision).max() {
+        _ if slower => Outcome::CheckFailed,
+        Some(Decision::Missed) => Outcome::CheckFailed,
+        Some(Decision::Undecided) => Outcome::Undecided,
+        Some(Decision::Met) | None => Outcome::Done,
+    })
 }
 
 /// The requirements of the command line and of the file.

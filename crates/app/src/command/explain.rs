@@ -122,9 +122,9 @@ fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim { .. } => "does the result measure what its name says?",
         Class::Disturbance { .. } => {
-            "did a named cause change the headline figure by more than half its 95 % interval and \
-             more than the target? If so it is suspect, else a note. Time that windows leave out is \
-             a note."
+            "did a named cause change the headline figure by more than the tolerance (CPU 2 %, memory \
+             10 %, disk and network 25 %)? If so it is suspect, else a note. Time that windows leave out \
+             is a note."
         }
         Class::Context => "what is worth knowing with the result?",
     };

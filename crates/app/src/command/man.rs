@@ -141,6 +141,12 @@ const STATUSES: &[Item] = &[
         &["check"],
     ),
     ("4", "A node is slow or not shown healthy.", &["fleet"]),
+    (
+        "5",
+        "A requirement is undecided: its limit lies within the figure's 95 % interval, or there is no \
+        figure to rely on. None is missed.",
+        &["check"],
+    ),
     ("128 + n", "Stopped by signal n; --resume goes on.", &["fleet"]),
     (
         "128 + n",

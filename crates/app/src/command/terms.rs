@@ -4,16 +4,44 @@
 pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "valid",
-        "Verdict: no check found a problem",
-        "The result measures what its name says, and no named cause changed it by more than its \
-         precision. How precise it is, is said by \u{b1}; a coarse result may be valid.",
+        "Verdict: no check found a problem, and the interval is narrow",
+        "The figure is what its definition says, and within the tolerance of what the machine does \
+         undisturbed: CPU 2 %, memory 10 %, disk and network 25 %. Under a limit, such as a quota: of what \
+         it does under that limit, with nobody else.",
+    ),
+    (
+        "coarse",
+        "Verdict: no check found a problem, but the 95 % interval is wide",
+        "An end of the interval differs from the figure by more than CPU 2.5 %, memory 15 %, disk and \
+         network 25 %: five times the target. Raise --budget, or repeat when other load is gone. The exit \
+         status does not change; --precision makes it 3.",
+    ),
+    (
+        "no_interval",
+        "Verdict: no check found a problem, but there are too few trials for an interval",
+        "8 rounds, or 6 of a fixed number of trials, are needed. Few complete solves, such as LINPACK's, \
+         are judged by their range instead. Raise --budget or --trials.",
+    ),
+    (
+        "not_run",
+        "Verdict: the configuration could not be run here",
+        "It needs an instruction set, memory, a device or a limit that is not here; the finding has the \
+         reason. It is no result, and changes no exit status, unless nothing at all was measured.",
+    ),
+    (
+        "undecided",
+        "Requirement: neither met nor missed",
+        "The limit of `check --require` lies within the figure's 95 % interval; or, without an interval, \
+         fewer than 4 trials were taken or they lie on both sides; or the result is invalid, was not \
+         run, or is suspect. A suspect result that something only slowed down meets what it meets. Exit \
+         status 5, if nothing is missed.",
     ),
     (
         "suspect",
         "Verdict: a named cause changed the result, or its claim is unconfirmed",
-        "A check names a cause that changed the figure by more than half its 95 % interval and more \
-         than the target, or what the name says could not be confirmed. Follow the finding's advice \
-         and measure again. With --strict the exit status is 3.",
+        "A check names a cause that changed the figure by more than the tolerance (CPU 2 %, memory 10 %, \
+         disk and network 25 %), or what the name says could not be confirmed. Follow the finding's \
+         advice and measure again. With --strict the exit status is 3.",
     ),
     (
         "invalid",
@@ -55,8 +83,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "verdict",
-        "Column: valid, suspect or invalid",
-        "The worst severity of a result's findings. `proofmark explain` has each of the three words.",
+        "Column: valid, coarse, no interval, suspect, invalid or not run",
+        "The worst severity of a result's findings; without a problem, how wide its interval is. \
+         `proofmark explain` has each of the words.",
     ),
     (
         "iops",

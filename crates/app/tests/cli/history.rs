@@ -101,7 +101,7 @@ fn a_run_goes_into_the_history() {
     let [one] = &place.runs()[..] else { panic!() };
     assert!(one.path.ends_with("/one") && Path::new(&one.path).is_absolute(), "{}", one.path);
     assert!(one.host.as_deref().is_some_and(|h| !h.is_empty()));
-    assert_eq!(one.valid + one.suspect + one.invalid, 1);
+    assert_eq!(one.verdicts.all(), 1);
     let text = place.prints(&["history"]);
     assert!(text.contains("started, UTC"), "{text}");
     let text = place.prints(&["history", "cpu.clock"]);
@@ -193,7 +193,7 @@ fn a_run_that_was_stopped_is_kept() {
     Ended::of(Command::new("sh").args(["-c", &interrupt])).with(0);
     assert_eq!(wait("the stopped run to end", &mut child).code(), Some(130));
     let [past] = &place.runs()[..] else { panic!() };
-    assert_eq!(past.valid + past.suspect + past.invalid, 1);
+    assert_eq!(past.verdicts.all(), 1);
 }
 
 #[test]

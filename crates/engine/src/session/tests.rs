@@ -102,7 +102,13 @@ pub(super) fn trial() -> Taken {
 /// Numbers as long as they can be, of 512 connections and of every bucket of a histogram.
 fn longest_trial() -> Taken {
     let (n, x) = (u64::MAX, 1.797_693_134_862_315_7e-300);
-    let stream = TcpState { retransmits: n, window_bytes: n, rtt_s: x, segment_bytes: n };
+    let stream = TcpState {
+        retransmits: n,
+        window_bytes: n,
+        rtt_s: x,
+        least_rtt_s: Some(x),
+        segment_bytes: n,
+    };
     let network = NetworkTraffic {
         streams: vec![stream; 512],
         client: EndTraffic { in_bytes: Some(n), own_cpu_s: Some(x), ..EndTraffic::default() },

@@ -51,6 +51,7 @@ const HALF: CpuQuota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), burst_s:
 fn reported(interface: &str) -> EndCounters {
     EndCounters {
         interface: device(DEV, interface),
+        all_interfaces: all_devices(DEV),
         retransmits: retransmits(SNMP),
         udp: udp(|name| snmp_value(SNMP, "Udp", name)),
         udp6: udp6(SNMP6),
@@ -69,6 +70,7 @@ fn reported(interface: &str) -> EndCounters {
 fn zero() -> EndCounters {
     EndCounters {
         interface: Some([0; 5]),
+        all_interfaces: Some([0; 2]),
         retransmits: Some([0]),
         udp: Some([0; 3]),
         udp6: Some([0; 3]),
@@ -90,6 +92,8 @@ fn every_counter_has_its_place() {
     let expected = EndTraffic {
         in_bytes: Some(373_216_496),
         out_bytes: Some(999_181),
+        all_in_bytes: Some(373_216_496 + 1),
+        all_out_bytes: Some(999_181 + 5),
         in_packets: Some(16_669),
         out_packets: Some(10_873),
         dropped: Some(1 + 2 + 4 + 8),

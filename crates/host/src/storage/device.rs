@@ -26,6 +26,10 @@ pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<Blo
         _ => None,
     };
     let kind = if partition { "partition" } else { kind(name) };
+    // A write-back cache is one that a loss of power empties.
+    let cache = |text: &str| either(text, "write through", "write back");
+    let by_kernel = queue("write_cache").and_then(|text| cache(&text));
+    let by_driver = driver_cache(root, disk).and_then(|text| cache(&text));
     Some(BlockDevice {
         name: shown(name),
         number: root.line(&format!("{folder}/dev")).unwrap_or_default(),
@@ -37,14 +41,24 @@ pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<Blo
         physical_sector_bytes: bytes("physical_block_size"),
         request_bytes: bytes("max_sectors_kb").and_then(|kb| kb.checked_mul(1024)),
         rotational: queue("rotational").and_then(|text| either(&text, "0", "1")),
-        // A write-back cache is one that a loss of power empties.
-        volatile_cache: queue("write_cache")
-            .and_then(|text| either(&text, "write through", "write back")),
+        volatile_cache: by_driver.filter(|has| *has).or(by_kernel),
+        flushes_withheld: (by_kernel, by_driver) == (Some(false), Some(true)),
         fua: queue("fua").and_then(|text| either(&text, "0", "1")),
         scheduler: queue("scheduler").and_then(|text| chosen(&text)),
         transport: transport.map(str::to_owned),
         link,
         backing: root.line(&format!("{folder}/loop/backing_file")).ok(),
+        cached_backing: root.line(&format!("{folder}/loop/dio")).is_ok_and(|dio| dio == "0"),
+    })
+}
+
+/// What the driver of a disk says of its cache: virtio at the disk, SCSI at its `scsi_disk`.
+fn driver_cache(root: &Root, disk: &str) -> Option<String> {
+    let virtio = root.line(&format!("{disk}/cache_type")).ok();
+    virtio.or_else(|| {
+        let folder = format!("{disk}/device/scsi_disk");
+        let address = root.names(&folder, "").ok()?.into_iter().next()?;
+        root.line(&format!("{folder}/{address}/cache_type")).ok()
     })
 }
 

@@ -52,6 +52,12 @@ pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
     }
 }
 
+/// The block device that a path stands for, wherever its node is.
+pub(super) fn device_of(root: &Root, path: &str) -> Option<String> {
+    let number = root.block_number(path);
+    number.and_then(|number| by_number(root, &number)).or_else(|| by_path(root, path))
+}
+
 fn by_number(root: &Root, number: &str) -> Option<String> {
     last(&root.real(&format!("/sys/dev/block/{number}")).ok()?)
 }

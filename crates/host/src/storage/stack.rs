@@ -112,11 +112,15 @@ impl<'a> Stack<'a> {
         lower
     }
 
-    /// What carries a loop device: the file system of its file. The kernel marks a file
-    /// that has no name any more, and gives the path of another mount namespace too, so
-    /// that its folder must be there.
+    /// What carries a loop device: the file system of its file, or the block device that its file
+    /// stands for. The kernel marks a file that has no name any more, and gives the path of another
+    /// mount namespace too, so that its folder must be there.
     fn file(&mut self, file: &str, depth: usize) -> Vec<String> {
         let path = file.strip_suffix(" (deleted)").unwrap_or(file);
+        if let Some(device) = file_system::device_of(self.root, path) {
+            self.device(&device, depth + 1);
+            return vec![device];
+        }
         match above(path).filter(|folder| self.root.exists(folder)) {
             Some(folder) => self.holding(folder, depth + 1, StorageKind::Unknown),
             None => self.ends_in(StorageKind::Unknown),

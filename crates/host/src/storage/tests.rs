@@ -200,6 +200,10 @@ fn a_loop_device_lies_on_the_file_system_of_its_file() {
         assert_eq!((device.kind.as_str(), device.backing.as_deref()), ("loop", Some(file)));
     }
     let m = machine(&mounts);
+    m.device(SATA, "8:0").looped("loop0", "7:0", "/dev/sda").folder("/dev");
+    let below = (StorageKind::Block, lines(&["loop0 sda", "sda"]));
+    assert_eq!(m.stack("/srv"), below, "a block device, whose node is in a devtmpfs");
+    let m = machine(&mounts);
     m.device(SATA, "8:0").looped("loop0", "7:0", "/elsewhere/disk.img");
     let unseen = m.stack("/srv");
     assert_eq!(unseen, (StorageKind::Unknown, lines(&["loop0"])), "a file of another namespace");

@@ -40,6 +40,11 @@ pub struct CeilingRule {
     pub bottleneck: fn(&Ceiling, &Capacity, &str) -> Bottleneck,
 }
 
+/// Whether a ceiling is a limit that somebody set, and not what the machine can do.
+pub(crate) fn is_limit(ceiling: &Ceiling) -> bool {
+    [disk_limit::RULE.id, network_limit::RULE.id].contains(&ceiling.id.as_str())
+}
+
 /// Derives a ceiling of a measurement.
 pub type Derive = fn(&Context, &Measurement) -> Result<Ceiling, String>;
 

@@ -124,12 +124,12 @@ mod tests {
     }
 
     #[test]
-    fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_invalid() {
+    fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_suspect() {
         let host = declaring(&[("network.send", 1e8)]);
         let at = |rate: f64| at_rate(tcp(1, "peer"), rate);
         let limit = "^declared limit network.send$ ... 100.0 Mbit/s with headers";
         expect_bottleneck(&host, at(0.99 * 1e8 * PAYLOAD), &[], limit);
-        let check = crate::checks::find("above_ceiling").unwrap();
-        check.on(&host, &[]).expect([("above", at(1.1e8), INVALID)]);
+        let check = crate::checks::find("above_limit").unwrap();
+        check.on(&host, &[]).expect([("above", at(1.1e8), suspect("declared limit"))]);
     }
 }

@@ -58,7 +58,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None; // What our own threads did to each other is vCPU placement.
     }
     let change = cost_at_most(ctx, m, &widths, (shared, here, usual, free))?;
-    let severity = Weight::derive(ctx, m).change(change);
+    let severity = Weight::derive(m).change(change);
     let (what, keys) = match cut {
         Cut::Whole => ("trials", ["trials_affected", "trials"]),
         _ => ("rounds", ["rounds_affected", "rounds"]),

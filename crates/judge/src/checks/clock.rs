@@ -70,7 +70,7 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
         let advice =
             "cool the machine, raise its power limit or fix its frequency, and repeat the run";
         let what = "over the trials of this result";
-        let severity = Weight::derive(ctx, m).change(1.0 - last / first);
+        let severity = Weight::derive(m).change(1.0 - last / first);
         return Some(finding(severity, what, first, last, advice));
     }
     let (start, now) = (at_start(ctx)?, median(&clocks)?);
@@ -79,7 +79,7 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let wide = matches!(m.params.text("isa"), Some("avx2" | "avx2+fma" | "avx512"));
     let by_design = wide || m.params.threads() > 1;
-    let changed = Weight::derive(ctx, m).change(1.0 - now / start);
+    let changed = Weight::derive(m).change(1.0 - now / start);
     let severity = if by_design { Severity::Note } else { changed };
     let advice = if by_design {
         "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
@@ -177,7 +177,7 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let advice = "cool the machine, raise its power limit, or quote the sustained rate";
     let severity = match (fell, clock_lost(ctx, m)) {
-        (None, Some(lost)) => Weight::derive(ctx, m).change(lost),
+        (None, Some(lost)) => Weight::derive(m).change(lost),
         _ => Severity::Suspect,
     };
     let finding =

@@ -117,7 +117,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         )
     } else {
         let missing = 1.0 - efficiency / reach.least;
-        let changed = Weight::derive(ctx, m).change(missing);
+        let changed = Weight::derive(m).change(missing);
         // What the system saw preempt the threads needs no sibling.
         let preempted = PREEMPTING.iter().any(|id| found_before(m, id, Severity::Note));
         let why = match preempted {

@@ -55,7 +55,8 @@ fn no_device_witness(ctx: &Context, m: &Measurement) -> Option<Finding> {
 /// Whether an end's interface reported in both directions.
 fn counts(end: End, n: &NetworkTraffic) -> bool {
     let side = end.of(n);
-    side.in_bytes.is_some() && side.out_bytes.is_some()
+    let reported = |way: [Option<u64>; 2]| way.iter().all(Option::is_some);
+    reported([side.in_bytes, side.out_bytes]) || reported([side.all_in_bytes, side.all_out_bytes])
 }
 
 pub(super) static NO_INTERFACE_WITNESS: Check = Check {

@@ -11,14 +11,14 @@ use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, syste
 /// CPUs: what the kernel does for the packets in addition to the threads is seldom twice as much.
 const OWN: f64 = 1.0 / 3.0;
 
-fn examine_end(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
+fn examine_end(m: &Measurement, end: End) -> Option<Finding> {
     let (own, system) = (own_share(m, end), system_share(m, end));
     let (full, all) = (own.filter(|s| *s >= BUSY), system.filter(|s| *s >= BUSY));
     let whose = end.word();
     let own_part = own_of_system(m, end).filter(|s| all.is_some() && *s < OWN);
     let finding = match (full.map(percent), all.map(percent)) {
         (_, Some(all)) if let Some(part) = own_part => CHECK.finding(
-            Weight::derive(ctx, m).lost(1.0 - part),
+            Weight::derive(m).lost(1.0 - part),
             format!("all CPUs of the {whose} were busy ({all}), mostly with other programs"),
             "stop the other programs on that machine",
         ),
@@ -55,11 +55,11 @@ pub(super) static CHECK: Check = Check {
     examine: Examine::Ours(examine),
 };
 
-fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     if over_loopback(m) || polls(m) {
         return None;
     }
-    End::BOTH.into_iter().filter_map(|end| examine_end(ctx, m, end)).max_by_key(|f| f.severity)
+    End::BOTH.into_iter().filter_map(|end| examine_end(m, end)).max_by_key(|f| f.severity)
 }
 
 #[cfg(test)]

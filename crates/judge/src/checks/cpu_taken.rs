@@ -1,7 +1,7 @@
 //! Who took CPU time from the trials: `steal`, the hypervisor; `throttled`, the cgroup's quota;
 //! `other_cpu`, another process.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial};
+use proofmark_model::{Cut, Finding, Measurement, Severity, Trial};
 
 use super::programs;
 use super::share::Share;
@@ -31,7 +31,7 @@ pub(super) static STEAL: Check = Check {
 fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
-    let weight = Weight::derive(ctx, m);
+    let weight = Weight::derive(m);
     let severity = weight.taken(&share, STOLEN)?;
     let message = format!(
         "the hypervisor took {} of the trials' CPU time{}",
@@ -62,7 +62,7 @@ pub(super) static THROTTLED: Check = Check {
 fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.throttled_s, |t| capacity.cpu_seconds(t))?;
-    let weight = Weight::derive(ctx, m);
+    let weight = Weight::derive(m);
     let severity = weight.taken(&share, HELD)?;
     let who = match capacity.quota {
         Some(quota) => format!("a CPU quota of {}", counted(quota, "CPU")),
@@ -127,8 +127,14 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let taken = |t: &Trial| others(&capacity, m, t).filter(|_| !shared_by_us(t));
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
-    let weight = Weight::derive(ctx, m);
+    let weight = Weight::derive(m);
     let severity = weight.taken(&share, threshold)?;
+    // Where threads wait for each other, all lose what one loses.
+    let together = !weight.removed() && ctx.work(m).cut() != Cut::Single;
+    let severity = match together && share.usual * cpus > OF_ONE_CPU {
+        true => Severity::Suspect,
+        false => severity,
+    };
     // A quota's pauses look like competition where no cpu.stat counts them.
     let may_be_quota = !capacity.oversubscribed()
         && !ctx.host.limits.has_no_cpu_quota()
@@ -212,8 +218,9 @@ mod tests {
             ("more than turns", taking(flops(8), 0.07), SUSPECT),
             // 1300 I/Os in a trial of 0.1 s.
             ("to be woken by a device", taking(rand_read(1), 0.005), SILENT),
-            ("more than that", taking(rand_read(1), 0.02), SUSPECT),
-            ("10 000 I/Os", taking(rand_read(32), 0.02), SUSPECT),
+            ("more than that", taking(rand_read(1), 0.02), NOTE),
+            ("more than the tolerance", taking(rand_read(1), 0.06), SUSPECT),
+            ("10 000 I/Os", taking(rand_read(32), 0.06), SUSPECT),
             ("threads that carry the I/O", taking(fsync(8), 0.19), SILENT),
         ]);
         let mut h = host();

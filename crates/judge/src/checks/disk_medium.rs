@@ -89,6 +89,12 @@ fn volatile(ctx: &Context) -> Option<bool> {
     caches.iter().all(|t| *t == Some(false)).then_some(false)
 }
 
+/// A device at the bottom that gets no flush, although its driver says that it needs them.
+fn withheld<'a>(ctx: &Context<'a>) -> Option<&'a str> {
+    let mut leaves = ctx.host.storage.get()?.leaves();
+    leaves.find(|d| d.flushes_withheld).map(|d| d.name.as_str())
+}
+
 /// Trials with no flush, or fewer than the commits need: one serves a commit of each thread.
 fn trials_unflushed(m: &Measurement) -> usize {
     let threads = m.params.threads().max(1) as f64;
@@ -117,8 +123,9 @@ pub(super) static NOT_DURABLE: Check = Check {
     about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a \
          flush are invalid: the time is that of copying into memory. Direct writes without a flush \
          are suspect if the device has a volatile cache or does not report it: the rate may be \
-         that of the cache. Trials with a flush that a device with a volatile cache did not count \
-         are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
+         that of the cache. So are trials with a flush where the kernel was told that the device has no cache \
+         (queue/write_cache) and its driver reports one (cache_type): none reaches it. Trials with a \
+         flush that a device with a volatile cache did not count are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
          thread: the file system does not pass them on (mounted without barriers). Too few \
          flushes of O_DSYNC commits are a note if the device has FUA or does not report it. Its \
          counters do not show such writes (/sys/block/*/queue/fua). Use flush=end, and mount with barriers.",
@@ -133,6 +140,14 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let flushed = files(m).all(FileState::flushed);
     let buffered = Cached::read(m) != Cached::Direct || files(m).any(|f| f.direct == Some(false));
     let unflushed = trials_unflushed(m);
+    if let Some(device) = withheld(ctx).filter(|_| flushed) {
+        let message = format!(
+            "flushes did not reach {device}: its driver reports a volatile cache, but \
+             /sys/block/{device}/queue/write_cache says write through"
+        );
+        let advice = format!("echo 'write back' >/sys/block/{device}/queue/write_cache");
+        return Some(NOT_DURABLE.suspect(message, advice).with("device", device));
+    }
     let (severity, message) = match (flushed, buffered, volatile) {
         (false, true, _) => (
             Severity::Invalid,

@@ -46,13 +46,14 @@ fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static SYSTEM_LIMIT: Check = Check {
     id: "system_limit",
-    class: Class::CLAIM,
+    class: Class::claim("the limit ended a measurement that had begun; its trials so far count"),
     title: "Ended by a limit of the system",
     about: "A limit of the system ended the worker, or kept it from starting: of open files, \
          processes, file size, stack, address space, CPU time, or memory of a cgroup or the \
          machine. proofmark concludes that from the error or the signal, the values of the limits, \
-         and the kernel's counts of processes refused or killed, before and after. The result is \
-         invalid, and the exit status is 1; other results are kept. Raise the limit that \
+         and the kernel's counts of processes refused or killed, before and after. A configuration \
+         without a trial is not run; with some, the result is suspect. The exit status is 1; other \
+         results are kept. Raise the limit that \
          the finding names, or measure with less.",
     examine: Examine::Ours(system_limit),
 };
@@ -60,11 +61,13 @@ pub(super) static SYSTEM_LIMIT: Check = Check {
 fn system_limit(_: &Context, m: &Measurement) -> Option<Finding> {
     let Ending::Limited { limit, detail } = &m.ending else { return None };
     let cause = limit.cause();
-    let message = match m.trials.len() {
-        0 => format!("not measured because of {cause}"),
-        n => format!("ended after {} because of {cause}", counted(n, "trial")),
+    let finding = match m.trials.len() {
+        0 => SYSTEM_LIMIT.not_run(format!("not measured because of {cause}"), limit.action()),
+        n => {
+            let trials = counted(n, "trial");
+            SYSTEM_LIMIT.suspect(format!("ended after {trials} because of {cause}"), limit.action())
+        }
     };
-    let finding = SYSTEM_LIMIT.invalid(message, limit.action());
     let finding = finding.with("limit", cause).with("detail", detail.as_str());
     Some(finding.with("trials_done", m.trials.len()))
 }
@@ -74,7 +77,7 @@ pub(super) static REFUSED: Check = Check {
     class: Class::CLAIM,
     title: "Configuration not possible here",
     about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
-         instead of measuring something else. There is no result, so this is invalid, with the \
+         instead of measuring something else. The configuration is not run, and the finding has the \
          workload's reason. Remove the configuration, or choose another value of the parameter \
          that it names.",
     examine: Examine::Ours(refused),
@@ -84,7 +87,7 @@ fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
     let Ending::Refused { reason } = &m.ending else { return None };
     let message = format!("the workload refuses this configuration: {reason}");
     let advice = "remove the configuration, or choose another value of the parameter";
-    Some(REFUSED.invalid(message, advice).with("reason", reason.as_str()))
+    Some(REFUSED.not_run(message, advice).with("reason", reason.as_str()))
 }
 
 pub(super) static UNFINISHED: Check = Check {
@@ -96,7 +99,8 @@ pub(super) static UNFINISHED: Check = Check {
     about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far, \
          which are fewer than the policy requires. A result from fewer than 8 rounds has no \
          interval, and too few rounds to support the figure; so has one that saw undisturbed time in \
-         fewer than 8. All are suspect, with the signal where known. Repeat the measurement to its end, \
+         fewer than 8. All are suspect, with the signal where known; without any trial the \
+         configuration is not run. Repeat the measurement to its end, \
          with more time, or when other load is gone.",
     examine: Examine::Ours(unfinished),
 };
@@ -137,7 +141,11 @@ fn unfinished(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let n = m.trials.len();
     let message = format!("{message}, after {}", counted(n, "trial"));
     let advice = "repeat the measurement to its end";
-    let mut finding = UNFINISHED.suspect(message, advice).with("trials_done", n);
+    let finding = match n {
+        0 => UNFINISHED.not_run(message, advice),
+        _ => UNFINISHED.suspect(message, advice),
+    };
+    let mut finding = finding.with("trials_done", n);
     if let Ending::Interrupted { by } = &m.ending {
         finding = finding.with("signal", by.as_str());
     }
@@ -168,16 +176,17 @@ mod tests {
         let limited = Ending::Limited { limit, detail: "os error 24".to_owned() };
         let some = Measurement { ending: limited.clone(), ..flops(1) };
         SYSTEM_LIMIT.expect([
-            ("a limit", empty(limited), invalid("not measured ... 12 open files (RLIMIT_NOFILE)")),
-            ("after some", some, invalid("10 trials ... 12 open files")),
+            ("a limit", empty(limited), not_run("not measured ... 12 open files (RLIMIT_NOFILE)")),
+            ("after some", some, suspect("10 trials ... 12 open files")),
             ("a crash", ended(crashed(None)), SILENT),
         ]);
         let refused = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
-        REFUSED.expect([("refused", empty(refused), invalid("no avx512"))]);
+        REFUSED.expect([("refused", empty(refused), not_run("no avx512"))]);
         let by = Ending::Interrupted { by: "SIGINT".to_owned() };
         UNFINISHED.expect([
             ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),
             ("unfinished", ended(Ending::Unfinished), SUSPECT),
+            ("before the first trial", empty(Ending::Unfinished), not_run("0 trials")),
         ]);
     }
 

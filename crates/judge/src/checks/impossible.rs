@@ -1,10 +1,11 @@
-//! More than can be done: `above_ceiling`, by this machine; `work_removed`, by any known core.
+//! More than can be done: `above_ceiling`, by this machine; `above_limit`, by what somebody allows;
+//! `work_removed`, by any known core.
 
-use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Severity, Unit};
+use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Provenance, Severity, Unit};
 
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
-use crate::ceilings::{CLOCK_INPUT, Peak, bounds, l1_bytes, mix_cycles, of_our_loops};
+use crate::ceilings::{CLOCK_INPUT, Peak, bounds, is_limit, l1_bytes, mix_cycles, of_our_loops};
 use crate::microarchitecture::{Row, rows};
 use crate::{Context, by_stretch, share_of};
 
@@ -50,19 +51,49 @@ pub(super) static ABOVE_CEILING: Check = Check {
          it does not measure what its name says, or an input of the ceiling is wrong. The report \
          lists the inputs with their sources. The efficiency is the median over the trials, each \
          against the ceiling at its own clock. The result is compared with every ceiling that \
-         applies, not only the tightest. For times, being below the floor is impossible. For a \
+         applies, not only the tightest, but with no limit that somebody set (above_limit). For times, being below the floor is impossible. For a \
          reference tool it is a note if the ceiling uses a clock or latency that proofmark's loops \
          measured: the tool's own may have been better.",
     examine: Examine::Each(above_ceiling, above_ceiling_of_tool),
 };
 
+/// What the machine cannot pass, whatever is allowed.
+fn physical(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
+    bounds(ctx, m).into_iter().filter(|c| !is_limit(c)).collect()
+}
+
 fn above_ceiling(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let (ceiling, efficiency) = passed(m, bounds(ctx, m))?;
+    let (ceiling, efficiency) = passed(m, physical(ctx, m))?;
     Some(finding(m, &ceiling, efficiency))
 }
 
+pub(super) static ABOVE_LIMIT: Check = Check {
+    id: "above_limit",
+    class: Class::claim("whether the limit holds is not known; the figure is what was measured"),
+    title: "Above a limit",
+    about: "A result above a limit that the user declared (--limit) or a cgroup sets, by more than its \
+         uncertainty, is suspect: a burst was allowed, a cache served a part, the limit changed during \
+         the run, or is not enforced. The figure is what was measured. Measure for longer, so that \
+         bursts end, or correct the limit.",
+    examine: Examine::Both(above_limit),
+};
+
+fn above_limit(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let limits = bounds(ctx, m).into_iter().filter(is_limit).collect();
+    let (ceiling, efficiency) = passed(m, limits)?;
+    let declared = ceiling.inputs.iter().any(|i| i.source == Provenance::Declared);
+    let (whose, why) = match declared {
+        true => ("declared limit", "burst, cache, or not enforced"),
+        false => ("cgroup's limit", "it changed during the run, allows bursts, or is not enforced"),
+    };
+    let message = format!("{} of the {whose}: {why}", percent(efficiency));
+    let advice = "measure for longer, so that bursts end, or correct the limit";
+    let finding = ABOVE_LIMIT.suspect(message, advice).with("efficiency", efficiency);
+    Some(finding.with("limit", ceiling.value))
+}
+
 fn above_ceiling_of_tool(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
-    let (at_ours, firm) = bounds(ctx, theirs)
+    let (at_ours, firm) = physical(ctx, theirs)
         .into_iter()
         .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
     if let Some((ceiling, efficiency)) = passed(theirs, firm) {

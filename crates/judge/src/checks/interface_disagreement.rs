@@ -15,14 +15,19 @@ const CARRIED: f64 = 0.99;
 /// Packets that a connection takes at least: two to make it, one each way on it.
 const CONNECTION: f64 = 4.0;
 
-/// Bytes that an end's interface moved the way, or the ways, that the payload goes.
+/// Bytes that an end's interface moved the way, or the ways, that the payload goes; where that is too
+/// little, those of all its interfaces: a service address is on none of those that packets take, and
+/// routes of equal cost use several.
 fn carried(m: &Measurement, end: End, n: &NetworkTraffic) -> Option<f64> {
     let side = end.of(n);
     if over_loopback(m) {
         // What goes out of this interface comes in again.
         return Some(side.in_bytes?.min(side.out_bytes?) as f64);
     }
-    side.carried(direction(m), end).map(|bytes| bytes as f64)
+    let way = direction(m);
+    let (own, all) = (side.carried(way, end), side.all_carried(way, end));
+    let enough = |bytes: &u64| *bytes as f64 >= n.received_bytes as f64;
+    own.filter(enough).or(all.max(own)).map(|bytes| bytes as f64)
 }
 
 /// Packets that the payload of a trial took at least. None of a stream of TCP: its segments
@@ -131,7 +136,9 @@ pub(super) static CHECK: Check = Check {
     about: "Compares the payload that the receivers counted with the bytes that the interface of each \
          end moved in those directions, over all trials. Each message of a round trip and each \
          datagram counts with minimum headers: 20 B or 40 B of IP and 20 B of TCP or 8 B of UDP. A \
-         connection counts with those of 4 packets. Segments of a stream may be merged, so they \
+         connection counts with those of 4 packets. Where the interface with the address moved too little, all \
+         interfaces but the loopback's count together: a service address is on none that packets take, and \
+         routes of equal cost use several. Segments of a stream may be merged, so they \
          count as payload alone. An interface also counts acknowledgements and other programs' \
          packets, so it can only have moved more. Less than 99 % is invalid: the payload took \
          another way or was not sent. So are more datagrams than the systems count as delivered or \

@@ -25,21 +25,21 @@ pub(super) static STOPPED: Check = Check {
     examine: Examine::Ours(stopped),
 };
 
-fn stopped(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn stopped(_: &Context, m: &Measurement) -> Option<Finding> {
     let what = "the process was stopped by a signal for";
     let advice = "find what stops the process (debugger, job scheduler, Ctrl-Z), then run again";
-    let uncut = stopped_uncut(ctx, m);
-    uncut.or_else(|| lost(&STOPPED, (ctx, m), |t| t.stopped_s, (what, advice)))
+    let uncut = stopped_uncut(m);
+    uncut.or_else(|| lost(&STOPPED, m, |t| t.stopped_s, (what, advice)))
 }
 
 /// The same of loads that were not cut, at whichever end was stopped longer.
-fn stopped_uncut(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn stopped_uncut(m: &Measurement) -> Option<Finding> {
     let server = |t: &Trial| End::ServerSide.of(t.network.as_ref()?).stopped_s;
     let at = |of: &dyn Fn(&Trial) -> Option<f64>| Share::sum(&m.trials, of, |t| t.seconds);
     let ends = [("the process", at(&|t| t.conditions.stopped_s)), ("the server", at(&server))];
     let ends = ends.into_iter().filter_map(|(who, share)| Some((who, share?)));
     let (who, share) = ends.max_by(|a, b| a.1.all.total_cmp(&b.1.all))?;
-    let weight = Weight::derive(ctx, m);
+    let weight = Weight::derive(m);
     let severity = weight.taken(&share, LOST)?;
     let message = format!(
         "{who} could not run at all for {} of the trials' time: it was stopped, its cgroup frozen, or \
@@ -62,16 +62,16 @@ pub(super) static UNACCOUNTED: Check = Check {
     examine: Examine::Ours(unaccounted),
 };
 
-fn unaccounted(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn unaccounted(_: &Context, m: &Measurement) -> Option<Finding> {
     let what = "the threads neither ran nor waited for a CPU, for no known reason, for";
     let advice = "ask who controls the machine (a frozen cgroup, an unreadable CPU quota, the \
                   hypervisor), or use another";
-    lost(&UNACCOUNTED, (ctx, m), |t| t.unaccounted_s, (what, advice))
+    lost(&UNACCOUNTED, m, |t| t.unaccounted_s, (what, advice))
 }
 
 fn lost(
     check: &Check,
-    (ctx, m): (&Context, &Measurement),
+    m: &Measurement,
     of: fn(&TimeAccount) -> f64,
     (what, advice): (&str, &str),
 ) -> Option<Finding> {
@@ -81,7 +81,7 @@ fn lost(
     }
     let wall_s = |t: &Trial| t.time_account.map_or(0.0, |t| t.wall_s);
     let share = Share::sum(&m.trials, |t| Some(of(&t.time_account?.divided())), wall_s)?;
-    let weight = Weight::derive(ctx, m);
+    let weight = Weight::derive(m);
     let severity = weight.taken(&share, LOST)?;
     let message = format!("{what} {} of their time{}", percent(share.all), weight.ending());
     Some(share.add_to(check.finding(severity, message, advice), "seconds"))

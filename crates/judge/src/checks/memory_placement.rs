@@ -39,7 +39,7 @@ fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let huge = median_over(&m.trials, |t| t.conditions.huge_pages);
     let share = percent(huge.unwrap_or_default());
     let weigh = |other: f64| match m.unit {
-        Unit::Second => Weight::derive(ctx, m).change(WALKS * other),
+        Unit::Second => Weight::derive(m).change(WALKS * other),
         _ => Severity::Note,
     };
     let (severity, message) = match (asked, huge) {
@@ -117,7 +117,7 @@ fn misplaced_memory(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "{} of the memory is on another NUMA node than the thread that uses it",
         percent(share)
     );
-    let severity = Weight::derive(ctx, m).change(share);
+    let severity = Weight::derive(m).change(share);
     Some(MISPLACED_MEMORY.finding(severity, message, FREE_NODE).with("misplaced_share", share))
 }
 
@@ -160,8 +160,8 @@ mod tests {
             ("no node is named", elsewhere("memory.read", Some(0.5)), SILENT),
         ]);
         MISPLACED_MEMORY.expect([
-            ("remote", elsewhere("memory.read", Some(0.06)), SUSPECT),
-            ("less than the target", elsewhere("memory.read", Some(0.02)), NOTE),
+            ("remote", elsewhere("memory.read", Some(0.12)), SUSPECT),
+            ("less than the tolerance", elsewhere("memory.read", Some(0.08)), NOTE),
             ("a page here and there", elsewhere("memory.read", Some(0.005)), SILENT),
             ("another node", elsewhere("memory.numa_read", Some(0.5)), SILENT),
             ("not reported", elsewhere("memory.read", None), SILENT),

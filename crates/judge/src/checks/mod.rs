@@ -33,6 +33,7 @@ mod scaling;
 mod scheduling;
 mod share;
 mod shared_device;
+mod shared_interface;
 mod short_trial;
 mod similar_rounds;
 mod stalls;
@@ -44,6 +45,7 @@ mod vcpu_placement;
 mod verification;
 pub(crate) mod weight;
 mod where_it_ran;
+mod wide_interval;
 
 use proofmark_model::{Finding, Measurement, Severity, format_size};
 
@@ -76,6 +78,11 @@ impl Check {
 
     fn note(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
         self.finding(Severity::Note, message, advice)
+    }
+
+    /// Why there is no figure.
+    fn not_run(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
+        self.finding(Severity::NotRun, message, advice)
     }
 
     fn suspect(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
@@ -125,8 +132,7 @@ pub enum Class {
         /// suspect. `None` if a finding always refutes it.
         partial: Option<&'static str>,
     },
-    /// Whether a named cause changed the headline figure by more than half its 95 % interval and
-    /// more than the target: suspect.
+    /// Whether a named cause changed the headline figure by more than the tolerance: suspect.
     Disturbance {
         /// Whether what it takes is time, which windows leave out of a figure made of them.
         removed_by_windows: bool,
@@ -189,6 +195,7 @@ pub static ALL: &[&Check] = &[
     &verification::INCONSISTENT,
     &contradiction::CHECK,
     &impossible::ABOVE_CEILING,
+    &impossible::ABOVE_LIMIT,
     &impossible::WORK_REMOVED,
     &scaling::CHECK,
     &in_cache::CHECK,
@@ -245,11 +252,13 @@ pub static ALL: &[&Check] = &[
     &clock::CLOCK_DISAGREEMENT,
     &page_faults::SWAP,
     &shared_device::CHECK,
+    &shared_interface::CHECK,
     &page_faults::PAGE_FAULTS,
     &random_faster::CHECK,
     &caches::CACHE_DISAGREEMENT,
     &counters::UNWATCHED,
     &disagrees::CHECK,
+    &wide_interval::CHECK,
     &core_shared::CHECK,
 ];
 
@@ -331,7 +340,8 @@ mod tests {
             assert!(about.len() > 80 && about.ends_with('.'), "{id}: {about}");
             assert!(!about.contains("  "), "{id}: two spaces in the text");
             let words = about.to_lowercase();
-            let weighs = ["invalid", "suspect", "note"].iter().any(|word| words.contains(word));
+            let weighs =
+                ["invalid", "suspect", "not run", "note"].iter().any(|word| words.contains(word));
             assert!(weighs || find(id).is_none(), "{id} names no severity");
         }
         let last = ALL.last().map(|c| c.id);

@@ -19,8 +19,18 @@ fn boots(network: &Network) -> Option<[&str; 2]> {
 
 /// What shows that a server that should be another machine is this one.
 fn evidence(network: &Network) -> Option<String> {
-    let [here, there] = boots(network)?;
-    (here == there).then(|| format!("both ends have the same boot id ({here})"))
+    let same = boots(network).filter(|[here, there]| here == there);
+    same.map(|[here, _]| format!("both ends have the same boot id ({here})"))
+}
+
+/// The same by the clock that nobody sets: two machines would show the same time within a round trip
+/// only if they had booted within it.
+fn by_clock(network: &Network) -> Option<String> {
+    let [before, there, after] = network.clocks_ns?;
+    (before..=after).contains(&there).then(|| {
+        "both ends have the same raw clock (CLOCK_MONOTONIC_RAW), whatever their boot ids say"
+            .to_owned()
+    })
 }
 
 /// The same by the address that it was reached at.
@@ -36,7 +46,8 @@ pub(crate) static ONE_MACHINE: Check = Check {
     title: "Both ends on one machine",
     about: "Loopback is a note on each of its results: both ends run on this machine, so the result \
          is that of its kernel, CPUs and memory, not of a network. A result with path=peer is \
-         invalid if the server has the same boot id, or was reached at an address of this machine: \
+         invalid if the server has the same boot id or the same raw clock within a round trip, or was \
+         reached at an address of this machine: \
          a container, a network namespace or a wrong address. If a boot id is unknown, it is a \
          note. To measure a network use a server on another machine (--peer).",
     examine: Examine::Ours(one_machine),
@@ -53,7 +64,8 @@ fn one_machine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return Some(ONE_MACHINE.note(message, advice));
     }
     let network = ctx.host.network.get()?;
-    let finding = match evidence(network).or_else(|| by_address(network)) {
+    let evidence = evidence(network).or_else(|| by_address(network));
+    let finding = match evidence.or_else(|| by_clock(network)) {
         Some(how) => {
             let message = format!("the peer is this machine: {how}");
             ONE_MACHINE.invalid(message, advice)
@@ -126,6 +138,8 @@ mod tests {
             expect(address, here, invalid("is an address of this machine$"));
         }
         expect("path", |n| n.path = NetworkPath::Loopback, INVALID);
+        let clock = |n: &mut Network| n.clocks_ns = Some([1_000, 1_500, 2_000]);
+        expect("a forged boot id", clock, invalid("the same raw clock"));
     }
 
     #[test]

@@ -42,7 +42,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let cost = cost(m);
-    let severity = Weight::derive(ctx, m).change(cost.unwrap_or(0.0));
+    let severity = Weight::derive(m).change(cost.unwrap_or(0.0));
     let costs = match cost {
         Some(cost) => format!("rounds with it were {} slower than those without", percent(cost)),
         None => "its cost is unknown: rounds with and without it do not differ enough".to_owned(),

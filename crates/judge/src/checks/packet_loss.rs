@@ -10,7 +10,6 @@ use proofmark_model::{
 };
 
 use super::share::Share;
-use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::network::{datagrams, retransmitted, segments, streams, whose};
@@ -137,6 +136,8 @@ fn dropped_packets(_: &Context, m: &Measurement) -> Option<Finding> {
 /// From here on it is worth reporting: a way that loses so little still halves the window
 /// of a long one now and then.
 const REPORTED_FROM: f64 = 0.001;
+/// Share of segments sent again from which on the rate is that of a path that loses packets.
+const MANY: f64 = 0.05;
 
 pub(super) static RETRANSMITS: Check = Check {
     id: "retransmits",
@@ -144,14 +145,13 @@ pub(super) static RETRANSMITS: Check = Check {
     title: "Retransmitted segments",
     about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
          connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which \
-         include other programs. From 0.1 % it is a note. It is weighed without the worst tenth \
-         of the trials, since what is sent again is taken from what arrives for the first time. A \
-         limit, a full queue or a bad cable on the path drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
+         include other programs. From 0.1 % it is a note, and above 5 %, without the worst tenth of the trials, suspect: what it \
+         costs is unknown, since a lost segment also halves the window. A limit, a full queue or a bad cable on the path drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
          few are normal on a full link.",
     examine: Examine::Ours(retransmits),
 };
 
-fn retransmits(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn retransmits(_: &Context, m: &Measurement) -> Option<Finding> {
     if datagrams(m) == Some(true) {
         return None;
     }
@@ -160,7 +160,8 @@ fn retransmits(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if share.all < REPORTED_FROM {
         return None;
     }
-    let severity = Weight::derive(ctx, m).change(share.usual);
+    // What they cost is unknown: a lost segment also halves the window.
+    let severity = if share.usual > MANY { Severity::Suspect } else { Severity::Note };
     let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
     let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
                   mismatch; dropped_packets lists the drops of both ends";

@@ -108,6 +108,20 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
     Some(sum.add_to(finding, way))
 }
 
+/// Direct reads of a loop device that reads its file through the page cache.
+fn cached_below(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let reads = m.trials.iter().any(|t| asked(t, Way::Read) > 0.0);
+    let storage = ctx.host.storage.get()?;
+    let device = storage.devices.iter().find(|d| d.cached_backing).filter(|_| reads)?;
+    let message = format!(
+        "{} reads its file through the page cache: direct reads may come from memory, and the \
+         device's counters may be those of other reads",
+        device.name
+    );
+    let advice = "set the loop device up for direct I/O (losetup --direct-io=on)";
+    Some(CHECK.suspect(message, advice).with("device", device.name.as_str()))
+}
+
 /// A cold trial before which the file was not out of the cache, whatever was counted.
 fn not_evicted(m: &Measurement) -> Option<Finding> {
     let found: Vec<f64> = files(m).filter_map(found_cached).collect();
@@ -148,7 +162,8 @@ pub(super) static CHECK: Check = Check {
          is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
          had not left it. A cold trial with more than 1 % of the file in the page cache is invalid \
          too. It is suspect if the device read enough but not for this process, or if its counters \
-         did not change. A warm result of which the device read more than 5 % is suspect: the file \
+         did not change, or if a loop device reads its file through the page cache (losetup \
+         --direct-io=off). A warm result of which the device read more than 5 % is suspect: the file \
          did not stay in the cache.",
     examine: Examine::Both(examine),
 };
@@ -158,7 +173,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let cold = (Cached::read(m) == Cached::Cold).then(|| not_evicted(m)).flatten();
     let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
     let found = ways.filter_map(|way| asked_of_device(ctx, m, *way));
-    let worst = cold.into_iter().chain(found).max_by_key(|f| f.severity);
+    let direct = Cached::read(m) == Cached::Direct;
+    let below = if direct { cached_below(ctx, m) } else { None };
+    let worst = cold.into_iter().chain(below).chain(found).max_by_key(|f| f.severity);
     worst.or_else(|| if warm { kept_in_memory(m) } else { None })
 }
 

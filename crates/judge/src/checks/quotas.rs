@@ -129,7 +129,7 @@ pub(super) static SERVER_HELD: Check = Check {
     examine: Examine::Ours(server_held),
 };
 
-fn server_held(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn server_held(_: &Context, m: &Measurement) -> Option<Finding> {
     if over_loopback(m) {
         return None; // Its CPUs are those of this machine, which other checks watch.
     }
@@ -148,7 +148,7 @@ fn server_held(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let all = causes.into_iter().filter_map(|(words, of)| Some((words, share(of)?)));
     let (words, worst) = all.max_by(|a, b| a.1.all.total_cmp(&b.1.all))?;
-    let severity = Weight::derive(ctx, m).taken(&worst, HELD)?;
+    let severity = Weight::derive(m).taken(&worst, HELD)?;
     let quota = m.trials.iter().rev().find_map(|t| server(t)?.quota);
     let limit = quota.map_or_else(String::new, |q| format!("; its quota: {}", q.words()));
     let message = format!(

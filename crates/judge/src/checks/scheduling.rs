@@ -68,7 +68,7 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
 
 fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
-    let weight = Weight::derive(ctx, m);
+    let weight = Weight::derive(m);
     let explained = Execution::derive(ctx, m).waits()
         || capacity.oversubscribed()
         || capacity.bound == Bound::Quota

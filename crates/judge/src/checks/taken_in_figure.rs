@@ -28,7 +28,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = taken_in_figure(m).filter(|share| *share > 0.0)?;
     let cost = if ctx.work(m).cut() == Cut::Bus { COST_ON_A_BUS } else { 1.0 };
-    let severity = Weight::derive(ctx, m).change(cost * share);
+    let severity = Weight::derive(m).change(cost * share);
     let switches: u64 = m.trials.iter().filter_map(|t| t.conditions.involuntary_switches).sum();
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let message = format!(

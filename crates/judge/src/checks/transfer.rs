@@ -69,10 +69,14 @@ fn together(t: &Trial) -> Option<f64> {
     (share.is_finite() && share >= 0.0).then_some(share)
 }
 
-/// The longest round trip of a trial's connections.
+/// The longest round trip of a trial's connections, without the queue that they fill themselves where
+/// that is known: a slow link answers after its own queue, however long a transfer lasts.
 fn round_trip(t: &Trial) -> Option<f64> {
     let states = t.network.iter().flat_map(|n| &n.streams);
-    states.map(|s| s.rtt_s).filter(|s| s.is_finite() && *s > 0.0).max_by(f64::total_cmp)
+    states
+        .map(|s| s.least_rtt_s.unwrap_or(s.rtt_s))
+        .filter(|s| s.is_finite() && *s > 0.0)
+        .max_by(f64::total_cmp)
 }
 
 pub(super) static SHORT_TRANSFER: Check = Check {
@@ -83,7 +87,7 @@ pub(super) static SHORT_TRANSFER: Check = Check {
          TCP's window, or twice the requested socket buffer if that is more. The default is 4 MiB, \
          for UDP without socket_buffer and for TCP where nothing is reported. A fixed amount below \
          4 times that, in a trial shorter than the policy's, is suspect: it went into buffers at \
-         memory speed. So is a trial of less than 10 round trips, since a window grows by round \
+         memory speed. So is a trial of less than 10 of the shortest round trips seen, since a window grows by round \
          trips. With both directions at once, it is also suspect if one direction ended in less \
          than 90 % of the other's time. All use the median over the trials. Send more (parameter \
          amount), or for longer.",

@@ -1,6 +1,5 @@
-//! How much a named cause must have changed the headline figure to make it suspect: by more than
-//! half its 95 % interval and more than the target. The cause may have widened that interval itself: no
-//! more of it counts than the tolerance of the subsystem.
+//! How much a named cause must have changed the headline figure to make it suspect: by more than the
+//! tolerance of its subsystem. The interval does not count: the cause may have widened it itself.
 //!
 //! Windows leave out the time in which something was taken. So where the headline is attainable or
 //! typical, taken time is not in it and is a note. Where it is delivered, it is, and that of all trials
@@ -9,7 +8,7 @@
 use proofmark_model::{FigureKind, Measurement, Severity};
 
 use super::share::Share;
-use crate::{Context, from_windows, taken_in_figure};
+use crate::{from_windows, taken_in_figure};
 
 /// What is said of taken time that the headline leaves out. It is not true of delivered.
 pub(crate) const LEFT_OUT: &str = "; the figure leaves that time out";
@@ -18,7 +17,7 @@ pub(crate) const LEFT_OUT: &str = "; the figure leaves that time out";
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weight {
     /// A change that is larger matters, as a share of the figure.
-    least: f64,
+    tolerance: f64,
     /// Whether the figure is all work over all time, to which each trial adds.
     sums: bool,
     /// Whether windows keep taken time out of the figure.
@@ -28,18 +27,15 @@ pub(super) struct Weight {
 }
 
 impl Weight {
-    pub(super) fn derive(ctx: &Context, m: &Measurement) -> Self {
-        let target = ctx.policy.target_for(m.subsystem);
-        let half = m.summary.as_ref().and_then(|s| s.half_width()).unwrap_or(0.0);
+    pub(super) fn derive(m: &Measurement) -> Self {
         let sums = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Delivered);
         let holds = taken_in_figure(m).is_some_and(|share| share > 0.0);
-        let least = half.min(m.subsystem.tolerance()).max(target);
-        Self { least, sums, removed: from_windows(m), holds }
+        Self { tolerance: m.subsystem.tolerance(), sums, removed: from_windows(m), holds }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.
     pub(super) fn change(self, by: f64) -> Severity {
-        if by > self.least { Severity::Suspect } else { Severity::Note }
+        if by > self.tolerance { Severity::Suspect } else { Severity::Note }
     }
 
     /// Of time that was taken, as a share of all; nothing up to `seen`, which is noise of the account.
@@ -141,11 +137,15 @@ mod tests {
     }
 
     #[test]
-    fn only_more_than_the_target_is_suspect() {
+    fn only_more_than_the_tolerance_is_suspect_however_wide_the_interval_is() {
         let note = vec![Some(Severity::Note); 3];
-        assert_eq!(weights(taken(stream("triad", 1), 0.025)), note, "the target is 3 %");
+        assert_eq!(weights(taken(stream("triad", 1), 0.09)), note, "the tolerance is 10 %");
         let suspect = vec![Some(Severity::Suspect); 3];
-        assert_eq!(weights(taken(stream("triad", 1), 0.06)), suspect);
+        assert_eq!(weights(taken(stream("triad", 1), 0.11)), suspect);
+        for half in [0.001, 0.9] {
+            let m = headed(stream("triad", 1), FigureKind::Delivered, half);
+            assert_eq!(weights(taken(m, 0.11)), suspect, "{half}");
+        }
     }
 
     #[test]

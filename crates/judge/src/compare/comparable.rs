@@ -1,6 +1,6 @@
 //! Whether two measurements can be held against each other, and the ratio if so.
 
-use proofmark_model::{FigureKind, Measurement, Run, Severity, Verdict};
+use proofmark_model::{FigureKind, Measurement, Run, Severity};
 
 use super::pairs::Pair;
 use super::rank::{Known, Ranks};
@@ -69,7 +69,7 @@ pub(super) fn compared<'a>(
     same_work(m, n)?;
     same_method(a, b, &m.workload)?;
     for (name, m) in [("A", m), ("B", n)] {
-        if m.verdict == Verdict::Invalid {
+        if !m.verdict.is_usable() {
             return Err(format!("{name} is invalid: {}", worst(m)));
         }
     }

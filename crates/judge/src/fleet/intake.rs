@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use proofmark_model::{
     FLEET_ROUNDS, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound,
-    Pass, RoundRobin, Severity, Verdict, clean_excerpt,
+    Pass, RoundRobin, Severity, clean_excerpt,
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Node, RoundOutcome, UsableRound};
@@ -259,7 +259,7 @@ impl Intake {
             delivered: figure.delivered,
             ceiling: figure.ceiling,
             efficiency: figure.efficiency.map(|e| e as f32).filter(|e| e.is_finite()),
-            invalid: figure.verdict == Verdict::Invalid && !self.only_one_machine(&figure),
+            invalid: !figure.verdict.is_usable() && !self.only_one_machine(&figure),
             missing: figure.missing.as_deref().map(|why| self.text(why, LONGEST_TEXT)),
             bottleneck: figure.bottleneck.as_deref().map(|b| self.text(b, LONGEST_NAME)),
             findings: findings.into(),

@@ -1,14 +1,14 @@
 //! A requirement, held against a run.
 
 use proofmark_model::{
-    CheckedRequirement, Ending, Finding, HeadlineFigure, Measurement, Run, Severity, Subsystem,
-    Unit, Verdict, answer,
+    CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
+    Subsystem, Unit, answer,
 };
 
-use super::figure::{dimension, number};
-use super::{Operator, Requirement, Statistic};
+use super::decision::decide;
+use super::figure::dimension;
+use super::{Requirement, Statistic};
 use crate::checks::{self, Class};
-use crate::words::why_no_result;
 
 impl Requirement {
     /// Holds it against a run.
@@ -71,10 +71,11 @@ impl Requirement {
         let reason = if over_time { "measured over time only" } else { NOT_MEASURED };
         CheckedRequirement {
             requirement: self.text.clone(),
-            met: false,
+            decision: Decision::Undecided,
             params: None,
             statistic: self.statistic.word().to_owned(),
             value: None,
+            ci95: None,
             unit: self.amount.dimension,
             headline: None,
             verdict: None,
@@ -92,29 +93,23 @@ impl Requirement {
             return Err(format!("{}: the figure is {words}", self.text));
         }
         let measured = m.ending != Ending::Unfinished || !m.trials.is_empty();
-        let value = number(statistic, m);
-        let reached = value.as_ref().is_ok_and(|v| self.operator.holds(*v, self.amount.value));
-        let met = reached && m.verdict == Verdict::Valid;
+        let decided = decide(m, statistic, |v| self.operator.holds(v, self.amount.value));
         let delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
-        let checks = ids(&m.findings, |f| f.severity > Severity::Note);
-        let reason = match &value {
-            _ if !measured => Some(NOT_MEASURED.to_owned()),
-            _ if m.verdict != Verdict::Valid && checks.is_empty() => Some(why_no_result(m)),
-            Err(why) => Some(why.clone()),
-            Ok(_) => None,
-        };
+        let disturbed = delivered && decided.decision != Decision::Met;
+        let known = decided.value.is_some();
         Ok(CheckedRequirement {
             requirement: self.text.clone(),
-            met,
+            decision: decided.decision,
             params: Some(m.params.clone()),
             statistic: statistic.word().to_owned(),
-            headline: headline(m).filter(|_| statistic == Statistic::Delivered && value.is_ok()),
-            value: value.ok(),
+            value: decided.value,
+            ci95: decided.ci95,
             unit,
+            headline: headline(m).filter(|_| statistic == Statistic::Delivered && known),
             verdict: measured.then_some(m.verdict),
-            disturbances: if delivered && !met { ids(&m.findings, disturbs) } else { Vec::new() },
-            checks,
-            reason,
+            checks: ids(&m.findings, |f| f.severity > Severity::Note),
+            disturbances: if disturbed { ids(&m.findings, disturbs) } else { Vec::new() },
+            reason: if measured { decided.reason } else { Some(NOT_MEASURED.to_owned()) },
         })
     }
 
@@ -165,15 +160,4 @@ fn ids(findings: &[Finding], which: impl Fn(&Finding) -> bool) -> Vec<String> {
         }
     }
     ids
-}
-
-impl Operator {
-    fn holds(self, value: f64, limit: f64) -> bool {
-        match self {
-            Self::Below => value < limit,
-            Self::AtMost => value <= limit,
-            Self::Above => value > limit,
-            Self::AtLeast => value >= limit,
-        }
-    }
 }

@@ -1,7 +1,7 @@
 use proofmark_model::testing::{measurement, run, spec};
 use proofmark_model::{
-    Access, CheckedRequirement, Ending, Figure, FigureKind, Finding, Latency, Measurement, Params,
-    PlannedSeries, Run, Severity, Subsystem, Verdict,
+    Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency,
+    Measurement, Params, PlannedSeries, Run, Severity, Subsystem, Verdict,
 };
 
 use super::*;
@@ -46,55 +46,59 @@ fn checked(run: &Run, text: &str) -> Vec<CheckedRequirement> {
     text.parse::<Requirement>().unwrap().check(run).unwrap()
 }
 
-fn met(run: &Run, text: &str) -> Vec<bool> {
-    checked(run, text).iter().map(|c| c.met).collect()
+fn decided(run: &Run, text: &str) -> Vec<Decision> {
+    checked(run, text).iter().map(|c| c.decision).collect()
 }
 
 #[test]
 fn every_operator_statistic_and_unit() {
+    use Decision::{Met, Missed, Undecided};
     let run = machine();
     for (text, expected) in [
-        ("cpu.flops>=120GFLOP/s", true),
-        ("cpu.flops > 120 GFLOP/s", false),
-        ("cpu.flops <= 0.12TFLOP/s", true),
-        ("cpu.flops < 120000 MFLOP/s", false),
-        ("cpu.flops.delivered>=1FLOP/s", true),
-        ("disk.fsync.p99<=1ms", true),
-        ("disk.fsync.p99<1000us", false),
-        ("disk.fsync.p50<351000ns", true),
-        ("disk.fsync.p90<0.0006s", true),
-        ("disk.fsync.mean<400.1\u{b5}s", true),
-        ("disk.fsync.max<20ms", false),
-        ("disk.fsync.max<=20ms", true),
-        ("disk.fsync.p999<1s", false),
-        ("disk.fsync>=2500op/s", true),
-        ("disk.fsync>2.5kop/s", false),
-        ("disk.fsync.efficiency>=50%", false),
-        ("cpu.flops.typical>=1GFLOP/s", false),
-        ("cpu.linpack>=1GFLOP/s", false),
+        ("cpu.flops>=120GFLOP/s", Met),
+        ("cpu.flops > 120 GFLOP/s", Missed),
+        ("cpu.flops <= 0.12TFLOP/s", Met),
+        ("cpu.flops < 120000 MFLOP/s", Missed),
+        ("cpu.flops.delivered>=1FLOP/s", Met),
+        ("disk.fsync.p99<=1ms", Met),
+        ("disk.fsync.p99<1000us", Missed),
+        ("disk.fsync.p50<351000ns", Met),
+        ("disk.fsync.p90<0.0006s", Met),
+        ("disk.fsync.mean<400.1\u{b5}s", Met),
+        ("disk.fsync.max<20ms", Missed),
+        ("disk.fsync.max<=20ms", Met),
+        ("disk.fsync.p999<1s", Undecided),
+        ("disk.fsync>=2500op/s", Met),
+        ("disk.fsync>2.5kop/s", Missed),
+        ("disk.fsync.efficiency>=50%", Undecided),
+        ("cpu.flops.typical>=1GFLOP/s", Undecided),
+        ("cpu.linpack>=1GFLOP/s", Undecided),
     ] {
-        assert_eq!(met(&run, text), [expected], "{text}");
+        assert_eq!(decided(&run, text), [expected], "{text}");
     }
     for (text, expected) in [
-        ("disk.rand_read[queue_depth=32]>=100kIOPS", vec![true]),
-        ("disk.rand_read[queue_depth=1].iops>=10001IOPS", vec![false]),
-        ("disk.rand_read[block_size=4KB]>=40MB/s", vec![true, true]),
-        ("disk.rand_read[block_size=4096]>=400000KiB/s", vec![false, true]),
-        ("disk.rand_read[queue_depth=64]>=1MB/s", vec![false]),
+        ("disk.rand_read[queue_depth=32]>=100kIOPS", vec![Met]),
+        ("disk.rand_read[queue_depth=1].iops>=10001IOPS", vec![Missed]),
+        ("disk.rand_read[block_size=4KB]>=40MB/s", vec![Met, Met]),
+        ("disk.rand_read[block_size=4096]>=400000KiB/s", vec![Missed, Met]),
+        ("disk.rand_read[queue_depth=64]>=1MB/s", vec![Undecided]),
     ] {
-        assert_eq!(met(&run, text), expected, "{text}");
+        assert_eq!(decided(&run, text), expected, "{text}");
     }
 }
 
 #[test]
-fn what_is_not_valid_misses_any_requirement() {
+fn what_is_not_valid_decides_nothing_and_names_its_checks() {
     for verdict in [Verdict::Suspect, Verdict::Invalid] {
         let mut run = machine();
         run.measurements[0].verdict = verdict;
-        let found = Finding::new("steal", Severity::Suspect, "taken", "");
+        let found = Finding::new("small_file", Severity::Suspect, "cached", "");
         run.measurements[0].findings = vec![found];
-        let checked = "cpu.flops>=1GFLOP/s".parse::<Requirement>().unwrap().check(&run).unwrap();
-        assert!(!checked[0].met && checked[0].checks == ["steal"], "{checked:?}");
+        let checked = &checked(&run, "cpu.flops>=1GFLOP/s")[0];
+        assert_eq!(
+            (checked.decision, &*checked.checks),
+            (Decision::Undecided, &["small_file".to_owned()][..])
+        );
     }
 }
 
@@ -104,7 +108,8 @@ fn a_missed_figure_is_named_with_what_took_it() {
     let m = &mut run.measurements[0];
     let summary = m.summary.as_mut().unwrap();
     summary.headline = FigureKind::Attainable;
-    summary.attainable = Figure::alone(180e9, "");
+    let ci95 = Some([179e9, 181e9]);
+    summary.attainable = Figure { value: Some(180e9), ci95, ..Figure::default() };
     let note = |id: &'static str| Finding::new(id, Severity::Note, "", "");
     // The last one says nothing of what took time.
     m.findings = ["steal", "other_cpu", "steal", "trend"].map(note).to_vec();
@@ -114,7 +119,10 @@ fn a_missed_figure_is_named_with_what_took_it() {
     let headline = missed.headline.unwrap();
     assert_eq!((headline.figure, headline.value), (FigureKind::Attainable, 180e9));
     let met = &checked(&run, "cpu.flops.attainable>=150GFLOP/s")[0];
-    assert!(met.met && met.disturbances.is_empty() && met.headline.is_none(), "{met:?}");
+    assert!(
+        met.decision == Decision::Met && met.disturbances.is_empty() && met.headline.is_none(),
+        "{met:?}"
+    );
     let iops = &checked(&run, "disk.rand_read[queue_depth=1]>=1IOPS")[0];
     assert_eq!(iops.statistic, "iops");
 }
@@ -134,8 +142,11 @@ fn there_is_no_maximum_where_some_operations_were_not_timed() {
     run.measurements[1].latency.as_mut().unwrap().count = 33;
     let max = &checked(&run, "disk.fsync.max<1s")[0];
     let why = "only 33 of 2\u{202f}000 operations were timed: no maximum";
-    assert_eq!((max.met, max.value, max.reason.as_deref()), (false, None, Some(why)));
-    assert_eq!(met(&run, "disk.fsync.p99<1s"), [true]);
+    assert_eq!(
+        (max.decision, max.value, max.reason.as_deref()),
+        (Decision::Undecided, None, Some(why))
+    );
+    assert_eq!(decided(&run, "disk.fsync.p99<1s"), [Decision::Met]);
 }
 
 #[test]
@@ -187,13 +198,17 @@ fn another_configuration_does_not_answer_for_one_that_was_not_measured() {
     ] {
         let checked = text.parse::<Requirement>().unwrap().check(&run).unwrap();
         let [one] = &checked[..] else { panic!("{checked:?}") };
-        assert!(!one.met && one.value.is_none() && one.verdict.is_none(), "{one:?}");
+        assert!(
+            one.decision == Decision::Undecided && one.value.is_none() && one.verdict.is_none(),
+            "{one:?}"
+        );
         assert_eq!(one.params.as_ref(), Some(&deepest.params));
     }
-    assert_eq!(met(&run, "disk.rand_read[block_size=4096]>=1MB/s"), [true, false]);
-    assert_eq!(met(&run, "disk.rand_read[queue_depth=1]>=1MB/s"), [true]);
+    let block = decided(&run, "disk.rand_read[block_size=4096]>=1MB/s");
+    assert_eq!(block, [Decision::Met, Decision::Undecided]);
+    assert_eq!(decided(&run, "disk.rand_read[queue_depth=1]>=1MB/s"), [Decision::Met]);
     run.measurements.push(deepest);
-    assert_eq!(met(&run, "disk.rand_read>=1MB/s"), [true]);
+    assert_eq!(decided(&run, "disk.rand_read>=1MB/s"), [Decision::Met]);
 }
 
 #[test]

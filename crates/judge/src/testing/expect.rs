@@ -27,6 +27,10 @@ pub(crate) const fn suspect(words: &str) -> Expected<'_> {
     Some((Severity::Suspect, words))
 }
 
+pub(crate) const fn not_run(words: &str) -> Expected<'_> {
+    Some((Severity::NotRun, words))
+}
+
 pub(crate) const fn invalid(words: &str) -> Expected<'_> {
     Some((Severity::Invalid, words))
 }

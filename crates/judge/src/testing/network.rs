@@ -114,7 +114,7 @@ fn stream(streams: u64, path: &str) -> Params {
 fn tcp_state(rate: f64, path: &str) -> TcpState {
     let (rtt_s, segment_bytes) = if path == "loopback" { (50e-6, 65_483) } else { (200e-6, 1448) };
     let window_bytes = (2.0 * rate / 8.0 * rtt_s) as u64;
-    TcpState { retransmits: 0, window_bytes, rtt_s, segment_bytes }
+    TcpState { retransmits: 0, window_bytes, rtt_s, least_rtt_s: None, segment_bytes }
 }
 
 /// The header of a frame, which interfaces count.

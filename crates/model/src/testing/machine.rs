@@ -48,6 +48,8 @@ pub fn block_device(name: &str, number: &str) -> BlockDevice {
         transport: Some("virtio".to_owned()),
         link: None,
         backing: None,
+        cached_backing: false,
+        flushes_withheld: false,
     }
 }
 
@@ -84,6 +86,7 @@ pub fn network(path: NetworkPath) -> Network {
     Network {
         path,
         address: if loopback { "127.0.0.1:5277" } else { "192.0.2.2:5277" }.to_owned(),
+        clocks_ns: Some([1_000, 9_000_000_000, 2_000]),
         server: ServerEnd {
             name: "far".to_owned(),
             boot_id: Some(if loopback { "here" } else { "there" }.to_owned()),

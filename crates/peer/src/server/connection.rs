@@ -18,7 +18,7 @@ use crate::handshake::Admitted;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
 use crate::secret::Token;
-use crate::this_host::this_host;
+use crate::this_host::{raw_ns, this_host};
 use crate::timed::Timed;
 use crate::wire::DATA;
 use crate::work::{Ends, Work};
@@ -169,6 +169,7 @@ impl<'a> Connections<'a> {
             host: Box::new(ServerEnd { cpus, ..this_host() }),
             interface: self.guarded(|| self.work.interface(ends)).flatten().map(Box::new),
             limits: self.granted(Limits { seconds: u64::MAX, bytes: u64::MAX }),
+            raw_ns: raw_ns(),
         }
     }
 

@@ -13,9 +13,12 @@ const RUN: &Columns<PastRun> = &[
     ("machine", |r| (&*r.machine).into()),
     ("profile", |r| (&*r.profile).into()),
     ("version", |r| (&*r.version).into()),
-    ("valid", |r| r.valid.into()),
-    ("suspect", |r| r.suspect.into()),
-    ("invalid", |r| r.invalid.into()),
+    ("valid", |r| r.verdicts.valid.into()),
+    ("coarse", |r| r.verdicts.coarse.into()),
+    ("no_interval", |r| r.verdicts.no_interval.into()),
+    ("not_run", |r| r.verdicts.not_run.into()),
+    ("suspect", |r| r.verdicts.suspect.into()),
+    ("invalid", |r| r.verdicts.invalid.into()),
     ("path", |r| (&*r.path).into()),
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, FigureKind, Param, ParameterKind, PastPoint, Unit, Verdict, WorkloadSpec, format_count,
+    Better, FigureKind, Param, ParameterKind, PastPoint, Unit, WorkloadSpec, format_count,
     format_size,
 };
 
@@ -45,7 +45,7 @@ impl Moment<'_> {
     }
 
     pub fn is_usable(&self) -> bool {
-        self.point.verdict != Verdict::Invalid
+        self.point.verdict.is_usable()
     }
 }
 
@@ -118,15 +118,15 @@ fn differ<'a, T: PartialEq>(points: &'a [PastPoint], read: impl Fn(&'a PastPoint
 
 /// An invalid result does not set the scale.
 fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
-    let none = points.iter().all(|p| p.verdict == Verdict::Invalid);
-    let counted = points.iter().filter(|p| none || p.verdict != Verdict::Invalid);
+    let none = points.iter().all(|p| !p.verdict.is_usable());
+    let counted = points.iter().filter(|p| none || p.verdict.is_usable());
     Scale::for_largest(counted.map(|p| p.value), unit)
 }
 
 fn moments<'a>(points: &[&'a PastPoint]) -> Vec<Moment<'a>> {
     let mut before: Option<f64> = None;
     let moment = |point: &&'a PastPoint| {
-        let value = Some(point.value).filter(|_| point.verdict != Verdict::Invalid);
+        let value = Some(point.value).filter(|_| point.verdict.is_usable());
         let change = before.zip(value).map(|(before, value)| value / before - 1.0);
         before = value.filter(|v| v.is_finite() && *v > 0.0).or(before);
         Moment { point, change: change.filter(|c| c.is_finite()) }

@@ -1,9 +1,9 @@
 //! The tables.
 
-use proofmark_model::{PastRun, Timestamp};
+use proofmark_model::{PastRun, Timestamp, Verdict, VerdictCounts};
 
 use super::line::{Line, Moment};
-use crate::view::{Columns, MIXED, Table, clean, percent};
+use crate::view::{Columns, MIXED, Table, clean, joined, percent};
 
 pub fn runs(runs: &[PastRun]) -> Table {
     let known = |text: &str| Some(clean(text)).filter(|t| !t.is_empty());
@@ -16,12 +16,16 @@ pub fn runs(runs: &[PastRun]) -> Table {
         .column("machine", |r| known(&r.machine))
         .spare(3)
         .column("profile", |r| known(&r.profile))
-        .number("valid", |r| r.valid.to_string())
-        .number("suspect", |r| r.suspect.to_string())
-        .number("invalid", |r| r.invalid.to_string())
+        .column("results", |r| verdicts(&r.verdicts))
         .column("path", |r| known(&r.path))
         .spare(2)
         .rows(runs)
+}
+
+/// `10 valid, 2 suspect`.
+fn verdicts(counts: &VerdictCounts) -> String {
+    let all = Verdict::ALL.map(|v| (v, counts.get(v))).into_iter().filter(|(_, n)| *n > 0);
+    joined(all.map(|(verdict, n)| format!("{n} {verdict}")), ", ")
 }
 
 /// What runs measured of one point, one a row.

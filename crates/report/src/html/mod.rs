@@ -116,11 +116,10 @@ pub(crate) fn page(
 
 /// Sign and word of a verdict or a severity.
 fn mark(word: &str) -> &'static str {
-    match word {
-        "valid" => verdict_mark(Verdict::Valid),
-        "suspect" => verdict_mark(Verdict::Suspect),
-        "invalid" => verdict_mark(Verdict::Invalid),
-        "note" => severity_mark(Severity::Note),
+    let verdict = Verdict::ALL.into_iter().find(|v| v.id() == word);
+    match (verdict, word) {
+        (Some(verdict), _) => verdict_mark(verdict),
+        (None, "note") => severity_mark(Severity::Note),
         _ => "not measured",
     }
 }

@@ -62,6 +62,7 @@ pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let line = |f: &Finding| {
         let weight = match f.severity {
             Severity::Note => "note",
+            Severity::NotRun => "not run",
             Severity::Suspect => "suspect",
             Severity::Invalid => "invalid",
         };

@@ -9,7 +9,7 @@
 //! One family for each unit: `proofmark_measurement_bytes_per_second` is the headline figure, its labels
 //! the workload and, after `param_`, every parameter. Further families hold the interval, the ceiling, the
 //! efficiency, percentiles of the latency, and reference tools. A verdict is a set of states: one
-//! series for each of `valid`, `suspect` and `invalid`, of which one is 1. A value that is missing,
+//! series for each of `valid`, `coarse`, `suspect` and so on, of which one is 1. A value that is missing,
 //! or not finite, has no series. The collector adds which machine it is (`instance`).
 
 mod labels;
@@ -143,8 +143,8 @@ fn join(labels: &Labels) -> String {
 }
 
 fn verdicts(m: &Measurement) -> Values {
-    let all = [Verdict::Valid, Verdict::Suspect, Verdict::Invalid];
-    all.map(|v| (Some(label("verdict", v.as_str())), Some(flag(v == m.verdict)))).to_vec()
+    let state = |v: Verdict| (Some(label("verdict", v.id())), Some(flag(v == m.verdict)));
+    Verdict::ALL.map(state).to_vec()
 }
 
 fn latencies(m: &Measurement) -> Values {

@@ -37,7 +37,10 @@ fn row(r: &ScreenRow) -> String {
     let mut name = vec![r.title.as_str(), &r.configuration];
     name.retain(|n| !n.is_empty());
     let name = name.join(", ");
-    let doubt = if r.verdict == Verdict::Valid { "" } else { verdict_mark(r.verdict) };
+    let doubt = match r.verdict {
+        Verdict::Valid => "",
+        verdict => verdict_mark(verdict),
+    };
     let Some(value) = &r.value else {
         let why = if r.why_none.is_empty() { "not measured" } else { &r.why_none };
         let got = r.delivered_with_unit().map_or_else(String::new, |d| format!("; delivered {d}"));

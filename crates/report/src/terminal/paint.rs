@@ -28,7 +28,7 @@ impl Paint {
     /// A finding's mark.
     pub fn severity(self, severity: Severity, text: &str) -> String {
         let style = match severity {
-            Severity::Note => Style::new(),
+            Severity::Note | Severity::NotRun => Style::new(),
             Severity::Suspect => AnsiColor::Yellow.on_default(),
             Severity::Invalid => AnsiColor::Red.on_default().effects(Effects::BOLD),
         };
@@ -37,11 +37,13 @@ impl Paint {
 
     /// A verdict in a table.
     pub fn verdict(self, verdict: Verdict, text: &str) -> String {
-        let color = match verdict {
-            Verdict::Valid => AnsiColor::BrightGreen,
-            Verdict::Suspect => AnsiColor::BrightYellow,
-            Verdict::Invalid => AnsiColor::BrightRed,
+        let style = match verdict {
+            Verdict::Valid => AnsiColor::BrightGreen.on_default(),
+            // Neither praise nor blame.
+            Verdict::Coarse | Verdict::NoInterval | Verdict::NotRun => Style::new(),
+            Verdict::Suspect => AnsiColor::BrightYellow.on_default(),
+            Verdict::Invalid => AnsiColor::BrightRed.on_default(),
         };
-        self.with(color.on_default(), text)
+        self.with(style, text)
     }
 }

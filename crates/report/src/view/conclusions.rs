@@ -142,7 +142,7 @@ fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
 }
 
 fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
-    let not_invalid = |v| v != Verdict::Invalid;
+    let not_invalid = Verdict::is_usable;
     let r = m.references.iter().find(|r| not_invalid(r.verdict) && r.ratio.ci95.is_some())?;
     not_invalid(m.verdict).then(|| Claim::compare_with_tool(group, m, r)).flatten()
 }

@@ -81,6 +81,7 @@ impl<'a> Found<'a> {
 pub fn severity_mark(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "i note",
+        Severity::NotRun => "- not run",
         Severity::Suspect => "! suspect",
         Severity::Invalid => "✗ invalid",
     }

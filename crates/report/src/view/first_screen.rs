@@ -161,7 +161,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let group = &groups[at];
     let found = usable(m);
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
-    let shown = m.summary.as_ref().filter(|_| m.verdict != Verdict::Invalid);
+    let shown = m.summary.as_ref().filter(|_| m.verdict.is_usable());
     // Of a result without a headline the delivered figure is shown.
     let value = shown.map(|s| s.figure(kind).value.or(s.delivered.value).unwrap_or(f64::NAN));
     let values: Vec<f64> = value.into_iter().collect();
@@ -209,7 +209,7 @@ fn rounds(m: &Measurement) -> Vec<f64> {
 
 /// The ratio to the first reference tool whose result is valid.
 fn reference_ratio(m: &Measurement) -> Option<String> {
-    let r = m.references.iter().find(|r| r.verdict == Verdict::Valid)?;
+    let r = m.references.iter().find(|r| r.verdict.is_undoubted())?;
     phrase(r, &clean(&r.tool))
 }
 

@@ -1,7 +1,7 @@
 //! What the tables of a workload share: columns for the parameters that vary, captions, verdicts, and
 //! reasons for what is missing.
 
-use proofmark_model::{Measurement, Verdict};
+use proofmark_model::Measurement;
 
 use super::columns::{Columns, Entry};
 use super::disk::way;
@@ -83,7 +83,7 @@ pub fn figure_of_kind(m: &Measurement, scale: &Scale, named: bool) -> Entry {
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return Err(why_no_trials(m)).into() };
     let way = way(m).filter(|way| !way.starts_with("direct"));
-    let doubt = Some(m.verdict).filter(|v| *v != Verdict::Valid);
+    let doubt = Some(m.verdict).filter(|v| !v.is_undoubted());
     let doubt = doubt.map(|verdict| format!("{verdict}: see the findings"));
     let kind = m.summary.as_ref().filter(|_| named).map(|s| s.headline.as_str().to_owned());
     Entry::from(text).noted(joined(kind.into_iter().chain(way).chain(doubt), ", "))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary, Verdict,
+    AUTO, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary,
     WorkloadSpec, best, format_count, format_size,
 };
 
@@ -293,7 +293,7 @@ pub fn series<'a>(all: &[&'a Measurement], but: &[&str]) -> Vec<Vec<&'a Measurem
 /// A measurement with its statistics, if its figure may be used: neither invalid nor odd.
 pub fn usable(m: &Measurement) -> Option<(&Measurement, &Summary)> {
     let s = m.summary.as_ref()?;
-    (m.verdict != Verdict::Invalid && s.value().is_finite()).then_some((m, s))
+    (m.verdict.is_usable() && s.value().is_finite()).then_some((m, s))
 }
 
 /// The best of these that may be used.

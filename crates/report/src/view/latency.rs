@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Latency, Measurement, Subsystem, Verdict};
+use proofmark_model::{Latency, Measurement, Subsystem};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::keyed;
@@ -161,7 +161,7 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
     };
     let spots: Vec<Spot> = spots.into_iter().filter_map(spot).collect();
     let name = match m.verdict {
-        Verdict::Valid => name,
+        verdict if verdict.is_undoubted() => name,
         other => format!("{name} ({})", verdict_mark(other)),
     };
     (line.len() > 1 && !spots.is_empty()).then(|| Series { name, line, spots, ..Series::default() })

@@ -56,7 +56,7 @@ mod workload_figure;
 use std::collections::BTreeSet;
 
 use label::Group;
-use proofmark_model::{Run, Verdict, format_seconds};
+use proofmark_model::{Run, Verdict, VerdictCounts, format_seconds};
 use serde::Serialize;
 
 pub(crate) use chart::{
@@ -143,13 +143,9 @@ pub struct View {
 /// Whether to believe the numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trust {
-    /// Valid results.
-    pub valid: usize,
-    /// Results that a finding puts in doubt.
-    pub suspect: usize,
-    /// Results that are not what their name says.
-    pub invalid: usize,
-    /// The worst verdict's word; `none` where nothing was measured.
+    /// How many results have each verdict.
+    pub counts: VerdictCounts,
+    /// The worst verdict, as a name; `none` where nothing was measured.
     pub worst: &'static str,
     /// In a sentence or two.
     pub sentence: String,
@@ -220,6 +216,9 @@ impl View {
 pub fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "✓ valid",
+        Verdict::Coarse => "~ coarse",
+        Verdict::NoInterval => "~ no interval",
+        Verdict::NotRun => "- not run",
         Verdict::Suspect => "! suspect",
         Verdict::Invalid => "✗ invalid",
     }
@@ -264,29 +263,12 @@ fn facts(run: &Run) -> Vec<Fact> {
 }
 
 fn trust(run: &Run, groups: &[Group]) -> Trust {
-    let count = |v| run.measurements.iter().filter(|m| m.verdict == v).count();
-    let (valid, suspect, invalid) =
-        (count(Verdict::Valid), count(Verdict::Suspect), count(Verdict::Invalid));
-    let total = run.measurements.len();
-    let unmeasured = run.plan.points.len().saturating_sub(total);
-    let mut sentence = match (total, suspect, invalid) {
-        (0, ..) => "Nothing was measured.".to_owned(),
-        (_, 0, 0) if run.imported.is_some() => "No check found a problem.".to_owned(),
-        (1, 0, 0) => "The one result is valid.".to_owned(),
-        (1, 1, _) => "The one result is suspect: see the cause.".to_owned(),
-        (1, ..) => "The one result is invalid: it is not what its name says.".to_owned(),
-        (n, 0, 0) => format!("All {n} results are valid."),
-        (n, ..) => {
-            let part = |count: usize, verdict: &str, [one, more]: [&str; 2]| match count {
-                0 => String::new(),
-                1 => format!(" 1 is {verdict}: {one}."),
-                count => format!(" {count} are {verdict}: {more}."),
-            };
-            let changed = ["see the cause", "see the causes"];
-            let wrong = ["it is not what its name says", "they are not what their names say"];
-            let whole = format!("{valid} of {n} results {} valid.", is(valid));
-            whole + &part(suspect, "suspect", changed) + &part(invalid, "invalid", wrong)
-        }
+    let counts: VerdictCounts = run.measurements.iter().map(|m| m.verdict).collect();
+    let unmeasured = run.plan.points.len().saturating_sub(run.measurements.len());
+    let doubted = Verdict::ALL.into_iter().filter(|v| !v.is_undoubted()).any(|v| counts.get(v) > 0);
+    let mut sentence = match run.imported.is_some() && counts.all() > 0 && !doubted {
+        true => "No check found a problem.".to_owned(),
+        false => verdicts(&counts),
     };
     let tool = run.imported.as_deref().map(clean).unwrap_or_default();
     let unknown = " took the measurements. What else the machine did at the time is unknown.";
@@ -297,15 +279,58 @@ fn trust(run: &Run, groups: &[Group]) -> Trust {
         sentence += &format!(" {what} {was} not measured.");
     }
     Trust {
-        valid,
-        suspect,
-        invalid,
-        worst: run.verdict().map_or("none", Verdict::as_str),
+        counts,
+        worst: run.verdict().map_or("none", Verdict::id),
         sentence,
         precision: precision(groups),
         time: circumstances::briefly(run),
         circumstances: circumstances::sentences(run),
         stopped: stopped(run),
+    }
+}
+
+/// What it means that one result, or several, have a verdict: the words after the number, and why.
+fn said_of(verdict: Verdict) -> [[&'static str; 2]; 2] {
+    match verdict {
+        Verdict::Valid => [["is valid", ""], ["are valid", ""]],
+        Verdict::Coarse => {
+            [["is coarse", "its interval is wide"], ["are coarse", "their intervals are wide"]]
+        }
+        Verdict::NoInterval => {
+            [["has no interval", "too few trials"], ["have no interval", "too few trials"]]
+        }
+        Verdict::NotRun => [["was not run", "see the cause"], ["were not run", "see the causes"]],
+        Verdict::Suspect => [["is suspect", "see the cause"], ["are suspect", "see the causes"]],
+        Verdict::Invalid => [
+            ["is invalid", "it is not what its name says"],
+            ["are invalid", "they are not what their names say"],
+        ],
+    }
+}
+
+/// `60 of 77 results are valid. 16 are coarse: their intervals are wide. 1 is suspect: see the cause.`
+fn verdicts(counts: &VerdictCounts) -> String {
+    let total = counts.all();
+    let found: Vec<(Verdict, u64)> =
+        Verdict::ALL.map(|v| (v, counts.get(v))).into_iter().filter(|(_, n)| *n > 0).collect();
+    let sentence = |at: usize, (verdict, n): (Verdict, u64)| {
+        let [words, why] = said_of(verdict)[usize::from(n > 1)];
+        let start = match (at, found.len()) {
+            (0, 1) if total == 1 => "The one result".to_owned(),
+            (0, 1) => format!("All {total} results"),
+            (0, _) => format!("{n} of {total} results"),
+            _ => n.to_string(),
+        };
+        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        format!("{start} {words}{why}.")
+    };
+    match found.is_empty() {
+        true => "Nothing was measured.".to_owned(),
+        false => {
+            let all: Vec<String> =
+                found.iter().enumerate().map(|(at, one)| sentence(at, *one)).collect();
+            all.join(" ")
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! Performance Model" (CACM 2009). Only valid measurements of this run, all at one
 //! number of threads.
 
-use proofmark_model::{Measurement, Property, Run, Summary, Unit, Verdict, Work, format_size};
+use proofmark_model::{Measurement, Property, Run, Summary, Unit, Work, format_size};
 use serde::Serialize;
 
 use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
@@ -135,7 +135,7 @@ fn valid(run: &Run, property: Property, threads: u64) -> Vec<(&Work, Vec<Best<'_
         run.measurements
             .iter()
             .filter(|m| m.workload == id && m.params.threads() == threads)
-            .filter(|m| m.verdict == Verdict::Valid)
+            .filter(|m| m.verdict.is_undoubted())
             .filter_map(|m| Some((m, m.summary.as_ref()?)))
             .filter(|(_, s)| s.value().is_finite() && s.value() > 0.0)
             .collect()

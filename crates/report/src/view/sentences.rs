@@ -1,7 +1,7 @@
 //! Sentences drawn from the figures of one workload.
 
 use proofmark_model::{
-    Measurement, Subsystem, Summary, Verdict, format_factor, format_seconds, format_size,
+    Measurement, Subsystem, Summary, format_factor, format_seconds, format_size,
 };
 
 use super::disk::{device_share, distance, fall_phrase};
@@ -184,7 +184,7 @@ fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
 }
 
 fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Option<String> {
-    let usable = |m: &&&Measurement| m.verdict != Verdict::Invalid;
+    let usable = |m: &&&Measurement| m.verdict.is_usable();
     let series: Vec<&Measurement> = series.iter().filter(usable).copied().collect();
     let parts: Vec<String> = plateaus(group.run, &series)
         .into_iter()

@@ -69,7 +69,7 @@ pub fn table(groups: &[Group]) -> Table {
             table
                 .column("tool", |(_, _, r)| {
                     let Some(r) = r else { return Err(none()).into() };
-                    let doubted = r.verdict != Verdict::Valid;
+                    let doubted = !r.verdict.is_undoubted();
                     let doubt = doubted.then(|| format!("the tool's result is {}", r.verdict));
                     Entry::from(clean(&r.tool)).noted(doubt.unwrap_or_default())
                 })

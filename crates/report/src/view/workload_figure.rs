@@ -66,7 +66,7 @@ pub fn why_none(group: &Group) -> String {
 
 /// The workload's headline, on a scale of its own.
 pub fn find(group: &Group) -> WorkloadFigure {
-    let valid = group.all.iter().filter(|m| m.verdict == Verdict::Valid).count();
+    let valid = group.all.iter().filter(|m| m.verdict.is_undoubted()).count();
     let count = match group.all.len() {
         0 => Some("not measured".to_owned()),
         1 => None,

@@ -29,9 +29,9 @@ fn set(m: &mut Measurement, factor: f64, half: Option<f64>, verdict: Verdict) {
     }
     m.verdict = verdict;
     m.findings = match verdict {
-        Verdict::Valid => vec![],
         Verdict::Suspect => vec![Finding::new("steal", Severity::Suspect, "x", "y")],
         Verdict::Invalid => vec![Finding::new("page_cache", Severity::Invalid, "x", "y")],
+        _ => vec![],
     };
 }
 

@@ -98,7 +98,7 @@ fn prometheus_and_openmetrics_read_every_run() {
         let series = prometheus::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let verdicts = series.iter().filter(|s| s.name == "proofmark_measurement_verdict");
         let verdicts: Vec<f64> = verdicts.map(|s| s.value).collect();
-        assert_eq!(verdicts.len(), 3 * run.measurements.len());
+        assert_eq!(verdicts.len(), 6 * run.measurements.len());
         assert_eq!(verdicts.iter().sum::<f64>(), run.measurements.len() as f64, "one each");
         assert_eq!(series.iter().filter(|s| s.name == "proofmark_run_info").count(), 1);
     }

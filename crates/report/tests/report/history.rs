@@ -2,6 +2,7 @@
 
 use proofmark_model::{
     Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Timestamp, Unit, Verdict,
+    VerdictCounts,
 };
 use proofmark_report::Options;
 use proofmark_report::history::{Form, points, runs};
@@ -22,9 +23,7 @@ fn past(id: i64) -> PastRun {
         profile: "quick".into(),
         version: "0.1.0".into(),
         path: format!("/runs/{id}"),
-        valid: 10,
-        suspect: 2,
-        invalid: 0,
+        verdicts: VerdictCounts { valid: 10, suspect: 2, ..VerdictCounts::default() },
     }
 }
 

@@ -253,13 +253,13 @@ impl Thread {
         let target = || target.ok_or_else(|| Refusal("the server reported no port".to_owned()));
         let udp = || udp.ok_or_else(|| Refusal("the server opened no UDP socket".to_owned()));
         let client: Box<dyn ClientSide> = match shape.kind {
-            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
-            Kind::TcpRtt => Box::new(tcp::rtt::ClientEnd::new(shape)),
+            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends, index)),
+            Kind::TcpRtt => Box::new(tcp::rtt::ClientEnd::new(shape, index)),
             Kind::TcpConnect => Box::new(tcp::connect::ClientEnd(target()?)),
             Kind::UdpStream => {
-                Box::new(udp::stream::End::new(udp()?, target()?.token, shape, sends))
+                Box::new(udp::stream::End::new(udp()?, target()?.token, shape, (index, sends)))
             }
-            Kind::UdpRtt => Box::new(udp::rtt::ClientEnd::new(udp()?, shape)),
+            Kind::UdpRtt => Box::new(udp::rtt::ClientEnd::new(udp()?, shape, index)),
         };
         let tally = Tally { latencies: Latencies::ready(), ..Tally::default() };
         let kind = shape.kind;

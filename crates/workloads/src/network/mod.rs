@@ -16,6 +16,7 @@ mod client;
 mod congestion;
 mod job;
 mod line;
+mod payload;
 mod placement;
 mod server;
 mod shape;

@@ -186,12 +186,14 @@ impl Stream {
         let socket = || self.udp.ok_or_else(|| "the server has no UDP socket".to_owned());
         let listener = || self.listener.ok_or_else(|| "the server has no listener".to_owned());
         Ok(match shape.kind {
-            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends)),
+            Kind::TcpStream => Box::new(tcp::stream::End::new(shape, sends, self.index)),
             Kind::TcpRtt => Box::new(tcp::rtt::ServerEnd::new(shape)),
             Kind::TcpConnect => {
                 Box::new(tcp::connect::ServerEnd { listener: listener()?, token: self.token })
             }
-            Kind::UdpStream => Box::new(udp::stream::End::new(socket()?, self.token, shape, sends)),
+            Kind::UdpStream => {
+                Box::new(udp::stream::End::new(socket()?, self.token, shape, (self.index, sends)))
+            }
             Kind::UdpRtt => Box::new(udp::rtt::ServerEnd::new(socket()?, shape)),
         })
     }

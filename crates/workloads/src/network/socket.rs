@@ -76,10 +76,13 @@ pub(super) fn tcp_state(stream: &TcpStream) -> Option<TcpState> {
     // SAFETY: `length` bytes can be written at `place`.
     let result =
         unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length) };
+    // 0 before Linux 4.9, all ones until one was measured.
+    let least = Some(info.tcpi_min_rtt).filter(|us| (1..u32::MAX).contains(us));
     (result == 0).then(|| TcpState {
         retransmits: u64::from(info.tcpi_total_retrans),
         window_bytes: u64::from(info.tcpi_snd_cwnd) * u64::from(info.tcpi_snd_mss),
         rtt_s: f64::from(info.tcpi_rtt) * 1e-6,
+        least_rtt_s: least.map(|us| f64::from(us) * 1e-6),
         segment_bytes: u64::from(info.tcpi_snd_mss),
     })
 }
@@ -98,6 +101,8 @@ mod tests {
         client.write_all(b"12345").unwrap();
         let state = tcp_state(&client).unwrap();
         assert!(state.segment_bytes >= 500 && state.window_bytes >= state.segment_bytes);
+        let least = state.least_rtt_s.unwrap();
+        assert!(least > 0.0 && least <= 1.5 * state.rtt_s, "{state:?}");
         let mut bytes = [0; 9];
         assert_eq!(receive_now(&server, &mut bytes, true).unwrap(), 5);
         assert_eq!(receive_now(&server, &mut bytes, false).unwrap(), 5);

@@ -110,6 +110,7 @@ impl Report {
             retransmits: state.retransmits,
             window_bytes: state.window_bytes,
             rtt_ns: (state.rtt_s * 1e9) as u64,
+            least_rtt_ns: state.least_rtt_s.map_or(0, |s| (s * 1e9) as u64),
             segment_bytes: state.segment_bytes,
             ..self
         }
@@ -121,6 +122,7 @@ impl Report {
             retransmits: self.retransmits,
             window_bytes: self.window_bytes,
             rtt_s: self.rtt_ns as f64 * 1e-9,
+            least_rtt_s: Some(self.least_rtt_ns).filter(|ns| *ns > 0).map(|ns| ns as f64 * 1e-9),
             segment_bytes: self.segment_bytes,
         }
     }

@@ -138,6 +138,8 @@ messages! {
         window_bytes: u64,
         /// The same: smoothed round trip in nanoseconds.
         rtt_ns: u64,
+        /// The same: shortest round trip in nanoseconds; 0: not known.
+        least_rtt_ns: u64,
         /// The same: largest payload of a segment in bytes.
         segment_bytes: u64,
     }

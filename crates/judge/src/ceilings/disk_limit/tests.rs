@@ -140,14 +140,23 @@ fn reading(rate: f64) -> Measurement {
 }
 
 #[test]
-fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_invalid() {
+fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_suspect() {
     let declared = declaring(&[("disk.read_iops", 3000.0)]);
     let limit = "^declared limit disk.read_iops$ ... 3.000 kop/s";
     expect_bottleneck(&declared, reading(3010.0 * 4096.0), &[], limit);
     let cgroup = "^cgroup I/O limit$ ... io.max";
     expect_bottleneck(&limited(slow_reads), reading(49.9e6), &[], cgroup);
-    let check = crate::checks::find("above_ceiling").unwrap();
-    check.on(&declared, &[]).expect([("above", reading(3400.0 * 4096.0), INVALID)]);
+    let check = crate::checks::find("above_limit").unwrap();
+    let above = suspect("^113.3 % of the declared limit: burst, cache, or not enforced$");
+    check.on(&declared, &[]).expect([
+        ("at it", reading(3010.0 * 4096.0), SILENT),
+        ("above", reading(3400.0 * 4096.0), above),
+    ]);
+    let changed = suspect("of the cgroup's limit: it changed during the run");
+    check.on(&limited(slow_reads), &[]).expect([("lifted", reading(117e6), changed)]);
+    // The figure is shown, and nothing says that the machine cannot do it.
+    let m = judged(&limited(slow_reads), reading(117e6), &[]);
+    assert_eq!(m.verdict, proofmark_model::Verdict::Suspect, "{:?}", m.findings);
 }
 
 #[test]
@@ -157,7 +166,7 @@ fn who_waits_for_a_disk_at_its_limit_loses_nothing_with_the_cpu() {
         let m = each(reading(share * 50e6), |_, t| spoil(t));
         judged(&host, m, &[]).bottleneck.unwrap().resource
     };
-    let stolen = |t: &mut Trial| t.conditions.steal_s = Some(0.5);
+    let stolen = |t: &mut Trial| t.conditions.steal_s = Some(2.0);
     let swapped = |t: &mut Trial| t.conditions.swapped_pages = Some(1 << 20);
     assert_eq!(bottleneck(0.99, stolen), "cgroup I/O limit", "sure to 2 %");
     assert_eq!(bottleneck(0.91, stolen), "steal time", "what is missing may be the CPU's");

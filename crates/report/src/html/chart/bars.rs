@@ -4,8 +4,6 @@
 //! An invalid number, such as that of a page cache, may be many times the others. It does not
 //! stretch the axis: its bar has a gap before the end, and its value is printed.
 
-use proofmark_model::Verdict;
-
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, doubt, short};
 use crate::view::{Axis, Bar, BarChart, BarGroup};
@@ -56,7 +54,7 @@ pub fn bars(chart: &BarChart, id: &str) -> Figure {
 fn axis(chart: &BarChart) -> Axis {
     let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
     let bars = || chart.groups.iter().flat_map(|p| &p.bars);
-    let usable = |b: &&Bar| b.mark.verdict != Verdict::Invalid;
+    let usable = |b: &&Bar| b.mark.verdict.is_usable();
     let none = !bars().any(|b| usable(&b));
     let shown = bars().filter(|b| none || usable(b)).map(|b| &b.mark);
     let values =

@@ -97,7 +97,8 @@ fn escape(text: &str) -> String {
 /// The sign of a value that is not valid.
 fn doubt(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Valid => "",
+        Verdict::Valid | Verdict::NotRun => "",
+        Verdict::Coarse | Verdict::NoInterval => "~",
         Verdict::Suspect => "!",
         Verdict::Invalid => "✗",
     }

@@ -221,7 +221,7 @@ fn describe(series: &[Series], [unit, by]: [&str; 2]) -> String {
 /// ` (suspect)`; nothing of what is valid.
 pub fn doubt(verdict: Verdict) -> String {
     match verdict {
-        Verdict::Valid => String::new(),
+        verdict if verdict.is_undoubted() => String::new(),
         other => format!(" ({other})"),
     }
 }

@@ -59,7 +59,7 @@ pub fn usable(m: &Measurement) -> Option<&Summary> {
 
 /// ` (suspect)`.
 pub fn doubted(m: &Measurement) -> String {
-    if m.verdict == Verdict::Valid { String::new() } else { format!(" ({})", m.verdict) }
+    if m.verdict.is_undoubted() { String::new() } else { format!(" ({})", m.verdict) }
 }
 
 /// Values of a side below which two numbers that lie apart may do so by chance.
@@ -172,9 +172,9 @@ impl Claim {
         };
         let name = group.heading();
         let at = enclosed(" (", &left.point, ")");
-        let doubt = match m.verdict.max(r.verdict) {
-            Verdict::Valid => "",
-            _ => " (one of the two is suspect)",
+        let doubt = match [m.verdict, r.verdict].into_iter().all(Verdict::is_undoubted) {
+            true => "",
+            false => " (one of the two is suspect)",
         };
         let times = format!("{} times", left.text);
         let text = match says {

@@ -1,6 +1,6 @@
 //! Ours, theirs, the ceiling of both and their ratio, as rows.
 
-use proofmark_model::{Measurement, Reference, Trial, Verdict};
+use proofmark_model::{Measurement, Reference, Trial};
 
 use super::{Compared, OURS, RATIO, compared, factor, paired, tools};
 use crate::view::columns::{Columns, Entry, not_finite};
@@ -127,7 +127,7 @@ fn ours(m: &Measurement, r: &Reference, scale: &Scale) -> Entry {
         return median.into();
     }
     let disturbed = r.paired_findings.iter().map(|f| format!("in the pairs {}", clean(&f.message)));
-    let verdict = Some(m.verdict).filter(|v| *v != Verdict::Valid);
+    let verdict = Some(m.verdict).filter(|v| !v.is_undoubted());
     let verdict = verdict.map(|verdict| format!("proofmark's result is {verdict}"));
     Entry::from(median).noted(joined(verdict.into_iter().chain(disturbed), "; "))
 }

@@ -103,7 +103,7 @@ fn a_thief_on_one_side_is_named_on_that_side() {
     let r = reference(&run);
     assert_eq!((ids(&r.findings), ids(&r.paired_findings)), (vec![], vec!["steal".to_owned()]));
     assert_eq!(r.paired[0].conditions.steal_s, Some(0.5), "the conditions are kept");
-    assert_eq!(run.measurements[0].verdict, Verdict::Valid, "its own trials were not disturbed");
+    assert!(run.measurements[0].verdict.is_undoubted(), "its own trials were not disturbed");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use proofmark_model::TcpState;
 
 use crate::network::client::ClientSide;
 use crate::network::line::Line;
+use crate::network::payload::Moving;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::socket::tcp_state;
@@ -17,16 +18,18 @@ use proofmark_engine::raw_ns;
 pub(in crate::network) struct ClientEnd {
     poll: bool,
     out: Vec<u8>,
+    moving: Option<Moving>,
     back: Vec<u8>,
     /// Segments that the server has sent again since the connection was made.
     server_retransmits: u64,
 }
 
 impl ClientEnd {
-    pub(in crate::network) fn new(shape: &Shape) -> Self {
+    /// The client of the connection of that number.
+    pub(in crate::network) fn new(shape: &Shape, index: usize) -> Self {
         let out = stamp::payload(shape.block as usize);
-        let back = out.clone();
-        Self { poll: shape.poll, out, back, server_retransmits: 0 }
+        let (back, moving) = (out.clone(), Moving::new(shape, index));
+        Self { poll: shape.poll, out, moving, back, server_retransmits: 0 }
     }
 }
 
@@ -40,7 +43,13 @@ impl ClientSide for ClientEnd {
         let mut before = raw_ns();
         for number in first..first + count {
             stamp::put(&mut self.out, number);
-            line.write_all(&self.out)?;
+            match &mut self.moving {
+                Some(moving) => {
+                    let (head, rest) = self.out.split_at(stamp::NUMBER);
+                    line.write_both(head, moving.next(rest.len()))?;
+                }
+                None => line.write_all(&self.out)?,
+            }
             read(line, &mut self.back, self.poll)?;
             let after = raw_ns();
             tally.latencies.record(after - before);

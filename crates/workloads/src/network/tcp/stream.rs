@@ -5,6 +5,7 @@ use std::net::TcpStream;
 
 use crate::network::client::ClientSide;
 use crate::network::line::Line;
+use crate::network::payload::Moving;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::socket;
@@ -26,13 +27,16 @@ pub(in crate::network) struct End {
     sends: bool,
     no_delay: bool,
     buffer: Vec<u8>,
+    moving: Option<Moving>,
 }
 
 impl End {
-    pub(in crate::network) fn new(shape: &Shape, sends: bool) -> Self {
+    /// One end of the connection of that number.
+    pub(in crate::network) fn new(shape: &Shape, sends: bool, index: usize) -> Self {
         let block = shape.block as usize;
+        let moving = Moving::new(shape, index).filter(|_| sends);
         let buffer = stamp::payload(if sends { block } else { block.max(READ) });
-        Self { block, sends, no_delay: shape.no_delay, buffer }
+        Self { block, sends, no_delay: shape.no_delay, buffer, moving }
     }
 
     /// Sends blocks from the number `first` on.
@@ -40,6 +44,11 @@ impl End {
         let delay = |on: bool| line.stream.set_nodelay(!on).map_err(|e| e.to_string());
         delay(!self.no_delay)?;
         for number in first..first + count {
+            if let Some(moving) = &mut self.moving {
+                let rest = moving.next(self.block - stamp::NUMBER);
+                line.write_both(&number.to_le_bytes(), rest)?;
+                continue;
+            }
             if self.block >= stamp::LEAST {
                 stamp::put(&mut self.buffer, number);
             }

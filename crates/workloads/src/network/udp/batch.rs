@@ -13,6 +13,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::time::Duration;
 
+use crate::network::payload::Moving;
 use crate::network::stamp::{self, LEAST, NUMBER};
 
 /// Bytes that a batch is filled up to.
@@ -27,6 +28,8 @@ pub(super) struct Batch {
     heads: Vec<Head>,
     /// What follows each head; a byte longer than that, to see datagrams that are.
     rest: Vec<u8>,
+    /// What follows each head instead, where the payload must not come again.
+    moving: Option<Moving>,
     vectors: Vec<[libc::iovec; 2]>,
     messages: Vec<libc::mmsghdr>,
 }
@@ -40,13 +43,13 @@ pub(super) struct Came {
 }
 
 impl Batch {
-    pub(super) fn new(block: usize) -> Self {
+    pub(super) fn new(block: usize, moving: Option<Moving>) -> Self {
         let most = (FILL / block).clamp(1, MOST);
         // SAFETY: all zeros is a value of both: no memory, no length.
         let (vector, message) = unsafe { (zeroed::<libc::iovec>(), zeroed::<libc::mmsghdr>()) };
         let (vectors, messages) = (vec![[vector; 2]; most], vec![message; most]);
         let rest = stamp::payload(rest_of(block) + 1);
-        Self { block, heads: vec![[0; LEAST]; most], rest, vectors, messages }
+        Self { block, heads: vec![[0; LEAST]; most], rest, moving, vectors, messages }
     }
 
     /// Most datagrams of one call.
@@ -69,8 +72,14 @@ impl Batch {
             }
         }
         self.point(count, rest_of(self.block), self.block >= LEAST);
+        if let Some(moving) = &mut self.moving {
+            for [_, rest] in &mut self.vectors[..count] {
+                rest.iov_base = moving.next(rest.iov_len).as_ptr().cast_mut().cast();
+            }
+        }
         let (fd, messages) = (socket.as_raw_fd(), self.messages.as_mut_ptr());
-        // SAFETY: `count` messages, whose vectors `point` has just made.
+        // SAFETY: `count` messages, whose vectors `point` has just made, or whose rest is in a pool that
+        // lasts; it is only read.
         counted(unsafe { libc::sendmmsg(fd, messages, count as libc::c_uint, libc::MSG_NOSIGNAL) })
     }
 
@@ -145,7 +154,7 @@ mod tests {
     fn datagrams_arrive_as_they_were_sent() {
         for block in [1, 15, 16, 17, 1000, 65_507] {
             let (a, b) = pair();
-            let (mut out, mut back) = (Batch::new(block), Batch::new(block));
+            let (mut out, mut back) = (Batch::new(block, None), Batch::new(block, None));
             assert!(out.most() * block as u64 <= (FILL + block) as u64);
             assert_eq!(out.send(&a, (7, 1), || 99).unwrap(), 1);
             let came: Vec<_> = back.receive(&b, None).unwrap().collect();
@@ -161,14 +170,14 @@ mod tests {
     fn where_datagrams_are_short_a_longer_one_is_seen_whole() {
         let (a, b) = pair();
         a.send(&[7_u64.to_le_bytes(), 9_u64.to_le_bytes()].concat()).unwrap();
-        let came: Vec<_> = Batch::new(1).receive(&b, None).unwrap().collect();
+        let came: Vec<_> = Batch::new(1, None).receive(&b, None).unwrap().collect();
         assert_eq!(came, [Came { bytes: LEAST, head: Some((7, 9)) }]);
     }
 
     #[test]
     fn a_batch_keeps_their_order_and_sees_another_length() {
         let (a, b) = pair();
-        let (mut out, mut back) = (Batch::new(100), Batch::new(100));
+        let (mut out, mut back) = (Batch::new(100, None), Batch::new(100, None));
         assert_eq!(out.send(&a, (0, 3), || 5).unwrap(), 3);
         a.send(&[0; 101]).unwrap();
         a.send(&[0; 9]).unwrap();

@@ -8,6 +8,7 @@ use proofmark_model::Datagrams;
 
 use crate::network::client::ClientSide;
 use crate::network::line::{Line, broken, waits};
+use crate::network::payload::Moving;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::socket;
@@ -26,19 +27,24 @@ pub(in crate::network) struct ClientEnd {
     socket: UdpSocket,
     poll: bool,
     out: Vec<u8>,
+    moving: Option<Moving>,
     back: Vec<u8>,
 }
 
 impl ClientEnd {
     /// A client on a connected socket whose reads end within [`LOST_AFTER`].
-    pub(in crate::network) fn new(socket: UdpSocket, shape: &Shape) -> Self {
+    pub(in crate::network) fn new(socket: UdpSocket, shape: &Shape, index: usize) -> Self {
         let out = stamp::payload(shape.block as usize);
-        let back = vec![0; out.len() + 1];
-        Self { socket, poll: shape.poll, out, back }
+        let (back, moving) = (vec![0; out.len() + 1], Moving::new(shape, index));
+        Self { socket, poll: shape.poll, out, moving, back }
     }
 
     /// Sends a datagram and waits for its answer, asked for at `before`. False: it is lost.
     fn round_trip(&mut self, number: u64, before: u64) -> Result<bool, String> {
+        if let Some(moving) = &mut self.moving {
+            let rest = &mut self.out[stamp::NUMBER..];
+            rest.copy_from_slice(moving.next(rest.len()));
+        }
         stamp::put(&mut self.out, number);
         self.socket.send(&self.out).map_err(|e| broken(&e))?;
         let mut spins = 0_u32;

@@ -13,6 +13,7 @@ use super::pace::{Next, Pace};
 use super::window::Window;
 use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
+use crate::network::payload::Moving;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
@@ -66,11 +67,12 @@ impl End {
         socket: UdpSocket,
         token: Token,
         shape: &Shape,
-        sends: bool,
+        (index, sends): (usize, bool),
     ) -> Self {
         let block = shape.block as usize;
         let pace = shape.rate_each().map(|rate| Pace::new(block, rate));
-        let (lateness, batch) = (shape.lateness(), Batch::new(block));
+        let moving = Moving::new(shape, index).filter(|_| sends);
+        let (lateness, batch) = (shape.lateness(), Batch::new(block, moving));
         let token = token.bytes();
         let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
         let token = (word(0), word(NUMBER));
@@ -253,7 +255,7 @@ mod tests {
         let params = params("block_size=100 streams=1 path=loopback");
         let shape = Shape::from_params(Kind::UdpStream, &params).unwrap();
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let mut end = End::new(socket, Token::random().unwrap(), &shape, false);
+        let mut end = End::new(socket, Token::random().unwrap(), &shape, (0, false));
         end.window.begin(0, 10);
         end.window.take(0, 100, 105);
         end.window.take(1, 200, 365);

@@ -1,0 +1,246 @@
+//! `shared_interface`: others' traffic went over the interfaces of the load.
+//!
+//! Bytes alone cost nothing: a link that is half empty carries both. A stream loses what others take of a
+//! full link; a round trip waits behind others' packets as far as these fill it. How much a link carries
+//! is the interface's rate, or what streams of this run and others reached together, if that is less: a
+//! shaped link is slower than its interface says.
+
+use proofmark_model::{
+    End, EndTraffic, Finding, Measurement, NetworkTraffic, Severity, Trial, Unit, format_quantity,
+};
+
+use super::{Check, Class, Examine, percent};
+use crate::Context;
+use crate::network::{direction, measured, over_loopback, segments, streams};
+
+/// Others below this share of the link are not reported.
+const THRESHOLD: f64 = 0.02;
+/// A link that carries at least this share of what it can is full.
+const FULL: f64 = 0.8;
+/// Bytes of headers of a packet at most, as an interface counts them: frame, IPv6, TCP with timestamps.
+const HEADERS: f64 = 14.0 + 40.0 + 32.0;
+/// Packets that a connection takes each way at most: to make it, to answer, to close it.
+const CONNECTION: f64 = 6.0;
+
+/// One way through the interface of one end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Way {
+    end: End,
+    out: bool,
+}
+
+const WAYS: [Way; 4] = [
+    Way { end: End::ClientSide, out: true },
+    Way { end: End::ClientSide, out: false },
+    Way { end: End::ServerSide, out: true },
+    Way { end: End::ServerSide, out: false },
+];
+
+impl Way {
+    fn counted(self, n: &NetworkTraffic) -> Option<f64> {
+        let side: &EndTraffic = self.end.of(n);
+        let bytes = if self.out { side.out_bytes } else { side.in_bytes };
+        bytes.map(|bytes| bytes as f64)
+    }
+
+    /// Whether blocks go this way.
+    fn has_blocks(self, m: &Measurement) -> bool {
+        let way = direction(m);
+        if self.out { way.sends(self.end) } else { way.receives(self.end) }
+    }
+
+    /// What the load itself may have sent this way in a trial, at most.
+    fn own(self, m: &Measurement, t: &Trial, n: &NetworkTraffic) -> f64 {
+        let payload = n.sent_bytes.max(n.received_bytes) as f64;
+        // Of round trips half of the messages go each way, each with an acknowledgement at most. A
+        // connection carries a byte, and has no segments of its own.
+        let packets = match m.params.block_bytes() {
+            Some(_) => segments(m, t).unwrap_or(payload),
+            None => CONNECTION * payload,
+        };
+        let again = n.retransmits().unwrap_or(0) as f64
+            * n.streams.iter().map(|s| s.segment_bytes).max().unwrap_or(0) as f64;
+        let blocks = if self.has_blocks(m) { payload } else { 0.0 };
+        blocks + packets * HEADERS + again
+    }
+}
+
+/// What went through one way over all trials.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flow {
+    /// Bytes per second, of all and of others.
+    all: f64,
+    others: f64,
+}
+
+fn flow(m: &Measurement, way: Way) -> Option<Flow> {
+    let mut sums = (0.0, 0.0, 0.0);
+    for (t, n) in m.traffics() {
+        let (all, seconds) = (way.counted(n)?, m.account_s(t)?);
+        sums.0 += all;
+        sums.1 += (all - way.own(m, t, n)).max(0.0);
+        sums.2 += seconds;
+    }
+    let flow = Flow { all: sums.0 / sums.2, others: sums.1 / sums.2 };
+    Some(flow).filter(|f| f.all.is_finite() && f.others.is_finite())
+}
+
+/// Bytes per second that the link carries this way, where that is known.
+fn capacity(ctx: &Context, way: Way) -> Option<f64> {
+    let network = ctx.host.network.get()?;
+    let interface = match way.end {
+        End::ClientSide => network.interface.get(),
+        End::ServerSide => network.server_interface.as_ref(),
+    };
+    let rate = interface.and_then(|i| i.bits_per_s).map(|bits| bits / 8.0);
+    let reached = ctx.others.iter().filter(|o| streams(o) && way.has_blocks(o));
+    let reached = reached.filter_map(|o| flow(o, way)).map(|f| f.all).max_by(f64::total_cmp);
+    [rate, reached].into_iter().flatten().min_by(f64::total_cmp)
+}
+
+/// Others' share of the link as far as the load feels it; `None` where the link is not known.
+fn share(ctx: &Context, m: &Measurement, way: Way, flow: Flow) -> Option<f64> {
+    if !streams(m) {
+        return Some((flow.others / capacity(ctx, way)?).min(1.0));
+    }
+    // Of a link that only this stream used, all is what it carries.
+    let full = capacity(ctx, way).is_none_or(|most| flow.all >= FULL * most);
+    Some(if full { flow.others / flow.all } else { 0.0 })
+}
+
+pub(super) static CHECK: Check = Check {
+    id: "shared_interface",
+    class: Class::DISTURBANCE,
+    title: "Interface shared with other traffic",
+    about: "Bytes that the interface of an end moved in the directions of the load, less its own with \
+         generous headers and acknowledgements, over all trials; not over loopback. A stream loses \
+         others' share of a full link. A round trip or a connection waits as far as others fill the link. \
+         What the link carries is the interface's rate, or what the streams of this run and others \
+         reached together, if that is less. Others with more than 2 % are a note, with more than 25 % suspect. \
+         Without a known link others' traffic is a note of unknown cost. Stop the other traffic, or \
+         measure another interface.",
+    examine: Examine::Ours(examine),
+};
+
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if !measured(m) || over_loopback(m) {
+        return None;
+    }
+    let found = |way: Way| {
+        let flow = flow(m, way).filter(|f| f.others > THRESHOLD * f.all)?;
+        Some((way, flow, share(ctx, m, way, flow)))
+    };
+    let ways = WAYS.into_iter().filter(|way| way.has_blocks(m)).filter_map(found);
+    let (way, flow, share) = ways.max_by(|a, b| {
+        let by = |x: &(Way, Flow, Option<f64>)| (x.2.unwrap_or(0.0), x.1.others);
+        by(a).partial_cmp(&by(b)).unwrap_or(std::cmp::Ordering::Equal)
+    })?;
+    let severity = match share {
+        Some(share) if share > m.subsystem.tolerance() => Severity::Suspect,
+        Some(share) if share <= THRESHOLD => return None,
+        _ => Severity::Note,
+    };
+    let rate = format_quantity(8.0 * flow.others, Unit::BitPerSecond);
+    let goes = if way.out { "sent" } else { "received" };
+    let what = match share {
+        Some(share) if streams(m) => format!("{} of a full link", percent(share)),
+        Some(share) => format!("{} of what the link carries", percent(share)),
+        None => "what the link carries is unknown, and so is the cost".to_owned(),
+    };
+    let message = format!(
+        "other traffic of {rate} was {goes} over the {}'s interface: {what}",
+        way.end.word()
+    );
+    let advice = "stop the other traffic (ss -tunp and iftop list it), or measure over another \
+                  interface";
+    let finding = CHECK.finding(severity, message, advice);
+    let finding = finding.with("others_bytes_per_s", flow.others).with("bytes_per_s", flow.all);
+    Some(super::with_known(finding, "share", share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    /// Others send so many bytes a second the way of the blocks.
+    fn beside(m: Measurement, others: f64) -> Measurement {
+        each(m, |_, t| {
+            let more = (others * t.seconds) as u64;
+            let n = t.network.as_mut().unwrap();
+            for bytes in [&mut n.client.out_bytes, &mut n.server.in_bytes] {
+                *bytes.as_mut().unwrap() += more;
+            }
+        })
+    }
+
+    /// A stream that got this share of its link.
+    fn stream(share: f64) -> Measurement {
+        let m = tcp(1, "peer");
+        let rate = m.trials[0].value;
+        let m = each(m, |_, t| {
+            (t.value, t.work) = (share * t.value, share * t.work);
+            let n = t.network.as_mut().unwrap();
+            for bytes in [&mut n.sent_bytes, &mut n.received_bytes] {
+                *bytes = (share * *bytes as f64) as u64;
+            }
+            for bytes in [&mut n.client.out_bytes, &mut n.server.in_bytes] {
+                *bytes = bytes.map(|b| (share * b as f64) as u64);
+            }
+        });
+        beside(m, (1.0 - share) * rate / 8.0)
+    }
+
+    #[test]
+    fn a_stream_loses_what_others_take_of_a_full_link() {
+        CHECK.expect([
+            ("alone", tcp(1, "peer"), SILENT),
+            ("datagrams", udp(1, "peer"), SILENT),
+            ("a tenth", stream(0.9), note("of a full link")),
+            ("half", stream(0.5), suspect("of a full link")),
+            ("nearly all", stream(0.02), suspect("of a full link")),
+        ]);
+        // A link that carries ten times as much is not full.
+        let wide = with_network("peer", |n| {
+            n.server_interface = None;
+            set_interface(n, |i| i.bits_per_s = Some(1e10));
+        });
+        let reached = each(tcp(8, "peer"), |_, t| {
+            let n = t.network.as_mut().unwrap();
+            for bytes in [&mut n.client.out_bytes, &mut n.server.in_bytes] {
+                *bytes = bytes.map(|b| 8 * b);
+            }
+        });
+        CHECK.on(&wide, &[reached]).expect([("room for both", stream(0.5), SILENT)]);
+    }
+
+    #[test]
+    fn a_round_trip_waits_as_far_as_others_fill_the_link() {
+        let trips = |others: f64| {
+            let m = with_param(round_trips("tcp", "block"), "path", "peer");
+            each(m, |_, t| {
+                let n = t.network.as_mut().unwrap();
+                n.server = n.client.clone();
+                for bytes in [&mut n.client.out_bytes, &mut n.server.in_bytes] {
+                    *bytes = bytes.map(|b| b + (others * t.seconds) as u64);
+                }
+            })
+        };
+        let link = 1e9 / 8.0;
+        let host = host_with_network("peer");
+        CHECK.on(&host, &[]).expect([
+            ("alone", trips(0.0), SILENT),
+            ("a little", trips(0.01 * link), SILENT),
+            ("a tenth", trips(0.1 * link), note("of what the link carries")),
+            ("a half", trips(0.5 * link), suspect("of what the link carries")),
+        ]);
+        // The interface says more than the shaped link carries.
+        let shaped = with_network("peer", |n| set_interface(n, |i| i.bits_per_s = Some(1e11)));
+        CHECK.on(&shaped, &[tcp(1, "peer")]).expect([("shaped", trips(0.5 * link), SUSPECT)]);
+        let unknown = with_network("peer", |n| {
+            n.server_interface = None;
+            set_interface(n, |i| i.bits_per_s = None);
+        });
+        CHECK.on(&unknown, &[]).expect([("unknown", trips(0.5 * link), note("is unknown"))]);
+    }
+}

@@ -1,0 +1,121 @@
+//! `wide_interval`: a known cause made the interval wide.
+//!
+//! An interval that is wide by itself is no doubt, only imprecise. But where the trials beside somebody
+//! else are what makes it wide, the figure is that of a shared machine.
+
+use proofmark_model::{Finding, Measurement, Trial, Width, median, median_interval};
+
+use super::shared_device::others_in_device;
+use super::{Check, Class, Examine, percent};
+use crate::capacity::Capacity;
+use crate::words::counted;
+use crate::{Context, from_windows, width};
+
+/// Share of a resource from which on a trial was beside somebody.
+const BESIDE: f64 = 0.05;
+/// Trials without it that are needed to show what the figure would be.
+const LEAST: usize = 6;
+
+/// Who took what share of a trial, by words.
+struct Dose<'a> {
+    words: &'static str,
+    of: &'a dyn Fn(&Trial) -> Option<f64>,
+}
+
+pub(super) static CHECK: Check = Check {
+    id: "wide_interval",
+    class: Class::DISTURBANCE,
+    title: "A known cause made the interval wide",
+    about: "Results of single operations and complete solves with a coarse interval. The trials in which \
+         others took more than 5 % of the CPUs or of the device, a quota or the hypervisor more than 5 % \
+         of the time, or the process could not run for so long, are left out. If at least 6 remain, and the \
+         interval of their median is not coarse, the result is suspect. Repeat when the cause is gone.",
+    examine: Examine::Ours(examine),
+};
+
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if from_windows(m) || width::of_headline(ctx, m) != Width::Coarse || m.series.is_some() {
+        return None;
+    }
+    let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let cpu = |seconds: Option<f64>, t: &Trial| Some(seconds? / capacity.cpu_seconds(t));
+    let doses = [
+        Dose { words: "other processes used the CPUs", of: &|t| cpu(t.conditions.other_cpu_s, t) },
+        Dose { words: "other programs used the device", of: &|t| others_in_device(ctx, m, t) },
+        Dose {
+            words: "a CPU quota held the process back",
+            of: &|t| cpu(t.conditions.throttled_s, t),
+        },
+        Dose { words: "the hypervisor took CPU time", of: &|t| cpu(t.conditions.steal_s, t) },
+        Dose {
+            words: "the process could not run",
+            of: &|t| Some(t.conditions.stopped_s? / t.seconds),
+        },
+    ];
+    doses.iter().find_map(|dose| without(m, dose))
+}
+
+/// What the trials without that cause show, if their interval is not coarse.
+fn without(m: &Measurement, dose: &Dose) -> Option<Finding> {
+    let is_beside = |t: &&Trial| (dose.of)(t).is_some_and(|share| share > BESIDE);
+    let rest: Vec<Trial> = m.trials.iter().filter(|t| !is_beside(t)).cloned().collect();
+    let (all, beside) = (m.trials.len(), m.trials.len() - rest.len());
+    if beside == 0 || rest.len() < LEAST {
+        return None;
+    }
+    // Of their median: they say what the figure would be, and not how often somebody comes.
+    let values: Vec<f64> = rest.iter().map(|t| t.value).collect();
+    let (middle, ends) = (median(&values)?, median_interval(&values)?);
+    if width::width(middle, ends) > m.subsystem.coarse_from() {
+        return None;
+    }
+    let change = m.summary.as_ref()?.value() / middle - 1.0;
+    let message = format!(
+        "in {beside} of {} {}: without them the interval is narrow, and the figure {} {}",
+        counted(all, "trial"),
+        dose.words,
+        percent(change.abs()),
+        if change < 0.0 { "higher" } else { "lower" },
+    );
+    let advice = "repeat when the cause is gone, or reserve the CPUs and the device for the run";
+    let finding = CHECK.suspect(message, advice).with("trials_affected", beside);
+    Some(finding.with("trials", all).with("value_without", middle))
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Cut, summarise_trials};
+
+    use super::*;
+    use crate::testing::*;
+
+    /// Commits of which every fifth trial was slow, beside processes that took that share.
+    fn commits(slow: f64, taken: f64) -> Measurement {
+        let mut m = each(fsync(1), |i, t| {
+            if i % 5 == 0 {
+                t.work *= slow;
+                t.value = t.work / t.seconds;
+                let file = t.file.as_mut().unwrap();
+                file.asked_written_bytes = (t.work * 4096.0) as u64;
+                t.conditions.other_cpu_s = Some(taken * 2.0 * t.seconds);
+            }
+        });
+        m.summary = summarise_trials(Cut::Single, m.unit, &m.trials, false);
+        m
+    }
+
+    #[test]
+    fn an_interval_that_is_narrow_without_the_cause_is_suspect() {
+        CHECK.expect([
+            (
+                "a cause",
+                commits(0.1, 0.3),
+                suspect("^in 2 of 10 trials other processes ... higher$"),
+            ),
+            ("no cause", commits(0.1, 0.0), SILENT),
+            ("a narrow interval", commits(0.98, 0.3), SILENT),
+        ]);
+        let all = each_condition(commits(0.1, 0.3), |_, c| c.other_cpu_s = Some(0.05));
+        CHECK.expect([("in all trials", all, SILENT)]);
+    }
+}

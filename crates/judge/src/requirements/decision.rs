@@ -1,0 +1,216 @@
+//! Whether a figure meets a limit: its whole interval decides, not its value.
+
+use proofmark_model::{Decision, FigureKind, Latency, Measurement, Severity, Verdict};
+
+use super::Statistic;
+use super::figure::number;
+use crate::checks::{self, Class};
+use crate::words::{counted, why_no_result};
+
+/// Without an interval so many trials decide, if all of them lie on one side.
+const LEAST_TRIALS: usize = 4;
+
+/// A decision with the number that it rests on.
+pub(super) struct Decided {
+    pub(super) decision: Decision,
+    pub(super) value: Option<f64>,
+    pub(super) ci95: Option<[f64; 2]>,
+    /// Why it is undecided, where that follows neither from the interval nor from a check.
+    pub(super) reason: Option<String>,
+}
+
+/// Holds a figure of a result against a limit.
+pub(super) fn decide(
+    m: &Measurement,
+    statistic: Statistic,
+    holds: impl Fn(f64) -> bool,
+) -> Decided {
+    let undecided = |value, ci95, reason| {
+        let decision = Decision::Undecided;
+        Decided { decision, value, ci95, reason }
+    };
+    let value = match number(statistic, m) {
+        Ok(value) => value,
+        Err(why) if m.verdict.is_usable() => return undecided(None, None, Some(why)),
+        Err(_) => return undecided(None, None, Some(why_no_result(m))),
+    };
+    let ci95 = interval(statistic, m, value);
+    let range = match ci95.map_or_else(|| range_without(statistic, m, value), Ok) {
+        Ok(range) => range,
+        Err(why) => return undecided(Some(value), None, Some(why)),
+    };
+    let (met, missed) = (range.into_iter().all(&holds), !range.into_iter().any(&holds));
+    let decision = match m.verdict {
+        // What disturbed it only took from it.
+        verdict if met && (verdict.is_undoubted() || only_disturbed(m)) => Decision::Met,
+        verdict if missed && verdict.is_undoubted() => Decision::Missed,
+        verdict => {
+            let no_check = !verdict.is_undoubted() && m.findings.is_empty();
+            let split = verdict.is_undoubted() && ci95.is_none();
+            let reason = match () {
+                () if no_check => Some(why_no_result(m)),
+                () if split => Some("its trials lie on both sides of the limit".to_owned()),
+                () => None,
+            };
+            return undecided(Some(value), ci95, reason);
+        }
+    };
+    Decided { decision, value: Some(value), ci95, reason: None }
+}
+
+/// Whether the figure is what its name says, and something took from it.
+fn only_disturbed(m: &Measurement) -> bool {
+    let disturbs =
+        |id| checks::find(id).is_some_and(|c| matches!(c.class, Class::Disturbance { .. }));
+    let doubts = || m.findings.iter().filter(|f| f.severity > Severity::Note);
+    m.verdict == Verdict::Suspect && doubts().count() > 0 && doubts().all(|f| disturbs(&*f.check))
+}
+
+/// The figure that a statistic is of; percentiles have none.
+fn kind_of(statistic: Statistic, m: &Measurement) -> Option<FigureKind> {
+    match statistic {
+        Statistic::Delivered | Statistic::Iops => Some(FigureKind::Delivered),
+        Statistic::Attainable => Some(FigureKind::Attainable),
+        Statistic::Typical => Some(FigureKind::Typical),
+        Statistic::Efficiency => m.summary.as_ref().map(|s| s.headline),
+        _ => None,
+    }
+}
+
+/// The 95 % interval of a statistic with that value, where there is one.
+fn interval(statistic: Statistic, m: &Measurement, value: f64) -> Option<[f64; 2]> {
+    if let Some(share) = share_of(statistic) {
+        return of_percentile(m.latency.as_ref()?, share, value);
+    }
+    let figure = m.summary.as_ref()?.figure(kind_of(statistic, m)?);
+    let factor = value / figure.value?;
+    Some(figure.ci95?.map(|end| end * factor)).filter(|ends| ends.iter().all(|v| v.is_finite()))
+}
+
+/// What decides without an interval: all trials, if they are enough. The mean and the maximum of all
+/// operations need no interval: they are said of these operations alone.
+fn range_without(statistic: Statistic, m: &Measurement, value: f64) -> Result<[f64; 2], String> {
+    let Some(kind) = kind_of(statistic, m) else { return Ok([value; 2]) };
+    let figure = m.summary.as_ref().and_then(|s| s.figure(kind).value);
+    let factor = figure.map_or(f64::NAN, |figure| value / figure);
+    let values = m.figure_values(kind);
+    if values.len() < LEAST_TRIALS {
+        let what = if m.has_rounds() { "round" } else { "trial" };
+        let n = counted(values.len(), what);
+        return Err(format!("{n}: too few without an interval, {LEAST_TRIALS} are needed"));
+    }
+    let ends = values
+        .iter()
+        .fold([value; 2], |[low, high], v| [low.min(v * factor), high.max(v * factor)]);
+    Some(ends).filter(|e| e.iter().all(|v| v.is_finite())).ok_or_else(|| "no finite figure".into())
+}
+
+/// The share below which a percentile lies.
+fn share_of(statistic: Statistic) -> Option<f64> {
+    match statistic {
+        Statistic::P50 => Some(0.5),
+        Statistic::P90 => Some(0.9),
+        Statistic::P99 => Some(0.99),
+        Statistic::P999 => Some(0.999),
+        _ => None,
+    }
+}
+
+/// Standard deviations of a 95 % interval.
+const NORMAL_95: f64 = 1.96;
+
+/// The interval of a percentile by the ranks that hold it with 95 %, from the buckets of the
+/// distribution; `None` without them.
+fn of_percentile(latency: &Latency, share: f64, value: f64) -> Option<[f64; 2]> {
+    let count: u64 = latency.buckets.iter().map(|b| b.count).sum();
+    let n = count as f64;
+    let half = NORMAL_95 * (n * share * (1.0 - share)).sqrt();
+    let at = |rank: f64| {
+        let mut below = 0.0;
+        let bucket = latency.buckets.iter().find(|b| {
+            below += b.count as f64;
+            below >= rank
+        });
+        bucket.or(latency.buckets.last()).map(|b| b.upto)
+    };
+    let (low, high) = (at((n * share - half).max(1.0))?, at((n * share + half).ceil())?);
+    Some([low.min(value), high.max(value)])
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Finding, LatencyBucket, Trial, Unit, Width};
+
+    use super::*;
+    use crate::testing::*;
+
+    fn decided(m: &Measurement, least: f64) -> Decision {
+        decide(m, Statistic::Delivered, |v| v >= least).decision
+    }
+
+    /// Between 98 and 102 MB/s.
+    fn read() -> Measurement {
+        let mut m = judged(&usual_host(&rand_read(1)), rand_read(1), &[]);
+        let s = m.summary.as_mut().unwrap();
+        (s.delivered.value, s.delivered.ci95) = (Some(100e6), Some([98e6, 102e6]));
+        m.verdict = Verdict::Valid;
+        m
+    }
+
+    #[test]
+    fn the_whole_interval_decides() {
+        use Decision::{Met, Missed, Undecided};
+        let decide_all =
+            |m: &Measurement| [97e6, 99e6, 101e6, 103e6].map(|limit| decided(m, limit));
+        for width in [Width::Narrow, Width::Coarse, Width::NoInterval] {
+            let m = Measurement { verdict: Verdict::Valid.with_width(width), ..read() };
+            assert_eq!(decide_all(&m), [Met, Undecided, Undecided, Missed], "{width:?}");
+        }
+        let doubted = |verdict, check: &'static str| {
+            let findings = vec![Finding::new(check, Severity::Suspect, "", "")];
+            decide_all(&Measurement { verdict, findings, ..read() })
+        };
+        let disturbed = doubted(Verdict::Suspect, "other_cpu");
+        assert_eq!(disturbed, [Met, Undecided, Undecided, Undecided], "it would be faster alone");
+        assert_eq!(doubted(Verdict::Suspect, "small_file"), [Undecided; 4], "a claim in doubt");
+        assert_eq!(doubted(Verdict::Invalid, "page_cache"), [Undecided; 4]);
+    }
+
+    #[test]
+    fn without_an_interval_all_of_four_trials_decide() {
+        let of = |values: &[f64]| {
+            let mut m = read();
+            m.summary.as_mut().unwrap().delivered.ci95 = None;
+            m.trials = values.iter().map(|v| Trial::new(Unit::BytePerSecond, *v, 1.0)).collect();
+            m
+        };
+        let trials = [99e6, 100e6, 101e6, 103e6];
+        assert_eq!(decided(&of(&trials), 98e6), Decision::Met);
+        assert_eq!(decided(&of(&trials), 104e6), Decision::Missed);
+        let split = decide(&of(&trials), Statistic::Delivered, |v| v >= 102e6);
+        assert_eq!(split.decision, Decision::Undecided);
+        assert_eq!(split.reason.as_deref(), Some("its trials lie on both sides of the limit"));
+        let few = decide(&of(&trials[..3]), Statistic::Delivered, |v| v >= 1e6);
+        assert_eq!(few.decision, Decision::Undecided);
+        let why = "3 trials: too few without an interval, 4 are needed";
+        assert_eq!(few.reason.as_deref(), Some(why));
+    }
+
+    #[test]
+    fn a_percentile_is_between_the_ranks_that_hold_it() {
+        let mut m = read();
+        let bucket = |i: u32| LatencyBucket { upto: f64::from(i) * 1e-6, count: 1 };
+        let latency = m.latency.as_mut().unwrap();
+        latency.buckets = (1..=10_000).map(bucket).collect();
+        latency.p50 = 5e-3;
+        // Of 10 000 operations 98 to each side: 1.96 x sqrt(10 000 / 4).
+        let [low, high] = of_percentile(latency, 0.5, 5e-3).unwrap();
+        assert!((low - 4.902e-3).abs() < 2e-6 && (high - 5.098e-3).abs() < 2e-6, "{low} {high}");
+        let p50 = |limit: f64| decide(&m, Statistic::P50, |v| v < limit).decision;
+        assert_eq!(
+            [5.2e-3, 5.05e-3, 4.8e-3].map(p50),
+            [Decision::Met, Decision::Undecided, Decision::Missed]
+        );
+        assert_eq!(of_percentile(m.latency.as_ref().unwrap(), 0.99, 20e-3).unwrap()[1], 20e-3);
+    }
+}
