@@ -25,7 +25,8 @@ struct Counts {
     writes: u64,
     written_sectors: u64,
     busy_ms: u64,
-    in_flight_ms: u64,
+    /// Of reads and of writes; not of discards, which devices do beside them.
+    in_flight_ms: [u64; 2],
     flushes: Option<u64>,
 }
 
@@ -47,7 +48,7 @@ impl DeviceCounters {
         for (later, earlier) in self.devices.iter().zip(&earlier.devices) {
             let (later, earlier) = ((*later)?, (*earlier)?);
             // The kernel keeps times in 32 bits: they begin again after 50 days or less.
-            let ms = |of: fn(&Counts) -> u64| {
+            let ms = |of: &dyn Fn(&Counts) -> u64| {
                 f64::from((of(&later) as u32).wrapping_sub(of(&earlier) as u32)) * 1e-3
             };
             let grown = |of: fn(&Counts) -> u64| of(&later).saturating_sub(of(&earlier));
@@ -55,8 +56,8 @@ impl DeviceCounters {
             sum.written_bytes += grown(|c| c.written_sectors) * SECTOR;
             sum.reads += grown(|c| c.reads);
             sum.writes += grown(|c| c.writes);
-            sum.busy_s = sum.busy_s.max(ms(|c| c.busy_ms));
-            sum.in_flight_s += ms(|c| c.in_flight_ms);
+            sum.busy_s = sum.busy_s.max(ms(&|c| c.busy_ms));
+            sum.in_flight_s += (0..2).map(|way| ms(&|c| c.in_flight_ms[way])).sum::<f64>();
             let flushes = later.flushes.zip(earlier.flushes).map(|(l, e)| l.saturating_sub(e));
             sum.flushes = flushes.map(|f| f + sum.flushes.unwrap_or(0)).or(sum.flushes);
         }
@@ -74,8 +75,9 @@ fn counts(text: &str, name: &str) -> Option<Counts> {
         line.split_ascii_whitespace().skip(3).map_while(|f| f.parse().ok()).collect();
     // reads, merged, sectors, ms; writes, merged, sectors, ms; in flight, busy ms, weighted
     // ms; discards in four; flushes, ms.
-    let [reads, _, read_sectors, _, writes, _, written_sectors, _, _, busy_ms, in_flight_ms] =
+    let [reads, _, read_sectors, read_ms, writes, _, written_sectors, write_ms, _, busy_ms, _] =
         fields.get(..11)?.try_into().ok()?;
+    let in_flight_ms = [read_ms, write_ms];
     let flushes = fields.get(15).copied();
     Some(Counts { reads, read_sectors, writes, written_sectors, busy_ms, in_flight_ms, flushes })
 }
@@ -110,7 +112,7 @@ mod tests {
         let sda = read(TEXT, &["sda"]).since(&zero).unwrap();
         assert_eq!((sda.read_bytes, sda.written_bytes), (80 * 512, 160 * 512));
         assert_eq!((sda.reads, sda.writes, sda.flushes), (10, 20, Some(3)));
-        assert_eq!((sda.busy_s, sda.in_flight_s), (0.03, 0.04));
+        assert_eq!((sda.busy_s, sda.in_flight_s), (0.03, 0.007 + 0.009));
         assert_eq!(sda.own_read_bytes, None);
     }
 

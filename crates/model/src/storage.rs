@@ -159,8 +159,8 @@ pub struct DeviceTraffic {
     pub flushes: Option<u64>,
     /// Seconds in which at least one I/O was in flight: the busiest device's.
     pub busy_s: f64,
-    /// Seconds that all I/Os spent in flight, added up; over the trial's duration, the
-    /// mean number in flight.
+    /// Seconds that reads and writes spent in flight, added up; over the trial's duration, the
+    /// mean number in flight. Discards do not count: devices do them beside the others.
     pub in_flight_s: f64,
     /// Bytes that this process had devices read (/proc/self/io).
     pub own_read_bytes: Option<u64>,

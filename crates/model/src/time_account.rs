@@ -75,6 +75,9 @@ pub struct TimeCause {
 }
 
 impl TimeCause {
+    /// The name of time that a quota took.
+    pub const THROTTLED: &'static str = "throttled";
+
     const ALL: [Self; 6] = [
         Self {
             name: "other processes",
@@ -83,7 +86,7 @@ impl TimeCause {
             seconds: |t| Some(t.waiting_s),
         },
         Self {
-            name: "throttled",
+            name: Self::THROTTLED,
             words: "throttled by a CPU quota",
             counted: "cpu.stat of the cgroups, to 1 us",
             seconds: |t| t.throttled_s,

@@ -18,6 +18,7 @@ mod impossible;
 mod in_cache;
 mod interface_disagreement;
 mod levels;
+mod loss;
 mod lost_time;
 mod memory_placement;
 pub(crate) mod network_path;

@@ -5,10 +5,9 @@
 //! where the load's own share of these is known, the queue is weighed: how many of the I/Os in flight
 //! were others'.
 
-use proofmark_model::{
-    Finding, Measurement, Severity, Subsystem, Trial, Unit, format_count, format_quantity,
-};
+use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
+use super::loss::Loss;
 use super::share::Share;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -104,10 +103,17 @@ fn by_queue(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if flights.len() < m.trials.len() || !share.is_finite() || share <= QUEUED {
         return None;
     }
-    let tolerance = Subsystem::Disk.tolerance();
-    let severity = if share > tolerance { Severity::Suspect } else { Severity::Note };
+    let is_beside = |t: &Trial| others_in_device(ctx, m, t).is_some_and(|share| share > QUEUED);
+    let loss = Loss::of_trials(m, is_beside);
+    let severity = loss.and_then(|l| l.severity(m)).unwrap_or_else(|| weigh(m, share));
+    let cost = match loss {
+        Some(loss) => {
+            format!("trials beside them cost the figure {}", percent(loss.value.max(0.0)))
+        }
+        None => "what they cost is unknown".to_owned(),
+    };
     let message = format!(
-        "other programs had {} I/Os in flight on the same device, {} of all; what they cost is unknown",
+        "other programs had {} I/Os in flight on the same device, {} of all; {cost}",
         times(others / seconds),
         percent(share)
     );
@@ -204,8 +210,8 @@ pub(super) static CHECK: Check = Check {
     title: "Device shared with other I/O",
     about: "Others' I/O on the device during the trials. With direct I/O and commits, how many I/Os the \
          device had in flight (/proc/diskstats) beyond the load's own threads x queue depth: more \
-         than 5 % of all is a note, more than 25 % is suspect; what they cost is unknown. Otherwise \
-         their bytes: all that the device moved less the load's own, and less a tolerance per trial of \
+         than 5 % of all is a note. Where at least 6 trials were without them, these show the cost, which \
+         is weighed; else more than 25 % of all is suspect. Otherwise their bytes: all that the device moved less the load's own, and less a tolerance per trial of \
          32 KiB of reads and 256 KiB of writes. More than 2 % of the requested bytes is a note. In a third \
          of the trials, more than 25 % of all bytes is suspect. Of commits 4 times the bytes count as \
          the load's own, since a journal writes them again, and 10 times on copy-on-write file \

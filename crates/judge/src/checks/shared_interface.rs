@@ -11,7 +11,7 @@ use proofmark_model::{
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
-use crate::network::{direction, measured, over_loopback, segments, streams};
+use crate::network::{datagrams, direction, measured, over_loopback, segments, streams};
 
 /// Others below this share of the link are not reported.
 const THRESHOLD: f64 = 0.02;
@@ -93,7 +93,9 @@ fn capacity(ctx: &Context, way: Way) -> Option<f64> {
         End::ServerSide => network.server_interface.as_ref(),
     };
     let rate = interface.and_then(|i| i.bits_per_s).map(|bits| bits / 8.0);
-    let reached = ctx.others.iter().filter(|o| streams(o) && way.has_blocks(o));
+    // Datagrams that a queue drops, and the wait for them, make a rate that no link carried.
+    let tcp = |o: &&Measurement| streams(o) && datagrams(o) != Some(true) && way.has_blocks(o);
+    let reached = ctx.others.iter().filter(tcp);
     let reached = reached.filter_map(|o| flow(o, way)).map(|f| f.all).max_by(f64::total_cmp);
     [rate, reached].into_iter().flatten().min_by(f64::total_cmp)
 }
@@ -116,7 +118,7 @@ pub(super) static CHECK: Check = Check {
          generous headers and acknowledgements, over all trials; not over loopback. A stream loses \
          others' share of a full link. A round trip or a connection waits as far as others fill the link. \
          What the link carries is the interface's rate, or what the streams of this run and others \
-         reached together, if that is less. Others with more than 2 % are a note, with more than 25 % suspect. \
+         reached together, if that is less (TCP). Others with more than 2 % are a note, with more than 25 % suspect. \
          Without a known link others' traffic is a note of unknown cost. Stop the other traffic, or \
          measure another interface.",
     examine: Examine::Ours(examine),

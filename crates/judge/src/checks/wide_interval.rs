@@ -3,8 +3,9 @@
 //! An interval that is wide by itself is no doubt, only imprecise. But where the trials beside somebody
 //! else are what makes it wide, the figure is that of a shared machine.
 
-use proofmark_model::{Finding, Measurement, Trial, Width, median, median_interval};
+use proofmark_model::{Finding, Measurement, Severity, Trial, Width};
 
+use super::loss::Loss;
 use super::shared_device::others_in_device;
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
@@ -13,8 +14,6 @@ use crate::{Context, from_windows, width};
 
 /// Share of a resource from which on a trial was beside somebody.
 const BESIDE: f64 = 0.05;
-/// Trials without it that are needed to show what the figure would be.
-const LEAST: usize = 6;
 
 /// Who took what share of a trial, by words.
 struct Dose<'a> {
@@ -28,8 +27,9 @@ pub(super) static CHECK: Check = Check {
     title: "A known cause made the interval wide",
     about: "Results of single operations and complete solves with a coarse interval. The trials in which \
          others took more than 5 % of the CPUs or of the device, a quota or the hypervisor more than 5 % \
-         of the time, or the process could not run for so long, are left out. If at least 6 remain, and the \
-         interval of their median is not coarse, the result is suspect. Repeat when the cause is gone.",
+         of the time, or the process could not run for so long, are left out. If at least 6 remain, the \
+         interval of their median is not coarse, and the figure would differ by more than the tolerance, the \
+         result is suspect. Repeat when the cause is gone.",
     examine: Examine::Ours(examine),
 };
 
@@ -55,31 +55,24 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     doses.iter().find_map(|dose| without(m, dose))
 }
 
-/// What the trials without that cause show, if their interval is not coarse.
+/// What the trials without that cause show, if their interval is not coarse. A loss within the tolerance
+/// is none that the verdict knows.
 fn without(m: &Measurement, dose: &Dose) -> Option<Finding> {
-    let is_beside = |t: &&Trial| (dose.of)(t).is_some_and(|share| share > BESIDE);
-    let rest: Vec<Trial> = m.trials.iter().filter(|t| !is_beside(t)).cloned().collect();
-    let (all, beside) = (m.trials.len(), m.trials.len() - rest.len());
-    if beside == 0 || rest.len() < LEAST {
+    let is_beside = |t: &Trial| (dose.of)(t).is_some_and(|share| share > BESIDE);
+    let loss = Loss::of_trials(m, is_beside)?;
+    if loss.severity(m) == Some(Severity::Note) || loss.width > m.subsystem.coarse_from() {
         return None;
     }
-    // Of their median: they say what the figure would be, and not how often somebody comes.
-    let values: Vec<f64> = rest.iter().map(|t| t.value).collect();
-    let (middle, ends) = (median(&values)?, median_interval(&values)?);
-    if width::width(middle, ends) > m.subsystem.coarse_from() {
-        return None;
-    }
-    let change = m.summary.as_ref()?.value() / middle - 1.0;
+    let (all, beside) = (m.trials.len(), m.trials.iter().filter(|t| is_beside(t)).count());
     let message = format!(
-        "in {beside} of {} {}: without them the interval is narrow, and the figure {} {}",
+        "in {beside} of {} {}: without them the interval is narrow; they cost the figure {}",
         counted(all, "trial"),
         dose.words,
-        percent(change.abs()),
-        if change < 0.0 { "higher" } else { "lower" },
+        percent(loss.value.max(0.0)),
     );
     let advice = "repeat when the cause is gone, or reserve the CPUs and the device for the run";
     let finding = CHECK.suspect(message, advice).with("trials_affected", beside);
-    Some(finding.with("trials", all).with("value_without", middle))
+    Some(finding.with("trials", all).with("loss", loss.value))
 }
 
 #[cfg(test)]
@@ -89,10 +82,10 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Commits of which every fifth trial was slow, beside processes that took that share.
-    fn commits(slow: f64, taken: f64) -> Measurement {
+    /// Commits of which so many in five trials were slow, beside processes that took that share.
+    fn commits(of_five: usize, slow: f64, taken: f64) -> Measurement {
         let mut m = each(fsync(1), |i, t| {
-            if i % 5 == 0 {
+            if i % 5 < of_five {
                 t.work *= slow;
                 t.value = t.work / t.seconds;
                 let file = t.file.as_mut().unwrap();
@@ -106,16 +99,14 @@ mod tests {
 
     #[test]
     fn an_interval_that_is_narrow_without_the_cause_is_suspect() {
+        let some = suspect("^in 4 of 10 trials other processes ... cost the figure 36.0 %$");
         CHECK.expect([
-            (
-                "a cause",
-                commits(0.1, 0.3),
-                suspect("^in 2 of 10 trials other processes ... higher$"),
-            ),
-            ("no cause", commits(0.1, 0.0), SILENT),
-            ("a narrow interval", commits(0.98, 0.3), SILENT),
+            ("a cause", commits(2, 0.1, 0.3), some),
+            ("one that costs less than the tolerance", commits(1, 0.1, 0.3), SILENT),
+            ("no cause", commits(2, 0.1, 0.0), SILENT),
+            ("a narrow interval", commits(2, 0.98, 0.3), SILENT),
         ]);
-        let all = each_condition(commits(0.1, 0.3), |_, c| c.other_cpu_s = Some(0.05));
+        let all = each_condition(commits(2, 0.1, 0.3), |_, c| c.other_cpu_s = Some(0.05));
         CHECK.expect([("in all trials", all, SILENT)]);
     }
 }

@@ -12,6 +12,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 /// The lines: the machine, the judgement, a line per subsystem, the causes.
 pub fn write(view: &View) -> String {
     let mut lines = vec![view.title.clone(), view.trust.sentence.clone()];
+    lines.extend(view.first.got.clone());
     lines.extend(view.trust.stopped.clone());
     lines.extend(view.first.parts.iter().map(part));
     lines.extend(view.trust.time.clone());

@@ -55,6 +55,7 @@ pub fn brief(run: &Run, options: &Options) -> String {
     let mut page = Page::new(options);
     page.identify(&view);
     page.wrap("", 0, &view.trust.sentence);
+    page.lines(&view.first.got);
     page.lines(&view.trust.time);
     page.first(&view, SCREEN);
     for timeline in view.workloads.iter().flat_map(|w| &w.timelines) {

@@ -3,7 +3,7 @@
 
 use proofmark_model::{
     FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Severity, Storage,
-    StorageKind, Subsystem, Verdict,
+    StorageKind, Subsystem, TimeCause, Verdict, counted,
 };
 use serde::Serialize;
 
@@ -11,11 +11,12 @@ use super::alike::Kind;
 use super::columns::{Columns, Entry};
 use super::findings::FindingGroup;
 use super::label::{Group, interval, usable, why_no_trials};
+use super::num::percent;
 use super::operation;
 use super::references::phrase;
 use super::table::Table;
 use super::text::{and_list, capital, clean, joined, plural};
-use super::workload_figure::{Near, half_width, near, shown_on};
+use super::workload_figure::{Near, delivered_share, half_width, near, shown_on};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -25,6 +26,9 @@ const CAUSES: usize = 3;
 pub struct FirstScreen {
     /// The results, a subsystem each.
     pub parts: Vec<ScreenPart>,
+    /// `FP peak: 118.1 GFLOP/s possible, 67.8 delivered: CPU quota of 1.2 CPUs.` `None` where the run
+    /// got all but all of its CPUs.
+    pub got: Option<String>,
     /// What is not valid and why, worst first.
     pub causes: Vec<Cause>,
     /// Further causes, which are among the findings.
@@ -112,6 +116,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     let chosen: Vec<&Chosen> = all.iter().flat_map(|(_, chosen)| chosen).collect();
     FirstScreen {
         parts: all.iter().map(part).collect(),
+        got: chosen.iter().find_map(|c| got(run, groups, c)),
         causes: bad().take(CAUSES).map(|f| cause(f, &chosen)).collect(),
         more: bad().count().saturating_sub(CAUSES),
     }
@@ -190,6 +195,37 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
             _ => String::new(),
         },
         reference: reference_ratio(m),
+    })
+}
+
+/// A run that got less of its CPUs than this is said so.
+const ALL_BUT_ALL: f64 = 0.95;
+
+/// What was possible and what was delivered of a CPU load, and who took the rest.
+fn got(run: &Run, groups: &[Group], chosen: &Chosen) -> Option<String> {
+    let m = chosen.measurement;
+    let is_attainable = m.summary.as_ref()?.headline == FigureKind::Attainable;
+    let share = delivered_share(m).filter(|share| is_attainable && *share < ALL_BUT_ALL)?;
+    let row = row(groups, chosen)?;
+    let (possible, delivered) = (row.value?, row.delivered?);
+    let unit = &row.unit;
+    let cause = taker(run, m).map_or_else(String::new, |cause| format!(": {cause}"));
+    let share = percent(share)?;
+    Some(format!(
+        "{}: {possible} {unit} possible, {delivered} delivered ({share} %){cause}.",
+        row.title
+    ))
+}
+
+/// Who took most of the time of a load's threads.
+fn taker(run: &Run, m: &Measurement) -> Option<String> {
+    let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?.divided();
+    let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
+    let (_, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
+    Some(match quota.filter(|_| most.name == TimeCause::THROTTLED) {
+        Some(cpus) => format!("CPU quota of {}", counted(cpus, "CPU")),
+        None => most.name.to_owned(),
     })
 }
 

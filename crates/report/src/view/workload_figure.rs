@@ -1,6 +1,6 @@
 //! The figure that answers for a workload, on a scale of its own.
 
-use proofmark_model::{Measurement, Summary, Verdict};
+use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict};
 use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
@@ -16,6 +16,8 @@ pub struct Near {
     pub percent: String,
     /// Efficiency from 0 to 100, cut at both ends, for a bar.
     pub bar: f64,
+    /// The same of what was delivered, where the figure is what was possible.
+    pub delivered_bar: Option<f64>,
     /// `of its ceiling of 129.0 GFLOP/s`.
     pub of: String,
 }
@@ -175,12 +177,23 @@ fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
 }
 
 /// The share of the ceiling.
+/// What was delivered of what was possible, where these are two figures.
+pub fn delivered_share(m: &Measurement) -> Option<f64> {
+    let s = m.summary.as_ref().filter(|s| s.headline != FigureKind::Delivered)?;
+    let share = s.delivered.value? / s.value();
+    // A time that was delivered is longer than the possible one.
+    let share = if m.better == Better::Lower { share.recip() } else { share };
+    Some(share).filter(|share| share.is_finite() && *share >= 0.0)
+}
+
 pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     let efficiency = m.efficiency?;
     let ceiling = m.ceiling.as_ref()?;
+    let bar = |share: f64| (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0;
     Some(Near {
         percent: percent(efficiency)?,
-        bar: (efficiency * 1000.0).round().clamp(0.0, 1000.0) / 10.0,
+        bar: bar(efficiency),
+        delivered_bar: delivered_share(m).map(|share| bar(share * efficiency)),
         of: format!("of its ceiling of {}", scale.with_label(ceiling.value)?),
     })
 }

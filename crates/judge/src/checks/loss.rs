@@ -1,0 +1,87 @@
+//! What a disturbance cost, from the trials themselves: those beside it against those without.
+//!
+//! A share of a resource is no loss: what it costs depends on who waits for whom. Where enough trials
+//! were without the disturbance, their median is what the figure would be.
+
+use proofmark_model::{Measurement, Severity, Trial, median, median_interval};
+
+/// Trials without it that show what the figure would be: as many as an interval of their median needs.
+const LEAST: usize = 6;
+
+/// The share of the headline that was lost, with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Loss {
+    pub(super) value: f64,
+    /// How wide the interval of the other trials' median is.
+    pub(super) width: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Loss {
+    /// Of the trials that are beside somebody, if there are some, and enough others.
+    pub(super) fn of_trials(m: &Measurement, is_beside: impl Fn(&Trial) -> bool) -> Option<Self> {
+        let rest: Vec<f64> =
+            m.trials.iter().filter(|t| !is_beside(t)).map(|t| m.unit.rate(t.value)).collect();
+        if rest.len() < LEAST || rest.len() == m.trials.len() {
+            return None;
+        }
+        let rate = m.unit.rate(m.summary.as_ref()?.value());
+        let (middle, ends) = (median(&rest)?, median_interval(&rest)?);
+        let width = crate::width::width(middle, ends);
+        let of = |usual: f64| Some(1.0 - rate / usual).filter(|loss| loss.is_finite());
+        Some(Self { value: of(middle)?, width, low: of(ends[0])?, high: of(ends[1])? })
+    }
+
+    /// What it weighs: a note if even the greatest loss is within the tolerance, suspect if the least
+    /// is not; `None` if that is not known.
+    pub(super) fn severity(self, m: &Measurement) -> Option<Severity> {
+        let tolerance = m.subsystem.tolerance();
+        match self {
+            Self { high, .. } if high <= tolerance => Some(Severity::Note),
+            Self { low, .. } if low > tolerance => Some(Severity::Suspect),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    /// Random reads of which so many trials, at this share of the rate, were beside somebody.
+    fn read(beside: usize, rate: f64) -> Measurement {
+        let m = each(rand_read(1), |i, t| {
+            if i < beside {
+                t.value *= rate;
+                t.work *= rate;
+                t.conditions.other_cpu_s = Some(1.0);
+            } else {
+                t.conditions.other_cpu_s = None;
+            }
+        });
+        let summary = proofmark_model::summarise_trials(
+            proofmark_model::Cut::Single,
+            m.unit,
+            &m.trials,
+            false,
+        );
+        Measurement { summary, ..m }
+    }
+
+    fn weighed(m: &Measurement) -> Option<Severity> {
+        Loss::of_trials(m, |t| t.conditions.other_cpu_s.is_some())?.severity(m)
+    }
+
+    #[test]
+    fn the_trials_without_it_show_what_was_lost() {
+        assert_eq!(weighed(&read(1, 0.5)), Some(Severity::Note), "5 % of ten trials");
+        assert_eq!(weighed(&read(4, 0.1)), Some(Severity::Suspect), "36 %");
+        assert_eq!(weighed(&read(4, 0.375)), None, "24.9 % or 25.1 %");
+        assert_eq!(weighed(&read(5, 0.1)), None, "five are too few");
+        assert_eq!(weighed(&read(0, 0.1)), None, "all without");
+        let loss = Loss::of_trials(&read(4, 0.1), |t| t.conditions.other_cpu_s.is_some()).unwrap();
+        assert!((loss.value - 0.36).abs() < 0.01, "{loss:?}");
+    }
+}
