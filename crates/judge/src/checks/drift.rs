@@ -138,10 +138,10 @@ pub(super) static FALLING_RATE: Check = Check {
     class: Class::DISTURBANCE,
     title: "Rate that did not last",
     about: "Whether the first trials of a disk or network result were faster than all later ones. The \
-         check splits the trials where both parts scatter least around their medians. It is \
-         suspect if the rate falls to the end by at least 15 % and more than the target, and the fall \
-         is six times the noise or steady by Kendall's test: an allowance was used up, and the \
-         median is neither rate. The finding gives the burst, the sustained rate and \
+         check splits the trials where both parts scatter least around their medians. The \
+         rate must fall to the end by at least 15 %, and the fall be six times the noise or steady by \
+         Kendall's test: a note, and above the tolerance (25 %) suspect: an allowance was used up, and \
+         the figure is neither rate. The finding gives the burst, the sustained rate and \
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
          drive, or a limit set during the run. Needs 6 trials; trend and clusters may note the \
          same. Quote the sustained rate of a longer run.",
@@ -176,8 +176,8 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "quote the rate after burst credits and caches are used up: run longer";
     // The interval spans both rates; that the fall exceeds the noise of either is known.
-    let target = ctx.policy.target_for(m.subsystem);
-    let severity = if fall > target { Severity::Suspect } else { Severity::Note };
+    let tolerance = m.subsystem.tolerance();
+    let severity = if fall > tolerance { Severity::Suspect } else { Severity::Note };
     let finding = FALLING_RATE.finding(severity, message, advice).with("burst", step.burst);
     let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
     Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))

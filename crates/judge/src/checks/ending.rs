@@ -74,20 +74,28 @@ fn system_limit(_: &Context, m: &Measurement) -> Option<Finding> {
 
 pub(super) static REFUSED: Check = Check {
     id: "refused",
-    class: Class::CLAIM,
+    class: Class::claim("the workload could not go on; its trials so far count"),
     title: "Configuration not possible here",
     about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
          instead of measuring something else. The configuration is not run, and the finding has the \
-         workload's reason. Remove the configuration, or choose another value of the parameter \
+         workload's reason. If it cannot go on after some trials, the result is suspect. Remove the configuration, or choose another value of the parameter \
          that it names.",
     examine: Examine::Ours(refused),
 };
 
 fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
     let Ending::Refused { reason } = &m.ending else { return None };
-    let message = format!("the workload refuses this configuration: {reason}");
-    let advice = "remove the configuration, or choose another value of the parameter";
-    Some(REFUSED.not_run(message, advice).with("reason", reason.as_str()))
+    let finding = match m.trials.len() {
+        0 => REFUSED.not_run(
+            format!("the workload refuses this configuration: {reason}"),
+            "remove the configuration, or choose another value of the parameter",
+        ),
+        n => REFUSED.suspect(
+            format!("the workload could not go on after {}: {reason}", counted(n, "trial")),
+            "remove what the reason names, and repeat the measurement",
+        ),
+    };
+    Some(finding.with("reason", reason.as_str()))
 }
 
 pub(super) static UNFINISHED: Check = Check {
@@ -181,7 +189,11 @@ mod tests {
             ("a crash", ended(crashed(None)), SILENT),
         ]);
         let refused = Ending::Refused { reason: "this CPU has no avx512".to_owned() };
-        REFUSED.expect([("refused", empty(refused), not_run("no avx512"))]);
+        let later = Measurement { ending: refused.clone(), ..flops(1) };
+        REFUSED.expect([
+            ("refused", empty(refused), not_run("no avx512")),
+            ("after some trials", later, suspect("could not go on after 10 trials ... no avx512")),
+        ]);
         let by = Ending::Interrupted { by: "SIGINT".to_owned() };
         UNFINISHED.expect([
             ("interrupted", ended(by), suspect("SIGINT ... 10 trials")),

@@ -12,7 +12,7 @@ use proofmark_model::{
 use super::share::Share;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
-use crate::network::{datagrams, retransmitted, segments, streams, whose};
+use crate::network::{datagrams, over_loopback, retransmitted, segments, streams, whose};
 
 /// Up to here the receiver kept up. Beyond, so much of the sender's work is thrown away,
 /// on CPUs or a link that both may share, that the rate is one of an overload.
@@ -30,7 +30,8 @@ pub(super) static UDP_LOSS: Check = Check {
     title: "Datagrams lost",
     about: "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \
          the receiver's, and the finding adds what was sent. More than 10 % of a stream is \
-         suspect: the rate is that of an overload, not the path's capacity. Any lost round trip is \
+         suspect if the ends dropped more than a tenth of them, or over loopback: the rate is that of an \
+         overload. What a full queue on the way drops leaves the path its rate: a note. Any lost round trip is \
          suspect too, since waiting for it is part of the time. Both are notes if only the worst \
          tenth of the trials causes it. Pace the sender (parameter rate) below what arrives, and \
          see dropped_packets for the places.",
@@ -45,13 +46,20 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
-    let severity = share.severity(threshold).unwrap_or(Severity::Note);
+    // What a full queue of the link drops leaves the link its rate.
+    let by_ends =
+        streams(m) && (over_loopback(m) || lost_at_ends(m) as f64 > OVERLOAD * share.amount);
+    let severity = match share.severity(threshold) {
+        Some(severity) if by_ends || !streams(m) => severity,
+        _ => Severity::Note,
+    };
     let message = if streams(m) {
         let rate = m.summary.as_ref().map(|s| s.value()).filter(|r| r.is_finite());
         let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
         let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
             let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
-            format!(": {sent} sent, {got} received (the result)")
+            let on_the_way = if by_ends { "" } else { "; the ends dropped next to none of them" };
+            format!(": {sent} sent, {got} received (the result){on_the_way}")
         });
         format!("{} of the datagrams were lost{both}", percent(share.all))
     } else {
@@ -66,6 +74,12 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
                   places";
     let finding = UDP_LOSS.finding(severity, message, advice);
     Some(share.add_to(finding, "lost").with("sent", all.sent).with("received", all.received))
+}
+
+/// Datagrams that the systems of the ends dropped, by their own counts.
+fn lost_at_ends(m: &Measurement) -> u64 {
+    let at = |end| [BUFFERS, BACKLOG, INTERFACE].map(|place| dropped(m, end, place)).into_iter();
+    End::BOTH.into_iter().flat_map(at).fold(0, u64::saturating_add)
 }
 
 /// Share that may be dropped unnoticed: protocols that nobody asked for count as dropped too.
