@@ -1,7 +1,7 @@
 //! How a run ends: its files, what is printed, the exit status.
 
 use anyhow::{Context as _, Result};
-use proofmark_model::{Ending, Run, Verdict, counted};
+use proofmark_model::{Ending, Measurement, Run, Verdict, counted};
 use proofmark_report::Options;
 use proofmark_run::RunFile as _;
 
@@ -76,6 +76,13 @@ fn limited(run: &Run) -> Option<String> {
     }
 }
 
+/// Whether a measurement that had begun could not go on, as when its server was lost.
+fn could_not_go_on(run: &Run) -> bool {
+    let broken =
+        |m: &Measurement| matches!(m.ending, Ending::Refused { .. }) && !m.trials.is_empty();
+    run.measurements.iter().any(broken)
+}
+
 fn outcome(run: &Run, rules: ExitRules) -> Outcome {
     if run.interrupted.as_deref().and_then(limit_of_signal).is_some() {
         return Outcome::Failed;
@@ -85,7 +92,7 @@ fn outcome(run: &Run, rules: ExitRules) -> Outcome {
     }
     match run.verdict() {
         None => Outcome::Failed,
-        Some(_) if limited(run).is_some() => Outcome::Failed,
+        Some(_) if limited(run).is_some() || could_not_go_on(run) => Outcome::Failed,
         Some(_) if run.measurements.iter().all(|m| m.verdict == Verdict::NotRun) => Outcome::Failed,
         Some(Verdict::Invalid) => Outcome::Doubtful,
         Some(Verdict::Suspect) if rules.strict => Outcome::Doubtful,
@@ -134,5 +141,12 @@ mod tests {
             assert_eq!(outcome(&run, rules), expected, "{rules:?}");
         }
         assert_eq!(outcome(&run(Vec::new()), lenient), Outcome::Failed);
+        let not_run = || of(Verdict::NotRun, None);
+        assert_eq!(outcome(&not_run(), lenient), Outcome::Failed, "nothing was measured");
+        let mut some = not_run();
+        some.measurements.extend(of(Verdict::Coarse, Some(0.9)).measurements);
+        assert_eq!(outcome(&some, strict), Outcome::Done);
+        some.measurements[1].ending = Ending::Refused { reason: "the server is gone".to_owned() };
+        assert_eq!(outcome(&some, lenient), Outcome::Failed, "a measurement that had begun");
     }
 }

@@ -118,8 +118,8 @@ const STATUSES: &[Item] = &[
     ("1", "The command failed; standard error has the reason.", ALL),
     (
         "1",
-        "A limit of the system, such as RLIMIT_NOFILE, ended a result; standard error names it, and \
-        the other results are kept.",
+        "A limit of the system, such as RLIMIT_NOFILE, ended a result, or a measurement could not go on, \
+        as when its server was lost; the other results are kept. Or nothing could be run.",
         &["run", "noise", "endure"],
     ),
     ("2", "Invalid argument or input file.", ALL),

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::lab::disk::{
-    Mounted, Throttle, folder, has_open_files, neighbour_writing_to, refusing, without_io_uring,
+    Mounted, Throttle, folder, has_open_files, neighbours_writing_to, refusing, without_io_uring,
 };
 use super::lab::{alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
@@ -130,7 +130,7 @@ fn direct_io_that_is_refused_is_reported() {
     let m = measured(ramfs.path(), "disk.rand_read");
     let Ending::Refused { reason } = &m.ending else { panic!("{:?}", m.ending) };
     assert!(reason.contains("direct I/O"), "{reason}");
-    assert_eq!(m.verdict, Verdict::Invalid);
+    assert_eq!(m.verdict, Verdict::NotRun);
 }
 
 #[test]
@@ -188,15 +188,32 @@ fn another_process_on_the_device_is_named() {
     let _turn = alone();
     let (here, there) = (folder(), folder());
     let alone = measured(here.path(), "disk.rand_read");
-    let Some(neighbour) = neighbour_writing_to(there.path()) else { return };
+    let Some(neighbours) = neighbours_writing_to(there.path(), 16) else { return };
     let (run, _) = run_json(&mut disk(here.path(), &["disk.rand_read"]));
-    drop(neighbour);
+    drop(neighbours);
     if !is_on_a_disk(&run) {
         return;
     }
     let m = &run.measurements[0];
     assert_eq!(found(m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
     assert_ne!(found(&alone, "page_cache"), Some(Severity::Invalid), "{:?}", alone.findings);
+}
+
+#[test]
+fn commits_beside_another_writer_are_suspect() {
+    let _turn = alone();
+    let (here, there) = (folder(), folder());
+    let alone = measured(here.path(), "disk.fsync");
+    let Some(neighbours) = neighbours_writing_to(there.path(), 8) else { return };
+    let (run, _) = run_json(&mut disk(here.path(), &["disk.fsync"]));
+    drop(neighbours);
+    if !is_on_a_disk(&run) {
+        return;
+    }
+    assert_ne!(found(&alone, "shared_device"), Some(Severity::Suspect), "{:?}", alone.findings);
+    let m = &run.measurements[0];
+    assert_eq!(found(m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
+    assert_eq!(m.verdict, Verdict::Suspect);
 }
 
 #[test]

@@ -177,15 +177,18 @@ fn whole_disk(device: u64) -> Option<String> {
     Some(of(disk)?.trim().to_owned())
 }
 
-/// Another process's work on the disk under a folder: direct writes of 1 MiB, until dropped. `None`
-/// where the file system takes no direct I/O, which is said.
-pub fn neighbour_writing_to(folder: &Path) -> Option<Busy> {
-    let file = format!("of={}", folder.join("neighbour").display());
-    let writes = ["if=/dev/zero", &file, "bs=1M", "count=16", "oflag=direct", "conv=notrunc"];
-    allowed(succeeds("dd", &writes).then_some(()), "no direct I/O here")?;
-    let mut command = Command::new("sh");
-    command.args(["-c", "while :; do dd \"$@\" 2>/dev/null; done", "sh"]).args(writes);
-    Some(Busy::with(&mut command))
+/// Other processes' work on the disk under a folder: each writes 1 MiB directly, one after the other,
+/// until dropped. `None` where the file system takes no direct I/O, which is said.
+pub fn neighbours_writing_to(folder: &Path, count: usize) -> Option<Vec<Busy>> {
+    let neighbour = |i: usize| {
+        let file = format!("of={}", folder.join(format!("neighbour{i}")).display());
+        let writes = ["if=/dev/zero", &file, "bs=1M", "count=64", "oflag=direct", "conv=notrunc"];
+        allowed(succeeds("dd", &writes).then_some(()), "no direct I/O here")?;
+        let mut command = Command::new("sh");
+        command.args(["-c", "while :; do dd \"$@\" 2>/dev/null; done", "sh"]).args(writes);
+        Some(Busy::with(&mut command))
+    };
+    (0..count).map(neighbour).collect()
 }
 
 /// The command, to which the kernel refuses io_uring as a container's filter does.

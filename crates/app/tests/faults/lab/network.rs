@@ -86,6 +86,15 @@ impl Hosts {
         shown[0]["drops"].as_u64().unwrap()
     }
 
+    /// Datagrams from the client host to a port of the other that nobody reads, until it is dropped.
+    pub fn flood(&self) -> super::Busy {
+        let script = format!(
+            "while :; do dd if=/dev/zero bs=1400 count=1000 >/dev/udp/{SERVER}/9 2>/dev/null; done"
+        );
+        let mut bash = Command::new("bash");
+        super::Busy::with(self.on_client(bash.args(["-c", &script])))
+    }
+
     pub fn set_mtu(&self, mtu: u64) {
         for host in [&self.client, &self.server] {
             let mtu = mtu.to_string();
