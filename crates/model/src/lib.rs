@@ -11,6 +11,7 @@ mod anonymous;
 mod ceiling;
 mod comparison;
 mod delivered;
+mod end_traffic;
 mod ending;
 mod figure_values;
 mod figures;
@@ -58,6 +59,7 @@ pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     ComparedSubsystem, Comparison, Difference, Number, Side, comparison_schema, contradicts,
 };
+pub use end_traffic::EndTraffic;
 pub use ending::Ending;
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
@@ -86,8 +88,8 @@ pub use measurement::{
 };
 pub use nearest::did_you_mean;
 pub use network::{
-    Datagrams, Direction, End, EndTraffic, Interface, Network, NetworkPath, NetworkTraffic,
-    ServerEnd, TcpState, UDP_BUFFER,
+    Datagrams, Direction, End, Interface, Network, NetworkPath, NetworkTraffic, ServerEnd,
+    TcpState, UDP_BUFFER,
 };
 pub use params::{Param, Params, Point};
 pub use placement::{CpuDistance, CpuPairSeen, CpuPlacement, CpuPlacements, placement_words};

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuQuota, Measurement, Params, Probe, Trial, Unit};
+use crate::{EndTraffic, Measurement, Params, Probe, Trial, Unit};
 
 /// Where the network subsystem works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -299,74 +299,6 @@ pub struct TcpState {
     pub segment_bytes: u64,
 }
 
-/// What one end's system counted during a trial, for whomever. `None`: not reported.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct EndTraffic {
-    /// Bytes that its interface took in, headers included (/proc/net/dev).
-    pub in_bytes: Option<u64>,
-    /// Bytes that its interface sent.
-    pub out_bytes: Option<u64>,
-    /// Bytes that all its interfaces but the loopback's took in: packets may come and leave by
-    /// several, as with service addresses and routes of equal cost.
-    pub all_in_bytes: Option<u64>,
-    /// Bytes that they sent.
-    pub all_out_bytes: Option<u64>,
-    /// Packets that its interface took in, after it had put segments together.
-    pub in_packets: Option<u64>,
-    /// Packets that its interface sent, before it took segments apart.
-    pub out_packets: Option<u64>,
-    /// Packets that its interface dropped or found damaged.
-    pub dropped: Option<u64>,
-    /// TCP segments sent again (/proc/net/snmp).
-    pub retransmits: Option<u64>,
-    /// Datagrams handed to a socket.
-    pub in_datagrams: Option<u64>,
-    /// Datagrams sent.
-    pub out_datagrams: Option<u64>,
-    /// Datagrams for which a socket's buffer had no room.
-    pub full_buffers: Option<u64>,
-    /// Packets dropped because a CPU could not keep up (/proc/net/softnet_stat).
-    pub cpu_dropped: Option<u64>,
-    /// CPU time of this end's own threads, in CPU-seconds.
-    pub own_cpu_s: Option<f64>,
-    /// Time that anything ran on the CPUs that this end may use, in CPU-seconds.
-    pub busy_s: Option<f64>,
-    /// CPUs that this end may use.
-    pub cpus: Option<u64>,
-    /// Time that a hypervisor took from these CPUs, in CPU-seconds; ticks of 10 ms.
-    pub steal_s: Option<f64>,
-    /// Time that this end's threads were runnable without a CPU (run delay), in seconds.
-    pub waiting_s: Option<f64>,
-    /// Time that a CPU quota held this end back, in seconds. The client's is in the conditions.
-    pub throttled_s: Option<f64>,
-    /// Its tightest CPU quota; null without one, or where it did not look.
-    pub quota: Option<CpuQuota>,
-    /// Time that none of its threads could run: see the conditions.
-    pub stopped_s: Option<f64>,
-    /// Name of the process that traced one of its threads (ptrace).
-    pub tracer: Option<String>,
-}
-
-impl EndTraffic {
-    /// Bytes that the interface of this end, which is `end`, moved the way, or the ways, that
-    /// the blocks go.
-    pub fn carried(&self, direction: Direction, end: End) -> Option<u64> {
-        Self::sum([self.out_bytes, self.in_bytes], direction, end)
-    }
-
-    /// The same of all its interfaces.
-    pub fn all_carried(&self, direction: Direction, end: End) -> Option<u64> {
-        Self::sum([self.all_out_bytes, self.all_in_bytes], direction, end)
-    }
-
-    fn sum([out, into]: [Option<u64>; 2], direction: Direction, end: End) -> Option<u64> {
-        let part = |counted, wanted| if wanted { counted } else { Some(0) };
-        let sent: u64 = part(out, direction.sends(end))?;
-        Some(sent.saturating_add(part(into, direction.receives(end))?))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -399,17 +331,6 @@ mod tests {
             "one does not report it"
         );
         assert_eq!((of(9, 10, None).lost(), of(0, 0, None).loss()), (0, 0.0));
-    }
-    #[test]
-    fn each_direction_is_carried_by_its_own_counters() {
-        let end = EndTraffic { in_bytes: Some(10), out_bytes: Some(1), ..EndTraffic::default() };
-        let carried = |d| End::BOTH.map(|e| end.carried(d, e));
-        assert_eq!(carried(Direction::Forward), [Some(1), Some(10)]);
-        assert_eq!(carried(Direction::Reverse), [Some(10), Some(1)]);
-        assert_eq!(carried(Direction::Both), [Some(11), Some(11)]);
-        let silent = EndTraffic { in_bytes: None, ..end };
-        assert_eq!(silent.carried(Direction::Forward, End::ClientSide), Some(1), "not asked for");
-        assert_eq!(silent.carried(Direction::Both, End::ClientSide), None);
     }
 
     #[test]

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Verdict,
-    WorkloadSpec, clean, clean_excerpt,
+    Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Unit, Verdict,
+    WorkloadSpec, clean, clean_excerpt, format_quantity,
 };
 
 /// Version of the run file's shape.
@@ -65,6 +65,9 @@ pub struct Program {
     pub cpu_s: f64,
     /// The same as a share of the time of one CPU.
     pub of_one_cpu: f64,
+    /// Bytes per second that they had devices read and write; 0 where this user may not look.
+    #[serde(default)]
+    pub io_bytes_per_s: f64,
 }
 
 impl Program {
@@ -78,6 +81,16 @@ impl Program {
             all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::LEAST);
         let named = worth_it.take(most);
         let named = named.map(|p| format!("{} {:.1} %", clean(&p.name), 100.0 * p.of_one_cpu));
+        let named: Vec<String> = named.collect();
+        (!named.is_empty()).then(|| named.join(", "))
+    }
+
+    /// `dd 1.200 GB/s, rsync 30.00 MB/s`: those that moved most; `None` where none moved 1 MB/s.
+    pub fn disk_users(all: &[Self]) -> Option<String> {
+        let mut users: Vec<&Self> = all.iter().filter(|p| p.io_bytes_per_s >= 1e6).collect();
+        users.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
+        let rate = |p: &&Self| format_quantity(p.io_bytes_per_s, Unit::BytePerSecond);
+        let named = users.iter().take(3).map(|p| format!("{} {}", clean(&p.name), rate(p)));
         let named: Vec<String> = named.collect();
         (!named.is_empty()).then(|| named.join(", "))
     }

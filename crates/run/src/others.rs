@@ -1,4 +1,5 @@
-//! Who else uses this machine's CPUs during a run: programs by name, with their CPU time.
+//! Who else uses this machine's CPUs and disks during a run: programs by name, with their CPU time and
+//! the bytes that they had devices read and write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,9 +15,10 @@ use crate::event::{Observer, Step};
 /// process does after the last look before it ends is not seen.
 const EVERY_S: f64 = 2.0;
 
-/// Programs that are named, and the least of one CPU's time that is worth it.
+/// Programs that are named, and the least of one CPU's time, or bytes a second, that is worth it.
 const MOST: usize = 10;
 const LEAST: f64 = 1e-3;
+const LEAST_BYTES: f64 = 1e6;
 
 /// The flag of the kernel's own threads (Linux `include/linux/sched.h`, `PF_KTHREAD`), and what they are
 /// called together.
@@ -35,7 +37,15 @@ struct Process {
     id: Id,
     parent: u32,
     name: String,
+    used: Used,
+}
+
+/// What it used since it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Used {
     ticks: u64,
+    /// Read and written; 0 where this user may not look.
+    bytes: u64,
 }
 
 /// Looks at all processes when a run begins, and between its trials.
@@ -43,15 +53,15 @@ pub(crate) struct Others<'a> {
     clock: &'a dyn Clock,
     began: f64,
     looked: f64,
-    ticks: BTreeMap<Id, u64>,
-    took: BTreeMap<String, u64>,
+    seen: BTreeMap<Id, Used>,
+    took: BTreeMap<String, Used>,
 }
 
 impl<'a> Others<'a> {
     pub(crate) fn new(clock: &'a dyn Clock) -> Self {
         let now = clock.now();
-        let ticks = processes().into_iter().map(|p| (p.id, p.ticks)).collect();
-        Self { clock, began: now, looked: now, ticks, took: BTreeMap::new() }
+        let seen = processes().into_iter().map(|p| (p.id, p.used)).collect();
+        Self { clock, began: now, looked: now, seen, took: BTreeMap::new() }
     }
 
     fn look(&mut self) {
@@ -64,25 +74,30 @@ impl<'a> Others<'a> {
         let ours = family(all, own);
         let mut now = BTreeMap::new();
         for p in all {
-            now.insert(p.id, p.ticks);
-            let since = p.ticks.saturating_sub(self.ticks.get(&p.id).copied().unwrap_or(0));
-            if since > 0 && !ours.contains(&p.id.0) {
-                *self.took.entry(p.name.clone()).or_default() += since;
+            now.insert(p.id, p.used);
+            let before = self.seen.get(&p.id).copied().unwrap_or_default();
+            let ticks = p.used.ticks.saturating_sub(before.ticks);
+            let bytes = p.used.bytes.saturating_sub(before.bytes);
+            if ticks + bytes > 0 && !ours.contains(&p.id.0) {
+                let took = self.took.entry(p.name.clone()).or_default();
+                (took.ticks, took.bytes) = (took.ticks + ticks, took.bytes.saturating_add(bytes));
             }
         }
-        self.ticks = now;
+        self.seen = now;
     }
 
     /// The programs that took most of a CPU's time.
     pub(crate) fn finish(mut self) -> Vec<Program> {
         self.look();
         let seconds = self.looked - self.began;
-        let program = |(name, ticks): (String, u64)| {
-            let cpu_s = ticks as f64 / clock_ticks_per_second() as f64;
-            Program { name, cpu_s, of_one_cpu: cpu_s / seconds.max(f64::MIN_POSITIVE) }
+        let program = |(name, took): (String, Used)| {
+            let cpu_s = took.ticks as f64 / clock_ticks_per_second() as f64;
+            let each = |amount: f64| amount / seconds.max(f64::MIN_POSITIVE);
+            let io_bytes_per_s = each(took.bytes as f64);
+            Program { name, cpu_s, of_one_cpu: each(cpu_s), io_bytes_per_s }
         };
         let mut all: Vec<Program> = self.took.into_iter().map(program).collect();
-        all.retain(|p| p.of_one_cpu >= LEAST);
+        all.retain(|p| p.of_one_cpu >= LEAST || p.io_bytes_per_s >= LEAST_BYTES);
         all.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
         all.truncate(MOST);
         all
@@ -115,9 +130,19 @@ fn processes() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let read = |entry: fs::DirEntry| {
         let number = entry.file_name().to_str()?.parse().ok()?;
-        parse(number, &fs::read(entry.path().join("stat")).ok()?)
+        let mut process = parse(number, &fs::read(entry.path().join("stat")).ok()?)?;
+        let io = fs::read_to_string(entry.path().join("io")).unwrap_or_default();
+        process.used.bytes = moved(&io);
+        Some(process)
     };
     entries.filter_map(read).collect()
+}
+
+/// Bytes that a process had devices read and write, from the text of its io file.
+fn moved(io: &str) -> u64 {
+    let field = |name| io.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok());
+    let [read, written] = ["read_bytes:", "write_bytes:"].map(|name| field(name).unwrap_or(0));
+    read.saturating_add(written)
 }
 
 /// One from the bytes of its stat file. Its name is any bytes, in the first and last brackets.
@@ -133,7 +158,7 @@ fn parse(number: u32, stat: &[u8]) -> Option<Process> {
             0 => clean_excerpt(name, LONGEST),
             _ => KERNEL_NAME.to_owned(),
         },
-        ticks: field(11)?.checked_add(field(12)?)?,
+        used: Used { ticks: field(11)?.checked_add(field(12)?)?, bytes: 0 },
     })
 }
 
@@ -145,12 +170,13 @@ mod tests {
     use super::*;
 
     fn process(id: Id, parent: u32, name: &str, ticks: u64) -> Process {
-        Process { id, parent, name: name.to_owned(), ticks }
+        Process { id, parent, name: name.to_owned(), used: Used { ticks, bytes: 10 * ticks } }
     }
 
     fn others(ticks: &[(Id, u64)]) -> Others<'static> {
-        let ticks = ticks.iter().copied().collect();
-        Others { clock: &RawClock, began: 0.0, looked: 0.0, ticks, took: BTreeMap::new() }
+        let used = |(id, ticks): &(Id, u64)| (*id, Used { ticks: *ticks, bytes: 0 });
+        let seen = ticks.iter().map(used).collect();
+        Others { clock: &RawClock, began: 0.0, looked: 0.0, seen, took: BTreeMap::new() }
     }
 
     #[test]
@@ -169,16 +195,31 @@ mod tests {
         ];
         seen.add(&at_first, 50);
         seen.add(&[process((10, 2), 1, "sh", 5)], 50);
-        let took: Vec<(&str, u64)> = seen.took.iter().map(|(n, t)| (n.as_str(), *t)).collect();
-        assert_eq!(took, [("cargo", 105), ("kernel threads", 5), ("sh", 8)]);
+        let took = |of: fn(&Used) -> u64| -> Vec<(&str, u64)> {
+            seen.took.iter().map(|(name, used)| (name.as_str(), of(used))).collect()
+        };
+        assert_eq!(took(|u| u.ticks), [("cargo", 105), ("kernel threads", 5), ("sh", 8)]);
+        assert_eq!(took(|u| u.bytes), [("cargo", 6750), ("kernel threads", 50), ("sh", 80)]);
     }
 
     #[test]
     fn a_stat_file_is_read_whatever_its_name_is() {
         let stat = b"42 (a) R (b c) S 7 42 42 0 -1 4194560 9 0 0 0 250 50 0 0 20 0 1 0 777 1 2 3";
-        assert_eq!(parse(42, stat), Some(process((42, 777), 7, "a) R (b c", 300)));
+        let parsed = |number, stat: &[u8]| {
+            parse(number, stat).map(|p| Process { used: Used { bytes: 0, ..p.used }, ..p })
+        };
+        let process = |id, parent, name, ticks| {
+            let used = Used { ticks, bytes: 0 };
+            Some(Process { used, ..process(id, parent, name, ticks) })
+        };
+        assert_eq!(parsed(42, stat), process((42, 777), 7, "a) R (b c", 300));
         let kernel = b"7 (kworker/0:1) I 2 0 0 0 -1 69238880 0 0 0 0 1 3 0 0 20 0 1 0 9 0 0";
-        assert_eq!(parse(7, kernel), Some(process((7, 9), 2, KERNEL_NAME, 4)));
+        assert_eq!(parsed(7, kernel), process((7, 9), 2, KERNEL_NAME, 4));
+        assert_eq!(
+            moved("rchar: 9\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 1\n"),
+            12_288
+        );
+        assert_eq!(moved(""), 0, "another user's");
         assert_eq!(parse(42, b"42 (short) S 7"), None);
         assert!(processes().iter().any(|p| p.id.0 == std::process::id()));
     }

@@ -118,8 +118,8 @@ fn a_server_ends_when_it_is_told_to() {
         let (said, code) = server.end(signal);
         assert_eq!(code, Some(0), "{said}");
         assert!(said.contains(&format!("stopped by {name}")), "{said}");
-        // The run reports why.
-        assert_eq!(wait("the run to end", &mut run).code(), Some(3));
+        // The run reports why it could not go on.
+        assert_eq!(wait("the run to end", &mut run).code(), Some(1));
         let log = fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains("the server was stopped"), "{log}");
     }
@@ -161,7 +161,7 @@ fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let server = Served::start(serve("127.0.0.1:0", &key).args(["--max-bytes", "300MB"]));
     let streams = [point("network.tcp.stream", "200ms", ""), point("network.tcp.rtt", "20ms", "")];
     let mut run = begun_to(&server, &key, folder.path(), &streams);
-    assert_eq!(wait("the run to end", &mut run).code(), Some(3));
+    assert_eq!(wait("the run to end", &mut run).code(), Some(1));
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("its limit of bytes is reached"), "{log}");
     for m in &saved(folder.path()).measurements {

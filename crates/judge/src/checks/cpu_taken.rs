@@ -3,6 +3,7 @@
 
 use proofmark_model::{Cut, Finding, Measurement, Severity, Trial};
 
+use super::loss::Loss;
 use super::programs;
 use super::share::Share;
 use super::weight::Weight;
@@ -10,11 +11,30 @@ use super::where_it_ran::shared_by_us;
 use super::{Check, Class, Examine, found_before, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
+use crate::disk;
 use crate::execution::{Execution, others};
+use crate::network::over_loopback;
 use crate::words::counted;
 
 /// Less is noise of an account that goes by ticks of 10 ms: one tick in eight trials of 0.1 s.
 const STOLEN: f64 = 0.01;
+
+/// Share of its CPU time from which on a trial of single operations was beside somebody.
+const BESIDE: f64 = 0.05;
+
+/// What taken CPU time weighs for single operations, which wait for more than their own threads: the
+/// trials without it show what it cost, if they are enough; else its share weighs.
+fn shown_by_trials(
+    ctx: &Context,
+    m: &Measurement,
+    by_share: Severity,
+    taken: impl Fn(&Trial) -> Option<f64>,
+) -> Severity {
+    let is_beside = |t: &Trial| taken(t).is_some_and(|share| share > BESIDE);
+    let single = ctx.work(m).cut() == Cut::Single;
+    let loss = Loss::of_trials(m, is_beside).filter(|_| single);
+    loss.and_then(|loss| loss.severity(m)).unwrap_or(by_share)
+}
 
 pub(super) static STEAL: Check = Check {
     id: "steal",
@@ -32,7 +52,8 @@ fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
-    let severity = weight.taken(&share, STOLEN)?;
+    let stolen = |t: &Trial| Some(t.conditions.steal_s? / capacity.cpu_seconds(t));
+    let severity = shown_by_trials(ctx, m, weight.taken(&share, STOLEN)?, stolen);
     let message = format!(
         "the hypervisor took {} of the trials' CPU time{}",
         percent(share.all),
@@ -86,6 +107,20 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 
+/// What CPU time that others take costs commits, over that time: the threads of the journal wait as well.
+/// Recorded: 30 % costs 36 %.
+const COST_OF_COMMITS: f64 = 1.5;
+/// What it costs a loopback, where one end waits for the other. Recorded: 33 % costs 54 %.
+const COST_OF_LOOPBACK: f64 = 2.0;
+
+fn cost_of_cpu_time(m: &Measurement) -> f64 {
+    match () {
+        () if disk::measured(m) && disk::commits(m) => COST_OF_COMMITS,
+        () if over_loopback(m) => COST_OF_LOOPBACK,
+        () => 1.0,
+    }
+}
+
 /// Workload housekeeping takes a tenth of this.
 const COMPETED: f64 = 0.02;
 /// On many CPUs one competitor is a small share of all their time and yet holds
@@ -104,10 +139,11 @@ pub(super) static OTHER_CPU: Check = Check {
     about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
          More than 2 % of it, or a quarter of one CPU, is a note. It is weighed without the worst \
          tenth of the trials. With more threads than CPUs the account is coarse, and the threshold \
-         is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 10 %; \
+         is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 5 %; \
          with more threads than CPUs the check is silent, since the account includes kernel \
-         threads. For a network the threshold is 25 %; over loopback the check uses the time that \
-         all CPUs were busy with neither end, if the run may use them all. Where the system does not \
+         threads. For a network the threshold is 25 %; over loopback it is 5 %, and the check uses \
+         the time that all CPUs were busy with neither end, if the run may use them all. Of commits the \
+         share is weighed 1.5 times and over loopback 2 times, as recorded beside competitors. Where the system does not \
          report throttling, a CPU quota may have taken the time too. Stop the other process, or \
          reserve CPUs for the run.",
     examine: Examine::Both(other_cpu),
@@ -116,7 +152,9 @@ pub(super) static OTHER_CPU: Check = Check {
 fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpus = capacity.threads.min(capacity.cpus) as f64;
-    let threshold = if capacity.oversubscribed() || Execution::derive(ctx, m).rough_others {
+    let threshold = if over_loopback(m) {
+        BESIDE
+    } else if capacity.oversubscribed() || Execution::derive(ctx, m).rough_others {
         ROUGH
     } else {
         COMPETED.min(OF_ONE_CPU / cpus)
@@ -128,7 +166,10 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let taken = |t: &Trial| others(&capacity, m, t).filter(|_| !shared_by_us(t));
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
-    let severity = weight.taken(&share, threshold)?;
+    let of_trial = |t: &Trial| Some(taken(t)? / capacity.cpu_seconds(t));
+    weight.taken(&share, threshold)?;
+    let cost = share.times(cost_of_cpu_time(m));
+    let severity = shown_by_trials(ctx, m, weight.taken(&cost, threshold)?, of_trial);
     // Where threads wait for each other, all lose what one loses.
     let together = !weight.removed() && ctx.work(m).cut() != Cut::Single;
     let severity = match together && share.usual * cpus > OF_ONE_CPU {
@@ -239,8 +280,9 @@ mod tests {
         OTHER_CPU.expect([
             // Both ends use 0.03 of the 0.2 CPU-seconds of a trial each.
             ("the other end", taking(tcp(1, "loopback"), 0.06), SILENT),
-            ("nearly a quarter", busy(0.06 + 0.045), SILENT),
-            ("more than a quarter", busy(0.06 + 0.055), SUSPECT),
+            ("hardly any", busy(0.06 + 0.009), SILENT),
+            ("a tenth, which costs a fifth", busy(0.06 + 0.02), NOTE),
+            ("15 %, which cost 30 %", busy(0.06 + 0.03), SUSPECT),
             ("a peer", taking(tcp(1, "peer"), 0.06), SUSPECT),
             ("the kernel's own threads", taking(tcp(1, "peer"), 0.02), SILENT),
         ]);

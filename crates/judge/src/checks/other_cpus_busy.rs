@@ -1,12 +1,13 @@
 //! `other_cpus_busy`: CPUs that the threads do not use were busy, and share the path to memory.
 
-use proofmark_model::{Cut, Finding, Measurement, Trial, median};
+use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, median};
 
 use super::programs;
 use super::share::Share;
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
+use crate::capacity::Capacity;
 use crate::statistics::rank_score;
 
 /// A system's own housekeeping takes less.
@@ -28,7 +29,8 @@ pub(super) static CHECK: Check = Check {
          trials' time, by /proc/stat. More than 10 % of one CPU is a note: what runs there shares caches and \
          the path to memory, whether it uses them much or not. proofmark reports the cost only if it \
          shows in rounds with it (a CPU busy for half of the time or more) and rounds without: their rates \
-         must differ by a rank test (Mann-Whitney, 1 %). That cost is weighed. Stop other \
+         must differ by a rank test (Mann-Whitney, 1 %). That cost is weighed. If the other CPUs were busy \
+         for half of their time in all rounds, the cost is unknown, and the result suspect. Stop other \
          programs, or measure with all CPUs.",
     examine: Examine::Ours(examine),
 };
@@ -42,15 +44,31 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let cost = cost(m);
-    let severity = Weight::derive(m).change(cost.unwrap_or(0.0));
+    let severity = match cost {
+        Some(cost) => Weight::derive(m).change(cost),
+        None if is_always(ctx, m) => Severity::Suspect,
+        None => Severity::Note,
+    };
     let costs = match cost {
         Some(cost) => format!("rounds with it were {} slower than those without", percent(cost)),
+        None if severity == Severity::Suspect => {
+            "its cost is unknown: no round was without it".to_owned()
+        }
         None => "its cost is unknown: rounds with and without it do not differ enough".to_owned(),
     };
     let message =
         format!("other CPUs were busy for {} of one CPU's time; {costs}", percent(share.all));
     let advice = format!("stop other programs ({}), or measure with all CPUs", programs::who(ctx));
     Some(share.add_to(CHECK.finding(severity, message, advice), "elsewhere_cpu_s"))
+}
+
+/// Whether most of the other CPUs were busy, and no round shows the load without them.
+fn is_always(ctx: &Context, m: &Measurement) -> bool {
+    let Ok(capacity) = Capacity::derive(ctx.host, m) else { return false };
+    let all = ctx.host.cpu.logical_cpus.get().map_or(capacity.cpus, |n| u64::from(*n));
+    let others = all.saturating_sub(capacity.threads.min(capacity.cpus)).max(1) as f64;
+    let busy = |t: &Trial| Some(t.conditions.elsewhere_cpu_s? / (others * t.seconds));
+    m.trials.iter().all(|t| busy(t).is_some_and(|share| share >= WITH))
 }
 
 /// By how much the rounds with another busy CPU were slower, as a share, where they were.
@@ -92,7 +110,8 @@ mod tests {
     #[test]
     fn a_neighbour_is_named_and_its_cost_is_told_from_rounds_with_and_without_it() {
         CHECK.expect([
-            ("always", beside(stream("triad", 1), [1.0, 1.0], 0.8), NOTE),
+            ("always", beside(stream("triad", 1), [1.0, 1.0], 0.8), SUSPECT),
+            ("half of the time", beside(stream("triad", 1), [0.3, 0.3], 0.8), NOTE),
             ("every second round", beside(stream("triad", 1), [1.0, 0.0], 0.8), SUSPECT),
             ("without a cost", beside(stream("triad", 1), [1.0, 0.0], 1.0), NOTE),
             ("housekeeping", beside(stream("triad", 1), [0.05, 0.02], 1.0), SILENT),

@@ -1,4 +1,4 @@
-//! Who used CPU time besides the run, for the findings about it.
+//! Who used CPU time and disks besides the run, for the findings about it.
 
 use proofmark_model::Program;
 
@@ -10,6 +10,12 @@ pub(super) fn who(ctx: &Context) -> String {
         Some(named) => format!("CPU use during the run: {named}"),
         None => "top lists them".to_owned(),
     }
+}
+
+/// What to do about others on a device, with those that used disks most.
+pub(super) fn stop_disk_users(ctx: &Context) -> String {
+    let users = Program::disk_users(ctx.programs).unwrap_or_else(|| "iotop lists them".to_owned());
+    format!("stop other users of the device ({users}), or measure another device")
 }
 
 #[cfg(test)]
@@ -24,6 +30,7 @@ mod tests {
             name: name.into(),
             cpu_s: 60.0 * of_one_cpu,
             of_one_cpu,
+            io_bytes_per_s: 0.0,
         };
         let advice = |programs: &[(&str, f64)]| {
             let programs: Vec<Program> = programs.iter().copied().map(of).collect();

@@ -49,6 +49,11 @@ impl Share {
         Some(Self { all, usual, amount, trials: n, affected })
     }
 
+    /// The same where each part costs so many times what it takes.
+    pub(super) fn times(self, cost: f64) -> Self {
+        Self { all: cost * self.all, usual: cost * self.usual, ..self }
+    }
+
     /// The finding with the figures of this share; `amount` names the amount and its unit.
     pub(super) fn add_to(&self, finding: Finding, amount: &str) -> Finding {
         finding

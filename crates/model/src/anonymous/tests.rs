@@ -145,7 +145,12 @@ const SOURCE: &str = "/inputs/source";
 #[test]
 fn no_name_is_left_and_no_word_is_torn() {
     let mut run = full();
-    let used = |name: &str| Program { name: name.into(), cpu_s: 1.0, of_one_cpu: 0.1 };
+    let used = |name: &str| Program {
+        name: name.into(),
+        cpu_s: 1.0,
+        of_one_cpu: 0.1,
+        io_bytes_per_s: 0.0,
+    };
     run.programs = vec![used("payroll")];
     let said = "web-3 used 12 % in /home/alice/x; web-31 nothing; web-3.corp.example more. web-3.";
     let advice = "ask alice (CPU use during the run: payroll 10.0 %)";

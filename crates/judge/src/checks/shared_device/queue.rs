@@ -1,0 +1,84 @@
+//! Others' I/Os in the device together with the load's.
+
+use proofmark_model::{Finding, Measurement, Severity, Trial};
+
+use super::{CHECK, own_times};
+use crate::Context;
+use crate::checks::loss::Loss;
+use crate::checks::percent;
+use crate::checks::programs::stop_disk_users;
+use crate::disk::{Cached, Way, asked, asks, commits, in_flight_at_most};
+use crate::words::times;
+
+/// Others that have less of the device's I/Os in flight are not reported.
+const QUEUED: f64 = 0.05;
+/// Others' share of the I/Os in flight and of the bytes, both, from which on a result is suspect where the
+/// cost is not known. A queue alone may be one of discards that cost nothing: 30 MB/s of a journal had three
+/// quarters of the I/Os in flight beside random reads, at their full rate.
+const MUCH: f64 = 0.4;
+/// The same for bytes alone: few large I/Os fill a device beside many small ones. Beside readers with 13 %
+/// of the I/Os in flight and 88 % of the bytes, random reads at a queue depth of 32 lost 70 %.
+const MOST: f64 = 0.75;
+
+/// I/Os of others in flight during a trial, and the load's own, each times how long; `None` where its
+/// own are not known: the kernel reads ahead and writes back as it likes.
+pub(super) fn in_flight(ctx: &Context, m: &Measurement, t: &Trial) -> Option<(f64, f64)> {
+    if Cached::read(m) != Cached::Direct && !commits(m) {
+        return None;
+    }
+    let all = t.device.as_ref()?.in_flight_s;
+    // Each write may be on all devices.
+    let devices = if asks(m, Way::Written) { ctx.host.storage.get()?.leaves().count() } else { 1 };
+    let own = (in_flight_at_most(m) * t.seconds * devices as f64).min(all);
+    Some((all - own, own)).filter(|(others, own)| others.is_finite() && *own > 0.0)
+}
+
+/// Others' share of the I/Os in flight during a trial.
+pub(in crate::checks) fn others_in_device(
+    ctx: &Context,
+    m: &Measurement,
+    t: &Trial,
+) -> Option<f64> {
+    in_flight(ctx, m, t).map(|(others, own)| others / (others + own))
+}
+
+/// Others' share of all bytes that the devices moved, both ways: all but what the load may have had moved.
+fn share_of_bytes(ctx: &Context, m: &Measurement) -> f64 {
+    let sum = |of: &dyn Fn(&Trial, Way) -> f64| -> f64 {
+        m.trials.iter().flat_map(|t| Way::BOTH.map(|way| of(t, way))).sum()
+    };
+    let moved = sum(&|t, way| t.device.as_ref().map_or(0.0, |d| way.moved(d)));
+    let own = sum(&|t, way| own_times(ctx, m, way).unwrap_or(1.0) * asked(t, way));
+    1.0 - (own / moved).min(1.0)
+}
+
+/// What is found of them, and what it weighs.
+pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    let flights: Vec<(f64, f64)> = m.trials.iter().filter_map(|t| in_flight(ctx, m, t)).collect();
+    let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
+    let (others, own) = flights.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
+    let share = others / (others + own);
+    if flights.len() < m.trials.len() || !share.is_finite() || share <= QUEUED {
+        return None;
+    }
+    let is_beside = |t: &Trial| others_in_device(ctx, m, t).is_some_and(|share| share > QUEUED);
+    let loss = Loss::of_trials(m, is_beside);
+    let bytes = share_of_bytes(ctx, m);
+    let much = share.min(bytes) > MUCH || bytes > MOST;
+    let unknown = if much { Severity::Suspect } else { Severity::Note };
+    let severity = loss.and_then(|l| l.severity(m)).unwrap_or(unknown);
+    let cost = match loss {
+        Some(loss) => {
+            format!("trials beside them cost the figure {}", percent(loss.value.max(0.0)))
+        }
+        None => "what they cost is unknown".to_owned(),
+    };
+    let message = format!(
+        "other programs had {} I/Os in flight on the same device, {} of all; {cost}",
+        times(others / seconds),
+        percent(share)
+    );
+    let finding = CHECK.finding(severity, message, stop_disk_users(ctx));
+    let finding = finding.with("others_in_flight", others / seconds);
+    Some(finding.with("own_in_flight", own / seconds).with("share", share))
+}
