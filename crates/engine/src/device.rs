@@ -39,7 +39,7 @@ impl DeviceCounters {
         let own = fs::read_to_string("/proc/self/io").unwrap_or_default();
         let text = fs::read_to_string("/proc/diskstats").unwrap_or_default();
         let devices = names.iter().map(|name| counts(&text, name)).collect();
-        Some(Self { devices, own: own_bytes(&own) })
+        Some(Self { devices, own: bytes_of_process(&own) })
     }
 
     /// What was counted since `earlier`; `None` unless every device reports it.
@@ -82,8 +82,8 @@ fn counts(text: &str, name: &str) -> Option<Counts> {
     Some(Counts { reads, read_sectors, writes, written_sectors, busy_ms, in_flight_ms, flushes })
 }
 
-/// Bytes read and written from the text of /proc/self/io.
-fn own_bytes(text: &str) -> Option<(u64, u64)> {
+/// Bytes that a process had devices read and write, from the text of its io file in /proc.
+pub fn bytes_of_process(text: &str) -> Option<(u64, u64)> {
     let field = |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok());
     Some((field("read_bytes:")?, field("write_bytes:")?))
 }
@@ -136,7 +136,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in "[a-z0-9 :\n]{0,200}") {
             let _ = counts(&text, "sda");
-            let _ = own_bytes(&text);
+            let _ = bytes_of_process(&text);
         }
     }
 }

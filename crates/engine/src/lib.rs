@@ -46,6 +46,7 @@ pub use clock::{Clock, ClocksMoment, RawClock, interrupted_share, precision, raw
 pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use cpu_pair::CpuPair;
+pub use device::bytes_of_process;
 pub use heartbeat::Heartbeat;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};

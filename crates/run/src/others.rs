@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use proofmark_engine::Clock;
+use proofmark_engine::{Clock, bytes_of_process};
 use proofmark_model::{Program, clean_excerpt};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::getpid;
@@ -138,11 +138,9 @@ fn processes() -> Vec<Process> {
     entries.filter_map(read).collect()
 }
 
-/// Bytes that a process had devices read and write, from the text of its io file.
+/// Bytes that a process had devices read and write together; 0 where this user may not look.
 fn moved(io: &str) -> u64 {
-    let field = |name| io.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok());
-    let [read, written] = ["read_bytes:", "write_bytes:"].map(|name| field(name).unwrap_or(0));
-    read.saturating_add(written)
+    bytes_of_process(io).map_or(0, |(read, written)| read.saturating_add(written))
 }
 
 /// One from the bytes of its stat file. Its name is any bytes, in the first and last brackets.

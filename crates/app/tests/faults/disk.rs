@@ -183,36 +183,31 @@ fn what_is_written_and_lost_is_unverified() {
     assert_eq!(m.verdict, Verdict::Invalid);
 }
 
+/// A point alone, and beside so many who write to the device; the reason is reported where they cannot be
+/// planted or watched.
+fn alone_and_beside(workload: &str, writers: usize) -> Option<[Measurement; 2]> {
+    let (here, there) = (folder(), folder());
+    let alone = measured(here.path(), workload);
+    let neighbours = neighbours_writing_to(there.path(), writers)?;
+    let (run, _) = run_json(&mut disk(here.path(), &[workload]));
+    drop(neighbours);
+    is_on_a_disk(&run).then(|| [alone, run.measurements.into_iter().next().unwrap()])
+}
+
 #[test]
 fn another_process_on_the_device_is_named() {
     let _turn = alone();
-    let (here, there) = (folder(), folder());
-    let alone = measured(here.path(), "disk.rand_read");
-    let Some(neighbours) = neighbours_writing_to(there.path(), 16) else { return };
-    let (run, _) = run_json(&mut disk(here.path(), &["disk.rand_read"]));
-    drop(neighbours);
-    if !is_on_a_disk(&run) {
-        return;
-    }
-    let m = &run.measurements[0];
-    assert_eq!(found(m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
+    let Some([alone, m]) = alone_and_beside("disk.rand_read", 16) else { return };
+    assert_eq!(found(&m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
     assert_ne!(found(&alone, "page_cache"), Some(Severity::Invalid), "{:?}", alone.findings);
 }
 
 #[test]
 fn commits_beside_another_writer_are_suspect() {
     let _turn = alone();
-    let (here, there) = (folder(), folder());
-    let alone = measured(here.path(), "disk.fsync");
-    let Some(neighbours) = neighbours_writing_to(there.path(), 8) else { return };
-    let (run, _) = run_json(&mut disk(here.path(), &["disk.fsync"]));
-    drop(neighbours);
-    if !is_on_a_disk(&run) {
-        return;
-    }
+    let Some([alone, m]) = alone_and_beside("disk.fsync", 8) else { return };
     assert_ne!(found(&alone, "shared_device"), Some(Severity::Suspect), "{:?}", alone.findings);
-    let m = &run.measurements[0];
-    assert_eq!(found(m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
+    assert_eq!(found(&m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
     assert_eq!(m.verdict, Verdict::Suspect);
 }
 

@@ -86,6 +86,15 @@ fn enter<'a>(group: Option<&Cgroup>, command: &'a mut Command) -> &'a mut Comman
     }
 }
 
+/// Whether the link has that rate and queue now; the reason is reported where it cannot have them.
+fn limited(pair: &Pair, mbit: u64, queue: u64) -> bool {
+    let is_limited = pair.hosts.limit(mbit, queue);
+    if !is_limited {
+        skip("the kernel has no token bucket (sch_tbf)");
+    }
+    is_limited
+}
+
 #[test]
 fn a_token_bucket_reads_as_its_rate_less_the_headers() {
     let _turn = alone();
@@ -94,8 +103,8 @@ fn a_token_bucket_reads_as_its_rate_less_the_headers() {
     for (mtu, mbit) in [(1500, 100), (576, 100), (1500, 1000)] {
         pair.hosts.set_mtu(mtu);
         // The queue holds all that TCP lets go unacknowledged, so that nothing is lost.
-        if !pair.hosts.limit(mbit, 32 << 20) {
-            return skip("the kernel has no token bucket (sch_tbf)");
+        if !limited(&pair, mbit, 32 << 20) {
+            return;
         }
         let segment = mtu as f64 - IP - TCP;
         let truth = mbit as f64 * 1e6 * segment / (mtu as f64 + FRAME);
@@ -168,8 +177,8 @@ fn what_udp_loses_is_what_the_limit_dropped() {
     let Some(pair) = Pair::new() else { return };
     // A queue of 40 ms: a sender that has to wait for its CPU leaves no gap, and what comes
     // ahead of a trial, 10 ms, is not dropped.
-    if !pair.hosts.limit(100, 500_000) {
-        return skip("the kernel has no token bucket (sch_tbf)");
+    if !limited(&pair, 100, 500_000) {
+        return;
     }
     let twice = point("network.udp.stream", "500ms", "rate = 200000000");
     let payload = 1500.0 - IP - UDP;
@@ -201,8 +210,8 @@ fn what_udp_loses_is_what_the_limit_dropped() {
 fn other_traffic_on_a_full_link_is_named() {
     let _turn = alone();
     let Some(pair) = Pair::new() else { return };
-    if !pair.hosts.limit(50, 500_000) {
-        return skip("the kernel has no token bucket (sch_tbf)");
+    if !limited(&pair, 50, 500_000) {
+        return;
     }
     let points = ["network.tcp.stream", "network.tcp.rtt"].map(|k| point(k, "100ms", ""));
     let plan = profile(4, &points);

@@ -19,9 +19,6 @@ use crate::words::counted;
 /// Less is noise of an account that goes by ticks of 10 ms: one tick in eight trials of 0.1 s.
 const STOLEN: f64 = 0.01;
 
-/// Share of its CPU time from which on a trial of single operations was beside somebody.
-const BESIDE: f64 = 0.05;
-
 /// What taken CPU time weighs for single operations, which wait for more than their own threads: the
 /// trials without it show what it cost, if they are enough; else its share weighs.
 fn shown_by_trials(
@@ -30,9 +27,8 @@ fn shown_by_trials(
     by_share: Severity,
     taken: impl Fn(&Trial) -> Option<f64>,
 ) -> Severity {
-    let is_beside = |t: &Trial| taken(t).is_some_and(|share| share > BESIDE);
     let single = ctx.work(m).cut() == Cut::Single;
-    let loss = Loss::of_trials(m, is_beside).filter(|_| single);
+    let loss = Loss::of_trials(m, taken).filter(|_| single);
     loss.and_then(|loss| loss.severity(m)).unwrap_or(by_share)
 }
 
@@ -131,21 +127,22 @@ const OF_ONE_CPU: f64 = 0.25;
 /// network it holds what the kernel's own threads do for the packets. A busy competitor
 /// takes a third or more even from two threads.
 const ROUGH: f64 = 0.25;
+/// Over loopback the account has both ends, and little else: quiet trials have 2.4 % at most.
+const OVER_LOOPBACK: f64 = 0.05;
 
 pub(super) static OTHER_CPU: Check = Check {
     id: "other_cpu",
     class: Class::TAKEN_TIME,
     title: "Competing process",
-    about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. \
-         More than 2 % of it, or a quarter of one CPU, is a note. It is weighed without the worst \
-         tenth of the trials. With more threads than CPUs the account is coarse, and the threshold \
-         is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most 5 %; \
-         with more threads than CPUs the check is silent, since the account includes kernel \
-         threads. For a network the threshold is 25 %; over loopback it is 5 %, and the check uses \
-         the time that all CPUs were busy with neither end, if the run may use them all. Of commits the \
-         share is weighed 1.5 times and over loopback 2 times, as recorded beside competitors. Where the system does not \
-         report throttling, a CPU quota may have taken the time too. Stop the other process, or \
-         reserve CPUs for the run.",
+    about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. More \
+         than 2 % of it, or a quarter of one CPU, is a note. It is weighed without the worst tenth of the \
+         trials. With more threads than CPUs the account is coarse, and the threshold is 25 %. For a \
+         disk, 50 us per I/O are subtracted for wake-ups, at most 5 %; with more threads than CPUs the \
+         check is silent, since the account includes kernel threads. For a network the threshold is 25 %; \
+         over loopback it is 5 %, and the check uses the time that all CPUs were busy with neither end, \
+         if the run may use them all. Of commits the share is weighed 1.5 times and over loopback 2 \
+         times, as recorded beside competitors. Where the system does not report throttling, a CPU quota \
+         may have taken the time too. Stop the other process, or reserve CPUs for the run.",
     examine: Examine::Both(other_cpu),
 };
 
@@ -153,7 +150,7 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpus = capacity.threads.min(capacity.cpus) as f64;
     let threshold = if over_loopback(m) {
-        BESIDE
+        OVER_LOOPBACK
     } else if capacity.oversubscribed() || Execution::derive(ctx, m).rough_others {
         ROUGH
     } else {
@@ -167,7 +164,7 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
     let of_trial = |t: &Trial| Some(taken(t)? / capacity.cpu_seconds(t));
-    weight.taken(&share, threshold)?;
+    share.severity(threshold)?;
     let cost = share.times(cost_of_cpu_time(m));
     let severity = shown_by_trials(ctx, m, weight.taken(&cost, threshold)?, of_trial);
     // Where threads wait for each other, all lose what one loses.

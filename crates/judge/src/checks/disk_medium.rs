@@ -120,15 +120,16 @@ pub(super) static NOT_DURABLE: Check = Check {
     id: "not_durable",
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
-    about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a \
-         flush are invalid: the time is that of copying into memory. Direct writes without a flush \
-         are suspect if the device has a volatile cache or does not report it: the rate may be \
-         that of the cache. So are trials with a flush where the kernel was told that the device has no cache \
+    about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a flush \
+         are invalid: the time is that of copying into memory. Direct writes without a flush are suspect \
+         if the device has a volatile cache or does not report it: the rate may be that of the cache. So \
+         are trials with a flush where the kernel was told that the device has no cache \
          (queue/write_cache) and its driver reports one (cache_type): none reaches it. Trials with a \
-         flush that a device with a volatile cache did not count are suspect. So are commits (disk.fsync) with fewer flushes than one per commit of each \
-         thread: the file system does not pass them on (mounted without barriers). Too few \
-         flushes of O_DSYNC commits are a note if the device has FUA or does not report it. Its \
-         counters do not show such writes (/sys/block/*/queue/fua). Use flush=end, and mount with barriers.",
+         flush that a device with a volatile cache did not count are suspect. So are commits (disk.fsync) \
+         with fewer flushes than one per commit of each thread: the file system does not pass them on \
+         (mounted without barriers). Too few flushes of O_DSYNC commits are a note if the device has FUA \
+         or does not report it. Its counters do not show such writes (/sys/block/*/queue/fua). Use \
+         flush=end, and mount with barriers.",
     examine: Examine::Both(not_durable),
 };
 

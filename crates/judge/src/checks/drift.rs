@@ -1,10 +1,9 @@
 //! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the
 //! disk or the network was faster at first and did not stay so.
 
-use proofmark_model::{
-    Finding, Measurement, Series, Severity, Trial, Unit, format_quantity, format_seconds,
-};
+use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
 
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Way, asked};
@@ -176,8 +175,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     );
     let advice = "quote the rate after burst credits and caches are used up: run longer";
     // The interval spans both rates; that the fall exceeds the noise of either is known.
-    let tolerance = m.subsystem.tolerance();
-    let severity = if fall > tolerance { Severity::Suspect } else { Severity::Note };
+    let severity = Weight::derive(m).change(fall);
     let finding = FALLING_RATE.finding(severity, message, advice).with("burst", step.burst);
     let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
     Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))
@@ -187,7 +185,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::Policy;
+    use proofmark_model::{Policy, Severity};
 
     use super::*;
     use crate::testing::*;

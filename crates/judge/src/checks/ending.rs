@@ -76,10 +76,10 @@ pub(super) static REFUSED: Check = Check {
     id: "refused",
     class: Class::claim("the workload could not go on; its trials so far count"),
     title: "Configuration not possible here",
-    about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
-         instead of measuring something else. The configuration is not run, and the finding has the \
-         workload's reason. If it cannot go on after some trials, the result is suspect. Remove the configuration, or choose another value of the parameter \
-         that it names.",
+    about: "A workload that lacks an instruction set, memory or a device refuses its configuration instead \
+         of measuring something else. The configuration is not run, and the finding has the workload's \
+         reason. If it cannot go on after some trials, the result is suspect. Remove the configuration, \
+         or choose another value of the parameter that it names.",
     examine: Examine::Ours(refused),
 };
 

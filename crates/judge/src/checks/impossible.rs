@@ -47,13 +47,13 @@ pub(super) static ABOVE_CEILING: Check = Check {
     id: "above_ceiling",
     class: Class::CLAIM,
     title: "Above its ceiling",
-    about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either \
-         it does not measure what its name says, or an input of the ceiling is wrong. The report \
-         lists the inputs with their sources. The efficiency is the median over the trials, each \
-         against the ceiling at its own clock. The result is compared with every ceiling that \
-         applies, not only the tightest, but with no limit that somebody set (above_limit). For times, being below the floor is impossible. For a \
-         reference tool it is a note if the ceiling uses a clock or latency that proofmark's loops \
-         measured: the tool's own may have been better.",
+    about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either it does \
+         not measure what its name says, or an input of the ceiling is wrong. The report lists the inputs \
+         with their sources. The efficiency is the median over the trials, each against the ceiling at \
+         its own clock. The result is compared with every ceiling that applies, not only the tightest, \
+         but with no limit that somebody set (above_limit). For times, being below the floor is \
+         impossible. For a reference tool it is a note if the ceiling uses a clock or latency that \
+         proofmark's loops measured: the tool's own may have been better.",
     examine: Examine::Each(above_ceiling, above_ceiling_of_tool),
 };
 

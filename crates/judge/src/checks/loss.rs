@@ -5,8 +5,16 @@
 
 use proofmark_model::{Measurement, Severity, Trial, median, median_interval};
 
+/// Share of a resource from which on a trial was beside somebody.
+const BESIDE: f64 = 0.05;
+
 /// Trials without it that show what the figure would be: as many as an interval of their median needs.
 const LEAST: usize = 6;
+
+/// Whether a trial was beside somebody who took this share of it.
+pub(super) fn is_beside(taken: Option<f64>) -> bool {
+    taken.is_some_and(|share| share > BESIDE)
+}
 
 /// The share of the headline that was lost, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,10 +27,15 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Of the trials that are beside somebody, if there are some, and enough others.
-    pub(super) fn of_trials(m: &Measurement, is_beside: impl Fn(&Trial) -> bool) -> Option<Self> {
+    /// Of the trials that are beside somebody, who took this share of each, if there are some, and
+    /// enough others.
+    pub(super) fn of_trials(
+        m: &Measurement,
+        taken: impl Fn(&Trial) -> Option<f64>,
+    ) -> Option<Self> {
+        let without = |t: &&Trial| !is_beside(taken(t));
         let rest: Vec<f64> =
-            m.trials.iter().filter(|t| !is_beside(t)).map(|t| m.unit.rate(t.value)).collect();
+            m.trials.iter().filter(without).map(|t| m.unit.rate(t.value)).collect();
         if rest.len() < LEAST || rest.len() == m.trials.len() {
             return None;
         }
@@ -71,7 +84,7 @@ mod tests {
     }
 
     fn weighed(m: &Measurement) -> Option<Severity> {
-        Loss::of_trials(m, |t| t.conditions.other_cpu_s.is_some())?.severity(m)
+        Loss::of_trials(m, |t| t.conditions.other_cpu_s)?.severity(m)
     }
 
     #[test]
@@ -81,7 +94,7 @@ mod tests {
         assert_eq!(weighed(&read(4, 0.375)), None, "24.9 % or 25.1 %");
         assert_eq!(weighed(&read(5, 0.1)), None, "five are too few");
         assert_eq!(weighed(&read(0, 0.1)), None, "all without");
-        let loss = Loss::of_trials(&read(4, 0.1), |t| t.conditions.other_cpu_s.is_some()).unwrap();
+        let loss = Loss::of_trials(&read(4, 0.1), |t| t.conditions.other_cpu_s).unwrap();
         assert!((loss.value - 0.36).abs() < 0.01, "{loss:?}");
     }
 }

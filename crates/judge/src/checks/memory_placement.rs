@@ -22,12 +22,11 @@ pub(super) static SMALL_PAGES: Check = Check {
     id: "small_pages",
     class: Class::DISTURBANCE,
     title: "Other pages than requested",
-    about: "Whether huge pages back the workload's memory as requested: at least 90 % with \
-         pages=huge, at most 10 % with pages=small. With base pages a random load also waits for \
-         page walks, 20 % and more. For a latency that part of the other pages is weighed; \
-         it is a note for a rate, and if the share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not \
-         examined. Check the setting of transparent huge pages and the fragmentation of the \
-         memory.",
+    about: "Whether huge pages back the workload's memory as requested: at least 90 % with pages=huge, at \
+         most 10 % with pages=small. With base pages a random load also waits for page walks, 20 % and \
+         more. For a latency that part of the other pages is weighed; it is a note for a rate, and if the \
+         share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not examined. \
+         Check the setting of transparent huge pages and the fragmentation of the memory.",
     examine: Examine::Ours(small_pages),
 };
 
@@ -104,10 +103,10 @@ pub(super) static MISPLACED_MEMORY: Check = Check {
     id: "misplaced_memory",
     class: Class::DISTURBANCE,
     title: "Memory on another NUMA node",
-    about: "Compares the node of the workload's pages, as the system reports it, with that of the \
-         thread that uses them. More than 1 % elsewhere is a note, and is weighed, since a remote \
-         access takes up to twice as long. Free memory on the node, and check what moves pages (NUMA balancing, a memory \
-         policy).",
+    about: "Compares the node of the workload's pages, as the system reports it, with that of the thread \
+         that uses them. More than 1 % elsewhere is a note, and is weighed, since a remote access takes \
+         up to twice as long. Free memory on the node, and check what moves pages (NUMA balancing, a \
+         memory policy).",
     examine: Examine::Ours(misplaced_memory),
 };
 

@@ -158,10 +158,11 @@ pub(super) static RETRANSMITS: Check = Check {
     class: Class::DISTURBANCE,
     title: "Retransmitted segments",
     about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
-         connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which \
-         include other programs. From 0.1 % it is a note, and above 5 %, without the worst tenth of the trials, suspect: what it \
-         costs is unknown, since a lost segment also halves the window. A limit, a full queue or a bad cable on the path drops or reorders packets. Congestion control finds the path's rate by such losses, so a \
-         few are normal on a full link.",
+         connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which include \
+         other programs. From 0.1 % it is a note, and above 5 %, without the worst tenth of the trials, \
+         suspect: what it costs is unknown, since a lost segment also halves the window. A limit, a full \
+         queue or a bad cable on the path drops or reorders packets. Congestion control finds the path's \
+         rate by such losses, so a few are normal on a full link.",
     examine: Examine::Ours(retransmits),
 };
 

@@ -57,12 +57,13 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     id: "involuntary_switches",
     class: Class::TAKEN_TIME,
     title: "Involuntary context switches",
-    about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, \
-         and at least 8 in total, are a note: another program wanted the CPU, whether or not its \
-         time could be counted. The CPU time that the threads lack is weighed; where it is \
-         unknown, 1 ms per switch without the worst tenth of the trials. The check is silent where another finding has the cause: more threads than CPUs, a CPU quota, a \
-         competing process. It does not apply to a disk or a network, whose I/O runs in kernel \
-         threads on the same CPUs. Stop other programs, or reserve CPUs for the run.",
+    about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, and at \
+         least 8 in total, are a note: another program wanted the CPU, whether or not its time could be \
+         counted. The CPU time that the threads lack is weighed; where it is unknown, 1 ms per switch \
+         without the worst tenth of the trials. The check is silent where another finding has the cause: \
+         more threads than CPUs, a CPU quota, a competing process. It does not apply to a disk or a \
+         network, whose I/O runs in kernel threads on the same CPUs. Stop other programs, or reserve CPUs \
+         for the run.",
     examine: Examine::Ours(involuntary_switches),
 };
 
@@ -112,10 +113,10 @@ pub(super) static MIGRATION: Check = Check {
     id: "migration",
     class: Class::claim("a thread was not pinned all the time; where it ran meanwhile is unknown"),
     title: "Threads moved between CPUs",
-    about: "proofmark pins each thread to one CPU. If a thread is on another CPU as a trial begins or \
-         ends, pinning is forbidden, or another program changed the mask; its caches and clock changed too. Any \
-         migration is suspect; a note if only the worst tenth of the trials has any. Check what \
-         manages CPU masks on this machine.",
+    about: "proofmark pins each thread to one CPU. If a thread is on another CPU as a trial begins or ends, \
+         pinning is forbidden, or another program changed the mask; its caches and clock changed too. Any \
+         migration is suspect; a note if only the worst tenth of the trials has any. Check what manages \
+         CPU masks on this machine.",
     examine: Examine::Ours(migration),
 };
 

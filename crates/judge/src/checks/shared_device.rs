@@ -7,7 +7,7 @@
 mod bytes;
 mod queue;
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -41,26 +41,21 @@ fn own_times(ctx: &Context, m: &Measurement, way: Way) -> Option<f64> {
     }
 }
 
-/// Others' share of what the device does, of which the cost is unknown.
-fn weigh(m: &Measurement, share: f64) -> Severity {
-    if share > m.subsystem.tolerance() { Severity::Suspect } else { Severity::Note }
-}
-
 pub(super) static CHECK: Check = Check {
     id: "shared_device",
     class: Class::DISTURBANCE,
     title: "Device shared with other I/O",
-    about: "Others' I/O on the device during the trials. For direct random I/O and commits, how many I/Os the \
-         device had in flight (/proc/diskstats) beyond the load's own threads x queue depth: more \
+    about: "Others' I/O on the device during the trials. For direct random I/O and commits, how many I/Os \
+         the device had in flight (/proc/diskstats) beyond the load's own threads x queue depth: more \
          than 5 % of all is a note. Where at least 6 trials were without them, these show the cost, which \
          is weighed; else more than 40 % of the I/Os and of all bytes, or 75 % of the bytes, is suspect. \
-         Otherwise their bytes: \
-         all that the device moved less the load's own, and less a tolerance per trial of 32 KiB of reads \
-         and 256 KiB of writes. More than 2 % of the requested bytes is a note. In a third of the trials, \
-         more than 8.3 % of all bytes is suspect: they cost a stream 3 times their share. Of commits 4 times the bytes count as \
-         the load's own, since a journal writes them again, and 10 times on copy-on-write file \
-         systems. For direct random I/O in blocks that the device takes whole, the number of others' \
-         I/Os counts in the same way. Warm reads use no device. Stop the other users of the device.",
+         Otherwise their bytes: all that the device moved less the load's own, and less a tolerance per \
+         trial of 32 KiB of reads and 256 KiB of writes. More than 2 % of the requested bytes is a note. \
+         In a third of the trials, more than 8.3 % of all bytes is suspect: they cost a stream 3 times \
+         their share. Of commits 4 times the bytes count as the load's own, since a journal writes them \
+         again, and 10 times on copy-on-write file systems. For direct random I/O in blocks that the \
+         device takes whole, the number of others' I/Os counts in the same way. Warm reads use no device. \
+         Stop the other users of the device.",
     examine: Examine::Ours(examine),
 };
 

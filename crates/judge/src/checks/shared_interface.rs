@@ -9,6 +9,7 @@ use proofmark_model::{
     End, EndTraffic, Finding, Measurement, NetworkTraffic, Severity, Trial, Unit, format_quantity,
 };
 
+use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::network::{datagrams, direction, measured, over_loopback, segments, streams};
@@ -118,9 +119,9 @@ pub(super) static CHECK: Check = Check {
          generous headers and acknowledgements, over all trials; not over loopback. A stream loses \
          others' share of a full link. A round trip or a connection waits as far as others fill the link. \
          What the link carries is the interface's rate, or what the streams of this run and others \
-         reached together, if that is less (TCP). Others with more than 2 % are a note, with more than 25 % suspect. \
-         Without a known link others' traffic is a note of unknown cost. Stop the other traffic, or \
-         measure another interface.",
+         reached together, if that is less (TCP). Others with more than 2 % are a note, with more than 25 \
+         % suspect. Without a known link others' traffic is a note of unknown cost. Stop the other \
+         traffic, or measure another interface.",
     examine: Examine::Ours(examine),
 };
 
@@ -138,9 +139,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         by(a).partial_cmp(&by(b)).unwrap_or(std::cmp::Ordering::Equal)
     })?;
     let severity = match share {
-        Some(share) if share > m.subsystem.tolerance() => Severity::Suspect,
         Some(share) if share <= THRESHOLD => return None,
-        _ => Severity::Note,
+        Some(share) => Weight::derive(m).change(share),
+        None => Severity::Note,
     };
     let rate = format_quantity(8.0 * flow.others, Unit::BitPerSecond);
     let goes = if way.out { "sent" } else { "received" };

@@ -83,14 +83,13 @@ pub(super) static SHORT_TRANSFER: Check = Check {
     id: "short_transfer",
     class: Class::claim("how much of the transfer only filled buffers is unknown"),
     title: "Transfer that only filled buffers",
-    about: "Compares the bytes per connection of a stream's trial with what the systems can buffer: \
-         TCP's window, or twice the requested socket buffer if that is more. The default is 4 MiB, \
-         for UDP without socket_buffer and for TCP where nothing is reported. A fixed amount below \
-         4 times that, in a trial shorter than the policy's, is suspect: it went into buffers at \
-         memory speed. So is a trial of less than 10 of the shortest round trips seen, since a window grows by round \
-         trips. With both directions at once, it is also suspect if one direction ended in less \
-         than 90 % of the other's time. All use the median over the trials. Send more (parameter \
-         amount), or for longer.",
+    about: "Compares the bytes per connection of a stream's trial with what the systems can buffer: TCP's \
+         window, or twice the requested socket buffer if that is more. The default is 4 MiB, for UDP \
+         without socket_buffer and for TCP where nothing is reported. A fixed amount below 4 times that, \
+         in a trial shorter than the policy's, is suspect: it went into buffers at memory speed. So is a \
+         trial of less than 10 of the shortest round trips seen, since a window grows by round trips. \
+         With both directions at once, it is also suspect if one direction ended in less than 90 % of the \
+         other's time. All use the median over the trials. Send more (parameter amount), or for longer.",
     examine: Examine::Both(short_transfer),
 };
 

@@ -5,15 +5,12 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, Width};
 
-use super::loss::Loss;
+use super::loss::{Loss, is_beside};
 use super::shared_device::others_in_device;
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
 use crate::words::counted;
 use crate::{Context, from_windows, width};
-
-/// Share of a resource from which on a trial was beside somebody.
-const BESIDE: f64 = 0.05;
 
 /// Who took what share of a trial, by words.
 struct Dose<'a> {
@@ -58,12 +55,12 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 /// What the trials without that cause show, if their interval is not coarse. A loss within the tolerance
 /// is none that the verdict knows.
 fn without(m: &Measurement, dose: &Dose) -> Option<Finding> {
-    let is_beside = |t: &Trial| (dose.of)(t).is_some_and(|share| share > BESIDE);
-    let loss = Loss::of_trials(m, is_beside)?;
+    let loss = Loss::of_trials(m, dose.of)?;
     if loss.severity(m) == Some(Severity::Note) || loss.width > m.subsystem.coarse_from() {
         return None;
     }
-    let (all, beside) = (m.trials.len(), m.trials.iter().filter(|t| is_beside(t)).count());
+    let (all, beside) =
+        (m.trials.len(), m.trials.iter().filter(|t| is_beside((dose.of)(t))).count());
     let message = format!(
         "in {beside} of {} {}: without them the interval is narrow; they cost the figure {}",
         counted(all, "trial"),

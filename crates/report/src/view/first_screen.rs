@@ -105,18 +105,25 @@ pub struct Cause {
 /// The first screen of a run.
 pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
     let all = run.main_results();
-    let part = |(part, chosen): &(Subsystem, Vec<Chosen>)| ScreenPart {
+    let with_row = |chosen| Some((chosen, row(groups, chosen)?));
+    let shown: Vec<(Subsystem, Vec<(&Chosen, ScreenRow)>)> = all
+        .iter()
+        .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
+        .collect();
+    let got = shown.iter().flat_map(|(_, rows)| rows);
+    let got = got.into_iter().find_map(|(chosen, row)| got_of(run, chosen.measurement, row));
+    let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.title(),
         word: part.word(),
-        about: about(&run.host, *part).unwrap_or_default(),
-        rows: chosen.iter().filter_map(|c| row(groups, c)).collect(),
+        about: about(&run.host, part).unwrap_or_default(),
+        rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
     let bad = || findings.iter().filter(|f| f.is_problem());
     let chosen: Vec<&Chosen> = all.iter().flat_map(|(_, chosen)| chosen).collect();
     FirstScreen {
-        parts: all.iter().map(part).collect(),
-        got: chosen.iter().find_map(|c| got(run, groups, c)),
+        parts: shown.into_iter().map(part).collect(),
+        got,
         causes: bad().take(CAUSES).map(|f| cause(f, &chosen)).collect(),
         more: bad().count().saturating_sub(CAUSES),
     }
@@ -202,12 +209,10 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
 const ALL_BUT_ALL: f64 = 0.95;
 
 /// What was possible and what was delivered of a CPU load, and who took the rest.
-fn got(run: &Run, groups: &[Group], chosen: &Chosen) -> Option<String> {
-    let m = chosen.measurement;
+fn got_of(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
     let is_attainable = m.summary.as_ref()?.headline == FigureKind::Attainable;
     let share = delivered_share(m).filter(|share| is_attainable && *share < ALL_BUT_ALL)?;
-    let row = row(groups, chosen)?;
-    let (possible, delivered) = (row.value?, row.delivered?);
+    let (possible, delivered) = (row.value.as_ref()?, row.delivered.as_ref()?);
     let unit = &row.unit;
     let cause = taker(run, m).map_or_else(String::new, |cause| format!(": {cause}"));
     let share = percent(share)?;

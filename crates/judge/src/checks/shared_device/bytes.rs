@@ -2,11 +2,12 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
-use super::{CHECK, queue, weigh};
+use super::{CHECK, queue};
 use crate::Context;
 use crate::checks::percent;
 use crate::checks::programs::stop_disk_users;
 use crate::checks::share::Share;
+use crate::checks::weight::Weight;
 use crate::disk::{Cached, Way, asked, commits, is_random};
 use crate::words::counted;
 
@@ -80,7 +81,7 @@ pub(super) fn by_count(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
          process, in {above} of {}",
         counted(trials.len(), "trial")
     );
-    let severity = weigh(m, others / (others + own));
+    let severity = Weight::derive(m).change(others / (others + own));
     let finding = CHECK
         .finding(severity, message, stop_disk_users(ctx))
         .with("others_ios", others)
@@ -104,7 +105,7 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
         && m.trials.iter().all(|t| queue::in_flight(ctx, m, t).is_some());
     let severity = match above * A_THIRD < share.trials || by_queue {
         true => Severity::Note,
-        false => weigh(m, COST * share.usual / (1.0 + share.usual)),
+        false => Weight::derive(m).change(COST * share.usual / (1.0 + share.usual)),
     };
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let rate = |way: Way| -> f64 {

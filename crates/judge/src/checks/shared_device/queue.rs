@@ -61,8 +61,7 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if flights.len() < m.trials.len() || !share.is_finite() || share <= QUEUED {
         return None;
     }
-    let is_beside = |t: &Trial| others_in_device(ctx, m, t).is_some_and(|share| share > QUEUED);
-    let loss = Loss::of_trials(m, is_beside);
+    let loss = Loss::of_trials(m, |t| others_in_device(ctx, m, t));
     let bytes = share_of_bytes(ctx, m);
     let much = share.min(bytes) > MUCH || bytes > MOST;
     let unknown = if much { Severity::Suspect } else { Severity::Note };

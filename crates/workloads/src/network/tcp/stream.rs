@@ -34,7 +34,7 @@ impl End {
     /// One end of the connection of that number.
     pub(in crate::network) fn new(shape: &Shape, sends: bool, index: usize) -> Self {
         let block = shape.block as usize;
-        let moving = Moving::new(shape, index).filter(|_| sends);
+        let moving = sends.then(|| Moving::new(shape, index)).flatten();
         let buffer = stamp::payload(if sends { block } else { block.max(READ) });
         Self { block, sends, no_delay: shape.no_delay, buffer, moving }
     }

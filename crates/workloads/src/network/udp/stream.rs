@@ -71,7 +71,7 @@ impl End {
     ) -> Self {
         let block = shape.block as usize;
         let pace = shape.rate_each().map(|rate| Pace::new(block, rate));
-        let moving = Moving::new(shape, index).filter(|_| sends);
+        let moving = sends.then(|| Moving::new(shape, index)).flatten();
         let (lateness, batch) = (shape.lateness(), Batch::new(block, moving));
         let token = token.bytes();
         let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
