@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::lab::disk::{
     Mounted, Throttle, folder, has_open_files, neighbours_writing_to, refusing, without_io_uring,
 };
-use super::lab::{alone, found, proofmark, refused, run_json, shared, start};
+use super::lab::{Busy, alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
 use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
@@ -209,6 +209,24 @@ fn commits_beside_another_writer_are_suspect() {
     assert_ne!(found(&alone, "shared_device"), Some(Severity::Suspect), "{:?}", alone.findings);
     assert_eq!(found(&m, "shared_device"), Some(Severity::Suspect), "{:?}", m.findings);
     assert_eq!(m.verdict, Verdict::Suspect);
+}
+
+#[test]
+fn commits_while_every_cpu_is_busy_are_suspect() {
+    let _turn = alone();
+    let here = folder();
+    let quiet = measured(here.path(), "disk.fsync");
+    let cpus = thread::available_parallelism().unwrap().get();
+    let busy: Vec<Busy> = (0..cpus as u32).map(Busy::on).collect();
+    let (run, _) = run_json(&mut disk(here.path(), &["disk.fsync"]));
+    drop(busy);
+    let everywhere = run.host.cpu.logical_cpus.get().is_some_and(|n| *n as usize == cpus);
+    if !is_on_a_disk(&run) || !everywhere {
+        return skip("this test may not use every CPU");
+    }
+    assert_ne!(found(&quiet, "other_cpu"), Some(Severity::Suspect), "{:?}", quiet.findings);
+    let m = &run.measurements[0];
+    assert_eq!(found(m, "other_cpu"), Some(Severity::Suspect), "{:?}", m.findings);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use proofmark_model::{Cut, Finding, Measurement, Severity, Trial};
 
 use super::loss::Loss;
 use super::programs;
+use super::quotas::others_ran_s;
 use super::share::Share;
 use super::weight::Weight;
 use super::where_it_ran::shared_by_us;
@@ -130,6 +131,11 @@ const ROUGH: f64 = 0.25;
 /// Over loopback the account has both ends, and little else: quiet trials have 2.4 % at most.
 const OVER_LOOPBACK: f64 = 0.05;
 
+/// Others' share of the CPU time that a commit's thread leaves from which on no CPU is free. Recorded: 70 %
+/// cost nothing; 97 %, by a loop for each CPU, between 6 % and 95 %, although the thread itself waited
+/// for 2 %.
+const CROWDED: f64 = 0.9;
+
 pub(super) static OTHER_CPU: Check = Check {
     id: "other_cpu",
     class: Class::TAKEN_TIME,
@@ -141,13 +147,42 @@ pub(super) static OTHER_CPU: Check = Check {
          check is silent, since the account includes kernel threads. For a network the threshold is 25 %; \
          over loopback it is 5 %, and the check uses the time that all CPUs were busy with neither end, \
          if the run may use them all. Of commits the share is weighed 1.5 times and over loopback 2 \
-         times, as recorded beside competitors. Where the system does not report throttling, a CPU quota \
+         times, as recorded beside competitors. Commits while others keep all \
+         CPUs busy for 90 % of the time are suspect. Where the system does not report throttling, a CPU quota \
          may have taken the time too. Stop the other process, or reserve CPUs for the run.",
     examine: Examine::Both(other_cpu),
 };
 
 fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
+    let found = [took(ctx, m, &capacity), crowded(ctx, m, &capacity)];
+    // Of equal ones the first.
+    found.into_iter().flatten().reduce(|a, b| if b.severity > a.severity { b } else { a })
+}
+
+/// Others that kept all CPUs busy during commits: these wait for threads of the kernel, and these for any
+/// CPU that is free.
+fn crowded(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Finding> {
+    let everywhere =
+        ctx.host.cpu.logical_cpus.get().is_some_and(|n| u64::from(*n) == capacity.cpus);
+    if !disk::measured(m) || !disk::commits(m) || capacity.oversubscribed() || !everywhere {
+        return None;
+    }
+    let free = |t: &Trial| capacity.cpus as f64 * t.seconds - t.conditions.own_cpu_s.unwrap_or(0.0);
+    let share = Share::sum(&m.trials, others_ran_s, free)?;
+    let message = format!(
+        "other processes kept all CPUs busy ({} of the time that this process left), and the threads of the \
+         kernel for which a commit waits find none free; what that costs is unknown",
+        percent(share.usual)
+    );
+    let advice =
+        format!("stop other programs ({}), or reserve a CPU for the kernel", programs::who(ctx));
+    let finding = || share.add_to(OTHER_CPU.suspect(message, advice), "others_ran_s");
+    (share.usual > CROWDED).then(finding)
+}
+
+/// Others that took CPU time from the trial's threads.
+fn took(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Finding> {
     let cpus = capacity.threads.min(capacity.cpus) as f64;
     let threshold = if over_loopback(m) {
         OVER_LOOPBACK
@@ -160,7 +195,7 @@ fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if found_before(m, "hidden_quota", Severity::Suspect) {
         return None;
     }
-    let taken = |t: &Trial| others(&capacity, m, t).filter(|_| !shared_by_us(t));
+    let taken = |t: &Trial| others(capacity, m, t).filter(|_| !shared_by_us(t));
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
     let of_trial = |t: &Trial| Some(taken(t)? / capacity.cpu_seconds(t));
@@ -269,6 +304,28 @@ mod tests {
         assert!(broken.trials.iter().all(|t| {
             others(&Capacity::derive(&host(), &broken).unwrap(), &broken, t).unwrap() >= 0.0
         }));
+    }
+
+    #[test]
+    fn commits_while_no_cpu_is_free_are_suspect_although_their_thread_waits_little() {
+        // Trials of 0.1 s on two CPUs, of which the thread itself uses 5 %.
+        let busy = |m: Measurement, share: f64| {
+            each(m, |_, t| {
+                let own = 0.1 * t.seconds;
+                let c = &mut t.conditions;
+                (c.other_cpu_s, c.own_cpu_s) = (Some(0.0), Some(own));
+                c.busy_cpu_s = Some(own + share * (2.0 * t.seconds - own));
+            })
+        };
+        OTHER_CPU.expect([
+            ("no CPU is free", busy(fsync(1), 0.97), suspect("kept all CPUs busy (97")),
+            ("some are", busy(fsync(1), 0.7), SILENT),
+            ("no commits", busy(rand_read(1), 0.97), SILENT),
+            ("its own threads", busy(fsync(8), 0.97), SILENT),
+        ]);
+        let mut more = host();
+        more.cpu.logical_cpus = Probe::known(64, "test");
+        OTHER_CPU.on(&more, &[]).expect([("others are free", busy(fsync(1), 0.97), SILENT)]);
     }
 
     #[test]

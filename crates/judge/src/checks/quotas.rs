@@ -108,7 +108,7 @@ fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 /// CPU time that anything but the trial ran on its CPUs, by ticks of 10 ms.
-fn others_ran_s(t: &Trial) -> Option<f64> {
+pub(super) fn others_ran_s(t: &Trial) -> Option<f64> {
     Some((t.conditions.busy_cpu_s? - t.conditions.own_cpu_s?).max(0.0))
 }
 
