@@ -35,9 +35,7 @@ fn part(part: &ScreenPart) -> String {
 }
 
 fn row(r: &ScreenRow) -> String {
-    let mut name = vec![r.title.as_str(), &r.configuration];
-    name.retain(|n| !n.is_empty());
-    let name = name.join(", ");
+    let name = r.name();
     let doubt = match r.verdict {
         Verdict::Valid => "",
         verdict => verdict_mark(verdict),

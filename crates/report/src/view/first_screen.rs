@@ -26,7 +26,7 @@ const CAUSES: usize = 3;
 pub struct FirstScreen {
     /// The results, a subsystem each.
     pub parts: Vec<ScreenPart>,
-    /// `FP peak: 118.1 GFLOP/s possible, 67.8 delivered: CPU quota of 1.2 CPUs.` `None` where the run
+    /// `FP peak, 2 CPUs: 118.1 GFLOP/s possible, 67.8 delivered (57.4 %): CPU quota of 1.2 CPUs.` `None` where the run
     /// got all but all of its CPUs.
     pub got: Option<String>,
     /// What is not valid and why, worst first.
@@ -160,6 +160,11 @@ fn about_disk(storage: &Storage) -> String {
 }
 
 impl ScreenRow {
+    /// `FP peak, 2 CPUs, avx512`.
+    pub fn name(&self) -> String {
+        joined([&*self.title, &self.configuration], ", ")
+    }
+
     /// What the run got, where no figure before it has the unit.
     pub fn delivered_with_unit(&self) -> Option<String> {
         self.delivered.as_ref().map(|value| format!("{value} {}", self.unit))
@@ -216,10 +221,8 @@ fn got_of(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
     let unit = &row.unit;
     let cause = taker(run, m).map_or_else(String::new, |cause| format!(": {cause}"));
     let share = percent(share)?;
-    Some(format!(
-        "{}: {possible} {unit} possible, {delivered} delivered ({share} %){cause}.",
-        row.title
-    ))
+    let name = row.name();
+    Some(format!("{name}: {possible} {unit} possible, {delivered} delivered ({share} %){cause}."))
 }
 
 /// Who took most of the time of a load's threads.
@@ -324,9 +327,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
     };
     let percentile = |r: &ScreenRow, at: usize| r.percentiles.as_ref().map(|p| p[at].clone());
     Columns::new(joined(parts.iter().map(about), "; "))
-        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| {
-            joined([&*r.title, &r.configuration], ", ")
-        })
+        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| r.name())
         .keys()
         .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
         .when(delivered, |table| {
