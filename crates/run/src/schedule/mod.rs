@@ -34,11 +34,20 @@ pub const fn fewest_trials(in_rounds: bool) -> u32 {
     if in_rounds { LOOKS[0] as u32 } else { 3 }
 }
 
+/// Seconds in which single operations get as many trials as an interval needs, whatever the budget.
+const SHORT_S: f64 = 2.0;
+
 /// The same of a workload under this policy, which may ask for fewer.
 pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
     let id = &workload.spec().id;
-    let in_rounds = workload.spec().work.cut().has_slices() && !policy.is_fixed(id);
-    fewest_trials(in_rounds).min(policy.trials_for(id).1)
+    let cut = workload.spec().work.cut();
+    let (asked, most) = policy.trials_for(id);
+    let in_rounds = cut.has_slices() && !policy.is_fixed(id);
+    let takes_s = f64::from(asked) * policy.trial_s_for(id);
+    match cut == Cut::Single && takes_s <= SHORT_S {
+        true => fewest_trials(true).min(asked),
+        false => fewest_trials(in_rounds).min(most),
+    }
 }
 
 /// Timed seconds after which a point is warm: a trial that long becomes steady within itself.

@@ -105,11 +105,18 @@ fn trials_are_taken_in_turn_and_every_second_round_backwards() {
 }
 
 #[test]
-fn the_budget_ends_a_run_but_leaves_three_trials() {
+fn the_budget_ends_a_run_but_leaves_three_trials_and_of_short_ones_an_interval() {
     // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
+    let left = |asked, trial_s, budget_s| {
+        let policy = Policy { trial_s, ..policy(asked, 30, Some(budget_s)) };
+        let (m, _) = run(policy, 2, wild);
+        assert!(m.iter().all(|m| m.ending == Ending::Budget), "{m:?}");
+        [m[0].trials.len(), m[1].trials.len()]
+    };
     for budget_s in [10.0, 0.1] {
-        let (m, _) = run(policy(6, 30, Some(budget_s)), 2, wild);
-        assert!(m.iter().all(|m| m.ending == Ending::Budget && m.trials.len() == 3), "{m:?}");
+        assert_eq!(left(6, 1.0, budget_s), [3, 3]);
+        assert_eq!(left(8, 0.1, budget_s), [8, 8], "they should take 0.8 s");
+        assert_eq!(left(6, 0.1, budget_s), [6, 6], "no more than were asked for");
     }
 }
 
