@@ -53,14 +53,14 @@ pub(crate) struct Others<'a> {
     clock: &'a dyn Clock,
     began: f64,
     looked: f64,
-    seen: BTreeMap<Id, Used>,
+    seen: BTreeMap<Id, Process>,
     took: BTreeMap<String, Used>,
 }
 
 impl<'a> Others<'a> {
     pub(crate) fn new(clock: &'a dyn Clock) -> Self {
         let now = clock.now();
-        let seen = processes().into_iter().map(|p| (p.id, p.used)).collect();
+        let seen = processes().into_iter().map(|p| (p.id, p)).collect();
         Self { clock, began: now, looked: now, seen, took: BTreeMap::new() }
     }
 
@@ -72,12 +72,16 @@ impl<'a> Others<'a> {
     /// What others than `own` and those that it started did since the last look.
     fn add(&mut self, all: &[Process], own: u32) {
         let ours = family(all, own);
-        let mut now = BTreeMap::new();
+        let now: BTreeMap<Id, Process> = all.iter().map(|p| (p.id, p.clone())).collect();
+        // The system adds the bytes of a process that ended to those of its parent.
+        let ended = self.seen.iter().filter(|(id, _)| !now.contains_key(id));
+        let mut inherited: BTreeMap<u32, u64> = BTreeMap::new();
+        ended.for_each(|(_, p)| *inherited.entry(p.parent).or_default() += p.used.bytes);
         for p in all {
-            now.insert(p.id, p.used);
-            let before = self.seen.get(&p.id).copied().unwrap_or_default();
+            let before = self.seen.get(&p.id).map(|p| p.used).unwrap_or_default();
+            let known = before.bytes + inherited.get(&p.id.0).unwrap_or(&0);
             let ticks = p.used.ticks.saturating_sub(before.ticks);
-            let bytes = p.used.bytes.saturating_sub(before.bytes);
+            let bytes = p.used.bytes.saturating_sub(known);
             if ticks + bytes > 0 && !ours.contains(&p.id.0) {
                 let took = self.took.entry(p.name.clone()).or_default();
                 (took.ticks, took.bytes) = (took.ticks + ticks, took.bytes.saturating_add(bytes));
@@ -172,8 +176,11 @@ mod tests {
     }
 
     fn others(ticks: &[(Id, u64)]) -> Others<'static> {
-        let used = |(id, ticks): &(Id, u64)| (*id, Used { ticks: *ticks, bytes: 0 });
-        let seen = ticks.iter().map(used).collect();
+        let seen = |(id, ticks): &(Id, u64)| {
+            let used = Used { ticks: *ticks, bytes: 0 };
+            (*id, Process { used, ..process(*id, 1, "", 0) })
+        };
+        let seen = ticks.iter().map(seen).collect();
         Others { clock: &RawClock, began: 0.0, looked: 0.0, seen, took: BTreeMap::new() }
     }
 
@@ -198,6 +205,19 @@ mod tests {
         };
         assert_eq!(took(|u| u.ticks), [("cargo", 105), ("kernel threads", 5), ("sh", 8)]);
         assert_eq!(took(|u| u.bytes), [("cargo", 6750), ("kernel threads", 50), ("sh", 80)]);
+    }
+
+    #[test]
+    fn bytes_of_a_child_that_ended_are_not_its_parents_again() {
+        let with_bytes = |p: Process, bytes| Process { used: Used { bytes, ..p.used }, ..p };
+        let shell = |bytes| with_bytes(process((10, 1), 1, "sh", 0), bytes);
+        let copy = |bytes| with_bytes(process((11, 1), 10, "dd", 0), bytes);
+        let mut seen = others(&[]);
+        seen.add(&[shell(100), copy(7000)], 50);
+        // The child wrote 500 more after that look.
+        seen.add(&[shell(7600)], 50);
+        let took = |name: &str| seen.took[name].bytes;
+        assert_eq!((took("dd"), took("sh")), (7000, 600));
     }
 
     #[test]
