@@ -8,6 +8,7 @@ use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Way, asked};
 use crate::execution::Execution;
+use crate::network::over_loopback;
 use crate::statistics::{kendall_score, median, theil_sen};
 use crate::words::counted;
 
@@ -96,12 +97,13 @@ const OVER_NOISE: f64 = 6.0;
 /// A slow fall is no step; it is found by Kendall's test, at 0.5 % on this side.
 const DOWN: f64 = -2.576;
 
-/// Two rates and the number of trials at the first.
+/// Two rates, the number of trials at the first, and the rate of the last quarter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Step {
     burst: f64,
     sustained: f64,
     at: usize,
+    end: f64,
 }
 
 impl Step {
@@ -109,10 +111,12 @@ impl Step {
     fn find(values: &[f64]) -> Option<Self> {
         let cuts = LEAST_SIDE..(values.len() + 1).checked_sub(LEAST_SIDE)?;
         let off = |side: &[f64], rate: f64| side.iter().map(|v| (v - rate).abs()).sum::<f64>();
+        let quarter = LEAST_SIDE.max(values.len() / 4);
+        let end = median(&values[values.len().checked_sub(quarter)?..])?;
         let step = |at: usize| {
             let (early, late) = values.split_at(at);
             let (burst, sustained) = (median(early)?, median(late)?);
-            Some((off(early, burst) + off(late, sustained), Self { burst, sustained, at }))
+            Some((off(early, burst) + off(late, sustained), Self { burst, sustained, at, end }))
         };
         let (distance, best) = cuts.filter_map(step).min_by(|a, b| a.0.total_cmp(&b.0))?;
         let noise = distance / values.len() as f64;
@@ -120,7 +124,6 @@ impl Step {
         let falls = fall >= UNREST * best.burst;
         let sure = fall >= OVER_NOISE * noise || kendall_score(values)? <= DOWN;
         // The last trials are still slow.
-        let end = median(&values[values.len() - LEAST_SIDE..])?;
         let stays = best.burst - end >= UNREST * best.burst;
         (falls && sure && stays).then_some(best)
     }
@@ -139,8 +142,9 @@ pub(super) static FALLING_RATE: Check = Check {
     about: "Whether the first trials of a disk or network result were faster than all later ones. The \
          check splits the trials where both parts scatter least around their medians. The \
          rate must fall to the end by at least 15 %, and the fall be six times the noise or steady by \
-         Kendall's test: a note, and above the tolerance (25 %) suspect: an allowance was used up, and \
-         the figure is neither rate. The finding gives the burst, the sustained rate and \
+         Kendall's test: a note. If the figure is above the rate of the last quarter by more than the \
+         tolerance (25 %), it is suspect: an allowance was used up, and the figure is not the rate that \
+         lasts. Loopback has no allowance; trend notes its fall. The finding gives the burst, the sustained rate and \
          the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
          drive, or a limit set during the run. Needs 6 trials; trend and clusters may note the \
          same. Quote the sustained rate of a longer run.",
@@ -151,6 +155,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
     // What is sampled over time is judged by its levels.
     if m.series.is_some()
+        || over_loopback(m)
         || !Execution::derive(ctx, m).waits()
         || values.len() < LEAST_TRIALS
         || !values.iter().all(|v| v.is_finite() && *v > 0.0)
@@ -174,8 +179,8 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
         moved.trim_end_matches("/s")
     );
     let advice = "quote the rate after burst credits and caches are used up: run longer";
-    // The interval spans both rates; that the fall exceeds the noise of either is known.
-    let severity = Weight::derive(m).change(fall);
+    let figure = m.unit.rate(m.summary.as_ref()?.value());
+    let severity = Weight::derive(m).change(figure / step.end - 1.0);
     let finding = FALLING_RATE.finding(severity, message, advice).with("burst", step.burst);
     let finding = finding.with("sustained", step.sustained).with("after_trials", step.at);
     Some(finding.with("after_seconds", seconds).with("after_bytes", bytes))
@@ -185,7 +190,7 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::{Policy, Severity};
+    use proofmark_model::{Cut, Policy, Severity, summarise_trials};
 
     use super::*;
     use crate::testing::*;
@@ -255,7 +260,8 @@ mod tests {
             seconds: usual.seconds / rate,
             ..usual.clone()
         };
-        (m.trials, m.summary) = (rates.iter().map(at).collect(), None);
+        m.trials = rates.iter().map(at).collect();
+        m.summary = summarise_trials(Cut::Single, m.unit, &m.trials, false);
         m
     }
 
@@ -295,13 +301,16 @@ mod tests {
         let falling = [vec![1.0; 6], vec![0.4; 6]].concat();
         let warm = with_rates(disk("seq_read", 4096, "warm"), &falling);
         FALLING_RATE.expect([
-            ("a short burst", reads(&[(1.0, 1), (0.98, 1), (0.5, 28)]), SUSPECT),
+            ("a short burst", reads(&[(1.0, 1), (0.98, 1), (0.5, 28)]), NOTE),
+            ("half of the time", reads(&[(1.0, 10), (0.5, 10)]), SUSPECT),
+            ("to a little less", reads(&[(1.0, 10), (0.75, 10)]), NOTE),
             ("a slow decay", with_rates(rand_read(1), &decay), SUSPECT),
             ("one slow early", reads(&[(1.0, 3), (0.4, 1), (1.0, 2), (0.4, 6)]), SUSPECT),
             ("it recovers", reads(&[(1.0, 4), (0.4, 5), (1.0, 3)]), SILENT),
             ("nearly", reads(&[(1.0, 6), (0.4, 8), (0.9, 3)]), SILENT),
             ("a tenth", reads(&[(1.0, 6), (0.9, 4), (0.8, 2)]), SILENT),
             ("it rises", reads(&[(0.4, 6), (1.0, 6)]), SILENT),
+            ("loopback", with_rates(tcp(1, "loopback"), &falling), SILENT),
             ("too few", with_rates(rand_read(1), &falling[3..8]), SILENT),
             ("a warm cache", warm, SILENT),
             ("no disk", with_rates(stream("read", 1), &falling), SILENT),
