@@ -151,9 +151,9 @@ pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
 /// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
 /// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
 const WAKE_S: f64 = 50e-6;
-/// Deep queues complete many I/Os in one go, and quiet commits wait for 1 %: no more than this share of
-/// the CPU time.
-const WAKE_SHARE: f64 = 0.05;
+/// Deep queues complete many I/Os in one go, and quiet loads wait for 1.1 % at most: no more than this
+/// share of the CPU time.
+const WAKE_SHARE: f64 = 0.02;
 
 /// CPU time that others took from a trial, less what being woken by a device takes; `None`
 /// too where threads take turns, since the account then holds the kernel's own threads that

@@ -162,9 +162,10 @@ pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
     })
 }
 
-/// CPU time that others took from a trial. Over loopback, where threads wait for a CPU that
-/// the other end has, it is the time that the CPUs which the run may use were busy with neither
-/// end, where that was read of as many; to a peer `None` where threads take turns.
+/// CPU time that others took from a trial. Over loopback, where threads wait for a CPU that the other
+/// end has, it is the time that the CPUs which the run may use were busy with neither end, where that
+/// was read of as many, or the time that the threads waited for a CPU, if that is more and each has one;
+/// to a peer `None` where threads take turns.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     if !over_loopback(m) {
         return t.conditions.other_cpu_s.filter(|_| !capacity.oversubscribed());
@@ -175,7 +176,16 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
     let rest = busy - n.client.own_cpu_s? - n.server.own_cpu_s?;
     // The wait for what UDP may have lost is in the account and not in its bytes.
     let least = busy / capacity.cpus as f64;
-    Some(rest.max(0.0) * t.seconds / m.account_s(t)?.max(least))
+    let waited = waited_over_loopback(t, n).filter(|_| !capacity.oversubscribed());
+    Some(rest.max(waited.unwrap_or(0.0)).max(0.0) * t.seconds / m.account_s(t)?.max(least))
+}
+
+/// Time that the threads of both ends waited for a CPU, though no quota held them back. An end that did
+/// not count is taken for one like the other.
+fn waited_over_loopback(t: &Trial, n: &NetworkTraffic) -> Option<f64> {
+    let throttled = t.conditions.throttled_s.unwrap_or(0.0);
+    let here = (n.client.waiting_s? - throttled).max(0.0);
+    Some(here + n.server.waiting_s.map_or(here, |there| (there - throttled).max(0.0)))
 }
 
 /// TCP segments, or messages of round trips, that a trial's payload takes at least.

@@ -9,6 +9,7 @@ use super::loss::{Loss, is_beside};
 use super::shared_device::others_in_device;
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
+use crate::execution::others;
 use crate::words::counted;
 use crate::{Context, from_windows, width};
 
@@ -37,7 +38,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpu = |seconds: Option<f64>, t: &Trial| Some(seconds? / capacity.cpu_seconds(t));
     let doses = [
-        Dose { words: "other processes used the CPUs", of: &|t| cpu(t.conditions.other_cpu_s, t) },
+        Dose { words: "other processes used the CPUs", of: &|t| cpu(others(&capacity, m, t), t) },
         Dose { words: "other programs used the device", of: &|t| others_in_device(ctx, m, t) },
         Dose {
             words: "a CPU quota held the process back",

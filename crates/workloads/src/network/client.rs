@@ -200,6 +200,7 @@ impl Setup for Point {
             // One system: the client's account already holds what it counted.
             NetworkPath::Loopback => EndTraffic {
                 own_cpu_s: server.own_cpu_s,
+                waiting_s: server.waiting_s,
                 cpus: server.cpus,
                 ..EndTraffic::default()
             },
