@@ -24,9 +24,9 @@ pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 Exit status: 0 completed, no result is invalid; 1 the run failed, nothing could be run, or a limit of
 the system or a lost server ended a result; 2 invalid argument or input file; 3 completed, but a
 result is invalid, or suspect with --strict, or coarser than --precision; 4 check failed: a result is
-slower, missing or invalid, too few could be compared, a requirement is missed, or a node is slow or
-not shown healthy; 5 a requirement is undecided, and none is missed; 128 + n stopped by signal n,
-after saving what was measured.
+slower, missing or invalid, too few could be compared, a requirement is missed, or a node is slow;
+5 none of this, but a requirement is undecided, or a node not shown healthy; 128 + n stopped by
+signal n, after saving what was measured.
 
 Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
 pub struct Cli {

@@ -193,7 +193,12 @@ pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
     let n = t.network.as_ref()?;
     let largest = n.streams.iter().map(|s| s.segment_bytes).max().filter(|s| *s > 0);
     let bytes = n.sent_bytes as f64;
-    let each = if streams(m) { USUAL_SEGMENT } else { m.params.block_bytes().unwrap_or(1.0) };
+    let block = m.params.block_bytes().unwrap_or(1.0);
+    // A datagram is a packet of its own, or several.
+    if datagrams(m) == Some(true) && streams(m) {
+        return Some(bytes / block.min(USUAL_SEGMENT));
+    }
+    let each = if streams(m) { USUAL_SEGMENT } else { block };
     let largest = largest.map_or(each, |largest| largest as f64);
     Some(bytes / if streams(m) { largest } else { largest.min(each) })
 }

@@ -38,10 +38,8 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
 
 /// The checks that find disturbances of both sides of a pair.
 fn of_both_sides() -> impl Iterator<Item = &'static Check> {
-    let of_both = |check: &&Check| {
-        matches!(check.class, checks::Class::Disturbance { .. })
-            && check.examine.of_tool().is_some()
-    };
+    let of_both =
+        |check: &&Check| check.class.is_disturbance() && check.examine.of_tool().is_some();
     checks::ALL.iter().copied().filter(of_both)
 }
 

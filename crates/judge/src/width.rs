@@ -7,17 +7,18 @@ use crate::{Context, series};
 /// Without an interval, complete solves are judged by their range from so many on.
 const LEAST_SOLVES: u64 = 3;
 
-/// How well the headline is known. What has no headline, or several levels over time, has no interval
-/// that could be judged: checks say so.
+/// How well the headline is known. Of several levels over time the lowest and the highest are its ends.
+/// What has no headline has no width: checks say so.
 pub(crate) fn of_headline(ctx: &Context, m: &Measurement) -> Width {
     let Some(summary) = m.summary.as_ref().filter(|s| s.value().is_finite()) else {
         return Width::Narrow;
     };
-    if series::has_changes(m) {
-        return Width::Narrow;
-    }
     let whole = ctx.work(m).cut() == Cut::Whole;
-    match summary.ci95().or_else(|| range(summary).filter(|_| whole)) {
+    let ends = match series::ends_of_levels(m) {
+        Some(ends) => Some(ends),
+        None => summary.ci95().or_else(|| range(summary).filter(|_| whole)),
+    };
+    match ends {
         None => Width::NoInterval,
         Some(ends) if width(summary.value(), ends) > m.subsystem.coarse_from() => Width::Coarse,
         Some(_) => Width::Narrow,

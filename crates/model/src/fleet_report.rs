@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
+use crate::{Better, Decision, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
 
 /// Version of the report's shape.
 pub const FLEET_REPORT_SCHEMA: &str = "proofmark.fleet-report/1";
@@ -300,12 +300,19 @@ impl FleetReport {
         self.nodes.iter().filter(|n| n.state == state).count()
     }
 
-    /// Whether a node is slow or not shown healthy, a link is slow or may be, or no node was measured.
-    /// Nodes that are not compared do not fail: there are only such if the fleet has at most 3 nodes.
-    pub fn fails(&self) -> bool {
-        let bad = [NodeState::Slow, NodeState::NotShownHealthy];
-        let link = self.groups.iter().any(|g| !g.links.is_empty());
-        self.nodes.is_empty() || link || self.nodes.iter().any(|n| bad.contains(&n.state))
+    /// Missed if a node or a link is slow, or no node was measured; undecided if one is not shown healthy.
+    /// Nodes that are not compared are no failure: there are only such if the fleet has at most 3 nodes.
+    pub fn decision(&self) -> Decision {
+        let any = |state| self.nodes.iter().any(|n| n.state == state);
+        let mut links = self.groups.iter().flat_map(|g| &g.links).map(|link| link.confirmed);
+        let doubted = links.clone().next().is_some();
+        match () {
+            () if self.nodes.is_empty() || any(NodeState::Slow) || links.any(|slow| slow) => {
+                Decision::Missed
+            }
+            () if any(NodeState::NotShownHealthy) || doubted => Decision::Undecided,
+            () => Decision::Met,
+        }
     }
 }
 

@@ -73,6 +73,10 @@ pub struct Program {
 impl Program {
     /// A program that took less is not worth its name.
     const LEAST: f64 = 0.01;
+    /// Bytes per second from which on a program is named.
+    pub const LEAST_BYTES_PER_S: f64 = 1e6;
+    /// Programs that a finding names.
+    const NAMED: usize = 3;
 
     /// `rustc 108.6 %, cargo 5.6 %`: the first of these and their shares of one CPU; `None` where none
     /// took 1 %.
@@ -87,17 +91,19 @@ impl Program {
 
     /// `dd 1.200 GB/s, rsync 30.00 MB/s`: those that moved most; `None` where none moved 1 MB/s.
     pub fn disk_users(all: &[Self]) -> Option<String> {
-        let mut users: Vec<&Self> = all.iter().filter(|p| p.io_bytes_per_s >= 1e6).collect();
+        let mut users: Vec<&Self> =
+            all.iter().filter(|p| p.io_bytes_per_s >= Self::LEAST_BYTES_PER_S).collect();
         users.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
         let rate = |p: &&Self| format_quantity(p.io_bytes_per_s, Unit::BytePerSecond);
-        let named = users.iter().take(3).map(|p| format!("{} {}", clean(&p.name), rate(p)));
+        let named =
+            users.iter().take(Self::NAMED).map(|p| format!("{} {}", clean(&p.name), rate(p)));
         let named: Vec<String> = named.collect();
         (!named.is_empty()).then(|| named.join(", "))
     }
 
-    /// The three that took most, as findings name them.
+    /// Those that took most, as findings name them.
     pub fn named_in_findings(all: &[Self]) -> Option<String> {
-        Self::words(all, 3)
+        Self::words(all, Self::NAMED)
     }
 }
 

@@ -15,10 +15,11 @@ use crate::event::{Observer, Step};
 /// process does after the last look before it ends is not seen.
 const EVERY_S: f64 = 2.0;
 
-/// Programs that are named, and the least of one CPU's time, or bytes a second, that is worth it.
+/// Programs that are recorded, and the least of one CPU's time that is worth it.
 const MOST: usize = 10;
+/// Of these so many by their bytes.
+const MOST_MOVERS: usize = 3;
 const LEAST: f64 = 1e-3;
-const LEAST_BYTES: f64 = 1e6;
 
 /// The flag of the kernel's own threads (Linux `include/linux/sched.h`, `PF_KTHREAD`), and what they are
 /// called together.
@@ -73,10 +74,7 @@ impl<'a> Others<'a> {
     fn add(&mut self, all: &[Process], own: u32) {
         let ours = family(all, own);
         let now: BTreeMap<Id, Process> = all.iter().map(|p| (p.id, p.clone())).collect();
-        // The system adds the bytes of a process that ended to those of its parent.
-        let ended = self.seen.iter().filter(|(id, _)| !now.contains_key(id));
-        let mut inherited: BTreeMap<u32, u64> = BTreeMap::new();
-        ended.for_each(|(_, p)| *inherited.entry(p.parent).or_default() += p.used.bytes);
+        let inherited = self.inherited(&now);
         for p in all {
             let before = self.seen.get(&p.id).map(|p| p.used).unwrap_or_default();
             let known = before.bytes + inherited.get(&p.id.0).unwrap_or(&0);
@@ -90,7 +88,32 @@ impl<'a> Others<'a> {
         self.seen = now;
     }
 
-    /// The programs that took most of a CPU's time.
+    /// Bytes by process that it got from those that ended since the last look: the system adds them to the
+    /// parent's, or if that has ended too, to its parent's.
+    fn inherited(&self, now: &BTreeMap<Id, Process>) -> BTreeMap<u32, u64> {
+        let lives: BTreeSet<u32> = now.keys().map(|id| id.0).collect();
+        let ended: BTreeMap<u32, &Process> = self
+            .seen
+            .iter()
+            .filter(|(id, _)| !now.contains_key(id))
+            .map(|(id, p)| (id.0, p))
+            .collect();
+        let mut inherited: BTreeMap<u32, u64> = BTreeMap::new();
+        for p in ended.values() {
+            let mut heir = p.parent;
+            // No more steps than processes: numbers that were given again may make a ring.
+            for _ in 0..ended.len() {
+                match ended.get(&heir) {
+                    Some(parent) if !lives.contains(&heir) => heir = parent.parent,
+                    _ => break,
+                }
+            }
+            *inherited.entry(heir).or_default() += p.used.bytes;
+        }
+        inherited
+    }
+
+    /// The programs that took most CPU time, of those with enough CPU time or I/O to be named.
     pub(crate) fn finish(mut self) -> Vec<Program> {
         self.look();
         let seconds = self.looked - self.began;
@@ -101,9 +124,13 @@ impl<'a> Others<'a> {
             Program { name, cpu_s, of_one_cpu: each(cpu_s), io_bytes_per_s }
         };
         let mut all: Vec<Program> = self.took.into_iter().map(program).collect();
-        all.retain(|p| p.of_one_cpu >= LEAST || p.io_bytes_per_s >= LEAST_BYTES);
-        all.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        all.retain(|p| p.of_one_cpu >= LEAST || p.io_bytes_per_s >= Program::LEAST_BYTES_PER_S);
+        // Those that moved most bytes are named too.
+        all.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
+        let movers = all.iter().take(MOST_MOVERS).filter(|p| p.io_bytes_per_s > 0.0).count();
+        all[movers..].sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
         all.truncate(MOST);
+        all.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
         all
     }
 }
@@ -216,8 +243,15 @@ mod tests {
         seen.add(&[shell(100), copy(7000)], 50);
         // The child wrote 500 more after that look.
         seen.add(&[shell(7600)], 50);
-        let took = |name: &str| seen.took[name].bytes;
-        assert_eq!((took("dd"), took("sh")), (7000, 600));
+        let took = |seen: &Others, name: &str| seen.took[name].bytes;
+        assert_eq!((took(&seen, "dd"), took(&seen, "sh")), (7000, 600));
+        // Nor those of a grandparent, when both ended.
+        let bash = |bytes| with_bytes(process((9, 1), 1, "bash", 0), bytes);
+        let child = |bytes| with_bytes(process((10, 1), 9, "sh", 0), bytes);
+        let mut seen = others(&[]);
+        seen.add(&[bash(5), child(100), copy(7000)], 50);
+        seen.add(&[bash(7605)], 50);
+        assert_eq!((took(&seen, "dd"), took(&seen, "sh"), took(&seen, "bash")), (7000, 100, 505));
     }
 
     #[test]

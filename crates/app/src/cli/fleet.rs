@@ -15,7 +15,7 @@ use crate::limit;
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
     /// Measure many machines in rounds and report the slow ones: exit status 4 if a node or the link
-    /// between two is slow or not shown healthy
+    /// between two is slow, 5 if one is not shown healthy
     Run(Box<FleetRunArgs>),
     /// Print the report of a measured fleet
     Report(FleetReportArgs),

@@ -140,7 +140,8 @@ const STATUSES: &[Item] = &[
         baseline's results could be compared; or a requirement is missed.",
         &["check"],
     ),
-    ("4", "A node is slow or not shown healthy.", &["fleet"]),
+    ("4", "A node, or the link between two, is slow.", &["fleet"]),
+    ("5", "A node is not shown healthy, and none is slow.", &["fleet"]),
     (
         "5",
         "A requirement is undecided: its limit lies within the figure's 95 % interval, or there is no \

@@ -9,12 +9,19 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
+use proofmark_model::FleetReport;
 use proofmark_model::NodeState::{NotShownHealthy, Slow};
 use proofmark_testing::wait_until_within;
 use testbed::{Testbed, quotas, report, state};
 
 /// How soon nothing of ours is left on a node.
 const SOON: Duration = Duration::from_secs(10);
+
+/// What a fleet ends with, of which another node may be slow because this machine is busy.
+fn exit_status(found: &FleetReport) -> Option<i32> {
+    let slow = found.nodes.iter().any(|n| n.state == Slow);
+    Some(if slow { 4 } else { 5 })
+}
 
 #[test]
 fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
@@ -50,7 +57,7 @@ fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reaso
     let out = lab.folder.path().join("out");
     let status =
         lab.fleet(&["--ssh", "n[1-7]", "--program", "/tmp/program", "--at-once", "5"], &out);
-    assert_eq!(status, Some(4));
+    assert_eq!(status, Some(5));
     let found = report(&out);
     for (node, expected) in [
         ("n5", "it has proofmark 0.0.1 "),
@@ -82,8 +89,8 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
     wait_until_within(2 * Duration::from_secs(60), "another round", || lines() > known + 4);
     lab.unplug("n4");
     let status = proofmark_testing::wait("the fleet", &mut launcher);
-    assert_eq!(status.code(), Some(4));
     let found = report(&out);
+    assert_eq!(status.code(), exit_status(&found));
     let said = found.nodes.iter().find(|n| n.name == "n4").unwrap();
     assert_eq!(said.state, NotShownHealthy);
     assert!(
@@ -106,8 +113,8 @@ fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     // One at a time: a node under a quota measures for longer, and whoever measured with it would have
     // the testbed's CPUs to itself.
     let status = lab.fleet(&["--slurm", "-N", "5", "--at-once", "1"], &out);
-    assert_eq!(status, Some(4));
     let found = report(&out);
+    assert_eq!(status, exit_status(&found));
     let n2 = found.nodes.iter().find(|n| n.name == "n2").unwrap();
     // A machine that is busy itself may leave too little to see of what the quota costs.
     assert!([Slow, NotShownHealthy].contains(&n2.state), "{found:#?}");

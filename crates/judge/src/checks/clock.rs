@@ -48,7 +48,7 @@ fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> 
 
 pub(super) static CLOCK_DROP: Check = Check {
     id: "clock_drop",
-    class: Class::DISTURBANCE,
+    class: Class::CHANGE,
     title: "Clock lower than at the start",
     about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
          slower than the first third, the difference is weighed: heat, a power limit or a \
@@ -130,7 +130,7 @@ fn clock_lost(ctx: &Context, m: &Measurement) -> Option<f64> {
 
 pub(super) static THERMAL: Check = Check {
     id: "thermal",
-    class: Class::DISTURBANCE,
+    class: Class::CHANGE,
     title: "Slowed down by heat",
     about: "Whether heat slowed down the cores. If the processor counted thermal throttling of the \
          trials' cores (sysfs, thermal_throttle), what their clock lay below its highest reading is \

@@ -9,7 +9,7 @@ use super::quotas::others_ran_s;
 use super::share::Share;
 use super::weight::Weight;
 use super::where_it_ran::shared_by_us;
-use super::{Check, Class, Examine, found_before, percent, with_known};
+use super::{Check, Class, Examine, found_before, percent, with_known, worst};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::disk::{self, Way};
@@ -38,9 +38,10 @@ pub(super) static STEAL: Check = Check {
     class: Class::TAKEN_TIME,
     title: "Steal time",
     about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
-         (wall time x CPUs used). More than 1 % is a note. It is weighed without the worst \
-         tenth of the trials. The kernel counts in ticks of 10 ms, so the check uses the sum over \
-         the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
+         (wall time x CPUs used). More than 1 % is a note. The worst tenth of \
+         the trials is left out, unless the figure is delivered, of which all count. For single operations \
+         the trials without it decide, if there are at least 6. The kernel counts in ticks of 10 ms, so the \
+         check uses the sum over the trials, not one trial. Use a host with dedicated CPUs, or repeat when the host is \
          quiet.",
     examine: Examine::Both(steal),
 };
@@ -70,8 +71,8 @@ pub(super) static THROTTLED: Check = Check {
     class: Class::TAKEN_TIME,
     title: "Throttled by a CPU quota",
     about: "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
-         cgroups), over the CPU time of all trials. More than 0.5 % is a note. It is weighed \
-         without the worst tenth of the trials. If it is suspect, the result is that of the quota, \
+         cgroups), over the CPU time of all trials. More than 0.5 % is a note. The worst \
+         tenth of the trials is left out, unless the figure is delivered, of which all count. If it is suspect, the result is that of the quota, \
          not of the machine, and the quota is named as the bottleneck except for a disk at its \
          limit. Raise or remove the quota, or use fewer threads.",
     examine: Examine::Both(throttled),
@@ -104,13 +105,14 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 
-/// What CPU time that others take costs a disk load, over that time: the kernel's threads that carry
-/// the I/O and the journal wait as well. Recorded: commits 30 % -> 36 %, single reads 20 % -> 31 %.
+/// What CPU time that others take costs a disk load, as a multiple of its share: kernel threads that
+/// carry the I/O and the journal wait too. Recorded: 30 % of the CPU time cost commits 36 %, 20 % cost
+/// single reads 31 %.
 const COST_OF_IO: f64 = 1.5;
-/// The same of writes that are flushed at the end. Recorded: 11 % -> 37 %.
+/// The same of writes that are flushed at the end. Recorded: 11 % cost 37 %.
 const COST_OF_WRITES: f64 = 3.0;
-/// What it costs a loopback, where one end waits for the other. Recorded: 13 % -> 25 to 42 %, 29 % -> 38
-/// to 58 %, 40 % -> 60 to 80 %.
+/// The same of a loopback, where one end waits for the other. Recorded: 13 % cost 25 to 42 %, 29 % cost 38
+/// to 58 %, 40 % cost 60 to 80 %.
 const COST_OF_LOOPBACK: f64 = 2.2;
 
 fn cost_of_cpu_time(m: &Measurement) -> f64 {
@@ -147,28 +149,26 @@ pub(super) static OTHER_CPU: Check = Check {
     class: Class::TAKEN_TIME,
     title: "Competing process",
     about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. More \
-         than 2 % of it, or a quarter of one CPU, is a note. It is weighed without the worst tenth of the \
-         trials. With more threads than CPUs the account is coarse, and the threshold is 25 %. For a \
-         disk, 50 us per I/O are subtracted for wake-ups, at most 2 %; with more threads than CPUs the \
-         check is silent, since the account includes kernel threads. For a network the threshold is 25 %; \
-         over loopback it is 5 %, and the check uses the time that all CPUs were busy with neither end, \
-         if the run may use them all, or that its threads waited for a CPU. The share is weighed as often \
-         as it was seen to cost beside competitors: of a disk 1.5 times, of its writes without commits 3 \
-         times, over loopback 2.2 times. Commits while others keep all \
-         CPUs busy for 90 % of the time are suspect. Where the system does not report throttling, a CPU quota \
-         may have taken the time too. Stop the other process, or reserve CPUs for the run.",
+         than 2 % of it, or a quarter of one CPU, is a note. The worst tenth of the trials is left out, \
+         unless the figure is delivered, of which all count. With more threads than CPUs the account is \
+         coarse, and the threshold is 25 %. For a disk, 50 us per I/O are subtracted for wake-ups, at most \
+         2 %; with more threads than CPUs the check is silent, since the account includes kernel threads. \
+         For a network the threshold is 25 %. Over loopback it is 5 %, and the check uses the time that all \
+         CPUs were busy with neither end, if the run may use them all, or that its threads waited for a \
+         CPU. The share is weighed times its measured cost: 1.5 for a disk, 3 for its writes without \
+         commits, 2.2 over loopback. For single operations the trials without it decide, if there are at \
+         least 6. Commits are suspect if others keep all CPUs busy for more than 90 % of the time. Where \
+         the system does not report throttling, a CPU quota may have taken the time too. Stop the other \
+         process, or reserve CPUs for the run.",
     examine: Examine::Both(other_cpu),
 };
 
 fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
-    let found = [took(ctx, m, &capacity), crowded(ctx, m, &capacity)];
-    // Of equal ones the first.
-    found.into_iter().flatten().reduce(|a, b| if b.severity > a.severity { b } else { a })
+    worst([took(ctx, m, &capacity), crowded(ctx, m, &capacity)])
 }
 
-/// Others that kept all CPUs busy during commits: these wait for threads of the kernel, and these for any
-/// CPU that is free.
+/// Others that kept all CPUs busy during commits. A commit waits for kernel threads, which need a free CPU.
 fn crowded(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Finding> {
     let everywhere =
         ctx.host.cpu.logical_cpus.get().is_some_and(|n| u64::from(*n) == capacity.cpus);
@@ -178,8 +178,8 @@ fn crowded(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Findin
     let free = |t: &Trial| capacity.cpus as f64 * t.seconds - t.conditions.own_cpu_s.unwrap_or(0.0);
     let share = Share::sum(&m.trials, others_ran_s, free)?;
     let message = format!(
-        "other processes kept all CPUs busy ({} of the time that this process left), and the threads of the \
-         kernel for which a commit waits find none free; what that costs is unknown",
+        "other processes kept all CPUs busy ({} of the time that this process left): the kernel threads \
+         of a commit find none free; the cost is unknown",
         percent(share.usual)
     );
     let advice =

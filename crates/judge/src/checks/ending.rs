@@ -106,8 +106,7 @@ pub(super) static UNFINISHED: Check = Check {
     title: "Too few trials or rounds",
     about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far, \
          which are fewer than the policy requires. A result from fewer than 8 rounds has no \
-         interval, and too few rounds to support the figure; so has one that saw undisturbed time in \
-         fewer than 8. All are suspect, with the signal where known; without any trial the \
+         interval. Neither has one with undisturbed time in fewer than 8 rounds. All are suspect, with the signal where known; without any trial the \
          configuration is not run. Repeat the measurement to its end, \
          with more time, or when other load is gone.",
     examine: Examine::Ours(unfinished),

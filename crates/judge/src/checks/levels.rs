@@ -26,7 +26,7 @@ fn describe(change: &Change) -> String {
 
 pub(super) static LEVEL_CHANGE: Check = Check {
     id: "level_change",
-    class: Class::DISTURBANCE,
+    class: Class::CHANGE,
     title: "Level changed over time",
     about: "For series: whether the samples have several levels, one after another. The check \
          compares the ranks of the samples in intervals of all lengths (seeded binary \
@@ -124,7 +124,7 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
 
 pub(super) static BURST_CREDITS: Check = Check {
     id: "burst_credits",
-    class: Class::DISTURBANCE,
+    class: Class::CHANGE,
     title: "Burst credits used up",
     about: "For series: whether the result has the shape of a burst allowance that runs out. Its last \
          level must be at least 10 % below the first, steady, and last to the end. For CPU and \

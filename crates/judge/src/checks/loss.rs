@@ -1,19 +1,16 @@
-//! What a disturbance cost, from the trials themselves: those beside it against those without.
+//! What a disturbance cost, from the trials themselves: those with it against those without.
 //!
 //! A share of a resource is no loss: what it costs depends on who waits for whom. Where enough trials
 //! were without the disturbance, their median is what the figure would be.
 
 use proofmark_model::{Measurement, Severity, Trial, median, median_interval};
 
-/// Share of a resource from which on a trial was beside somebody.
-const BESIDE: f64 = 0.05;
+/// Share of a resource that others take from a trial from which on it counts as disturbed.
+const DISTURBED_FROM: f64 = 0.05;
 
-/// Trials without it that show what the figure would be: as many as an interval of their median needs.
-const LEAST: usize = 6;
-
-/// Whether a trial was beside somebody who took this share of it.
-pub(super) fn is_beside(taken: Option<f64>) -> bool {
-    taken.is_some_and(|share| share > BESIDE)
+/// Whether a trial was disturbed, of which others took this share.
+pub(super) fn is_disturbed(taken: Option<f64>) -> bool {
+    taken.is_some_and(|share| share > DISTURBED_FROM)
 }
 
 /// The share of the headline that was lost, with its interval.
@@ -27,19 +24,19 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Of the trials that are beside somebody, who took this share of each, if there are some, and
-    /// enough others.
+    /// Of trials of which others took this share, if some are disturbed, and enough are not.
     pub(super) fn of_trials(
         m: &Measurement,
         taken: impl Fn(&Trial) -> Option<f64>,
     ) -> Option<Self> {
-        let without = |t: &&Trial| !is_beside(taken(t));
+        let without = |t: &&Trial| !is_disturbed(taken(t));
         let rest: Vec<f64> =
             m.trials.iter().filter(without).map(|t| m.unit.rate(t.value)).collect();
-        if rest.len() < LEAST || rest.len() == m.trials.len() {
+        if rest.len() == m.trials.len() {
             return None;
         }
         let rate = m.unit.rate(m.summary.as_ref()?.value());
+        // Fewer than 6 trials have no interval of their median.
         let (middle, ends) = (median(&rest)?, median_interval(&rest)?);
         let width = crate::width::width(middle, ends);
         let of = |usual: f64| Some(1.0 - rate / usual).filter(|loss| loss.is_finite());
@@ -63,10 +60,10 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Random reads of which so many trials, at this share of the rate, were beside somebody.
-    fn read(beside: usize, rate: f64) -> Measurement {
+    /// Random reads of which so many trials, at this share of the rate, were disturbed.
+    fn read(disturbed: usize, rate: f64) -> Measurement {
         let m = each(rand_read(1), |i, t| {
-            if i < beside {
+            if i < disturbed {
                 t.value *= rate;
                 t.work *= rate;
                 t.conditions.other_cpu_s = Some(1.0);

@@ -137,6 +137,8 @@ pub enum Class {
     Disturbance {
         /// Whether what it takes is time, which windows leave out of a figure made of them.
         removed_by_windows: bool,
+        /// Whether it may leave a figure above what the machine keeps up.
+        may_flatter: bool,
     },
     /// What is worth knowing with it: a note.
     Context,
@@ -152,10 +154,22 @@ impl Class {
     }
 
     /// A disturbance that windows show too.
-    const DISTURBANCE: Self = Self::Disturbance { removed_by_windows: false };
+    const DISTURBANCE: Self = Self::Disturbance { removed_by_windows: false, may_flatter: false };
+
+    /// One that changed from one rate to another, of which the figure has a part.
+    const CHANGE: Self = Self::Disturbance { removed_by_windows: false, may_flatter: true };
 
     /// A disturbance that takes time, which windows leave out.
-    const TAKEN_TIME: Self = Self::Disturbance { removed_by_windows: true };
+    const TAKEN_TIME: Self = Self::Disturbance { removed_by_windows: true, may_flatter: false };
+
+    pub(crate) fn is_disturbance(self) -> bool {
+        matches!(self, Self::Disturbance { .. })
+    }
+
+    /// Whether what it finds can only have made the machine slower.
+    pub(crate) fn only_slows(self) -> bool {
+        matches!(self, Self::Disturbance { may_flatter: false, .. })
+    }
 
     /// Whether windows leave out what it takes.
     pub(crate) fn removed_by_windows(self) -> bool {
@@ -274,6 +288,11 @@ pub fn find(id: &str) -> Option<&'static Check> {
 /// Whether a check before this one found something of at least that weight.
 fn found_before(m: &Measurement, id: &str, least: Severity) -> bool {
     m.findings.iter().any(|f| f.check == id && f.severity >= least)
+}
+
+/// The worst of some findings; of equal ones the first.
+fn worst(found: impl IntoIterator<Item = Option<Finding>>) -> Option<Finding> {
+    found.into_iter().flatten().reduce(|a, b| if b.severity > a.severity { b } else { a })
 }
 
 /// The finding with one more figure, where that is known.

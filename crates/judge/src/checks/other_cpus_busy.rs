@@ -18,6 +18,9 @@ const BUSY: f64 = 0.1;
 const WITH: f64 = 0.5;
 const WITHOUT: f64 = 0.05;
 
+/// Cores that may fill the path to memory of a socket.
+const MANY: f64 = 4.0;
+
 /// The standard score that chance exceeds once in a hundred times.
 const SURE: f64 = 2.58;
 
@@ -29,8 +32,8 @@ pub(super) static CHECK: Check = Check {
          trials' time, by /proc/stat. More than 10 % of one CPU is a note: what runs there shares caches and \
          the path to memory, whether it uses them much or not. proofmark reports the cost only if it \
          shows in rounds with it (a CPU busy for half of the time or more) and rounds without: their rates \
-         must differ by a rank test (Mann-Whitney, 1 %). That cost is weighed. If the other CPUs were busy \
-         for half of their time in all rounds, the cost is unknown, and the result suspect. Stop other \
+         must differ by a rank test (Mann-Whitney, 1 %). That cost is weighed. If half of the other CPUs \
+         were busy in all rounds, or 4, the cost is unknown, and the result suspect. Stop other \
          programs, or measure with all CPUs.",
     examine: Examine::Ours(examine),
 };
@@ -51,7 +54,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let costs = match cost {
         Some(cost) => format!("rounds with it were {} slower than those without", percent(cost)),
-        None if severity == Severity::Suspect => {
+        None if rates(m, |busy| busy <= WITHOUT).is_empty() => {
             "its cost is unknown: no round was without it".to_owned()
         }
         None => "its cost is unknown: rounds with and without it do not differ enough".to_owned(),
@@ -62,24 +65,30 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(share.add_to(CHECK.finding(severity, message, advice), "elsewhere_cpu_s"))
 }
 
-/// Whether most of the other CPUs were busy, and no round shows the load without them.
+/// Whether half of the other CPUs were busy, or so many that they may fill the path to memory, in all rounds.
 fn is_always(ctx: &Context, m: &Measurement) -> bool {
     let Ok(capacity) = Capacity::derive(ctx.host, m) else { return false };
     let all = ctx.host.cpu.logical_cpus.get().map_or(capacity.cpus, |n| u64::from(*n));
     let others = all.saturating_sub(capacity.threads.min(capacity.cpus)).max(1) as f64;
-    let busy = |t: &Trial| Some(t.conditions.elsewhere_cpu_s? / (others * t.seconds));
-    m.trials.iter().all(|t| busy(t).is_some_and(|share| share >= WITH))
+    let many = (WITH * others).min(MANY);
+    m.trials.iter().all(|t| busy(t).is_some_and(|cpus| cpus >= many))
+}
+
+/// Other CPUs that were busy during a trial.
+fn busy(t: &Trial) -> Option<f64> {
+    Some(t.conditions.elsewhere_cpu_s? / t.seconds)
+}
+
+/// Rates of the rounds with so many other busy CPUs.
+fn rates(m: &Measurement, of: impl Fn(f64) -> bool) -> Vec<f64> {
+    let trials = m.trials.iter().filter(|t| busy(t).is_some_and(&of));
+    let rounds = trials.flat_map(|t| &t.rounds).filter_map(|r| r.typical);
+    rounds.map(|v| m.unit.rate(v)).collect()
 }
 
 /// By how much the rounds with another busy CPU were slower, as a share, where they were.
 fn cost(m: &Measurement) -> Option<f64> {
-    let busy = |t: &Trial| Some(t.conditions.elsewhere_cpu_s? / t.seconds);
-    let rates = |of: &dyn Fn(f64) -> bool| -> Vec<f64> {
-        let trials = m.trials.iter().filter(|t| busy(t).is_some_and(of));
-        let rounds = trials.flat_map(|t| &t.rounds).filter_map(|r| r.typical);
-        rounds.map(|v| m.unit.rate(v)).collect()
-    };
-    let (with, without) = (rates(&|busy| busy >= WITH), rates(&|busy| busy <= WITHOUT));
+    let (with, without) = (rates(m, |busy| busy >= WITH), rates(m, |busy| busy <= WITHOUT));
     let cost = 1.0 - median(&with)? / median(&without)?;
     let differ = rank_score(&with, &without).is_some_and(|score| score < -SURE);
     Some(cost).filter(|cost| differ && cost.is_finite() && *cost > 0.0)

@@ -12,11 +12,15 @@ use proofmark_model::{
 use super::share::Share;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
-use crate::network::{datagrams, over_loopback, retransmitted, segments, streams, whose};
+use crate::network::{
+    datagrams, direction, over_loopback, retransmitted, segments, streams, whose,
+};
 
 /// Up to here the receiver kept up. Beyond, so much of the sender's work is thrown away,
 /// on CPUs or a link that both may share, that the rate is one of an overload.
 const OVERLOAD: f64 = 0.1;
+/// From this share of the lost datagrams on, the ends dropped them.
+const BY_ENDS: f64 = 0.1;
 /// Each lost round trip is waited for, and is part of the time.
 const ROUND_TRIPS: f64 = 0.0;
 
@@ -47,8 +51,9 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
     }
     let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
     // What a full queue of the link drops leaves the link its rate.
+    let lost = lost_at_ends(m).map(|lost| lost as f64);
     let by_ends =
-        streams(m) && (over_loopback(m) || lost_at_ends(m) as f64 > OVERLOAD * share.amount);
+        streams(m) && (over_loopback(m) || lost.is_none_or(|lost| lost > BY_ENDS * share.amount));
     let severity = match share.severity(threshold) {
         Some(severity) if by_ends || !streams(m) => severity,
         _ => Severity::Note,
@@ -58,7 +63,7 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
         let offered = rate.map(|r| r / (1.0 - share.all)).filter(|r| r.is_finite());
         let both = rate.zip(offered).map_or(String::new(), |(got, sent)| {
             let (got, sent) = (format_quantity(got, m.unit), format_quantity(sent, m.unit));
-            let on_the_way = if by_ends { "" } else { "; the ends dropped next to none of them" };
+            let on_the_way = if by_ends { "" } else { "; the ends dropped less than 10 % of them" };
             format!(": {sent} sent, {got} received (the result){on_the_way}")
         });
         format!("{} of the datagrams were lost{both}", percent(share.all))
@@ -76,10 +81,17 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(share.add_to(finding, "lost").with("sent", all.sent).with("received", all.received))
 }
 
-/// Datagrams that the systems of the ends dropped, by their own counts.
-fn lost_at_ends(m: &Measurement) -> u64 {
+/// Datagrams that the systems of the ends dropped, by their own counts; `None` where the receiver does not
+/// know of its buffers.
+fn lost_at_ends(m: &Measurement) -> Option<u64> {
+    let way = direction(m);
+    let unknown =
+        |end: &End| way.receives(*end) && m.traffics().any(|(_, n)| BUFFERS.1(end.of(n)).is_none());
+    if End::BOTH.iter().any(unknown) {
+        return None;
+    }
     let at = |end| [BUFFERS, BACKLOG, INTERFACE].map(|place| dropped(m, end, place)).into_iter();
-    End::BOTH.into_iter().flat_map(at).fold(0, u64::saturating_add)
+    Some(End::BOTH.into_iter().flat_map(at).fold(0, u64::saturating_add))
 }
 
 /// Share that may be dropped unnoticed: protocols that nobody asked for count as dropped too.

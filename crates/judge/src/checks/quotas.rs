@@ -16,7 +16,7 @@ use crate::words::counted;
 
 pub(super) static QUOTA_CHANGED: Check = Check {
     id: "quota_changed",
-    class: Class::DISTURBANCE,
+    class: Class::CHANGE,
     title: "The CPU quota changed",
     about: "Reads the tightest CPU quota (cpu.max) before and after each trial. If it changed, delivered \
          mixes several limits: suspect where a quota limited a trial, else a note. Leave the quota alone \

@@ -9,7 +9,7 @@ mod queue;
 
 use proofmark_model::{Finding, Measurement};
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, worst};
 use crate::Context;
 use crate::disk::{Way, asks, commits, waits};
 use bytes::Compared;
@@ -45,18 +45,19 @@ pub(super) static CHECK: Check = Check {
     id: "shared_device",
     class: Class::DISTURBANCE,
     title: "Device shared with other I/O",
-    about: "Others' I/O on the device during the trials. For direct I/O and commits, how many I/Os the \
-         device had in flight (/proc/diskstats) beyond the load's own threads x queue depth: more than 5 % \
-         of all is a note. Where at least 6 trials were without them, these show the cost, which is \
-         weighed. Else more than 40 % of the I/Os is suspect for a stream, and for random I/O and commits if \
-         others moved more than 40 % of the bytes too. More than 75 % of the bytes is suspect, for commits \
-         only with I/Os in flight. Otherwise their bytes: all that the device moved less the load's own, and less a tolerance per \
-         trial of 32 KiB of reads and 256 KiB of writes. More than 2 % of the requested bytes is a note. \
-         In a third of the trials, more than 8.3 % of all bytes is suspect: they cost a stream 3 times \
-         their share. Of commits 4 times the bytes count as the load's own, since a journal writes them \
-         again, and 10 times on copy-on-write file systems. For direct random I/O in blocks that the \
-         device takes whole, the number of others' I/Os counts in the same way. Warm reads use no device. \
-         Stop the other users of the device.",
+    about: "Others' I/O on the device during the trials. Direct I/O and commits are judged by the I/Os in \
+         flight (/proc/diskstats): those beyond the load's threads x queue depth are others'. More than 5 % \
+         of all is a note. If at least 6 trials were without them, these show the cost, which is weighed. \
+         Otherwise the cost is unknown: a stream is suspect from 40 % of the I/Os, random I/O and commits \
+         from 40 % of both the I/Os and the bytes. More than 75 % of the bytes is suspect too; for commits, \
+         and with one I/O in flight, only if others had I/Os in flight. Streams and buffered I/O are also \
+         judged by bytes: what the device moved, less the load's own, 32 KiB of reads and 256 KiB of writes \
+         per trial. More than 2 % of the requested bytes is a note. More than 8.3 % of all bytes is suspect, \
+         if a third of the trials had others: a stream loses 3 times their share. A journal writes again: \
+         for commits 4 times the bytes are the load's own, for any write on a copy-on-write file system 10 \
+         times. Direct random I/O in single requests is also judged by number: others' I/Os above 2 % of its \
+         own are a note, above 25 % of all suspect. Warm reads use no device. Stop the other users of the \
+         device.",
     examine: Examine::Ours(examine),
 };
 
@@ -68,8 +69,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let ways: Vec<Compared> = Way::BOTH.into_iter().filter_map(compared).collect();
     let found =
         [queue::weighed(ctx, m), bytes::by_count(ctx, m, &ways), bytes::by_bytes(ctx, m, &ways)];
-    // Of equal ones the first.
-    found.into_iter().flatten().reduce(|a, b| if b.severity > a.severity { b } else { a })
+    worst(found)
 }
 
 #[cfg(test)]
@@ -133,7 +133,12 @@ mod tests {
         let stream = || disk("seq_read", 1 << 20, "none");
         let own = in_flight_at_most(&stream());
         CHECK.expect([
-            ("half of a stream's queue", queued(stream(), own), suspect("I/Os in flight")),
+            (
+                "a stream",
+                disturbed(queued(stream(), own), 16 << 20, 0, 10),
+                suspect("I/Os in flight"),
+            ),
+            ("requests that are split", queued(stream(), own), NOTE),
             ("a fifth", queued(stream(), 0.25 * own), NOTE),
         ]);
         let finding = CHECK.found(disturbed(rand_read(1), 1 << 20, 2 << 20, 10)).unwrap();
@@ -150,7 +155,8 @@ mod tests {
             ("a sixth", disturbed(cold_read(), 1 << 20, 0, 10), SUSPECT),
             ("a fifteenth", disturbed(cold_read(), 400_000, 0, 10), NOTE),
             ("in few trials", disturbed(cold_read(), 8 << 20, 0, 2), NOTE),
-            ("in more", disturbed(cold_read(), 8 << 20, 0, 4), SUSPECT),
+            ("in more, which cost nothing", disturbed(cold_read(), 8 << 20, 0, 4), NOTE),
+            ("in half of them", disturbed(cold_read(), 8 << 20, 0, 5), SUSPECT),
             // What is forgiven is the journal's and not a reader's.
             ("400 KB read", disturbed(cold_read(), 400_000, 0, 10), NOTE),
             ("160 KB written", disturbed(cold_read(), 0, 160_000, 10), SILENT),

@@ -6,13 +6,16 @@
 //! shaped link is slower than its interface says.
 
 use proofmark_model::{
-    End, EndTraffic, Finding, Measurement, NetworkTraffic, Severity, Trial, Unit, format_quantity,
+    Direction, End, EndTraffic, Finding, Measurement, NetworkTraffic, Severity, Trial, Unit,
+    format_quantity,
 };
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
-use crate::network::{datagrams, direction, measured, over_loopback, segments, streams};
+use crate::network::{
+    datagrams, direction, measured, over_loopback, retransmitted, segments, streams,
+};
 
 /// Others below this share of the link are not reported.
 const THRESHOLD: f64 = 0.02;
@@ -23,21 +26,21 @@ const HEADERS: f64 = 14.0 + 40.0 + 32.0;
 /// Packets that a connection takes each way at most: to make it, to answer, to close it.
 const CONNECTION: f64 = 6.0;
 
-/// One way through the interface of one end.
+/// One counter of an interface: bytes sent, or received, by one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Way {
+struct Counter {
     end: End,
     out: bool,
 }
 
-const WAYS: [Way; 4] = [
-    Way { end: End::ClientSide, out: true },
-    Way { end: End::ClientSide, out: false },
-    Way { end: End::ServerSide, out: true },
-    Way { end: End::ServerSide, out: false },
+const COUNTERS: [Counter; 4] = [
+    Counter { end: End::ClientSide, out: true },
+    Counter { end: End::ClientSide, out: false },
+    Counter { end: End::ServerSide, out: true },
+    Counter { end: End::ServerSide, out: false },
 ];
 
-impl Way {
+impl Counter {
     fn counted(self, n: &NetworkTraffic) -> Option<f64> {
         let side: &EndTraffic = self.end.of(n);
         let bytes = if self.out { side.out_bytes } else { side.in_bytes };
@@ -50,16 +53,22 @@ impl Way {
         if self.out { way.sends(self.end) } else { way.receives(self.end) }
     }
 
-    /// What the load itself may have sent this way in a trial, at most.
+    /// The other way through the same interface.
+    fn back(self) -> Self {
+        Self { out: !self.out, ..self }
+    }
+
+    /// What the load itself may have sent this way in a trial, at most; of streams both ways half of it.
     fn own(self, m: &Measurement, t: &Trial, n: &NetworkTraffic) -> f64 {
-        let payload = n.sent_bytes.max(n.received_bytes) as f64;
+        let ways = if goes_both_ways(m) { 2.0 } else { 1.0 };
+        let payload = n.sent_bytes.max(n.received_bytes) as f64 / ways;
         // Of round trips half of the messages go each way, each with an acknowledgement at most. A
         // connection carries a byte, and has no segments of its own.
         let packets = match m.params.block_bytes() {
             Some(_) => segments(m, t).unwrap_or(payload),
             None => CONNECTION * payload,
         };
-        let again = n.retransmits().unwrap_or(0) as f64
+        let again = retransmitted(m, t).unwrap_or(0.0)
             * n.streams.iter().map(|s| s.segment_bytes).max().unwrap_or(0) as f64;
         let blocks = if self.has_blocks(m) { payload } else { 0.0 };
         blocks + packets * HEADERS + again
@@ -69,25 +78,43 @@ impl Way {
 /// What went through one way over all trials.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flow {
-    /// Bytes per second, of all and of others.
+    /// Bytes per second, of all, of the load at most, and of others at least.
     all: f64,
+    own: f64,
     others: f64,
 }
 
-fn flow(m: &Measurement, way: Way) -> Option<Flow> {
-    let mut sums = (0.0, 0.0, 0.0);
-    for (t, n) in m.traffics() {
-        let (all, seconds) = (way.counted(n)?, m.account_s(t)?);
-        sums.0 += all;
-        sums.1 += (all - way.own(m, t, n)).max(0.0);
-        sums.2 += seconds;
+/// Streams in both directions at once, of which only the sum of the payload is known.
+fn goes_both_ways(m: &Measurement) -> bool {
+    streams(m) && direction(m) == Direction::Both
+}
+
+/// Of that counter; of streams in both directions the mean of it and the other one.
+fn flow(m: &Measurement, way: Counter) -> Option<Flow> {
+    if goes_both_ways(m) {
+        let [a, b] = [one_way(m, way)?, one_way(m, way.back())?];
+        let mean = |of: fn(Flow) -> f64| 0.5 * (of(a) + of(b));
+        let (all, own) = (mean(|f| f.all), mean(|f| f.own));
+        return Some(Flow { all, own, others: (all - own).max(0.0) });
     }
-    let flow = Flow { all: sums.0 / sums.2, others: sums.1 / sums.2 };
+    one_way(m, way)
+}
+
+fn one_way(m: &Measurement, way: Counter) -> Option<Flow> {
+    let mut sums = (0.0, 0.0, 0.0, 0.0);
+    for (t, n) in m.traffics() {
+        let (all, own, seconds) = (way.counted(n)?, way.own(m, t, n), m.account_s(t)?);
+        sums.0 += all;
+        sums.1 += own;
+        sums.2 += (all - own).max(0.0);
+        sums.3 += seconds;
+    }
+    let flow = Flow { all: sums.0 / sums.3, own: sums.1 / sums.3, others: sums.2 / sums.3 };
     Some(flow).filter(|f| f.all.is_finite() && f.others.is_finite())
 }
 
 /// Bytes per second that the link carries this way, where that is known.
-fn capacity(ctx: &Context, way: Way) -> Option<f64> {
+fn capacity(ctx: &Context, way: Counter) -> Option<f64> {
     let network = ctx.host.network.get()?;
     let interface = match way.end {
         End::ClientSide => network.interface.get(),
@@ -102,7 +129,7 @@ fn capacity(ctx: &Context, way: Way) -> Option<f64> {
 }
 
 /// Others' share of the link as far as the load feels it; `None` where the link is not known.
-fn share(ctx: &Context, m: &Measurement, way: Way, flow: Flow) -> Option<f64> {
+fn share(ctx: &Context, m: &Measurement, way: Counter, flow: Flow) -> Option<f64> {
     if !streams(m) {
         return Some((flow.others / capacity(ctx, way)?).min(1.0));
     }
@@ -129,13 +156,13 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if !measured(m) || over_loopback(m) {
         return None;
     }
-    let found = |way: Way| {
+    let found = |way: Counter| {
         let flow = flow(m, way).filter(|f| f.others > THRESHOLD * f.all)?;
         Some((way, flow, share(ctx, m, way, flow)))
     };
-    let ways = WAYS.into_iter().filter(|way| way.has_blocks(m)).filter_map(found);
+    let ways = COUNTERS.into_iter().filter(|way| way.has_blocks(m)).filter_map(found);
     let (way, flow, share) = ways.max_by(|a, b| {
-        let by = |x: &(Way, Flow, Option<f64>)| (x.2.unwrap_or(0.0), x.1.others);
+        let by = |x: &(Counter, Flow, Option<f64>)| (x.2.unwrap_or(0.0), x.1.others);
         by(a).partial_cmp(&by(b)).unwrap_or(std::cmp::Ordering::Equal)
     })?;
     let severity = match share {

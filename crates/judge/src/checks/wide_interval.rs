@@ -1,11 +1,11 @@
 //! `wide_interval`: a known cause made the interval wide.
 //!
-//! An interval that is wide by itself is no doubt, only imprecise. But where the trials beside somebody
-//! else are what makes it wide, the figure is that of a shared machine.
+//! An interval that is wide by itself is no doubt, only imprecise. But where the trials that others
+//! disturbed are what makes it wide, the figure is that of a shared machine.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial, Width};
+use proofmark_model::{Finding, Measurement, Trial, Width};
 
-use super::loss::{Loss, is_beside};
+use super::loss::{Loss, is_disturbed};
 use super::shared_device::others_in_device;
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
@@ -14,20 +14,20 @@ use crate::words::counted;
 use crate::{Context, from_windows, width};
 
 /// Who took what share of a trial, by words.
-struct Dose<'a> {
+struct Taker<'a> {
     words: &'static str,
-    of: &'a dyn Fn(&Trial) -> Option<f64>,
+    share: &'a dyn Fn(&Trial) -> Option<f64>,
 }
 
 pub(super) static CHECK: Check = Check {
     id: "wide_interval",
     class: Class::DISTURBANCE,
     title: "A known cause made the interval wide",
-    about: "Results of single operations and complete solves with a coarse interval. The trials in which \
-         others took more than 5 % of the CPUs or of the device, a quota or the hypervisor more than 5 % \
-         of the time, or the process could not run for so long, are left out. If at least 6 remain, the \
-         interval of their median is not coarse, and the figure would differ by more than the tolerance, the \
-         result is suspect. Repeat when the cause is gone.",
+    about: "Results of single operations and complete solves with a coarse interval. For each cause the \
+         check leaves out the trials of which it took more than 5 %. Causes: others on the CPUs or the \
+         device, a CPU quota, the hypervisor, stops. The result is suspect if at least 6 trials remain, \
+         their interval is not coarse, and the cost is above the tolerance. Repeat when \
+         the cause is gone.",
     examine: Examine::Ours(examine),
 };
 
@@ -37,39 +37,42 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpu = |seconds: Option<f64>, t: &Trial| Some(seconds? / capacity.cpu_seconds(t));
-    let doses = [
-        Dose { words: "other processes used the CPUs", of: &|t| cpu(others(&capacity, m, t), t) },
-        Dose { words: "other programs used the device", of: &|t| others_in_device(ctx, m, t) },
-        Dose {
-            words: "a CPU quota held the process back",
-            of: &|t| cpu(t.conditions.throttled_s, t),
+    let takers = [
+        Taker {
+            words: "other processes used the CPUs",
+            share: &|t| cpu(others(&capacity, m, t), t),
         },
-        Dose { words: "the hypervisor took CPU time", of: &|t| cpu(t.conditions.steal_s, t) },
-        Dose {
+        Taker { words: "other programs used the device", share: &|t| others_in_device(ctx, m, t) },
+        Taker {
+            words: "a CPU quota held the process back",
+            share: &|t| cpu(t.conditions.throttled_s, t),
+        },
+        Taker { words: "the hypervisor took CPU time", share: &|t| cpu(t.conditions.steal_s, t) },
+        Taker {
             words: "the process could not run",
-            of: &|t| Some(t.conditions.stopped_s? / t.seconds),
+            share: &|t| Some(t.conditions.stopped_s? / t.seconds),
         },
     ];
-    doses.iter().find_map(|dose| without(m, dose))
+    takers.iter().find_map(|taker| without(m, taker))
 }
 
 /// What the trials without that cause show, if their interval is not coarse. A loss within the tolerance
-/// is none that the verdict knows.
-fn without(m: &Measurement, dose: &Dose) -> Option<Finding> {
-    let loss = Loss::of_trials(m, dose.of)?;
-    if loss.severity(m) == Some(Severity::Note) || loss.width > m.subsystem.coarse_from() {
+/// leaves the figure what it is, if coarse.
+fn without(m: &Measurement, taker: &Taker) -> Option<Finding> {
+    let loss = Loss::of_trials(m, taker.share)?;
+    if loss.value <= m.subsystem.tolerance() || loss.width > m.subsystem.coarse_from() {
         return None;
     }
-    let (all, beside) =
-        (m.trials.len(), m.trials.iter().filter(|t| is_beside((dose.of)(t))).count());
+    let (all, disturbed) =
+        (m.trials.len(), m.trials.iter().filter(|t| is_disturbed((taker.share)(t))).count());
     let message = format!(
-        "in {beside} of {} {}: without them the interval is narrow; they cost the figure {}",
+        "in {disturbed} of {} {}, which cost the figure {}; the interval of the other trials is narrow",
         counted(all, "trial"),
-        dose.words,
+        taker.words,
         percent(loss.value.max(0.0)),
     );
     let advice = "repeat when the cause is gone, or reserve the CPUs and the device for the run";
-    let finding = CHECK.suspect(message, advice).with("trials_affected", beside);
+    let finding = CHECK.suspect(message, advice).with("trials_affected", disturbed);
     Some(finding.with("trials", all).with("loss", loss.value))
 }
 
@@ -97,7 +100,7 @@ mod tests {
 
     #[test]
     fn an_interval_that_is_narrow_without_the_cause_is_suspect() {
-        let some = suspect("^in 4 of 10 trials other processes ... cost the figure 36.0 %$");
+        let some = suspect("^in 4 of 10 trials other processes ... cost the figure 36.0 %; ");
         CHECK.expect([
             ("a cause", commits(2, 0.1, 0.3), some),
             ("one that costs less than the tolerance", commits(1, 0.1, 0.3), SILENT),

@@ -1,10 +1,10 @@
 //! Whether a figure meets a limit: its whole interval decides, not its value.
 
-use proofmark_model::{Decision, FigureKind, Latency, Measurement, Severity, Verdict};
+use proofmark_model::{Better, Decision, FigureKind, Latency, Measurement, Severity, Verdict};
 
 use super::Statistic;
 use super::figure::number;
-use crate::checks::{self, Class};
+use crate::checks;
 use crate::words::{counted, why_no_result};
 
 /// Without an interval so many trials decide, if all of them lie on one side.
@@ -41,8 +41,9 @@ pub(super) fn decide(
     };
     let (met, missed) = (range.into_iter().all(&holds), !range.into_iter().any(&holds));
     let decision = match m.verdict {
-        // What disturbed it only took from it.
-        verdict if met && (verdict.is_undoubted() || only_disturbed(m)) => Decision::Met,
+        // An undisturbed figure would meet it all the more.
+        _ if met && only_slowed(m) && holds(best(statistic, m)) => Decision::Met,
+        verdict if met && verdict.is_undoubted() => Decision::Met,
         verdict if missed && verdict.is_undoubted() => Decision::Missed,
         verdict => {
             let no_check = !verdict.is_undoubted() && m.findings.is_empty();
@@ -58,12 +59,21 @@ pub(super) fn decide(
     Decided { decision, value: Some(value), ci95, reason: None }
 }
 
-/// Whether the figure is what its name says, and something took from it.
-fn only_disturbed(m: &Measurement) -> bool {
-    let disturbs =
-        |id| checks::find(id).is_some_and(|c| matches!(c.class, Class::Disturbance { .. }));
+/// Whether the figure is what its name says, and something made the machine slower.
+fn only_slowed(m: &Measurement) -> bool {
+    let slows = |id| checks::find(id).is_some_and(|c| c.class.only_slows());
     let doubts = || m.findings.iter().filter(|f| f.severity > Severity::Note);
-    m.verdict == Verdict::Suspect && doubts().count() > 0 && doubts().all(|f| disturbs(&*f.check))
+    m.verdict == Verdict::Suspect && doubts().count() > 0 && doubts().all(|f| slows(&*f.check))
+}
+
+/// What no figure of a statistic can be better than.
+fn best(statistic: Statistic, m: &Measurement) -> f64 {
+    match kind_of(statistic, m) {
+        Some(_) if statistic == Statistic::Efficiency || m.better == Better::Higher => {
+            f64::INFINITY
+        }
+        _ => 0.0,
+    }
 }
 
 /// The figure that a statistic is of; percentiles have none.
@@ -172,8 +182,13 @@ mod tests {
         };
         let disturbed = doubted(Verdict::Suspect, "other_cpu");
         assert_eq!(disturbed, [Met, Undecided, Undecided, Undecided], "it would be faster alone");
+        assert_eq!(doubted(Verdict::Suspect, "falling_rate"), [Undecided; 4], "a burst is no rate");
         assert_eq!(doubted(Verdict::Suspect, "small_file"), [Undecided; 4], "a claim in doubt");
         assert_eq!(doubted(Verdict::Invalid, "page_cache"), [Undecided; 4]);
+        let findings = vec![Finding::new("other_cpu", Severity::Suspect, "", "")];
+        let slowed = Measurement { verdict: Verdict::Suspect, findings, ..read() };
+        let at_most = decide(&slowed, Statistic::Delivered, |v| v <= 103e6).decision;
+        assert_eq!(at_most, Undecided, "a limit from above is not met because others slowed it");
     }
 
     #[test]

@@ -148,7 +148,7 @@ fn headline(m: &Measurement) -> Option<HeadlineFigure> {
 /// Whether it is a note of what took a part of what was delivered.
 fn disturbs(finding: &Finding) -> bool {
     let class = checks::find(&finding.check).map(|check| check.class);
-    finding.severity == Severity::Note && matches!(class, Some(Class::Disturbance { .. }))
+    finding.severity == Severity::Note && class.is_some_and(Class::is_disturbance)
 }
 
 /// The checks of these findings, each once.

@@ -72,6 +72,13 @@ pub(crate) fn has_changes(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| !s.changes.is_empty())
 }
 
+/// The lowest and the highest level of a series with several.
+pub(crate) fn ends_of_levels(m: &Measurement) -> Option<[f64; 2]> {
+    let levels = m.series.as_ref().filter(|_| has_changes(m))?.levels.iter().map(|l| l.median);
+    let ends = levels.fold([f64::INFINITY, 0.0], |[low, high], v| [low.min(v), high.max(v)]);
+    Some(ends)
+}
+
 /// Trials of a level, those that a change went through included.
 pub(crate) fn trials_of<'a>(m: &'a Measurement, series: &Series, level: usize) -> &'a [Trial] {
     let count = |l: &Level| usize::try_from(l.trials).unwrap_or(0);

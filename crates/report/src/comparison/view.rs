@@ -10,7 +10,7 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::verdict::{self, Tally};
-use super::words::{factor, interval, margin, moved, outcome, point, values};
+use super::words::{delivered, factor, interval, margin, moved, outcome, point, values};
 use crate::view::alike::{Kind, merged};
 use crate::view::{Columns, Entry, Fact, Table, clean, grouped, joined, plural};
 
@@ -63,7 +63,10 @@ pub struct Line {
     pub ratio: Option<String>,
     pub interval: Option<String>,
     pub margin: Option<String>,
-    /// B / A of what was delivered, where that is beside another figure and differs.
+    /// What A and B delivered, where that is beside another figure and differs.
+    pub delivered_a: Option<String>,
+    pub delivered_b: Option<String>,
+    /// B / A of these.
     pub delivered: Option<String>,
     /// Sign and word.
     pub outcome: &'static str,
@@ -119,6 +122,7 @@ impl Line {
 
     fn from_point(p: &ComparedPoint) -> Self {
         let [a, b] = values(p);
+        let [delivered_a, delivered_b] = delivered(p);
         let headline = p.headline.as_ref();
         let drawn = headline.map(|h| {
             let r = &h.ratio;
@@ -134,6 +138,8 @@ impl Line {
             ratio: headline.map(factor),
             interval: headline.and_then(|h| interval(&h.ratio)),
             margin: headline.and_then(|h| margin(h.margin)),
+            delivered_a,
+            delivered_b,
             delivered: moved(p).map(factor),
             outcome: outcome(p),
             color: match p.change() {
@@ -165,7 +171,12 @@ impl Line {
             .number("margin", |l| l.margin.clone())
             .spare(3)
             .when(lines.iter().any(|l| l.delivered.is_some()), |table| {
-                table.number("delivered B / A", |l| l.delivered.clone())
+                table
+                    .number("delivered A", |l| l.delivered_a.clone())
+                    .spare(3)
+                    .number("delivered B", |l| l.delivered_b.clone())
+                    .spare(3)
+                    .number("delivered B / A", |l| l.delivered.clone())
             })
             .column("verdict", |l| Entry::from(l.outcome).coloured(l.color))
             .rows(lines)

@@ -1,7 +1,8 @@
 //! Numbers and points of a comparison as text.
 
 use proofmark_model::{
-    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Number, Ratio, format_factor,
+    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, FigureKind, Number, Ratio,
+    format_factor,
 };
 
 use crate::view::{Scale, clean, enclosed, joined, percent};
@@ -26,14 +27,27 @@ pub fn point(p: &ComparedPoint) -> String {
 /// The figure of both sides that the ratio is of, in one scale, with its name where it is not A's
 /// headline; without a ratio each side's headline. `None` where a side has none.
 pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
+    let name = enclosed("", other_figure(p).unwrap_or_default(), " ");
+    both(p, p.figure).map(|v| v.map(|text| format!("{name}{text}")))
+}
+
+/// That figure of both sides in one scale; their headlines where it is not given.
+fn both(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>; 2] {
     let value = |n: &Option<Number>| {
         let summary = &n.as_ref()?.summary;
-        summary.figure(p.figure.unwrap_or(summary.headline)).value
+        summary.figure(figure.unwrap_or(summary.headline)).value
     };
     let both = [value(&p.a), value(&p.b)];
     let scale = scale(p, both.iter().flatten().copied());
-    let name = enclosed("", other_figure(p).unwrap_or_default(), " ");
-    both.map(|v| v.and_then(|v| scale.with_label(v)).map(|text| format!("{name}{text}")))
+    both.map(|v| v.and_then(|v| scale.with_label(v)))
+}
+
+/// What was delivered on both sides, where that changed beside another figure.
+pub fn delivered(p: &ComparedPoint) -> [Option<String>; 2] {
+    match moved(p) {
+        Some(_) => both(p, Some(FigureKind::Delivered)),
+        None => [None, None],
+    }
 }
 
 /// The scale of a point's values.

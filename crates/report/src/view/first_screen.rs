@@ -26,8 +26,8 @@ const CAUSES: usize = 3;
 pub struct FirstScreen {
     /// The results, a subsystem each.
     pub parts: Vec<ScreenPart>,
-    /// `FP peak, 2 CPUs: 118.1 GFLOP/s possible, 67.8 delivered (57.4 %): CPU quota of 1.2 CPUs.` `None` where the run
-    /// got all but all of its CPUs.
+    /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of 1.2
+    /// CPUs.` `None` where the run got nearly all of its CPUs.
     pub got: Option<String>,
     /// What is not valid and why, worst first.
     pub causes: Vec<Cause>,
@@ -110,8 +110,8 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
         .collect();
-    let got = shown.iter().flat_map(|(_, rows)| rows);
-    let got = got.into_iter().find_map(|(chosen, row)| got_of(run, chosen.measurement, row));
+    let mut rows = shown.iter().flat_map(|(_, rows)| rows);
+    let got = rows.find_map(|(chosen, row)| say_delivered(run, chosen.measurement, row));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.title(),
@@ -210,26 +210,32 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     })
 }
 
-/// A run that got less of its CPUs than this is said so.
-const ALL_BUT_ALL: f64 = 0.95;
+/// Who took the rest is said only where less than this was delivered.
+const NEARLY_ALL: f64 = 0.95;
 
-/// What was possible and what was delivered of a CPU load, and who took the rest.
-fn got_of(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
+/// What was attainable and what was delivered of a CPU load, and who took the rest.
+fn say_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
     let is_attainable = m.summary.as_ref()?.headline == FigureKind::Attainable;
-    let share = delivered_share(m).filter(|share| is_attainable && *share < ALL_BUT_ALL)?;
-    let (possible, delivered) = (row.value.as_ref()?, row.delivered.as_ref()?);
+    let share = delivered_share(m).filter(|share| is_attainable && *share < NEARLY_ALL)?;
+    let (attainable, delivered) = (row.value.as_ref()?, row.delivered.as_ref()?);
     let unit = &row.unit;
-    let cause = taker(run, m).map_or_else(String::new, |cause| format!(": {cause}"));
+    let cause =
+        largest_cause(run, m, 1.0 - share).map_or_else(String::new, |cause| format!(": {cause}"));
     let share = percent(share)?;
     let name = row.name();
-    Some(format!("{name}: {possible} {unit} possible, {delivered} delivered ({share} %){cause}."))
+    Some(format!(
+        "{name}: attainable {attainable} {unit}, delivered {delivered} {unit} ({share} %){cause}."
+    ))
 }
 
-/// Who took most of the time of a load's threads.
-fn taker(run: &Run, m: &Measurement) -> Option<String> {
+/// Who took most of the time of a load's threads, if that explains half of what is missing.
+fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
     let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?.divided();
     let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
-    let (_, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (seconds, most) = taken.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    if seconds < 0.5 * missing * all.wall_s {
+        return None;
+    }
     let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
     Some(match quota.filter(|_| most.name == TimeCause::THROTTLED) {
         Some(cpus) => format!("CPU quota of {}", counted(cpus, "CPU")),

@@ -176,16 +176,16 @@ fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
     }
 }
 
-/// The share of the ceiling.
-/// What was delivered of what was possible, where these are two figures.
+/// Delivered over the headline, as a share; `None` where delivered is the headline.
 pub fn delivered_share(m: &Measurement) -> Option<f64> {
     let s = m.summary.as_ref().filter(|s| s.headline != FigureKind::Delivered)?;
     let share = s.delivered.value? / s.value();
-    // A time that was delivered is longer than the possible one.
+    // A time that was delivered is longer than the attainable one.
     let share = if m.better == Better::Lower { share.recip() } else { share };
     Some(share).filter(|share| share.is_finite() && *share >= 0.0)
 }
 
+/// The share of the ceiling.
 pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     let efficiency = m.efficiency?;
     let ceiling = m.ceiling.as_ref()?;

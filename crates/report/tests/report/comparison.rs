@@ -144,6 +144,11 @@ fn shares() -> Comparison {
             summary.headline = FigureKind::Attainable;
             summary.attainable = summary.delivered.clone();
         }
+        if let (Some(a), Some(b)) = (&p.a, &mut p.b) {
+            let (from, to) = (&a.summary.delivered, &mut b.summary.delivered);
+            to.value = from.value.map(|v| 0.5 * v);
+            to.ci95 = from.ci95.map(|ends| ends.map(|end| 0.5 * end));
+        }
         p.delivered =
             Some(ComparedFigure { value: 0.5, ratio, margin: 0.04, resolution, outcome: Slower });
         p

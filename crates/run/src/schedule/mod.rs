@@ -29,15 +29,16 @@ const GROUP: usize = 64;
 /// Most threads of all points that are measured together.
 const GROUP_THREADS: u64 = 1024;
 
-/// Trials that every point gets, whatever the budget: in rounds as many as an interval needs.
-pub const fn fewest_trials(in_rounds: bool) -> u32 {
-    if in_rounds { LOOKS[0] as u32 } else { 3 }
+/// Trials that every point gets, whatever the budget: as many as an interval needs, or 3.
+pub const fn fewest_trials(for_interval: bool) -> u32 {
+    if for_interval { LOOKS[0] as u32 } else { 3 }
 }
 
-/// Seconds in which single operations get as many trials as an interval needs, whatever the budget.
+/// Single operations whose trials take no longer than this together, in seconds, get an interval
+/// whatever the budget.
 const SHORT_S: f64 = 2.0;
 
-/// The same of a workload under this policy, which may ask for fewer.
+/// [`fewest_trials`] of a workload under this policy, which may ask for fewer.
 pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
     let id = &workload.spec().id;
     let cut = workload.spec().work.cut();

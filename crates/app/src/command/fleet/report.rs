@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use proofmark_fleet::FleetLog;
 use proofmark_judge::fleet::fleet_report;
-use proofmark_model::FleetReport;
+use proofmark_model::{Decision, FleetReport};
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 
 use crate::cli::FleetReportArgs;
@@ -51,5 +51,9 @@ fn judged(dir: &Path) -> Result<FleetReport> {
 }
 
 fn outcome(report: &FleetReport) -> Outcome {
-    if report.fails() { Outcome::CheckFailed } else { Outcome::Done }
+    match report.decision() {
+        Decision::Met => Outcome::Done,
+        Decision::Undecided => Outcome::Undecided,
+        Decision::Missed => Outcome::CheckFailed,
+    }
 }

@@ -4,6 +4,7 @@ use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count,
 
 use super::{CHECK, queue};
 use crate::Context;
+use crate::checks::loss::Loss;
 use crate::checks::percent;
 use crate::checks::programs::stop_disk_users;
 use crate::checks::share::Share;
@@ -12,7 +13,7 @@ use crate::disk::{Cached, Way, asked, commits, is_random};
 use crate::words::counted;
 
 /// Less traffic of others than this is not reported.
-const THRESHOLD: f64 = 0.02;
+pub(super) const THRESHOLD: f64 = 0.02;
 /// Bytes a trial that may be read for others: a lookup here and there.
 const LOOKUPS: f64 = 32_768.0;
 /// Bytes a trial that the file system writes of its own, such as a commit of its journal
@@ -81,7 +82,11 @@ pub(super) fn by_count(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
          process, in {above} of {}",
         counted(trials.len(), "trial")
     );
-    let severity = Weight::derive(m).change(others / (others + own));
+    let shown = Loss::of_trials(m, |t| {
+        others_ios(m, t, ways, block).map(|(others, own)| others / (others + own))
+    });
+    let severity = shown.and_then(|loss| loss.severity(m));
+    let severity = severity.unwrap_or_else(|| Weight::derive(m).change(others / (others + own)));
     let finding = CHECK
         .finding(severity, message, stop_disk_users(ctx))
         .with("others_ios", others)
@@ -105,7 +110,14 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
         && m.trials.iter().all(|t| queue::in_flight(ctx, m, t).is_some());
     let severity = match above * A_THIRD < share.trials || by_queue {
         true => Severity::Note,
-        false => Weight::derive(m).change(COST * share.usual / (1.0 + share.usual)),
+        false => {
+            let shown = Loss::of_trials(m, |t| {
+                let others = others(t)?;
+                Some(others / (others + base(t)))
+            });
+            let by_share = Weight::derive(m).change(COST * share.usual / (1.0 + share.usual));
+            shown.and_then(|loss| loss.severity(m)).unwrap_or(by_share)
+        }
     };
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let rate = |way: Way| -> f64 {

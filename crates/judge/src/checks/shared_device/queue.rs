@@ -2,6 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial};
 
+use super::bytes::THRESHOLD;
 use super::{CHECK, own_times};
 use crate::Context;
 use crate::checks::loss::Loss;
@@ -29,10 +30,19 @@ pub(super) fn in_flight(ctx: &Context, m: &Measurement, t: &Trial) -> Option<(f6
         return None;
     }
     let all = t.device.as_ref()?.in_flight_s;
-    // Each write may be on all devices.
-    let devices = if asks(m, Way::Written) { ctx.host.storage.get()?.leaves().count() } else { 1 };
-    let own = (in_flight_at_most(m) * t.seconds * devices as f64).min(all);
+    let own = (in_flight_at_most(m) * requests_of_block(ctx, m)? * t.seconds).min(all);
     Some((all - own, own)).filter(|(others, own)| others.is_finite() && *own > 0.0)
+}
+
+/// Requests that a block makes at most: the kernel splits what is larger than a device takes, a stripe is on
+/// several devices, and each write may be on all of them.
+fn requests_of_block(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let storage = ctx.host.storage.get()?;
+    let largest = storage.leaves().map(|d| d.request_bytes).collect::<Option<Vec<_>>>()?;
+    let least = *largest.iter().min()? as f64;
+    let parts = (m.params.block_bytes()? / least).ceil().max(1.0);
+    let stripes = parts > 1.0 || asks(m, Way::Written);
+    Some(parts * if stripes { largest.len() as f64 } else { 1.0 })
 }
 
 /// Others' share of the I/Os in flight during a trial.
@@ -44,13 +54,15 @@ pub(in crate::checks) fn others_in_device(
     in_flight(ctx, m, t).map(|(others, own)| others / (others + own))
 }
 
-/// Others' share of all bytes that the devices moved, both ways: all but what the load may have had moved.
+/// Others' share of all bytes that the devices moved, both ways: all but what the load may have had moved; 0
+/// where that has no bound.
 fn share_of_bytes(ctx: &Context, m: &Measurement) -> f64 {
     let sum = |of: &dyn Fn(&Trial, Way) -> f64| -> f64 {
         m.trials.iter().flat_map(|t| Way::BOTH.map(|way| of(t, way))).sum()
     };
     let moved = sum(&|t, way| t.device.as_ref().map_or(0.0, |d| way.moved(d)));
-    let own = sum(&|t, way| own_times(ctx, m, way).unwrap_or(1.0) * asked(t, way));
+    let own =
+        sum(&|t, way| own_times(ctx, m, way).unwrap_or(f64::INFINITY) * asked(t, way).max(1.0));
     1.0 - (own / moved).min(1.0)
 }
 
@@ -70,12 +82,15 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let loss = Loss::of_trials(m, |t| others_in_device(ctx, m, t));
     let shares = is_random(m) || commits(m);
-    let much = if shares { share.min(bytes) > MUCH } else { share > MUCH };
+    let much = share > MUCH && bytes > if shares { MUCH } else { THRESHOLD };
     let unknown = if much || fills { Severity::Suspect } else { Severity::Note };
     let severity = loss.and_then(|l| l.severity(m)).unwrap_or(unknown);
     let cost = match loss {
         Some(loss) => {
-            format!("trials beside them cost the figure {}", percent(loss.value.max(0.0)))
+            format!(
+                "compared with the trials without them, the figure lost {}",
+                percent(loss.value.max(0.0))
+            )
         }
         None => "what they cost is unknown".to_owned(),
     };

@@ -1,6 +1,6 @@
 //! Slow nodes, and nodes that only look slow.
 
-use proofmark_model::NodeState;
+use proofmark_model::{Decision, NodeState};
 
 use super::*;
 use crate::fleet::{SecondPass, nodes_again};
@@ -12,7 +12,9 @@ fn a_healthy_fleet_is_healthy() {
     for nodes in [4, 5, 8, 40] {
         let report = report(fleet(nodes, nothing));
         assert_eq!(report.count(NodeState::Healthy), nodes, "{:?}", report.nodes[0]);
-        assert!(!report.fails() && report.nodes.iter().all(|n| n.reasons.is_empty()));
+        assert!(
+            report.decision() == Decision::Met && report.nodes.iter().all(|n| n.reasons.is_empty())
+        );
         let group = &report.groups[0];
         assert_eq!((group.figures.len(), group.differences.len()), (8, 0));
         assert!(group.figures.iter().all(|f| f.required && f.judged));
@@ -35,7 +37,7 @@ fn a_node_that_is_slow_in_both_passes_is_slow() {
         };
         let report = report(passes(nodes, &BOTH, slow));
         expect(&report, "n2", NodeState::Slow, "of its group at Triad");
-        assert!(report.fails() && report.nodes[0].name == "n2");
+        assert!(report.decision() == Decision::Missed && report.nodes[0].name == "n2");
         let at = &report.nodes[0].figures;
         assert!(at.iter().all(|f| f.confirmed) && at.len() == 2, "{at:?}");
         assert!((f64::from(at[0].ratio) - by).abs() < 0.01);

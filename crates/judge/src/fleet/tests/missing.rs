@@ -1,6 +1,6 @@
 //! What is missing is never taken for health.
 
-use proofmark_model::{NodeFinding, NodeState, Param, Params, Severity, StripOutcome};
+use proofmark_model::{Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome};
 
 use super::*;
 
@@ -153,7 +153,7 @@ fn three_nodes_are_not_compared() {
         }
     };
     let few = report(fleet(3, slow));
-    assert_eq!((few.count(NodeState::NotCompared), few.fails()), (3, false));
+    assert_eq!((few.count(NodeState::NotCompared), few.decision()), (3, Decision::Met));
     let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49 %, at \
                  Multiply-add";
     assert_eq!(node(&few, "n0").reasons, [words]);
@@ -252,7 +252,7 @@ fn hostile_lines_do_not_count() {
 fn a_fleet_in_which_nothing_is_measured_fails() {
     let report = report(fleet(8, |_, line| line.figures.clear()));
     assert_eq!(report.count(NOT_SHOWN), 8);
-    assert!(report.fails());
+    assert!(report.decision() == Decision::Undecided);
     assert!(node(&report, "n0").reasons[0].contains("no result that counts"));
 }
 

@@ -1,6 +1,6 @@
 //! What is not judged is never taken for health, and is said.
 
-use proofmark_model::{NodeState, StripOutcome};
+use proofmark_model::{Decision, NodeState, StripOutcome};
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn half_of_the_nodes_that_are_slow_hide_nothing() {
         }
     }));
     assert_eq!(report.count(NOT_SHOWN), 32);
-    assert!(report.fails());
+    assert!(report.decision() == Decision::Undecided);
     let reasons = &node(&report, "n0").reasons;
     assert!(reasons[0].starts_with("Triad differs too much between nodes to judge: margin "));
     assert!(report.nodes.iter().all(|n| &n.reasons == reasons), "one sentence for all");
@@ -92,13 +92,13 @@ fn a_large_fleet_without_four_alike_is_not_shown_healthy() {
         report(fleet(nodes, |node, line| line.facts[1].value = (node / 3).to_string()))
     };
     let report = kinds(6);
-    assert_eq!((report.count(NOT_SHOWN), report.fails()), (6, true));
+    assert_eq!((report.count(NOT_SHOWN), report.decision()), (6, Decision::Undecided));
     let reasons = &node(&report, "n0").reasons;
     assert_eq!(reasons, &["its group has 3 nodes; comparing needs 4"]);
     let reasons = &node(&report, "n5").reasons;
     let words = "1 usable CPU, the largest group has 0; its group has 3 nodes; comparing needs 4";
     assert_eq!(reasons, &[words]);
-    assert!(!kinds(3).fails());
+    assert!(kinds(3).decision() == Decision::Met);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn slow_beside_all_but_not_beside_few_is_not_shown_healthy() {
     let words = "of its group at Multiply-add: slow only while all nodes ran, not with a \
                  few: a limit that they share (power, a switch), or chance; measure again";
     expect(&report, "n5", NOT_SHOWN, words);
-    assert!(report.fails());
+    assert!(report.decision() == Decision::Undecided);
     let strip = &report.groups[0].figures[0].strips[5];
     assert_eq!((strip.outcome, strip.again.len()), (StripOutcome::SlowNotConfirmed, 8));
 }
