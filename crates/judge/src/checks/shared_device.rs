@@ -15,6 +15,9 @@ use crate::disk::{Way, asks, commits, waits};
 use bytes::Compared;
 pub(super) use queue::others_in_device;
 
+/// Less traffic of others than this share is not reported.
+const THRESHOLD: f64 = 0.02;
+
 /// So many times the bytes that are asked for may be written by what the file system does for them: a
 /// journal writes a block twice, with its descriptor and commit blocks; copies on write their trees.
 const JOURNAL: f64 = 4.0;

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
-use super::{CHECK, queue};
+use super::{CHECK, THRESHOLD, queue};
 use crate::Context;
 use crate::checks::loss::Loss;
 use crate::checks::percent;
@@ -12,8 +12,6 @@ use crate::checks::weight::Weight;
 use crate::disk::{Cached, Way, asked, commits, is_random};
 use crate::words::counted;
 
-/// Less traffic of others than this is not reported.
-pub(super) const THRESHOLD: f64 = 0.02;
 /// Bytes a trial that may be read for others: a lookup here and there.
 const LOOKUPS: f64 = 32_768.0;
 /// Bytes a trial that the file system writes of its own, such as a commit of its journal

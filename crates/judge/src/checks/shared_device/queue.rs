@@ -2,8 +2,7 @@
 
 use proofmark_model::{Finding, Measurement, Severity, Trial};
 
-use super::bytes::THRESHOLD;
-use super::{CHECK, own_times};
+use super::{CHECK, THRESHOLD, own_times};
 use crate::Context;
 use crate::checks::loss::Loss;
 use crate::checks::percent;
