@@ -14,11 +14,8 @@ pub(crate) fn of_headline(ctx: &Context, m: &Measurement) -> Width {
         return Width::Narrow;
     };
     let whole = ctx.work(m).cut() == Cut::Whole;
-    let ends = match series::ends_of_levels(m) {
-        Some(ends) => Some(ends),
-        None => summary.ci95().or_else(|| range(summary).filter(|_| whole)),
-    };
-    match ends {
+    let interval = || summary.ci95().or_else(|| range(summary).filter(|_| whole));
+    match series::ends_of_levels(m).or_else(interval) {
         None => Width::NoInterval,
         Some(ends) if width(summary.value(), ends) > m.subsystem.coarse_from() => Width::Coarse,
         Some(_) => Width::Narrow,

@@ -1,7 +1,7 @@
 //! The recorded corpus: single points of real machines, each measured between two quiet ones
-//! (`scripts/corpus`). What was planted is no label: a reading is off if it differs from
-//! the geometric mean of its quiet neighbours by more than the tolerance. None that is off may be called valid, coarse or without
-//! interval, but for those that are named here; and most of those that are not off must be.
+//! (`scripts/corpus`). What was planted is no label: a reading is off if it differs from the geometric
+//! mean of its quiet neighbours by more than the tolerance. None that is off may be called valid, coarse
+//! or without interval, but for those that are named here; and most of those that are not off must be.
 //!
 //! With `PROOFMARK_CORPUS=FILE` the points of that file are judged instead, and only shown.
 

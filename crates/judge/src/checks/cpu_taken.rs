@@ -20,17 +20,18 @@ use crate::words::counted;
 /// Less is noise of an account that goes by ticks of 10 ms: one tick in eight trials of 0.1 s.
 const STOLEN: f64 = 0.01;
 
-/// What taken CPU time weighs for single operations, which wait for more than their own threads: the
-/// trials without it show what it cost, if they are enough; else its share weighs.
-fn shown_by_trials(
+/// What taken CPU time weighs; nothing up to `seen`. Single operations wait for more than their own threads:
+/// the trials without it show what it cost, if they are enough; else its share weighs, times its cost.
+fn weighed(
     ctx: &Context,
     m: &Measurement,
-    by_share: Severity,
+    (share, seen): (&Share, f64),
     taken: impl Fn(&Trial) -> Option<f64>,
-) -> Severity {
+) -> Option<Severity> {
+    share.severity(seen)?;
+    let by_share = Weight::derive(m).taken(&share.times(cost_of_cpu_time(m)), seen)?;
     let single = ctx.work(m).cut() == Cut::Single;
-    let loss = Loss::of_trials(m, taken).filter(|_| single);
-    loss.and_then(|loss| loss.severity(m)).unwrap_or(by_share)
+    Some(Loss::shown(m, taken).filter(|_| single).unwrap_or(by_share))
 }
 
 pub(super) static STEAL: Check = Check {
@@ -38,12 +39,11 @@ pub(super) static STEAL: Check = Check {
     class: Class::TAKEN_TIME,
     title: "Steal time",
     about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
-         (wall time x CPUs used). More than 1 % is a note. The worst tenth of \
-         the trials is left out, unless the figure is delivered, of which all count. For single operations \
-         the trials without it decide, if there are at least 6; else the share is weighed times the cost that \
-         other_cpu names. The kernel counts in ticks of 10 ms, so the check uses the sum over the trials, \
-         not one trial. Use a host with dedicated CPUs, or repeat when the host is \
-         quiet.",
+         (wall time x CPUs used). More than 1 % is a note. The worst tenth of the trials is left out, \
+         unless the figure is delivered, of which all count. For single operations the trials without it \
+         decide, if there are at least 6; else the share is weighed times the cost that other_cpu names. \
+         The kernel counts in ticks of 10 ms, so the check uses the sum over the trials, not one trial. Use \
+         a host with dedicated CPUs, or repeat when the host is quiet.",
     examine: Examine::Both(steal),
 };
 
@@ -52,9 +52,7 @@ fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = Share::sum(&m.trials, |t| t.conditions.steal_s, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
     let stolen = |t: &Trial| Some(t.conditions.steal_s? / capacity.cpu_seconds(t));
-    share.severity(STOLEN)?;
-    let cost = share.times(cost_of_cpu_time(m));
-    let severity = shown_by_trials(ctx, m, weight.taken(&cost, STOLEN)?, stolen);
+    let severity = weighed(ctx, m, (&share, STOLEN), stolen)?;
     let message = format!(
         "the hypervisor took {} of the trials' CPU time{}",
         percent(share.all),
@@ -74,10 +72,10 @@ pub(super) static THROTTLED: Check = Check {
     class: Class::TAKEN_TIME,
     title: "Throttled by a CPU quota",
     about: "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
-         cgroups), over the CPU time of all trials. More than 0.5 % is a note. The worst \
-         tenth of the trials is left out, unless the figure is delivered, of which all count. If it is suspect, the result is that of the quota, \
-         not of the machine, and the quota is named as the bottleneck except for a disk at its \
-         limit. Raise or remove the quota, or use fewer threads.",
+         cgroups), over the CPU time of all trials. More than 0.5 % is a note. The worst tenth of the \
+         trials is left out, unless the figure is delivered, of which all count. If it is suspect, the \
+         result is that of the quota, not of the machine, and the quota is named as the bottleneck except \
+         for a disk at its limit. Raise or remove the quota, or use fewer threads.",
     examine: Examine::Both(throttled),
 };
 
@@ -210,9 +208,7 @@ fn took(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Finding> 
     let share = Share::sum(&m.trials, taken, |t| capacity.cpu_seconds(t))?;
     let weight = Weight::derive(m);
     let of_trial = |t: &Trial| Some(taken(t)? / capacity.cpu_seconds(t));
-    share.severity(threshold)?;
-    let cost = share.times(cost_of_cpu_time(m));
-    let severity = shown_by_trials(ctx, m, weight.taken(&cost, threshold)?, of_trial);
+    let severity = weighed(ctx, m, (&share, threshold), of_trial)?;
     // Where threads wait for each other, all lose what one loses.
     let together = !weight.removed() && ctx.work(m).cut() != Cut::Single;
     let severity = match together && share.usual * cpus > OF_ONE_CPU {
@@ -334,7 +330,11 @@ mod tests {
         OTHER_CPU.expect([
             ("no CPU is free", busy(fsync(1), 0.97), suspect("kept all CPUs busy (97")),
             ("some are", busy(fsync(1), 0.7), SILENT),
-            ("no commits", busy(disk("rand_write", 4096, "none"), 0.97), suspect("kept all CPUs")),
+            (
+                "other writes",
+                busy(disk("rand_write", 4096, "none"), 0.97),
+                suspect("kept all CPUs"),
+            ),
             ("no writes", busy(rand_read(1), 0.97), SILENT),
             ("its own threads", busy(fsync(8), 0.97), SILENT),
         ]);

@@ -43,6 +43,14 @@ impl Loss {
         Some(Self { value: of(middle)?, width, low: of(ends[0])?, high: of(ends[1])? })
     }
 
+    /// What the same trials show it to weigh, if they show it.
+    pub(super) fn shown(
+        m: &Measurement,
+        taken: impl Fn(&Trial) -> Option<f64>,
+    ) -> Option<Severity> {
+        Self::of_trials(m, taken)?.severity(m)
+    }
+
     /// What it weighs: a note if even the greatest loss is within the tolerance, suspect if the least
     /// is not; `None` if that is not known.
     pub(super) fn severity(self, m: &Measurement) -> Option<Severity> {

@@ -80,11 +80,9 @@ pub(super) fn by_count(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
          process, in {above} of {}",
         counted(trials.len(), "trial")
     );
-    let shown = Loss::of_trials(m, |t| {
-        others_ios(m, t, ways, block).map(|(others, own)| others / (others + own))
-    });
-    let severity = shown.and_then(|loss| loss.severity(m));
-    let severity = severity.unwrap_or_else(|| Weight::derive(m).change(others / (others + own)));
+    let part = |(others, own): (f64, f64)| others / (others + own);
+    let shown = Loss::shown(m, |t| others_ios(m, t, ways, block).map(part));
+    let severity = shown.unwrap_or_else(|| Weight::derive(m).change(part((others, own))));
     let finding = CHECK
         .finding(severity, message, stop_disk_users(ctx))
         .with("others_ios", others)
@@ -109,12 +107,12 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
     let severity = match above * A_THIRD < share.trials || by_queue {
         true => Severity::Note,
         false => {
-            let shown = Loss::of_trials(m, |t| {
+            let shown = Loss::shown(m, |t| {
                 let others = others(t)?;
                 Some(others / (others + base(t)))
             });
-            let by_share = Weight::derive(m).change(COST * share.usual / (1.0 + share.usual));
-            shown.and_then(|loss| loss.severity(m)).unwrap_or(by_share)
+            let by_share = COST * share.usual / (1.0 + share.usual);
+            shown.unwrap_or_else(|| Weight::derive(m).change(by_share))
         }
     };
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
