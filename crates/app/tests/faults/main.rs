@@ -76,12 +76,13 @@ fn a_process_that_is_stopped_again_and_again_is_named_and_its_time_accounted_for
     assert!((0.15..0.55).contains(&stopped) && lost < 0.05, "{time:?}");
 }
 
-/// Valid; unless a guest's host lowered the clock meanwhile, which is no fault of this lab.
-fn is_valid_but_for_the_clock(m: &Measurement, code: Option<i32>) {
+/// Undoubted, however wide its interval is on a machine that others use; unless a guest's host
+/// lowered the clock meanwhile, which is no fault of this lab.
+fn is_undoubted_but_for_the_clock(m: &Measurement, code: Option<i32>) {
     let worse = m.findings.iter().filter(|f| f.severity != Severity::Note);
     let worse: Vec<&str> = worse.map(|f| &*f.check).collect();
     if worse != ["clock_drop"] {
-        assert_eq!((m.verdict, code), (Verdict::Valid, Some(0)), "{:?}", names(m));
+        assert!(m.verdict.is_undoubted() && code == Some(0), "{:?}: {:?}", m.verdict, names(m));
     }
 }
 
@@ -97,7 +98,7 @@ fn a_cpu_quota_is_named() {
     let m = &run.measurements[0];
     // The figure leaves out the time that the quota took; what the run got is half of it.
     assert!(has(m, "throttled", Severity::Note), "{:?}", names(m));
-    is_valid_but_for_the_clock(m, code);
+    is_undoubted_but_for_the_clock(m, code);
     let summary = m.summary.as_ref().unwrap();
     let [attainable, delivered] =
         [&summary.attainable, &summary.delivered].map(|f| f.value.unwrap());
@@ -122,7 +123,7 @@ fn a_competing_process_is_named() {
     let (run, code) = run_json(on_cpu(&mut command, cpu));
     let m = &run.measurements[0];
     assert!(has(m, "other_cpu", Severity::Note), "{:?}", names(m));
-    is_valid_but_for_the_clock(m, code);
+    is_undoubted_but_for_the_clock(m, code);
     let summary = m.summary.as_ref().unwrap();
     let [attainable, delivered] =
         [&summary.attainable, &summary.delivered].map(|f| f.value.unwrap());
