@@ -69,6 +69,12 @@ impl DeviceCounters {
     }
 }
 
+/// Bytes that a device read and wrote since the machine started.
+pub(crate) fn bytes_moved(text: &str, name: &str) -> Option<u64> {
+    let counts = counts(text, name)?;
+    counts.read_sectors.checked_add(counts.written_sectors)?.checked_mul(SECTOR)
+}
+
 fn counts(text: &str, name: &str) -> Option<Counts> {
     let line = text.lines().find(|l| l.split_ascii_whitespace().nth(2) == Some(name))?;
     let fields: Vec<u64> =

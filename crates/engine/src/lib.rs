@@ -24,6 +24,7 @@ mod heartbeat;
 mod latency;
 mod load_clock;
 mod merge;
+mod movers;
 mod protocol;
 mod quota;
 mod rounds;

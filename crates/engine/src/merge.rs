@@ -75,6 +75,7 @@ fn conditions(a: &Conditions, b: &Conditions, times: [f64; 2]) -> Conditions {
         minor_faults: count(|c| c.minor_faults),
         major_faults: count(|c| c.major_faults),
         swapped_pages: count(|c| c.swapped_pages),
+        device_bytes: count(|c| c.device_bytes),
         huge_pages: mean(|c| c.huge_pages),
         misplaced_pages: mean(|c| c.misplaced_pages),
         temperature_c: a.temperature_c.into_iter().chain(b.temperature_c).max_by(f64::total_cmp),

@@ -149,7 +149,7 @@ fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> 
 }
 
 /// A file, empty where it cannot be read. An interface's name may hold bytes that are not UTF-8.
-fn text_of(path: &str) -> String {
+pub(crate) fn text_of(path: &str) -> String {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
@@ -157,6 +157,12 @@ fn text_of(path: &str) -> String {
 fn device(text: &str, name: &str) -> Option<[u64; 5]> {
     let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
     counts_of_line(text.lines().find(named)?)
+}
+
+/// Bytes in and out of an interface since the machine started.
+pub(crate) fn bytes_of_interface(text: &str, name: &str) -> Option<u64> {
+    let [received, sent, ..] = device(text, name)?;
+    received.checked_add(sent)
 }
 
 /// Bytes in and out of all interfaces but the loopback's. One that is made of others counts with them.

@@ -175,6 +175,8 @@ pub struct Conditions {
     pub major_faults: Option<u64>,
     /// Pages that the whole system swapped in or out.
     pub swapped_pages: Option<u64>,
+    /// Bytes that all of the machine's disks and network cards moved to and from its memory, for whomever.
+    pub device_bytes: Option<u64>,
     /// Share of the workload's memory that huge pages back, 0 to 1.
     pub huge_pages: Option<f64>,
     /// Share of the workload's memory that is on another NUMA node than it should, 0 to 1.
@@ -196,6 +198,7 @@ impl Conditions {
             elsewhere_cpu_s: of(self.elsewhere_cpu_s),
             own_cpu_s: of(self.own_cpu_s),
             busy_cpu_s: of(self.busy_cpu_s),
+            device_bytes: of(self.device_bytes.map(|n| n as f64)).map(|n| n as u64),
             ..self
         }
     }

@@ -1,7 +1,7 @@
 //! Planted faults of memory: a cache under its name, memory that the plan does not fit into.
 
-use super::lab::{Cgroup, found, proofmark, run_json, shared};
-use proofmark_model::{Ending, Severity, Verdict};
+use super::lab::{Busy, Cgroup, alone, found, proofmark, run_json, shared};
+use proofmark_model::{Ending, Run, Severity, Verdict};
 use proofmark_testing::skip;
 
 /// Small enough to be set up in a moment by a debug build.
@@ -42,6 +42,28 @@ fn no_page_is_made_while_a_trial_is_timed() {
             assert_eq!((c.minor_faults, c.major_faults), (Some(0), Some(0)), "{}", m.point());
         }
     }
+}
+
+#[test]
+fn what_disks_move_beside_a_load_of_memory_is_counted() {
+    let _turn = alone();
+    let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let mut dd = std::process::Command::new("sh");
+    let copy = "while :; do dd if=/dev/zero of=f bs=1M count=16 conv=fsync; done";
+    let writer = Busy::with(dd.args(["-c", copy]).current_dir(dir.path()));
+    let mut command = proofmark();
+    command.args(["run", "memory.copy", "--threads", "1", "--trials", "8", "--set", SMALL]);
+    let moved = |run: &Run| {
+        let bytes = run.measurements[0].trials.iter().map(|t| t.conditions.device_bytes);
+        bytes.reduce(|a, b| Some(a? + b?)).flatten()
+    };
+    let beside = moved(&run_json(&mut command).0);
+    drop(writer);
+    let disks = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    if disks.filter(|disk| disk.path().join("device").exists()).count() == 0 {
+        return skip("this machine shows no disk");
+    }
+    assert!(beside.is_some_and(|bytes| bytes > 1 << 20), "{beside:?}");
 }
 
 #[test]

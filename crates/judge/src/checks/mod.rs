@@ -10,6 +10,7 @@ mod core_shared;
 mod counters;
 mod cpu_saturated;
 mod cpu_taken;
+mod devices_busy;
 mod disagrees;
 mod disk_medium;
 mod drift;
@@ -257,6 +258,7 @@ pub static ALL: &[&Check] = &[
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
     &other_cpus_busy::CHECK,
+    &devices_busy::CHECK,
     &busy_sibling::CHECK,
     &vcpu_placement::CHECK,
     &scheduling::OVERSUBSCRIBED,

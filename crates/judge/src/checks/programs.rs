@@ -12,6 +12,13 @@ pub(super) fn who(ctx: &Context) -> String {
     }
 }
 
+/// What to do about others on any disk or network.
+pub(super) fn stop_device_users(ctx: &Context) -> String {
+    let users =
+        Program::disk_users(ctx.programs).unwrap_or_else(|| "iotop and ss list them".to_owned());
+    format!("stop what uses disks and networks ({users})")
+}
+
 /// What to do about others on a device, with those that used disks most.
 pub(super) fn stop_disk_users(ctx: &Context) -> String {
     let users = Program::disk_users(ctx.programs).unwrap_or_else(|| "iotop lists them".to_owned());

@@ -15,7 +15,7 @@ type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 const SHOWN: usize = 4;
 
 /// What is shown of a trial, where it is not 0 in all of them.
-const COLUMNS: [Column; 31] = [
+const COLUMNS: [Column; 32] = [
     ("moved", Some("B"), |t| t.moved),
     ("load moved", Some("B/s"), |t| t.background),
     ("clock", Some("GHz"), |t| t.conditions.clock_hz.map(|v| v / 1e9)),
@@ -23,6 +23,7 @@ const COLUMNS: [Column; 31] = [
     ("throttled", Some("s"), |t| t.conditions.throttled_s),
     ("other processes", Some("s"), |t| t.conditions.other_cpu_s),
     ("unused CPUs busy", Some("s"), |t| t.conditions.elsewhere_cpu_s),
+    ("disks and cards moved", Some("B"), |t| count(&t.conditions, |c| c.device_bytes)),
     ("own CPU", Some("s"), |t| t.conditions.own_cpu_s),
     ("switches", None, |t| count(&t.conditions, |c| c.involuntary_switches)),
     ("migrations", None, |t| count(&t.conditions, |c| c.migrations)),
