@@ -107,21 +107,21 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 /// What CPU time that others take costs a disk load, as a multiple of its share: kernel threads that
-/// carry the I/O and the journal wait too. Recorded: 30 % of the CPU time cost commits 36 %, 20 % cost
-/// single reads 31 %.
+/// carry the I/O wait too. Recorded: 20 % of the CPU time cost single reads 31 %.
 const COST_OF_IO: f64 = 1.5;
 /// The same of writes that are flushed at the end. Recorded: 11 % cost 37 %.
 const COST_OF_WRITES: f64 = 3.0;
-/// The same of a loopback, where one end waits for the other. Recorded: 13 % cost 25 to 42 %, 29 % cost 38
-/// to 58 %, 40 % cost 60 to 80 %.
-const COST_OF_LOOPBACK: f64 = 2.2;
+/// The same where two wait for each other: the ends of a loopback, a commit and the journal. Recorded over
+/// loopback: 13 % cost 25 to 42 %, 29 % cost 38 to 58 %, 40 % cost 60 to 80 %; of commits: 15 and 30 % cost 37 %.
+const COST_OF_TURNS: f64 = 2.2;
 
 fn cost_of_cpu_time(m: &Measurement) -> f64 {
     match m.subsystem {
         Subsystem::Disk if !disk::waits(m) => 1.0,
-        Subsystem::Disk if disk::asks(m, Way::Written) && !disk::commits(m) => COST_OF_WRITES,
+        Subsystem::Disk if disk::commits(m) => COST_OF_TURNS,
+        Subsystem::Disk if disk::asks(m, Way::Written) => COST_OF_WRITES,
         Subsystem::Disk => COST_OF_IO,
-        _ if over_loopback(m) => COST_OF_LOOPBACK,
+        _ if over_loopback(m) => COST_OF_TURNS,
         _ => 1.0,
     }
 }
@@ -156,8 +156,8 @@ pub(super) static OTHER_CPU: Check = Check {
          2 %; with more threads than CPUs the check is silent, since the account includes kernel threads. \
          For a network the threshold is 25 %. Over loopback it is 5 %, and the check uses the time that all \
          CPUs were busy with neither end, if the run may use them all, or that its threads waited for a \
-         CPU. The share is weighed times its measured cost: 1.5 for a disk, 3 for its writes without \
-         commits, 2.2 over loopback. For single operations the trials without it decide, if there are at \
+         CPU. The share is weighed times its measured cost: 1.5 for reads of a disk, 2.2 for commits and over \
+         loopback, 3 for other writes. For single operations the trials without it decide, if there are at \
          least 6. Writes and commits are suspect if others keep all CPUs busy for more than 90 % of the \
          time. Where the system does not report throttling, a CPU quota may have taken the time too. Stop \
          the other process, or reserve CPUs for the run.",

@@ -53,7 +53,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let bytes: f64 = m.trials.iter().filter_map(moved).sum();
     let rate = bytes / seconds;
-    let how = if shown.is_some() { "trials without them show" } else { "so much costs about" };
+    let how = if shown.is_some() { "this cost" } else { "so much costs such a load about" };
     let message = format!(
         "disks and network cards moved {} through memory meanwhile; {how} {}",
         format_quantity(rate, Unit::BytePerSecond),
@@ -112,17 +112,17 @@ mod tests {
             host
         };
         CHECK.on(&on("none"), &[]).expect([
-            ("a fifth", beside(triad(), 0.2 * own, 10), suspect("costs about 16.7 %")),
-            ("a twentieth", beside(triad(), 0.05 * own, 10), note("costs about 4.8 %")),
+            ("a fifth", beside(triad(), 0.2 * own, 10), suspect("load about 16.7 %")),
+            ("a twentieth", beside(triad(), 0.05 * own, 10), note("load about 4.8 %")),
             ("a hundredth", beside(triad(), 0.01 * own, 10), SILENT),
             ("in one trial", beside(triad(), 0.4 * own, 1), NOTE),
             ("cores of their own", beside(flops(1), own, 10), SILENT),
             ("not reported", triad(), SILENT),
-            ("a latency", beside(latency(1 << 30, 1e-7), 4e9, 10), note("costs about 4.0 %")),
+            ("a latency", beside(latency(1 << 30, 1e-7), 4e9, 10), note("load about 4.0 %")),
             ("of much", beside(latency(1 << 30, 1e-7), 12e9, 10), SUSPECT),
         ]);
         CHECK.on(&on("kvm"), &[]).expect([
-            ("a twentieth", beside(triad(), 0.05 * own, 10), suspect("costs about 20.0 %")),
+            ("a twentieth", beside(triad(), 0.05 * own, 10), suspect("load about 20.0 %")),
             ("a latency", beside(latency(1 << 30, 1e-7), 3e9, 10), suspect("about 15.0 %")),
             ("less", beside(latency(1 << 30, 1e-7), 1e9, 10), note("about 5.0 %")),
         ]);
@@ -134,7 +134,7 @@ mod tests {
         let own = triad().trials[0].moved.unwrap() / triad().trials[0].seconds;
         let all = |by: f64| beside(slowed(triad(), 4, by), 0.4 * own, 4);
         CHECK.expect([
-            ("nothing", all(0.0), note("trials without them show")),
+            ("nothing", all(0.0), note("this cost 0.0 %")),
             ("much, but in few", all(0.3), NOTE),
         ]);
     }

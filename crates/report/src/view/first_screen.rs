@@ -110,8 +110,13 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
         .collect();
-    let mut rows = shown.iter().flat_map(|(_, rows)| rows);
-    let got = rows.find_map(|(chosen, row)| say_delivered(run, chosen.measurement, row));
+    let rows = shown.iter().flat_map(|(_, rows)| rows);
+    // Of the load on most CPUs: that is the machine's answer.
+    let said = rows.filter_map(|(chosen, row)| {
+        let m = chosen.measurement;
+        Some((std::cmp::Reverse(m.params.int("threads")), say_delivered(run, m, row)?))
+    });
+    let got = said.min_by_key(|(threads, _)| *threads).map(|(_, sentence)| sentence);
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.title(),
