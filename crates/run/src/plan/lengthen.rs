@@ -1,8 +1,9 @@
 //! How long a trial must last on this machine.
 
+use proofmark_engine::Workload;
 use proofmark_model::{CpuQuota, Host, Policy, QuotaRounds, Subsystem};
 
-use crate::registry::{all, ids, in_rounds};
+use crate::registry::{all, in_rounds};
 
 /// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
 /// it out by slices of 100 ms (Linux `block/blk-throttle.c`), so that a trial takes a
@@ -19,8 +20,9 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
         policy.quota = policy.quota.or(Some(QuotaRounds::new(*quota)));
         let least_s = CpuQuota::PERIODS * quota.period();
-        for id in ids().filter(|id| !in_rounds(id)) {
-            at_least(policy, id, least_s);
+        let limited = |w: &&dyn Workload| quota.limits(cpus_used(w.spec().subsystem));
+        for workload in all().filter(limited).filter(|w| !in_rounds(&w.spec().id)) {
+            at_least(policy, &workload.spec().id, least_s);
         }
     }
     let limited = |number: &str| {
@@ -38,6 +40,16 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
         for workload in all().filter(|k| k.spec().subsystem == Subsystem::Disk) {
             at_least(policy, &workload.spec().id, least_s);
         }
+    }
+}
+
+/// CPUs that a load of a subsystem may use: one for a disk, whose threads wait most of the time, and one for
+/// each end of a network; else as many as there are.
+fn cpus_used(subsystem: Subsystem) -> f64 {
+    match subsystem {
+        Subsystem::Disk => 1.0,
+        Subsystem::Network => 2.0,
+        _ => f64::INFINITY,
     }
 }
 
@@ -64,12 +76,16 @@ mod tests {
             let own = [("cpu.linpack".to_owned(), 0.02), ("cpu.dgemm".to_owned(), 9.0)].into();
             let mut policy = Policy { trial_s: 0.1, trial_s_of: own, ..Policy::default() };
             lengthen(&mut policy, &host);
-            let ids = ["cpu.linpack", "cpu.dgemm", "disk.rand_read", "cpu.flops", "memory.copy"];
+            let ids =
+                ["cpu.linpack", "cpu.dgemm", "disk.rand_read", "network.tcp.rtt", "cpu.flops"];
             ids.map(|id| policy.trial_s_for(id))
         };
-        assert_eq!(lengthened(Some(0.5)), [0.25, 9.0, 0.25, 0.1, 0.1]);
+        assert_eq!(lengthened(Some(0.5)), [0.25, 9.0, 0.25, 0.25, 0.1]);
+        assert_eq!(lengthened(Some(1.2)), [0.25, 9.0, 0.1, 0.25, 0.1], "a disk uses one");
+        assert_eq!(lengthened(Some(2.0)), [0.25, 9.0, 0.1, 0.1, 0.1], "a network two");
         assert_eq!(lengthened(None), [0.02, 9.0, 0.1, 0.1, 0.1]);
     }
+
     #[test]
     fn under_an_io_limit_a_trial_lasts_as_its_profile_allows() {
         let lengthened = |trials: [u32; 2], point_s: Option<f64>| {
