@@ -15,7 +15,7 @@ use rustix::param::clock_ticks_per_second;
 use rustix::time::ClockId;
 
 use crate::clock::{raw_seconds, seconds_on};
-use crate::movers::Movers;
+use crate::io_hardware::{IoCounters, IoHardware};
 use crate::quota::{self, Group};
 use crate::thermal::Sensors;
 
@@ -102,8 +102,7 @@ pub struct SystemCounters {
     /// CPU quotas of the cgroups on the way up, with their counts, nearest first.
     groups: Vec<Group>,
     swapped_pages: Option<u64>,
-    /// Bytes that disks and network cards moved.
-    moved_bytes: Option<u64>,
+    io: IoCounters,
     /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
     temperature_c: Option<f64>,
     /// Times that the trial's cores were throttled for their heat.
@@ -116,7 +115,7 @@ pub(crate) struct Sources {
     pub(crate) cpu_stat: Vec<PathBuf>,
     cpus: Vec<u32>,
     sensors: Sensors,
-    movers: Movers,
+    io: IoHardware,
     /// Block devices, by the names of /proc/diskstats.
     pub(crate) devices: Vec<String>,
 }
@@ -125,8 +124,8 @@ impl Sources {
     /// Of a trial, or another program, on these CPUs.
     pub(crate) fn new(cpus: Vec<u32>, cpu_stat: Vec<PathBuf>, devices: Vec<String>) -> Self {
         let root = Path::new("/");
-        let (sensors, movers) = (Sensors::find(root, &cpus), Movers::find(root));
-        Self { cpu_stat, cpus, sensors, movers, devices }
+        let (sensors, io) = (Sensors::find(root, &cpus), IoHardware::find(root));
+        Self { cpu_stat, cpus, sensors, io, devices }
     }
 }
 
@@ -141,7 +140,7 @@ impl SystemCounters {
             elsewhere_s: busy_s.zip(parse_all_busy(&stat)).map(|(here, all)| all - here),
             groups: quota::read_all(&sources.cpu_stat),
             swapped_pages: parse_swapped(&vmstat),
-            moved_bytes: sources.movers.bytes(),
+            io: sources.io.read(),
             temperature_c: sources.sensors.hottest_c(),
             thermal_throttles: sources.sensors.throttles(),
         }
@@ -150,6 +149,7 @@ impl SystemCounters {
     /// What they show of the time since `earlier`.
     pub fn since(&self, earlier: &Self) -> SystemSeen {
         let busy_s = difference(self.busy_s, earlier.busy_s);
+        let io = self.io.since(&earlier.io);
         let conditions = Conditions {
             steal_s: difference(self.steal_s, earlier.steal_s),
             // The longest of all cgroups on the way up.
@@ -157,7 +157,8 @@ impl SystemCounters {
             busy_cpu_s: busy_s,
             elsewhere_cpu_s: difference(self.elsewhere_s, earlier.elsewhere_s),
             swapped_pages: count_between(self.swapped_pages, earlier.swapped_pages),
-            device_bytes: count_between(self.moved_bytes, earlier.moved_bytes),
+            io_bytes: io.map(|bytes| bytes.all),
+            paravirtual_io_bytes: io.map(|bytes| bytes.paravirtual),
             temperature_c: self.temperature_c,
             thermal_throttles: count_between(self.thermal_throttles, earlier.thermal_throttles),
             ..Conditions::default()

@@ -69,8 +69,8 @@ impl DeviceCounters {
     }
 }
 
-/// Bytes that a device read and wrote since the machine started.
-pub(crate) fn bytes_moved(text: &str, name: &str) -> Option<u64> {
+/// Bytes that a disk read and wrote since the machine started.
+pub(crate) fn bytes_of_disk(text: &str, name: &str) -> Option<u64> {
     let counts = counts(text, name)?;
     counts.read_sectors.checked_add(counts.written_sectors)?.checked_mul(SECTOR)
 }

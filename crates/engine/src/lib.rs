@@ -21,10 +21,10 @@ mod device;
 #[cfg(test)]
 mod fake;
 mod heartbeat;
+mod io_hardware;
 mod latency;
 mod load_clock;
 mod merge;
-mod movers;
 mod protocol;
 mod quota;
 mod rounds;

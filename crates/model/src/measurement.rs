@@ -175,8 +175,10 @@ pub struct Conditions {
     pub major_faults: Option<u64>,
     /// Pages that the whole system swapped in or out.
     pub swapped_pages: Option<u64>,
-    /// Bytes that all of the machine's disks and network cards moved to and from its memory, for whomever.
-    pub device_bytes: Option<u64>,
+    /// Bytes that all disks and network interfaces of the machine moved during the trial, for any program.
+    pub io_bytes: Option<u64>,
+    /// Those of `io_bytes` that paravirtual devices moved (virtio, Xen, Hyper-V), which a host copies.
+    pub paravirtual_io_bytes: Option<u64>,
     /// Share of the workload's memory that huge pages back, 0 to 1.
     pub huge_pages: Option<f64>,
     /// Share of the workload's memory that is on another NUMA node than it should, 0 to 1.
@@ -191,6 +193,7 @@ impl Conditions {
     /// Of a part of the time in which they were counted, if it was the same all that time.
     pub fn part(self, share: f64) -> Self {
         let of = |seconds: Option<f64>| seconds.map(|s| s * share.clamp(0.0, 1.0));
+        let bytes = |bytes: Option<u64>| of(bytes.map(|n| n as f64)).map(|n| n as u64);
         Self {
             steal_s: of(self.steal_s),
             throttled_s: of(self.throttled_s),
@@ -198,7 +201,8 @@ impl Conditions {
             elsewhere_cpu_s: of(self.elsewhere_cpu_s),
             own_cpu_s: of(self.own_cpu_s),
             busy_cpu_s: of(self.busy_cpu_s),
-            device_bytes: of(self.device_bytes.map(|n| n as f64)).map(|n| n as u64),
+            io_bytes: bytes(self.io_bytes),
+            paravirtual_io_bytes: bytes(self.paravirtual_io_bytes),
             ..self
         }
     }

@@ -106,22 +106,22 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(with_known(finding, "quota_cpus", capacity.quota))
 }
 
-/// What CPU time that others take costs a disk load, as a multiple of its share: kernel threads that
-/// carry the I/O wait too. Recorded: 20 % of the CPU time cost single reads 31 %.
-const COST_OF_IO: f64 = 1.5;
+/// CPU time that others take costs reads of a disk this multiple of its share: kernel threads that carry
+/// the I/O wait too. Recorded: 20 % of the CPU time cost single reads 31 %.
+const COST_OF_READS: f64 = 1.5;
 /// The same of writes that are flushed at the end. Recorded: 11 % cost 37 %.
 const COST_OF_WRITES: f64 = 3.0;
-/// The same where two wait for each other: the ends of a loopback, a commit and the journal. Recorded over
+/// The same where two threads wait for each other: the ends of a loopback, a commit and the journal. Recorded over
 /// loopback: 13 % cost 25 to 42 %, 29 % cost 38 to 58 %, 40 % cost 60 to 80 %; of commits: 15 and 30 % cost 37 %.
-const COST_OF_TURNS: f64 = 2.2;
+const COST_OF_HANDOVERS: f64 = 2.2;
 
 fn cost_of_cpu_time(m: &Measurement) -> f64 {
     match m.subsystem {
         Subsystem::Disk if !disk::waits(m) => 1.0,
-        Subsystem::Disk if disk::commits(m) => COST_OF_TURNS,
+        Subsystem::Disk if disk::commits(m) => COST_OF_HANDOVERS,
         Subsystem::Disk if disk::asks(m, Way::Written) => COST_OF_WRITES,
-        Subsystem::Disk => COST_OF_IO,
-        _ if over_loopback(m) => COST_OF_TURNS,
+        Subsystem::Disk => COST_OF_READS,
+        _ if over_loopback(m) => COST_OF_HANDOVERS,
         _ => 1.0,
     }
 }

@@ -10,7 +10,6 @@ mod core_shared;
 mod counters;
 mod cpu_saturated;
 mod cpu_taken;
-mod devices_busy;
 mod disagrees;
 mod disk_medium;
 mod drift;
@@ -18,6 +17,7 @@ mod ending;
 mod impossible;
 mod in_cache;
 mod interface_disagreement;
+mod io_during_load;
 mod levels;
 mod loss;
 mod lost_time;
@@ -258,7 +258,7 @@ pub static ALL: &[&Check] = &[
     &lost_time::STOPPED,
     &lost_time::UNACCOUNTED,
     &other_cpus_busy::CHECK,
-    &devices_busy::CHECK,
+    &io_during_load::CHECK,
     &busy_sibling::CHECK,
     &vcpu_placement::CHECK,
     &scheduling::OVERSUBSCRIBED,

@@ -13,16 +13,19 @@ pub(super) fn who(ctx: &Context) -> String {
 }
 
 /// What to do about others on any disk or network.
-pub(super) fn stop_device_users(ctx: &Context) -> String {
-    let users =
-        Program::disk_users(ctx.programs).unwrap_or_else(|| "iotop and ss list them".to_owned());
-    format!("stop what uses disks and networks ({users})")
+pub(super) fn stop_io(ctx: &Context) -> String {
+    let users = disk_users(ctx, "iotop and nethogs show it");
+    format!("stop other disk and network traffic ({users})")
 }
 
 /// What to do about others on a device, with those that used disks most.
 pub(super) fn stop_disk_users(ctx: &Context) -> String {
-    let users = Program::disk_users(ctx.programs).unwrap_or_else(|| "iotop lists them".to_owned());
+    let users = disk_users(ctx, "iotop lists them");
     format!("stop other users of the device ({users}), or measure another device")
+}
+
+fn disk_users(ctx: &Context, otherwise: &str) -> String {
+    Program::disk_users(ctx.programs).unwrap_or_else(|| otherwise.to_owned())
 }
 
 #[cfg(test)]

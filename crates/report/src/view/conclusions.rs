@@ -1,25 +1,26 @@
 //! What follows from the figures. Each sentence is made from a [`Claim`], whose numbers are those
 //! of the tables, so that no sentence can say what its table does not.
 //!
-//! An invalid number is in no sentence, and a suspect one bears its name. One number is called
-//! greater than another only where their intervals do not overlap, or, where few trials give none,
-//! where the same figure in every round of the one (without rounds, every trial) lies above that in
-//! every one of the other. The sentence prints the figures and the ends that it judged.
+//! Comparisons use only results that no check doubts. Sentences about a course over time also use
+//! suspect results and print the verdict. One number is called greater than another only where their
+//! intervals do not overlap, or, where few trials give none, where the same figure in every round of
+//! the one (without rounds, every trial) lies above that in every one of the other. The sentence prints
+//! the figures and the ends that it judged.
 
 mod claim;
 
 use std::cmp::Reverse;
 
-use proofmark_model::{Counterpart, Measurement, Params, Verdict};
+use proofmark_model::{Counterpart, Measurement, Params};
 use serde::Serialize;
 
 pub use self::claim::{Claim, Figure, Says};
-use self::claim::{doubted, figure, usable};
+use self::claim::{figure, undoubted_summary};
 use super::disk;
-use super::label::{Group, by_subsystem, like};
+use super::label::{Group, by_subsystem, like, usable};
 use super::network;
 use super::num::Scale;
-use super::text::{clean, enclosed, plural};
+use super::text::{clean, enclosed, joined, plural};
 use super::timeline;
 
 /// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
@@ -71,7 +72,7 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let mut but = vec![parameter];
     but.extend(Some("working_set").filter(|set| group.axis == *set));
     let mut series = like(&group.all, m, &but);
-    series.retain(|m| !group.oversubscribed(m) && usable(m).is_some());
+    series.retain(|m| !group.oversubscribed(m) && undoubted_summary(m).is_some());
     series.sort_by_key(|m| m.params.threads());
     let (few, many) = (*series.first()?, *series.last()?);
     let [least, most] = [few, many].map(|m| m.params.threads());
@@ -98,9 +99,9 @@ fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
 /// bytes, on the fewest threads. The points may differ in those parameters.
 fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
     let parameters = [differs_in, &["iterations", "engine"]].concat();
-    let is_usable = |m: &&Measurement| usable(m).is_some();
-    let both = left.all.iter().copied().take(POINTS).filter(is_usable).filter_map(|a| {
-        let b = like(&right.all, a, &parameters).into_iter().find(is_usable)?;
+    let is_undoubted = |m: &&Measurement| undoubted_summary(m).is_some();
+    let both = left.all.iter().copied().take(POINTS).filter(is_undoubted).filter_map(|a| {
+        let b = like(&right.all, a, &parameters).into_iter().find(is_undoubted)?;
         // What the page cache may have done is none of a disk's numbers.
         (disk::distance(a).is_some() && disk::distance(a) == disk::distance(b)).then_some((a, b))
     });
@@ -133,7 +134,7 @@ fn rank(m: &Measurement) -> impl Ord + use<> {
 fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
     let isa = |m: &Measurement| m.params.text("isa").map(clean);
     let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
-    let rated = others.filter_map(|m| Some((m, usable(m)?.value())));
+    let rated = others.filter_map(|m| Some((m, undoubted_summary(m)?.value())));
     let (least, _) = rated.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let [wide, narrow] = [isa(m)?, isa(least)?];
     let at = group.short_without(m, &[&["isa"], &group.implied_parameters[..]].concat());
@@ -142,19 +143,20 @@ fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
 }
 
 fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
-    let not_invalid = Verdict::is_usable;
-    let r = m.references.iter().find(|r| not_invalid(r.verdict) && r.ratio.ci95.is_some())?;
-    not_invalid(m.verdict).then(|| Claim::compare_with_tool(group, m, r)).flatten()
+    undoubted_summary(m)?;
+    let r = m.references.iter().find(|r| r.verdict.is_undoubted() && r.ratio.ci95.is_some())?;
+    Claim::compare_with_tool(group, m, r)
 }
 
 /// What time brought: the sentences under the picture that say where the value went.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
-        let scale = Scale::for_values(&[usable(m)?.value()], m.unit);
+        let scale = Scale::for_values(&[usable(m)?.1.value()], m.unit);
         let number = figure(group, m, &scale)?;
         let said = timeline::in_short(m, &scale)?;
-        let point = enclosed(" (", &number.point, ")");
-        let text = format!("{}{point}{}: {said}", group.heading(), doubted(m));
+        let doubt = if m.verdict.is_undoubted() { "" } else { m.verdict.as_str() };
+        let point = enclosed(" (", &joined([&*number.point, doubt], "; "), ")");
+        let text = format!("{}{point}: {said}", group.heading());
         Some(Claim::is(number, text))
     };
     group.all.iter().filter_map(claim).take(BEST).collect()

@@ -1,6 +1,8 @@
 //! The first screen: the results that answer for the machine, as workloads declare them before the
 //! run, and the causes of what is not valid.
 
+use std::cmp::Reverse;
+
 use proofmark_model::{
     FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Severity, Storage,
     StorageKind, Subsystem, TimeCause, Verdict, counted,
@@ -110,13 +112,10 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
         .collect();
-    let rows = shown.iter().flat_map(|(_, rows)| rows);
-    // Of the load on most CPUs: that is the machine's answer.
-    let said = rows.filter_map(|(chosen, row)| {
-        let m = chosen.measurement;
-        Some((std::cmp::Reverse(m.params.int("threads")), say_delivered(run, m, row)?))
-    });
-    let got = said.min_by_key(|(threads, _)| *threads).map(|(_, sentence)| sentence);
+    // The load with the most threads speaks for the whole machine: it is tried first.
+    let mut rows: Vec<_> = shown.iter().flat_map(|(_, rows)| rows).collect();
+    rows.sort_by_key(|(chosen, _)| Reverse(chosen.measurement.params.threads()));
+    let got = rows.into_iter().find_map(|(c, row)| say_delivered(run, c.measurement, row));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.title(),

@@ -23,7 +23,6 @@ const COLUMNS: [Column; 32] = [
     ("throttled", Some("s"), |t| t.conditions.throttled_s),
     ("other processes", Some("s"), |t| t.conditions.other_cpu_s),
     ("unused CPUs busy", Some("s"), |t| t.conditions.elsewhere_cpu_s),
-    ("disks and cards moved", Some("B"), |t| count(&t.conditions, |c| c.device_bytes)),
     ("own CPU", Some("s"), |t| t.conditions.own_cpu_s),
     ("switches", None, |t| count(&t.conditions, |c| c.involuntary_switches)),
     ("migrations", None, |t| count(&t.conditions, |c| c.migrations)),
@@ -48,6 +47,7 @@ const COLUMNS: [Column; 32] = [
     ("client CPU", Some("s"), |t| t.network.as_ref()?.client.own_cpu_s),
     ("server CPU", Some("s"), |t| t.network.as_ref()?.server.own_cpu_s),
     ("buffer full", None, |t| t.network.as_ref()?.client.full_buffers.map(|v| v as f64)),
+    ("disk and network I/O", Some("B"), |t| count(&t.conditions, |c| c.io_bytes)),
 ];
 
 fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {

@@ -1,9 +1,8 @@
 //! How long a trial must last on this machine.
 
-use proofmark_engine::Workload;
-use proofmark_model::{CpuQuota, Host, Policy, QuotaRounds, Subsystem};
+use proofmark_model::{CpuQuota, Host, Point, Policy, QuotaRounds, Subsystem};
 
-use crate::registry::{all, in_rounds};
+use crate::registry::{all, in_rounds, subsystem};
 
 /// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
 /// it out by slices of 100 ms (Linux `block/blk-throttle.c`), so that a trial takes a
@@ -15,21 +14,22 @@ const IO_LIMIT_TRIAL_S: f64 = 5.0;
 const IO_LIMIT_SHORT_TRIAL_S: f64 = 0.3;
 
 /// Makes trials as long as the limits of this process deal things out. Under a CPU quota that limits
-/// their threads, rounds are whole periods, which the policy says of all (`Policy::quota`).
-pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
+/// their threads, rounds are whole periods, which the policy says of all (`Policy::quota`), and so are
+/// trials of what has no rounds, among these points.
+pub(super) fn lengthen(policy: &mut Policy, host: &Host, points: &[Point]) {
     if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
         policy.quota = policy.quota.or(Some(QuotaRounds::new(*quota)));
         let least_s = CpuQuota::PERIODS * quota.period();
-        let limited = |w: &&dyn Workload| quota.limits(cpus_used(w.spec().subsystem));
-        for workload in all().filter(limited).filter(|w| !in_rounds(&w.spec().id)) {
-            at_least(policy, &workload.spec().id, least_s);
+        let limited = |p: &&Point| !in_rounds(&p.workload) && quota.limits(cpus_used(p));
+        for point in points.iter().filter(limited) {
+            at_least(policy, &point.workload, least_s);
         }
     }
-    let limited = |number: &str| {
+    let under_io_limit = |number: &str| {
         host.limits.io.get().is_some_and(|limits| limits.iter().any(|l| l.device == number))
     };
     let devices = || host.storage.get().into_iter().flat_map(|s| &s.devices);
-    if devices().any(|d| limited(&d.number)) {
+    if devices().any(|d| under_io_limit(&d.number)) {
         let least_s = match policy.point_s.filter(|_| policy.min_trials == policy.max_trials) {
             Some(point_s) => {
                 let each_s = point_s / f64::from(policy.min_trials.max(1));
@@ -43,13 +43,15 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host) {
     }
 }
 
-/// CPUs that a load of a subsystem may use: one for a disk, whose threads wait most of the time, and one for
-/// each end of a network; else as many as there are.
-fn cpus_used(subsystem: Subsystem) -> f64 {
-    match subsystem {
-        Subsystem::Disk => 1.0,
-        Subsystem::Network => 2.0,
-        _ => f64::INFINITY,
+/// CPUs that a load may use: one for direct I/O, whose threads wait most of the time; both ends of a network
+/// may be here.
+fn cpus_used(point: &Point) -> f64 {
+    let threads = point.params.threads() as f64;
+    let direct = point.params.text("direct") == Some("on") || point.params.text("method").is_some();
+    match subsystem(&point.workload) {
+        Some(Subsystem::Disk) if direct => 1.0,
+        Some(Subsystem::Network) => 2.0 * threads,
+        _ => threads,
     }
 }
 
@@ -62,28 +64,39 @@ fn at_least(policy: &mut Policy, workload: &str, seconds: f64) {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{IoLimit, Probe, testing};
+    use proofmark_model::{IoLimit, Params, Probe, testing};
 
     use super::*;
     use crate::testing::host;
 
     #[test]
-    fn under_a_quota_what_is_not_cut_lasts_five_periods() {
+    fn under_a_quota_what_is_not_cut_lasts_five_periods_where_it_may_use_more() {
+        let point = |workload: &str, params: &[(&str, &str)]| {
+            let with = |all: Params, (k, v): &(&str, &str)| all.with(k, *v);
+            let params = params.iter().fold(Params::default().with("threads", 4), with);
+            Point { workload: workload.to_owned(), params }
+        };
+        let points = [
+            point("cpu.linpack", &[]),
+            point("disk.rand_read", &[("direct", "on")]),
+            point("disk.seq_read", &[("direct", "off")]),
+            point("disk.fsync", &[("method", "fdatasync")]),
+            point("network.tcp.rtt", &[]),
+            point("cpu.flops", &[]),
+        ];
         let lengthened = |cpus: Option<f64>| {
             let mut host = host(1 << 30, vec![0, 1]);
             let quota = CpuQuota { cpus, period_s: Some(0.05), burst_s: None };
             host.limits.cpu_quota = Probe::known(quota, "test");
-            let own = [("cpu.linpack".to_owned(), 0.02), ("cpu.dgemm".to_owned(), 9.0)].into();
-            let mut policy = Policy { trial_s: 0.1, trial_s_of: own, ..Policy::default() };
-            lengthen(&mut policy, &host);
-            let ids =
-                ["cpu.linpack", "cpu.dgemm", "disk.rand_read", "network.tcp.rtt", "cpu.flops"];
-            ids.map(|id| policy.trial_s_for(id))
+            let mut policy = Policy { trial_s: 0.1, ..Policy::default() };
+            policy.trial_s_of.insert("cpu.dgemm".to_owned(), 0.02);
+            lengthen(&mut policy, &host, &points);
+            points.each_ref().map(|p| policy.trial_s_for(&p.workload))
         };
-        assert_eq!(lengthened(Some(0.5)), [0.25, 9.0, 0.25, 0.25, 0.1]);
-        assert_eq!(lengthened(Some(1.2)), [0.25, 9.0, 0.1, 0.25, 0.1], "a disk uses one");
-        assert_eq!(lengthened(Some(2.0)), [0.25, 9.0, 0.1, 0.1, 0.1], "a network two");
-        assert_eq!(lengthened(None), [0.02, 9.0, 0.1, 0.1, 0.1]);
+        assert_eq!(lengthened(Some(0.5)), [0.25, 0.25, 0.25, 0.25, 0.25, 0.1]);
+        assert_eq!(lengthened(Some(1.2)), [0.25, 0.1, 0.25, 0.1, 0.25, 0.1]);
+        assert_eq!(lengthened(Some(6.0)), [0.1, 0.1, 0.1, 0.1, 0.25, 0.1], "both ends");
+        assert_eq!(lengthened(None), [0.1; 6]);
     }
 
     #[test]
@@ -104,7 +117,7 @@ mod tests {
             let [min_trials, max_trials] = trials;
             let mut policy =
                 Policy { trial_s: 0.1, min_trials, max_trials, point_s, ..Policy::default() };
-            lengthen(&mut policy, &host);
+            lengthen(&mut policy, &host, &[]);
             ["disk.rand_read", "cpu.flops"].map(|id| policy.trial_s_for(id))
         };
         assert_eq!(lengthened([8, 20], Some(6.0)), [5.0, 0.1]);

@@ -50,12 +50,14 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     if planned.plan.points.is_empty() {
         return Err(nothing_to_measure(planned));
     }
+    lengthen(&mut planned.plan.policy, host, &planned.plan.points);
     // Of what was named every point counts.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     budget::shorten_rounds_under_quota(&mut planned);
     if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
-        budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host));
+        let points = planned.plan.points.clone();
+        budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host, &points));
         // What a user allows is for all; a budget of the profile is for our trials alone.
         references::share_budget(&mut planned, budget_s);
         planned.tools.most_s = Some(tools_s(&planned.plan));
@@ -108,7 +110,7 @@ fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Ho
     if let Some(budget) = request.budget {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
     }
-    lengthen(&mut policy, host);
+    lengthen(&mut policy, host, &[]);
     policy
 }
 

@@ -24,7 +24,7 @@ const SECTOR: f64 = 512.0;
 /// A stream keeps its own share of the bytes to this power: a writer with 7 % of them cost sequential writes
 /// 28 %, readers with 10, 16 and 23 % cost 35, 50 and 61 %. A device does fewer bytes in all when it serves
 /// several.
-const COST: i32 = 4;
+const SHARE_EXPONENT: i32 = 4;
 /// Part of the trials in which there must have been others.
 const A_THIRD: usize = 3;
 
@@ -112,7 +112,7 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
                 let others = others(t)?;
                 Some(others / (others + base(t)))
             });
-            let by_share = 1.0 - (1.0 + share.usual).recip().powi(COST);
+            let by_share = 1.0 - (1.0 + share.usual).recip().powi(SHARE_EXPONENT);
             shown.unwrap_or_else(|| Weight::derive(m).change(by_share))
         }
     };

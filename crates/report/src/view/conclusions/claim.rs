@@ -1,8 +1,6 @@
 //! A sentence with the numbers that it rests on.
 
-use proofmark_model::{
-    Better, FigureKind, Measurement, Reference, Summary, Verdict, format_factor,
-};
+use proofmark_model::{Better, FigureKind, Measurement, Reference, Summary, format_factor};
 use serde::Serialize;
 
 use crate::view::label::{self, Group, interval};
@@ -52,14 +50,10 @@ pub struct Claim {
     pub right: Option<Figure>,
 }
 
-/// The statistics of a measurement whose number may be in a sentence: neither invalid nor odd.
-pub fn usable(m: &Measurement) -> Option<&Summary> {
-    label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
-}
-
-/// ` (suspect)`.
-pub fn doubted(m: &Measurement) -> String {
-    if m.verdict.is_undoubted() { String::new() } else { format!(" ({})", m.verdict) }
+/// The statistics of a result that no check doubts and that is above 0.
+pub fn undoubted_summary(m: &Measurement) -> Option<&Summary> {
+    let summary = label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0);
+    summary.filter(|_| m.verdict.is_undoubted())
 }
 
 /// Values of a side below which two numbers that lie apart may do so by chance.
@@ -78,7 +72,7 @@ impl Judged {
     /// By the intervals of the figure or, where one of the two has none, by all its values in the
     /// rounds or trials. `None` where there is too little to judge.
     fn new(a: &Measurement, b: &Measurement) -> Option<Self> {
-        let (x, y) = (usable(a)?, usable(b)?);
+        let (x, y) = (undoubted_summary(a)?, undoubted_summary(b)?);
         let both = |kind: FigureKind| Some([x.figure(kind).value?, y.figure(kind).value?]);
         let kinds = [x.headline, y.headline, FigureKind::Delivered];
         let (kind, values) = kinds.into_iter().find_map(|kind| Some((kind, both(kind)?)))?;
@@ -132,17 +126,18 @@ impl Claim {
             _ => Says::Same,
         };
         let direction = if a.better == Better::Lower { "lower is better" } else { "" };
-        let named = [a, b].iter().all(|m| usable(m).is_some_and(|s| s.headline == judged.kind));
+        let named =
+            [a, b].iter().all(|m| undoubted_summary(m).is_some_and(|s| s.headline == judged.kind));
         let kind = if named { "" } else { judged.kind.as_str() };
         let at = enclosed(" (", &joined([at, kind, direction], "; "), ")");
         let factor = judged.values[0] / judged.values[1];
         let factor = (factor.is_finite() && factor > 0.0).then(|| format_factor(factor))?;
-        let number = |side: usize, f: &Figure, m: &Measurement| {
+        let number = |side: usize, f: &Figure| {
             let ends = scale.interval(judged.ends[side]).unwrap_or_default();
             let ends = enclosed(" (", &joined([judged.ranges, &ends], " "), ")");
-            format!("{} {}{ends}{}", f.text, scale.label(), doubted(m))
+            format!("{} {}{ends}", f.text, scale.label())
         };
-        let figures = format!("{} vs. {}{at}", number(0, &l, a), number(1, &r, b));
+        let figures = format!("{} vs. {}{at}", number(0, &l), number(1, &r));
         let text = match says {
             Says::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
@@ -172,10 +167,6 @@ impl Claim {
         };
         let name = group.heading();
         let at = enclosed(" (", &left.point, ")");
-        let doubt = match [m.verdict, r.verdict].into_iter().all(Verdict::is_undoubted) {
-            true => "",
-            false => " (one of the two is suspect)",
-        };
         let times = format!("{} times", left.text);
         let text = match says {
             _ if r.is_undecided() => {
@@ -185,13 +176,13 @@ impl Claim {
             Says::Same => format!("no difference from {tool} is shown: {times} its result"),
             _ => format!("{times} {tool}'s result"),
         };
-        let text = format!("{name}{at}: {text}, {interval}{doubt}.");
+        let text = format!("{name}{at}: {text}, {interval}.");
         Some(Self { text, says, left: Some(left), right: Some(right) })
     }
 }
 
 pub fn figure(group: &Group, m: &Measurement, scale: &Scale) -> Option<Figure> {
     let [workload, point] = [group.name(), group.short(m)];
-    let value = usable(m)?.value();
+    let value = label::usable(m)?.1.value();
     Some(Figure { workload, point, value, interval: interval(m), text: scale.number(value)? })
 }

@@ -1,0 +1,127 @@
+//! `io_during_load`: disks and networks moved bytes through memory during a memory load.
+//!
+//! A device reads and writes memory past the CPUs. On a virtual machine the host often copies each byte
+//! again, with CPUs that share the guest's caches. Neither is CPU time that a guest can see.
+
+use proofmark_model::{Cut, Finding, Measurement, Trial, Unit, format_quantity};
+
+use super::programs;
+use super::share::Share;
+use super::weight::Weight;
+use super::{Check, Class, Examine, percent};
+use crate::Context;
+
+/// How often a byte crosses the path to memory that a paravirtual device moves, as seen: the host copies it.
+/// On a guest with virtio disks (Zen 5), copies by one thread were 10 % slower beside 0.5 GB/s, 10 to 18 %
+/// beside 1.1, 15 to 19 % beside 1.7 to 2.1, 30 to 33 % beside 2.7 to 3.8; triads by all 6 % beside 1.0, 12 %
+/// beside 2.1, 20 % beside 3.5. Other programs took 5 to 30 % of a CPU there.
+const CROSSINGS: f64 = 7.0;
+
+/// The share by which a load that waits for single lines is slower, per byte that crosses in a second. On
+/// the same guest latencies in caches and memory and random reads were 4 to 10 % slower beside 0.8 to 1.1
+/// GB/s, 7 to 12 % beside 1.6 to 2.1, 29 to 50 % beside 2.5 to 3.6.
+const SLOWDOWN_PER_BYTE_PER_S: f64 = 1e-11;
+
+/// What costs less is not reported.
+const REPORTED: f64 = 0.02;
+
+pub(super) static CHECK: Check = Check {
+    id: "io_during_load",
+    class: Class::DISTURBANCE,
+    title: "Disk or network I/O during a memory load",
+    about: "Memory and cache loads. The check counts the bytes that all disks and network interfaces moved \
+         during the trials, for any program (/proc/diskstats, /proc/net/dev). They use the path to memory \
+         but no CPU time. Those of paravirtual devices (virtio, Xen, Hyper-V) count 7 times, because the \
+         host copies them. Estimated slowdown: for a stream, the share of these bytes in all bytes moved; \
+         for latency and random order, 1 % per GB/s. More than 2 % is a note. More than the tolerance \
+         (10 %) by paravirtual devices is suspect; what other devices cost is not known well enough. Stop \
+         programs that use disks or networks.",
+    examine: Examine::Both(examine),
+};
+
+fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    if ctx.work(m).cut() != Cut::Bus {
+        return None;
+    }
+    let slowdown = |bytes: fn(&Trial) -> Option<f64>| {
+        let of = |t: &Trial| Some(estimated_slowdown(ctx, m, t, bytes(t)?) * t.seconds);
+        Share::sum(&m.trials, of, |t| t.seconds)
+    };
+    let share = slowdown(crossed)?;
+    share.severity(REPORTED)?;
+    let by_host = slowdown(copied).map_or(0.0, |share| share.usual);
+    let severity = Weight::derive(m).change(by_host);
+    let rate = Share::sum(&m.trials, io_bytes, |t| t.seconds)?.all;
+    let message = format!(
+        "disk and network I/O moved {} through memory during the trials; estimated slowdown {}",
+        format_quantity(rate, Unit::BytePerSecond),
+        percent(share.all)
+    );
+    let finding =
+        CHECK.finding(severity, message, programs::stop_io(ctx)).with("io_bytes_per_s", rate);
+    Some(share.add_to(finding, "estimated_lost_s"))
+}
+
+fn io_bytes(t: &Trial) -> Option<f64> {
+    t.conditions.io_bytes.map(|bytes| bytes as f64)
+}
+
+/// Bytes that cross the path to memory for paravirtual devices.
+fn copied(t: &Trial) -> Option<f64> {
+    t.conditions.paravirtual_io_bytes.map(|bytes| CROSSINGS * bytes as f64)
+}
+
+/// The same for all devices: those of others cross it once.
+fn crossed(t: &Trial) -> Option<f64> {
+    let all = io_bytes(t)?;
+    let copied = copied(t).unwrap_or(0.0);
+    Some(all - copied / CROSSINGS + copied)
+}
+
+/// The share by which a trial was slower for so many bytes.
+fn estimated_slowdown(ctx: &Context, m: &Measurement, t: &Trial, crossed: f64) -> f64 {
+    let streams = m.unit == Unit::BytePerSecond && !ctx.work(m).is_random();
+    // Of a tool what the hardware moved is not known.
+    match Some(t.moved.unwrap_or(t.work)).filter(|ours| streams && *ours > 0.0) {
+        Some(ours) => crossed / (crossed + ours),
+        None => SLOWDOWN_PER_BYTE_PER_S * crossed / t.seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    /// Devices, paravirtual or not, move so many bytes a second in so many of the trials.
+    fn beside(m: Measurement, paravirtual: bool, rate: f64, trials: usize) -> Measurement {
+        each(m, |i, t| {
+            let bytes = if i < trials { (rate * t.seconds) as u64 } else { 0 };
+            t.conditions.io_bytes = Some(bytes);
+            t.conditions.paravirtual_io_bytes = Some(if paravirtual { bytes } else { 0 });
+        })
+    }
+
+    #[test]
+    fn what_devices_move_slows_a_load_of_memory_and_more_where_a_host_copies_it() {
+        let triad = || stream("triad", 1);
+        let own = triad().trials[0].moved.unwrap() / triad().trials[0].seconds;
+        let seconds = || latency(1 << 30, 1e-7);
+        CHECK.expect([
+            ("a fifth", beside(triad(), false, 0.2 * own, 10), note("estimated slowdown 16.7 %")),
+            ("a hundredth", beside(triad(), false, 0.01 * own, 10), SILENT),
+            ("copied", beside(triad(), true, 0.02 * own, 10), suspect("slowdown 12.3 %")),
+            ("less", beside(triad(), true, 0.01 * own, 10), note("slowdown 6.5 %")),
+            ("in one trial", beside(triad(), true, 0.2 * own, 1), NOTE),
+            ("cores of their own", beside(flops(1), true, own, 10), SILENT),
+            ("not reported", triad(), SILENT),
+            ("a latency", beside(seconds(), false, 4e9, 10), note("slowdown 4.0 %")),
+            ("copied beside it", beside(seconds(), true, 2e9, 10), suspect("slowdown 14.0 %")),
+            ("less beside it", beside(seconds(), true, 1e9, 10), note("slowdown 7.0 %")),
+        ]);
+        let both = each(beside(triad(), true, 0.01 * own, 10), |_, t| {
+            t.conditions.io_bytes = t.conditions.io_bytes.map(|bytes| 11 * bytes);
+        });
+        CHECK.expect([("most of it not copied", both, note("slowdown 14.5 %"))]);
+    }
+}
