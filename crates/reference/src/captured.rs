@@ -8,10 +8,10 @@ use proofmark_model::{Params, is_quantity};
 use proptest::prelude::*;
 
 use crate::testing::{captured, task};
-use crate::{ALL, Output, Tool, find, recognise};
+use crate::{ALL, Output, Tool, find, opened};
 
 /// The folders `captured`, by the name of the folder next to them.
-fn folders() -> Vec<(String, PathBuf)> {
+pub(crate) fn folders() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let folders = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
     let mut all: Vec<_> = folders
@@ -24,7 +24,7 @@ fn folders() -> Vec<(String, PathBuf)> {
 }
 
 /// The outputs of a folder, by name.
-fn outputs(folder: &Path) -> Vec<(String, String)> {
+pub(crate) fn outputs(folder: &Path) -> Vec<(String, String)> {
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let read = |file: PathBuf| {
         let text = fs::read_to_string(&file).unwrap();
@@ -41,8 +41,8 @@ fn read(name: &str, text: &str) -> (&'static dyn Tool, Output) {
         let tool = find("lmbench-bw").unwrap();
         return (tool, tool.parse(text).unwrap());
     }
-    let tool = recognise(text).unwrap_or_else(|| panic!("{name}"));
-    (tool, captured(tool, text))
+    let (tool, text) = opened(text).unwrap_or_else(|| panic!("{name}"));
+    (tool, captured(tool, &text))
 }
 
 #[test]

@@ -8,17 +8,18 @@ use proofmark_model::format_size;
 
 /// Reads a text file; an error if it holds more than so many bytes, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
-    read_bounded(File::open(path)?, most)
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
+    String::from_utf8(read_bytes(File::open(path)?, most)?).map_err(not_text)
 }
 
-/// Reads text; an error if it has more than so many bytes, or is not UTF-8.
-pub fn read_bounded(from: impl Read, most: u64) -> io::Result<String> {
-    let mut text = String::new();
-    from.take(most + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > most {
+/// Reads bytes; an error if there are more than so many.
+pub fn read_bytes(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
         return Err(io::Error::other(format!("larger than {}", format_size(most))));
     }
-    Ok(text)
+    Ok(bytes)
 }
 
 #[cfg(test)]

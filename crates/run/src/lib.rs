@@ -31,7 +31,7 @@ mod testing;
 mod tool;
 
 pub use afterwards::FINDINGS as AFTERWARDS_FINDINGS;
-pub use bounded::{read_bounded, read_text};
+pub use bounded::{read_bytes, read_text};
 pub use error::{RunError, Usage, unknown};
 pub use event::{Event, Observer, Step};
 pub use live::{Live, begin, measure_here, try_out};

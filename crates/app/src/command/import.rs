@@ -1,6 +1,8 @@
 //! `proofmark import`: judge what another tool measured.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -10,9 +12,9 @@ use proofmark_model::{
     Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Timestamp, Trial,
     WorkloadSpec,
 };
-use proofmark_reference::{Figure, Output as Figures, Tool};
+use proofmark_reference::{Figure, Output as Figures, Tool, decoded, known, opened, opened_as};
 use proofmark_report::terminal;
-use proofmark_run::{begin, look, read_bounded, read_text, unknown};
+use proofmark_run::{begin, look, read_bytes, unknown};
 
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
@@ -37,7 +39,8 @@ const IMPORTED: &str = "imported";
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
     let text = text_of(&args.file)?;
-    let by = tool_of(args.tool.as_deref(), &text)?;
+    let (by, text) =
+        tool_of(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
     let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
@@ -47,22 +50,32 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
 }
 
 fn text_of(file: &Path) -> Result<String> {
-    let text = match file == Path::new("-") {
-        true => read_bounded(std::io::stdin(), LARGEST),
-        false => read_text(file, LARGEST),
+    let bytes = match file == Path::new("-") {
+        true => read_bytes(std::io::stdin(), LARGEST),
+        false => File::open(file).and_then(|file| read_bytes(file, LARGEST)),
     };
-    text.map_err(|e| unreadable(file, e))
+    bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(file, e))
 }
 
-/// The tool that was named, or whose output it looks like.
-fn tool_of(named: Option<&str>, text: &str) -> Result<&'static dyn Tool> {
+/// The tool that was named, or whose output it looks like, and the output as it printed it. Fails with what
+/// to do instead.
+fn tool_of<'a>(
+    named: Option<&str>,
+    text: &'a str,
+) -> Result<(&'static dyn Tool, Cow<'a, str>), String> {
     let ids = || proofmark_reference::ALL.iter().map(|t| t.id());
     match named {
-        Some(id) => proofmark_reference::find(id)
-            .ok_or_else(|| usage(unknown("tool", id, ids(), "proofmark list references"))),
-        None => proofmark_reference::recognise(text).ok_or_else(|| {
+        Some(id) => {
+            let found = proofmark_reference::find(id);
+            let tool =
+                found.ok_or_else(|| unknown("tool", id, ids(), "proofmark list references"))?;
+            Ok((tool, opened_as(tool, text)))
+        }
+        None => opened(text).ok_or_else(|| {
             let ids: Vec<_> = ids().collect();
-            usage(format!("unknown output format; name the tool with --tool: {}", ids.join(", ")))
+            known(text).unwrap_or_else(|| {
+                format!("unknown output format; name the tool with --tool: {}", ids.join(", "))
+            })
         }),
     }
 }

@@ -1,11 +1,9 @@
-//! The part of a report that is read, and where in a text it is.
+//! The part of a report that is read.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-
-use crate::Malformed;
 
 /// Options by fio's own names, as they were typed; an alias has its proper name.
 pub(super) type Options = BTreeMap<String, String>;
@@ -111,32 +109,4 @@ pub(super) struct Disk {
     pub(super) util: f64,
     /// Present if other devices of the list make up this one.
     pub(super) aggr_read_ios: Option<IgnoredAny>,
-}
-
-/// Where a line begins with a brace: fio warns of this and that before.
-pub(super) fn opening(text: &str) -> Option<usize> {
-    if text.starts_with('{') { Some(0) } else { text.find("\n{").map(|at| at + 1) }
-}
-
-/// The last report of a text, which holds what those before it do, and the line it begins on.
-pub(super) fn last(text: &str) -> Result<(Report, usize), Malformed> {
-    let (mut rest, mut line, mut last) = (text, 1, None);
-    while let Some((before, json)) = opening(rest).and_then(|at| rest.split_at_checked(at)) {
-        line += newlines(before);
-        let mut reports = serde_json::Deserializer::from_str(json).into_iter::<Report>();
-        let Some(report) = reports.next() else { break };
-        let report = report.map_err(|e| {
-            let found = Malformed::from(e);
-            Malformed { line: found.line + line - 1, ..found }
-        })?;
-        last = Some((report, line));
-        let Some((read, after)) = json.split_at_checked(reports.byte_offset()) else { break };
-        line += newlines(read);
-        rest = after;
-    }
-    last.ok_or_else(|| Malformed::at(1, "no line begins with {: this is not fio's JSON"))
-}
-
-fn newlines(text: &str) -> usize {
-    text.bytes().filter(|b| *b == b'\n').count()
 }

@@ -14,6 +14,7 @@ mod tests;
 
 use proofmark_model::Printed;
 
+use crate::documents::{documents, opening};
 use crate::{Description, Malformed, Output, Tool};
 
 pub(crate) struct Fio;
@@ -44,11 +45,13 @@ impl Tool for Fio {
     }
 
     fn recognises(&self, text: &str) -> bool {
-        json::opening(text).is_some() && text.contains("\"fio version\"")
+        opening(text).is_some() && text.contains("\"fio version\"")
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        let (report, line) = json::last(text)?;
-        jobs::output(&report, line)
+        // The last report holds what those before it do.
+        let last = documents::<json::Report>(text)?.pop();
+        let last = last.ok_or_else(|| Malformed::at(1, "no report"))?;
+        jobs::output(&last.value, last.line)
     }
 }

@@ -22,7 +22,8 @@ impl Tool for Iperf {
             title: "iperf, version 2",
             package: "Debian: iperf",
             about: "Reads the client's text or CSV (-y C), TCP and UDP, one or more streams, also \
-                    with -R. It reads neither both ways at once (-d, -r, --full-duplex) nor a \
+                    with -R. Runs of a log that have the same parameters are trials of one figure. It \
+                    reads neither both ways at once (-d, -r, --full-duplex) nor a \
                     server's text. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is \
                     2^20 bytes. Text has three digits of them; -f b and CSV have all. For TCP the \
                     rate is the sender's (iperf.tcp.sent), with -R the receiver's. Versions before \
@@ -36,8 +37,7 @@ impl Tool for Iperf {
 
     fn recognises(&self, text: &str) -> bool {
         let client = |l: &str| {
-            (l.starts_with("Client connecting to ")
-                && (l.contains(", TCP port ") || l.contains(", UDP port ")))
+            (l.starts_with(CLIENT) && (l.contains(", TCP port ") || l.contains(", UDP port ")))
                 || line::csv(l).is_some()
                 || (l.starts_with("Server listening on ") && l.contains(" port "))
         };
@@ -45,11 +45,20 @@ impl Tool for Iperf {
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        let mut read = Read::default();
-        let last = each_line(text, |at, line| read.take(line, at))?;
-        Ok(Output { figures: vec![read.figure(last)?], ..Output::default() })
+        let (mut output, mut read) = (Output::default(), Read::default());
+        let last = each_line(text, |at, line| {
+            if line.starts_with(CLIENT) && read.has_rates() {
+                output.add(std::mem::take(&mut read).figure(at)?);
+            }
+            read.take(line, at)
+        })?;
+        output.add(read.figure(last)?);
+        Ok(output)
     }
 }
+
+/// How the text of a run begins; one log may hold several.
+const CLIENT: &str = "Client connecting to ";
 
 /// Its tests, by what the receiver counted.
 const TCP: &str = "TCP";
@@ -70,6 +79,10 @@ struct Read {
 }
 
 impl Read {
+    fn has_rates(&self) -> bool {
+        self.sum.is_some() || !self.own.is_empty() || !self.received.is_empty()
+    }
+
     fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
         if let Some(fields) = line::csv(line) {
             let Row { stream, udp, client, server, amount } = Row::parse(&fields, at)?;
@@ -78,7 +91,7 @@ impl Read {
             self.amount(stream, amount);
         } else if let Some((id, rest)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
             self.stream(id.trim(), rest.trim(), at)?;
-        } else if line.starts_with("Client connecting to ") {
+        } else if line.starts_with(CLIENT) {
             self.protocol(line.contains(", UDP port "), at)?;
         } else if line.starts_with("Server listening on ") {
             return Err(Malformed::at(at, "this is a server's: give the client's output"));

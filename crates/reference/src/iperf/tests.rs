@@ -48,6 +48,20 @@ fn csv_of_a_receiver_has_its_datagrams() {
 }
 
 #[test]
+fn each_run_of_a_log_is_read() {
+    let one = text("2.1.8-tcp.txt");
+    let figure = only(&Iperf, one);
+    let both = only(&Iperf, &format!("{one}{one}"));
+    assert_eq!(both.trials, [&figure.trials[..]; 2].concat());
+    let others = format!("{one}{}", text("2.1.8-tcp-4-streams.txt"));
+    let streams = Iperf.parse(&others).unwrap().figures;
+    assert_eq!(
+        streams.iter().map(|f| f.params.int("streams")).collect::<Vec<_>>(),
+        [Some(1), Some(4)]
+    );
+}
+
+#[test]
 fn two_addresses_are_not_loopback() {
     let (here, peer) = ("connected with 127.0.0.1", "connected with 192.0.2.1");
     let f = with_piece(&Iperf, text("2.1.8-tcp.txt"), here, peer);

@@ -9,6 +9,7 @@ use proofmark_model::{
 };
 use serde_json::Value;
 
+use crate::documents::{documents, opening};
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
 use crate::{Description, Malformed, Output, Tool};
@@ -25,7 +26,8 @@ impl Tool for Iperf3 {
             title: "iperf3 (ESnet)",
             package: "Debian: iperf3",
             about: "Reads the client's JSON (-J) of version 3.9 and later: TCP, UDP and SCTP, one \
-                    or more streams, -R and --bidir. The rate is the receiver's, in bit/s: the \
+                    or more streams, -R and --bidir, with any text around it. Runs of a file that have the \
+                    same parameters are trials of one figure. The rate is the receiver's, in bit/s: the \
                     payload of all streams over the receiver's time. With --bidir it is both ways \
                     together over the longer time. Versions up to 3.9 report for UDP what the \
                     sender sent and the share lost: the rate is the rest. UDP figures also have \
@@ -37,41 +39,49 @@ impl Tool for Iperf3 {
     }
 
     fn recognises(&self, text: &str) -> bool {
-        text.trim_start().starts_with('{') && text.contains("\"iperf 3")
+        opening(text).is_some() && text.contains("\"iperf 3")
     }
 
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        let value: Value = serde_json::from_str(text)?;
-        let root = Section::whole(text, &value);
-        if let Some(error) = root.word("error") {
-            return Err(
-                root.wrong("error", &format!("ended the test: {}", Malformed::excerpt(error)))
-            );
+        let mut all = Output::default();
+        // --logfile adds each run to those before it.
+        for document in documents::<Value>(text)? {
+            let root = Section::whole(document.text, &document.value);
+            let output = output(&root).map_err(|found| document.placed(found))?;
+            all.version = all.version.or(output.version);
+            all.started = all.started.or(output.started);
+            output.figures.into_iter().for_each(|figure| all.add(figure));
         }
-        let (start, end) = (root.section("start")?, root.section("end")?);
-        if start.has("accepted_connection") {
-            return Err(
-                start.wrong("accepted_connection", "is of a server: give the client's output")
-            );
-        }
-        let test = start.section("test_start")?;
-        let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
-        let protocol =
-            protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
-        let direction = direction(&test, &end);
-        let ways = way::all(&end, &test, protocol == UDP, direction)?;
-        let trial = trial_of(&end, &ways);
-        let params = params(&start, &end, protocol, direction)?;
-        let (test, title) = named(protocol, params.int(PACED).is_some());
-        let figure = figure(test, title, Unit::BitPerSecond, params, trial);
-        let figure = finite(figure, 1)
-            .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
-        Ok(Output {
-            version: start.word("version").map(|v| v.trim_start_matches("iperf ").to_owned()),
-            started: started(&start)?,
-            figures: vec![figure],
-        })
+        Ok(all)
     }
+}
+
+/// What one run of a client prints.
+fn output(root: &Section) -> Result<Output, Malformed> {
+    if let Some(error) = root.word("error") {
+        return Err(root.wrong("error", &format!("ended the test: {}", Malformed::excerpt(error))));
+    }
+    let (start, end) = (root.section("start")?, root.section("end")?);
+    if start.has("accepted_connection") {
+        return Err(start.wrong("accepted_connection", "is of a server: give the client's output"));
+    }
+    let test = start.section("test_start")?;
+    let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
+    let protocol =
+        protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
+    let direction = direction(&test, &end);
+    let ways = way::all(&end, &test, protocol == UDP, direction)?;
+    let trial = trial_of(&end, &ways);
+    let params = params(&start, &end, protocol, direction)?;
+    let (test, title) = named(protocol, params.int(PACED).is_some());
+    let figure = figure(test, title, Unit::BitPerSecond, params, trial);
+    let figure = finite(figure, 1)
+        .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
+    Ok(Output {
+        version: start.word("version").map(|v| v.trim_start_matches("iperf ").to_owned()),
+        started: started(&start)?,
+        figures: vec![figure],
+    })
 }
 
 const TCP: &str = "TCP";

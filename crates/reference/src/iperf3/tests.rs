@@ -17,6 +17,22 @@ fn both_ways_take_the_longer_time() {
 }
 
 #[test]
+fn each_run_of_a_file_is_read_whatever_stands_around_it() {
+    let one = text("3.12-tcp");
+    let twice = format!("Defaulted container \"client\" out of: client\n{one}\ndone\n{one}\n");
+    let figure = crate::testing::only(&Iperf3, one);
+    let both = crate::testing::only(&Iperf3, &twice);
+    assert_eq!(both.trials, [&figure.trials[..]; 2].concat());
+    let others = format!("{one}\n{}", text("3.12-tcp-4-streams"));
+    assert_eq!(Iperf3.parse(&others).unwrap().figures.len(), 2, "not the same streams");
+    let refused = text("3.12-refused");
+    let before = format!("x\n{one}\n");
+    let error = Iperf3.parse(&format!("{before}{refused}")).unwrap_err();
+    let line = Iperf3.parse(refused).unwrap_err().line;
+    assert_eq!(error.line, before.matches('\n').count() + line, "{error}");
+}
+
+#[test]
 fn parameters_are_ours() {
     let udp = |from, to| with_piece(&Iperf3, text("3.12-udp"), from, to).params;
     let more = udp("\"num_streams\":\t1", "\"num_streams\":\t4");
