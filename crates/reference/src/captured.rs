@@ -8,7 +8,7 @@ use proofmark_model::{Params, is_quantity};
 use proptest::prelude::*;
 
 use crate::testing::{captured, task};
-use crate::{ALL, Output, Tool, find, opened};
+use crate::{ALL, Output, Tool, find};
 
 /// The folders `captured`, by the name of the folder next to them.
 pub(crate) fn folders() -> Vec<(String, PathBuf)> {
@@ -41,8 +41,8 @@ fn read(name: &str, text: &str) -> (&'static dyn Tool, Output) {
         let tool = find("lmbench-bw").unwrap();
         return (tool, tool.parse(text).unwrap());
     }
-    let (tool, text) = opened(text).unwrap_or_else(|| panic!("{name}"));
-    (tool, captured(tool, &text))
+    let (tool, _) = crate::read(text).unwrap_or_else(|| panic!("{name}"));
+    (tool, captured(tool, text))
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::Tool;
+use crate::{Malformed, Output, Tool};
 
 /// A text from a file of any origin: UTF-8 or UTF-16, with or without a mark; bytes that are neither are
 /// taken as Latin-1.
@@ -14,15 +14,15 @@ pub fn decoded(bytes: &[u8]) -> String {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
         _ => match zeros(bytes) {
-            [even, odd] if odd > HALF * even.max(1) => utf16(bytes, u16::from_le_bytes),
-            [even, odd] if even > HALF * odd.max(1) => utf16(bytes, u16::from_be_bytes),
+            [even, odd] if odd > TIMES_THE_ZEROS * even.max(1) => utf16(bytes, u16::from_le_bytes),
+            [even, odd] if even > TIMES_THE_ZEROS * odd.max(1) => utf16(bytes, u16::from_be_bytes),
             _ => latin1(bytes),
         },
     }
 }
 
 /// Of a text that is mostly ASCII, UTF-16 has so many times the zeros at one place of each pair.
-const HALF: usize = 10;
+const TIMES_THE_ZEROS: usize = 10;
 /// Bytes by which the encoding is told.
 const SAMPLE: usize = 4096;
 
@@ -48,33 +48,28 @@ fn latin1(bytes: &[u8]) -> String {
 /// Larger texts, in bytes, are not tried without prefixes.
 const LARGEST: usize = 4 << 20;
 
-/// The text as one of these tools printed it, and that tool: the first that can be read, as it is or without
-/// prefixes; where none can, the first that looks like a tool's. `None` if it looks like none's, or several's.
-pub(crate) fn opened<'a, 't>(
-    text: &'a str,
-    tools: impl Fn(&str) -> Option<&'t dyn Tool>,
-) -> Option<(&'t dyn Tool, Cow<'a, str>)> {
+/// What a text holds, read by the tool of these whose output it is: the first form of it that can be read,
+/// as it is or without prefixes; where none can, why the first that looks like a tool's cannot. `None` if
+/// it looks like none's, or several's.
+pub(crate) fn read<'t>(
+    text: &str,
+    tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
+) -> Option<(&'t dyn Tool, Result<Output, Malformed>)> {
     let mut first = None;
-    let mut look = |text: Cow<'a, str>| {
-        let tool = tools(&text)?;
-        if tool.parse(&text).is_ok() {
-            return Some((tool, text));
+    let mut look = |text: &str| {
+        let tool = tool_of(text)?;
+        let output = tool.parse(text);
+        if output.is_ok() {
+            return Some((tool, output));
         }
-        first = first.take().or(Some((tool, text)));
+        first.get_or_insert((tool, output));
         None
     };
-    if let Some(found) = look(Cow::Borrowed(text)) {
-        return Some(found);
-    }
-    if text.len() > LARGEST {
-        return first;
-    }
-    let once = without_prefixes(text);
-    if let Some(found) = once.iter().find_map(|text| look(Cow::Owned(text.clone()))) {
-        return Some(found);
-    }
-    let mut twice = once.iter().flat_map(|text| without_prefixes(text));
-    let found = twice.find_map(|text| look(Cow::Owned(text)));
+    let found = look(text).or_else(|| {
+        let once = if text.len() > LARGEST { Vec::new() } else { without_prefixes(text) };
+        let mut twice = once.iter().flat_map(|text| without_prefixes(text));
+        once.iter().find_map(|text| look(text)).or_else(|| twice.find_map(|text| look(&text)))
+    });
     found.or(first)
 }
 
@@ -187,14 +182,14 @@ fn quoted(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::opened as opened_by_any;
+    use crate::read as read_by_any;
 
     const HPL: &str = include_str!("hpl/captured/2.0-hpcc-1.5.0-debian13-1-process.txt");
 
     fn read(text: &str) -> Option<usize> {
-        let (tool, text) = opened_by_any(text)?;
+        let (tool, output) = read_by_any(text)?;
         assert_eq!(tool.id(), "hpl");
-        Some(tool.parse(&text).unwrap().figures.len())
+        Some(output.unwrap().figures.len())
     }
 
     #[test]
@@ -259,17 +254,13 @@ mod tests {
     fn every_captured_output_is_found_behind_prefixes() {
         for (folder, path) in crate::captured::folders() {
             for (name, text) in crate::captured::outputs(&path) {
-                let Some((tool, _)) = opened_by_any(&text) else { continue };
+                let Some((tool, output)) = read_by_any(&text) else { continue };
                 for prefix in ["node-1  | ", "[1,0]<stdout>:", "      "] {
                     let behind: String =
                         text.lines().map(|line| format!("{prefix}{line}\n")).collect();
-                    let found = opened_by_any(&behind).unwrap_or_else(|| panic!("{folder}/{name}"));
+                    let found = read_by_any(&behind).unwrap_or_else(|| panic!("{folder}/{name}"));
                     assert_eq!(found.0.id(), tool.id(), "{folder}/{name} behind {prefix:?}");
-                    assert_eq!(
-                        tool.parse(&found.1),
-                        tool.parse(&text),
-                        "{folder}/{name} {prefix:?}"
-                    );
+                    assert_eq!(found.1, output, "{folder}/{name} {prefix:?}");
                 }
             }
         }

@@ -40,7 +40,7 @@ const FORMATS: &[Format] = &[
 ];
 
 /// What an output is that no tool's reader reads, and what to do instead.
-pub fn known(text: &str) -> Option<String> {
+pub fn unread(text: &str) -> Option<String> {
     let is_it = |f: &&Format| f.holds.iter().all(|words| text.contains(words));
     let found = FORMATS.iter().find(is_it)?;
     let instead =
@@ -68,8 +68,8 @@ mod tests {
             ("/dev/sda:\n Timing buffered disk reads: 424 MB in 3 s = 141.1 MB/sec", "hdparm"),
             ("--- /dev/sda (block device 1 TiB) ioping statistics ---", "ioping"),
         ] {
-            assert!(known(text).is_some_and(|said| said.contains(says)), "{text}");
+            assert!(unread(text).is_some_and(|said| said.contains(says)), "{text}");
         }
-        assert_eq!(known("a photo"), None);
+        assert_eq!(unread("a photo"), None);
     }
 }

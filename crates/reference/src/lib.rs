@@ -35,13 +35,11 @@ mod sysbench;
 mod testing;
 mod text;
 
-use std::borrow::Cow;
-
 use proofmark_model::{Params, Printed, WorkloadSpec};
 
 pub use envelope::decoded;
 pub use figure::{Figure, Output};
-pub use formats::known;
+pub use formats::unread;
 pub use malformed::Malformed;
 pub use program::{OWN_VARIABLES, raise_open_files, spawn};
 pub(crate) use program::{on_path, path};
@@ -122,19 +120,19 @@ pub fn find(id: &str) -> Option<&'static dyn Tool> {
     ALL.iter().copied().find(|t| t.id() == id)
 }
 
-/// The tool whose output this is, and the output as the tool printed it: without what other programs put
-/// before each line. `None` if it looks like none's, or like several's.
-pub fn opened(text: &str) -> Option<(&'static dyn Tool, Cow<'_, str>)> {
-    envelope::opened(text, |text| {
+/// The tool whose output this is, and what it holds, whatever other programs put before each line. `None` if
+/// it looks like none's, or like several's.
+pub fn read(text: &str) -> Option<(&'static dyn Tool, Result<Output, Malformed>)> {
+    envelope::read(text, |text| {
         let mut like = ALL.iter().copied().filter(|t| t.recognises(text));
         like.next().filter(|_| like.next().is_none())
     })
 }
 
-/// An output of this tool as the tool printed it.
-pub fn opened_as<'a>(tool: &'static dyn Tool, text: &'a str) -> Cow<'a, str> {
-    let found = envelope::opened(text, |text| Some(tool).filter(|tool| tool.recognises(text)));
-    found.map_or(Cow::Borrowed(text), |(_, text)| text)
+/// What an output of this tool holds.
+pub fn read_as(tool: &'static dyn Tool, text: &str) -> Result<Output, Malformed> {
+    let found = envelope::read(text, |text| Some(tool).filter(|tool| tool.recognises(text)));
+    found.map_or_else(|| tool.parse(text), |(_, output)| output)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! `proofmark import`: judge what another tool measured.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +11,7 @@ use proofmark_model::{
     Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Timestamp, Trial,
     WorkloadSpec,
 };
-use proofmark_reference::{Figure, Output as Figures, Tool, decoded, known, opened, opened_as};
+use proofmark_reference::{Figure, Output as Figures, Tool, decoded, unread};
 use proofmark_report::terminal;
 use proofmark_run::{begin, look, read_bytes, unknown};
 
@@ -39,9 +38,8 @@ const IMPORTED: &str = "imported";
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
     let text = text_of(&args.file)?;
-    let (by, text) =
-        tool_of(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
-    let read = by.parse(&text).map_err(|e| usage(format!("{name}: {e}")))?;
+    let (by, read) =
+        figures_of(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
     let run = judge(&RawRun { label, ..run_of(by, read, started, args.here) });
@@ -57,27 +55,25 @@ fn text_of(file: &Path) -> Result<String> {
     bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(file, e))
 }
 
-/// The tool that was named, or whose output it looks like, and the output as it printed it. Fails with what
-/// to do instead.
-fn tool_of<'a>(
-    named: Option<&str>,
-    text: &'a str,
-) -> Result<(&'static dyn Tool, Cow<'a, str>), String> {
+/// What the text holds, by the tool that was named, or whose output it looks like. Fails with what is wrong
+/// in it, or what to do instead.
+fn figures_of(named: Option<&str>, text: &str) -> Result<(&'static dyn Tool, Figures), String> {
     let ids = || proofmark_reference::ALL.iter().map(|t| t.id());
-    match named {
+    let (by, read) = match named {
         Some(id) => {
             let found = proofmark_reference::find(id);
             let tool =
                 found.ok_or_else(|| unknown("tool", id, ids(), "proofmark list references"))?;
-            Ok((tool, opened_as(tool, text)))
+            (tool, proofmark_reference::read_as(tool, text))
         }
-        None => opened(text).ok_or_else(|| {
+        None => proofmark_reference::read(text).ok_or_else(|| {
             let ids: Vec<_> = ids().collect();
-            known(text).unwrap_or_else(|| {
+            unread(text).unwrap_or_else(|| {
                 format!("unknown output format; name the tool with --tool: {}", ids.join(", "))
             })
-        }),
-    }
+        })?,
+    };
+    Ok((by, read.map_err(|e| e.to_string())?))
 }
 
 /// When a file was written, for outputs that do not say when they were made.

@@ -21,7 +21,7 @@ fn imported(file: &Path, arguments: &[&str]) -> Run {
 /// The tool that an output looks like, or else the one of its folder.
 fn tool_of(file: &Path) -> &'static str {
     let text = fs::read_to_string(file).unwrap();
-    if let Some((tool, _)) = proofmark_reference::opened(&text) {
+    if let Some((tool, _)) = proofmark_reference::read(&text) {
         return tool.id();
     }
     let folder = file.parent().unwrap().parent().unwrap().file_name().unwrap();
@@ -45,7 +45,7 @@ fn an_output_of_each_tool_becomes_a_run_of_it() {
     let tools: BTreeMap<_, _> = read.into_iter().collect();
     assert_eq!(tools.len(), proofmark_reference::ALL.len(), "a tool without outputs");
     for (tool, file) in tools {
-        let known = proofmark_reference::opened(&fs::read_to_string(&file).unwrap()).is_some();
+        let known = proofmark_reference::read(&fs::read_to_string(&file).unwrap()).is_some();
         let naming = ["--tool", tool];
         let run = imported(&file, if known { &[] } else { &naming });
         assert_eq!(run.plan.profile, format!("import of {tool}"), "{}", file.display());

@@ -144,8 +144,8 @@ pub(super) static FALLING_RATE: Check = Check {
          15 % that lasts to the end is a note if it is six times the noise, or steady by Kendall's test. \
          The result is suspect if the figure is above the last quarter's rate by more than the tolerance \
          (25 %): an allowance was used up. Loopback has none, and is not examined. The finding gives the \
-         burst, the sustained rate and the work in between. Causes: burst credits of a volume or a network, the fast cache of a \
-         drive, or a limit set during the run. Needs 6 trials; trend and clusters may note the \
+         burst, the sustained rate and the work in between. Causes: burst credits of a volume or a network, \
+         the fast cache of a drive, or a limit set during the run. Needs 6 trials; trend and clusters may note the \
          same. Quote the sustained rate of a longer run.",
     examine: Examine::Ours(falling_rate),
 };

@@ -66,16 +66,18 @@ fn io_bytes(t: &Trial) -> Option<f64> {
     t.conditions.io_bytes.map(|bytes| bytes as f64)
 }
 
+fn paravirtual(t: &Trial) -> Option<f64> {
+    t.conditions.paravirtual_io_bytes.map(|bytes| bytes as f64)
+}
+
 /// Bytes that cross the path to memory for paravirtual devices.
 fn copied(t: &Trial) -> Option<f64> {
-    t.conditions.paravirtual_io_bytes.map(|bytes| CROSSINGS * bytes as f64)
+    Some(CROSSINGS * paravirtual(t)?)
 }
 
 /// The same for all devices: those of others cross it once.
 fn crossed(t: &Trial) -> Option<f64> {
-    let all = io_bytes(t)?;
-    let copied = copied(t).unwrap_or(0.0);
-    Some(all - copied / CROSSINGS + copied)
+    Some(io_bytes(t)? + (CROSSINGS - 1.0) * paravirtual(t).unwrap_or(0.0))
 }
 
 /// The share by which a trial was slower for so many bytes.

@@ -56,10 +56,9 @@ pub(super) static CHECK: Check = Check {
          and with one I/O in flight, only if others had I/Os in flight. Streams and buffered I/O are also \
          judged by bytes: what the device moved, less the load's own, 32 KiB of reads and 256 KiB of writes \
          per trial. More than 2 % of the requested bytes is a note. More than 6.9 % of all bytes is suspect, \
-         if a third of the trials had others: the estimated rate of a stream is \
-         (its own share of the bytes)^4 of the undisturbed rate, so 7 % of others cost 25 %. A journal writes again: \
-         for commits 4 times the bytes are the load's own, for any write on a copy-on-write file system 10 \
-         times. Direct random I/O in single requests is also judged by number: others' I/Os above 2 % of its \
+         if a third of the trials had others: the estimated rate of a stream is (its own share of the \
+         bytes)^4 of the undisturbed rate, so 7 % of others cost 25 %. A journal writes again: for commits 4 \
+         times the bytes are the load's own, for any write on a copy-on-write file system 10 times. Direct random I/O in single requests is also judged by number: others' I/Os above 2 % of its \
          own are a note, above 25 % of all suspect. Warm reads use no device. Stop the other users of the \
          device.",
     examine: Examine::Ours(examine),

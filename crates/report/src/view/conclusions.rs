@@ -15,9 +15,9 @@ use proofmark_model::{Counterpart, Measurement, Params};
 use serde::Serialize;
 
 pub use self::claim::{Claim, Figure, Says};
-use self::claim::{figure, undoubted_summary};
+use self::claim::{figure, positive, undoubted_summary};
 use super::disk;
-use super::label::{Group, by_subsystem, like, usable};
+use super::label::{Group, by_subsystem, like};
 use super::network;
 use super::num::Scale;
 use super::text::{clean, enclosed, joined, plural};
@@ -151,7 +151,7 @@ fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
 /// What time brought: the sentences under the picture that say where the value went.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
-        let scale = Scale::for_values(&[usable(m)?.1.value()], m.unit);
+        let scale = Scale::for_values(&[positive(m)?.value()], m.unit);
         let number = figure(group, m, &scale)?;
         let said = timeline::in_short(m, &scale)?;
         let doubt = if m.verdict.is_undoubted() { "" } else { m.verdict.as_str() };

@@ -50,10 +50,14 @@ pub struct Claim {
     pub right: Option<Figure>,
 }
 
-/// The statistics of a result that no check doubts and that is above 0.
+/// The statistics of a result that is neither invalid nor odd.
+pub fn positive(m: &Measurement) -> Option<&Summary> {
+    label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
+}
+
+/// The same of one that no check doubts.
 pub fn undoubted_summary(m: &Measurement) -> Option<&Summary> {
-    let summary = label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0);
-    summary.filter(|_| m.verdict.is_undoubted())
+    positive(m).filter(|_| m.verdict.is_undoubted())
 }
 
 /// Values of a side below which two numbers that lie apart may do so by chance.
@@ -183,6 +187,6 @@ impl Claim {
 
 pub fn figure(group: &Group, m: &Measurement, scale: &Scale) -> Option<Figure> {
     let [workload, point] = [group.name(), group.short(m)];
-    let value = label::usable(m)?.1.value();
+    let value = positive(m)?.value();
     Some(Figure { workload, point, value, interval: interval(m), text: scale.number(value)? })
 }
