@@ -1,12 +1,12 @@
-//! What a workload's figures are used for, as its declaration states it: by other judgements, in
-//! the report, and for which tests of reference tools.
+//! What a workload's figures are used for, as its declaration states it: by other judgements and in
+//! the report.
 
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MainRow, Params, When};
+use crate::MainRow;
 
 /// What a workload's figures are used for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,9 +23,6 @@ pub struct Role {
     /// Workloads that do the same in another way.
     #[serde(default)]
     pub counterparts: Cow<'static, [Counterpart]>,
-    /// Tests of reference tools that do the same work.
-    #[serde(default)]
-    pub compare_with: Cow<'static, [ToolTest]>,
 }
 
 /// A property of the machine that a workload measures and others need.
@@ -77,18 +74,6 @@ pub enum Relation {
     Alternative,
 }
 
-/// A test of a reference tool that does the same work.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ToolTest {
-    /// Name of the tool.
-    pub tool: Cow<'static, str>,
-    /// The test's name in that tool's words.
-    pub test: Cow<'static, str>,
-    /// The points that this holds for; null: all.
-    #[serde(default)]
-    pub when: Option<When>,
-}
-
 impl Role {
     /// None in particular.
     pub const NONE: Self = Self {
@@ -96,7 +81,6 @@ impl Role {
         provides: Cow::Borrowed(&[]),
         tables: Cow::Borrowed(&[]),
         counterparts: Cow::Borrowed(&[]),
-        compare_with: Cow::Borrowed(&[]),
     };
 
     /// Whether its figures give that property.
@@ -113,25 +97,5 @@ impl Role {
     pub fn in_order(&self) -> Option<&str> {
         let in_order = |c: &&Counterpart| c.relation == Relation::InOrder;
         self.counterparts.iter().find(in_order).map(|c| c.workload.as_ref())
-    }
-
-    /// The tests of that tool that do the work of a point with these parameters.
-    pub fn tests_of<'a>(
-        &'a self,
-        tool: &'a str,
-        params: &'a Params,
-    ) -> impl Iterator<Item = &'a str> {
-        let applies = |t: &&ToolTest| t.when.as_ref().is_none_or(|when| when.holds(params));
-        self.compare_with
-            .iter()
-            .filter(move |t| t.tool == tool)
-            .filter(applies)
-            .map(|t| t.test.as_ref())
-    }
-
-    /// Whether that test of that tool does this workload's work at every point.
-    pub fn is_measured_by(&self, tool: &str, test: &str) -> bool {
-        let same = |t: &ToolTest| t.tool == tool && t.test == test && t.when.is_none();
-        self.compare_with.iter().any(same)
     }
 }

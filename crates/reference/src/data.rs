@@ -1,6 +1,6 @@
 //! The size of a task's data, which its workload declares and tools count in their own ways.
 
-use crate::{Figure, Task};
+use crate::{Figure, Task, Tool};
 
 /// Bytes of the data of a task in so many arrays, over all threads; `None` if the task has no size.
 pub(crate) fn bytes(task: &Task, arrays: u64) -> Option<u64> {
@@ -19,14 +19,21 @@ const OPTIONAL: [&str; 3] = ["array_size", "block_size", "stores"];
 
 /// A figure in the parameters of the task's workload: the size of its data, where the output says
 /// how large each of so many arrays was over all threads, and what the test was chosen for.
-pub(crate) fn figure(task: &Task, array: Option<u64>, arrays: u64, figure: Figure) -> Figure {
+pub(crate) fn figure(
+    tool: &dyn Tool,
+    task: &Task,
+    array: Option<u64>,
+    arrays: u64,
+    figure: Figure,
+) -> Figure {
     let mut figure = figure.with_test_of(task);
     let params = &mut figure.params;
     params.0.retain(|name, _| {
         !OPTIONAL.contains(&name.as_str()) || task.spec.parameter(name).is_some()
     });
-    let tests = task.spec.role.compare_with.iter().filter(|t| t.test == task.test);
-    for when in tests.filter_map(|t| t.when.as_ref()).filter(|when| when.holds(task.params)) {
+    let same_work = tool.description().same_work.iter();
+    let chosen = same_work.filter(|t| t.test == task.test && t.holds(&task.spec.id, task.params));
+    for when in chosen.filter_map(|t| t.when.as_ref()) {
         *params = std::mem::take(params).with(&when.parameter, &*when.value);
     }
     if let Some((data, array)) = task.spec.work.data.as_ref().zip(array) {

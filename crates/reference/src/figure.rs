@@ -93,7 +93,7 @@ impl Figure {
         tool: &dyn Tool,
         workloads: impl IntoIterator<Item = &'a WorkloadSpec>,
     ) -> Cow<'a, WorkloadSpec> {
-        let is_measured = |spec: &&WorkloadSpec| spec.role.is_measured_by(tool.id(), &self.test);
+        let is_measured = |spec: &&WorkloadSpec| tool.measures(&spec.id, &self.test);
         let same = workloads.into_iter().find(is_measured).filter(|_| self.comparable);
         same.map_or_else(|| Cow::Owned(self.own_declaration(tool)), Cow::Borrowed)
     }

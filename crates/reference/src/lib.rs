@@ -35,7 +35,9 @@ mod sysbench;
 mod testing;
 mod text;
 
-use proofmark_model::{Params, Printed, WorkloadSpec};
+use std::borrow::Cow;
+
+use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
 pub use figure::{Figure, Output};
@@ -57,9 +59,44 @@ pub struct Description {
     pub title: &'static str,
     /// What brings it: `Debian: fio`.
     pub package: &'static str,
+    /// The tests of it that do the work of workloads: of those of one workload that apply to a
+    /// point, the first is run.
+    pub same_work: &'static [SameWork],
     /// Which outputs are read, and what the tool's figures count: bytes read and written or copied
     /// once, which end of a connection, what a MB is.
     pub about: &'static str,
+}
+
+/// A test of a tool that does the work of a workload.
+#[derive(Debug, Clone)]
+pub struct SameWork {
+    /// The test, by the tool's own name of it: `Triad`.
+    pub test: &'static str,
+    /// The workload's id.
+    pub workload: &'static str,
+    /// The points that this holds for; `None`: all.
+    pub when: Option<When>,
+}
+
+pub(crate) const fn same_work(test: &'static str, workload: &'static str) -> SameWork {
+    SameWork { test, workload, when: None }
+}
+
+/// At the points whose parameter has that value.
+pub(crate) const fn same_work_where(
+    test: &'static str,
+    workload: &'static str,
+    (parameter, value): (&'static str, &'static str),
+) -> SameWork {
+    let when = When { parameter: Cow::Borrowed(parameter), value: Cow::Borrowed(value) };
+    SameWork { test, workload, when: Some(when) }
+}
+
+impl SameWork {
+    /// Whether the test does the work of a point with these parameters.
+    pub(crate) fn holds(&self, workload: &str, params: &Params) -> bool {
+        self.workload == workload && self.when.as_ref().is_none_or(|when| when.holds(params))
+    }
 }
 
 /// A tool that can be run, and whose output can be read.
@@ -86,10 +123,16 @@ impl<'t> dyn Tool + 't {
     }
 
     /// The first of its tests that does the work of a point with these parameters, and that it can
-    /// be run for, as the workload declares.
-    pub fn test_for<'a>(&self, spec: &'a WorkloadSpec, params: &'a Params) -> Option<&'a str> {
-        let id = self.id();
-        spec.role.tests_of(id, params).find(|test| self.counts(test).is_some())
+    /// be run for.
+    pub fn test_for(&self, spec: &WorkloadSpec, params: &Params) -> Option<&'static str> {
+        let mut tests = self.description().same_work.iter().filter(|t| t.holds(&spec.id, params));
+        tests.find(|t| self.counts(t.test).is_some()).map(|t| t.test)
+    }
+
+    /// Whether that test does that workload's work at every point.
+    fn measures(&self, workload: &str, test: &str) -> bool {
+        let same = |t: &SameWork| t.workload == workload && t.test == test && t.when.is_none();
+        self.description().same_work.iter().any(same)
     }
 }
 
@@ -133,34 +176,4 @@ pub fn read(text: &str) -> Option<(&'static dyn Tool, Result<Output, Malformed>)
 pub fn read_as(tool: &'static dyn Tool, text: &str) -> Result<Output, Malformed> {
     let found = envelope::read(text, |text| Some(tool).filter(|tool| tool.recognises(text)));
     found.map_or_else(|| tool.parse(text), |(_, output)| output)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Packages of a text such as `Debian: hpcc`, `compiled, or Debian: lmbench (non-free)`.
-    fn debian_packages(package: &str) -> Vec<&str> {
-        let named = package.split_once("Debian: ").map_or("", |(_, named)| named);
-        let words = named.split(',').filter_map(|part| part.split_whitespace().next());
-        words.collect()
-    }
-
-    #[test]
-    fn the_packages_of_debian_are_those_of_the_script() {
-        const SCRIPT: &str =
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/references"));
-        let wanted = SCRIPT.lines().find_map(|line| line.strip_prefix("wanted=\"")).unwrap();
-        let wanted: Vec<&str> = wanted.trim_end_matches('"').split(' ').collect();
-        let named: Vec<&str> =
-            ALL.iter().flat_map(|t| debian_packages(t.description().package)).collect();
-        assert!(named.len() > ALL.len(), "{named:?}");
-        for package in &named {
-            // Its licence is Intel's, so nobody but the user installs it.
-            assert!(wanted.contains(package) || *package == "libmkl-rt", "{package}");
-        }
-        for package in wanted {
-            assert!(named.contains(&package), "{package} is for no tool");
-        }
-    }
 }

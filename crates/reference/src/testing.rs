@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use proofmark_model::{
-    Data, Parameter, ParameterKind, Params, Role, ToolTest, Unit, When, Work, WorkloadSpec,
-    parse_size,
+    Data, Parameter, ParameterKind, Params, Unit, Work, WorkloadSpec, parse_size,
 };
 
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
@@ -77,23 +76,13 @@ pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
     output
 }
 
-/// A workload whose data has that size, of each array or of all that a thread has, and that does
-/// one operation where the test is one of these.
-fn workload(
-    size: &'static str,
-    own_sets: bool,
-    operations: &[(&'static str, &str)],
-) -> WorkloadSpec {
+/// A workload whose data has that size, of each array or of all that a thread has.
+fn workload(id: &'static str, size: &'static str, own_sets: bool) -> WorkloadSpec {
     let named = |name: &'static str| Parameter {
         name: name.into(),
         about: Cow::Borrowed("For tests."),
         kind: ParameterKind::Size { min: 0, max: u64::MAX },
         default: Cow::Borrowed("auto"),
-    };
-    let chosen = |(test, op): &(&'static str, &str)| ToolTest {
-        tool: Cow::Borrowed("any"),
-        test: Cow::Borrowed(test),
-        when: Some(When { parameter: Cow::Borrowed("op"), value: (*op).to_owned().into() }),
     };
     let others = if own_sets { "op" } else { "stores" };
     let data = Data {
@@ -105,19 +94,17 @@ fn workload(
     WorkloadSpec {
         parameters: vec![named(size), named(others)].into(),
         work: Work { data: Some(data), ..Work::CORE },
-        role: Role { compare_with: operations.iter().map(chosen).collect(), ..Role::NONE },
-        ..proofmark_model::testing::spec("memory.any", Unit::BytePerSecond)
+        ..proofmark_model::testing::spec(id, Unit::BytePerSecond)
     }
 }
 
 /// With arrays of `array_size`.
-static ARRAYS: LazyLock<WorkloadSpec> = LazyLock::new(|| workload("array_size", false, &[]));
+static ARRAYS: LazyLock<WorkloadSpec> =
+    LazyLock::new(|| workload("memory.any", "array_size", false));
 
 /// With a `working_set` of each thread, and an operation.
-static SETS: LazyLock<WorkloadSpec> = LazyLock::new(|| {
-    let tests = [("load", "read"), ("copy", "copy"), ("frd", "read"), ("memory_write", "write")];
-    workload("working_set", true, &tests)
-});
+static SETS: LazyLock<WorkloadSpec> =
+    LazyLock::new(|| workload("memory.sweep", "working_set", true));
 
 /// A task of these parameters on two CPUs: 0.2 s at 20 GB/s.
 pub(crate) fn task<'a>(test: &'a str, params: &'a Params) -> Task<'a> {

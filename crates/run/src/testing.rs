@@ -13,7 +13,8 @@ use proofmark_model::{
     Storage, Trial, Unit, Work, WorkloadSpec,
 };
 use proofmark_reference::{
-    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, SameWork, Task,
+    Tool,
 };
 
 use crate::record::RunFile;
@@ -242,12 +243,14 @@ pub(crate) struct FakeTool {
     pub(crate) memory: u64,
 }
 
+/// What each of them does.
+const LINPACK: &[SameWork] = &[SameWork { test: "LINPACK", workload: "cpu.linpack", when: None }];
+
 impl FakeTool {
-    /// One of that name: a workload may declare a test of it.
     pub(crate) const fn new(id: &'static str) -> Self {
         let (title, package, about) = ("a tool that is made up", "Debian: none", "For tests.");
         let printed = Printed::Mean;
-        let description = Description { id, printed, title, package, about };
+        let description = Description { id, printed, title, package, same_work: LINPACK, about };
         Self { description, script: String::new(), shortest_s: 0.0, takes_s: 0.01, memory: 0 }
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proofmark_model::{
     AUTO, Better, Counterpart, MainRow, Parameter, ParameterKind, Pick, PickedValue, Place,
-    Relation, Role, Subsystem, ToolTest, Unit, When, Work, WorkloadSpec,
+    Relation, Role, Subsystem, Unit, Work, WorkloadSpec,
 };
 
 /// The largest size of any parameter, in bytes: 64 TiB.
@@ -152,20 +152,4 @@ pub(crate) const fn alternative(
         relation: Relation::Alternative,
         differs_in: Cow::Borrowed(differs_in),
     }
-}
-
-/// A test of a reference tool that does the same work at every point.
-pub(crate) const fn tool_test(tool: &'static str, test: &'static str) -> ToolTest {
-    ToolTest { tool: Cow::Borrowed(tool), test: Cow::Borrowed(test), when: None }
-}
-
-/// A test of a reference tool that does the same work at the points with that value.
-pub(crate) const fn tool_test_at(
-    tool: &'static str,
-    test: &'static str,
-    parameter: &'static str,
-    value: &'static str,
-) -> ToolTest {
-    let when = When { parameter: Cow::Borrowed(parameter), value: Cow::Borrowed(value) };
-    ToolTest { tool: Cow::Borrowed(tool), test: Cow::Borrowed(test), when: Some(when) }
 }

@@ -82,17 +82,15 @@ fn explain((id, title, about): (&str, &str, &str)) -> String {
     format!("{id}: {title}\n\n{}", paragraph(about))
 }
 
-/// The tests of a tool that do the work of workloads, as those declare.
+/// The tests of a tool that do the work of workloads.
 fn compared_with(tool: &dyn Tool) -> String {
     let mut text = "Compared with these workloads, by test:\n".to_owned();
-    for spec in proofmark_workloads::ALL.iter().map(|workload| workload.spec()) {
-        for test in spec.role.compare_with.iter().filter(|test| test.tool == tool.id()) {
-            text += &format!("  {}: {}", test.test, spec.id);
-            if let Some(when) = &test.when {
-                text += &format!(" with {}={}", when.parameter, when.value);
-            }
-            text.push('\n');
+    for same in tool.description().same_work {
+        text += &format!("  {}: {}", same.test, same.workload);
+        if let Some(when) = &same.when {
+            text += &format!(" with {}={}", when.parameter, when.value);
         }
+        text.push('\n');
     }
     text
 }

@@ -73,11 +73,13 @@ fn no_files_import_each_other_in_a_circle() {
     }
 }
 
-/// What these crates do about a workload follows from what it declares.
+/// What these crates do about a workload follows from what it declares; a tool only says whose work
+/// its tests do.
 #[test]
 fn no_workload_is_known_by_its_name() {
     for name in ["run", "judge", "reference", "report"] {
         for (module, text) in files_of(name) {
+            let text: String = text.lines().filter(|line| !line.contains("same_work")).collect();
             let known = |id: &str| text.contains(&format!("\"{id}\""));
             let known = proofmark_workloads::ALL.iter().find(|w| known(&w.spec().id));
             assert!(known.is_none(), "{name}: {module} names {}", known.unwrap().spec().id);

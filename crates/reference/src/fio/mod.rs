@@ -15,7 +15,7 @@ mod tests;
 use proofmark_model::Printed;
 
 use crate::documents::{documents, opening};
-use crate::{Description, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Fio;
 
@@ -26,6 +26,16 @@ impl Tool for Fio {
             printed: Printed::Mean,
             title: "fio, the flexible I/O tester (Jens Axboe)",
             package: "Debian: fio",
+            same_work: const {
+                &[
+                    same_work("read", "disk.seq_read"),
+                    same_work("write", "disk.seq_write"),
+                    same_work("randread", "disk.rand_read"),
+                    same_work("randwrite", "disk.rand_write"),
+                    same_work("randrw", "disk.mixed"),
+                    same_work("commits", "disk.fsync"),
+                ]
+            },
             about: "Reads what fio 3 prints with --output-format=json or json+, with any text \
                     around it. Of several reports (--status-interval) it reads the last. A figure \
                     counts the bytes of one direction, read or written once, over the runtime in \

@@ -8,7 +8,7 @@ use proofmark_model::{Params, Printed, Subsystem, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{each_line, moment, need, number, positive, whole, wrong_if};
-use crate::{Description, Figure, Malformed, Output, Tool};
+use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
 /// Its only test: the function that it times.
 const TEST: &str = "HPL_pdgesv";
@@ -22,6 +22,7 @@ impl Tool for Hpl {
             printed: Printed::Problem,
             title: "HPL, Petitet, Whaley, Dongarra and Cleary",
             package: "Debian: hpcc",
+            same_work: const { &[same_work("HPL_pdgesv", "cpu.linpack")] },
             about: "Reads the text that HPL 1.0 to 2.3 print, and HPL's section of HPC Challenge's \
                     hpccoutf.txt. Each line of the table is a solve by P x Q processes. HPL does \
                     not report how many threads each process has. proofmark counts 2/3 n^3 + 3/2 \

@@ -14,7 +14,7 @@ mod tests;
 use proofmark_model::Printed;
 
 use crate::text::{lines, wrong_if};
-use crate::{Description, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool, same_work};
 use table::Table;
 use throughput::Throughput;
 use work::{Mode, Scale};
@@ -31,6 +31,14 @@ impl Tool for Iozone {
             printed: Printed::Mean,
             title: "IOzone (William Norcott, Don Capps)",
             package: "Debian: iozone3 (non-free)",
+            same_work: const {
+                &[
+                    same_work("read", "disk.seq_read"),
+                    same_work("rewrite", "disk.seq_write"),
+                    same_work("random read", "disk.rand_read"),
+                    same_work("random write", "disk.rand_write"),
+                ]
+            },
             about: "Reads what IOzone 3 prints: the matrix by file and record size (-a, or -s and \
                     -r) and the throughput mode (-t). Each cell of the matrix is a figure. \
                     IOzone's kB, KB and Kbyte are 1024 bytes. Each byte counts once, read or \

@@ -9,7 +9,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Printed, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, need, whole, wrong_if};
-use crate::{Description, Figure, Malformed, Output, Tool};
+use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 use line::{Amount, Row, size};
 
 pub(crate) struct Iperf;
@@ -21,6 +21,9 @@ impl Tool for Iperf {
             printed: Printed::Mean,
             title: "iperf, version 2",
             package: "Debian: iperf",
+            same_work: const {
+                &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
+            },
             about: "Reads the client's text or CSV (-y C), TCP and UDP, one or more streams, also \
                     with -R. Runs of a log that have the same parameters are trials of one figure. It \
                     reads neither both ways at once (-d, -r, --full-duplex) nor a \

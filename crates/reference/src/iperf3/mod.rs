@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::documents::{documents, opening};
 use crate::network::{figure, finite, with_path};
 use crate::text::moment;
-use crate::{Description, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool, same_work};
 use json::Section;
 use way::Way;
 
@@ -25,6 +25,9 @@ impl Tool for Iperf3 {
             printed: Printed::Mean,
             title: "iperf3 (ESnet)",
             package: "Debian: iperf3",
+            same_work: const {
+                &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
+            },
             about: "Reads the client's JSON (-J) of version 3.9 and later: TCP, UDP and SCTP, one \
                     or more streams, -R and --bidir, with any text around it. Runs of a file that have the \
                     same parameters are trials of one figure. The rate is the receiver's, in bit/s: the \

@@ -11,7 +11,7 @@ mod tests;
 
 use proofmark_model::Printed;
 
-use crate::{Description, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, SameWork, Tool, same_work};
 
 /// Its tests: one call of a function of that name.
 const SOLVE: &str = "dgesv";
@@ -24,6 +24,9 @@ pub(crate) struct Library {
     /// Whether it can be held to AVX2 on a CPU with more, and what has to be set for it.
     avx2: Option<&'static [(&'static str, &'static str)]>,
 }
+
+const SAME_WORK: &[SameWork] =
+    const { &[same_work(MULTIPLY, "cpu.dgemm"), same_work(SOLVE, "cpu.linpack")] };
 
 const ABOUT: &str = "\
     proofmark calls the library's dgesv_ (2/3 n^3 + 2 n^2 operations) or dgemm_ (2 n^3) from \
@@ -41,6 +44,7 @@ pub(crate) const OPENBLAS: Library = Library {
         printed: Printed::Problem,
         title: "OpenBLAS, Zhang Xianyi and others",
         package: "Debian: libopenblas0, python3",
+        same_work: SAME_WORK,
         about: ABOUT,
     },
     threads: &["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"],
@@ -53,6 +57,7 @@ pub(crate) const BLIS: Library = Library {
         printed: Printed::Problem,
         title: "BLIS, Field Van Zee and others, with netlib's LAPACK",
         package: "Debian: libblis4-pthread, liblapack3, python3",
+        same_work: SAME_WORK,
         about: ABOUT,
     },
     threads: &["BLIS_NUM_THREADS", "OMP_NUM_THREADS"],
@@ -66,6 +71,7 @@ pub(crate) const MKL: Library = Library {
         printed: Printed::Problem,
         title: "Intel oneAPI Math Kernel Library",
         package: "Intel: oneapi-mkl; Debian: libmkl-rt, python3",
+        same_work: SAME_WORK,
         about: ABOUT,
     },
     threads: &["MKL_NUM_THREADS", "OMP_NUM_THREADS"],

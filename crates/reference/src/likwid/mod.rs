@@ -12,7 +12,7 @@ use proofmark_model::{Params, Printed, Subsystem, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{Labels, lines, positive, whole, wrong_if};
-use crate::{Description, Figure, Malformed, Output, Tool};
+use crate::{Description, Figure, Malformed, Output, Tool, same_work, same_work_where};
 use name::Name;
 
 pub(crate) struct LikwidBench;
@@ -24,6 +24,17 @@ impl Tool for LikwidBench {
             printed: Printed::Mean,
             title: "likwid-bench, RRZE Erlangen",
             package: "Debian: likwid",
+            same_work: const {
+                &[
+                    same_work_where("load", "memory.sweep", ("op", "read")),
+                    same_work_where("store", "memory.sweep", ("op", "write")),
+                    same_work_where("copy", "memory.sweep", ("op", "copy")),
+                    same_work("copy", "memory.copy"),
+                    same_work("stream", "memory.triad"),
+                    same_work("load", "memory.read"),
+                    same_work("store", "memory.write"),
+                ]
+            },
             about: "Reads the text that likwid-bench prints for one test. MByte is 10^6 bytes. \
                     likwid-bench counts the bytes that the loop reads and writes, not what the \
                     hardware reads before it overwrites. The rate is that of all iterations \

@@ -55,7 +55,7 @@ impl ReferenceRunner for LikwidBench {
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let of = loop_of(task.test)?;
         let figure = output.figures.into_iter().find(|f| f.test == of.name)?;
-        Some(data::figure(task, figure.params.int("array_size"), of.arrays, figure))
+        Some(data::figure(self, task, figure.params.int("array_size"), of.arrays, figure))
     }
 }
 

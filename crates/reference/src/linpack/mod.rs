@@ -11,7 +11,7 @@ use proofmark_model::{Params, Printed, Solution, Subsystem, Trial, Unit};
 use crate::dense::operations;
 use crate::rated::{rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
-use crate::{Description, Figure, Malformed, Output, Tool};
+use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
 const TEST: &str = "LINPACK";
 
@@ -24,6 +24,7 @@ impl Tool for Linpack {
             printed: Printed::Problem,
             title: "Intel Optimized LINPACK Benchmark",
             package: "Intel: onemkl-benchmarks (xlinpack_xeon64)",
+            same_work: const { &[same_work("LINPACK", "cpu.linpack")] },
             about: "Reads the text of Intel's LINPACK for shared memory. Each line of the table is \
                     a solve. Lines with the same size, leading dimension and alignment are trials \
                     of one figure. proofmark counts 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of \

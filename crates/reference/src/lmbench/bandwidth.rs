@@ -6,6 +6,7 @@ use super::run;
 use crate::text::{columns, lines, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
+    same_work, same_work_where,
 };
 use crate::{data, place};
 
@@ -40,6 +41,16 @@ impl Tool for Bandwidth {
             printed: Printed::Mean,
             title: "lmbench bw_mem, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
+            same_work: const {
+                &[
+                    same_work_where("frd", "memory.sweep", ("op", "read")),
+                    same_work_where("fwr", "memory.sweep", ("op", "write")),
+                    same_work_where("fcp", "memory.sweep", ("op", "copy")),
+                    same_work("fcp", "memory.copy"),
+                    same_work("frd", "memory.read"),
+                    same_work("fwr", "memory.write"),
+                ]
+            },
             about: "Reads the two numbers that bw_mem of lmbench 3 prints: one process's array in \
                     MB of 10^6 bytes, and MB a second of all processes together. bw_mem does not \
                     report its operation, so the test is lmbench.bw_mem. proofmark cannot \
@@ -125,7 +136,7 @@ impl ReferenceRunner for Bandwidth {
         // Its numbers are of the C type int, which it adds up and stores one by one.
         let params = Params::default().with("threads", threads).with("isa", "scalar");
         figure.params = params.with("word", WORD);
-        Some(data::figure(task, Some(size.checked_mul(threads)?), work.arrays, figure))
+        Some(data::figure(self, task, Some(size.checked_mul(threads)?), work.arrays, figure))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::data;
 use crate::text::{columns, lines, positive, whole, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
-    refuse_if,
+    refuse_if, same_work,
 };
 
 pub(crate) struct Latency;
@@ -38,6 +38,7 @@ impl Tool for Latency {
             printed: Printed::Mean,
             title: "lmbench lat_mem_rd, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
+            same_work: const { &[same_work("lat_mem_rd -t", "memory.latency")] },
             about: "Reads what lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of \
                     2^20 bytes and nanoseconds per load. Each load gives the address of the next. \
                     lat_mem_rd does not report whether the order was random (-t), so the test is \
@@ -141,7 +142,7 @@ impl ReferenceRunner for Latency {
             f.params.int("working_set") == Some(set) && f.params.int("stride") == Some(LINE)
         };
         let found = output.figures.into_iter().find(same)?;
-        let mut figure = data::figure(task, Some(set), 1, found);
+        let mut figure = data::figure(self, task, Some(set), 1, found);
         figure.params = figure.params.with("order", "rand");
         Some(figure)
     }

@@ -6,7 +6,7 @@ use super::run;
 use crate::text::{lines, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
-    refuse_if,
+    refuse_if, same_work,
 };
 use crate::{data, place};
 
@@ -34,6 +34,16 @@ impl Tool for Stream {
             printed: Printed::Mean,
             title: "lmbench stream, Larry McVoy and Carl Staelin",
             package: run::PACKAGE,
+            same_work: const {
+                &[
+                    same_work("STREAM copy", "memory.copy"),
+                    same_work("STREAM2 copy", "memory.copy"),
+                    same_work("STREAM scale", "memory.scale"),
+                    same_work("STREAM add", "memory.add"),
+                    same_work("STREAM triad", "memory.triad"),
+                    same_work("STREAM2 fill", "memory.write"),
+                ]
+            },
             about: "Reads what stream of lmbench 3 prints for the loops of STREAM and STREAM2. MB \
                     is 10^6 bytes. It counts the bytes that the loops read and write, over all \
                     processes, as STREAM does. It reports neither the array size nor the duration: \
@@ -118,7 +128,7 @@ impl ReferenceRunner for Stream {
         let threads = task.params.threads();
         let array = size(task)?.checked_mul(threads)? / ARRAYS;
         let params = Params::default().with("threads", threads);
-        Some(data::figure(task, Some(array), ARRAYS, Figure { params, ..figure }))
+        Some(data::figure(self, task, Some(array), ARRAYS, Figure { params, ..figure }))
     }
 }
 

@@ -6,7 +6,7 @@ use proofmark_model::{Datagrams, NetworkTraffic, Params, Printed, Trial, Unit};
 
 use crate::network::{figure, finite, merge, with_path};
 use crate::text::{lines, positive, whole, wrong_if};
-use crate::{Description, Figure, Malformed, Output, Tool};
+use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Netperf;
 
@@ -17,6 +17,15 @@ impl Tool for Netperf {
             printed: Printed::Mean,
             title: "netperf (Rick Jones, Hewlett-Packard)",
             package: "Debian: netperf (non-free)",
+            same_work: const {
+                &[
+                    same_work("TCP_STREAM", "network.tcp.stream"),
+                    same_work("TCP_MAERTS", "network.tcp.stream"),
+                    same_work("UDP_STREAM", "network.udp.stream"),
+                    same_work("TCP_RR", "network.tcp.rtt"),
+                    same_work("UDP_RR", "network.udp.rtt"),
+                ]
+            },
             about: "The classic tables with their headers (not -P 0, not the lists of omni): \
                     TCP_STREAM, TCP_MAERTS, UDP_STREAM, TCP_RR, UDP_RR and TCP_CRR. Rates of \
                     streams are in bit/s, whatever the table's unit (-f): 10^6bits is decimal, \

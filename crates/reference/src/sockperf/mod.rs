@@ -8,7 +8,7 @@ use proofmark_model::{Latency, Params, Printed, Trial, Unit};
 
 use crate::network::{figure, finite, with_path};
 use crate::text::{each_line, positive, whole, wrong_if};
-use crate::{Description, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Sockperf;
 
@@ -19,6 +19,12 @@ impl Tool for Sockperf {
             printed: Printed::Mean,
             title: "sockperf (Mellanox)",
             package: "Debian: sockperf",
+            same_work: const {
+                &[
+                    same_work("TCP ping-pong", "network.tcp.rtt"),
+                    same_work("UDP ping-pong", "network.udp.rtt"),
+                ]
+            },
             about: "Reads the client's output of a ping-pong over one socket, UDP or TCP. A \
                     latency is a full round trip: proofmark doubles the one-way latency that \
                     sockperf prints without --full-rtt. Round trips a second are those of the \

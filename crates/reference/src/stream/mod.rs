@@ -10,7 +10,7 @@ use proofmark_model::{Params, Printed, Subsystem, Trial, Unit};
 
 use crate::rated::{rated, took};
 use crate::text::{columns, each_line, number, positive, whole, wrong_if};
-use crate::{Description, Figure, Malformed, Output, Tool};
+use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Stream;
 
@@ -21,6 +21,14 @@ impl Tool for Stream {
             printed: Printed::Mean,
             title: "STREAM, John D. McCalpin",
             package: "compiled as stream or stream_c, or Debian: opa-basic-tools",
+            same_work: const {
+                &[
+                    same_work("Copy", "memory.copy"),
+                    same_work("Scale", "memory.scale"),
+                    same_work("Add", "memory.add"),
+                    same_work("Triad", "memory.triad"),
+                ]
+            },
             about: "Reads the text that STREAM 5.9 and 5.10 print, and STREAM in HPC Challenge's \
                     hpccoutf.txt. MB is 10^6 bytes, GB 10^9. STREAM counts the bytes that the loop \
                     reads and writes: 16 an element for Copy and Scale, 24 for Add and Triad. It \

@@ -76,7 +76,7 @@ impl ReferenceRunner for Stream {
         let threads = figure.params.int("threads").unwrap_or(1);
         let threads_agree = threads == task.params.threads();
         let array = figure.params.int("array_size");
-        let mut figure = data::figure(task, array, 1, figure);
+        let mut figure = data::figure(self, task, array, 1, figure);
         // Its arrays are a part of the program: what pages they lie in is not for it to choose.
         if task.params.text("pages").is_some() {
             figure.params = figure.params.with("pages", place::pages_unasked());

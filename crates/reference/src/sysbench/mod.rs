@@ -8,7 +8,7 @@ mod tests;
 
 use proofmark_model::Printed;
 
-use crate::{Description, Malformed, Output, Tool};
+use crate::{Description, Malformed, Output, Tool, same_work, same_work_where};
 
 pub(crate) struct Sysbench;
 
@@ -19,6 +19,17 @@ impl Tool for Sysbench {
             printed: Printed::Mean,
             title: "sysbench, Alexey Kopytov",
             package: "Debian: sysbench",
+            same_work: const {
+                &[
+                    same_work("seqrd", "disk.seq_read"),
+                    same_work("seqrewr", "disk.seq_write"),
+                    same_work("rndrd", "disk.rand_read"),
+                    same_work("rndwr", "disk.rand_write"),
+                    same_work("rndrw", "disk.mixed"),
+                    same_work_where("memory_read", "memory.sweep", ("op", "read")),
+                    same_work_where("memory_write", "memory.sweep", ("op", "write")),
+                ]
+            },
             about: "Reads one run of sysbench 1.0's cpu, memory or fileio. cpu: an event tests all \
                     numbers up to a limit for primes; sysbench.cpu is in events a second. memory: \
                     bytes that each thread stores to or loads from one block, repeatedly, so \

@@ -59,7 +59,7 @@ impl ReferenceRunner for Sysbench {
         figure.params = figure.params.with("isa", "scalar");
         let threads = figure.params.threads();
         let array = figure.params.int("block_size").and_then(|block| block.checked_mul(threads));
-        Some(data::figure(task, array, 1, figure))
+        Some(data::figure(self, task, array, 1, figure))
     }
 }
 

@@ -137,10 +137,11 @@ fn a_plan_follows_declarations_whatever_the_ids() {
     let budget = Some(Duration::from_secs(600));
     let others = [
         PlanRequest { budget, ..profile("chameleon-2017", ToolChoice::None) },
-        profile("default", ToolChoice::Named(names(&["all"]))),
         PlanRequest {
             names: names(&["memory", "disk.fsync", "cpu.dgemm", "network"]),
             set: names(&["memory.copy.threads=1,2", "cpu.dgemm.n=500,900000"]),
+            // Tools name the workloads whose work they do.
+            tools: ToolChoice::None,
             ..PlanRequest::default()
         },
     ];

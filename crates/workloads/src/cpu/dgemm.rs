@@ -1,6 +1,5 @@
 //! `cpu.dgemm`: the product of two dense matrices.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
@@ -9,7 +8,7 @@ use proofmark_model::{Host, Parameter, Params, Role, WorkloadSpec};
 use super::dense::gemm::{Gemm, Layout};
 use super::dense::{self, Shape};
 use crate::arena::Arena;
-use crate::declare::{Words, tool_test};
+use crate::declare::Words;
 
 pub struct Dgemm;
 
@@ -37,14 +36,7 @@ static SPEC: WorkloadSpec = dense::spec(
     ROLE,
 );
 
-const ROLE: Role = Role {
-    compare_with: Cow::Borrowed(&[
-        tool_test("mkl", "dgemm"),
-        tool_test("openblas", "dgemm"),
-        tool_test("blis", "dgemm"),
-    ]),
-    ..Role::NONE
-};
+const ROLE: Role = Role::NONE;
 
 impl Workload for Dgemm {
     fn spec(&self) -> &'static WorkloadSpec {

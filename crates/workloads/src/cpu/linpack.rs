@@ -12,7 +12,7 @@ use super::dense::random::element;
 use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::Arena;
-use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick, tool_test};
+use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick};
 use crate::locked;
 
 pub struct Linpack;
@@ -54,13 +54,6 @@ const ROLE: Role = Role {
             )]
         },
     ),
-    compare_with: Cow::Borrowed(&[
-        tool_test("linpack", "LINPACK"),
-        tool_test("mkl", "dgesv"),
-        tool_test("openblas", "dgesv"),
-        tool_test("blis", "dgesv"),
-        tool_test("hpl", "HPL_pdgesv"),
-    ]),
     ..Role::NONE
 };
 

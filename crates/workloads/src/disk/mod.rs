@@ -12,9 +12,7 @@ use std::sync::Arc;
 use proofmark_engine::{Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, Pick, PickedValue, Role, WorkloadSpec};
 
-use crate::declare::{
-    ALL_CPUS, ONE_CPU, alternative, in_order, main_row, pick, pick_value, place, tool_test,
-};
+use crate::declare::{ALL_CPUS, ONE_CPU, alternative, in_order, main_row, pick, pick_value, place};
 
 mod buffers;
 mod content;
@@ -92,11 +90,6 @@ workloads! {
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 1, "Sequential read"),
             ]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("fio", "read"),
-                tool_test("iozone", "read"),
-                tool_test("sysbench", "seqrd"),
-            ]),
             ..Role::NONE
         };
     SEQ_WRITE = "disk.seq_write" "Sequential write" Write Seq
@@ -109,11 +102,6 @@ workloads! {
                 place("disk_blocks", 3, "Sequential write"),
             ]),
             counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("fio", "write"),
-                tool_test("iozone", "rewrite"),
-                tool_test("sysbench", "seqrewr"),
-            ]),
             ..Role::NONE
         };
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
@@ -134,11 +122,6 @@ workloads! {
                 place("disk_blocks", 2, "Random read"),
             ]),
             counterparts: Cow::Borrowed(&[in_order("disk.seq_read")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("fio", "randread"),
-                tool_test("iozone", "random read"),
-                tool_test("sysbench", "rndrd"),
-            ]),
             ..Role::NONE
         };
     RAND_WRITE = "disk.rand_write" "Random write" Write Rand
@@ -155,24 +138,15 @@ workloads! {
                 place("disk_blocks", 4, "Random write"),
             ]),
             counterparts: Cow::Borrowed(&[in_order("disk.seq_write")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("fio", "randwrite"),
-                tool_test("iozone", "random write"),
-                tool_test("sysbench", "rndwr"),
-            ]),
             ..Role::NONE
         };
     MIXED = "disk.mixed" "Mixed random read and write" Mixed Rand
         "Bytes per second read and written in random order; 70 % of the I/Os read by default.",
-        Role {
-            compare_with: Cow::Borrowed(&[tool_test("fio", "randrw"), tool_test("sysbench", "rndrw")]),
-            ..Role::NONE
-        };
+        Role::NONE;
     FSYNC = "disk.fsync" "Commit" Commit Seq
         "Writes to a file, each durable before the next, per second.",
         Role {
             main_rows: Cow::Borrowed(const { &[main_row(6, "Commit", const { &[APPENDED, BY_FDATASYNC] })] }),
-            compare_with: Cow::Borrowed(&[tool_test("fio", "commits")]),
             ..Role::NONE
         };
 }

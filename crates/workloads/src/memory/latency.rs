@@ -11,7 +11,7 @@ use super::parameters::{
     self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, size_parameter, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::{self, Words, main_row, parameter, pick, pick_value, tool_test, words};
+use crate::declare::{self, Words, main_row, parameter, pick, pick_value, words};
 use crate::params::{choice, int, resolved};
 
 /// A workload that chases pointers on one thread.
@@ -78,7 +78,6 @@ static SPEC: WorkloadSpec = time_of_load(
                 },
             ),
             provides: Cow::Borrowed(&[Property::LoadLatency]),
-            compare_with: Cow::Borrowed(&[tool_test("lmbench", "lat_mem_rd -t")]),
             ..Role::NONE
         }
     },

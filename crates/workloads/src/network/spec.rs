@@ -9,7 +9,7 @@ use proofmark_model::{
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
 use crate::declare::{
     Words, alternative, choice, main_row, parameter, pick, pick_value, place, rate, size_parameter,
-    tool_test, words,
+    words,
 };
 
 /// Another machine before this one itself.
@@ -207,12 +207,6 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
                 },
             ),
             tables: Cow::Borrowed(&[place("network_throughput", 1, "TCP")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("iperf3", "TCP"),
-                tool_test("iperf", "TCP"),
-                tool_test("netperf", "TCP_STREAM"),
-                tool_test("netperf", "TCP_MAERTS"),
-            ]),
             ..Role::NONE
         }
     },
@@ -236,11 +230,6 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
                 const { &[main_row(3, "UDP", const { &[PEER, pick_value("rate", "auto")] })] },
             ),
             tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("iperf3", "UDP"),
-                tool_test("iperf", "UDP"),
-                tool_test("netperf", "UDP_STREAM"),
-            ]),
             ..Role::NONE
         }
     },
@@ -269,10 +258,6 @@ pub(super) static TCP_RTT: WorkloadSpec = spec(
                 },
             ),
             tables: Cow::Borrowed(&[place("network_round_trips", 1, "TCP")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("netperf", "TCP_RR"),
-                tool_test("sockperf", "TCP ping-pong"),
-            ]),
             ..Role::NONE
         }
     },
@@ -296,10 +281,6 @@ pub(super) static UDP_RTT: WorkloadSpec = spec(
                 "network.tcp.rtt",
                 const { &words(["no_delay", "socket_buffer", "congestion"]) },
             )]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("netperf", "UDP_RR"),
-                tool_test("sockperf", "UDP ping-pong"),
-            ]),
             ..Role::NONE
         }
     },

@@ -7,7 +7,7 @@ use crate::testing::{FakeTool, host, installed, storage};
 
 const SLOW_MEMORY: u64 = 1 << 30;
 
-/// Takes so many seconds for one run. A tool of that name is what a workload declares a test of.
+/// Takes so many seconds for one run.
 fn slow(takes_s: f64) -> FakeTool {
     FakeTool { takes_s, shortest_s: 0.3, memory: SLOW_MEMORY, ..FakeTool::new("linpack") }
 }

@@ -6,7 +6,7 @@ use proofmark_model::{Access, Parameter, Pick, PickedValue, Property, Role, Work
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick, pick_value, place, tool_test};
+use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick, pick_value, place};
 
 /// Stores past the caches, which move no more than is counted, where the machine has them.
 const BYPASSING: Pick = pick_value("stores", "nontemporal");
@@ -66,13 +66,6 @@ pub(super) static COPY: WorkloadSpec = spec(
                 },
             ),
             tables: Cow::Borrowed(&[place("stream", 1, "Copy")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("stream", "Copy"),
-                tool_test("likwid-bench", "copy"),
-                tool_test("lmbench-bw", "fcp"),
-                tool_test("lmbench-stream", "STREAM copy"),
-                tool_test("lmbench-stream", "STREAM2 copy"),
-            ]),
             ..Role::NONE
         }
     },
@@ -90,16 +83,7 @@ pub(super) static SCALE: WorkloadSpec = spec(
     ),
     Op::Scale,
     STORING,
-    const {
-        Role {
-            tables: Cow::Borrowed(&[place("stream", 2, "Scale")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("stream", "Scale"),
-                tool_test("lmbench-stream", "STREAM scale"),
-            ]),
-            ..Role::NONE
-        }
-    },
+    const { Role { tables: Cow::Borrowed(&[place("stream", 2, "Scale")]), ..Role::NONE } },
 );
 
 pub(super) static ADD: WorkloadSpec = spec(
@@ -114,16 +98,7 @@ pub(super) static ADD: WorkloadSpec = spec(
     ),
     Op::Add,
     STORING,
-    const {
-        Role {
-            tables: Cow::Borrowed(&[place("stream", 3, "Add")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("stream", "Add"),
-                tool_test("lmbench-stream", "STREAM add"),
-            ]),
-            ..Role::NONE
-        }
-    },
+    const { Role { tables: Cow::Borrowed(&[place("stream", 3, "Add")]), ..Role::NONE } },
 );
 
 pub(super) static TRIAD: WorkloadSpec = spec(
@@ -151,11 +126,6 @@ pub(super) static TRIAD: WorkloadSpec = spec(
             ),
             provides: Cow::Borrowed(&[Property::MemoryBandwidth]),
             tables: Cow::Borrowed(&[place("stream", 4, "Triad")]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("stream", "Triad"),
-                tool_test("likwid-bench", "stream"),
-                tool_test("lmbench-stream", "STREAM triad"),
-            ]),
             ..Role::NONE
         }
     },
@@ -174,16 +144,7 @@ pub(super) static READ: WorkloadSpec = spec(
     ),
     Op::Read,
     READING,
-    const {
-        Role {
-            provides: Cow::Borrowed(&[Property::MemoryBandwidth]),
-            compare_with: Cow::Borrowed(&[
-                tool_test("likwid-bench", "load"),
-                tool_test("lmbench-bw", "frd"),
-            ]),
-            ..Role::NONE
-        }
-    },
+    const { Role { provides: Cow::Borrowed(&[Property::MemoryBandwidth]), ..Role::NONE } },
 );
 
 pub(super) static WRITE: WorkloadSpec = spec(
@@ -200,16 +161,7 @@ pub(super) static WRITE: WorkloadSpec = spec(
     ),
     Op::Write,
     STORING,
-    const {
-        Role {
-            compare_with: Cow::Borrowed(&[
-                tool_test("likwid-bench", "store"),
-                tool_test("lmbench-bw", "fwr"),
-                tool_test("lmbench-stream", "STREAM2 fill"),
-            ]),
-            ..Role::NONE
-        }
-    },
+    Role::NONE,
 );
 
 const fn spec(

@@ -9,7 +9,7 @@ use proofmark_model::{
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{self, Words, parameter, rate, tool_test_at, words};
+use crate::declare::{self, Words, parameter, rate, words};
 
 const OP: Parameter = parameter(
     "op",
@@ -64,20 +64,7 @@ pub(super) static SWEEP: WorkloadSpec = rate(
     ROLE,
 );
 
-const ROLE: Role = Role {
-    provides: Cow::Borrowed(&[Property::LevelBandwidth]),
-    compare_with: Cow::Borrowed(&[
-        tool_test_at("likwid-bench", "load", "op", "read"),
-        tool_test_at("likwid-bench", "store", "op", "write"),
-        tool_test_at("likwid-bench", "copy", "op", "copy"),
-        tool_test_at("lmbench-bw", "frd", "op", "read"),
-        tool_test_at("lmbench-bw", "fwr", "op", "write"),
-        tool_test_at("lmbench-bw", "fcp", "op", "copy"),
-        tool_test_at("sysbench", "memory_read", "op", "read"),
-        tool_test_at("sysbench", "memory_write", "op", "write"),
-    ]),
-    ..Role::NONE
-};
+const ROLE: Role = Role { provides: Cow::Borrowed(&[Property::LevelBandwidth]), ..Role::NONE };
 
 /// What an operation of the sweep reads and writes.
 const fn op_traffic(op: Op) -> Traffic {
