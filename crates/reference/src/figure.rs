@@ -1,9 +1,10 @@
 //! What a tool's output holds.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Latency, Params, Role, Subsystem, Timestamp, Trial, Unit, Work, WorkloadSpec,
+    Better, Finding, Latency, Params, Role, Subsystem, Timestamp, Trial, Unit, Work, WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -42,15 +43,30 @@ pub struct Figure {
     pub trials: Vec<Trial>,
     /// Times of single operations, where the output has them.
     pub latency: Option<Latency>,
+    /// What in the output proves the work, where no trial's evidence does: `STREAM validated its
+    /// arrays`.
+    pub proof: Option<&'static str>,
+    /// What the tool itself says against the figure, and what its output says twice, differently.
+    pub findings: Vec<Finding>,
 }
 
 impl Output {
-    /// Adds a figure; one of the test and the parameters of the last is a repetition of it.
-    pub(crate) fn add(&mut self, more: Figure) {
-        match self.figures.last_mut().filter(|last| last.is_repeated_by(&more)) {
-            Some(last) => last.trials.extend(more.trials),
-            None => self.figures.push(more),
+    /// The output with the repetitions of a figure as its trials: those of the same test, title and
+    /// parameters, wherever they stand.
+    pub(crate) fn together(mut self) -> Self {
+        let mut places = BTreeMap::new();
+        let mut figures: Vec<Figure> = Vec::new();
+        for figure in self.figures {
+            let title = figure.title.clone();
+            let key = (figure.test.clone(), title, figure.comparable, figure.params.clone());
+            let next = figures.len();
+            match figures.get_mut(*places.entry(key).or_insert(next)) {
+                Some(first) => first.repeat(figure),
+                None => figures.push(figure),
+            }
         }
+        self.figures = figures;
+        self
     }
 }
 
@@ -73,12 +89,19 @@ impl Figure {
             params,
             trials: vec![trial],
             latency: None,
+            proof: None,
+            findings: Vec::new(),
         }
     }
 
-    /// Whether another figure is of the same test with the same parameters.
-    pub(crate) fn is_repeated_by(&self, more: &Self) -> bool {
-        (&self.test, self.comparable, &self.params) == (&more.test, more.comparable, &more.params)
+    /// Takes the trials of a repetition. Percentiles of several runs cannot be put together.
+    fn repeat(&mut self, more: Self) {
+        self.trials.extend(more.trials);
+        self.latency = None;
+        self.proof = self.proof.and(more.proof);
+        self.findings.extend(
+            more.findings.into_iter().filter(|f| !self.findings.contains(f)).collect::<Vec<_>>(),
+        );
     }
 
     /// The figure as one of the task's test.

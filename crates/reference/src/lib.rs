@@ -112,8 +112,14 @@ pub trait Tool: ReferenceRunner {
     /// Whether a text looks like this tool's output, so that nobody has to name the tool.
     fn recognises(&self, text: &str) -> bool;
 
-    /// What an output holds, or what is wrong with it, and where.
-    fn parse(&self, text: &str) -> Result<Output, Malformed>;
+    /// The figures of an output, those of each run for themselves, or what is wrong with it, and
+    /// where.
+    fn read(&self, text: &str) -> Result<Output, Malformed>;
+
+    /// What an output holds: of several runs, those of the same work are trials of one figure.
+    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+        self.read(text).map(Output::together)
+    }
 }
 
 impl<'t> dyn Tool + 't {

@@ -35,22 +35,6 @@ pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
     params
 }
 
-/// Most figures of one output: each that is added is held against all.
-const MOST: usize = 1000;
-
-/// Adds a figure, which ends at that line: one with the same parameters as another of its test is
-/// a repetition of it.
-pub(crate) fn merge(figures: &mut Vec<Figure>, more: Figure, at: usize) -> Result<(), Malformed> {
-    if let Some(figure) = figures.iter_mut().find(|figure| figure.is_repeated_by(&more)) {
-        figure.trials.extend(more.trials);
-    } else if figures.len() < MOST {
-        figures.push(more);
-    } else {
-        return Err(Malformed::at(at, format!("more than {MOST} figures")));
-    }
-    Ok(())
-}
-
 /// Refuses numbers that are each in range, and not together.
 pub(crate) fn finite(figure: Figure, at: usize) -> Result<Figure, Malformed> {
     let good = |v: f64| is_quantity(v) && v > 0.0;

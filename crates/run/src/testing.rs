@@ -269,7 +269,7 @@ impl Tool for FakeTool {
     fn recognises(&self, _: &str) -> bool {
         false
     }
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let value = text.trim().parse().map_err(|_| Malformed::at(1, "no number"))?;
         let spec = proofmark_workloads::find("cpu.linpack").map(|k| k.spec());
         let spec = spec.ok_or_else(|| Malformed::at(1, "no workload"))?;
@@ -283,6 +283,8 @@ impl Tool for FakeTool {
             params: Params::default().with("depth", 7),
             trials: vec![trial(value, 1.0)],
             latency: None,
+            proof: None,
+            findings: Vec::new(),
         };
         Ok(Output { version: None, started: None, figures: vec![figure] })
     }

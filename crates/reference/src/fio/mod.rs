@@ -58,7 +58,7 @@ impl Tool for Fio {
         opening(text).is_some() && text.contains("\"fio version\"")
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         // The last report holds what those before it do.
         let last = documents::<json::Report>(text)?.pop();
         let last = last.ok_or_else(|| Malformed::at(1, "no report"))?;

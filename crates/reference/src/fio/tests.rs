@@ -47,14 +47,16 @@ fn bins_are_buckets_by_rising_time() {
 #[test]
 fn many_jobs_and_options_take_no_longer_than_they_are_long() {
     let side = r#"{"io_bytes": 1, "runtime": 1, "total_ios": 1}"#;
-    let job = format!(
-        r#"{{"jobname": "j", "groupid": 0, "error": 0, "job options": {{}}, "read": {side}}}"#
-    );
+    let job = |i: usize| {
+        format!(
+            r#"{{"jobname": "j{i}", "groupid": 0, "error": 0, "job options": {{}}, "read": {side}}}"#
+        )
+    };
     let options: Vec<String> = (0..20_000).map(|i| format!(r#""o{i}": "v""#)).collect();
     let text = format!(
         r#"{{"fio version": "fio-3.33", "global options": {{{}}}, "jobs": [{}]}}"#,
         options.join(","),
-        vec![job; 20_000].join(",")
+        (0..20_000).map(job).collect::<Vec<_>>().join(",")
     );
     let before = std::time::Instant::now();
     assert_eq!(parse(&text).figures.len(), 20_000);

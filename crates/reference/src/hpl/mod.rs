@@ -39,7 +39,7 @@ impl Tool for Hpl {
         text.lines().any(|line| line.starts_with("HPLinpack "))
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut listing = Listing::default();
         let last = each_line(text, |at, line| listing.line(at, line))?;
         listing.proven()?;
@@ -119,7 +119,7 @@ impl Listing {
         self.solve = Some(at);
         let (title, what) =
             (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
-        self.output.add(Figure::rate(TEST, title, what, params, trial));
+        self.output.figures.push(Figure::rate(TEST, title, what, params, trial));
         Ok(())
     }
 

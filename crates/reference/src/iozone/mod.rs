@@ -57,7 +57,7 @@ impl Tool for Iozone {
         text.contains(FIRST)
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut output = Output::default();
         let mut run = Run::default();
         let (mut before, mut last) = ("", 1);

@@ -47,15 +47,15 @@ impl Tool for Iperf {
         text.lines().any(client)
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let (mut output, mut read) = (Output::default(), Read::default());
         let last = each_line(text, |at, line| {
             if line.starts_with(CLIENT) && read.has_rates() {
-                output.add(std::mem::take(&mut read).figure(at)?);
+                output.figures.push(std::mem::take(&mut read).figure(at)?);
             }
             read.take(line, at)
         })?;
-        output.add(read.figure(last)?);
+        output.figures.push(read.figure(last)?);
         Ok(output)
     }
 }

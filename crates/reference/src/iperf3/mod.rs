@@ -45,7 +45,7 @@ impl Tool for Iperf3 {
         opening(text).is_some() && text.contains("\"iperf 3")
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut all = Output::default();
         // --logfile adds each run to those before it.
         for document in documents::<Value>(text)? {
@@ -53,7 +53,7 @@ impl Tool for Iperf3 {
             let output = output(&root).map_err(|found| document.placed(found))?;
             all.version = all.version.or(output.version);
             all.started = all.started.or(output.started);
-            output.figures.into_iter().for_each(|figure| all.add(figure));
+            all.figures.extend(output.figures);
         }
         Ok(all)
     }

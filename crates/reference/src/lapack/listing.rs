@@ -51,7 +51,7 @@ impl Call<'_> {
             ));
         }
         let version = call.version()?;
-        output.add(call.figure(library, &version)?);
+        output.figures.push(call.figure(library, &version)?);
         output.version = Some(version);
         let (at, seconds) = call.0.need("started")?;
         let started = i64::try_from(whole(seconds, at)?).ok().and_then(moment);

@@ -88,7 +88,7 @@ impl Tool for Library {
         listing::library(text) == Some(self.description.id)
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         listing::parse(self, text)
     }
 }

@@ -50,7 +50,7 @@ impl Tool for LikwidBench {
         text.lines().any(|line| line == TITLE)
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let report = Report::read(text)?;
         let (_, test) = report.labels.need("Test")?;
         let name = Name::read(test);

@@ -41,7 +41,7 @@ impl Tool for Linpack {
         text.lines().any(is_head)
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut listing = Listing::default();
         let last = each_line(text, |at, line| listing.line(at, line))?;
         wrong_if(listing.output.figures.is_empty(), last, "no line of the table of solves")?;
@@ -150,7 +150,10 @@ impl Listing {
         let params = shape.params().known("threads", self.threads);
         let title = format!("LINPACK, {} equations", shape.n);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        self.output.add(Figure::rate(TEST, title, what, params, trial));
+        match self.output.figures.last_mut().filter(|last| last.params == params) {
+            Some(last) => last.trials.push(trial),
+            None => self.output.figures.push(Figure::rate(TEST, title, what, params, trial)),
+        }
     }
 
     /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.

@@ -68,7 +68,7 @@ impl Tool for Bandwidth {
         false
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut output = Output::default();
         for (at, line) in lines(text).filter(|(_, line)| !line.trim().is_empty()) {
             let [size, rate] = columns(line)
@@ -77,7 +77,7 @@ impl Tool for Bandwidth {
             let trial = run::megabytes(size, positive(rate, at)?, at)?;
             let params = Params::default().with("size", size.round() as u64);
             let what = (Subsystem::Memory, Unit::BytePerSecond);
-            output.add(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
+            output.figures.push(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
         }
         wrong_if(output.figures.is_empty(), 1, "no size and rate of bw_mem")?;
         Ok(output)

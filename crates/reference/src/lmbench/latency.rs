@@ -51,7 +51,7 @@ impl Tool for Latency {
         text.lines().any(|line| stride(line).is_some())
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let (mut output, mut now, mut last) = (Output::default(), None, 1);
         for (at, line) in lines(text) {
             last = at;
@@ -69,7 +69,7 @@ impl Tool for Latency {
                 .with("stride", stride);
             let what = (Subsystem::Memory, Unit::Second);
             let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
-            output.add(Figure { better: Better::Lower, ..figure });
+            output.figures.push(Figure { better: Better::Lower, ..figure });
         }
         wrong_if(output.figures.is_empty(), last, "no sizes and times of lat_mem_rd")?;
         Ok(output)

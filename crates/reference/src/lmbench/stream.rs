@@ -59,7 +59,7 @@ impl Tool for Stream {
         text.lines().any(|l| bandwidth(l).is_some())
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut output = Output::default();
         let mut last = 1;
         for (at, line) in lines(text) {

@@ -4,7 +4,7 @@ mod runner;
 
 use proofmark_model::{Datagrams, NetworkTraffic, Params, Printed, Trial, Unit};
 
-use crate::network::{figure, finite, merge, with_path};
+use crate::network::{figure, finite, with_path};
 use crate::text::{lines, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
@@ -42,7 +42,7 @@ impl Tool for Netperf {
         text.lines().any(|line| header(line).is_some())
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut figures = Vec::new();
         let mut table: Option<Table> = None;
         for (at, line) in lines(text) {
@@ -54,7 +54,7 @@ impl Tool for Netperf {
             } else if let Some(open) = &mut table
                 && let Some(figure) = open.take(line, at)?
             {
-                merge(&mut figures, figure, at)?;
+                figures.push(figure);
                 table = None;
             }
         }

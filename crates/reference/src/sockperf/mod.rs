@@ -39,7 +39,7 @@ impl Tool for Sockperf {
         text.lines().any(|l| l.starts_with("sockperf:") && l.contains("== version #"))
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut read = Read::default();
         let last = each_line(text, |at, line| read.take(line, at))?;
         read.output(last)

@@ -49,7 +49,7 @@ impl Tool for Stream {
         text.lines().any(table) && !text.contains("HPLinpack")
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut listing = Listing::default();
         let last = each_line(text, |at, line| listing.line(at, line))?;
         if let Some(at) = listing.unproven {

@@ -50,7 +50,7 @@ impl Tool for Sysbench {
         text.lines().any(|line| facts::version(line).is_some())
     }
 
-    fn parse(&self, text: &str) -> Result<Output, Malformed> {
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
         figures::read(&facts::read(text)?)
     }
 }
