@@ -14,6 +14,7 @@ pub mod compare;
 mod disk;
 mod execution;
 pub mod fleet;
+mod imported;
 mod memory;
 pub mod microarchitecture;
 mod network;
@@ -58,6 +59,8 @@ pub struct Context<'a> {
     pub others: &'a [Measurement],
     /// Other programs that used CPU time during the run, most first.
     pub programs: &'a [Program],
+    /// Whether another tool measured it, so that only its output is known.
+    pub imported: bool,
 }
 
 impl<'a> Context<'a> {

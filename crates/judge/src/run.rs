@@ -4,9 +4,11 @@ use proofmark_model::{
     Access, Measurement, Precision, Property, RawMeasurement, RawRun, Run, Verdict, WorkloadSpec,
 };
 
+use crate::checks::Check;
 use crate::execution::Execution;
 use crate::{
-    Context, bottleneck, ceilings, checks, efficiency, placement, quota, references, series, width,
+    Context, bottleneck, ceilings, checks, efficiency, imported, placement, quota, references,
+    series, width,
 };
 
 /// Judges a run: a measurement gets its statistics, ceiling, efficiency, bottleneck, findings and
@@ -15,7 +17,14 @@ use crate::{
 /// kept: the same run is judged the same, however often.
 pub fn judge(raw: &RawRun) -> Run {
     let (specs, policy) = (&raw.workloads, &raw.plan.policy);
-    let ctx = Context { host: &raw.host, specs, policy, others: &[], programs: &raw.programs };
+    let ctx = Context {
+        host: &raw.host,
+        specs,
+        policy,
+        others: &[],
+        programs: &raw.programs,
+        imported: raw.imported.is_some(),
+    };
     let mut all: Vec<_> = raw.measurements.iter().map(|m| ctx.summarised(m)).collect();
     let (cpu_placements, each) = placement::of_all(&all);
     all.iter_mut().zip(each).for_each(|(m, placements)| m.cpu_placements = placements);
@@ -56,7 +65,8 @@ impl Context<'_> {
     /// Fills in what a measurement's verdict rests on.
     pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
         all[i].series = series::analysed(&self.among(all), &all[i]);
-        match ceilings::derive(&self.among(all), &all[i]) {
+        let derive = if self.imported { imported::ceiling } else { ceilings::derive };
+        match derive(&self.among(all), &all[i]) {
             Ok(ceiling) => all[i].ceiling = Some(ceiling),
             Err(reason) => note_missing(&mut all[i], "ceiling", reason),
         }
@@ -68,9 +78,11 @@ impl Context<'_> {
         let judged = |r| references::judged(&self.among(all), &all[i], r);
         all[i].references = tools.into_iter().map(judged).collect();
         // In order: a later check may look at what an earlier one found.
-        for check in checks::ALL {
+        let asked = |check: &&&Check| !self.imported || imported::is_asked(check.id);
+        for check in checks::ALL.iter().filter(asked) {
             let look = check.examine.of_ours();
             let Some(finding) = look(&self.among(all), &all[i]) else { continue };
+            let finding = if self.imported { imported::advised(finding) } else { finding };
             all[i].findings.push(finding);
             if check.id == checks::STOP_AFTER {
                 break;

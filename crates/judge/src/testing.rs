@@ -120,7 +120,7 @@ pub(crate) fn context<'a>(
     let specs = declared.chain([spec.clone()]).map(|s| (s.id.to_string(), s));
     // For the rest of the test.
     let specs = Box::leak(Box::new(specs.collect()));
-    Context { host, specs, policy, others, programs: &[] }
+    Context { host, specs, policy, others, programs: &[], imported: false }
 }
 
 /// The context of a measurement on that machine, without others.

@@ -24,15 +24,32 @@ use crate::this_program::tool;
 /// Largest output that is read, in bytes.
 const LARGEST: u64 = 256 << 20;
 
-/// What is said of every import: id, title and meaning.
-pub const FINDINGS: &[(&str, &str, &str)] = &[(
-    IMPORTED,
-    "Measured by another tool",
-    "The results come from another tool's output. proofmark applied the checks and ceilings that \
-    need nothing else; the state of the machine during the test is unknown. A result is suspect if the \
-    output has no residual and no count of a receiver or a device: a cache may have produced it. \
-    If the output has no time, the file's time is used.",
-)];
+/// What is found about an import: id, title and meaning.
+pub const FINDINGS: &[(&str, &str, &str)] = &[
+    (
+        IMPORTED,
+        "Measured by another tool",
+        "The results come from another tool's output. proofmark applied the checks and ceilings that \
+         need nothing else; the state of the machine during the test is unknown. A result is suspect if \
+         nothing in the output proves the work: no residual or validation, no count of a receiver or a \
+         device. If the output has no time, the file's time is used. With --here a number of threads or \
+         an instruction set that the output does not report is the greatest of this machine.",
+    ),
+    (
+        "tool_warning",
+        "The tool itself warns",
+        "The tool printed a warning about its own figure, or an interval that it did not reach. \
+         proofmark quotes it.",
+    ),
+    (
+        "two_accounts",
+        "The output says it twice, differently",
+        "The output has two accounts of the same work: a rate and the bytes and seconds that it \
+         follows from, a total and its parts, options and the statistics of what they asked for. They \
+         differ by more than rounding, so one of them is not what it seems. Repeat the test, or use \
+         the original file.",
+    ),
+];
 const IMPORTED: &str = "imported";
 
 pub fn run(args: &ImportArgs) -> Result<Outcome> {

@@ -64,7 +64,8 @@ fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Ve
         .map(|params| {
             let m = Measurement::new(spec, params);
             let (others, programs) = (&[], &[]);
-            let context = Context { host, specs: &specs, policy: &policy, others, programs };
+            let context =
+                Context { host, specs: &specs, policy: &policy, others, programs, imported: false };
             let (ceiling, missing) = match ceilings::derive(&context, &m) {
                 Ok(ceiling) => (Some(ceiling), None),
                 Err(reason) => (None, Some(reason)),

@@ -58,6 +58,24 @@ fn an_output_of_each_tool_becomes_a_run_of_it() {
 }
 
 #[test]
+fn advice_is_for_who_has_the_tools_output() {
+    // What only who runs proofmark can do.
+    const OURS: [&str; 5] = ["--disk-path", "--peer", "parameter ", "/proc", "flush=end"];
+    for file in captured().into_iter().filter(|f| !f.to_str().unwrap().contains("refused")) {
+        let naming = ["--tool", tool_of(&file)];
+        for here in [&[][..], &["--here"]] {
+            let known = proofmark_reference::read(&fs::read_to_string(&file).unwrap()).is_some();
+            let run = imported(&file, &[if known { &[] } else { &naming[..] }, here].concat());
+            for finding in run.measurements.iter().flat_map(|m| &m.findings) {
+                let ours = OURS.iter().find(|word| finding.advice.contains(**word));
+                assert!(ours.is_none(), "{}: {finding:?}", file.display());
+                assert_ne!(finding.check, "unwatched", "{}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_refused_in_a_line() {
     let folder = Folder::new();
     for (text, arguments, word) in [

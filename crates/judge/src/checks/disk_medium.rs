@@ -176,7 +176,7 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let advice = match severity {
         Severity::Note => "measure method=fdatasync too, whose flushes are counted",
-        _ if unflushed == 0 || m.params.text("flush").is_none() => {
+        _ if flushed => {
             "mount the file system with barriers, or use a device that counts its flushes"
         }
         _ => "end with a flush (flush=end), on a file system mounted with barriers",
