@@ -76,6 +76,19 @@ fn advice_is_for_who_has_the_tools_output() {
 }
 
 #[test]
+fn what_was_imported_can_be_required() {
+    let folder = Folder::new();
+    let file = captured_of("linpack", "made-4-sizes.txt");
+    folder.run(&["import", file.to_str().unwrap(), "--out", "run"]).with(0);
+    let printed = ["check", "run", "--require", "cpu.linpack[n=10000]>1GFLOP/s"];
+    let ended = folder.run(&printed);
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stdout.contains("as the tool printed it: 1 trial"), "{}", ended.stdout);
+    let missed = ["check", "run", "--require", "cpu.linpack[n=10000]>9TFLOP/s"];
+    assert!(folder.run(&missed).stdout.contains("missed"));
+}
+
+#[test]
 fn what_cannot_be_read_is_refused_in_a_line() {
     let folder = Folder::new();
     for (text, arguments, word) in [

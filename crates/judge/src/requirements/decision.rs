@@ -15,13 +15,16 @@ pub(super) struct Decided {
     pub(super) decision: Decision,
     pub(super) value: Option<f64>,
     pub(super) ci95: Option<[f64; 2]>,
-    /// Why it is undecided, where that follows neither from the interval nor from a check.
+    /// Why it is undecided, where that follows neither from the interval nor from a check; of an
+    /// import, what it was decided by.
     pub(super) reason: Option<String>,
 }
 
-/// Holds a figure of a result against a limit.
+/// Holds a figure of a result against a limit. Of an import the figure decides as the tool printed
+/// it, where it has too few trials for more.
 pub(super) fn decide(
     m: &Measurement,
+    imported: bool,
     statistic: Statistic,
     holds: impl Fn(f64) -> bool,
 ) -> Decided {
@@ -35,8 +38,11 @@ pub(super) fn decide(
         Err(_) => return undecided(None, None, Some(why_no_result(m))),
     };
     let ci95 = interval(statistic, m, value);
-    let range = match ci95.map_or_else(|| range_without(statistic, m, value), Ok) {
+    let without = range_without(statistic, m, value);
+    let as_printed = imported && ci95.is_none() && without.is_err();
+    let range = match ci95.map_or(without, Ok) {
         Ok(range) => range,
+        Err(_) if as_printed => [value; 2],
         Err(why) => return undecided(Some(value), None, Some(why)),
     };
     let (met, missed) = (range.into_iter().all(&holds), !range.into_iter().any(&holds));
@@ -56,7 +62,10 @@ pub(super) fn decide(
             return undecided(Some(value), ci95, reason);
         }
     };
-    Decided { decision, value: Some(value), ci95, reason: None }
+    let reason = as_printed.then(|| {
+        format!("as the tool printed it: {}, no interval", counted(m.trials.len(), "trial"))
+    });
+    Decided { decision, value: Some(value), ci95, reason }
 }
 
 /// Whether the figure is what its name says, and something made the machine slower.
@@ -155,7 +164,7 @@ mod tests {
     use crate::testing::*;
 
     fn decided(m: &Measurement, least: f64) -> Decision {
-        decide(m, Statistic::Delivered, |v| v >= least).decision
+        decide(m, false, Statistic::Delivered, |v| v >= least).decision
     }
 
     /// Between 98 and 102 MB/s.
@@ -187,7 +196,7 @@ mod tests {
         assert_eq!(doubted(Verdict::Invalid, "page_cache"), [Undecided; 4]);
         let findings = vec![Finding::new("other_cpu", Severity::Suspect, "", "")];
         let slowed = Measurement { verdict: Verdict::Suspect, findings, ..read() };
-        let at_most = decide(&slowed, Statistic::Delivered, |v| v <= 103e6).decision;
+        let at_most = decide(&slowed, false, Statistic::Delivered, |v| v <= 103e6).decision;
         assert_eq!(at_most, Undecided, "a limit from above is not met because others slowed it");
     }
 
@@ -202,13 +211,16 @@ mod tests {
         let trials = [99e6, 100e6, 101e6, 103e6];
         assert_eq!(decided(&of(&trials), 98e6), Decision::Met);
         assert_eq!(decided(&of(&trials), 104e6), Decision::Missed);
-        let split = decide(&of(&trials), Statistic::Delivered, |v| v >= 102e6);
+        let split = decide(&of(&trials), false, Statistic::Delivered, |v| v >= 102e6);
         assert_eq!(split.decision, Decision::Undecided);
         assert_eq!(split.reason.as_deref(), Some("its trials lie on both sides of the limit"));
-        let few = decide(&of(&trials[..3]), Statistic::Delivered, |v| v >= 1e6);
+        let few = decide(&of(&trials[..3]), false, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(few.decision, Decision::Undecided);
         let why = "3 trials: too few without an interval, 4 are needed";
         assert_eq!(few.reason.as_deref(), Some(why));
+        let printed = decide(&of(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
+        assert_eq!(printed.decision, Decision::Met);
+        assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
     }
 
     #[test]
@@ -221,7 +233,7 @@ mod tests {
         // Of 10 000 operations 98 to each side: 1.96 x sqrt(10 000 / 4).
         let [low, high] = of_percentile(latency, 0.5, 5e-3).unwrap();
         assert!((low - 4.902e-3).abs() < 2e-6 && (high - 5.098e-3).abs() < 2e-6, "{low} {high}");
-        let p50 = |limit: f64| decide(&m, Statistic::P50, |v| v < limit).decision;
+        let p50 = |limit: f64| decide(&m, false, Statistic::P50, |v| v < limit).decision;
         assert_eq!(
             [5.2e-3, 5.05e-3, 4.8e-3].map(p50),
             [Decision::Met, Decision::Undecided, Decision::Missed]

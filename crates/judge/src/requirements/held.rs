@@ -93,7 +93,9 @@ impl Requirement {
             return Err(format!("{}: the figure is {words}", self.text));
         }
         let measured = m.ending != Ending::Unfinished || !m.trials.is_empty();
-        let decided = decide(m, statistic, |v| self.operator.holds(v, self.amount.value));
+        let decided = decide(m, run.imported.is_some(), statistic, |v| {
+            self.operator.holds(v, self.amount.value)
+        });
         let delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
         let disturbed = delivered && decided.decision != Decision::Met;
         let known = decided.value.is_some();
