@@ -1,16 +1,34 @@
 //! What lies around an output before a tool's reader sees it: the encoding of its text, and what other
-//! programs put before each line (mpirun, srun, kubectl, docker, Ansible, loggers). Lines keep their numbers.
+//! programs put before each line. Lines keep their numbers.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-
+use crate::prefixes::{Form, without_prefixes};
 use crate::{Malformed, Output, Tool};
 
 /// A text from a file of any origin: UTF-8 or UTF-16, with or without a mark; bytes that are neither are
-/// taken as Latin-1.
+/// taken as Latin-1. Colours of a terminal are left out.
 pub fn decoded(bytes: &[u8]) -> String {
+    let text = text_of(bytes);
+    if text.contains(ESCAPE) { without_escapes(&text) } else { text }
+}
+
+/// What a terminal's commands begin with: `ESC[1;31m`.
+const ESCAPE: &str = "\u{1b}[";
+
+fn without_escapes(text: &str) -> String {
+    let mut pieces = text.split(ESCAPE);
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |mut out, piece| {
+        let parameters = |c: char| c.is_ascii_digit() || matches!(c, ';' | '?');
+        let mut rest = piece.trim_start_matches(parameters).chars();
+        rest.next();
+        out.push_str(rest.as_str());
+        out
+    })
+}
+
+fn text_of(bytes: &[u8]) -> String {
     match bytes {
-        [0xEF, 0xBB, 0xBF, rest @ ..] => decoded(rest),
+        [0xEF, 0xBB, 0xBF, rest @ ..] => text_of(rest),
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes),
         [0xFE, 0xFF, rest @ ..] => utf16(rest, u16::from_be_bytes),
         _ => match zeros(bytes) {
@@ -56,127 +74,46 @@ pub(crate) fn read<'t>(
     tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
 ) -> Option<(&'t dyn Tool, Result<Output, Malformed>)> {
     let mut first = None;
-    let mut look = |text: &str| {
-        let tool = tool_of(text)?;
-        let output = tool.parse(text);
+    let mut look = |found: Option<(&'t dyn Tool, Result<Output, Malformed>)>| {
+        let (tool, output) = found?;
         if output.is_ok() {
             return Some((tool, output));
         }
         first.get_or_insert((tool, output));
         None
     };
-    let found = look(text).or_else(|| {
+    let whole = |text: &str| tool_of(text).map(|tool| (tool, tool.parse(text)));
+    let found = look(whole(text)).or_else(|| {
         let once = if text.len() > LARGEST { Vec::new() } else { without_prefixes(text) };
-        let mut twice = once.iter().flat_map(|text| without_prefixes(text));
-        once.iter().find_map(|text| look(text)).or_else(|| twice.find_map(|text| look(&text)))
+        let parts = |form: &Form| form.parts.as_ref().and_then(|parts| together(parts, &tool_of));
+        // Lines of several outputs, mixed, may look like one.
+        let mut of_form = |form: &Form| look(parts(form).or_else(|| whole(&form.text)));
+        let unread = |form: &&Form| parts(form).is_none();
+        let mut twice = once.iter().filter(unread).flat_map(|form| without_prefixes(&form.text));
+        once.iter().find_map(&mut of_form).or_else(|| twice.find_map(|form| of_form(&form)))
     });
     found.or(first)
 }
 
-/// How much of a line is a prefix; `None` if it has none of that kind.
-type Prefix = fn(&str) -> Option<usize>;
-
-const PREFIXES: &[Prefix] = &[tag, bracketed, time, syslog, column, rank];
-
-/// Depths of indentation that are tried.
-const DEPTHS: usize = 8;
-
-/// The text without each kind of prefix that half of its lines have.
-fn without_prefixes(text: &str) -> Vec<String> {
-    let lines = || text.lines().filter(|line| !line.trim().is_empty());
-    let half = lines().count().div_ceil(2).max(1);
-    let mut found: Vec<String> = PREFIXES
-        .iter()
-        .filter(|prefix| lines().filter(|line| prefix(line).is_some()).count() >= half)
-        .map(|prefix| {
-            each(text, |line| line.get(prefix(line).unwrap_or(0)..).unwrap_or(line).into())
-        })
-        .collect();
-    if lines().filter(|line| quoted(line).is_some()).count() >= half {
-        found.push(each(text, |line| quoted(line).map_or_else(|| line.into(), Cow::Owned)));
+/// What the outputs of several programs hold, those of them that are a tool's: the runs of one tool.
+fn together<'t>(
+    parts: &[String],
+    tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
+) -> Option<(&'t dyn Tool, Result<Output, Malformed>)> {
+    let mut read = parts.iter().filter_map(|part| Some((tool_of(part)?, part)));
+    let (tool, first) = read.next()?;
+    let mut all = match tool.read(first) {
+        Ok(output) => output,
+        Err(found) => return Some((tool, Err(found))),
+    };
+    for (other, part) in read {
+        match other.read(part) {
+            _ if other.id() != tool.id() => return None,
+            Ok(output) => all.figures.extend(output.figures),
+            Err(found) => return Some((tool, Err(found))),
+        }
     }
-    let depths: BTreeSet<usize> = lines().map(indentation).filter(|depth| *depth > 0).collect();
-    found.extend(depths.into_iter().take(DEPTHS).map(|depth| {
-        each(text, |line| line.get(depth.min(indentation(line))..).unwrap_or(line).into())
-    }));
-    found
-}
-
-fn each<'a>(text: &'a str, change: impl Fn(&'a str) -> Cow<'a, str>) -> String {
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines() {
-        out.push_str(&change(line));
-        out.push('\n');
-    }
-    out
-}
-
-fn indentation(line: &str) -> usize {
-    line.len() - line.trim_start_matches([' ', '\t']).len()
-}
-
-/// So many bytes, and one space if there is one.
-fn and_space(line: &str, at: usize) -> Option<usize> {
-    let rest = line.get(at..)?;
-    Some(at + usize::from(rest.starts_with(' ')))
-}
-
-/// `[1,0]<stdout>:` of mpirun.
-fn tag(line: &str) -> Option<usize> {
-    let (_, rest) = line.strip_prefix('[')?.split_once("]<std")?;
-    let rest = rest.strip_prefix("out>:").or_else(|| rest.strip_prefix("err>:"))?;
-    and_space(line, line.len() - rest.len())
-}
-
-/// `[pod/iperf3-client/main] ` of kubectl, `[2024-01-02T03:04:05.678Z] ` of a build server.
-fn bracketed(line: &str) -> Option<usize> {
-    let (inner, rest) = line.strip_prefix('[')?.split_once("] ")?;
-    let is_pod = inner.starts_with("pod/") && !inner.contains(' ');
-    (is_pod || time(&format!("{inner} ")).is_some()).then(|| line.len() - rest.len())
-}
-
-/// `2024-01-02T03:04:05.678Z `, as docker, kubectl and many loggers have it.
-fn time(line: &str) -> Option<usize> {
-    let date = line.get(..10)?.bytes().enumerate().all(|(i, b)| match i {
-        4 | 7 => b == b'-',
-        _ => b.is_ascii_digit(),
-    });
-    let rest = line.get(11..).filter(|_| date && matches!(line.as_bytes()[10], b'T' | b' '))?;
-    let clock = rest.split(' ').next()?;
-    (clock.len() >= 8 && clock.as_bytes().get(2) == Some(&b':')).then_some(())?;
-    and_space(line, 11 + clock.len())
-}
-
-/// `Jan  2 03:04:05 host program[123]: `.
-fn syslog(line: &str) -> Option<usize> {
-    let clock = line.get(7..15)?;
-    let is_clock = clock.bytes().enumerate().all(|(i, b)| match i {
-        2 | 5 => b == b':',
-        _ => b.is_ascii_digit(),
-    });
-    let (head, rest) = line.get(16..).filter(|_| is_clock)?.split_once(": ")?;
-    (head.split(' ').count() <= 2).then(|| line.len() - rest.len())
-}
-
-/// `client-1  | ` of docker compose, `host | ` of a launcher.
-fn column(line: &str) -> Option<usize> {
-    let (name, rest) = line.split_once('|')?;
-    let name = name.trim_end();
-    let is_name = !name.is_empty() && !name.contains([' ', '\t']);
-    is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
-}
-
-/// `0: ` of srun --label.
-fn rank(line: &str) -> Option<usize> {
-    let (number, rest) = line.split_once(':')?;
-    let is_number = !number.trim().is_empty() && number.trim().bytes().all(|b| b.is_ascii_digit());
-    is_number.then(|| and_space(line, line.len() - rest.len())).flatten()
-}
-
-/// A line of a list in JSON, as Ansible prints `stdout_lines`.
-fn quoted(line: &str) -> Option<String> {
-    let line = line.trim();
-    serde_json::from_str(line.strip_suffix(',').unwrap_or(line)).ok()
+    Some((tool, Ok(all.together())))
 }
 
 #[cfg(test)]
@@ -212,6 +149,7 @@ mod tests {
             assert_eq!(decoded(&bytes), text, "{bytes:?}");
         }
         assert_eq!(decoded(b""), "");
+        assert_eq!(decoded(b"\x1b[1;32mok\x1b[0m 5\x1b[K\n\x1b["), "ok 5\n");
     }
 
     #[test]
@@ -230,6 +168,11 @@ mod tests {
             "Jan  2 03:04:05 node1 hpl[77]: ",
             "hpl-1  | ",
             "3: ",
+            "node01: ",
+            "run #2: ",
+            "> ",
+            "bench\tRun HPL\t2024-01-02T03:04:05.678Z ",
+            "2024-01-02T03:04:05+01:00 node1 hpl[77]: ",
             "        ",
             "\t",
             "2024-01-02T03:04:05.678Z [1,0]<stdout>:",
@@ -248,6 +191,29 @@ mod tests {
         let play = format!("TASK [Results] ***\nok: [node1] =>\n  stdout: |-\n{}", before("    "));
         assert_eq!(read(&play), Some(figures));
         assert_eq!(read("nothing\n"), None);
+    }
+
+    #[test]
+    fn the_lines_of_each_program_are_an_output() {
+        let mixed = |[a, b]: [&str; 2]| -> String {
+            HPL.lines().map(|line| format!("{a}{line}\n{b}{line}\n")).collect()
+        };
+        let trials = |text: &str| -> Vec<usize> {
+            let (_, output) = read_by_any(text).unwrap();
+            output.unwrap().figures.iter().map(|f| f.trials.len()).collect()
+        };
+        let alone = trials(HPL);
+        for names in
+            [["0: ", "1: "], ["node1 | ", "node2 | "], ["[1,0]<stdout>:", "[1,1]<stdout>:"]]
+        {
+            let twice: Vec<usize> = alone.iter().map(|n| 2 * n).collect();
+            assert_eq!(trials(&mixed(names)), twice, "{names:?}");
+        }
+        // Only the first of the ranks prints a report.
+        let ranks: String = HPL.lines().map(|line| format!("0: {line}\n1: warning\n")).collect();
+        assert_eq!(trials(&ranks), alone);
+        let damaged = mixed(["0: ", "1: "]).replace("1: WR", "1: W");
+        assert!(read_by_any(&damaged).is_none_or(|(_, output)| output.is_err()), "of the second");
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Finding, Latency, Params, Role, Subsystem, Timestamp, Trial, Unit, Work, WorkloadSpec,
+    Better, Finding, Latency, Params, Role, Severity, Subsystem, Timestamp, Trial, Unit, Work,
+    WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -50,20 +51,35 @@ pub struct Figure {
     pub findings: Vec<Finding>,
 }
 
+/// What is said where runs became trials.
+const SEVERAL_RUNS: &str = "several_runs";
+
 impl Output {
     /// The output with the repetitions of a figure as its trials: those of the same test, title and
     /// parameters, wherever they stand.
     pub(crate) fn together(mut self) -> Self {
         let mut places = BTreeMap::new();
-        let mut figures: Vec<Figure> = Vec::new();
+        let (mut figures, mut runs): (Vec<Figure>, Vec<usize>) = (Vec::new(), Vec::new());
         for figure in self.figures {
             let title = figure.title.clone();
             let key = (figure.test.clone(), title, figure.comparable, figure.params.clone());
             let next = figures.len();
-            match figures.get_mut(*places.entry(key).or_insert(next)) {
-                Some(first) => first.repeat(figure),
-                None => figures.push(figure),
+            let place = *places.entry(key).or_insert(next);
+            match figures.get_mut(place).zip(runs.get_mut(place)) {
+                Some((first, runs)) => {
+                    first.repeat(figure);
+                    *runs += 1;
+                }
+                None => {
+                    figures.push(figure);
+                    runs.push(1);
+                }
             }
+        }
+        for (figure, runs) in figures.iter_mut().zip(runs).filter(|(_, runs)| *runs > 1) {
+            let what = format!("{runs} runs in the file are taken as made one after another");
+            let advice = "if they ran at the same time, their sum is the figure";
+            figure.findings.push(Finding::new(SEVERAL_RUNS, Severity::Note, what, advice));
         }
         self.figures = figures;
         self
@@ -99,9 +115,11 @@ impl Figure {
         self.trials.extend(more.trials);
         self.latency = None;
         self.proof = self.proof.and(more.proof);
-        self.findings.extend(
-            more.findings.into_iter().filter(|f| !self.findings.contains(f)).collect::<Vec<_>>(),
-        );
+        for finding in more.findings {
+            if !self.findings.contains(&finding) {
+                self.findings.push(finding);
+            }
+        }
     }
 
     /// The figure as one of the task's test.

@@ -25,6 +25,7 @@ mod malformed;
 mod netperf;
 mod network;
 mod place;
+mod prefixes;
 mod program;
 mod rated;
 mod runner;

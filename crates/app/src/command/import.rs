@@ -36,6 +36,13 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          an instruction set that the output does not report is the greatest of this machine.",
     ),
     (
+        "several_runs",
+        "Several runs in one file",
+        "The file has several runs of the same work, which are the trials of one result. Nothing in \
+         the file shows whether they ran one after another; if they ran at the same time, their sum \
+         is the figure.",
+    ),
+    (
         "tool_warning",
         "The tool itself warns",
         "The tool printed a warning about its own figure, or an interval that it did not reach. \

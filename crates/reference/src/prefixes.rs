@@ -1,0 +1,202 @@
+//! What other programs put before each line of an output: mpirun, srun, pdsh, kubectl, docker,
+//! Ansible, loggers, mails. Lines keep their numbers.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// How much of a line is a prefix; `None` if it has none of that kind.
+type Prefix = fn(&str) -> Option<usize>;
+
+/// Prefixes, and whether such a one names who printed the line: then the lines of each are an
+/// output for themselves.
+const PREFIXES: &[(Prefix, bool)] = &[
+    (tag, true),
+    (pod, true),
+    (bracketed, false),
+    (step, false),
+    (time, false),
+    (syslog, false),
+    (program, true),
+    (column, true),
+    (rank, true),
+    (host, true),
+    (quote, false),
+];
+
+/// Depths of indentation that are tried.
+const DEPTHS: usize = 8;
+
+/// Programs that print into one text at most, to be told apart.
+const PROGRAMS: usize = 32;
+
+/// A text without prefixes of a kind, and by who printed the lines, if several did: there the lines
+/// of the others are empty.
+pub(crate) struct Form {
+    pub(crate) text: String,
+    pub(crate) parts: Option<Vec<String>>,
+}
+
+/// The text without each kind of prefix that half of its lines have.
+pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let half = lines().count().div_ceil(2).max(1);
+    let most = |(prefix, _): &&(Prefix, bool)| {
+        lines().filter(|line| prefix(line).is_some()).count() >= half
+    };
+    let mut found: Vec<Form> = PREFIXES
+        .iter()
+        .filter(most)
+        .map(|(prefix, names)| Form {
+            text: each(text, |line| line.get(prefix(line).unwrap_or(0)..).unwrap_or(line).into()),
+            parts: names.then(|| by_name(text, *prefix)).flatten(),
+        })
+        .collect();
+    let whole = |text| Form { text, parts: None };
+    if lines().filter(|line| quoted(line).is_some()).count() >= half {
+        found.push(whole(each(text, |line| quoted(line).map_or_else(|| line.into(), Cow::Owned))));
+    }
+    let depths: BTreeSet<usize> = lines().map(indentation).filter(|depth| *depth > 0).collect();
+    found.extend(depths.into_iter().take(DEPTHS).map(|depth| {
+        whole(each(text, |line| line.get(depth.min(indentation(line))..).unwrap_or(line).into()))
+    }));
+    found
+}
+
+/// The lines of each name, in the order of the names' first lines; `None` if there is one name, or
+/// more than [`PROGRAMS`].
+fn by_name(text: &str, prefix: Prefix) -> Option<Vec<String>> {
+    let mut names: Vec<&str> = Vec::new();
+    for found in text.lines().filter_map(|line| line.get(..prefix(line)?).map(str::trim_end)) {
+        if !names.contains(&found) {
+            names.push(found);
+        }
+        if names.len() > PROGRAMS {
+            return None;
+        }
+    }
+    let of = |wanted: &&str| {
+        each(text, |line| match prefix(line).and_then(|end| line.split_at_checked(end)) {
+            Some((found, rest)) if found.trim_end() == *wanted => rest.into(),
+            _ => Cow::Borrowed(""),
+        })
+    };
+    (names.len() > 1).then(|| names.iter().map(of).collect())
+}
+
+fn each<'a>(text: &'a str, change: impl Fn(&'a str) -> Cow<'a, str>) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        out.push_str(&change(line));
+        out.push('\n');
+    }
+    out
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// So many bytes, and one space if there is one.
+fn and_space(line: &str, at: usize) -> Option<usize> {
+    let rest = line.get(at..)?;
+    Some(at + usize::from(rest.starts_with(' ')))
+}
+
+/// `[1,0]<stdout>:` of mpirun.
+fn tag(line: &str) -> Option<usize> {
+    let (_, rest) = line.strip_prefix('[')?.split_once("]<std")?;
+    let rest = rest.strip_prefix("out>:").or_else(|| rest.strip_prefix("err>:"))?;
+    and_space(line, line.len() - rest.len())
+}
+
+/// `[pod/iperf3-client/main] ` of kubectl.
+fn pod(line: &str) -> Option<usize> {
+    let (inner, rest) = line.strip_prefix("[pod/")?.split_once("] ")?;
+    (!inner.contains(' ')).then(|| line.len() - rest.len())
+}
+
+/// `[2024-01-02T03:04:05.678Z] ` of a build server.
+fn bracketed(line: &str) -> Option<usize> {
+    let (inner, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    time(&format!("{inner} ")).map(|_| line.len() - rest.len())
+}
+
+/// `job<TAB>step<TAB>2024-01-02T03:04:05.678Z ` of a build server's command line.
+fn step(line: &str) -> Option<usize> {
+    let (_, rest) = line.split_once('\t')?;
+    let (_, rest) = rest.split_once('\t')?;
+    Some(line.len() - rest.len() + time(rest)?)
+}
+
+/// `2024-01-02T03:04:05.678Z `, as docker, kubectl and many loggers have it.
+fn time(line: &str) -> Option<usize> {
+    let date = line.get(..10)?.bytes().enumerate().all(|(i, b)| match i {
+        4 | 7 => b == b'-',
+        _ => b.is_ascii_digit(),
+    });
+    let rest = line.get(11..).filter(|_| date && matches!(line.as_bytes()[10], b'T' | b' '))?;
+    let clock = rest.split(' ').next()?;
+    (clock.len() >= 8 && clock.as_bytes().get(2) == Some(&b':')).then_some(())?;
+    and_space(line, 11 + clock.len())
+}
+
+/// `Jan  2 03:04:05 host program[123]: `.
+fn syslog(line: &str) -> Option<usize> {
+    let clock = line.get(7..15)?;
+    let is_clock = clock.bytes().enumerate().all(|(i, b)| match i {
+        2 | 5 => b == b':',
+        _ => b.is_ascii_digit(),
+    });
+    let (head, rest) = line.get(16..).filter(|_| is_clock)?.split_once(": ")?;
+    (head.split(' ').count() <= 2).then(|| line.len() - rest.len())
+}
+
+/// `host program[123]: `, after a time of any form.
+fn program(line: &str) -> Option<usize> {
+    let (head, rest) = line.split_once("]: ")?;
+    let (name, number) = head.rsplit_once('[')?;
+    let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+    (is_number && name.split(' ').count() <= 2).then(|| line.len() - rest.len())
+}
+
+/// `client-1  | ` of docker compose, `host | ` of a launcher.
+fn column(line: &str) -> Option<usize> {
+    let (name, rest) = line.split_once('|')?;
+    let name = name.trim_end();
+    let is_name = !name.is_empty() && !name.contains([' ', '\t']);
+    is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
+}
+
+/// `0: ` of srun --label.
+fn rank(line: &str) -> Option<usize> {
+    let (number, rest) = line.split_once(':')?;
+    let is_number = !number.trim().is_empty() && number.trim().bytes().all(|b| b.is_ascii_digit());
+    is_number.then(|| and_space(line, line.len() - rest.len())).flatten()
+}
+
+/// `node01: ` of pdsh, `run 3: ` of a script: the name has a digit.
+fn host(line: &str) -> Option<usize> {
+    let (name, rest) = line.split_once(':')?;
+    let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | ' ');
+    let is_name = name.len() <= LONGEST_NAME
+        && name.split(' ').count() <= 2
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.ends_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(of_name);
+    is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
+}
+
+/// Bytes of the name of a host or a run.
+const LONGEST_NAME: usize = 64;
+
+/// `> ` of a mail or an answer.
+fn quote(line: &str) -> Option<usize> {
+    let rest = line.strip_prefix('>')?;
+    and_space(line, line.len() - rest.len())
+}
+
+/// A line of a list in JSON, as Ansible prints `stdout_lines`.
+fn quoted(line: &str) -> Option<String> {
+    let line = line.trim();
+    serde_json::from_str(line.strip_suffix(',').unwrap_or(line)).ok()
+}
