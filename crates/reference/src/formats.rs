@@ -13,6 +13,14 @@ const fn format(name: &'static str, holds: &'static [&'static str]) -> Format {
     Format { holds, name, instead: None }
 }
 
+/// A file that holds no text of a tool until something is done with it.
+const fn file(name: &'static str, holds: &'static [&'static str], instead: &'static str) -> Format {
+    Format { name, holds, instead: Some(instead) }
+}
+
+const UNPACK: &str = "unpack it first; - reads standard input";
+const TEXT: &str = "save the text that the tool printed";
+
 const FIO_JSON: Option<&str> = Some("run fio with --output-format=json");
 
 const FORMATS: &[Format] = &[
@@ -22,6 +30,14 @@ const FORMATS: &[Format] = &[
         instead: Some("run iperf3 with -J"),
         ..format("iperf3's text", &["Connecting to host ", "[ ID] Interval"])
     },
+    file("a run of proofmark", &["\"proofmark.run/"], "see proofmark report"),
+    file("packed with gzip", &["\u{1f}\u{8b}\u{8}"], UNPACK),
+    file("packed with xz", &["\u{fd}7zXZ"], UNPACK),
+    file("packed with zstd", &["(\u{b5}/\u{fd}"], UNPACK),
+    file("a zip archive", &["PK\u{3}\u{4}"], UNPACK),
+    file("a PDF", &["%PDF-"], TEXT),
+    file("a picture", &["\u{89}PNG\r\n"], TEXT),
+    file("a web page", &["<html"], TEXT),
     format("bonnie++'s table", &["Sequential Output", "Sequential Input"]),
     format("stress-ng's output", &["stress-ng: info:"]),
     format("BabelStream's output", &["BabelStream"]),
@@ -37,6 +53,20 @@ const FORMATS: &[Format] = &[
     format("CoreMark's output", &["CoreMark Size"]),
     format("mbw's output", &["Method: MEMCPY", "MiB: "]),
     format("wrk's output", &["Thread Stats", "Requests/sec:"]),
+    format("ApacheBench's output", &["This is ApacheBench"]),
+    format("redis-benchmark's output", &["requests completed in", "parallel clients"]),
+    format("pgbench's output", &["transaction type:", "tps = "]),
+    format("Intel's Memory Latency Checker", &["Intel(R) Memory Latency Checker"]),
+    format("tinymembench's output", &["tinymembench v"]),
+    format("UnixBench's output", &["BYTE UNIX Benchmarks"]),
+    format("OpenSSL's speed test", &["in 1000s of bytes per second processed"]),
+    format("the OSU micro-benchmarks", &["# OSU "]),
+    format("the Intel MPI benchmarks", &["MPI Benchmarks", "#bytes #repetitions"]),
+    format("HPCG's report", &["HPCG-Benchmark"]),
+    format("perftest's table", &["#bytes", "#iterations", "BW average[", "MsgRate["]),
+    format("Vdbench's report", &["Vdbench", "resp"]),
+    format("speedtest's output", &["Speedtest by Ookla"]),
+    format("YABS' output", &["Yet-Another-Bench-Script"]),
 ];
 
 /// What an output is that no tool's reader reads, and what to do instead.
@@ -67,6 +97,9 @@ mod tests {
             ),
             ("/dev/sda:\n Timing buffered disk reads: 424 MB in 3 s = 141.1 MB/sec", "hdparm"),
             ("--- /dev/sda (block device 1 TiB) ioping statistics ---", "ioping"),
+            ("\u{1f}\u{8b}\u{8}\u{0}", "unpack it first"),
+            ("{\"schema\":\"proofmark.run/2\",", "proofmark report"),
+            ("<!DOCTYPE html><html lang=en>", "save the text"),
         ] {
             assert!(unread(text).is_some_and(|said| said.contains(says)), "{text}");
         }
