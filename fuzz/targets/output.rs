@@ -4,10 +4,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use proofmark_reference::ALL;
+use proofmark_reference::{ALL, decoded, read};
 
 fuzz_target!(|bytes: &[u8]| {
-    let text = String::from_utf8_lossy(bytes);
+    let text = decoded(bytes);
+    let _ = read(&text);
     for tool in ALL {
         let _ = tool.recognises(&text);
         if let Ok(output) = tool.parse(&text) {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proofmark_model::{Params, is_quantity};
+use proofmark_model::{Params, Trial, is_quantity};
 use proptest::prelude::*;
 
 use crate::testing::{captured, task};
@@ -90,7 +90,17 @@ fn damaged_outputs_are_read_or_refused() {
     for (_, text) in folders().into_iter().flat_map(|(_, path)| outputs(&path)) {
         let reads = |tool: &&dyn Tool| tool.recognises(&text) || tool.parse(&text).is_ok();
         let tools: Vec<_> = ALL.iter().copied().filter(reads).collect();
-        proptest!(|(text in damaged(&text))| tools.iter().for_each(|t| survives(*t, &text)));
+        proptest!(|(bytes in damaged(&text))| {
+            let text = crate::decoded(&bytes);
+            tools.iter().for_each(|t| survives(*t, &text));
+        });
+        // With all that may be around it, which is looked for only where no tool reads it as it is.
+        proptest!(ProptestConfig::with_cases(8), |(bytes in damaged(&behind(&text)))| {
+            let read = crate::read(&crate::decoded(&bytes));
+            if let Some(output) = read.and_then(|(_, output)| output.ok()) {
+                output.figures.iter().flat_map(|f| &f.trials).for_each(is_finite);
+            }
+        });
     }
 }
 
@@ -113,7 +123,7 @@ const WORDS: [&str; 14] = [
 ];
 
 /// One or more changes of a text: cut off, a piece taken out, doubled or replaced, at any place.
-fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
+fn damaged(text: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let bytes = text.as_bytes().to_vec();
     let new = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..8),
@@ -133,7 +143,7 @@ fn damaged(text: &str) -> impl Strategy<Value = String> + use<> {
                 _ => drop(all.splice(at..end, new)),
             }
         }
-        String::from_utf8_lossy(&all).into_owned()
+        all
     })
 }
 
@@ -148,7 +158,14 @@ fn survives(tool: &dyn Tool, text: &str) {
     for figure in output.figures.iter().take(3) {
         figures.extend(tool.figure(&task(&figure.test, &params), output.clone()));
     }
-    for t in figures.iter().flat_map(|f| &f.trials) {
-        assert!(is_quantity(t.value) && is_quantity(t.seconds) && t.seconds > 0.0, "{t:?}");
-    }
+    figures.iter().flat_map(|f| &f.trials).for_each(is_finite);
+}
+
+fn is_finite(t: &Trial) {
+    assert!(is_quantity(t.value) && is_quantity(t.seconds) && t.seconds > 0.0, "{t:?}");
+}
+
+/// An output behind the name of who printed it.
+fn behind(text: &str) -> String {
+    text.lines().map(|line| format!("[1,0]<stdout>:{line}\n")).collect()
 }
