@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const HEADER: &str = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,unit_as_written,value_si,si_unit\n";
 
 fn whole(machine: Machine, text: &[u8]) -> Result<usize, String> {
-    let figures = read_figures(text).map_err(|e| e.to_string())?;
+    let figures = read_figures(&String::from_utf8_lossy(text)).map_err(|e| e.to_string())?;
     let sheet = Sheet::new(machine, figures);
     let judged = audit(&sheet);
     assert_eq!(judged.len(), sheet.figures().len());
@@ -110,7 +110,7 @@ fn takes_time_in_proportion(
     let [small, large] = sizes.map(|n| {
         let text = rows(n);
         let start = cpu_s();
-        let sheet = Sheet::new(Machine::default(), read_figures(text.as_bytes()).unwrap());
+        let sheet = Sheet::new(Machine::default(), read_figures(&text).unwrap());
         let judged = audit(&sheet);
         let took = cpu_s() - start;
         assert_eq!(judged.iter().filter(|j| !j.findings.is_empty()).count(), flagged(n));
@@ -129,7 +129,11 @@ fn many_rows_take_time_in_proportion() {
                 ["latency", "throughput"][n as usize / 4 % 2],
             );
             let threads = n % 5000 + 1;
-            let _ = writeln!(text, "disk,x,rand_read,{metric},8,{threads},{trial},{n},x,{n},y");
+            let unit = if metric == "latency" { "s" } else { "B/s" };
+            let _ = writeln!(
+                text,
+                "disk,x,rand_read,{metric},8,{threads},{trial},{n},{unit},{n},{unit}"
+            );
         }
         text
     };
@@ -147,7 +151,7 @@ fn many_means_of_many_trials_take_time_in_proportion() {
                 let rate = 1e6 / f64::from(n);
                 let _ = writeln!(
                     text,
-                    "memory,x,read,throughput,{block},1,{n},{rate},x,{rate},bytes/s"
+                    "memory,x,read,throughput,{block},1,{n},{rate},B/s,{rate},bytes/s"
                 );
             }
         }
