@@ -186,7 +186,7 @@ mod tests {
             (
                 CLOCK,
                 &["cpu crc rate 1e6 trial=sd"],
-                Some("the trials of the deviation are not in the table"),
+                Some("not all trials of the deviation are in the table"),
             ),
         ] {
             let word = if expected.is_some() { "not checked" } else { "valid" };

@@ -59,8 +59,8 @@ impl Sheet {
         sheet.tallies = tallies::count(&sheet.machine, &figures);
         sheet.copy_bandwidth = copy_bandwidth(&figures);
         sheet.figures = figures;
-        let numbers = sheet.trials.iter().filter(|(_, trials)| trials.len() > 1);
-        let numbers = numbers.map(|(point, all)| (*point, Trials::new(&sheet.figures, all)));
+        let numbers = sheet.trials.iter();
+        let numbers = numbers.filter_map(|(p, all)| Some((*p, Trials::new(&sheet.figures, all)?)));
         sheet.numbers = numbers.collect();
         sheet.products = products::find(&sheet);
         sheet.equal_columns = equal_columns::find(&sheet.figures, sheet.trials.values());
@@ -106,7 +106,7 @@ impl Sheet {
         self.trials.get(&self.point(figure)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The numbered trials of a figure's point, if there are two or more.
+    /// The numbered trials of a figure's point, if there are two or more and none is missing.
     pub(crate) fn trials(&self, figure: &Figure) -> Option<&Trials> {
         self.numbers.get(&self.point(figure))
     }

@@ -1,6 +1,6 @@
 //! What the numbered trials of a point say about its mean and its deviation.
 
-use crate::figure::Figure;
+use crate::figure::{Figure, Statistic};
 
 /// Numbers in one unit, taken together.
 #[derive(Debug, Clone, Copy, Default)]
@@ -45,15 +45,23 @@ pub(crate) struct Trials {
 }
 
 impl Trials {
-    pub fn new(figures: &[Figure], trials: &[usize]) -> Self {
+    /// The trials of a point if they are two or more and all that there were: each number once,
+    /// from 0 or 1 on. Of others a mean may say something else.
+    pub fn new(figures: &[Figure], trials: &[usize]) -> Option<Self> {
         let all = || trials.iter().filter_map(|i| figures.get(*i));
+        let mut numbers: Vec<Statistic> = all().map(|f| f.statistic).collect();
+        numbers.sort_unstable();
+        let follow = |first| (first..).zip(&numbers).all(|(n, s)| *s == Statistic::Trial(n));
+        if numbers.len() < 2 || !follow(0) && !follow(1) {
+            return None;
+        }
         let unit = all().next().map(|f| f.unit.clone());
         let based = || all().filter_map(|f| Some((f.size()?, f.rounding() * f.size()?)));
-        Self {
+        Some(Self {
             unit: unit.filter(|unit| all().all(|f| f.unit == *unit)),
             printed: Numbers::collect(all().map(|f| (f.value, f.rounding() * f.value))),
             in_base_units: (based().count() == trials.len()).then(|| Numbers::collect(based())),
-        }
+        })
     }
 
     /// A number of the same point and its trials, in one unit.

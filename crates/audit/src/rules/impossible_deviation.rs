@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
             0 the deviation is at most sqrt(n) x mean, so ten trials would be needed, nine of \
             them 0.",
     advice: "Compute it again from all trials, in the unit of the mean.",
-    needs: "a deviation and its trials, or its mean",
+    needs: "a deviation and all its trials, or its mean",
     covers: super::nothing,
     examine,
 };

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
             printed digits. One outside, by more than 0.5 %, is suspect: it or a trial was \
             misprinted, or it was computed from other trials.",
     advice: "Compute it again from all trials, and print those.",
-    needs: "a mean and its trials, two or more",
+    needs: "a mean and all its trials, two or more, numbered from 0 or 1",
     covers: super::nothing,
     examine,
 };
@@ -60,9 +60,15 @@ mod tests {
             ("5e9 trial=mean printed=5.01 unit=GB/s", true),
         ] {
             let mean = format!("memory copy throughput {mean}");
-            let rows = [&trials[..], &[mean.clone()]].concat();
+            let [first, second, third] = trials.clone();
+            let rows = [first, second, third, mean.clone()];
             assert_eq!(flagged(&RULE, MACHINE, &rows), [false, false, false, outside], "{mean}");
             assert_eq!(flagged(&RULE, MACHINE, &[&trials[0], &mean]), [false; 2], "one trial");
+            // Others are not in the table, or these are of two tables.
+            for (from, to) in [("trial=3", "trial=9"), ("trial=3", "trial=1")] {
+                let rows = rows.clone().map(|row| row.replace(from, to));
+                assert_eq!(flagged(&RULE, MACHINE, &rows), [false; 4], "{to}");
+            }
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
             this is a note and the figure is valid. The rule examines 2 to 20 trials, where the \
             two differ by more than the printed digits.",
     advice: "Divide by n - 1.",
-    needs: "a deviation and its trials, 2 to 20",
+    needs: "a deviation and all its trials, 2 to 20",
     covers,
     examine,
 };
@@ -27,7 +27,7 @@ pub(super) const RULE: Rule = Rule {
 fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
     match figure.statistic {
         Statistic::Deviation if sheet.trials(figure).is_none() => {
-            Covers::Missing("the trials of the deviation are not in the table")
+            Covers::Missing("not all trials of the deviation are in the table")
         }
         Statistic::Deviation => Covers::Figure,
         _ => Covers::Nothing,
