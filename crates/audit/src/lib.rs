@@ -8,6 +8,7 @@ mod directions;
 mod equal_columns;
 mod facts;
 mod figure;
+mod guide;
 mod lines;
 mod machine;
 mod products;
@@ -26,6 +27,7 @@ use serde::Serialize;
 
 pub use facts::{choose, read_machines};
 pub use figure::{Figure, Metric, Statistic};
+pub use guide::{EXAMPLE, guide};
 pub use machine::Machine;
 pub use rules::{Covers, Rule};
 pub use sheet::Sheet;

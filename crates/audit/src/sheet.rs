@@ -124,6 +124,16 @@ impl Sheet {
         means.first().map(|i| &self.figures[*i])
     }
 
+    /// The figure of another operation at the same point: of the same statistic, else its mean or
+    /// the best that a report prints, as a row of sums may call itself otherwise.
+    pub(crate) fn summary(&self, figure: &Figure, operation: &str) -> Option<&Figure> {
+        let key = Key { operation: operation.to_owned(), ..Key::from_figure(figure) };
+        let point = (*self.keys.get(&key)?, figure.threads);
+        let mut statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
+        let same = statistics.find_map(|statistic| self.statistics.get(&(point, statistic)))?;
+        self.figures.get(*same.first()?)
+    }
+
     /// Whether the tool has any figure of another operation, at the same block.
     pub(crate) fn has_operation(&self, figure: &Figure, operation: &str) -> bool {
         let key = Key { operation: operation.to_owned(), ..Key::from_figure(figure) };

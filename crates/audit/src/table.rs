@@ -153,7 +153,8 @@ impl Row<'_> {
         let si = (!si.is_empty()).then(|| self.number("value_si", si)).transpose()?;
         let base = self.base(si_unit, metric, kind, si)?;
         let packets = [unit, si_unit].iter().any(|unit| units::is_packets(unit))
-            || kind.eq_ignore_ascii_case("pps");
+            || kind.eq_ignore_ascii_case("pps")
+            || operation.to_ascii_lowercase().contains("packet");
         Ok(Figure {
             index,
             line: self.line,

@@ -180,8 +180,8 @@ pub(crate) fn written(unit: &str) -> Option<Written> {
 /// Whether a rate's unit counts packets.
 pub(crate) fn is_packets(unit: &str) -> bool {
     let unit = spelling(unit).to_ascii_lowercase();
-    let of = |p: &&str| count(&unit).strip_suffix(*p).is_some_and(|rest| prefix(rest).is_some());
-    PACKETS.iter().any(|p| of(&p))
+    let mut prefixes = PACKETS.iter().filter_map(|word| count(&unit).strip_suffix(word));
+    prefixes.any(|rest| prefix(rest).is_some())
 }
 
 /// Without a remark in brackets, without spaces, with `/` for `per` and `u` for the Greek letter.

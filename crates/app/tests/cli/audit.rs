@@ -78,3 +78,29 @@ fn a_misspelt_fact_is_a_usage_error_with_the_nearest() {
     let says = "line 3: 'disk_link_bytes_per_second' is no known fact; did you mean";
     folder.run(&["audit", "t.csv", "--machine", "m.toml"]).refused(2, says);
 }
+
+#[test]
+fn the_example_of_the_explanation_works_as_it_stands() {
+    let folder = Folder::new();
+    let text = folder.run(&["explain", "audit"]).with(0).stdout;
+    for name in ["figures.csv", "machines.toml"] {
+        let (_, example) = text.split_once(&format!("\nExample: {name}\n\n")).unwrap();
+        folder.file(name, example.split("\n\n").next().unwrap().to_owned() + "\n");
+    }
+    let command = text.lines().last().unwrap();
+    let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    let printed = folder.run(&arguments).with(0).stdout;
+    assert!(printed.starts_with("9 figures: 9 valid, 0 not checked, 0 suspect"), "{printed}");
+    let help = folder.run(&["audit", "--help"]).with(0).stdout;
+    assert!(help.contains("proofmark explain audit"), "{help}");
+}
+
+#[test]
+fn what_no_rule_could_look_at_is_counted_beside_the_verdicts() {
+    let folder = Folder::new();
+    folder.file("t.csv", HEADER.to_owned() + GOOD + &GOOD.replace("disk", "memory"));
+    folder.file("m.toml", "[m]\ndisk_link_bytes_per_s = 6e8\n");
+    let printed = folder.run(&["audit", "t.csv", "--machine", "m.toml"]).with(0).stdout;
+    assert!(printed.starts_with("2 figures: 1 valid, 1 not checked, 0 suspect, 0 invalid"));
+    assert!(printed.contains("0  no claimed_memory_bytes_per_s is declared"), "{printed}");
+}

@@ -28,7 +28,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Memory, Metric::Throughput))?;
     let mut sum = 0.0;
     for workload in WORKLOADS {
-        sum += sheet.partner(figure, workload, Metric::Throughput)?.level()?;
+        sum += sheet.summary(figure, workload)?.level()?;
     }
     let converted = power_of_1024(rate / sum);
     ((rate / sum - 1.0).abs() <= PRINTED || converted.is_some()).then(|| {
@@ -59,6 +59,9 @@ mod tests {
             let rows = [&rows[..], &[("total", total)]].concat();
             let rows: Vec<_> =
                 rows.iter().map(|(o, v)| format!("memory {o} throughput {v} trial=max")).collect();
+            assert_eq!(flagged(&RULE, MACHINE, &rows), [false, false, false, false, is_sum]);
+            let row = format!("memory total throughput {total} trial=mean");
+            let rows = [&rows[..4], &[row]].concat();
             assert_eq!(flagged(&RULE, MACHINE, &rows), [false, false, false, false, is_sum]);
         }
     }

@@ -105,6 +105,7 @@ mod tests {
                     ("network forward rate 2.05e6 unit=packets/s block=1500", None),
                     ("network forward rate 2.07e6 unit=packets/s block=1500", INVALID),
                     ("network forward pps 37.3e6 base_unit=ops/s", INVALID),
+                    ("network small_packets rate 37.3e6", INVALID),
                     // Many transactions may be in a packet.
                     ("network tcp_rr rate 60e6 unit=ops/s", None),
                 ][..],
