@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{clean, did_you_mean};
 use toml::{Spanned, Value};
 
-use crate::table::shown;
+use crate::row::shown;
 use crate::words::nearest;
 use crate::{InputError, Machine};
 
@@ -62,7 +62,7 @@ pub(crate) const TEXTS: [(&str, &str); 2] =
     [("machine", "what it is, in words"), ("note", "anything else, in words")];
 
 /// Parts of keys that people try, and what holds the fact; the first part that a key has counts.
-const TRIED: [(&str, &str); 15] = [
+const TRIED: [(&str, &str); 17] = [
     ("iops", "disk_limit_operations_per_s"),
     ("ops", "disk_limit_operations_per_s"),
     ("rpm", "disk_limit_operations_per_s"),
@@ -70,6 +70,8 @@ const TRIED: [(&str, &str); 15] = [
     ("packet", "network_limit_packets_per_s"),
     ("link_speed", "network_link_bits_per_s"),
     ("bandwidth_network", "network_link_bits_per_s"),
+    ("gbps", "network_link_bits_per_s"),
+    ("mbps", "network_link_bits_per_s"),
     ("nic", "network_link_bits_per_s"),
     ("ethernet", "network_link_bits_per_s"),
     ("ghz", "clock_hz_nominal"),
@@ -100,7 +102,14 @@ pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError
         InputError(format!("line {line}: {why}"))
     };
     let tables: BTreeMap<String, BTreeMap<Spanned<String>, Spanned<Value>>> = toml::from_str(text)
-        .map_err(|e| at(e.span().map_or(0, |span| span.start), clean(e.message())))?;
+        .map_err(|e| {
+            // Only what stands outside a table has a type that is not expected.
+            let why = match e.message().starts_with("invalid type") {
+                true => "no table of facts; write [NAME] above the facts of a machine".to_owned(),
+                false => clean(e.message()),
+            };
+            at(e.span().map_or(0, |span| span.start), why)
+        })?;
     let mut machines = BTreeMap::new();
     for (name, facts) in tables {
         let mut machine = Machine::default();
@@ -210,7 +219,8 @@ mod tests {
             ("[a]\n[a.b]\ncores = 1\n", "line 2: 'b' is no known fact"),
             ("[a\n", "line 1: "),
             ("[b]\na = \n", "line 2: "),
-            ("a = 3\n", "line 1: "),
+            ("cpus = 3\n[a]\n", "line 1: no table of facts; write [NAME] above"),
+            ("[[a]]\ncpus = 3\n", "line 1: no table of facts;"),
         ] {
             let text = read_machines(text).unwrap_err().to_string();
             assert!(text.starts_with(why) && text.lines().count() == 1, "{text}");

@@ -48,7 +48,7 @@ fn columns() -> [(&'static str, String); 12] {
     };
     let bases = words::BASES.iter().map(|(word, _)| *word).collect();
     [
-        ("subsystem", list(words::SUBSYSTEMS.iter().map(|(word, _)| *word).collect())),
+        ("subsystem", list(words::subsystems().iter().map(|(word, _)| *word).collect())),
         ("tool", "the program, as the report calls it".to_owned()),
         ("operation", OPERATION.to_owned()),
         ("metric", metrics()),
@@ -90,14 +90,15 @@ fn metrics() -> String {
 
 fn units() -> String {
     let data: Vec<&str> = units::DATA.iter().map(|(word, _)| *word).collect();
-    let times: Vec<&str> = units::TIMES.iter().map(|(word, _)| *word).collect();
+    let parts: Vec<&str> = units::PARTS.iter().map(|(part, _)| *part).skip(1).collect();
     format!(
         "the unit as printed, or empty, with a remark in brackets if need be. Throughput: {} with \
          a prefix (k, M, G, T; Ki, Mi, Gi, Ti) and /s, /sec, ps. Rate: {} with a prefix and /s, \
-         /sec, ps. Latency: {}, {}; also per operation (ns/access). Loss: {}",
+         /sec, ps. Latency: {} with a prefix ({}); {}; also per operation (ns/access). Loss: {}",
         data.join(", "),
         units::EVENTS.join(", "),
-        times.join(", "),
+        units::TIMES.join(", "),
+        parts.join(", "),
         units::CYCLES.join(", "),
         units::SHARES.join(", ")
     )

@@ -56,7 +56,7 @@ pub(crate) const DATA: [(&str, Base); 10] = [
     ("b", Base::Bits),
 ];
 /// What a rate counts, in any case; each with a prefix, and by the second.
-pub(crate) const EVENTS: [&str; 42] = [
+pub(crate) const EVENTS: [&str; 76] = [
     "op",
     "ops",
     "operation",
@@ -67,6 +67,9 @@ pub(crate) const EVENTS: [&str; 42] = [
     "ios",
     "flop",
     "flops",
+    "instruction",
+    "instructions",
+    "i",
     "packet",
     "packets",
     "pkt",
@@ -78,6 +81,7 @@ pub(crate) const EVENTS: [&str; 42] = [
     "p",
     "transaction",
     "transactions",
+    "txn",
     "t",
     "tx",
     "request",
@@ -96,15 +100,45 @@ pub(crate) const EVENTS: [&str; 42] = [
     "calls",
     "access",
     "accesses",
+    "lookup",
+    "lookups",
     "update",
+    "updates",
     "ups",
+    "lups",
+    "edges",
+    "teps",
+    "iteration",
     "iterations",
+    "it",
+    "record",
+    "records",
+    "row",
+    "rows",
+    "file",
+    "files",
+    "commit",
+    "commits",
+    "sync",
+    "syncs",
+    "fsyncs",
+    "connection",
+    "connections",
+    "conn",
+    "c",
+    "key",
+    "keys",
+    "block",
+    "blocks",
+    "hash",
+    "hashes",
+    "h",
 ];
 /// Those of [`EVENTS`] that are packets of a network.
 const PACKETS: [&str; 9] =
     ["packet", "packets", "pkt", "pkts", "frame", "frames", "datagram", "datagrams", "p"];
 /// What a time may be the time of, besides [`EVENTS`] and [`DATA`].
-const ITEMS: [&str; 5] = ["block", "batch", "iteration", "hop", "line"];
+const ITEMS: [&str; 4] = ["batch", "iter", "hop", "line"];
 /// Prefixes: power of 1000, and whether 1024 is meant for sure.
 const PREFIXES: [(&str, i32, bool); 21] = [
     ("", 0, false),
@@ -129,40 +163,24 @@ const PREFIXES: [(&str, i32, bool); 21] = [
     ("giga", 3, false),
     ("Giga", 3, false),
 ];
-/// Units of time, in small letters; with seconds.
-pub(crate) const TIMES: [(&str, f64); 26] = [
-    ("s", 1.0),
-    ("sec", 1.0),
-    ("secs", 1.0),
-    ("second", 1.0),
-    ("seconds", 1.0),
-    ("min", 60.0),
-    ("minutes", 60.0),
-    ("ms", 1e-3),
-    ("msec", 1e-3),
-    ("msecs", 1e-3),
-    ("millisecond", 1e-3),
-    ("milliseconds", 1e-3),
-    ("us", 1e-6),
-    ("usec", 1e-6),
-    ("usecs", 1e-6),
-    ("microsecond", 1e-6),
-    ("microseconds", 1e-6),
-    ("microsec", 1e-6),
-    ("ns", 1e-9),
-    ("nsec", 1e-9),
-    ("nsecs", 1e-9),
-    ("nanosecond", 1e-9),
-    ("nanoseconds", 1e-9),
-    ("nanosec", 1e-9),
-    ("ps", 1e-12),
-    ("picoseconds", 1e-12),
+/// Words of a second, in small letters; each with a prefix.
+pub(crate) const TIMES: [&str; 5] = ["s", "sec", "secs", "second", "seconds"];
+pub(crate) const PARTS: [(&str, f64); 9] = [
+    ("", 1.0),
+    ("m", 1e-3),
+    ("milli", 1e-3),
+    ("u", 1e-6),
+    ("micro", 1e-6),
+    ("n", 1e-9),
+    ("nano", 1e-9),
+    ("p", 1e-12),
+    ("pico", 1e-12),
 ];
 /// A latency that a clock would convert, in small letters.
 pub(crate) const CYCLES: [&str; 6] = ["cycle", "cycles", "clock", "clocks", "clk", "tsc"];
 /// Units of a loss.
 pub(crate) const SHARES: [&str; 4] = ["%", "percent", "ratio", "ppm"];
-const SECOND: [&str; 4] = ["/s", "/sec", "/second", "/secs"];
+const SECOND: [&str; 4] = ["s", "sec", "second", "secs"];
 
 /// A unit as written, if every part of it is known. A remark in brackets after it is none of it.
 pub(crate) fn written(unit: &str) -> Option<Written> {
@@ -196,13 +214,17 @@ fn spelling(unit: &str) -> String {
 
 /// What is counted of `thing per second`: the thing.
 fn count(unit: &str) -> &str {
-    let by = SECOND.iter().find_map(|by| unit.strip_suffix(by));
-    by.or_else(|| unit.strip_suffix("ps")).unwrap_or(unit)
+    match unit.rsplit_once('/') {
+        Some((thing, by)) if SECOND.iter().any(|second| second.eq_ignore_ascii_case(by)) => thing,
+        _ => unit.strip_suffix("ps").unwrap_or(unit),
+    }
 }
 
 fn time(lower: &str) -> Option<Written> {
     let (head, of) = lower.split_once('/').map_or((lower, None), |(head, of)| (head, Some(of)));
-    let factor = TIMES.iter().find(|(word, _)| *word == head).map(|(_, factor)| *factor);
+    let mut prefixes = TIMES.iter().filter_map(|word| head.strip_suffix(word));
+    let factor = prefixes.find_map(|prefix| PARTS.iter().find(|(part, _)| *part == prefix));
+    let factor = factor.map(|(_, factor)| *factor);
     let cycles = CYCLES.contains(&head);
     match of {
         _ if factor.is_none() && !cycles => None,
@@ -289,7 +311,8 @@ pub(crate) fn usual(metric: Metric) -> Vec<String> {
         }
         Metric::Rate => with(&plain, &["ops/s", "OPS", "IOPS", "FLOPS", "FLOP/s", "pps", "tps"]),
         Metric::Latency | Metric::Other => {
-            TIMES.iter().map(|(word, _)| *word).chain(CYCLES).map(str::to_owned).collect()
+            let cycles = CYCLES.map(str::to_owned).to_vec();
+            [with(&["", "m", "u", "n"], &TIMES), cycles].concat()
         }
     }
 }
@@ -334,6 +357,8 @@ mod tests {
             ("tps", Operations, 1.0, 1),
             ("GUPS", Operations, 1e9, 1),
             ("TPS", Operations, 1.0, 1),
+            ("MIPS", Operations, 1e6, 1),
+            ("MB/S", Bytes, 1e6, 3),
         ] {
             let written = written(unit).unwrap_or_else(|| panic!("{unit}"));
             let found = written.factors(base).unwrap_or_else(|| panic!("{unit}: {written:?}"));

@@ -7,12 +7,9 @@ use crate::figure::{Metric, Statistic};
 use crate::units::Base;
 
 /// Words of the column `subsystem`.
-pub(crate) const SUBSYSTEMS: &[(&str, Subsystem)] = &[
-    ("cpu", Subsystem::Cpu),
-    ("memory", Subsystem::Memory),
-    ("disk", Subsystem::Disk),
-    ("network", Subsystem::Network),
-];
+pub(crate) fn subsystems() -> Vec<(&'static str, Subsystem)> {
+    Subsystem::ALL.into_iter().map(|subsystem| (subsystem.as_str(), subsystem)).collect()
+}
 
 /// Words of the column `metric`.
 pub(crate) const METRICS: &[(&str, Metric)] = &[

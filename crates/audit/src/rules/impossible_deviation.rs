@@ -1,6 +1,6 @@
 //! `impossible_deviation`: a deviation that no trials can have.
 
-use proofmark_model::{Finding, Severity};
+use proofmark_model::{Finding, Pace, Severity};
 
 use super::Rule;
 use crate::{Figure, Metric, Sheet, Statistic};
@@ -16,7 +16,8 @@ pub(super) const RULE: Rule = Rule {
     title: "deviation that the trials cannot have",
     about: "The sample deviation of n trials is at most half their range x sqrt(n / (n - 1)): half \
             of them at each end. A larger one is suspect. If the trials are not in the table, the \
-            deviation of a rate more than 3 times its mean is suspect: for n values of at least \
+            deviation of a rate, or of a latency of CPU or memory, more than 3 times its mean is \
+            suspect: for n values of at least \
             0 the deviation is at most sqrt(n) x mean, so ten trials would be needed, nine of \
             them 0.",
     advice: "Compute it again from all trials, in the unit of the mean.",
@@ -46,10 +47,15 @@ fn of_trials(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     })
 }
 
-/// The deviation of a time may be one over operations, of which there are many.
+/// Tools print the deviation of a device's latency over its operations, of which there are many;
+/// those of CPUs and memory are timed in loops.
 fn of_mean(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let rate = matches!(figure.metric, Metric::Rate | Metric::Throughput);
-    let mean = sheet.mean(figure).filter(|_| rate)?;
+    let over_trials = match figure.metric {
+        Metric::Rate | Metric::Throughput => true,
+        Metric::Latency => figure.subsystem.pace() != Pace::Device,
+        Metric::Other => false,
+    };
+    let mean = sheet.mean(figure).filter(|_| over_trials)?;
     let (deviation, mean) = match figure.unit == mean.unit {
         true => (figure.value, mean.value),
         false => (figure.size()?, mean.size()?),
@@ -89,6 +95,7 @@ mod tests {
             ("disk read rate 300 trial=mean", "disk write rate 3000 trial=sd", false),
             // Over operations, of which one may be very late.
             ("disk read latency 1e-4 trial=mean", "disk read latency 1e-3 trial=sd", false),
+            ("memory read latency 1e-7 trial=mean", "memory read latency 1e-6 trial=sd", true),
             (
                 "memory read throughput 1e-4 trial=mean printed=0.1 unit=kB/s",
                 "memory read throughput 1e-3 trial=sd printed=1 unit=B/s",
