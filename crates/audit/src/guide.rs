@@ -96,7 +96,7 @@ fn units() -> String {
          a prefix (k, M, G, T; Ki, Mi, Gi, Ti) and /s, /sec, ps. Rate: {} with a prefix and /s, \
          /sec, ps. Latency: {} with a prefix ({}); {}; also per operation (ns/access). Loss: {}",
         data.join(", "),
-        units::EVENTS.join(", "),
+        units::EVENTS.replace(' ', ", "),
         units::TIMES.join(", "),
         parts.join(", "),
         units::CYCLES.join(", "),

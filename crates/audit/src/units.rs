@@ -56,113 +56,19 @@ pub(crate) const DATA: [(&str, Base); 10] = [
     ("b", Base::Bits),
 ];
 /// What a rate counts, in any case; each with a prefix, and by the second.
-pub(crate) const EVENTS: [&str; 76] = [
-    "op",
-    "ops",
-    "operation",
-    "operations",
-    "iop",
-    "iops",
-    "io",
-    "ios",
-    "flop",
-    "flops",
-    "instruction",
-    "instructions",
-    "i",
-    "packet",
-    "packets",
-    "pkt",
-    "pkts",
-    "frame",
-    "frames",
-    "datagram",
-    "datagrams",
-    "p",
-    "transaction",
-    "transactions",
-    "txn",
-    "t",
-    "tx",
-    "request",
-    "requests",
-    "req",
-    "r",
-    "query",
-    "queries",
-    "q",
-    "event",
-    "events",
-    "message",
-    "messages",
-    "msg",
-    "call",
-    "calls",
-    "access",
-    "accesses",
-    "lookup",
-    "lookups",
-    "update",
-    "updates",
-    "ups",
-    "lups",
-    "edges",
-    "teps",
-    "iteration",
-    "iterations",
-    "it",
-    "record",
-    "records",
-    "row",
-    "rows",
-    "file",
-    "files",
-    "commit",
-    "commits",
-    "sync",
-    "syncs",
-    "fsyncs",
-    "connection",
-    "connections",
-    "conn",
-    "c",
-    "key",
-    "keys",
-    "block",
-    "blocks",
-    "hash",
-    "hashes",
-    "h",
-];
+pub(crate) const EVENTS: &str = "op ops operation operations iop iops io ios flop flops instruction instructions i packet \
+    packets pkt pkts frame frames datagram datagrams p transaction transactions txn t tx \
+    request requests req r query queries q event events message messages msg call calls \
+    access accesses lookup lookups update updates ups lups edges teps iteration iterations \
+    it record records row rows file files commit commits sync syncs fsyncs connection \
+    connections conn c key keys block blocks hash hashes h";
 /// Those of [`EVENTS`] that are packets of a network.
-const PACKETS: [&str; 9] =
-    ["packet", "packets", "pkt", "pkts", "frame", "frames", "datagram", "datagrams", "p"];
+const PACKETS: &str = "packet packets pkt pkts frame frames datagram datagrams p";
 /// What a time may be the time of, besides [`EVENTS`] and [`DATA`].
-const ITEMS: [&str; 4] = ["batch", "iter", "hop", "line"];
-/// Prefixes: power of 1000, and whether 1024 is meant for sure.
-const PREFIXES: [(&str, i32, bool); 21] = [
-    ("", 0, false),
-    ("k", 1, false),
-    ("K", 1, false),
-    ("Ki", 1, true),
-    ("m", 2, false),
-    ("M", 2, false),
-    ("Mi", 2, true),
-    ("g", 3, false),
-    ("G", 3, false),
-    ("Gi", 3, true),
-    ("t", 4, false),
-    ("T", 4, false),
-    ("Ti", 4, true),
-    ("P", 5, false),
-    ("ki", 1, true),
-    ("kilo", 1, false),
-    ("Kilo", 1, false),
-    ("mega", 2, false),
-    ("Mega", 2, false),
-    ("giga", 3, false),
-    ("Giga", 3, false),
-];
+const ITEMS: &str = "batch iter hop line";
+/// Prefixes by power of 1000; with an `i` after the letter they are powers of 1024.
+const PREFIXES: [[&str; 2]; 6] =
+    [["", ""], ["k", "kilo"], ["m", "mega"], ["g", "giga"], ["t", "tera"], ["p", "peta"]];
 /// Words of a second, in small letters; each with a prefix.
 pub(crate) const TIMES: [&str; 5] = ["s", "sec", "secs", "second", "seconds"];
 pub(crate) const PARTS: [(&str, f64); 9] = [
@@ -198,7 +104,7 @@ pub(crate) fn written(unit: &str) -> Option<Written> {
 /// Whether a rate's unit counts packets.
 pub(crate) fn is_packets(unit: &str) -> bool {
     let unit = spelling(unit).to_ascii_lowercase();
-    let mut prefixes = PACKETS.iter().filter_map(|word| count(&unit).strip_suffix(word));
+    let mut prefixes = PACKETS.split(' ').filter_map(|word| count(&unit).strip_suffix(word));
     prefixes.any(|rest| prefix(rest).is_some())
 }
 
@@ -231,7 +137,7 @@ fn time(lower: &str) -> Option<Written> {
         Some(of) if DATA.iter().any(|(word, _)| word.eq_ignore_ascii_case(of)) => {
             Some(Written::TimePerByte)
         }
-        Some(of) if !EVENTS.contains(&of) && !ITEMS.contains(&of) => None,
+        Some(of) if !EVENTS.split(' ').chain(ITEMS.split(' ')).any(|word| word == of) => None,
         _ => Some(factor.map_or(Written::Unconverted, |f| Written::Of(Base::Seconds, vec![f]))),
     }
 }
@@ -255,15 +161,22 @@ fn data(noun: &str) -> Option<Written> {
 
 fn events(noun: &str) -> Option<Written> {
     let lower = noun.to_ascii_lowercase();
-    let power = EVENTS.iter().find_map(|word| {
+    let power = EVENTS.split(' ').find_map(|word| {
         let rest = noun.get(..lower.strip_suffix(word)?.len())?;
         prefix(rest).filter(|(_, binary)| !binary).map(|(power, _)| power)
     })?;
     Some(Written::Of(Base::Operations, vec![1000_f64.powi(power)]))
 }
 
+/// The power of 1000 of a prefix, and whether 1024 is meant for sure.
 fn prefix(text: &str) -> Option<(i32, bool)> {
-    PREFIXES.iter().find(|(word, ..)| *word == text).map(|(_, power, binary)| (*power, *binary))
+    let lower = text.to_ascii_lowercase();
+    let (decimal, binary) = match lower.strip_suffix('i') {
+        Some(letter) => (letter, true),
+        None => (lower.as_str(), false),
+    };
+    let power = PREFIXES.iter().zip(0..).find(|(words, _)| words.contains(&decimal))?.1;
+    (power > 0 || !binary).then_some((power, binary))
 }
 
 impl Written {

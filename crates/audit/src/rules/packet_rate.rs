@@ -49,18 +49,18 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = packets(figure)?;
     let frame = figure.block.map_or(LEAST_FRAME, |b| (b as f64).max(LEAST_FRAME));
     let link = sheet.machine().network_limit(figure);
-    let on_the_link = Limit { most: link.most / 8.0 / (frame + AROUND), ..link };
+    // Of a throughput the link is another rule's.
+    let on_the_link = Some(Limit { most: link.most / 8.0 / (frame + AROUND), ..link })
+        .filter(|limit| figure.metric == Metric::Rate && rate > limit.most);
     let allowed = sheet.machine().network_limit_packets_per_s.map(|most| Limit {
-        most: most * LET_THROUGH,
+        most,
         whose: "the provider or the adapter allows",
         severity: Severity::Invalid,
     });
-    let exceeded = |limit: &Limit| rate > limit.most;
-    // Of a throughput the link is another rule's.
-    let on_the_link = Some(on_the_link).filter(|_| figure.metric == Metric::Rate);
-    let limit = allowed.filter(exceeded).or(on_the_link.filter(exceeded))?;
+    let allowed = allowed.filter(|limit| rate > limit.most * LET_THROUGH);
+    let limit = allowed.or(on_the_link)?;
     let [shown, most] = [rate, limit.most].map(|n| format!("{:.4}", n / 1e6));
-    let frames = if allowed.is_some_and(|a| a == limit) {
+    let frames = if allowed.is_some() {
         String::new()
     } else {
         format!(" in frames of {frame:.0} B, which take {:.0} B", frame + AROUND)
