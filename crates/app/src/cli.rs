@@ -235,6 +235,8 @@ pub struct ImportArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+'proofmark explain audit' has the words of both files, and an example.")]
 pub struct AuditArgs {
     /// The figures as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
     /// value, unit_as_written, value_si, si_unit

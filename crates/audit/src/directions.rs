@@ -36,7 +36,7 @@ mod tests {
     use crate::testing::figures;
 
     fn both(subsystem: &str, tool: &str, operation: &str) -> bool {
-        let row = format!("{subsystem},{tool},{operation},throughput,,,,1,x,1,y\n");
+        let row = format!("{subsystem},{tool},{operation},throughput,,,,1,,1,bits/s\n");
         super::both(&figures(&row)[0])
     }
 

@@ -1,33 +1,12 @@
-//! One published figure, and the CSV that holds them.
+//! One published figure.
 
-use std::io::Read;
-
-use proofmark_model::{Subsystem, clean_excerpt};
+use proofmark_model::Subsystem;
 use serde::Serialize;
 
-use crate::InputError;
+use crate::units::{Base, Written};
 
-/// Most rows that are read: some thousand times the largest report known.
-const MOST_ROWS: u64 = 4_000_000;
-/// Longest text in a cell, in bytes.
-const LONGEST_CELL: usize = 1000;
 /// A device moves whole sectors, of 512 bytes at the least.
 const SECTOR: f64 = 512.0;
-/// Columns that must be there, once; others are ignored.
-pub(crate) const COLUMNS: [&str; 11] = [
-    "subsystem",
-    "tool",
-    "operation",
-    "metric",
-    "block_size_bytes",
-    "threads",
-    "trial",
-    "value",
-    "unit_as_written",
-    "value_si",
-    "si_unit",
-];
-
 /// What kind of quantity a figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
@@ -39,6 +18,18 @@ pub enum Metric {
     Latency,
     /// Anything else, such as the time of a whole trial, jitter or loss.
     Other,
+}
+
+impl Metric {
+    /// Its word.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Rate => "rate",
+            Self::Throughput => "throughput",
+            Self::Latency => "latency",
+            Self::Other => "other",
+        }
+    }
 }
 
 /// Which of a point's numbers a figure is.
@@ -90,139 +81,54 @@ pub struct Figure {
     /// The unit as printed.
     #[serde(rename = "unit_as_written")]
     pub unit: String,
+    /// What that means.
+    #[serde(skip)]
+    pub(crate) written: Written,
     /// The number in `si_unit`; `None`: not convertible.
     #[serde(rename = "value_si")]
     pub si: Option<f64>,
     /// `bytes/s`, `bits/s`, `ops/s` or `seconds`; empty: none.
     pub si_unit: String,
-}
-
-/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order; else the
-/// first line that is not as it must be, and why.
-pub fn read_figures(input: impl Read) -> Result<Vec<Figure>, InputError> {
-    read_at_most(input, MOST_ROWS)
-}
-
-fn read_at_most(input: impl Read, most: u64) -> Result<Vec<Figure>, InputError> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
-    let headers = reader.headers().map_err(|e| row_error(&e))?;
-    let mut places = [0; COLUMNS.len()];
-    for (place, column) in places.iter_mut().zip(COLUMNS) {
-        let mut named = headers.iter().zip(0..).filter(|(header, _)| *header == column);
-        *place = match (named.next(), named.next()) {
-            (Some((_, place)), None) => place,
-            (found, _) => {
-                let what = if found.is_some() { "there twice" } else { "missing" };
-                let list = COLUMNS.join(",");
-                let why =
-                    format!("line 1: column '{column}' is {what}; the header must name {list}");
-                return Err(InputError(why));
-            }
-        };
-    }
-    let mut figures = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|e| row_error(&e))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        if figures.len() as u64 >= most {
-            return Err(InputError(format!("line {line}: more than {most} figures")));
-        }
-        figures.push(figure(places.map(|place| &record[place]), line, figures.len())?);
-    }
-    match figures.is_empty() {
-        true => Err(InputError("no figures after the header".to_owned())),
-        false => Ok(figures),
-    }
-}
-
-/// A row that is no CSV, is cut off, or is not UTF-8; line 0 where the reader does not know it.
-fn row_error(error: &csv::Error) -> InputError {
-    let line = error.position().map_or(0, csv::Position::line);
-    let reason = match error.kind() {
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("{len} cells, but the header has {expected_len}")
-        }
-        csv::ErrorKind::Io(e) => return InputError(format!("cannot read the figures: {e}")),
-        csv::ErrorKind::Utf8 { .. } => "not UTF-8".to_owned(),
-        _ => error.to_string(),
-    };
-    InputError(format!("line {line}: {reason}"))
-}
-
-/// The figure of a row, whose cells are in the order of [`COLUMNS`].
-fn figure(cells: [&str; 11], line: u64, index: usize) -> Result<Figure, InputError> {
-    let wrong = |column: &str, found: &str, wanted: &str| {
-        let found = shown(found);
-        InputError(format!("line {line}: column '{column}' holds '{found}', expected {wanted}"))
-    };
-    if let Some((column, text)) = COLUMNS.iter().zip(cells).find(|(_, t)| t.len() > LONGEST_CELL) {
-        return Err(wrong(column, text, "a text of at most 1000 bytes"));
-    }
-    let [subsystem, tool, operation, kind, block, threads, trial, value, unit, si, si_unit] = cells;
-    let known = Subsystem::ALL.into_iter().find(|s| s.as_str().eq_ignore_ascii_case(subsystem));
-    let subsystem =
-        known.ok_or_else(|| wrong("subsystem", subsystem, "cpu, memory, disk or network"))?;
-    let count = |column, text: &str| match text {
-        "" => Ok(None),
-        text => match text.parse::<u64>() {
-            Ok(n) if n > 0 => Ok(Some(n)),
-            _ => Err(wrong(column, text, "a whole number above 0")),
-        },
-    };
-    let number = |column, text: &str| match text.parse::<f64>() {
-        Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
-        _ => Err(wrong(column, text, "a finite number of at least 0")),
-    };
-    Ok(Figure {
-        index,
-        line,
-        subsystem,
-        tool: tool.to_owned(),
-        operation: operation.to_ascii_lowercase(),
-        metric_name: kind.to_owned(),
-        metric: metric(kind),
-        block: count("block_size_bytes", block)?,
-        threads: count("threads", threads)?,
-        statistic_name: trial.to_owned(),
-        statistic: statistic(trial),
-        value: number("value", value)?,
-        unit: unit.to_owned(),
-        si: (!si.is_empty()).then(|| number("value_si", si)).transpose()?,
-        si_unit: si_unit.to_owned(),
-    })
-}
-
-fn metric(text: &str) -> Metric {
-    match text.to_ascii_lowercase().as_str() {
-        "rate" | "iops" => Metric::Rate,
-        "throughput" | "bandwidth" => Metric::Throughput,
-        "latency" => Metric::Latency,
-        _ => Metric::Other,
-    }
-}
-
-fn statistic(text: &str) -> Statistic {
-    match text.to_ascii_lowercase().as_str() {
-        "mean" | "average" | "avg" | "median" => Statistic::Mean,
-        "sd" | "std" | "stddev" | "stdev" | "std dev" | "deviation" => Statistic::Deviation,
-        other => other.parse().map_or(Statistic::Other, Statistic::Trial),
-    }
-}
-
-/// A cell for an error message: short, and without what would steer a terminal.
-fn shown(text: &str) -> String {
-    let mut out: String = clean_excerpt(text, 40);
-    if out.len() < text.len() {
-        out.push_str("...");
-    }
-    out
+    /// What that means.
+    #[serde(skip)]
+    pub(crate) base: Option<Base>,
+    /// Whether a rate counts packets.
+    #[serde(skip)]
+    pub(crate) packets: bool,
 }
 
 impl Figure {
-    /// The figure in base units, unless it is a deviation: that is no rate and no time of an
-    /// operation, so limits of these do not hold for it.
+    /// The figure in base units, of a network's throughput in bit/s and of any other in B/s,
+    /// unless it is a deviation: that is no rate and no time of an operation, so limits of these
+    /// do not hold for it.
     pub(crate) fn level(&self) -> Option<f64> {
-        self.si.filter(|_| self.statistic != Statistic::Deviation)
+        self.size().filter(|_| self.statistic != Statistic::Deviation)
+    }
+
+    /// The same, of a deviation too.
+    pub(crate) fn size(&self) -> Option<f64> {
+        let factor = match (self.base?, self.subsystem) {
+            (Base::Bytes, Subsystem::Network) => 8.0,
+            (Base::Bits, Subsystem::Cpu | Subsystem::Memory | Subsystem::Disk) => 0.125,
+            _ => 1.0,
+        };
+        Some(self.si? * factor)
+    }
+
+    /// Half a unit of the last digit that is printed, as a share of the number: `0.13` is of
+    /// 0.125 to 0.135, and so off by 4 % at most. Zeros at the end are not known to be digits.
+    pub(crate) fn rounding(&self) -> f64 {
+        let text = self.value.to_string();
+        let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let half = 0.5 * 10_f64.powi(-(decimals.min(300) as i32));
+        if self.value > 0.0 { half / self.value } else { 0.0 }
+    }
+
+    /// Bytes that a device moves for an operation of the block: whole sectors where the order is
+    /// random, since neighbours in a sector are not asked for together.
+    pub(crate) fn moved(&self) -> Option<f64> {
+        let block = self.block? as f64;
+        Some(if self.is_random() { block.max(SECTOR) } else { block })
     }
 
     /// What a disk would have to carry for it, in B/s: of a rate of operations their blocks; a
@@ -231,107 +137,25 @@ impl Figure {
         if self.subsystem != Subsystem::Disk {
             return None;
         }
-        let (level, block) = (self.level()?, self.block.map(|b| b as f64));
-        let random = self.operation.contains("rand");
-        let sectors = block.filter(|b| random && *b < SECTOR).map_or(1.0, |b| SECTOR / b);
+        let level = self.level()?;
         match self.metric {
-            Metric::Throughput => Some(level * sectors),
-            Metric::Rate => Some(level * block? * sectors),
-            Metric::Latency if level > 0.0 => Some(block? / level),
+            Metric::Throughput => {
+                let sectors = self.moved().zip(self.block).map(|(moved, b)| moved / b as f64);
+                Some(level * sectors.unwrap_or(1.0))
+            }
+            Metric::Rate => Some(level * self.moved()?),
+            Metric::Latency if level > 0.0 => Some(self.moved()? / level),
             _ => None,
         }
+    }
+
+    /// Whether the operation says that its order is random.
+    pub(crate) fn is_random(&self) -> bool {
+        self.operation.contains("rand")
     }
 
     /// Whether it is of that subsystem and kind.
     pub(crate) fn is(&self, subsystem: Subsystem, metric: Metric) -> bool {
         self.subsystem == subsystem && self.metric == metric
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const HEADER: &str = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,unit_as_written,value_si,si_unit\n";
-
-    struct Fails;
-
-    impl Read for Fails {
-        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
-            Err(std::io::Error::other("gone"))
-        }
-    }
-
-    fn error(rows: &str) -> String {
-        read_figures(format!("{HEADER}{rows}").as_bytes()).unwrap_err().to_string()
-    }
-
-    #[test]
-    fn a_row_becomes_a_figure() {
-        let rows = " Disk ,fio,SEQ_READ,throughput, 4096,,std dev, 1.5,MB/s,,bytes/s\n";
-        let all = read_figures(format!("{HEADER}{rows}").as_bytes()).unwrap();
-        let [f] = all.as_slice() else { panic!("{all:?}") };
-        assert_eq!((f.line, f.block, f.threads, f.si), (2, Some(4096), None, None));
-        assert_eq!((f.operation.as_str(), f.statistic), ("seq_read", Statistic::Deviation));
-        assert_eq!(f.metric, Metric::Throughput);
-    }
-
-    #[test]
-    fn errors_name_line_column_and_what_is_wanted() {
-        let good = "disk,fio,seq_read,throughput,4096,1,1,1.5,MB/s,1.5e6,bytes/s\n";
-        let long = format!("disk,{},r,rate,,,,1,x,1,y\n", "t".repeat(1001));
-        for (row, says) in [
-            ("tape,fio,r,rate,,,,1,x,1,y\n", "line 3: column 'subsystem' holds 'tape'"),
-            ("disk,fio,r,rate,-1,,,1,x,1,y\n", "line 3: column 'block_size_bytes' holds '-1'"),
-            ("disk,fio,r,rate,,0,,1,x,1,y\n", "line 3: column 'threads' holds '0'"),
-            ("disk,fio,r,rate,,,,NaN,x,1,y\n", "line 3: column 'value' holds 'NaN'"),
-            ("disk,fio,r,rate,,,,-3,x,1,y\n", "line 3: column 'value' holds '-3'"),
-            ("disk,fio,r,rate,,,,,x,1,y\n", "line 3: column 'value' holds ''"),
-            ("disk,fio,r,rate,,,,1,x,inf,y\n", "line 3: column 'value_si' holds 'inf'"),
-            ("disk,fio,r,rate,,,,1\n", "line 3: 8 cells, but the header has 11"),
-            (&long, "line 3: column 'tool'"),
-        ] {
-            let text = error(&format!("{good}{row}"));
-            assert!(text.starts_with(says), "{text}");
-        }
-        let bad = format!("disk,f,r,rate,,,,\u{1b}[2J{},x,1,y\n", "9".repeat(60));
-        let text = error(&bad);
-        assert!(!text.contains('\u{1b}') && text.contains("...") && text.len() < 120, "{text}");
-        let three = format!("{HEADER}{}", good.repeat(3));
-        assert_eq!(read_at_most(three.as_bytes(), 3).unwrap().len(), 3);
-        let text = read_at_most(three.as_bytes(), 2).unwrap_err().to_string();
-        assert_eq!(text, "line 4: more than 2 figures");
-    }
-
-    #[test]
-    fn a_file_without_figures_is_refused() {
-        let text = |input: &mut dyn Read| read_figures(input).unwrap_err().to_string();
-        assert_eq!(text(&mut HEADER.as_bytes()), "no figures after the header");
-        let missing = text(&mut "subsystem,tool\n".as_bytes());
-        assert!(missing.starts_with("line 1: column 'operation' is missing"), "{missing}");
-        let twice = text(&mut format!("tool,{HEADER}").as_bytes());
-        assert!(twice.starts_with("line 1: column 'tool' is there twice"), "{twice}");
-        assert!(text(&mut &b"\xff\xfe\n"[..]).contains("UTF-8"));
-        assert_eq!(text(&mut Fails), "cannot read the figures: gone");
-    }
-
-    #[test]
-    fn words_of_reports_are_understood() {
-        for (words, is) in [
-            (&["throughput", "Bandwidth"][..], Metric::Throughput),
-            (&["rate", "IOPS"], Metric::Rate),
-            (&["latency"], Metric::Latency),
-            (&["jitter", ""], Metric::Other),
-        ] {
-            assert!(words.iter().all(|w| metric(w) == is), "{words:?}");
-        }
-        for (words, is) in [
-            (&["mean", "Average", "avg", "median"][..], Statistic::Mean),
-            (&["sd", "std", "stddev", "stdev", "Std Dev", "deviation"], Statistic::Deviation),
-            (&["7", "007"], Statistic::Trial(7)),
-            (&["max", "", "-1"], Statistic::Other),
-        ] {
-            assert!(words.iter().all(|w| statistic(w) == is), "{words:?}");
-        }
     }
 }

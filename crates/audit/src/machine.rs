@@ -1,20 +1,13 @@
-//! What is known of a machine whose figures are judged: tables of a TOML file.
+//! What is known of a machine whose figures are judged, and the limits that follow.
 
-use std::collections::BTreeMap;
+use proofmark_model::Severity;
 
-use proofmark_model::{Severity, did_you_mean};
-use serde::{Deserialize, Serialize};
-
+use crate::directions;
 use crate::figure::{Figure, Metric};
-use crate::{InputError, directions};
 
-/// Facts about one machine; each may be missing. Other keys of the table are ignored: reports say
-/// more about a machine than the rules use.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+/// Facts about one machine that rules use; each may be missing.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Machine {
-    /// What it is, in words.
-    pub machine: Option<String>,
     /// Logical CPUs of a guest.
     pub vcpus: Option<f64>,
     /// Logical CPUs.
@@ -33,57 +26,12 @@ pub struct Machine {
     pub disk_link_bytes_per_s: Option<f64>,
     /// What the device or its provider allows, in B/s.
     pub disk_limit_bytes_per_s: Option<f64>,
+    /// Operations a second that the device or its provider allows, or that its parts do together.
+    pub disk_limit_operations_per_s: Option<f64>,
     /// What the network link carries, in bit/s, in one direction.
     pub network_link_bits_per_s: Option<f64>,
-}
-
-/// Reads the tables of a TOML file, whose numbers must be above 0.
-pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError> {
-    let machines: BTreeMap<String, Machine> =
-        toml::from_str(text).map_err(|e| toml_error(text, &e))?;
-    for (table, machine) in &machines {
-        let facts = toml::Table::try_from(machine).map_err(|e| InputError(e.to_string()))?;
-        let mut numbers = facts.iter().filter_map(|(key, fact)| Some((key, fact.as_float()?)));
-        if let Some((key, value)) = numbers.find(|(_, v)| !(v.is_finite() && *v > 0.0)) {
-            let why = format!("[{table}]: {key} = {value} is not a finite number above 0");
-            return Err(InputError(why));
-        }
-    }
-    Ok(machines)
-}
-
-/// One line, with the line of the file.
-fn toml_error(text: &str, error: &toml::de::Error) -> InputError {
-    let start = error.span().map_or(0, |s| s.start);
-    let line = text.bytes().take(start).filter(|b| *b == b'\n').count() + 1;
-    InputError(format!("line {line}: {}", error.message()))
-}
-
-/// The machine that was named, else the one named like the file, else the only one; or an error.
-pub fn choose(
-    machines: &BTreeMap<String, Machine>,
-    name: Option<&str>,
-    stem: Option<&str>,
-) -> Result<Machine, InputError> {
-    let known = || machines.keys().cloned().collect::<Vec<_>>().join(", ");
-    if let Some(name) = name {
-        let meant = did_you_mean(name, machines.keys().map(String::as_str));
-        let meant = meant.map_or_else(String::new, |hint| format!("; {hint}"));
-        let unknown = || format!("no machine '{name}'; the file has: {}{meant}", known());
-        return machines.get(name).cloned().ok_or_else(|| InputError(unknown()));
-    }
-    if let Some(machine) = stem.and_then(|s| machines.get(s)) {
-        return Ok(machine.clone());
-    }
-    match machines.values().collect::<Vec<_>>().as_slice() {
-        [] => Err(InputError("the file has no [table] with a machine".to_owned())),
-        [only] => Ok((*only).clone()),
-        _ => {
-            let known = known();
-            let why = format!("the file has several machines: {known}; choose one with --name");
-            Err(InputError(why))
-        }
-    }
+    /// Packets a second that the adapter or the provider allows, of both directions together.
+    pub network_limit_packets_per_s: Option<f64>,
 }
 
 impl Machine {
@@ -189,44 +137,6 @@ mod tests {
 
     use super::*;
     use crate::testing::{INVALID, SUSPECT, figures, machine, row};
-
-    const TWO: &str = "[one]\nvcpus = 2\nwords = \"are ignored\"\n[two]\ncpus = 4\nvcpus = 9\n";
-
-    #[test]
-    fn a_table_is_chosen_by_name_by_file_or_because_it_is_the_only_one() {
-        let (only, none) = ("[a]\ncpus = 3\n", "");
-        for (text, name, stem, expected) in [
-            (TWO, Some("two"), Some("one"), Ok(4.0)),
-            (TWO, None, Some("one"), Ok(2.0)),
-            (only, None, Some("x"), Ok(3.0)),
-            (TWO, None, Some("x"), Err("the file has several machines: one, two;")),
-            (TWO, Some("tow"), None, Err("did you mean 'two'")),
-            (none, None, None, Err("the file has no [table]")),
-        ] {
-            let machine = choose(&read_machines(text).unwrap(), name, stem);
-            let cpus = machine.map(|m| m.logical_cpus().unwrap().most);
-            match (&cpus, expected) {
-                (Err(error), Err(why)) => assert!(error.to_string().contains(why), "{error}"),
-                _ => assert_eq!(cpus.ok(), expected.ok(), "{name:?} {stem:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_number_is_refused() {
-        for (text, why) in [
-            ("[a]\nvcpus = 0\n", "[a]: vcpus = 0 is not a finite number above 0"),
-            ("[a]\nvcpus = nan\n", "[a]: vcpus = NaN is not"),
-            ("[a]\nclock_hz_nominal = -1\n", "[a]: clock_hz_nominal = -1 is not"),
-            ("\n[a]\nvcpus = \"two\"\n", "line 3: invalid type: string"),
-            ("[a\n", "line 1: "),
-            ("[b]\na = \n", "line 2: "),
-            ("a = 3\n", "line 1: "),
-        ] {
-            let text = read_machines(text).unwrap_err().to_string();
-            assert!(text.starts_with(why) && text.lines().count() == 1, "{text}");
-        }
-    }
 
     #[test]
     fn what_disks_and_networks_carry() {

@@ -19,6 +19,11 @@ const RATES_DIFFER: f64 = 1.1;
 /// Two points could agree by chance.
 const LEAST: usize = 3;
 
+/// So many that are tied show that a tool computes its latencies, so that one in ten that is not
+/// tied is a misprint.
+const LEAST_TIED: usize = 9;
+const ONE_IN: usize = 10;
+
 /// What ties a latency to a throughput.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Product {
@@ -29,6 +34,8 @@ pub(crate) struct Product {
     /// Points of this tool that share it, of how many.
     pub shared: usize,
     pub of: usize,
+    /// Whether this figure alone is off: a misprint among figures that are tied.
+    pub odd: bool,
     /// Whether a queue or a window of constant size gives the same of true latencies.
     pub in_flight: bool,
 }
@@ -50,7 +57,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
     let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
     for figure in sheet.figures().iter().filter(|f| f.metric == Metric::Latency) {
         if figure.statistic == Statistic::Deviation
-            || figure.statistic == Statistic::Mean && !sheet.trials(figure).is_empty()
+            || figure.statistic == Statistic::Mean && !sheet.trial_indexes(figure).is_empty()
         {
             continue;
         }
@@ -76,7 +83,7 @@ fn pair(latency: &Figure, throughput: &Figure) -> Option<Pair> {
     let rate = throughput.level()?;
     let product = latency.level()? * rate;
     let block = latency.block.map(|b| b as f64);
-    let bits = throughput.si_unit.to_ascii_lowercase().starts_with("bit");
+    let bits = throughput.subsystem == Subsystem::Network;
     let bytes = if bits { product / 8.0 } else { product };
     (product > 0.0).then_some(Pair {
         index: latency.index,
@@ -100,7 +107,7 @@ fn tied(
     products.sort_by(f64::total_cmp);
     let Some(&constant) = products.get(products.len() / 2) else { return };
     let near = |p: &&Pair| scaled(p).is_some_and(|x| (x / constant - 1.0).abs() <= PRINTED);
-    let shared: Vec<&Pair> = pairs.iter().filter(near).collect();
+    let (shared, others): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|p| near(p));
     // With one synchronous operation in flight a thread, latency x throughput is
     // threads x block by Little's law, of true latencies too.
     let synchronous = |p: &Pair| p.threads * if per_block { 1.0 } else { p.block.unwrap_or(1.0) };
@@ -114,9 +121,17 @@ fn tied(
             per_block,
             shared: shared.len(),
             of: products.len(),
+            odd: false,
             // A network keeps a window of bytes in flight, whatever the block.
             in_flight: subsystem == Subsystem::Network || constant_queue(&shared),
         };
+        if !product.in_flight && shared.len() >= LEAST_TIED && others.len() * ONE_IN <= pairs.len()
+        {
+            let odd = Product { odd: true, ..product.clone() };
+            for pair in others {
+                found.entry(pair.index).or_insert_with(|| odd.clone());
+            }
+        }
         found.extend(shared.iter().map(|p| (p.index, product.clone())));
     }
 }
@@ -140,7 +155,7 @@ fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, 
     let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;
     let tied = |figure: &Figure| {
         let product = points.entry(sheet.point(figure));
-        let product = product.or_insert_with(|| of_all(sheet.trials(figure), found));
+        let product = product.or_insert_with(|| of_all(sheet.trial_indexes(figure), found));
         Some((figure.index, (*product)?.clone()))
     };
     sheet.figures().iter().filter(is_mean).filter_map(tied).collect()
@@ -149,5 +164,5 @@ fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, 
 /// The first trial's product, if every trial has one.
 fn of_all<'a>(trials: &[usize], found: &'a HashMap<usize, Product>) -> Option<&'a Product> {
     let first = found.get(trials.first()?)?;
-    trials.iter().all(|i| found.contains_key(i)).then_some(first)
+    trials.iter().all(|i| found.get(i).is_some_and(|p| !p.odd)).then_some(first)
 }

@@ -8,6 +8,7 @@ use crate::machine::Machine;
 use crate::products::{self, Product};
 use crate::series::{Key, Series};
 use crate::tallies::{self, Tallies, Tally};
+use crate::trials::Trials;
 
 /// A series' number, and threads.
 pub(crate) type Point = (usize, Option<u64>);
@@ -29,6 +30,7 @@ pub struct Sheet {
     positions: Vec<Position>,
     statistics: HashMap<(Point, Statistic), Vec<usize>>,
     trials: BTreeMap<Point, Vec<usize>>,
+    numbers: HashMap<Point, Trials>,
     products: HashMap<usize, Product>,
     equal_columns: EqualColumns,
     tallies: Tallies,
@@ -57,6 +59,9 @@ impl Sheet {
         sheet.tallies = tallies::count(&sheet.machine, &figures);
         sheet.copy_bandwidth = copy_bandwidth(&figures);
         sheet.figures = figures;
+        let numbers = sheet.trials.iter();
+        let numbers = numbers.filter_map(|(p, all)| Some((*p, Trials::new(&sheet.figures, all)?)));
+        sheet.numbers = numbers.collect();
         sheet.products = products::find(&sheet);
         sheet.equal_columns = equal_columns::find(&sheet.figures, sheet.trials.values());
         sheet
@@ -97,8 +102,42 @@ impl Sheet {
 
     /// The numbered trials of a figure's point, by index. There may be as many as rows: who
     /// looks at all of them for each figure makes every row look at every other.
-    pub(crate) fn trials(&self, figure: &Figure) -> &[usize] {
+    pub(crate) fn trial_indexes(&self, figure: &Figure) -> &[usize] {
         self.trials.get(&self.point(figure)).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The numbered trials of a figure's point, if there are two or more and none is missing.
+    pub(crate) fn trials(&self, figure: &Figure) -> Option<&Trials> {
+        self.numbers.get(&self.point(figure))
+    }
+
+    /// The figures of the same point and statistic, in the order of the file: the same number
+    /// in another unit, or another run. There may be as many as rows.
+    pub(crate) fn same_number(&self, figure: &Figure) -> impl Iterator<Item = &Figure> {
+        let same = self.statistics.get(&(self.point(figure), figure.statistic));
+        same.into_iter().flatten().map(|i| &self.figures[*i])
+    }
+
+    /// The mean of a figure's point.
+    pub(crate) fn mean(&self, figure: &Figure) -> Option<&Figure> {
+        let means = self.statistics.get(&(self.point(figure), Statistic::Mean))?;
+        means.first().map(|i| &self.figures[*i])
+    }
+
+    /// The figure of another operation at the same point: of the same statistic, else its mean or
+    /// the best that a report prints, as a row of sums may call itself otherwise.
+    pub(crate) fn summary(&self, figure: &Figure, operation: &str) -> Option<&Figure> {
+        let key = Key { operation: operation.to_owned(), ..Key::from_figure(figure) };
+        let point = (*self.keys.get(&key)?, figure.threads);
+        let mut statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
+        let same = statistics.find_map(|statistic| self.statistics.get(&(point, statistic)))?;
+        self.figures.get(*same.first()?)
+    }
+
+    /// Whether the tool has any figure of another operation, at the same block.
+    pub(crate) fn has_operation(&self, figure: &Figure, operation: &str) -> bool {
+        let key = Key { operation: operation.to_owned(), ..Key::from_figure(figure) };
+        self.keys.contains_key(&key)
     }
 
     /// What ties a latency to a throughput.
@@ -144,7 +183,7 @@ mod tests {
             let rows: String = (1..=count).flat_map(of).map(|text| row(&text)).collect();
             let sheet = Sheet::new(machine(MACHINE), figures(&rows));
             let second = &sheet.figures()[1];
-            (sheet.trials(second).len(), sheet.series(second).levels().count())
+            (sheet.trial_indexes(second).len(), sheet.series(second).levels().count())
         };
         assert_eq!(looked_at(20), (21, 20));
         assert_eq!(looked_at(1000), (1001, 64));

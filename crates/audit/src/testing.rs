@@ -15,7 +15,7 @@ pub(crate) const INVALID: Option<Severity> = Some(Severity::Invalid);
 pub(crate) fn figures(rows: &str) -> Vec<Figure> {
     let header = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,\
                   unit_as_written,value_si,si_unit\n";
-    read_figures(format!("{header}{rows}").as_bytes()).unwrap()
+    read_figures(&format!("{header}{rows}")).unwrap()
 }
 
 /// The machine of which these facts are declared.
@@ -36,11 +36,12 @@ pub(crate) fn row(text: &str) -> String {
         ("network", "throughput") => "bits/s",
         (_, "throughput") => "bytes/s",
         (_, "latency") => "seconds",
-        _ => "ops/s",
+        (_, "rate") => "ops/s",
+        _ => "",
     };
     let (tool, block) = (other("tool", "x"), other("block", ""));
     let (threads, trial) = (other("threads", "1"), other("trial", "1"));
-    let (printed, unit) = (other("printed", value), other("unit", "x"));
+    let (printed, unit) = (other("printed", value), other("unit", ""));
     let base_unit = other("base_unit", base_unit);
     format!(
         "{subsystem},{tool},{operation},{metric},{block},{threads},{trial},{printed},{unit},\

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const HEADER: &str = "subsystem,tool,operation,metric,block_size_bytes,threads,trial,value,unit_as_written,value_si,si_unit\n";
 
 fn whole(machine: Machine, text: &[u8]) -> Result<usize, String> {
-    let figures = read_figures(text).map_err(|e| e.to_string())?;
+    let figures = read_figures(&String::from_utf8_lossy(text)).map_err(|e| e.to_string())?;
     let sheet = Sheet::new(machine, figures);
     let judged = audit(&sheet);
     assert_eq!(judged.len(), sheet.figures().len());
@@ -28,22 +28,54 @@ fn whole(machine: Machine, text: &[u8]) -> Result<usize, String> {
 /// Words that rules know, by column.
 const CELLS: [&[&str]; 11] = [
     &["cpu", "memory", "disk", "network"],
-    &["own", "iperf", "stream"],
-    &["copy", "scale", "add", "triad", "seq_read", "rand_read", "tcp", "udp", "gflops"],
-    &["rate", "throughput", "latency", "time"],
+    &["own", "iperf", "stream", "iozone"],
+    &[
+        "copy",
+        "scale",
+        "add",
+        "triad",
+        "seq_read",
+        "rand_read",
+        "write",
+        "rewrite",
+        "rand_write",
+        "tcp",
+        "udp",
+        "gflops",
+        "forward_bidir",
+    ],
+    &["rate", "pps", "throughput", "latency", "time", "loss"],
     &["", "1", "8192", "65536", "18446744073709551615"],
     &["", "1", "2", "8", "18446744073709551615"],
-    &["1", "2", "3", "mean", "stddev", "max", ""],
-    &["0", "1", "2.5", "1e308", "1e-320", "30"],
-    &["MB/s", "us", "Gbits/sec", "ms/bit", "GFLOPS"],
-    &["", "0", "1e9", "1e308", "1e-320", "3e9"],
-    &["bytes/s", "bits/s", "seconds"],
+    &["0", "1", "2", "3", "mean", "stddev", "max", "p99", ""],
+    &["0", "1", "2.5", "1e308", "1e-320", "30", "0,5"],
+    &["MB/s", "GiB/s", "us", "Gbits/sec", "ms/bit", "GFLOPS", "Mpps", "%", "cycles", ""],
+    &["", "0", "1e9", "1e308", "1e-320", "3e9", "2.93e9"],
+    &["bytes/s", "bits/s", "seconds", "ops/s", "packets/s", ""],
+];
+
+/// Cells that fit each other, so that rows reach the rules: metric, unit and base unit.
+const FITTING: [[&str; 3]; 6] = [
+    ["throughput", "MB/s", "bytes/s"],
+    ["throughput", "GiB/s", "bits/s"],
+    ["rate", "GFLOPS", "ops/s"],
+    ["pps", "Mpps", "packets/s"],
+    ["latency", "us", "seconds"],
+    ["loss", "%", ""],
 ];
 
 fn row() -> impl Strategy<Value = String> {
     let cell = |words: &'static [&str]| prop_oneof![8 => prop::sample::select(words).prop_map(str::to_owned), 1 => ".{0,12}"];
     let plain = |text: String| text.replace(['"', ',', '\n', '\r'], "");
-    CELLS.map(cell).prop_map(move |cells| cells.map(plain).join(",") + "\n")
+    let fitting = prop::option::weighted(0.95, prop::sample::select(&FITTING[..]));
+    (CELLS.map(cell), fitting).prop_map(move |(mut cells, fitting)| {
+        if let Some(words) = fitting {
+            for (place, word) in [3, 8, 10].into_iter().zip(words) {
+                cells[place] = word.to_owned();
+            }
+        }
+        cells.map(plain).join(",") + "\n"
+    })
 }
 
 fn known() -> impl Strategy<Value = Machine> {
@@ -54,7 +86,9 @@ fn known() -> impl Strategy<Value = Machine> {
             claimed_peak_gflops: n,
             claimed_memory_bytes_per_s: n,
             disk_link_bytes_per_s: n,
+            disk_limit_operations_per_s: n,
             network_link_bits_per_s: n,
+            network_limit_packets_per_s: n,
             ..Machine::default()
         }
     })
@@ -76,6 +110,33 @@ proptest! {
         if let Err(error) = whole(machine, format!("{HEADER}{}", rows.concat()).as_bytes()) {
             prop_assert!(error.starts_with("line ") || error.starts_with("no figures"), "{error}");
         }
+    }
+
+    /// Of any of the breaks, separators and marks of a spreadsheet the line is that of an editor.
+    #[test]
+    fn a_wrong_row_is_named_by_its_line(
+        line_break in prop::sample::select(vec!["\n", "\r\n", "\r"]),
+        empty in prop::collection::vec(0_usize..3, 1..12),
+        semicolons in any::<bool>(),
+        first in prop::sample::select(vec!["", "\u{feff}", "sep=;"]),
+    ) {
+        let mut lines = vec![HEADER.trim_end().to_owned()];
+        for count in &empty {
+            lines.push("disk,x,seq_read,throughput,1,1,1,1,MB/s,1e6,bytes/s".to_owned());
+            lines.extend(vec![String::new(); *count]);
+        }
+        lines.push("disk,x,seq_read,throughput,1,1,1,-1,MB/s,1e6,bytes/s".to_owned());
+        let mut text = lines.join(line_break);
+        let (mut at, mut semicolons) = (lines.len(), semicolons);
+        if first == "sep=;" {
+            text = format!("{first}{line_break}{text}");
+            (at, semicolons) = (at + 1, true);
+        } else {
+            text = format!("{first}{text}");
+        }
+        let text = if semicolons { text.replace(',', ";") } else { text };
+        let error = whole(Machine::default(), text.as_bytes()).unwrap_err();
+        prop_assert!(error.starts_with(&format!("line {at}: column 'value'")), "{}: {error}", at);
     }
 
     #[test]
@@ -110,7 +171,7 @@ fn takes_time_in_proportion(
     let [small, large] = sizes.map(|n| {
         let text = rows(n);
         let start = cpu_s();
-        let sheet = Sheet::new(Machine::default(), read_figures(text.as_bytes()).unwrap());
+        let sheet = Sheet::new(Machine::default(), read_figures(&text).unwrap());
         let judged = audit(&sheet);
         let took = cpu_s() - start;
         assert_eq!(judged.iter().filter(|j| !j.findings.is_empty()).count(), flagged(n));
@@ -129,11 +190,41 @@ fn many_rows_take_time_in_proportion() {
                 ["latency", "throughput"][n as usize / 4 % 2],
             );
             let threads = n % 5000 + 1;
-            let _ = writeln!(text, "disk,x,rand_read,{metric},8,{threads},{trial},{n},x,{n},y");
+            let unit = if metric == "latency" { "s" } else { "B/s" };
+            let _ = writeln!(
+                text,
+                "disk,x,rand_read,{metric},8,{threads},{trial},{n},{unit},{n},{unit}"
+            );
         }
         text
     };
     takes_time_in_proportion(rows, [30_000, 120_000], |_| 1); // The latency of 0.
+}
+
+#[test]
+fn the_same_number_many_times_takes_time_in_proportion() {
+    // One point, one statistic, and units that alternate: each has as many partners as rows.
+    let rows = |count| {
+        let mut text = HEADER.to_owned();
+        for n in 0..count {
+            let unit = ["MB/s", "kB/s"][n as usize % 2];
+            let trial = ["mean", "sd", "1", "p99"][n as usize / 2 % 4];
+            let block = if n % 3 == 0 { 8 } else { n };
+            let _ = writeln!(
+                text,
+                "disk,x,rand_read,throughput,{block},1,{trial},5,{unit},5e6,bytes/s\n\
+                 disk,x,rand_read,rate,{block},1,{trial},5,IOPS,5,ops/s\n\
+                 disk,x,op{n},throughput,{block},1,{trial},{n},B/s,{n},bytes/s"
+            );
+        }
+        text.replace(",0,1,", ",1,1,")
+    };
+    let flagged = |n| {
+        let text = rows(n);
+        let sheet = Sheet::new(Machine::default(), read_figures(&text).unwrap());
+        audit(&sheet).iter().filter(|j| !j.findings.is_empty()).count()
+    };
+    takes_time_in_proportion(rows, [4000, 16_000], flagged);
 }
 
 #[test]
@@ -147,7 +238,7 @@ fn many_means_of_many_trials_take_time_in_proportion() {
                 let rate = 1e6 / f64::from(n);
                 let _ = writeln!(
                     text,
-                    "memory,x,read,throughput,{block},1,{n},{rate},x,{rate},bytes/s"
+                    "memory,x,read,throughput,{block},1,{n},{rate},B/s,{rate},bytes/s"
                 );
             }
         }

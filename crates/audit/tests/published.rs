@@ -53,7 +53,9 @@ impl Row {
 /// The rows of a fixture, of that machine.
 fn rows(machines: &str, machine: &str, text: &'static str) -> Vec<Row> {
     let machine = choose(&read_machines(machines).unwrap(), Some(machine), None).unwrap();
-    let judged = audit(&Sheet::new(machine, read_figures(text.as_bytes()).unwrap()));
+    let table: String =
+        text.lines().map(|row| row.rsplit_once(',').unwrap().0.to_owned() + "\n").collect();
+    let judged = audit(&Sheet::new(machine, read_figures(&table).unwrap()));
     assert_eq!(text.lines().count(), judged.len() + 1);
     let row = |(text, judged): (&'static str, Judged)| {
         let wrong = text.rsplit(',').next().unwrap().split('+').filter(|w| !w.is_empty());
@@ -158,6 +160,7 @@ fn honest_figures_are_not_invalid_because_the_machine_is_not_declared() {
         "above_own_ceiling",
         "below_one_cycle",
         "loopback",
+        "packet_rate",
         "reciprocal_latency",
         "thread_multiplied",
     ];

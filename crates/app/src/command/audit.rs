@@ -1,11 +1,13 @@
 //! `proofmark audit`: figures that somebody else published, judged by rules.
 
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::Result;
 use proofmark_audit::{Figure, Machine, Sheet, audit, choose, read_figures, read_machines, render};
 use proofmark_model::Verdict;
-use proofmark_run::read_text;
+use proofmark_reference::decoded;
+use proofmark_run::read_bytes;
 
 use crate::cli::AuditArgs;
 use crate::error::{Outcome, usage};
@@ -43,7 +45,7 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
 
 fn machine(args: &AuditArgs) -> Result<Machine> {
     let path = &args.machine;
-    let text = read_text(path, LARGEST_MACHINES).map_err(|e| unreadable(path, e))?;
+    let text = text(path, LARGEST_MACHINES)?;
     let usage = |e| usage(format!("{}: {e}", path.display()));
     let machines = read_machines(&text).map_err(usage)?;
     let stem = args.file.file_stem().and_then(|s| s.to_str());
@@ -51,8 +53,14 @@ fn machine(args: &AuditArgs) -> Result<Machine> {
 }
 
 fn figures(path: &Path) -> Result<Vec<Figure>> {
-    let text = read_text(path, LARGEST_TABLE).map_err(|e| unreadable(path, e))?;
-    read_figures(text.as_bytes()).map_err(|e| usage(format!("{}: {e}", path.display())))
+    let text = text(path, LARGEST_TABLE)?;
+    read_figures(&text).map_err(|e| usage(format!("{}: {e}", path.display())))
+}
+
+/// The text of a file, whatever its encoding.
+fn text(path: &Path, most: u64) -> Result<String> {
+    let bytes = File::open(path).and_then(|file| read_bytes(file, most));
+    bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(path, e))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

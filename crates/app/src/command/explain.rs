@@ -22,6 +22,10 @@ pub fn run(id: &str) -> Result<Outcome> {
         print(&explain_profile(name, text))?;
         return Ok(Outcome::Done);
     }
+    if id == "audit" {
+        print(&explain_audit())?;
+        return Ok(Outcome::Done);
+    }
     let tool = proofmark_reference::find(id).map(compared_with);
     let workload = proofmark_workloads::find(id).map(|k| explain_workload(k.spec()));
     let check = proofmark_judge::checks::find(id);
@@ -76,6 +80,21 @@ fn here(profile: &str) -> Result<(usize, String), Usage> {
     let request = PlanRequest { profile: profile.to_owned(), ..PlanRequest::default() };
     let plan = plan(&request, &host)?.plan;
     Ok((plan.points.len(), takes(&plan)))
+}
+
+/// The words that a table of published figures and its machine's file may hold, and both by example.
+fn explain_audit() -> String {
+    let guide = proofmark_audit::guide();
+    let lines = guide.lines().map(|line| match line.starts_with(' ') {
+        true => wrap(line, width(), "      "),
+        false => paragraph(line),
+    });
+    let mut text: String =
+        lines.map(|line| if line.is_empty() { "\n".to_owned() } else { line }).collect();
+    for (name, example) in proofmark_audit::EXAMPLE {
+        text += &format!("\nExample: {name}\n\n{example}");
+    }
+    text + "\nproofmark audit figures.csv --machine machines.toml\n"
 }
 
 fn explain((id, title, about): (&str, &str, &str)) -> String {

@@ -29,6 +29,18 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          reason. It is no result, and changes no exit status, unless nothing at all was measured.",
     ),
     (
+        "not_checked",
+        "Published figure: no rule could look at it",
+        "proofmark audit prints why: no limit of the machine is declared, the trials of a deviation are \
+         not in the table, or no rule bounds such a figure. It is no verdict: the figure may be right \
+         or wrong. The exit status does not change.",
+    ),
+    (
+        "audit",
+        "Published figures: the words of the table, the machine's facts, and an example",
+        "The columns of the CSV and the facts of the TOML.",
+    ),
+    (
         "undecided",
         "Requirement: neither met nor missed",
         "The limit of `check --require` lies within the figure's 95 % interval; or, without an interval, \

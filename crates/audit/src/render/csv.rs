@@ -2,7 +2,7 @@
 
 use proofmark_model::clean;
 
-use crate::figure::COLUMNS;
+use crate::table::COLUMNS;
 use crate::{Judged, Sheet};
 
 /// What each figure gets besides its own columns but the last, the base unit.
@@ -17,6 +17,9 @@ pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
     for (f, j) in sheet.figures().iter().zip(judged) {
         let reason = j.reason();
         let ids: Vec<&str> = j.findings.iter().map(|f| f.check.as_ref()).collect();
+        let missing = j.missing.first().filter(|_| !j.checked);
+        let message = reason.map(|r| r.message.as_str()).or(missing.map(|m| m.what));
+        let message = message.map_or_else(String::new, harmless);
         out.write_record([
             f.line.to_string(),
             f.subsystem.as_str().to_owned(),
@@ -29,10 +32,10 @@ pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
             f.value.to_string(),
             harmless(&f.unit),
             f.si.map_or_else(String::new, |v| v.to_string()),
-            j.verdict.as_str().to_owned(),
+            super::id(j),
             reason.map_or_else(String::new, |r| r.check.to_string()),
             ids.join(" "),
-            reason.map_or_else(String::new, |r| harmless(&r.message)),
+            message,
         ])?;
     }
     out.into_inner().map_err(|e| csv::Error::from(e.into_error()))

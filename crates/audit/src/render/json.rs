@@ -1,10 +1,10 @@
 //! The audit for programs: one JSON object.
 
-use proofmark_model::{Finding, Verdict};
+use proofmark_model::Finding;
 use serde::Serialize;
 
 use super::{Summary, summary};
-use crate::{Figure, Judged, Sheet};
+use crate::{Figure, Judged, Missing, Sheet};
 
 /// Name and version of this form.
 pub const SCHEMA: &str = "proofmark.audit/1";
@@ -20,19 +20,22 @@ struct Document<'a> {
 struct Row<'a> {
     #[serde(flatten)]
     figure: &'a Figure,
-    verdict: Verdict,
+    verdict: String,
     /// Id of the rule that explains the verdict.
     reason: Option<&'a str>,
     findings: &'a [Finding],
+    /// What kept rules from looking at it.
+    missing: &'a [Missing],
 }
 
 /// The text, which ends in a line break.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<String, serde_json::Error> {
     let rows = sheet.figures().iter().zip(judged).map(|(figure, j)| Row {
         figure,
-        verdict: j.verdict,
+        verdict: super::id(j),
         reason: j.reason().map(|r| r.check.as_ref()),
         findings: &j.findings,
+        missing: &j.missing,
     });
     let document = Document { schema: SCHEMA, summary: summary(judged), figures: rows.collect() };
     let mut text = serde_json::to_string_pretty(&document)?;

@@ -5,4 +5,9 @@ pub mod json;
 mod summary;
 pub mod terminal;
 
-pub use summary::{Reason, Summary, summary};
+pub use summary::{Gap, Reason, Summary, summary};
+
+/// A figure's verdict for a program: a word without spaces.
+fn id(judged: &crate::Judged) -> String {
+    judged.standing().replace(' ', "_")
+}

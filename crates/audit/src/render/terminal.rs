@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use proofmark_model::{Finding, Subsystem, Verdict, clean};
 
 use super::summary;
-use crate::{Figure, Judged, Sheet};
+use crate::{Figure, Judged, Missing, Sheet};
 
 /// The text; with `all` every figure on a line of its own.
 pub fn render(sheet: &Sheet, judged: &[Judged], all: bool) -> String {
@@ -24,14 +24,27 @@ pub fn render(sheet: &Sheet, judged: &[Judged], all: bool) -> String {
 fn counts(judged: &[Judged]) -> String {
     let s = summary(judged);
     let mut out = format!(
-        "{} figures: {} valid, {} suspect, {} invalid\n",
-        s.figures, s.valid, s.suspect, s.invalid
+        "{} figure{}: {} valid, {} not checked, {} suspect, {} invalid\n",
+        s.figures,
+        if s.figures == 1 { "" } else { "s" },
+        s.valid,
+        s.not_checked,
+        s.suspect,
+        s.invalid
     );
     if !s.reasons.is_empty() {
         out.push_str("\n  first  found  reason\n");
     }
     for r in s.reasons {
         let _ = writeln!(out, "{:>7}{:>7}  {} ({})", r.first, r.found, r.title, r.rule);
+    }
+    if !s.missing.is_empty() {
+        out.push_str("\n  not checked  passed other rules  missing\n");
+    }
+    for gap in s.missing {
+        let (none, some) = (gap.not_checked, gap.passed_others);
+        let rule = gap.missing.rule.map_or_else(String::new, |rule| format!(" ({rule})"));
+        let _ = writeln!(out, "{none:>13}{some:>20}  {}{rule}", gap.missing.what);
     }
     out.push('\n');
     out
@@ -97,9 +110,9 @@ fn groups(sheet: &Sheet, judged: &[Judged]) -> String {
 fn line(figure: &Figure, judged: &Judged) -> String {
     let or_dash = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
     let mut out = format!(
-        "{:>6}  {:<7}  {} {} {} {}, block {}, threads {}, trial {}: {} {}",
+        "{:>6}  {:<11}  {} {} {} {}, block {}, threads {}, trial {}: {} {}",
         figure.line,
-        judged.verdict,
+        judged.standing(),
         figure.subsystem,
         clean(&figure.tool),
         clean(&figure.operation),
@@ -111,7 +124,11 @@ fn line(figure: &Figure, judged: &Judged) -> String {
         clean(&figure.unit)
     );
     for finding in &judged.findings {
-        let _ = write!(out, "\n{:>17}{}: {}", "", finding.check, clean(&finding.message));
+        let _ = write!(out, "\n{:>21}{}: {}", "", finding.check, clean(&finding.message));
+    }
+    for Missing { rule, what } in &judged.missing {
+        let rule = rule.map_or_else(String::new, |rule| format!("{rule}: "));
+        let _ = write!(out, "\n{:>21}{rule}{what}", "");
     }
     out.push('\n');
     out

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::Rule;
+use super::{Covers, Rule};
 use crate::machine::NO_CLOCK;
 use crate::{Figure, Machine, Metric, Sheet};
 
@@ -25,8 +25,25 @@ pub(super) const RULE: Rule = Rule {
             processor reaches 10 GHz.",
     advice: "Derive the ceiling from cores, operations per cycle and the clock under that load (for \
              memory from transfers per second, which DDR already counts twice). Then measure again.",
+    needs: "of floating-point rates claimed_peak_gflops, or CPUs and a clock; of memory claimed_memory_bytes_per_s",
+    covers,
     examine,
 };
+
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    let rate = matches!(figure.metric, Metric::Rate | Metric::Throughput);
+    match (figure.subsystem, ceilings(sheet.machine(), figure)) {
+        _ if figure.level().is_none() || !rate => Covers::Nothing,
+        (_, [_, Some(_)]) => Covers::Figure,
+        (Subsystem::Cpu, _) if is_floating_point(figure) => Covers::Missing(
+            "no claimed_peak_gflops, and no cpus with clock_hz_nominal, are declared",
+        ),
+        (Subsystem::Memory, _) if figure.metric == Metric::Throughput => {
+            Covers::Missing("no claimed_memory_bytes_per_s is declared")
+        }
+        _ => Covers::Nothing,
+    }
+}
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level()?;

@@ -3,6 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
+use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
 /// A sum of four figures of three digits or more.
@@ -15,8 +16,11 @@ pub(super) const RULE: Rule = Rule {
     title: "STREAM's four operations added up as one bandwidth",
     about: "STREAM's four operations run one after the other, and each uses the whole bandwidth. A \
             figure that equals the sum of the four, to the printed digits (0.5 %), is four times a \
-            bandwidth.",
+            bandwidth. So is one that is off the sum by a power of 1.024: it was converted with \
+            1024 in place of 1000, or the other way.",
     advice: "Print each by itself, and use triad for the machine.",
+    needs: "copy, scale, add and triad of the same tool",
+    covers: super::nothing,
     examine,
 };
 
@@ -24,11 +28,15 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Memory, Metric::Throughput))?;
     let mut sum = 0.0;
     for workload in WORKLOADS {
-        sum += sheet.partner(figure, workload, Metric::Throughput)?.level()?;
+        sum += sheet.summary(figure, workload)?.level()?;
     }
-    ((rate / sum - 1.0).abs() <= PRINTED).then(|| {
-        let message =
-            "the figure is the sum of copy, scale, add and triad, which run one after the other";
+    let converted = power_of_1024(rate / sum);
+    ((rate / sum - 1.0).abs() <= PRINTED || converted.is_some()).then(|| {
+        let mixed = converted.map_or("", |_| "; 1000 and 1024 are mixed as well");
+        let message = format!(
+            "the figure is the sum of copy, scale, add and triad, which run one after the \
+             other{mixed}"
+        );
         RULE.finding(Severity::Invalid, message).with("sum_bytes_per_s", sum)
     })
 }
@@ -40,11 +48,20 @@ mod tests {
 
     #[test]
     fn four_bandwidths_are_no_bandwidth() {
-        for (total, is_sum) in [("22.3e9", true), ("6.2e9", false)] {
+        for (total, is_sum) in [
+            ("22.3e9", true),
+            ("21.78e9", true),
+            ("23.38e9", true),
+            ("22.0e9", false),
+            ("6.2e9", false),
+        ] {
             let rows = [("copy", "5e9"), ("scale", "5.1e9"), ("add", "6.2e9"), ("triad", "6e9")];
             let rows = [&rows[..], &[("total", total)]].concat();
             let rows: Vec<_> =
                 rows.iter().map(|(o, v)| format!("memory {o} throughput {v} trial=max")).collect();
+            assert_eq!(flagged(&RULE, MACHINE, &rows), [false, false, false, false, is_sum]);
+            let row = format!("memory total throughput {total} trial=mean");
+            let rows = [&rows[..4], &[row]].concat();
             assert_eq!(flagged(&RULE, MACHINE, &rows), [false, false, false, false, is_sum]);
         }
     }

@@ -1,8 +1,8 @@
 //! `below_one_cycle`: an operation faster than one tick of the processor.
 
-use proofmark_model::{Finding, Severity, Unit, format_quantity};
+use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::Rule;
+use super::{Covers, Rule};
 use crate::machine::NO_CLOCK;
 use crate::{Figure, Metric, Sheet};
 
@@ -17,8 +17,21 @@ pub(super) const RULE: Rule = Rule {
             declared clock (nominal or running) is suspect: a turbo clock may have been higher.",
     advice: "Check the unit and the divisor. Time one operation that waits for the previous one, and \
              declare the clock.",
+    needs: "a latency; clock_hz_nominal or clock_hz_running",
+    covers,
     examine,
 };
+
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    let bound_by_a_clock = matches!(figure.subsystem, Subsystem::Cpu | Subsystem::Memory);
+    match figure.level().filter(|_| bound_by_a_clock && figure.metric == Metric::Latency) {
+        None => Covers::Nothing,
+        Some(_) if sheet.machine().clock().is_none() => {
+            Covers::Missing("no clock_hz_nominal or clock_hz_running is declared")
+        }
+        Some(_) => Covers::Figure,
+    }
+}
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;

@@ -3,20 +3,30 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Figure, Sheet};
+use crate::{Figure, Sheet, Statistic};
 
 pub(super) const RULE: Rule = Rule {
     id: "copied_column",
     title: "copied column",
     about: "Two points whose trials are equal one by one (at least three different numbers) cannot \
-            both have been measured. Fewer can agree by chance if the timer is coarse.",
+            both have been measured. Nor can the means, or the deviations, of two operations of a \
+            tool that are equal at each block and number of threads. Fewer can agree by chance if \
+            the timer is coarse.",
     advice: "Look up both in the raw data; at least one of the two was not measured.",
+    needs: "two columns with three different numbers or more",
+    covers: super::nothing,
     examine,
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let other = sheet.same_trial_of_equal_column(figure)?;
-    let message = format!("all trials equal those of {} (line {})", other.operation, other.line);
+    let column = match figure.statistic {
+        Statistic::Mean => "means",
+        Statistic::Deviation => "deviations",
+        Statistic::Trial(_) | Statistic::Other => "trials",
+    };
+    let operation = &other.operation;
+    let message = format!("all {column} equal those of {operation} (line {})", other.line);
     Some(RULE.finding(Severity::Suspect, message).with("line", other.line))
 }
 
@@ -40,5 +50,30 @@ mod tests {
             let rows = [column("r", read), column("w", written)].concat();
             assert_eq!(flagged(&RULE, MACHINE, &rows), [copied; 6], "{read:?} {written:?}");
         }
+    }
+
+    #[test]
+    fn equal_deviations_of_two_operations_are_copies() {
+        for (deviations, other, copied) in [
+            (["1.5", "2.25", "0.75"], "w", true),
+            (["1.5", "2.25", "0.7"], "w", false),
+            // The trials of a fine clock may all be the same.
+            (["0", "0", "0"], "w", false),
+            (["1.5", "2.25", "0.75"], "w tool=y", false),
+        ] {
+            let column = |of: &str, deviations: [&str; 3]| {
+                let (operation, others) = of.split_once(' ').unwrap_or((of, ""));
+                [(8, deviations[0]), (64, deviations[1]), (512, deviations[2])].map(|(b, v)| {
+                    format!("disk {operation} throughput {v} block={b} trial=sd {others}")
+                })
+            };
+            let first = if deviations[0] == "0" { deviations } else { ["1.5", "2.25", "0.75"] };
+            let rows = [column("r", first), column(other, deviations)].concat();
+            assert_eq!(flagged(&RULE, MACHINE, &rows), [copied; 6], "{deviations:?} {other}");
+        }
+        // At other blocks they are other numbers.
+        let rows = [(8, "r"), (64, "r"), (512, "r"), (16, "w"), (64, "w"), (512, "w")]
+            .map(|(b, o)| format!("disk {o} throughput {} block={b} trial=mean", b.max(10)));
+        assert_eq!(flagged(&RULE, MACHINE, &rows), [false; 6]);
     }
 }

@@ -1,8 +1,8 @@
 //! `loopback`: a rate that no wire of the machine carries.
 
-use proofmark_model::{Finding, Subsystem, Unit, format_quantity};
+use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::Rule;
+use super::{Covers, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
@@ -12,20 +12,53 @@ pub(super) const RULE: Rule = Rule {
             rate above the declared link is invalid. Without a declared link, a rate above 10 \
             Gbit/s is suspect, since faster links are rare where none is declared. Declare \
             network_link_bits_per_s for faster links. Operations named both, bidir or duplex may \
-            be twice as fast.",
+            be twice as fast. With a declared link, operations per second are converted by their \
+            block, and a latency is compared with the time that its block takes on the link.",
     advice: "Both ends were on one machine, or no data was sent. Name the figure loopback, or measure \
              between two machines and check the interface counters.",
+    needs: "network_link_bits_per_s; of rates and latencies the block",
+    covers,
     examine,
 };
 
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    let judged = figure.subsystem == Subsystem::Network && figure.metric != Metric::Other;
+    if !judged || figure.level().is_none() {
+        Covers::Nothing
+    } else if sheet.machine().network_link_bits_per_s.is_none() {
+        Covers::Missing("no network_link_bits_per_s is declared")
+    } else if flow(figure).is_none() {
+        Covers::Missing("block_size_bytes is empty, so the bits per second are unknown")
+    } else {
+        Covers::Figure
+    }
+}
+
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
+    let rate = flow(figure)?;
     let limit = sheet.machine().network_limit(figure);
+    // What is assumed of a link is of whole transfers.
+    if limit.severity != Severity::Invalid && figure.metric != Metric::Throughput {
+        return None;
+    }
     let shown = |v| format_quantity(v, Unit::BitPerSecond);
     (rate > limit.most).then(|| {
         let message = format!("{}, but {} {}", shown(rate), limit.whose, shown(limit.most));
         RULE.finding(limit.severity, message).with("limit_bit_per_s", limit.most)
     })
+}
+
+/// Bits a second that the link must carry in one direction: of operations their blocks, of a
+/// latency the block within it.
+fn flow(figure: &Figure) -> Option<f64> {
+    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Network)?;
+    let block = || Some(figure.block? as f64 * 8.0);
+    match figure.metric {
+        Metric::Throughput => Some(level),
+        Metric::Rate => Some(level * block()?),
+        Metric::Latency if level > 0.0 => Some(block()? / level),
+        Metric::Latency | Metric::Other => None,
+    }
 }
 
 #[cfg(test)]
@@ -39,6 +72,18 @@ mod tests {
         judges(&RULE, "", &[(nine, None), (eleven, SUSPECT)]);
         judges(&RULE, "", &[("network tcp throughput 11e9 trial=sd", None)]);
         judges(&RULE, "network_link_bits_per_s = 1e9", &[(nine, INVALID), (eleven, INVALID)]);
+        let bytes = "network tcp throughput 1.2e9 base_unit=bytes/s";
+        judges(&RULE, "network_link_bits_per_s = 9e9", &[(bytes, INVALID)]);
+        let blocks = [
+            ("network rpc rate 130e3 block=1000", INVALID),
+            ("network rpc rate 120e3 block=1000", None),
+            ("network rpc rate 9e9", None),
+            ("network echo latency 7e-6 block=1000", INVALID),
+            ("network echo latency 9e-6 block=1000", None),
+            ("network echo latency 0 block=1000", None),
+        ];
+        judges(&RULE, "network_link_bits_per_s = 1e9", &blocks);
+        judges(&RULE, "", &blocks.map(|(row, _)| (row, None)));
         judges(&RULE, "network_link_bits_per_s = 25e9", &[(nine, None), (eleven, None)]);
     }
 }

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::Rule;
+use super::{Covers, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
@@ -20,8 +20,26 @@ pub(super) const RULE: Rule = Rule {
             limit: that tool used the page cache.",
     advice: "The page cache served the data. Measure with direct I/O, or with far more data than \
              memory, and compare with the device's own counters.",
+    needs: "disk_link_bytes_per_s or disk_limit_bytes_per_s; of rates and latencies the block",
+    covers,
     examine,
 };
+
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    let limit = sheet.machine().disk_limit(figure);
+    let judged = figure.subsystem == Subsystem::Disk && figure.metric != Metric::Other;
+    if !judged || figure.level().is_none() {
+        Covers::Nothing
+    } else if figure.device_rate().is_none() {
+        Covers::Missing("block_size_bytes is empty, so the bytes per second are unknown")
+    } else if limit.severity == Severity::Invalid {
+        Covers::Figure
+    } else if figure.metric == Metric::Latency {
+        Covers::Missing("no disk_link_bytes_per_s is declared")
+    } else {
+        Covers::Missing("no disk_link_bytes_per_s or disk_limit_bytes_per_s is declared")
+    }
+}
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.device_rate()?;

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use super::Rule;
+use super::{Covers, Rule};
 use crate::{Figure, Sheet, Statistic};
 
 /// Printed deviations have two digits or more.
@@ -19,23 +19,35 @@ pub(super) const RULE: Rule = Rule {
             this is a note and the figure is valid. The rule examines 2 to 20 trials, where the \
             two differ by more than the printed digits.",
     advice: "Divide by n - 1.",
+    needs: "a deviation and all its trials, 2 to 20",
+    covers,
     examine,
 };
 
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    match figure.statistic {
+        Statistic::Deviation if sheet.trials(figure).is_none() => {
+            Covers::Missing("not all trials of the deviation are in the table")
+        }
+        Statistic::Deviation => Covers::Figure,
+        _ => Covers::Nothing,
+    }
+}
+
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let trials = sheet.trials(figure);
-    if figure.statistic != Statistic::Deviation || !(2..=20).contains(&trials.len()) {
+    if figure.statistic != Statistic::Deviation {
         return None;
     }
-    let values: Vec<f64> = trials.iter().map(|i| sheet.figures()[*i].value).collect();
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
-    let (population, sample) = ((squares / n).sqrt(), (squares / (n - 1.0)).sqrt());
-    if sample <= mean * ROUNDING {
+    let (deviation, trials) = sheet.trials(figure)?.beside(figure)?;
+    let n = trials.count;
+    if !(2.0..=20.0).contains(&n) {
         return None;
     }
-    ((figure.value / population - 1.0).abs() <= PRINTED).then(|| {
+    let (sample, population) = trials.deviations();
+    if sample <= trials.mean * ROUNDING {
+        return None;
+    }
+    ((deviation / population - 1.0).abs() <= PRINTED).then(|| {
         let message = format!(
             "the deviation divides by {n:.0} instead of {:.0}; the sample deviation is {sample:.4}",
             n - 1.0

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::Rule;
+use super::{Covers, Rule};
 use crate::{Figure, Metric, Sheet};
 
 /// What chance and a device that scatters blocks over many chips may give random order.
@@ -14,10 +14,20 @@ pub(super) const RULE: Rule = Rule {
     about: "Prefetchers, DRAM rows, TLBs and read-ahead all favour sequential order. Noise, and \
             blocks spread over several chips, can make random order up to a quarter faster. Beyond \
             that the sequential pass included first-touch page faults, or left its data in a cache \
-            for the random pass.",
+            for the random pass. A random write is compared with a rewrite if the tool has one, and \
+            in IOzone always: its write creates the file.",
     advice: "Touch the memory first, drop caches between the passes, and alternate the two.",
+    needs: "the same operation in random and in sequential order",
+    covers,
     examine,
 };
+
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    match figure.level().and(partner(sheet, figure)) {
+        Some(_) => Covers::Figure,
+        None => Covers::Nothing,
+    }
+}
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let random = figure.level().filter(|r| *r > 0.0)?;
@@ -39,9 +49,18 @@ fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
         return None;
     }
     let rest = ["rand_", "random_"].iter().find_map(|p| figure.operation.strip_prefix(p))?;
-    [format!("seq_{rest}"), format!("sequential_{rest}"), rest.to_owned()]
-        .iter()
-        .find_map(|operation| sheet.partner(figure, operation, figure.metric))
+    let all = |rest: &str| ["seq_", "sequential_", ""].map(|order| format!("{order}{rest}"));
+    let find = |names: &[String]| {
+        names.iter().find_map(|operation| sheet.partner(figure, operation, figure.metric))
+    };
+    if rest != "write" {
+        return find(&all(rest));
+    }
+    // What creates a file allocates its blocks, too: a rewrite is what can be compared.
+    let rewrites = [all("rewrite"), all("re_write"), all("overwrite")].concat();
+    let creates = figure.tool.to_ascii_lowercase().contains("iozone")
+        || rewrites.iter().any(|operation| sheet.has_operation(figure, operation));
+    find(&if creates { rewrites } else { all(rest).to_vec() })
 }
 
 #[cfg(test)]
@@ -62,5 +81,24 @@ mod tests {
         ] {
             assert_eq!(flagged(&RULE, MACHINE, &[first, second]), [false, faster], "{second}");
         }
+    }
+
+    #[test]
+    fn what_creates_a_file_is_no_partner_of_what_writes_it_again() {
+        let rows = |tool: &str, rewrite: &str| {
+            [("seq_write", "56e6"), (rewrite, "89e6"), ("rand_write", "86e6")]
+                .map(|(o, v)| format!("disk {o} throughput {v} block=8192 tool={tool}"))
+        };
+        for (tool, other, faster) in [
+            ("x", "seq_rewrite", false),
+            ("x", "rewrite", false),
+            ("x", "reread", true),
+            ("IOzone", "reread", false),
+        ] {
+            let flagged = flagged(&RULE, MACHINE, &rows(tool, other));
+            assert_eq!(flagged, [false, false, faster], "{tool} {other}");
+        }
+        let slow = rows("x", "rewrite").map(|row| row.replace("89e6", "50e6"));
+        assert!(flagged(&RULE, MACHINE, &slow)[2]);
     }
 }

@@ -12,11 +12,14 @@ pub(super) const RULE: Rule = Rule {
             tool that prints both, while rates and threads or blocks differ. Then one was computed \
             from the other, and the latency is invalid. It is only suspect if latency x throughput \
             / block is a whole number, or in a network: a constant number of operations or bytes \
-            in flight has the same effect. A latency is also suspect if it falls with the number \
+            in flight has the same effect. Among nine or more tied latencies of a tool, the few that \
+            are not (one in ten) are suspect as misprints. A latency is also suspect if it falls with the number \
             of threads, closer to 1 / threads than to flat. Threads rarely speed up an operation, \
             unless their parts fit a nearer cache or they keep CPUs awake.",
     advice: "Name it reciprocal throughput. Measure latency as the time of one operation that waits \
              for the previous one, with a histogram.",
+    needs: "latencies and throughputs of the same tool, operation, block, threads and trial, of three points or more; or latencies by threads",
+    covers: super::nothing,
     examine,
 };
 
@@ -25,6 +28,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     if let Some(product) = sheet.product(figure) {
         let per = if product.per_block { " x block" } else { "" };
         let (severity, but) = match product.in_flight {
+            _ if product.odd => (Severity::Suspect, ", but not in this one, which is a misprint"),
             true => (Severity::Suspect, "; a constant queue or window has the same effect"),
             false => (Severity::Invalid, ""),
         };

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Pace, Severity, Subsystem};
 
-use super::{Rule, above_own_ceiling};
+use super::{Covers, Rule, above_own_ceiling};
 use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet, severity};
 
@@ -26,8 +26,23 @@ pub(super) const RULE: Rule = Rule {
             speed up a real disk. Networks do not count.",
     advice: "Divide all the work by the wall time from the first thread's start to the last thread's \
              end. Do not add rates or use CPU time.",
+    needs: "rates at two numbers of threads or more; cpus, vcpus or cores",
+    covers,
     examine,
 };
+
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    let of_cpus = matches!(figure.metric, Metric::Rate | Metric::Throughput)
+        && figure.subsystem.pace() != Pace::Device;
+    match figure.level().zip(figure.threads).filter(|_| of_cpus) {
+        None => Covers::Nothing,
+        Some(_) if sheet.series(figure).levels().nth(1).is_none() => Covers::Nothing,
+        Some(_) if sheet.machine().logical_cpus().is_none() => {
+            Covers::Missing("no cpus, vcpus or cores are declared")
+        }
+        Some(_) => Covers::Figure,
+    }
+}
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     figure.level()?;

@@ -3,28 +3,47 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
+use crate::units::{Base, Written};
 use crate::{Figure, Metric, Sheet};
 
 /// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; rounded to three digits as it prints.
 const DEFAULT: std::ops::RangeInclusive<f64> = 0.995e6..=1.055e6;
+/// The same in bytes, of which the tools print two decimals: 0.12 or 0.13 MBytes, 128 KBytes.
+const IN_BYTES: [f64; 2] = [1e6, 1_048_576.0];
+/// Fewer digits would be the default of many rates.
+const COARSEST: f64 = 0.05;
 
 pub(super) const RULE: Rule = Rule {
     id: "udp_default_rate",
     title: "UDP at the tool's default rate",
     about: "iperf and iperf3 send UDP at 1 Mbit/s (2^20 bit/s in some versions) unless -b sets \
             another rate, as their manuals state. A figure of that rate is the requested rate, not \
-            the network's.",
+            the network's. In bytes it is printed as 0.12 or 0.13 MBytes, or as 128 KBytes.",
     advice: "Request a rate above the link's (-b), and take the receiver's count.",
+    needs: "a UDP throughput of iperf",
+    covers: super::nothing,
     examine,
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
     let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
-    (iperf && figure.operation.contains("udp") && DEFAULT.contains(&rate)).then(|| {
+    let is_default = DEFAULT.contains(&rate) || is_default_in_bytes(figure);
+    (iperf && figure.operation.contains("udp") && is_default).then(|| {
         let message = "the rate is iperf's default for UDP, 1 Mbit/s";
         RULE.finding(Severity::Invalid, message).with("rate_bit_per_s", rate)
     })
+}
+
+/// Whether the default rate would be printed as this number, with one meaning of its prefix.
+fn is_default_in_bytes(figure: &Figure) -> bool {
+    let Written::Of(Base::Bytes, _) = &figure.written else { return false };
+    let factors = figure.written.factors(Base::Bits);
+    let near = |rate: f64| {
+        IN_BYTES.iter().any(|default| (default / rate - 1.0).abs() <= figure.rounding() * 1.001)
+    };
+    figure.rounding() <= COARSEST
+        && factors.is_some_and(|all| all.iter().any(|f| near(figure.value * f)))
 }
 
 #[cfg(test)]
@@ -37,6 +56,11 @@ mod tests {
         let expected = [
             ("network udp throughput 1.05e6 tool=iperf3", INVALID),
             ("network udp throughput 1e6 tool=iPerf", INVALID),
+            ("network udp throughput 1.09e6 printed=0.13 unit=MBytes/sec tool=iperf", INVALID),
+            ("network udp throughput 0.96e6 printed=0.12 unit=MBytes/sec tool=iperf", INVALID),
+            ("network udp throughput 1.024e6 printed=128 unit=KBytes/sec tool=iperf", INVALID),
+            ("network udp throughput 1.12e6 printed=0.14 unit=MBytes/sec tool=iperf", None),
+            ("network udp throughput 0.8e6 printed=0.1 unit=MBytes/sec tool=iperf", None),
             ("network udp throughput 1.2e6 tool=iperf3", None),
             ("network tcp throughput 1.05e6 tool=iperf3", None),
             ("network udp throughput 1.05e6 tool=own", None),

@@ -15,6 +15,8 @@ pub(super) const RULE: Rule = Rule {
             IP header and 8 B of UDP header. A larger block was refused, truncated, or sent as \
             something else.",
     advice: "State the payload sent, the loss, and which end counted.",
+    needs: "the block of a UDP figure",
+    covers: super::nothing,
     examine,
 };
 

@@ -3,16 +3,11 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::{Figure, Metric, Sheet, units};
+use crate::units::{Written, power_of_1024};
+use crate::{Figure, Metric, Sheet};
 
 /// Numbers in base units are often rounded to three digits.
 const PRINTED: f64 = 0.01;
-
-/// Whether a unit in small letters is that of something by the bit or byte: `ns/b`, `us per byte`.
-fn by_the_byte(unit: &str) -> bool {
-    let by = unit.rsplit_once('/').or_else(|| unit.rsplit_once(" per "));
-    by.is_some_and(|(_, what)| matches!(what.trim(), "b" | "bit" | "bits" | "byte" | "bytes"))
-}
 
 pub(super) const RULE: Rule = Rule {
     id: "wrong_unit",
@@ -20,12 +15,13 @@ pub(super) const RULE: Rule = Rule {
     about: "The printed number times its unit must equal the number in base units, with a factor \
             of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
     advice: "Check which unit was meant: bits or bytes, 1000 or 1024.",
+    needs: "value, unit_as_written, value_si and si_unit",
+    covers: super::nothing,
     examine,
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
-    let unit = figure.unit.to_ascii_lowercase();
-    if figure.metric == Metric::Latency && by_the_byte(&unit) {
+    if figure.metric == Metric::Latency && figure.written == Written::TimePerByte {
         return Some(Finding::new(
             RULE.id,
             Severity::Invalid,
@@ -34,10 +30,13 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
         ));
     }
     let si = figure.si?;
-    let factors = units::factors(&figure.unit, &figure.si_unit)?;
+    let factors = figure.written.factors(figure.base?)?;
     let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
     (!factors.iter().any(fits)).then(|| {
-        let message = "the number and its unit do not give the number in base units";
+        let mixed = factors.iter().find_map(|f| power_of_1024(figure.value * f / si));
+        let mixed = mixed.map_or("", |_| "; 1000 and 1024 are mixed");
+        let message =
+            format!("the number and its unit do not give the number in base units{mixed}");
         let factor = if figure.value > 0.0 { si / figure.value } else { 0.0 };
         RULE.finding(Severity::Suspect, message).with("factor", factor)
     })
@@ -55,21 +54,14 @@ mod tests {
             ("disk r throughput 104857600 printed=100 unit=MB/s", None),
             ("network tcp throughput 2.02e10 printed=2.35 unit=Gb/s", SUSPECT),
             ("disk r throughput 8e8 printed=100 unit=MB/s", SUSPECT),
+            ("disk r throughput 1e8 printed=100 unit=MiB/s", SUSPECT),
             ("memory r latency 5e-3 printed=5 unit=ms/bit", INVALID),
             ("memory r latency 5e-3 printed=5 unit=ms", None),
             ("memory r latency 5e-3 printed=5 unit=us", SUSPECT),
-            ("memory r throughput 5 unit=parsecs", None),
+            ("memory r latency 5 printed=10 unit=cycles", None),
+            ("cpu r rate 5e9 printed=5 unit=GFLOPS", None),
+            ("cpu r rate 5e9 printed=5 unit=TFLOPS", SUSPECT),
         ];
         judges(&RULE, MACHINE, &expected);
-    }
-
-    #[test]
-    fn only_bits_and_bytes_are_no_operations() {
-        for unit in ["ms/bit", "ns / b", "us per byte"] {
-            assert!(by_the_byte(unit), "{unit}");
-        }
-        for unit in ["ms", "ms/block", "us/batch", "ms per block"] {
-            assert!(!by_the_byte(unit), "{unit}");
-        }
     }
 }

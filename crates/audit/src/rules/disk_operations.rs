@@ -1,0 +1,85 @@
+//! `disk_operations`: more operations a second than the disks or their provider allow.
+
+use proofmark_model::{Finding, Severity, Subsystem};
+
+use super::{Covers, Rule};
+use crate::{Figure, Metric, Sheet};
+
+/// A provider counts over a second or more and lets a little more through.
+const LET_THROUGH: f64 = 1.05;
+
+pub(super) const RULE: Rule = Rule {
+    id: "disk_operations",
+    title: "more operations than the disk allows",
+    about: "A disk does at most disk_limit_operations_per_s: what its provider allows, or for \
+            rotating disks their number times the operations of each. More than 5 % above it, \
+            random operations came from a cache, and the figure is invalid. A random throughput \
+            is converted to operations by its block. Operations whose order is not stated are \
+            only suspect, since a device merges neighbours. Sequential operations are not judged.",
+    advice: "Measure with direct I/O, for longer than a burst allowance lasts, or declare the limit \
+             that held while it ran.",
+    needs: "disk_limit_operations_per_s; of throughputs the block",
+    covers,
+    examine,
+};
+
+fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+    match (operations(figure), sheet.machine().disk_limit_operations_per_s) {
+        (None, _) => Covers::Nothing,
+        (Some(_), None) => Covers::Missing("no disk_limit_operations_per_s is declared"),
+        (Some(_), Some(_)) => Covers::Figure,
+    }
+}
+
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+    let limit = sheet.machine().disk_limit_operations_per_s?;
+    let rate = operations(figure).filter(|rate| *rate > limit * LET_THROUGH)?;
+    let (severity, but) = match figure.is_random() {
+        true => (Severity::Invalid, ""),
+        false => (Severity::Suspect, "; sequential operations can be merged"),
+    };
+    let message = format!("{rate:.0} operations per second, but the disk allows {limit:.0}{but}");
+    let finding = RULE.finding(severity, message);
+    Some(finding.with("operations_per_s", rate).with("limit_operations_per_s", limit))
+}
+
+/// Reads and writes a second that the device does for a figure, if it does one for each.
+fn operations(figure: &Figure) -> Option<f64> {
+    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Disk)?;
+    let moves = ["read", "write", "rw"].iter().any(|word| figure.operation.contains(word));
+    match figure.metric {
+        Metric::Rate if moves && !figure.operation.contains("seq") => Some(level),
+        Metric::Throughput if moves && figure.is_random() => Some(level / figure.block? as f64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{INVALID, SUSPECT, judges};
+
+    #[test]
+    fn more_operations_than_the_disks_do_are_a_cache() {
+        let twelve = "disk_link_bytes_per_s = 7.2e9\ndisk_limit_operations_per_s = 2400\n";
+        let expected = [
+            ("disk randread rate 2500 block=4096 threads=8", None),
+            ("disk randread rate 2600 block=4096 threads=8", INVALID),
+            ("disk randrw rate 2600 block=4096", INVALID),
+            ("disk rand_write throughput 12e6 block=4096", INVALID),
+            ("disk rand_write throughput 9e6 block=4096", None),
+            ("disk rand_write throughput 12e6", None),
+            // The order may be sequential, and then many are one.
+            ("disk read rate 2600 block=4096", SUSPECT),
+            ("disk seq_read rate 90000 block=4096", None),
+            ("disk read throughput 9e8 block=4096", None),
+            // No reads and writes of a device, or no rate.
+            ("disk stat rate 90000", None),
+            ("disk randread rate 2600 block=4096 trial=sd", None),
+            ("disk randread latency 1e-4 block=4096", None),
+            ("memory randread rate 2600", None),
+        ];
+        judges(&RULE, twelve, &expected);
+        judges(&RULE, "", &expected.map(|(row, _)| (row, None)));
+    }
+}
