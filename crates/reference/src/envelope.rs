@@ -76,7 +76,7 @@ pub(crate) fn read<'t>(
 /// How much of a line is a prefix; `None` if it has none of that kind.
 type Prefix = fn(&str) -> Option<usize>;
 
-const PREFIXES: &[Prefix] = &[tag, bracketed, time, syslog, column, rank];
+const PREFIXES: &[Prefix] = &[tag, bracketed, time, syslog, column, rank, quote];
 
 /// Depths of indentation that are tried.
 const DEPTHS: usize = 8;
@@ -173,6 +173,11 @@ fn rank(line: &str) -> Option<usize> {
     is_number.then(|| and_space(line, line.len() - rest.len())).flatten()
 }
 
+/// `> ` of a letter that is answered.
+fn quote(line: &str) -> Option<usize> {
+    line.starts_with('>').then(|| and_space(line, 1)).flatten()
+}
+
 /// A line of a list in JSON, as Ansible prints `stdout_lines`.
 fn quoted(line: &str) -> Option<String> {
     let line = line.trim();
@@ -234,6 +239,8 @@ mod tests {
             "\t",
             "2024-01-02T03:04:05.678Z [1,0]<stdout>:",
             "    0: ",
+            "> ",
+            "> > ",
         ] {
             assert_eq!(read(&before(prefix)), Some(figures), "{prefix:?}");
         }

@@ -169,9 +169,10 @@ impl<'a> Listing<'a> {
             self.began.take().zip(seconds_of_date(date)).map(|(from, to)| (to - from) as f64);
         let (Some(took), Some(figure)) = (took, self.output.figures.last_mut()) else { return };
         let time = figure.trials.iter().map(|t| t.seconds).sum::<f64>();
-        // A clock that is put forward or back for summer is no contradiction.
+        // A clock that shows no time shows nothing; one that is put forward or back for summer is no
+        // contradiction.
         let is_same = |hour: f64| (took + hour - time).abs() <= CLOCK_S + 0.01 * time;
-        if ![0.0, 3600.0, -3600.0].into_iter().any(is_same) {
+        if took > 0.0 && ![0.0, 3600.0, -3600.0].into_iter().any(is_same) {
             figure.findings.push(differ(format!(
                 "the solve took {time:.0} s by its Time, {took:.0} s by its start and end"
             )));

@@ -134,6 +134,12 @@ fn what_it_says_twice_is_compared() {
     };
     assert!(findings(TWO).is_empty() && findings(&timed("21:49:05", "21:49:06")).is_empty());
     assert!(findings(&timed("01:59:59", "03:00:00")).is_empty(), "summer time");
+    let long = timed("00:00:00", "00:00:00").replacen(
+        "0.07              1.222e+00",
+        "70.00              1.1958e-03",
+        1,
+    );
+    assert!(findings(&long).is_empty(), "a clock that stood still");
     let late = findings(&timed("21:49:05", "21:51:05"));
     assert_eq!(late, ["the solve took 0 s by its Time, 120 s by its start and end"]);
     let lost = TWO.replacen("4 tests completed and passed", "5 tests completed and passed", 1);

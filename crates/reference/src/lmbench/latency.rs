@@ -66,9 +66,16 @@ impl Tool for Latency {
                 now = Some((stride, *run));
                 continue;
             }
-            // A line without anything ends the sizes of a stride.
-            now = now.filter(|_| !line.trim().is_empty());
-            let Some((stride, run)) = now else { continue };
+            // A line that is no number ends the sizes of a stride.
+            now = now.filter(|_| line.trim_start().starts_with(|c: char| c.is_ascii_digit()));
+            let Some((stride, run)) = now else {
+                let is_size = columns(line).is_some_and(|[size, ns]: [&str; 2]| {
+                    size.parse::<f64>().is_ok() && ns.parse::<f64>().is_ok()
+                });
+                let lost = is_size && !runs.is_empty();
+                wrong_if(lost, at, "a size and time after the end of its stride")?;
+                continue;
+            };
             let [size, ns] =
                 columns(line).ok_or_else(|| Malformed::quoting(at, line, "is no size and time"))?;
             let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);

@@ -30,7 +30,7 @@ fn what_may_be_several_operations_is_no_repetition() {
     assert_eq!(lines(several), [1, 2, 3, 4].map(|line| (1, Some(line))));
     assert_eq!(lines("16.78 9107.20\n33.55 9001.10\n"), [(1, None), (1, None)], "a sweep");
     // Of two runs of lat_mem_rd one may have been at random.
-    let again = [SMALL, "$ lat_mem_rd -t 1 64", SMALL].join("\n\n");
+    let again = [SMALL, "```\n$ lat_mem_rd -t 1 64\n", SMALL].concat();
     let figures = captured(&Latency, &again).figures;
     assert!(figures.iter().all(|f| f.trials.len() == 1));
     let runs: Vec<_> = figures.iter().map(|f| f.params.int("run").unwrap()).collect();
@@ -69,6 +69,7 @@ fn what_is_wrong_is_refused() {
         (SMALL, "0.00049 3.347", "no sizes"),
         (SMALL, "\"stride=x\n", "whole number"),
         ("32.628", "", "no size and time"),
+        ("0.50000 ", "\n0.50000 ", "after the end of its stride"),
         ("32.628", "inf", "not a number"),
         ("32.628", "1.1e60", "not a number"),
         ("32.628", "1e-60", "the time is out of range"),

@@ -33,8 +33,10 @@ enum Section {
     Other,
 }
 
+type Field = fn(&mut Run) -> &mut Option<u64>;
+
 /// What stands before a number in the lines above a table.
-const FACTS: [(&str, fn(&mut Run) -> &mut Option<u64>); 11] = [
+const FACTS: [(&str, Field); 11] = [
     ("This system uses ", |run| &mut run.word_bytes),
     ("Assuming ", |run| &mut run.word_bytes),
     ("Array size = ", |run| &mut run.elements),
@@ -232,7 +234,8 @@ impl Listing {
             Malformed::at(at, format!("expected the row of {}, with 4 numbers", this.label))
         })?;
         if label.strip_suffix(':') != Some(this.label) {
-            let what = format!("expected {}:, not {:?}", this.label, Malformed::excerpt(label));
+            let label = Malformed::excerpt(label);
+            let what = format!("not STREAM's loops: expected {}:, not {label:?}", this.label);
             return Err(Malformed::at(at, what));
         }
         let work = self.run.work(this, at)?;

@@ -162,7 +162,7 @@ fn what_is_wrong_or_cut_off_is_refused() {
         ("Solution", CUT, "line 26: .. ends too early"),
         ("Triad:", CUT, "ends too early"),
         ("Function", CUT, "no table"),
-        ("Scale: ", "Scope: ", "line 28: expected Scale:"),
+        ("Scale: ", "Scope: ", "line 28: not STREAM's loops: expected Scale:"),
         ("0.302189", "", "4 numbers"),
         ("0.237502", "0.137502", "it took"),
         ("23833.6", "inf", "not a number"),
