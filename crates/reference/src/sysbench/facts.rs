@@ -8,6 +8,12 @@ use crate::text::{Labels, lines, number, positive};
 /// A value, and its line.
 pub(super) type Fact<'a> = (usize, &'a str);
 
+pub(super) const MIB: f64 = 1_048_576.0;
+
+/// What is lost between a rate that sysbench counts and its events over its total time, which
+/// includes the start and the end of its threads.
+pub(super) const EDGES: f64 = 0.02;
+
 /// How the options of a run begin.
 const RUN: &str = "Running the test with following options:";
 

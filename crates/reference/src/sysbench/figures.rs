@@ -3,18 +3,12 @@
 use proofmark_model::{Finding, Latency, Params, Severity, Subsystem, Unit};
 
 use super::accounts;
-use super::facts::{Fact, Facts, runs, size};
+use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
 use super::fileio::fileio;
 use crate::accounts::{agree, differ};
 use crate::rated::rated;
 use crate::text::{number, whole};
 use crate::{Figure, Malformed, Output};
-
-pub(super) const MIB: f64 = 1_048_576.0;
-
-/// What is lost between a rate that sysbench counts and its events over its total time, which
-/// includes the start and the end of its threads.
-pub(super) const EDGES: f64 = 0.02;
 
 const PRIMES: [&str; 3] =
     ["Prime numbers limit", "Primer numbers limit", "Maximum prime number checked in CPU test"];

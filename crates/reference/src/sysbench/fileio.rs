@@ -2,8 +2,7 @@
 
 use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Subsystem, Trial, Unit};
 
-use super::facts::{Fact, Facts, about, size};
-use super::figures::{EDGES, MIB};
+use super::facts::{EDGES, Fact, Facts, MIB, about, size};
 use crate::accounts::{agree, differ};
 use crate::rated::rated;
 use crate::text::{columns, number, whole};
