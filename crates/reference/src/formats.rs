@@ -40,7 +40,13 @@ const FORMATS: &[Format] = &[
     file("a web page", &["<html"], TEXT),
     format("bonnie++'s table", &["Sequential Output", "Sequential Input"]),
     format("stress-ng's output", &["stress-ng: info:"]),
+    Format {
+        instead: Some("import the part of one of its programs: lat_mem_rd, bw_mem or stream"),
+        ..format("lmbench's results file", &["[lmbench", " results for "])
+    },
     format("BabelStream's output", &["BabelStream"]),
+    format("GPU-STREAM's output", &["GPU-STREAM"]),
+    format("HPCG's output", &["HPCG-Benchmark"]),
     format("Geekbench's output", &["Geekbench"]),
     format("hyperfine's JSON", &["\"results\"", "\"command\"", "\"exit_codes\""]),
     format("dd's output", &["records out", " copied"]),

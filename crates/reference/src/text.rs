@@ -118,3 +118,44 @@ impl<'a> Labels<'a> {
         whole(value, at)
     }
 }
+
+/// Seconds of a date such as `Tue Nov 25 16:23:01 2025`, by its clock, since 1970; of its zone
+/// nothing is known.
+pub(crate) fn seconds_of_date(date: &str) -> Option<i64> {
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    let [_, month, day, clock, year] = columns(date)?;
+    let month = MONTHS.find(month).filter(|at| month.len() == 3 && at % 3 == 0)? as i64 / 3;
+    let [day, year] = [day, year].map(|word| word.parse::<i64>().ok());
+    let (day, year) =
+        (day.filter(|d| (1..=31).contains(d))?, year.filter(|y| (1970..=9999).contains(y))?);
+    let parts: Vec<i64> = clock.split(':').map_while(|part| part.parse().ok()).collect();
+    let [hours, minutes, seconds] = parts[..] else { return None };
+    // Years that begin in March have their leap day at their end.
+    let (month, year) = if month < 2 { (month + 10, year - 1) } else { (month - 2, year) };
+    let days =
+        365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469;
+    let of_day =
+        hours.checked_mul(3600)?.checked_add(minutes.checked_mul(60)?)?.checked_add(seconds)?;
+    days.checked_mul(86_400)?.checked_add(of_day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_seconds() {
+        for (date, seconds) in [
+            ("Thu Jan  1 00:00:00 1970", Some(0)),
+            ("Tue Nov 25 16:23:01 2025", Some(1_764_087_781)),
+            ("Thu Feb 29 23:59:59 2024", Some(1_709_251_199)),
+            ("Fri Mar  1 00:00:00 2024", Some(1_709_251_200)),
+            ("Tue Nov 25 2025", None),
+            ("Tue anF 25 16:23:01 2025", None),
+            ("Tue Nov 99 16:23:01 2025", None),
+            ("Tue Nov 25 9223372036854775807:23:01 2025", None),
+        ] {
+            assert_eq!(seconds_of_date(date), seconds, "{date}");
+        }
+    }
+}

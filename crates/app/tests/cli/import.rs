@@ -105,12 +105,18 @@ fn what_cannot_be_read_is_refused_in_a_line() {
 #[test]
 fn the_checks_of_our_own_figures_judge_theirs() {
     let run = imported(&captured_of("linpack", "made-failed.txt"), &[]);
-    // A residual is evidence; a rate alone is none.
-    let unproven = |m: &Measurement| m.findings.iter().any(|f| f.check == "imported");
+    // Residuals and validated arrays are evidence; a rate alone is none.
+    let has = |m: &Measurement, check: &str| m.findings.iter().any(|f| f.check == check);
+    let unproven = |m: &Measurement| has(m, "imported");
     assert!(!run.measurements.iter().any(unproven));
-    let rates = imported(&captured_of("stream", ""), &[]).measurements;
+    for (tool, ending) in [("stream", "2-threads.txt"), ("hpl", "1-process.txt")] {
+        assert!(!imported(&captured_of(tool, ending), &[]).measurements.iter().any(unproven));
+    }
+    let rates = imported(&captured_of("likwid", "copy_avx512-2-threads.txt"), &[]).measurements;
     assert!(rates.iter().all(|m| unproven(m) && m.verdict == Verdict::Suspect));
-    let found = |m: &Measurement| m.findings.iter().any(|f| f.check == "residual");
+    let kept = imported(&captured_of("sysbench", "rndwr-no-flush.txt"), &[]).measurements;
+    assert!(kept.iter().all(|m| has(m, "not_durable") && m.verdict == Verdict::Invalid));
+    let found = |m: &Measurement| has(m, "residual");
     let (wrong, right): (Vec<_>, Vec<_>) = run.measurements.iter().partition(|m| found(m));
     assert!(!wrong.is_empty() && !right.is_empty());
     assert!(wrong.iter().all(|m| m.verdict == Verdict::Invalid));

@@ -3,7 +3,7 @@ use std::path::Path;
 use super::runner::{blas, find_solve, grid, library_name, solve};
 use super::{Hpl, TEST};
 use crate::testing::{captured, command_line, matrices, refuses, task};
-use crate::{ReferenceRunner, Task};
+use crate::{ReferenceRunner, Task, Tool};
 
 const TWO: &str = include_str!("captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 /// With a threshold of 0.0001, so that residuals fail.
@@ -45,6 +45,132 @@ fn residuals_are_missed_unless_none_were_checked() {
 }
 
 #[test]
+fn a_residual_that_passed_is_the_proof() {
+    let proofs = |text: &str| {
+        let figures = captured(&Hpl, text).figures;
+        figures.iter().map(|f| f.proof.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!(proofs(TWO), [true; 4]);
+    // Of a table alone HPL's own word is all that there is.
+    let table = &TWO[TWO.find("T/V                N").unwrap()..];
+    assert_eq!(proofs(table), [true; 4]);
+    let unchecked: String =
+        TWO.lines().filter(|l| !l.contains("......")).flat_map(|l| [l, "\n"]).collect();
+    assert_eq!(
+        proofs(&unchecked.replace("less than                16.0", "less than -16.0")),
+        [false; 4]
+    );
+}
+
+#[test]
+fn a_solution_that_is_no_number_is_wrong() {
+    let residual = "=        0.0046435 ...... PASSED";
+    let changes = [
+        (
+            residual,
+            "=              nan ...... FAILED",
+            "wrong solution, no figure: its residual is nan",
+        ),
+        (
+            residual,
+            "=             -nan ...... FAILED",
+            "wrong solution, no figure: its residual is -nan",
+        ),
+        (
+            residual,
+            "=              inf ...... FAILED",
+            "wrong solution, no figure: its residual is inf",
+        ),
+        (residual, "=              nan ...... PASSED", "\"PASSED\" of residual nan"),
+        ("1.222e+00", "nan", "no figure: HPL reports nan Gflops"),
+        ("1.222e+00", "-inf", "no figure: HPL reports -inf Gflops"),
+    ];
+    refuses(&Hpl, TWO, &changes);
+}
+
+#[test]
+fn other_work_with_the_same_table_is_refused_by_name() {
+    let head = "HPLinpack 2.0";
+    let row = "0.07              1.222e+00";
+    let changes = [
+        (
+            head,
+            "HPL-NVIDIA 24.9.0  -- NVIDIA accelerated HPL benchmark -- NVIDIA",
+            "HPL-NVIDIA measures GPUs",
+        ),
+        (head, "HPL-NVIDIA 1.0.0\nHPLinpack 2.1", "HPL-NVIDIA measures GPUs"),
+        (head, "HPL-MxP-NVIDIA 24.9.0", "mixed precision"),
+        (
+            head,
+            "=          HPL-AI Mixed-Precision Benchmark          =\nHPLinpack 2.0",
+            "mixed precision",
+        ),
+        ("WR11C2R4         500    40", "HPL_AI   WR11C2R4  500    40", "mixed precision"),
+        ("BCAST  :", "Allreduce_dmxswp impl: HPL custom\nBCAST  :", "rocHPL measures GPUs"),
+        ("PFACT  :", "p      :        2.\nPFACT  :", "rocHPL measures GPUs"),
+        (row, "0.07              1.222e+00 (   6.110e-01)", "rates each accelerator"),
+        (head, "Number of Intel(R) Xeon Phi(TM) coprocessors : 2\nHPLinpack 2.0", "Xeon Phi"),
+    ];
+    refuses(&Hpl, TWO, &changes);
+    for (from, to, _) in &changes {
+        assert!(Hpl.recognises(&TWO.replace(from, to)), "{to}");
+    }
+    let none = format!("Number of Intel(R) Xeon Phi(TM) coprocessors : 0\n{TWO}");
+    assert_eq!(captured(&Hpl, &none), captured(&Hpl, TWO));
+}
+
+#[test]
+fn what_it_says_twice_is_compared() {
+    let findings = |text: &str| {
+        let figures = captured(&Hpl, text).figures;
+        figures.into_iter().flat_map(|f| f.findings).map(|f| f.message).collect::<Vec<_>>()
+    };
+    let timed = |start: &str, end: &str| {
+        let times = format!(
+            "1.222e+00\nHPL_pdgesv() start time Sat Nov 21 {start} 2026\n\n\
+             HPL_pdgesv() end time   Sat Nov 21 {end} 2026\n"
+        );
+        TWO.replacen("1.222e+00", &times, 1)
+    };
+    assert!(findings(TWO).is_empty() && findings(&timed("21:49:05", "21:49:06")).is_empty());
+    assert!(findings(&timed("01:59:59", "03:00:00")).is_empty(), "summer time");
+    let long = timed("00:00:00", "00:00:00").replacen(
+        "0.07              1.222e+00",
+        "70.00              1.1958e-03",
+        1,
+    );
+    assert!(findings(&long).is_empty(), "a clock that stood still");
+    let late = findings(&timed("21:49:05", "21:51:05"));
+    assert_eq!(late, ["the solve took 0 s by its Time, 120 s by its start and end"]);
+    let lost = TWO.replacen("4 tests completed and passed", "5 tests completed and passed", 1);
+    assert_eq!(findings(&lost), ["HPL finished 5 solves that passed, and lists 4"; 4]);
+    let twice = findings(&[TWO, TWO].concat());
+    assert!(twice.iter().all(|f| f.contains("one after another")), "of each run for itself");
+    let changes = [
+        (
+            "N      :     500     1000",
+            "N      :     600     1000",
+            "N 500 is none of the parameters",
+        ),
+        (
+            "NB     :      40       80",
+            "NB     :      48       80",
+            "NB 40 is none of the parameters",
+        ),
+        ("P      :       1", "P      :       2", "P 1 is none of the parameters"),
+        ("Q      :       2", "Q      :       1", "Q 2 is none of the parameters"),
+    ];
+    let solves = &TWO[TWO.rfind("HPLinpack 2.0").unwrap()..];
+    refuses(&Hpl, solves, &changes);
+    let more = solves.replacen(
+        "N      :     500     1000",
+        "N      :     300      400\n             500     1000",
+        1,
+    );
+    assert_eq!(captured(&Hpl, &more).figures.len(), 4, "a list of two lines");
+}
+
+#[test]
 fn what_is_cut_off_or_wrong_is_refused() {
     let row = TWO.find("WR11C2R4").unwrap();
     let after = |characters: usize| &TWO[row + characters..];
@@ -56,14 +182,13 @@ fn what_is_cut_off_or_wrong_is_refused() {
         ("0.0046435 ...... PASSED", "16.06 ...... PASSED", "\"PASSED\" of residual 16.06"),
         ("...... PASSED", "...... PAST", "\"PAST\" of residual"),
         (first, "", "line 444: no residual of this solve"),
-        (TWO, &TWO.replace("- Computational tests", "Tests"), "no threshold"),
         (after(0), "", "no line of HPL's table"),
         (after(30), "", "expected T/V"),
         (after(90), "", "ends too early"),
         (" 0.07 ", " 0.08 ", "it took"),
         ("1.222e+00", "0.000e+00", "more than zero"),
         ("1.222e+00", "1.222e55", "out of range"),
-        ("         500    40", "        5e2     40", "whole"),
+        ("         500    40", "        5e2     40", "N 5e2 is none"),
         ("(1795297735)", "(9e99)", "moment"),
         ("          16.0", "           NaN", "threshold"),
         (TWO, alone, "no solve"),

@@ -8,10 +8,11 @@ mod tests;
 
 use std::borrow::Cow;
 
-use proofmark_model::{Params, Printed, Subsystem, Unit};
+use proofmark_model::{Finding, Params, Printed, Subsystem, Unit};
 
+use crate::accounts::{agree, differ};
 use crate::rated::{rated, took};
-use crate::text::{Labels, lines, positive, whole, wrong_if};
+use crate::text::{Labels, lines, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work, same_work_where};
 use name::Name;
 
@@ -35,14 +36,17 @@ impl Tool for LikwidBench {
                     same_work("store", "memory.write"),
                 ]
             },
-            about: "Reads the text that likwid-bench prints for one test. MByte is 10^6 bytes. \
-                    likwid-bench counts the bytes that the loop reads and writes, not what the \
+            about: "Reads the text that likwid-bench 4 and 5 print. Runs of a test with the same \
+                    parameters are trials. MByte is 10^6 bytes. likwid-bench counts the bytes that the loop reads and writes, not what the \
                     hardware reads before it overwrites. The rate is that of all iterations \
                     together, over the time of the slowest thread. proofmark splits the names of \
                     the loops copy, load, store and stream (STREAM's Triad) of 64-bit numbers. The \
                     instruction set and the kind of store become parameters; array_size is one \
                     array over all threads. likwid's own triad has four arrays: it and every other \
-                    test become likwid-bench.NAME, those of peakflops in operations a second.",
+                    test become likwid-bench.NAME, those of peakflops in operations a second. So do \
+                    work groups (-w) with sets of several sizes, of which it prints the sum. \
+                    proofmark refuses a rate that contradicts its time, and warns if cycles, \
+                    iterations or operations do.",
         }
     }
 
@@ -51,71 +55,141 @@ impl Tool for LikwidBench {
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
-        let report = Report::read(text)?;
-        let (_, test) = report.labels.need("Test")?;
-        let name = Name::read(test);
-        // Of a test that only computes, the bytes that it loads meanwhile say nothing.
-        let (what, rate, work) = match test.starts_with("peakflops") {
-            true => ((Subsystem::Cpu, Unit::FlopPerSecond), "MFlops/s", "Number of Flops"),
-            false => ((Subsystem::Memory, Unit::BytePerSecond), "MByte/s", "Data volume (Byte)"),
-        };
-        let (at, rate) = report.labels.need(rate)?;
-        let rate = positive(rate, at)? * 1e6;
-        let trial = rated(what.1, report.labels.whole(work)? as f64, rate, at)?;
-        let (at, time) = report.labels.need("Time")?;
-        let seconds = time.strip_suffix(" sec");
-        let seconds = seconds.ok_or_else(|| Malformed::quoting(at, time, "does not end in sec"))?;
-        took(&trial, seconds, at)?;
-        let params = report.params(name.as_ref())?;
-        let own: Cow<'static, str> = match &name {
-            Some(name) => name.of.name.into(),
-            None => Malformed::excerpt(test).into(),
-        };
-        let title = format!("likwid-bench {}", Malformed::excerpt(test));
-        let figures = vec![Figure::rate(own, title, what, params, trial)];
+        let reports = reports(text)?;
+        let figures = reports.iter().map(Report::figure).collect::<Result<_, _>>()?;
         Ok(Output { version: None, started: None, figures })
     }
 }
 
 const TITLE: &str = "LIKWID MICRO BENCHMARK";
 
+/// What is lost of a time or a rate that is printed with six digits.
+const SHARE: f64 = 1e-3;
+
+/// One run.
+#[derive(Default)]
 struct Report<'a> {
     labels: Labels<'a>,
+    groups: Option<u64>,
     threads: Option<u64>,
 }
 
-impl<'a> Report<'a> {
-    fn read(text: &'a str) -> Result<Self, Malformed> {
-        let mut report = Self { labels: Labels::default(), threads: None };
-        let mut begun = false;
-        for (at, line) in lines(text) {
-            report.labels.last = at;
-            if line == TITLE {
-                wrong_if(begun, at, "a second report; one at a time")?;
-                begun = true;
-            } else if line.starts_with("ERROR") {
-                return Err(Malformed::at(at, Malformed::excerpt(line)));
-            } else if let Some(threads) =
-                line.strip_prefix("Using ").and_then(|l| l.strip_suffix(" threads"))
-            {
+/// The reports of a text, each from its title on.
+fn reports(text: &str) -> Result<Vec<Report<'_>>, Malformed> {
+    let mut all: Vec<Report> = Vec::new();
+    for (at, line) in lines(text) {
+        if line == TITLE {
+            all.push(Report::default());
+        } else if line.starts_with("ERROR") {
+            return Err(Malformed::at(at, Malformed::excerpt(line)));
+        }
+        let Some(report) = all.last_mut() else { continue };
+        report.labels.last = at;
+        if let Some(used) = line.strip_prefix("Using ") {
+            if let Some(threads) = used.strip_suffix(" threads") {
                 report.threads = Some(whole(threads, at)?);
-            } else if let (true, Some((label, value))) = (begun, line.split_once(':')) {
+            } else if let Some(groups) = used.strip_suffix(" work groups") {
+                report.groups = Some(whole(groups, at)?);
+            }
+        } else if let Some((label, value)) = line.split_once(':') {
+            // What follows a report, such as the next command, is no part of it.
+            if report.labels.get(label).is_none() {
                 report.labels.insert(label, at, value);
             }
         }
-        if begun {
-            Ok(report)
-        } else {
-            Err(Malformed::at(report.labels.last.max(1), "no report of likwid-bench"))
+    }
+    wrong_if(all.is_empty(), text.lines().count().max(1), "no report of likwid-bench")?;
+    Ok(all)
+}
+
+impl Report<'_> {
+    fn figure(&self) -> Result<Figure, Malformed> {
+        let (_, test) = self.labels.need("Test")?;
+        let name = Name::read(test);
+        // Of a test that only computes, the bytes that it loads meanwhile say nothing.
+        let flops = test.starts_with("peakflops");
+        let (what, rate, work) = match flops {
+            true => ((Subsystem::Cpu, Unit::FlopPerSecond), "MFlops/s", "Number of Flops"),
+            false => ((Subsystem::Memory, Unit::BytePerSecond), "MByte/s", "Data volume (Byte)"),
+        };
+        let (at, rate) = self.labels.need(rate)?;
+        let rate = positive(rate, at)? * 1e6;
+        let trial = rated(what.1, self.labels.whole(work)? as f64, rate, at)?;
+        let (at, time) = self.labels.need("Time")?;
+        let seconds = time.strip_suffix(" sec");
+        let seconds = seconds.ok_or_else(|| Malformed::quoting(at, time, "does not end in sec"))?;
+        took(&trial, seconds, at)?;
+        let findings = self.differences(number(seconds, at)?)?;
+        let own: Cow<'static, str> = match &name {
+            Some(name) => name.of.name.into(),
+            None => Malformed::excerpt(test).into(),
+        };
+        let title = format!("likwid-bench {}", Malformed::excerpt(test));
+        let figure = Figure::rate(own, title, what, self.params(name.as_ref())?, trial);
+        Ok(Figure { comparable: !self.uneven()?, findings, ..figure })
+    }
+
+    /// Bytes of all threads. Versions before 5 call them `Size`.
+    fn size(&self) -> Result<u64, Malformed> {
+        if self.labels.get("Size (Byte)").is_none() && self.labels.get("Size").is_some() {
+            return self.labels.whole("Size");
         }
+        self.labels.whole("Size (Byte)")
+    }
+
+    /// Whether its work groups have sets of several sizes, of which it prints the first.
+    fn uneven(&self) -> Result<bool, Malformed> {
+        if self.labels.get("Size per thread").is_none() || self.groups.is_none_or(|n| n < 2) {
+            return Ok(false);
+        }
+        let each = self.labels.whole("Size per thread")?;
+        Ok(self.threads.and_then(|n| n.checked_mul(each)) != Some(self.size()?))
+    }
+
+    /// What it says twice, differently: the time by its clock, the bytes by their iterations, and
+    /// operations by their rate.
+    fn differences(&self, seconds: f64) -> Result<Vec<Finding>, Malformed> {
+        let value = |label: &str| match self.labels.get(label) {
+            Some((at, value)) => number(value, at).map(Some),
+            None => Ok(None),
+        };
+        let volume = value("Data volume (Byte)")?;
+        let by_clock = value("Cycles")?.zip(value("Cycle Clock")?.or(value("CPU Clock")?));
+        let by_iterations =
+            value("Iterations per thread")?.map(|n| n * self.size().unwrap_or(0) as f64);
+        let flops = value("Number of Flops")?.zip(value("MFlops/s")?);
+        let mut found = Vec::new();
+        let mut compare = |one: Option<f64>, other: Option<f64>, lost: f64, what: &str| {
+            if let (Some(one), Some(other)) = (one, other)
+                && !agree(one, other, SHARE, lost)
+            {
+                found.push(differ(format!("{what}: {one} and {other}")));
+            }
+        };
+        let clock = by_clock.map(|(cycles, hertz)| cycles / hertz);
+        compare(Some(seconds), clock, 0.0, "the time in s, and the cycles by their clock");
+        compare(volume, by_iterations, 0.0, "the data volume in bytes, and size x iterations");
+        let lost = 0.01 * seconds;
+        let rated = flops.map(|(_, rate)| rate * seconds);
+        compare(
+            flops.map(|(n, _)| n / 1e6),
+            rated,
+            lost,
+            "millions of operations, and rate x time",
+        );
+        Ok(found)
     }
 
     fn params(&self, name: Option<&Name>) -> Result<Params, Malformed> {
-        let size = self.labels.whole("Size (Byte)")?;
+        let size = self.size()?;
         let iterations = self.labels.whole("Iterations per thread")?;
-        let params =
-            Params::default().with("iterations", iterations).known("threads", self.threads);
-        let Some(name) = name else { return Ok(params.with("size", size)) };
+        let params = Params::default()
+            .with("iterations", iterations)
+            .known("threads", self.threads)
+            .known("work_groups", self.groups.filter(|n| *n > 1));
+        let Some(name) = name.filter(|_| !self.uneven().unwrap_or(true)) else {
+            return Ok(params.with("size", size));
+        };
         let stores = if name.nontemporal { "nontemporal" } else { "temporal" };
         Ok(params
             .with("isa", name.isa)

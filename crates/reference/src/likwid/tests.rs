@@ -1,10 +1,11 @@
 use proofmark_model::Params;
 
 use super::LikwidBench;
-use crate::testing::{CUT, captured, does, refuses, task, with, with_piece};
+use crate::testing::{CUT, captured, does, refuses, replaced, task, with, with_piece};
 use crate::{Figure, ReferenceRunner, Task};
 
 const COPY: &str = include_str!("captured/5.2.2-debian12-copy_avx512-2-threads.txt");
+const GROUPS: &str = include_str!("captured/5.2.2-debian12-load-2-work-groups.txt");
 const TRIAD: &str = include_str!("captured/5.2.2-debian12-stream_mem_avx512-2-threads.txt");
 
 #[test]
@@ -16,11 +17,52 @@ fn the_name_of_a_test_says_its_parameters() {
 }
 
 #[test]
+fn runs_of_one_file_are_trials_or_figures() {
+    let trials = |text: &str| {
+        let figures = captured(&LikwidBench, text).figures;
+        figures.iter().map(|f| (f.test.to_string(), f.trials.len())).collect::<Vec<_>>()
+    };
+    let again = replaced(COPY, "5923.94", "5923.96");
+    let all = [COPY, "$ likwid-bench -t stream\nTest: none\n", TRIAD, "run 3\n", &again].concat();
+    assert_eq!(trials(&all), [("copy".to_owned(), 2), ("stream".to_owned(), 1)]);
+    let cut = [COPY, TRIAD.split("Data volume").next().unwrap()].concat();
+    refuses(&LikwidBench, &cut, &[("Test", "Test", "no 'MByte/s:'")]);
+}
+
+#[test]
+fn what_it_says_twice_is_compared() {
+    let found = |from: &str, to: &str| {
+        let f = with_piece(&LikwidBench, COPY, from, to);
+        f.findings.into_iter().map(|f| f.message).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(found("Test", "Test"), "");
+    let cycles = COPY.lines().find(|l| l.starts_with("Cycles:")).unwrap();
+    assert!(found(cycles, "Cycles:\t\t\t1000").contains("the cycles by their clock"));
+    assert!(
+        found("Iterations per thread:\t20", "Iterations per thread:\t10")
+            .contains("size x iterations")
+    );
+    assert!(found("Number of Flops:\t0", "Number of Flops:\t80530636800").contains("operations"));
+}
+
+#[test]
+fn older_labels_and_work_groups_are_read() {
+    let old = COPY.replace("Size (Byte):", "Size:");
+    assert_eq!(captured(&LikwidBench, &old), captured(&LikwidBench, COPY));
+    let f = &captured(&LikwidBench, GROUPS).figures[0];
+    assert_eq!((&*f.test, f.comparable, f.params.int("work_groups")), ("load", false, Some(2)));
+    assert_eq!((f.params.int("size"), f.params.get("array_size")), (Some(320_000), None));
+    assert!(f.findings.is_empty());
+    // Sets of one size are one array, in parts.
+    let even = GROUPS.replace("Size per thread:\t64000", "Size per thread:\t160000");
+    let f = &captured(&LikwidBench, &even).figures[0];
+    assert_eq!((f.comparable, f.params.int("array_size")), (true, Some(320_000)));
+}
+
+#[test]
 fn what_is_wrong_is_refused() {
-    let second = [COPY, TRIAD].concat();
     let changes = [
         ("LIKWID MICRO BENCHMARK", "", "no report"),
-        (COPY, &*second, "second report"),
         ("MByte/s", CUT, "no 'MByte/s:'"),
         ("5923.94", "7923.94", "it took"),
         ("5923.94", "nan", "not a number"),
@@ -28,7 +70,7 @@ fn what_is_wrong_is_refused() {
         ("80530636800", "-1", "whole number"),
         ("e+01 sec", "e+01 s", "does not end in sec"),
         ("Using 2 threads", "Using two threads", "whole number"),
-        ("Size (Byte)", "Size", "no 'Size (Byte):'"),
+        ("Size (Byte)", "Bytes", "no 'Size (Byte):'"),
         ("Iterations per", "Iteration per", "no 'Iterations per thread:'"),
         ("Using 1 work", "ERROR - out of memory\nUsing 1 work", "out of memory"),
     ];

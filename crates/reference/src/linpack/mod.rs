@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Params, Printed, Solution, Subsystem, Trial, Unit};
 
+use crate::accounts::agree;
 use crate::dense::operations;
 use crate::rated::{rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
@@ -25,10 +26,11 @@ impl Tool for Linpack {
             title: "Intel Optimized LINPACK Benchmark",
             package: "Intel: onemkl-benchmarks (xlinpack_xeon64)",
             same_work: const { &[same_work("LINPACK", "cpu.linpack")] },
-            about: "Reads the text of Intel's LINPACK for shared memory. Each line of the table is \
-                    a solve. Lines with the same size, leading dimension and alignment are trials \
-                    of one figure. proofmark counts 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of \
-                    them. LINPACK reports the alignment in units of 1024 bytes. Each trial has its \
+            about: "Reads the text of Intel's LINPACK for shared memory, with and without the column \
+                    Check. Each line of the table is a solve. Lines with the same size, leading \
+                    dimension and alignment are trials of one figure, those of several listings \
+                    too. proofmark counts 2/3 n^3 + 2 n^2 operations; a GFlop is 10^9 of them. \
+                    LINPACK reports the alignment in units of 1024 bytes. Each trial has its \
                     residual and its normalised residual. proofmark refuses a file whose summary \
                     has other averages or maxima than its solves, or whose Time(s) contradicts its \
                     GFlops. It also refuses one that passes or fails a solution against its \
@@ -44,18 +46,21 @@ impl Tool for Linpack {
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut listing = Listing::default();
         let last = each_line(text, |at, line| listing.line(at, line))?;
-        wrong_if(listing.output.figures.is_empty(), last, "no line of the table of solves")?;
-        let missing = listing.summed < listing.output.figures.len();
-        wrong_if(missing, last, "the performance summary is missing: it ends too early")?;
-        Ok(Output { figures: named(listing.output.figures), ..listing.output })
+        listing.end(last)?;
+        wrong_if(listing.done.is_empty(), last, "no line of the table of solves")?;
+        Ok(Output { figures: named(listing.done), ..Output::default() })
     }
 }
 
+/// The head of the table of solves; older versions have no column of checks.
+const HEAD: [&str; 7] =
+    ["Size", "LDA", "Align.", "Time(s)", "GFlops", "Residual", "Residual(norm)"];
+const CHECK: &str = "Check";
+
 /// Whether a line is the head of the table of solves.
 fn is_head(line: &str) -> bool {
-    let words =
-        ["Size", "LDA", "Align.", "Time(s)", "GFlops", "Residual", "Residual(norm)", "Check"];
-    line.split_whitespace().eq(words)
+    let mut words = line.split_whitespace();
+    HEAD.iter().all(|head| words.next() == Some(head)) && words.all(|word| word == CHECK)
 }
 
 /// Bytes of a unit of the alignment.
@@ -79,8 +84,13 @@ struct Shape {
 
 #[derive(Default)]
 struct Listing {
-    output: Output,
+    /// Figures of the listings that are read to their end.
+    done: Vec<Figure>,
+    /// Those of this listing.
+    figures: Vec<Figure>,
     part: Part,
+    /// Whether the table has a column of checks.
+    checked: bool,
     threads: Option<u64>,
     /// Figures that the summary has named.
     summed: usize,
@@ -89,8 +99,10 @@ struct Listing {
 /// The figures with the leading dimension and the alignment among their params only where the
 /// size alone does not distinguish them; the solutions hold both.
 fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
-    let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.int("n")).collect();
-    if sizes.len() == figures.len() {
+    let shape = |f: &Figure| ["n", "LDA", "Align"].map(|name| f.params.int(name));
+    let shapes: BTreeSet<_> = figures.iter().map(shape).collect();
+    let sizes: BTreeSet<_> = shapes.iter().map(|[n, ..]| n).collect();
+    if sizes.len() == shapes.len() {
         for figure in &mut figures {
             figure.params.0.retain(|name, _| name != "LDA" && name != "Align");
         }
@@ -101,7 +113,8 @@ fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
 impl Listing {
     fn line(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         if is_head(line) {
-            self.part = Part::Solves;
+            self.end(at)?;
+            (self.part, self.checked) = (Part::Solves, line.trim_end().ends_with(CHECK));
         } else if line.starts_with("Performance Summary") {
             wrong_if(!line.contains("(GFlops)"), at, "the summary is not in GFlops")?;
             self.part = Part::Summary;
@@ -113,19 +126,49 @@ impl Listing {
                 Part::Solves => self.solve(at, line)?,
                 Part::Summary => self.summary(at, line)?,
             }
-        } else if line.starts_with("Residual checks") && !line.contains("PASSED") {
-            let trials = self.output.figures.iter().flat_map(|f| &f.trials);
-            if trials.filter_map(|t| t.solution.as_ref()).all(Solution::passes) {
-                return Err(Malformed::at(at, "residual checks failed, but no residual above did"));
-            }
+        } else if let Some(checks) = line.strip_prefix("Residual checks ") {
+            self.checks(at, checks.trim())?;
         }
         Ok(())
     }
 
+    /// A listing ends, of which the summary has named every size.
+    fn end(&mut self, at: usize) -> Result<(), Malformed> {
+        let missing = self.summed < self.figures.len();
+        wrong_if(missing, at, "the performance summary is missing: it ends too early")?;
+        self.done.append(&mut self.figures);
+        (self.summed, self.part) = (0, Part::Parameters);
+        Ok(())
+    }
+
+    /// What LINPACK says of all residuals.
+    fn checks(&mut self, at: usize, said: &str) -> Result<(), Malformed> {
+        let trials = self.figures.iter().flat_map(|f| &f.trials);
+        let pass = trials.filter_map(|t| t.solution.as_ref()).all(Solution::passes);
+        let what = match said {
+            "PASSED" => "residual checks passed, but a residual above did not",
+            _ => "residual checks failed, but no residual above did",
+        };
+        // Another listing need not say how many threads it has.
+        self.threads = None;
+        wrong_if(pass != (said == "PASSED"), at, what)
+    }
+
     /// Size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.
     fn solve(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        let [n, lda, align, seconds, gflops, residual, normalised, check] =
-            need(columns(line), at, "expected the 8 columns of a solve")?;
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (solve, check) = match &words[..] {
+            [solve @ .., check] if self.checked => (solve, Some(*check)),
+            solve => (solve, None),
+        };
+        let expected = || {
+            Malformed::at(
+                at,
+                format!("expected the {} columns of a solve", 7 + usize::from(self.checked)),
+            )
+        };
+        let [n, lda, align, seconds, gflops, residual, normalised] =
+            <[&str; 7]>::try_from(solve).map_err(|_| expected())?;
         let shape = Shape::parse([n, lda, align], at)?;
         let rate = positive(gflops, at)? * 1e9;
         let too_large = || Malformed::at(at, "the alignment is out of range");
@@ -136,7 +179,7 @@ impl Listing {
             residual: number(residual, at)?,
             normalised_residual: number(normalised, at)?,
         };
-        if (check == "pass") != solution.passes() {
+        if let Some(check) = check.filter(|check| (*check == "pass") != solution.passes()) {
             let what = format!("of a normalised residual of {}", solution.normalised_residual);
             return Err(Malformed::quoting(at, check, &what));
         }
@@ -150,9 +193,9 @@ impl Listing {
         let params = shape.params().known("threads", self.threads);
         let title = format!("LINPACK, {} equations", shape.n);
         let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        match self.output.figures.last_mut().filter(|last| last.params == params) {
+        match self.figures.last_mut().filter(|last| last.params == params) {
             Some(last) => last.trials.push(trial),
-            None => self.output.figures.push(Figure::rate(TEST, title, what, params, trial)),
+            None => self.figures.push(Figure::rate(TEST, title, what, params, trial)),
         }
     }
 
@@ -161,7 +204,7 @@ impl Listing {
         let [n, lda, align, mean, most] =
             need(columns(line), at, "expected the 5 columns of the summary")?;
         let params = Shape::parse([n, lda, align], at)?.params();
-        let figure = self.output.figures.get(self.summed);
+        let figure = self.figures.get(self.summed);
         let figure = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]));
         let figure = need(figure, at, "a summary of solves that the table does not hold")?;
         self.summed += 1;
@@ -170,7 +213,7 @@ impl Listing {
         for (text, is) in
             [(mean, rates().sum::<f64>() / trials), (most, rates().fold(0.0, f64::max))]
         {
-            if !agree(number(text, at)?, is) {
+            if !agree(number(text, at)?, is, 1e-6, 2e-4) {
                 let text = Malformed::excerpt(text);
                 return Err(Malformed::at(at, format!("the summary says {text}, the solves {is}")));
             }
@@ -188,9 +231,4 @@ impl Shape {
     fn params(self) -> Params {
         Params::default().with("n", self.n).with("LDA", self.lda).with("Align", self.align)
     }
-}
-
-/// Whether two numbers with 4 digits behind the point are the same but for rounding.
-fn agree(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 2e-4 + 1e-6 * a.max(b)
 }

@@ -18,6 +18,36 @@ fn one_size_with_two_leading_dimensions_is_two_figures() {
     assert_eq!(dimensions, [1000, 2000, 5008, 5016, 10_000].map(Some));
 }
 
+/// A listing of a version that prints no column of checks.
+fn unchecked() -> String {
+    MADE.replace("Residual(norm) Check", "Residual(norm)").replace("   pass\n", "\n")
+}
+
+#[test]
+fn listings_without_checks_are_read() {
+    assert_eq!(captured(&Linpack, &unchecked()), captured(&Linpack, MADE));
+    let without: String = unchecked().replace("Residual checks PASSED\n", "");
+    assert_eq!(captured(&Linpack, &without), captured(&Linpack, MADE), "nor of all together");
+    let wrong = ("3.599893e-02", "3.599893e+02", "checks passed, but a residual above did not");
+    refuses(&Linpack, &unchecked(), &[wrong]);
+    let cut = ("88.7719  9.187981e-11 3.239775e-02", "88.7719  9.187981e-11", "7 columns");
+    refuses(&Linpack, &unchecked(), &[cut]);
+}
+
+#[test]
+fn listings_of_one_file_are_trials_where_size_and_threads_agree() {
+    let figures = |second: &str| {
+        let figures = captured(&Linpack, &[MADE, second].concat()).figures;
+        figures.iter().map(|f| f.trials.len()).collect::<Vec<_>>()
+    };
+    assert_eq!(figures(&unchecked()), [8, 4, 4, 2]);
+    assert_eq!(figures(&MADE.replace("threads: 2", "threads: 1")), [4, 2, 2, 1, 4, 2, 2, 1]);
+    assert_eq!(figures(&MADE.replace("Number of threads: 2\n", "")).len(), 8, "unknown threads");
+    let lost = MADE.split("Performance").next().unwrap();
+    let both = [lost, MADE].concat();
+    refuses(&Linpack, &both, &[("Size", "Size", "line 54: .. summary is missing")]);
+}
+
 #[test]
 fn what_is_cut_off_or_contradicts_itself_is_refused() {
     let aligned = "1000   18446744073709551615 0.031";

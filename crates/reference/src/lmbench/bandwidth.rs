@@ -1,5 +1,7 @@
 //! bw_mem: bytes a second read, written or copied, all of them or every fourth word.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{Params, Printed, Subsystem, Trial, Unit};
 
 use super::run;
@@ -53,9 +55,10 @@ impl Tool for Bandwidth {
             },
             about: "Reads the two numbers that bw_mem of lmbench 3 prints: one process's array in \
                     MB of 10^6 bytes, and MB a second of all processes together. bw_mem does not \
-                    report its operation, so the test is lmbench.bw_mem. proofmark cannot \
-                    recognise this output: name the tool. bw_mem counts a copy once. Its rd, wr, \
-                    rdwr and cp count all bytes, but access every fourth word.",
+                    report its operation, so the test is lmbench.bw_mem. Lines of one size may be \
+                    of several operations: each becomes a figure, by its number (line=2). proofmark \
+                    cannot recognise this output: name the tool. bw_mem counts a copy once. Its \
+                    rd, wr, rdwr and cp count all bytes, but access every fourth word.",
         }
     }
 
@@ -80,7 +83,18 @@ impl Tool for Bandwidth {
             output.figures.push(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
         }
         wrong_if(output.figures.is_empty(), 1, "no size and rate of bw_mem")?;
+        tell_apart(&mut output.figures);
         Ok(output)
+    }
+}
+
+/// Numbers the lines if a size comes more than once: nothing says that these were of one operation.
+fn tell_apart(figures: &mut [Figure]) {
+    let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.int("size")).collect();
+    if sizes.len() < figures.len() {
+        for (line, figure) in (1_u64..).zip(figures) {
+            figure.params = figure.params.clone().with("line", line);
+        }
     }
 }
 

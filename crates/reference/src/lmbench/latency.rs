@@ -1,5 +1,7 @@
 //! lat_mem_rd: the time of a load by the size of what is walked through.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{Better, Params, Printed, Subsystem, Trial, Unit, is_quantity};
 
 use super::run;
@@ -42,36 +44,55 @@ impl Tool for Latency {
             about: "Reads what lat_mem_rd of lmbench 3 prints: for each stride, sizes in MB of \
                     2^20 bytes and nanoseconds per load. Each load gives the address of the next. \
                     lat_mem_rd does not report whether the order was random (-t), so the test is \
-                    lmbench.lat_mem_rd. The fastest of its repetitions is the one trial. It does \
-                    not report the number of loads: a trial counts as one.",
+                    lmbench.lat_mem_rd. Several runs of a stride may differ in it: each becomes a \
+                    figure, by its number (run=2). The fastest of its repetitions is the one \
+                    trial. It does not report the number of loads: a trial counts as one.",
         }
     }
 
     fn recognises(&self, text: &str) -> bool {
-        text.lines().any(|line| stride(line).is_some())
+        !run::is_results(text) && text.lines().any(|line| stride(line).is_some())
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let (mut output, mut now, mut last) = (Output::default(), None, 1);
+        let mut runs = BTreeMap::<u64, u64>::new();
         for (at, line) in lines(text) {
             last = at;
             if let Some(stride) = stride(line) {
-                now = Some(whole(stride.trim(), at)?);
+                let stride = whole(stride.trim(), at)?;
+                let run = runs.entry(stride).or_default();
+                *run += 1;
+                now = Some((stride, *run));
                 continue;
             }
-            let (Some(stride), false) = (now, line.trim().is_empty()) else { continue };
+            // A line that is no number ends the sizes of a stride.
+            now = now.filter(|_| line.trim_start().starts_with(|c: char| c.is_ascii_digit()));
+            let Some((stride, run)) = now else {
+                let is_size = columns(line).is_some_and(|[size, ns]: [&str; 2]| {
+                    size.parse::<f64>().is_ok() && ns.parse::<f64>().is_ok()
+                });
+                let lost = is_size && !runs.is_empty();
+                wrong_if(lost, at, "a size and time after the end of its stride")?;
+                continue;
+            };
             let [size, ns] =
                 columns(line).ok_or_else(|| Malformed::quoting(at, line, "is no size and time"))?;
             let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
             wrong_if(!is_quantity(load.seconds), at, "the time is out of range")?;
             let params = Params::default()
                 .with("working_set", bytes(positive(size, at)?))
-                .with("stride", stride);
+                .with("stride", stride)
+                .with("run", run);
             let what = (Subsystem::Memory, Unit::Second);
             let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
             output.figures.push(Figure { better: Better::Lower, ..figure });
         }
         wrong_if(output.figures.is_empty(), last, "no sizes and times of lat_mem_rd")?;
+        // Two runs of a stride may have walked in other orders; of one alone there is no more to say.
+        if runs.values().all(|runs| *runs == 1) {
+            output.figures.iter_mut().for_each(|f| f.params.0.retain(|name, _| name != "run"));
+        }
         Ok(output)
     }
 }

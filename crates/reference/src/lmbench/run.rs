@@ -25,6 +25,11 @@ const PASSES: f64 = 8.0;
 /// Bytes a second that it is reckoned with before anything is known.
 const SLOW: f64 = 10e9;
 
+/// Whether a text is the results file of the whole suite, which holds parts of every program.
+pub(super) fn is_results(text: &str) -> bool {
+    text.contains("[lmbench") && text.contains(" results for ")
+}
+
 /// A program of lmbench, if it is here. None reports its version; all of them are called 3.0.
 pub(super) fn installed(name: &str, proof: &[u8]) -> Option<Installed> {
     let below = std::fs::read_dir(FOLDERS).into_iter().flatten().flatten().map(|f| f.path());

@@ -1,9 +1,10 @@
 //! lmbench's own stream: the loops of STREAM and STREAM2, on arrays of any size.
 
-use proofmark_model::{Params, Printed, Subsystem, Unit};
+use proofmark_model::{Finding, Params, Printed, Subsystem, Unit};
 
 use super::run;
-use crate::text::{lines, positive, wrong_if};
+use crate::accounts::{differ, last_place};
+use crate::text::{lines, number, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
     refuse_if, same_work,
@@ -47,7 +48,9 @@ impl Tool for Stream {
             about: "Reads what stream of lmbench 3 prints for the loops of STREAM and STREAM2. MB \
                     is 10^6 bytes. It counts the bytes that the loops read and write, over all \
                     processes, as STREAM does. It reports neither the array size nor the duration: \
-                    a trial counts as one element. McCalpin's program is the tool stream.",
+                    a trial counts as one element, and runs after one another are trials. \
+                    proofmark computes the number of processes from bandwidth and latency. \
+                    McCalpin's program is the tool stream.",
         }
     }
 
@@ -56,32 +59,59 @@ impl Tool for Stream {
     }
 
     fn recognises(&self, text: &str) -> bool {
-        text.lines().any(|l| bandwidth(l).is_some())
+        !run::is_results(text) && text.lines().any(|l| value(l, BANDWIDTH).is_some())
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut output = Output::default();
-        let mut last = 1;
+        let (mut last, mut element) = (1, None);
         for (at, line) in lines(text) {
             last = at;
-            let Some(((name, bytes), rate)) = bandwidth(line) else { continue };
+            if let Some(((name, _), latency)) = value(line, LATENCY) {
+                let ns =
+                    latency.strip_suffix(" nanoseconds").map(|ns| number(ns, at)).transpose()?;
+                element = ns.map(|ns| (*name, ns, last_place(latency)));
+            }
+            let Some(((name, bytes), rate)) = value(line, BANDWIDTH) else { continue };
             let Some(rate) = rate.strip_suffix(" MB/sec") else {
                 return Err(Malformed::quoting(at, rate, "does not end in MB/sec"));
             };
             let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
             let what = (Subsystem::Memory, Unit::BytePerSecond);
             let title = format!("lmbench {name}");
-            output.figures.push(Figure::rate(*name, title, what, Params::default(), trial));
+            let known = element.take().filter(|(of, ..)| of == name);
+            let known = known.map(|(_, ns, lost)| processes(trial.value, *bytes, ns, lost));
+            let params = Params::default().known("threads", known.clone().and_then(Result::ok));
+            let figure = Figure::rate(*name, title, what, params, trial);
+            let findings = known.and_then(Result::err).into_iter().collect();
+            output.figures.push(Figure { findings, ..figure });
         }
         wrong_if(output.figures.is_empty(), last, "no bandwidth of lmbench's stream")?;
         Ok(output)
     }
 }
 
-/// The loop of a line with its rate, and what is after the colon.
-fn bandwidth(line: &str) -> Option<(&'static (&'static str, f64), &str)> {
-    let (label, rate) = line.split_once(" bandwidth: ")?;
-    Some((LOOPS.iter().find(|l| l.0 == label)?, rate))
+const LATENCY: &str = " latency: ";
+const BANDWIDTH: &str = " bandwidth: ";
+
+/// The loop of a line with such a value, and the value.
+fn value<'a>(line: &'a str, kind: &str) -> Option<(&'static (&'static str, f64), &'a str)> {
+    let (label, value) = line.split_once(kind)?;
+    Some((LOOPS.iter().find(|l| l.0 == label)?, value))
+}
+
+/// Processes that ran the loop: each took the latency for the bytes of an element. Fails with a
+/// finding if that is no whole number, as far as the digits of the latency tell.
+fn processes(rate: f64, bytes: f64, ns: f64, lost: f64) -> Result<u64, Finding> {
+    let processes = rate * ns / 1e9 / bytes;
+    let unsure = processes * (0.51 * lost / ns + 0.001);
+    let whole = processes.round();
+    if whole >= 1.0 && (whole - processes).abs() <= unsure && unsure < 0.4 {
+        return Ok(whole as u64);
+    }
+    let what =
+        format!("latency x bandwidth is {processes:.2} times the {bytes} bytes of an element");
+    Err(differ(what))
 }
 
 /// Largest size of a thread's arrays together: with 3 GiB it prints 0, and with a little less than

@@ -21,11 +21,55 @@ fn sizes_strides_and_repetitions_are_kept_apart() {
 }
 
 #[test]
+fn what_may_be_several_operations_is_no_repetition() {
+    let lines = |text: &str| {
+        let figures = Bandwidth.parse(text).unwrap().figures;
+        figures.iter().map(|f| (f.trials.len(), f.params.int("line"))).collect::<Vec<_>>()
+    };
+    let several = "16.78 9107.20\n\n16.78 7012.44\n33.55 9001.10\n16.78 5110.09\n";
+    assert_eq!(lines(several), [1, 2, 3, 4].map(|line| (1, Some(line))));
+    assert_eq!(lines("16.78 9107.20\n33.55 9001.10\n"), [(1, None), (1, None)], "a sweep");
+    // Of two runs of lat_mem_rd one may have been at random.
+    let again = [SMALL, "```\n$ lat_mem_rd -t 1 64\n", SMALL].concat();
+    let figures = captured(&Latency, &again).figures;
+    assert!(figures.iter().all(|f| f.trials.len() == 1));
+    let runs: Vec<_> = figures.iter().map(|f| f.params.int("run").unwrap()).collect();
+    let of_a_run = captured(&Latency, SMALL).figures.len();
+    assert_eq!(runs, [vec![1; of_a_run], vec![2; of_a_run]].concat());
+}
+
+#[test]
+fn latency_and_bandwidth_of_stream_say_how_many_processes() {
+    let threads = |text: &str| {
+        let figures = captured(&Stream, text).figures;
+        figures.iter().map(|f| f.params.int("threads")).collect::<Vec<_>>()
+    };
+    assert_eq!((threads(FOUR), threads(SECOND)), (vec![Some(2); 4], vec![Some(1); 4]));
+    let runs = [FOUR, "numactl stream\n", &replaced(FOUR, "7568.51", "7571.02")].concat();
+    let figures = captured(&Stream, &runs).figures;
+    assert_eq!(figures.iter().map(|f| f.trials.len()).collect::<Vec<_>>(), [2; 4]);
+    let wrong = captured(&Stream, &replaced(FOUR, "8602.25", "6602.25")).figures;
+    let said: Vec<_> = wrong.iter().flat_map(|f| &f.findings).map(|f| &*f.message).collect();
+    assert_eq!(said, ["latency x bandwidth is 1.54 times the 16 bytes of an element"]);
+    let alone: String =
+        FOUR.lines().filter(|l| l.contains("bandwidth")).collect::<Vec<_>>().join("\n");
+    assert_eq!(threads(&alone), [None; 4]);
+}
+
+#[test]
+fn the_results_file_of_the_suite_is_named() {
+    let suite = format!("[lmbench3.0 results for Linux node 6.1.0]\n[MB: 64]\n{FOUR}\n{SMALL}");
+    assert!(crate::read(&suite).is_none());
+    assert!(crate::unread(&suite).unwrap().contains("lmbench's results file"));
+}
+
+#[test]
 fn what_is_wrong_is_refused() {
     let changes = [
         (SMALL, "0.00049 3.347", "no sizes"),
         (SMALL, "\"stride=x\n", "whole number"),
         ("32.628", "", "no size and time"),
+        ("0.50000 ", "\n0.50000 ", "after the end of its stride"),
         ("32.628", "inf", "not a number"),
         ("32.628", "1.1e60", "not a number"),
         ("32.628", "1e-60", "the time is out of range"),

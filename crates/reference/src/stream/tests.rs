@@ -7,6 +7,8 @@ use crate::testing::{CUT, agrees, captured, command_line, refuses, replaced, tas
 use crate::{Installed, Output, ReferenceRunner, Tool};
 
 const TWO: &str = include_str!("captured/5.10-debian12-2-threads.txt");
+const MPI: &str = include_str!("captured/made-mpi-4-ranks.txt");
+const FORTRAN: &str = include_str!("captured/made-fortran.txt");
 /// STREAM within HPC Challenge: hpl's by right, read as STREAM's where that is asked for.
 const HPCC: &str = include_str!("../hpl/captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 
@@ -44,11 +46,102 @@ fn other_forms_are_read() {
     let failed = replaced(HPCC, "Node(s) with error 0", "Node(s) with error 1");
     assert_eq!(Stream.parse(&failed), Stream.parse(HPCC));
     let whole = captured(&Stream, TWO);
-    let requested = replaced(TWO, "Threads requested = 2", "Threads requested = 4");
-    assert_eq!(captured(&Stream, &requested), whole, "threads are those that were counted");
     let (new, old) =
         ("Function    Best Rate MB/s  Avg time", "Function      Rate (MB/s)   Avg time");
     assert_eq!(captured(&Stream, &replaced(TWO, new, old)), whole, "of version 5.9");
+}
+
+/// Another run of the same program: the copy took longer.
+fn again() -> String {
+    let slower = replaced(TWO, "23833.6", "22875.2");
+    replaced(&slower, "0.237502     0.302189", "0.247453     0.302189")
+}
+
+#[test]
+fn runs_of_one_configuration_are_trials() {
+    let label = |run: u32, text: &str| format!("run {run}, node a\n{text}");
+    let both = [label(1, TWO), label(2, &again())].concat();
+    let output = captured(&Stream, &both);
+    assert_eq!(output.figures.len(), captured(&Stream, TWO).figures.len());
+    for f in &output.figures {
+        assert_eq!((f.trials.len(), f.proof.is_some()), (2, true), "{}", f.test);
+    }
+    let values = output.figures[0].trials.iter().map(|t| t.value / 1e6);
+    assert_eq!(values.collect::<Vec<_>>(), [23_833.6, 22_875.2]);
+    // Other arrays, or other threads, are another figure.
+    let one =
+        again().replace("counted = 2", "counted = 1").replace("requested = 2", "requested = 1");
+    let fewer = [TWO, &one].concat();
+    let threads: Vec<_> = captured(&Stream, &fewer)
+        .figures
+        .iter()
+        .filter(|f| f.test == "Triad")
+        .map(|f| (f.params.int("threads"), f.trials.len()))
+        .collect();
+    assert_eq!(threads, [(Some(2), 1), (Some(1), 1)]);
+    // A run never takes the arrays of the one before, and none is lost.
+    let changes = [
+        ("Array size", "Arrays", "no 'Array size'"),
+        ("Solution Validates", "Terminated", "this run ends too early"),
+    ];
+    for (from, to, why) in changes {
+        let lacks = again().replace(from, to);
+        for both in [[TWO, &lacks].concat(), [&lacks, TWO].concat()] {
+            refuses(&Stream, &both, &[("Triad:", "Triad:", why)]);
+        }
+    }
+}
+
+#[test]
+fn what_it_says_twice_is_compared() {
+    let findings = |from: &str, to: &str| {
+        let output = captured(&Stream, &replaced(TWO, from, to));
+        let all = output.figures.iter().flat_map(|f| &f.findings).map(|f| f.message.clone());
+        let mut all: Vec<String> = all.collect();
+        assert!(all.len() == output.figures.len() || all.is_empty(), "each figure has it");
+        all.pop().unwrap_or_default()
+    };
+    assert_eq!(findings("0.237502", "0.237502"), "");
+    assert_eq!(
+        findings("Threads requested = 2", "Threads requested = 4"),
+        "4 threads were requested, 2 were counted"
+    );
+    assert!(
+        findings("Total memory required = 8097", "Total memory required = 8079").contains("total")
+    );
+    let changes = [
+        ("0.263962     0.237502", "0.233962     0.237502", "mean time is not between"),
+        ("0.302189", "0.202189", "mean time is not between"),
+        ("Avg time     Min time", "Min time     Avg time", "not STREAM's columns"),
+        ("MB/s  Avg time", "MB/s  Latency(ns)   Avg time", "not STREAM's columns"),
+    ];
+    refuses(&Stream, TWO, &changes);
+}
+
+#[test]
+fn the_mpi_and_the_fortran_version_have_their_own_labels() {
+    let mpi = captured(&Stream, MPI);
+    let f = &mpi.figures[0];
+    assert_eq!(f.params.int("array_size"), Some(640_000_000), "of all processes");
+    assert_eq!((f.params.int("threads"), f.params.int("processes")), (Some(8), Some(4)));
+    assert_eq!((mpi.version.as_deref(), f.findings.len()), (Some("1.8"), 0));
+    let alone = MPI.lines().filter(|l| !l.contains("Threads")).flat_map(|l| [l, "\n"]);
+    let alone: String = alone.collect();
+    assert_eq!(captured(&Stream, &alone).figures[0].params.int("threads"), Some(4));
+    let fortran = captured(&Stream, FORTRAN);
+    let f = &fortran.figures[0];
+    assert_eq!((f.params.int("array_size"), f.params.int("NTIMES")), (Some(16_000_000), Some(12)));
+    assert!(f.comparable && f.proof.is_some() && f.findings.is_empty());
+}
+
+#[test]
+fn loops_on_a_gpu_are_not_the_machines_memory() {
+    let gpu = " STREAM Benchmark implementation in CUDA\n";
+    let why = "a STREAM with CUDA: proofmark has no workload of GPUs";
+    let head = replaced(TWO, "This system uses", &format!("{gpu}This system uses"));
+    refuses(&Stream, &head, &[("Triad:", "Triad:", why)]);
+    let before = format!("NVIDIA GPU 0: 1 GiB\n{TWO}");
+    assert_eq!(captured(&Stream, &before), captured(&Stream, TWO), "what another program says");
 }
 
 #[test]
@@ -69,7 +162,7 @@ fn what_is_wrong_or_cut_off_is_refused() {
         ("Solution", CUT, "line 26: .. ends too early"),
         ("Triad:", CUT, "ends too early"),
         ("Function", CUT, "no table"),
-        ("Scale: ", "Scope: ", "line 28: expected Scale:"),
+        ("Scale: ", "Scope: ", "line 28: not STREAM's loops: expected Scale:"),
         ("0.302189", "", "4 numbers"),
         ("0.237502", "0.137502", "it took"),
         ("23833.6", "inf", "not a number"),

@@ -1,48 +1,83 @@
-//! What the lines of sysbench's report say, by their labels.
+//! What the lines of a run of sysbench say, by their labels.
 
 use std::collections::BTreeMap;
 
 use crate::Malformed;
-use crate::text::{Labels, lines, number};
+use crate::text::{Labels, lines, number, positive};
 
 /// A value, and its line.
 pub(super) type Fact<'a> = (usize, &'a str);
 
+pub(super) const MIB: f64 = 1_048_576.0;
+
+/// What is lost between a rate that sysbench counts and its events over its total time, which
+/// includes the start and the end of its threads.
+pub(super) const EDGES: f64 = 0.02;
+
+/// How the options of a run begin.
+const RUN: &str = "Running the test with following options:";
+
+/// What the report of one run says.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     pub(super) version: Option<&'a str>,
     pub(super) labels: Labels<'a>,
     /// Lines without a colon, by their first word: sentences.
     said: BTreeMap<&'a str, Vec<Fact<'a>>>,
+    pub(super) warnings: Vec<&'a str>,
 }
 
-/// The version in a line, as `sysbench 1.0.20 (using ...)`.
-pub(super) fn version(line: &str) -> Option<&str> {
-    let version = line.strip_prefix("sysbench ")?.split(' ').next()?;
+/// The version in a line: `sysbench 1.0.20 (using ...)`, `sysbench 0.4.12:  multi-threaded ...`.
+fn version(line: &str) -> Option<&str> {
+    let version = line.strip_prefix("sysbench ")?.split([' ', ':']).next()?;
     version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
 }
 
-pub(super) fn read(text: &str) -> Result<Facts<'_>, Malformed> {
-    let mut facts = Facts::default();
+/// Whether a line is one of a run's first.
+pub(super) fn begins(line: &str) -> bool {
+    let line = line.trim();
+    line == RUN || version(line).is_some()
+}
+
+/// The runs of a text. Commands such as `prepare` print a version, too, but no options.
+pub(super) fn runs(text: &str) -> Result<Vec<Facts<'_>>, Malformed> {
+    let mut runs: Vec<Facts> = Vec::new();
+    let (mut now, mut running, mut last) = (None, false, 1);
     for (at, line) in lines(text) {
-        facts.labels.last = at;
+        last = at;
+        let line = line.trim();
         if line.starts_with("FATAL:") {
             return Err(Malformed::at(at, Malformed::excerpt(line)));
         }
         if let Some(version) = version(line) {
-            if facts.version.replace(version).is_some() {
-                return Err(Malformed::at(at, "a second report; one at a time"));
-            }
-        } else if let Some((label, value)) = line.split_once(':') {
-            facts.labels.insert(label.trim(), at, value);
-        } else if let Some(word) = line.split_whitespace().next() {
-            facts.said.entry(word).or_default().push((at, line.trim()));
+            (now, running) = (Some(version), false);
+        } else if line == RUN {
+            runs.push(Facts { version: now.take(), ..Facts::default() });
+            running = true;
+        }
+        if let Some(run) = runs.last_mut().filter(|_| running) {
+            run.labels.last = at;
+            run.line(at, line);
         }
     }
-    Ok(facts)
+    let none = || Malformed::at(last, "no run of sysbench: it begins with 'Running the test'");
+    if runs.is_empty() { Err(none()) } else { Ok(runs) }
 }
 
 impl<'a> Facts<'a> {
+    fn line(&mut self, at: usize, line: &'a str) {
+        if line.starts_with("WARNING:") && !line.contains("deprecated") {
+            self.warnings.push(line);
+        } else if let Some((label, value)) = line.split_once(':') {
+            // What follows a report, such as the output of another program, is no part of it.
+            if self.labels.get(label.trim()).is_none() {
+                self.labels.insert(label.trim(), at, value);
+            }
+        } else if let Some(word) = line.split_whitespace().next() {
+            self.said.entry(word).or_default().push((at, line));
+        }
+    }
+
     /// What a sentence says between these two pieces of text; the first is words of its own.
     pub(super) fn between(&self, before: &str, after: &str) -> Option<Fact<'a>> {
         let word = before.split(' ').next()?;
@@ -55,18 +90,71 @@ impl<'a> Facts<'a> {
         let mut sentences = self.said.values().flatten();
         sentences.find_map(|(at, s)| Some((*at, s.strip_suffix(end)?)))
     }
+
+    /// What is after the first of these labels that it has.
+    pub(super) fn any(&self, labels: &[&str]) -> Option<Fact<'a>> {
+        labels.iter().find_map(|label| self.labels.get(label))
+    }
+
+    /// The same, where the report is incomplete without it.
+    pub(super) fn need(&self, labels: &[&str]) -> Result<Fact<'a>, Malformed> {
+        let first = labels.first().copied().unwrap_or_default();
+        self.any(labels).map_or_else(|| self.labels.need(first), Ok)
+    }
+
+    /// A number after one of these labels, whether or not this unit follows it.
+    pub(super) fn value(&self, labels: &[&str], unit: &str) -> Result<Option<f64>, Malformed> {
+        let number = |(at, text): Fact| number(text.strip_suffix(unit).unwrap_or(text), at);
+        self.any(labels).map(number).transpose()
+    }
+
+    /// Seconds that the run lasted; `None` where it does not say.
+    pub(super) fn seconds(&self) -> Result<Option<f64>, Malformed> {
+        let Some((at, text)) = self.any(&["total time", "time elapsed"]) else { return Ok(None) };
+        let word = text.strip_suffix('s');
+        let word = word.ok_or_else(|| Malformed::quoting(at, text, "does not end in \"s\""))?;
+        positive(word, at).map(Some)
+    }
+
+    /// Events of all threads.
+    pub(super) fn events(&self) -> Result<Option<u64>, Malformed> {
+        const LABEL: &str = "total number of events";
+        self.labels.get(LABEL).map(|_| self.labels.whole(LABEL)).transpose()
+    }
 }
 
-/// Bytes of `16KiB`; `None` where it has a fraction, which sysbench rounds.
-pub(super) fn size((at, text): Fact) -> Result<Option<u64>, Malformed> {
-    let wrong = || Malformed::quoting(at, text, "is no size");
+/// Bytes of `16KiB`, of `16Kb` before 1.0 and of `16K`; `None` where it has a fraction, which
+/// sysbench rounds.
+pub(super) fn size(fact: Fact) -> Result<Option<u64>, Malformed> {
+    if fact.1.contains('.') {
+        return about(fact).map(|_| None);
+    }
+    let (digits, power, wrong) = parts(fact)?;
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << (10 * power)));
+    bytes.map(Some).ok_or(wrong)
+}
+
+/// The same, with what its rounding has left.
+pub(super) fn about(fact: Fact) -> Result<f64, Malformed> {
+    let (digits, power, _) = parts(fact)?;
+    Ok(number(digits, fact.0)?
+        * f64::from(1_u32 << (10 * power.min(3)))
+        * if power > 3 { 1024.0 } else { 1.0 })
+}
+
+fn parts((at, text): Fact<'_>) -> Result<(&str, usize, Malformed), Malformed> {
+    const UNITS: [[&str; 3]; 5] = [
+        ["B", "b", ""],
+        ["KiB", "Kb", "K"],
+        ["MiB", "Mb", "M"],
+        ["GiB", "Gb", "G"],
+        ["TiB", "Tb", "T"],
+    ];
+    let wrong = Malformed::quoting(at, text, "is no size");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let power = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|known| *known == unit);
-    let power = power.ok_or_else(wrong)?;
-    if digits.contains('.') {
-        return number(digits, at).map(|_| None);
+    match UNITS.iter().position(|units| units.contains(&unit)) {
+        Some(power) => Ok((digits, power, wrong)),
+        None => Err(wrong),
     }
-    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << (10 * power)));
-    bytes.map(Some).ok_or_else(wrong)
 }

@@ -1,8 +1,8 @@
-use proofmark_model::{Param, Params};
+use proofmark_model::{Flush, Order, Param, Params};
 
 use super::Sysbench;
 use crate::testing::{captured, does, only, refuses, replaced, task, with, with_piece};
-use crate::{Figure, ReferenceRunner, Task};
+use crate::{Figure, ReferenceRunner, Task, Tool};
 
 const CPU: &str = include_str!("captured/1.0.20-debian11-cpu.txt");
 const MEDIAN: &str = include_str!("captured/1.0.20-debian12-cpu-median.txt");
@@ -10,6 +10,17 @@ const WRITE: &str = include_str!("captured/1.0.20-debian11-memory-write.txt");
 const READ: &str = include_str!("captured/1.0.20-debian12-memory-read.txt");
 const MIXED: &str = include_str!("captured/1.0.20-debian11-fileio-rndrw.txt");
 const DIRECT: &str = include_str!("captured/1.0.20-debian12-fileio-seqrd-direct.txt");
+const TWO: &str = include_str!("captured/1.0.20-debian12-cpu-2-threads.txt");
+const NONE: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-no-flush.txt");
+const AT_END: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-flush-end.txt");
+const EACH: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-flush-each.txt");
+const THREADS: &str = include_str!("captured/1.0.20-debian12-threads-refused.txt");
+const OLD_CPU: &str = include_str!("captured/made-0.4.12-cpu.txt");
+const OLD_MEMORY: &str = include_str!("captured/made-0.4.12-memory-write.txt");
+const OLD_FILES: &str = include_str!("captured/made-0.4.12-fileio-rndrw.txt");
+const OLDER: &str = include_str!("captured/made-0.5-cpu-and-fileio.txt");
+const NEW_CPU: &str = include_str!("captured/made-1.1.0-cpu.txt");
+const NEW_FILES: &str = include_str!("captured/made-1.1.0-fileio-seqrewr.txt");
 const HISTOGRAM: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-histogram.txt");
 
 /// The figure of random writes whose report has another piece.
@@ -40,16 +51,12 @@ fn other_modes_and_flags_have_their_names() {
 }
 
 #[test]
-fn flushes_make_it_other_work() {
-    let end = "Calling fsync() at the end of test, Enabled.";
-    let f = written(end, "Calling fsync() after each write operation.");
+fn flushes_again_and_again_make_it_other_work() {
+    let f = only(&Sysbench, EACH);
     assert_eq!((&*f.test, f.comparable), ("rndwr", false));
     assert_eq!(f.params.get("file-fsync-all"), Some(&Param::Flag(true)));
-    let silent = replaced(HISTOGRAM, end, "");
-    let f = with_piece(&Sysbench, &silent, "random write test", "random r/w test");
-    assert!(f.comparable && f.test == "rndrw", "no word of flushes");
-    let periodic = format!("{end}\nPeriodic FSYNC enabled, calling fsync() each 100 requests.");
-    let periodic = replaced(HISTOGRAM, end, &periodic);
+    let periodic = format!("{END}\nPeriodic FSYNC enabled, calling fsync() each 100 requests.");
+    let periodic = replaced(HISTOGRAM, END, &periodic);
     for (mode, test) in [
         ("sequential rewrite", "seqrewr"),
         ("sequential write (creation)", "seqwr"),
@@ -58,9 +65,174 @@ fn flushes_make_it_other_work() {
     ] {
         let f = with_piece(&Sysbench, &periodic, "random write", mode);
         assert_eq!((&*f.test, f.comparable), (test, false));
+        assert_eq!((f.params.int("file-fsync-freq"), f.params.get("flush")), (Some(100), None));
+        assert_eq!(f.trials[0].file, None, "no word of ours says when it flushed");
     }
     // Reading tests say the same, and flush nothing.
-    assert!(DIRECT.contains("Periodic FSYNC") && only(&Sysbench, DIRECT).comparable);
+    let f = only(&Sysbench, DIRECT);
+    assert!(DIRECT.contains("Periodic FSYNC") && f.comparable);
+    assert_eq!((f.params.get("file-fsync-freq"), f.params.get("flush")), (None, None));
+}
+
+const END: &str = "Calling fsync() at the end of test, Enabled.";
+
+#[test]
+fn the_state_of_the_files_says_when_it_flushed() {
+    let state = |text: &str| {
+        let f = only(&Sysbench, text);
+        (f.trials[0].file.clone().unwrap(), f.params.text("flush").map(str::to_owned), f.comparable)
+    };
+    let (file, flush, comparable) = state(NONE);
+    assert_eq!((file.flush, file.order, file.direct), (Flush::Never, Order::Rand, Some(false)));
+    assert_eq!((flush.as_deref(), comparable), (Some("none"), true));
+    assert_eq!((file.size_bytes, file.asked_read_bytes), (16 << 20, 0));
+    let trial = &only(&Sysbench, NONE).trials[0];
+    assert!((file.asked_written_bytes as f64 - trial.work).abs() < 1.0);
+    let (file, flush, comparable) = state(AT_END);
+    assert_eq!((file.flush, flush.as_deref(), comparable), (Flush::End, Some("end"), true));
+    assert!(file.asked_written_bytes > 500 * file.size_bytes, "written over and over again");
+    assert_eq!(state(EACH).0.flush, Flush::Each);
+    // It says that it flushes, and its counts that it did not.
+    let said = NONE.replace("Using synchronous", &format!("{END}\nUsing synchronous"));
+    assert_eq!(state(&said).0.flush, Flush::Never);
+    // Of less than 0.005 flushes a second the counts say nothing.
+    let long =
+        said.replace("total time:                          1.0001s", "total time: 3600.0001s");
+    assert_eq!(state(&long).0.flush, Flush::End);
+    for (flags, flush, direct) in [
+        ("dsync directio", Flush::Dsync, true),
+        ("sync ", Flush::Dsync, false),
+        ("directio", Flush::Never, true),
+        ("0", Flush::Never, false),
+        ("16384", Flush::Never, true),
+        ("1052672", Flush::Dsync, false),
+        ("4096", Flush::Dsync, false),
+    ] {
+        let (file, _, comparable) = state(&NONE.replace("(none)", flags));
+        assert_eq!((file.flush, file.direct), (flush, Some(direct)), "{flags}");
+        assert_eq!(comparable, flush == Flush::Never, "{flags}");
+    }
+    refuses(&Sysbench, NONE, &[("(none)", "2048", "\"2048\" is no flag that is known")]);
+}
+
+#[test]
+fn versions_have_their_own_labels() {
+    let f = only(&Sysbench, OLD_CPU);
+    assert_eq!((f.trials[0].value, f.trials[0].work), (800.0, 10_000.0));
+    assert_eq!((f.params.int("cpu-max-prime"), f.params.int("threads")), (Some(20_000), Some(2)));
+    let f = only(&Sysbench, OLD_MEMORY);
+    assert_eq!((&*f.test, f.trials[0].value), ("memory_write", 4096.0 * 1_048_576.0));
+    assert_eq!(
+        (f.params.int("block_size"), f.params.text("memory-scope")),
+        (Some(1 << 20), Some("local"))
+    );
+    let f = only(&Sysbench, OLD_FILES);
+    assert_eq!((&*f.test, f.trials[0].value), ("rndrw", 200.0 * 16_384.0));
+    assert_eq!((f.params.text("direct"), f.params.int("reads")), (Some("on"), Some(60)));
+    assert_eq!(f.params.int("file_size"), Some(3 << 30));
+    let both = captured(&Sysbench, OLDER);
+    let values: Vec<_> = both.figures.iter().map(|f| (&*f.test, f.trials[0].value)).collect();
+    assert_eq!(values, [("cpu", 1250.0), ("rndwr", 20.0 * 1_048_576.0)]);
+    assert_eq!(
+        (both.version.as_deref(), both.figures[1].params.text("flush")),
+        (Some("0.5"), Some("end"))
+    );
+    let f = only(&Sysbench, NEW_CPU);
+    assert_eq!((f.trials[0].value, f.trials[0].work), (2400.0, 24_000.0));
+    let f = only(&Sysbench, NEW_FILES);
+    assert_eq!((&*f.test, f.trials[0].value), ("seqrewr", 100.0 * 1_048_576.0));
+    // It prints no time: of four threads together 39.6 s.
+    assert!((f.trials[0].seconds - 9.9).abs() < 1e-9);
+    // Before 1.0.9 no rate of events was printed.
+    let silent: String =
+        CPU.lines().filter(|l| !l.contains("events per second")).flat_map(|l| [l, "\n"]).collect();
+    let f = only(&Sysbench, &silent);
+    assert!((f.trials[0].value / only(&Sysbench, CPU).trials[0].value - 1.0).abs() < 0.01);
+    for text in [OLD_CPU, OLD_MEMORY, OLD_FILES, OLDER, NEW_CPU, NEW_FILES] {
+        let figures = captured(&Sysbench, text).figures;
+        assert!(figures.iter().all(|f| f.findings.is_empty()), "{text}");
+    }
+}
+
+#[test]
+fn runs_of_one_file_are_trials_or_figures() {
+    let log = ["$ sysbench cpu run\n", CPU, "--- node 2: again\n", CPU, WRITE].concat();
+    let output = captured(&Sysbench, &log);
+    let trials: Vec<_> = output.figures.iter().map(|f| (&*f.test, f.trials.len())).collect();
+    assert_eq!(trials, [("cpu", 2), ("memory_write", 1)]);
+    assert_eq!(output.version.as_deref(), Some("1.0.20"));
+    let mixed = captured(&Sysbench, &[CPU, NEW_CPU].concat());
+    assert_eq!((mixed.version, mixed.figures.len()), (None, 2), "of two versions, and threads");
+    // A text without the first line still says what ran.
+    let body = CPU.split_once("\n\n").unwrap().1;
+    assert_eq!(captured(&Sysbench, body).figures, captured(&Sysbench, CPU).figures);
+    // Nothing is lost: what is not read refuses the file by its name.
+    let why = "line 58: sysbench 1.0.20: no test that is known";
+    refuses(&Sysbench, &[CPU, THREADS].concat(), &[("Prime", "Prime", why)]);
+}
+
+#[test]
+fn what_is_not_read_is_named_with_its_version() {
+    let cpu = "Doing CPU performance benchmark";
+    let limit = "Maximum prime number checked in CPU test: 20000";
+    for (does, says) in [
+        ("Doing OLTP test.", "sysbench 0.4.12: a test of a database"),
+        ("Doing thread subsystem performance test", "sysbench 0.4.12: the test threads"),
+        ("Doing mutex performance test", "sysbench 0.4.12: the test mutex"),
+    ] {
+        refuses(&Sysbench, &replaced(OLD_CPU, limit, ""), &[(cpu, does, says)]);
+    }
+    let sql = "SQL statistics:\n    queries performed:\n        read:  70";
+    refuses(
+        &Sysbench,
+        NEW_CPU,
+        &[("Prime numbers limit: 10000", sql, "sysbench 1.1.0-2ca9e3f: a test of a database")],
+    );
+    assert!(THREADS.contains("1880"));
+    let alone = Sysbench.parse(THREADS).unwrap_err();
+    assert!(alone.what.contains("cpu, memory and fileio are read"), "{alone}");
+    let prepared = "sysbench 1.0.20 (using system LuaJIT)\n\n4 files, 4096Kb each, 16Mb total\n";
+    assert!(Sysbench.parse(prepared).unwrap_err().what.contains("no run of sysbench"));
+}
+
+#[test]
+fn what_it_says_twice_is_compared() {
+    let found = |text: &str, from: &str, to: &str| {
+        let f = with_piece(&Sysbench, text, from, to);
+        f.findings.into_iter().map(|f| f.message).collect::<Vec<_>>().join("; ")
+    };
+    for (text, from, to, says) in [
+        (TWO, "4787.97", "9575.94", "events per second"),
+        (TWO, "events:              4816", "events:              9632", "events per second"),
+        (TWO, "0.41", "0.21", "by the sum of all events"),
+        (
+            TWO,
+            "sum:                                 1993.65",
+            "sum: 3993.65",
+            "in all, 0.9968 s of each",
+        ),
+        (TWO, "2408.0000", "2508.0000", "4816 events in all, 2508"),
+        (TWO, "0.41", "14.41", "is not between"),
+        (TWO, "0.26", "14.26", "above the maximum"),
+        (NONE, "15005.95", "1500.59", "writes a second of 16384 bytes"),
+        (NONE, "1.0001s", "2.0001s", "961225 events in 2.0001 s"),
+        (
+            OLD_FILES,
+            "Total transferred 156.25Mb  (3.125Mb/sec)",
+            "Total transferred 156.25Mb  (31.25Mb/sec)",
+            "31.2500 MiB/s in all",
+        ),
+        (OLD_FILES, "Block size 16Kb", "Block size 64Kb", "by operations, block and time"),
+        (NEW_FILES, "IOPS=6400.00 100.00", "IOPS=6400.00 400.00", "writes a second"),
+        (OLD_MEMORY, "performed: 10240", "performed: 20480", "blocks of 1048576"),
+        (OLD_MEMORY, "2.5000s", "5.0000s", "by the total time"),
+    ] {
+        assert_eq!(found(text, "\n\n", "\n\n"), "", "as it is");
+        let found = found(text, from, to);
+        assert!(found.contains(says), "{from} {to}: {found:?}");
+    }
+    let warns = "WARNING: Percentile statistics will be inaccurate\nThreads started!";
+    assert!(found(TWO, "Threads started!", warns).contains("Percentile statistics will be"));
 }
 
 #[test]
@@ -75,10 +247,8 @@ fn a_time_of_zero_is_none() {
 
 #[test]
 fn what_is_wrong_is_refused() {
-    let second = [CPU, WRITE].concat();
     let changes = [
-        (CPU, &*second, "second report"),
-        (CPU, "sysbench 1.0.20 (using ...)\n", "no report of"),
+        (CPU, "sysbench 1.0.20 (using ...)\n", "no run of sysbench"),
         ("Threads started!", "FATAL: Validation failed on file 3", "FATAL: Validation failed"),
         ("2474.79", "nan", "not a number"),
         ("2474.79", "0.00", "out of range"),
@@ -88,7 +258,8 @@ fn what_is_wrong_is_refused() {
     refuses(&Sysbench, CPU, &changes);
     let changes = [
         ("operation: write", "operation: none", "no bytes"),
-        ("MiB/sec", "MB/sec", "no 'MiB transferred'"),
+        ("MiB/sec", "MB/sec", "expected MiB transferred"),
+        ("MiB/sec", "KiB/sec", "no 'MiB transferred'"),
         ("MiB transferred (", "MB (", "in brackets"),
         ("1024KiB", "1024KB", "is no size"),
         ("1024KiB", "18446744073709551615KiB", "is no size"),

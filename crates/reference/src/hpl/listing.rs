@@ -1,0 +1,222 @@
+//! Reading the lines of HPL's listing.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Params, Subsystem, Unit};
+
+use super::TEST;
+use crate::accounts::differ;
+use crate::rated::{rated, took};
+use crate::text::{each_line, moment, number, positive, seconds_of_date, whole, wrong_if};
+use crate::{Figure, Malformed, Output};
+
+/// What is lost of a threshold of which one digit behind the point is printed.
+const ROUNDED: f64 = 0.05;
+
+/// Seconds by which start and end may differ from a time: each is a whole second.
+const CLOCK_S: f64 = 2.0;
+
+/// The parameters that a run lists, and that each solve has again.
+const NAMES: [&str; 4] = ["N", "NB", "P", "Q"];
+
+/// Whether a line is the head of a table of solves.
+pub(super) fn is_head(line: &str) -> bool {
+    line.starts_with('T')
+        && line.split_whitespace().eq(["T/V", "N", "NB", "P", "Q", "Time", "Gflops"])
+}
+
+/// Whether a line begins with a variant, such as `WR11C2R4`.
+pub(super) fn is_solve(line: &str) -> bool {
+    let mut chars = line.chars();
+    chars.next() == Some('W')
+        && matches!(chars.next(), Some('R' | 'C'))
+        && chars.next().is_some_and(|c| c.is_ascii_digit())
+}
+
+pub(super) fn read(text: &str) -> Result<Output, Malformed> {
+    let mut listing = Listing::default();
+    let last = each_line(text, |at, line| listing.line(at, line))?;
+    listing.proven()?;
+    wrong_if(listing.output.figures.is_empty(), last, "no line of HPL's table")?;
+    Ok(listing.output)
+}
+
+#[derive(Default)]
+struct Listing<'a> {
+    output: Output,
+    /// Residuals below it pass, as it is printed: with one digit behind the point. At 0 or less
+    /// HPL checks none.
+    threshold: Option<f64>,
+    /// Line of the solve whose residual is not yet seen.
+    unproven: Option<usize>,
+    /// Whether there is a solve above.
+    solved: bool,
+    /// Values of the parameters that the run lists, and the one whose list may go on.
+    listed: BTreeMap<&'static str, Vec<&'a str>>,
+    listing: Option<&'static str>,
+    /// When the last solve began.
+    began: Option<i64>,
+    /// Figures of runs before this one.
+    earlier: usize,
+}
+
+impl<'a> Listing<'a> {
+    fn line(&mut self, at: usize, line: &'a str) -> Result<(), Malformed> {
+        let listing = self.listing.take();
+        if let Some(rest) = line.strip_prefix("HPLinpack ") {
+            self.proven()?;
+            let version = rest.split_whitespace().next().map(str::to_owned);
+            let earlier = self.output.figures.len();
+            let output = std::mem::take(&mut self.output);
+            *self = Self { output: Output { version, ..output }, earlier, ..Self::default() };
+        } else if let Some(rest) = line.strip_prefix("Current time (") {
+            self.started(at, rest)?;
+        } else if let Some(rest) = line.strip_prefix("- Computational tests pass if ") {
+            let word = rest.split_whitespace().last().unwrap_or_default();
+            let threshold = word.parse().ok().filter(|t: &f64| t.is_finite());
+            let no_number = || Malformed::quoting(at, word, "is no threshold");
+            self.threshold = Some(threshold.ok_or_else(no_number)?);
+        } else if is_solve(line) {
+            self.proven()?;
+            self.row(at, line)?;
+        } else if line.contains(" ...... ") {
+            self.residual(at, line)?;
+        } else if let Some(date) = line.strip_prefix("HPL_pdgesv() start time ") {
+            self.began = seconds_of_date(date);
+        } else if let Some(date) = line.strip_prefix("HPL_pdgesv() end time ") {
+            self.ended(date);
+        } else if let Some(passed) =
+            line.trim().strip_suffix("tests completed and passed residual checks,")
+        {
+            self.summary(at, passed.trim())?;
+        } else {
+            self.parameter(listing, line);
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, at: usize, rest: &str) -> Result<(), Malformed> {
+        if self.output.started.is_none() {
+            // Seconds since 1970, up to a bracket.
+            let seconds = rest.split(')').next().and_then(|word| word.parse().ok());
+            let none = || Malformed::quoting(at, rest, "is no moment in seconds");
+            self.output.started = Some(seconds.and_then(moment).ok_or_else(none)?);
+        }
+        Ok(())
+    }
+
+    /// Whether the solve before has its residual.
+    fn proven(&mut self) -> Result<(), Malformed> {
+        match self.unproven.take() {
+            Some(at) if self.threshold.is_none_or(|t| t > 0.0) => {
+                Err(Malformed::at(at, "no residual of this solve: it ends too early"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `NB     :      40       80`, and the lines by which it goes on.
+    fn parameter(&mut self, listing: Option<&'static str>, line: &'a str) {
+        let (name, values) = match line.split_once(':') {
+            Some((label, values)) => (NAMES.into_iter().find(|n| *n == label.trim()), values),
+            None => (listing, line),
+        };
+        let is_list = !values.trim().is_empty()
+            && values.split_whitespace().all(|v| v.bytes().all(|b| b.is_ascii_digit()));
+        if let Some(name) = name.filter(|_| is_list) {
+            self.listed.entry(name).or_default().extend(values.split_whitespace());
+            self.listing = Some(name);
+        }
+    }
+
+    /// A solve: variant, N, NB, P, Q, seconds, and operations a second in 10^9.
+    fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [variant, n, nb, p, q, seconds, gflops] = words[..] else {
+            return Err(Malformed::at(at, "expected T/V, N, NB, P, Q, Time and Gflops"));
+        };
+        for (name, value) in NAMES.into_iter().zip([n, nb, p, q]) {
+            if self.listed.get(name).is_some_and(|listed| !listed.contains(&value)) {
+                let what = format!("{name} {value} is none of the parameters above");
+                return Err(Malformed::at(at, what));
+            }
+        }
+        let is_number = gflops.parse::<f64>().is_ok_and(f64::is_finite);
+        if !is_number && gflops.parse::<f64>().is_ok() {
+            return Err(Malformed::at(at, format!("no figure: HPL reports {gflops} Gflops")));
+        }
+        let n = whole(n, at)?;
+        let params = Params::default()
+            .with("T/V", variant)
+            .with("n", n)
+            .with("nb", whole(nb, at)?)
+            .with("P", whole(p, at)?)
+            .with("Q", whole(q, at)?);
+        let (size, rate) = (n as f64, positive(gflops, at)? * 1e9);
+        let work = size * size * (2.0 / 3.0 * size + 1.5);
+        let trial = rated(Unit::FlopPerSecond, work, rate, at)?;
+        took(&trial, seconds, at)?;
+        (self.unproven, self.solved, self.began) = (Some(at), true, None);
+        let (title, what) =
+            (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
+        self.output.figures.push(Figure::rate(TEST, title, what, params, trial));
+        Ok(())
+    }
+
+    /// The end of a solve, whose time is that from its start by the same clock.
+    fn ended(&mut self, date: &str) {
+        let took =
+            self.began.take().zip(seconds_of_date(date)).map(|(from, to)| (to - from) as f64);
+        let (Some(took), Some(figure)) = (took, self.output.figures.last_mut()) else { return };
+        let time = figure.trials.iter().map(|t| t.seconds).sum::<f64>();
+        // A clock that shows no time shows nothing; one that is put forward or back for summer is no
+        // contradiction.
+        let is_same = |hour: f64| (took + hour - time).abs() <= CLOCK_S + 0.01 * time;
+        if took > 0.0 && ![0.0, 3600.0, -3600.0].into_iter().any(is_same) {
+            figure.findings.push(differ(format!(
+                "the solve took {time:.0} s by its Time, {took:.0} s by its start and end"
+            )));
+        }
+    }
+
+    /// A residual of the solve above, with what HPL says of it.
+    fn residual(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [.., residual, "......", said] = words[..] else {
+            return Err(Malformed::at(at, "expected a residual, and PASSED or FAILED"));
+        };
+        wrong_if(!self.solved, at, "a residual of no solve")?;
+        // `||...||*N)=0.0012` where the number fills its column.
+        let residual = residual.rsplit('=').next().unwrap_or_default();
+        if said == "FAILED" {
+            let residual = Malformed::excerpt(residual);
+            let what = format!("wrong solution, no figure: its residual is {residual}");
+            return Err(Malformed::at(at, what));
+        }
+        let below = |number: f64| self.threshold.is_none_or(|t| number < t + ROUNDED);
+        let is_nan = residual.parse().is_ok_and(f64::is_nan);
+        if said != "PASSED" || is_nan || !below(number(residual, at)?) {
+            let threshold = self.threshold.map_or_else(|| "unknown".to_owned(), |t| t.to_string());
+            let what =
+                format!("of residual {} and threshold {threshold}", Malformed::excerpt(residual));
+            return Err(Malformed::quoting(at, said, &what));
+        }
+        self.unproven = None;
+        if let Some(figure) = self.output.figures.last_mut() {
+            figure.proof = Some("the residual of HPL's solution passed");
+        }
+        Ok(())
+    }
+
+    /// The number of solves that passed, of those that the table holds.
+    fn summary(&mut self, at: usize, passed: &str) -> Result<(), Malformed> {
+        let passed = whole(passed, at)?;
+        let figures = self.output.figures.get_mut(self.earlier..).unwrap_or_default();
+        let solves = figures.len() as u64;
+        if passed != solves {
+            let what = format!("HPL finished {passed} solves that passed, and lists {solves}");
+            figures.iter_mut().for_each(|f| f.findings.push(differ(what.as_str())));
+        }
+        Ok(())
+    }
+}

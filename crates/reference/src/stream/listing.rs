@@ -1,0 +1,320 @@
+//! Reading the lines of STREAM's listing, run by run.
+
+use proofmark_model::{Finding, Params, Subsystem, Trial, Unit};
+
+use super::{DIGITS, LOOPS, Loop, MEAN};
+use crate::accounts::{agree, differ, last_place};
+use crate::rated::{rated, took};
+use crate::text::{columns, each_line, number, positive, whole, wrong_if};
+use crate::{Figure, Malformed, Output};
+
+/// Whether a line is the head of a table of rates.
+pub(super) fn is_head(line: &str) -> bool {
+    line.trim_start().starts_with("Function ") && line.contains(" Rate")
+}
+
+pub(super) fn read(text: &str) -> Result<Output, Malformed> {
+    let mut listing = Listing::default();
+    let last = each_line(text, |at, line| listing.line(at, line.trim_start()))?;
+    listing.run.proven()?;
+    wrong_if(listing.output.figures.is_empty(), last, "no table of STREAM's rates")?;
+    Ok(listing.output)
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Section {
+    /// In no section: STREAM's own output, or hpcc's preface.
+    #[default]
+    None,
+    /// Every process runs STREAM.
+    Star,
+    /// One process runs STREAM.
+    Single,
+    Other,
+}
+
+type Field = fn(&mut Run) -> &mut Option<u64>;
+
+/// What stands before a number in the lines above a table.
+const FACTS: [(&str, Field); 11] = [
+    ("This system uses ", |run| &mut run.word_bytes),
+    ("Assuming ", |run| &mut run.word_bytes),
+    ("Array size = ", |run| &mut run.elements),
+    ("Total Aggregate Array size = ", |run| &mut run.elements),
+    ("Each kernel will be executed ", |run| &mut run.times),
+    ("Each test is run ", |run| &mut run.times),
+    ("You are running each test ", |run| &mut run.times),
+    ("Data is distributed across ", |run| &mut run.ranks),
+    ("Number of Threads requested ", |run| &mut run.requested),
+    ("Number of Threads counted ", |run| &mut run.counted),
+    ("Number of Threads = ", |run| &mut run.counted),
+];
+
+/// What stands before the memory of all arrays.
+const MEMORY: [&str; 3] = [
+    "Total memory required = ",
+    "Total Aggregate memory required = ",
+    "The total memory requirement is ",
+];
+
+/// Words of programs whose loops run on other hardware and print the same table.
+const DEVICES: [&str; 4] = ["CUDA", "GPU", "OpenCL", "ROCm"];
+
+/// What the listing says of one run; STREAM validates its arrays after the table.
+#[derive(Default)]
+struct Run {
+    word_bytes: Option<u64>,
+    elements: Option<u64>,
+    times: Option<u64>,
+    ranks: Option<u64>,
+    requested: Option<u64>,
+    counted: Option<u64>,
+    device: Option<&'static str>,
+    /// Bytes a second of the rate's unit, and the rows still to come, while in a table.
+    table: Option<(f64, &'static [Loop])>,
+    /// Line of the table whose result is not yet validated, and its figures.
+    unproven: Option<usize>,
+    figures: Vec<Figure>,
+    findings: Vec<Finding>,
+}
+
+impl Run {
+    fn proven(&self) -> Result<(), Malformed> {
+        let what = "no 'Solution Validates' follows: this run ends too early";
+        self.unproven.map_or(Ok(()), |at| Err(Malformed::at(at, what)))
+    }
+
+    /// Bytes of an array over all processes.
+    fn array_bytes(&self) -> Option<u64> {
+        self.elements?.checked_mul(self.word_bytes?)
+    }
+
+    /// Threads of all processes.
+    fn threads(&self) -> Option<u64> {
+        match self.ranks {
+            Some(ranks) => ranks.checked_mul(self.counted.unwrap_or(1)),
+            None => self.counted,
+        }
+    }
+
+    /// Bytes that an iteration of the loop counts.
+    fn work(&self, this: &Loop, at: usize) -> Result<f64, Malformed> {
+        let array = self.array_bytes().ok_or_else(|| {
+            Malformed::at(at, "no 'Array size' and 'bytes per array element' above, or too large")
+        })?;
+        Ok(array as f64 * this.arrays as f64)
+    }
+
+    /// Holds what is printed of the memory of three arrays against their size.
+    fn memory(&mut self, printed: &str) {
+        let mut words = printed.split_whitespace();
+        let Some(bytes) = self.array_bytes() else { return };
+        let (Some(value), Some(unit)) = (words.next(), words.next()) else { return };
+        let unit = unit.trim_end_matches('.');
+        let power = match unit {
+            "MB" | "MiB" => 20,
+            "GB" | "GiB" => 30,
+            _ => return,
+        };
+        let Ok(said) = value.parse::<f64>() else { return };
+        let is = 3.0 * bytes as f64 / f64::from(1_u32 << power);
+        if !agree(said, is, 0.0, last_place(value)) {
+            let what = format!("the arrays take {is:.3} {unit} by their size, {said} by the total");
+            self.findings.push(differ(what));
+        }
+    }
+
+    fn threads_differ(&mut self) {
+        if let (Some(asked), Some(counted)) = (self.requested, self.counted)
+            && asked != counted
+        {
+            let what = format!("{asked} threads were requested, {counted} were counted");
+            self.findings.push(differ(what));
+        }
+    }
+}
+
+#[derive(Default)]
+struct Listing {
+    output: Output,
+    section: Section,
+    run: Run,
+}
+
+impl Listing {
+    fn line(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        if let Some(name) = line.strip_prefix("Begin of ") {
+            self.section = match name.split(' ').next() {
+                Some("StarSTREAM") => Section::Star,
+                Some("SingleSTREAM") => Section::Single,
+                _ => Section::Other,
+            };
+        }
+        if self.section == Section::Other {
+            return Ok(());
+        }
+        if self.run.table.is_some_and(|(_, rows)| !rows.is_empty()) {
+            return self.row(at, line);
+        }
+        if let Some(rest) = line.strip_prefix("STREAM version $Revision: ") {
+            self.begin()?;
+            self.output.version = rest.split(' ').next().map(str::to_owned);
+        } else if line.starts_with("This system uses ") && self.run.word_bytes.is_some() {
+            self.begin()?;
+        }
+        if is_head(line) {
+            self.header(at, line)?;
+        } else if line.starts_with("Failed Validation") {
+            let what = format!("wrong result, no figure: {}", Malformed::excerpt(line));
+            return Err(Malformed::at(at, what));
+        } else if line.starts_with("Solution Validates") {
+            self.validated();
+        } else if let Some(rest) = line.strip_prefix("Node(s) with error ") {
+            wrong_if(leading(rest, at)? > 0, at, "a process found its result wrong: no figure")?;
+        } else if let Some(rest) = line.strip_prefix("Single STREAM ") {
+            self.single(at, rest)?;
+        } else {
+            self.fact(at, line)?;
+        }
+        Ok(())
+    }
+
+    /// A run begins, of which nothing is known.
+    fn begin(&mut self) -> Result<(), Malformed> {
+        self.run.proven()?;
+        self.run = Run::default();
+        Ok(())
+    }
+
+    fn fact(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        if let Some((rest, field)) =
+            FACTS.iter().find_map(|(before, field)| Some((line.strip_prefix(before)?, field)))
+        {
+            // `counted = 2`, and `counted for rank 0 = 2` of the MPI version.
+            let threads = line.starts_with("Number of Threads ");
+            let rest = if threads { rest.rsplit(' ').next().unwrap_or_default() } else { rest };
+            *field(&mut self.run) = Some(leading(rest.trim_start(), at)?);
+        } else if let Some(rest) = MEMORY.iter().find_map(|before| line.strip_prefix(before)) {
+            self.run.memory(rest);
+        } else if let Some(device) = DEVICES.into_iter().find(|device| line.contains(device)) {
+            self.run.device = Some(device);
+        }
+        Ok(())
+    }
+
+    /// The line above a table: the unit of its rates, and its columns.
+    fn header(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        self.run.proven()?;
+        if let Some(device) = self.run.device {
+            let what = format!("a STREAM with {device}: proofmark has no workload of GPUs");
+            return Err(Malformed::at(at, what));
+        }
+        let unit = if line.contains("MB/s") {
+            1e6
+        } else if line.contains("GB/s") {
+            1e9
+        } else {
+            return Err(Malformed::at(at, "the rates are neither in MB/s nor in GB/s"));
+        };
+        let (_, times) = line.split_once("/s").unwrap_or_default();
+        let words = times.trim_start_matches(')').split_whitespace();
+        let is_known = words.eq(["Avg", "time", "Min", "time", "Max", "time"]);
+        wrong_if(!is_known, at, "not STREAM's columns: Rate, Avg time, Min time, Max time")?;
+        self.run.threads_differ();
+        self.run.table = Some((unit, &LOOPS));
+        self.run.unproven = Some(at);
+        Ok(())
+    }
+
+    /// A row: label, rate, and the mean, least and greatest time in seconds.
+    fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
+        let Some((unit, [this, rest @ ..])) = self.run.table else { return Ok(()) };
+        self.run.table = Some((unit, rest));
+        let [label, rate, mean, fastest, slowest] = columns(line).ok_or_else(|| {
+            Malformed::at(at, format!("expected the row of {}, with 4 numbers", this.label))
+        })?;
+        if label.strip_suffix(':') != Some(this.label) {
+            let label = Malformed::excerpt(label);
+            let what = format!("not STREAM's loops: expected {}:, not {label:?}", this.label);
+            return Err(Malformed::at(at, what));
+        }
+        let work = self.run.work(this, at)?;
+        let best = rated(Unit::BytePerSecond, work, positive(rate, at)? * unit, at)?;
+        took(&best, fastest, at)?;
+        let [least, middle, most] = [fastest, mean, slowest].map(|time| number(time, at));
+        let (least, middle, most) = (least?, middle?, most?);
+        let ordered = least <= middle && middle <= most;
+        wrong_if(!ordered, at, "the mean time is not between the least and the greatest")?;
+        self.figure(this, "", "fastest iteration", best);
+        for (time, seconds, suffix, words) in
+            [(mean, middle, MEAN, "mean time"), (slowest, most, "_slowest", "slowest iteration")]
+        {
+            if digits(time) >= DIGITS && seconds > 0.0 {
+                let trial = rated(Unit::BytePerSecond, work, work / seconds, at)?;
+                self.figure(this, suffix, words, trial);
+            }
+        }
+        Ok(())
+    }
+
+    /// hpcc's line of a process alone: loop, unit, rate.
+    fn single(&mut self, at: usize, rest: &str) -> Result<(), Malformed> {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let ([label, "GB/s", rate], Section::Single) = (&words[..], self.section) else {
+            return Err(Malformed::at(at, "expected a loop of SingleSTREAM and its GB/s"));
+        };
+        let Some(this) = LOOPS.iter().find(|l| l.label == *label) else {
+            let what = format!("STREAM has no loop {:?}", Malformed::excerpt(label));
+            return Err(Malformed::at(at, what));
+        };
+        let work = self.run.work(this, at)?;
+        let best = rated(Unit::BytePerSecond, work, positive(rate, at)? * 1e9, at)?;
+        self.figure(this, "", "fastest iteration", best);
+        // hpcc counts the processes that found their results wrong before it prints the rates.
+        self.validated();
+        Ok(())
+    }
+
+    /// The arrays of the run hold what they should.
+    fn validated(&mut self) {
+        self.run.unproven = None;
+        for figure in self.run.figures.drain(..) {
+            let findings = self.run.findings.clone();
+            let proof = Some("STREAM validated its arrays");
+            self.output.figures.push(Figure { proof, findings, ..figure });
+        }
+    }
+
+    fn figure(&mut self, this: &Loop, suffix: &'static str, words: &str, trial: Trial) {
+        let (prefix, kind) = match self.section {
+            Section::Star => ("star.", "StarSTREAM "),
+            Section::Single => ("", "SingleSTREAM "),
+            _ => ("", "STREAM "),
+        };
+        let test = format!("{prefix}{}{suffix}", this.label);
+        let params = Params::default()
+            .known("array_size", self.run.array_bytes())
+            .known("threads", self.run.threads())
+            .known("processes", self.run.ranks)
+            .known("NTIMES", self.run.times)
+            .known("type", (self.run.word_bytes == Some(4)).then_some("f32"));
+        let title = format!("{kind}{}, {words}", this.label);
+        let what = (Subsystem::Memory, Unit::BytePerSecond);
+        let figure = Figure::rate(test, title, what, params, trial);
+        // Each loop is one of numbers of 64 bits.
+        let comparable = self.run.word_bytes == Some(8);
+        self.run.figures.push(Figure { comparable, ..figure });
+    }
+}
+
+/// The whole number that a text begins with.
+fn leading(text: &str, at: usize) -> Result<u64, Malformed> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    whole(text.split_at(end).0, at)
+}
+
+/// Significant digits of a number, as it is printed.
+fn digits(word: &str) -> usize {
+    let digits = word.chars().filter(char::is_ascii_digit);
+    digits.skip_while(|c| *c == '0').count()
+}

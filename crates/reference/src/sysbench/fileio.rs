@@ -1,0 +1,332 @@
+//! What a run of sysbench's fileio measures, in the forms that its versions print.
+
+use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Subsystem, Trial, Unit};
+
+use super::facts::{EDGES, Fact, Facts, MIB, about, size};
+use crate::accounts::{agree, differ};
+use crate::rated::rated;
+use crate::text::{columns, number, whole};
+use crate::{Figure, Malformed};
+
+/// A mode of fileio: what reports and what options call it, whether it writes, and its order.
+struct Mode {
+    name: &'static str,
+    test: &'static str,
+    writes: bool,
+    order: Order,
+}
+
+const fn mode(name: &'static str, test: &'static str, writes: bool, order: Order) -> Mode {
+    Mode { name, test, writes, order }
+}
+
+const MODES: [Mode; 6] = [
+    mode("sequential read", "seqrd", false, Order::Seq),
+    mode("sequential rewrite", "seqrewr", true, Order::Seq),
+    mode("sequential write (creation)", "seqwr", true, Order::Seq),
+    mode("random read", "rndrd", false, Order::Rand),
+    mode("random write", "rndwr", true, Order::Rand),
+    mode("random r/w", MIXED, true, Order::Rand),
+];
+
+const MIXED: &str = "rndrw";
+
+/// How the sentences on its flushes begin. They stand in reports of reading tests too, which make
+/// none: what was counted decides.
+const PERIODIC: &str = "Periodic FSYNC enabled, calling fsync() each ";
+const EACH: &str = "Calling fsync() after each write operation.";
+const END: &str = "Calling fsync() at the end of test, Enabled.";
+
+pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
+    let Some((at, name)) = facts.between("Doing ", " test") else {
+        return Err(Malformed::at(facts.labels.last, "no 'Doing ... test' in it"));
+    };
+    let Some(mode) = MODES.iter().find(|m| m.name == name) else {
+        return Err(Malformed::quoting(at, name, "is no mode of fileio that is known"));
+    };
+    let files = Files::read(facts, flags)?;
+    let done = Done::read(facts, &files)?;
+    let (way, periodic) = files.flush(facts, mode, &done)?;
+    let rate = done.read + done.written;
+    let trial = rated(Unit::BytePerSecond, rate * done.seconds, rate, done.at)?;
+    let mut params = files.params(facts)?;
+    if mode.test == MIXED {
+        let (_, ratio) = facts.labels.number("Read/Write ratio for combined random IO test", "")?;
+        params = params.known("reads", percent(ratio));
+    }
+    if mode.writes {
+        let each = facts.between(PERIODIC, " requests.");
+        params = params
+            .known(
+                "flush",
+                match way {
+                    Some(Flush::Never) => Some("none"),
+                    Some(Flush::End) => Some("end"),
+                    _ => None,
+                },
+            )
+            .known("file-fsync-freq", each.map(|(at, word)| whole(word, at)).transpose()?)
+            .known("file-fsync-all", (way == Some(Flush::Each)).then_some(Param::Flag(true)));
+    }
+    let file = way.map(|flush| FileState {
+        asked_read_bytes: (done.read * done.seconds).round() as u64,
+        asked_written_bytes: (done.written * done.seconds).round() as u64,
+        order: mode.order,
+        flush,
+        direct: Some(files.direct),
+        size_bytes: files.total.round() as u64,
+        ..FileState::default()
+    });
+    let title = format!("sysbench fileio, {name}");
+    let what = (Subsystem::Disk, Unit::BytePerSecond);
+    let figure = Figure::rate(mode.test, title, what, params, Trial { file, ..trial });
+    let commits = matches!(way, Some(Flush::Each | Flush::Dsync));
+    let findings = done.differences(facts, &files)?;
+    Ok(Figure { comparable: !(commits || periodic), findings, ..figure })
+}
+
+/// Percent of reads of so many reads a write, if they are a whole number but for what is lost of
+/// a ratio of which two digits behind the point are printed.
+fn percent(ratio: f64) -> Option<u64> {
+    let share = 100.0 * ratio / (ratio + 1.0);
+    let lost = 0.5 / (ratio + 1.0).powi(2);
+    ((share.round() - share).abs() <= lost).then_some(share.round() as u64)
+}
+
+/// What sysbench says of its files and how it reads and writes them.
+struct Files {
+    direct: bool,
+    /// `sync` or `dsync`, where one is asked for.
+    durable: Option<&'static str>,
+    block: Option<u64>,
+    merged: Option<u64>,
+    /// Bytes of all files, about.
+    total: f64,
+    number: f64,
+}
+
+impl Files {
+    fn read(facts: &Facts, flags: Fact) -> Result<Self, Malformed> {
+        let (direct, durable) = open_flags(flags)?;
+        let bytes = |fact: Option<Fact>| fact.map_or(Ok(None), size);
+        let merged = ["Merging requests up to ", "Merging requests  up to "];
+        let merged = merged.iter().find_map(|m| facts.between(m, " for sequential IO."));
+        let number =
+            facts.ending(" each").and_then(|(_, text)| text.split(' ').next()?.parse().ok());
+        Ok(Self {
+            direct,
+            durable,
+            block: bytes(facts.between("Block size ", ""))?,
+            merged: bytes(merged)?,
+            total: facts.ending(" total file size").map_or(Ok(0.0), about)?,
+            number: number.unwrap_or(1.0),
+        })
+    }
+
+    fn params(&self, facts: &Facts) -> Result<Params, Malformed> {
+        let (engine, depth) = match facts.between("Using ", " I/O mode").map(|(_, mode)| mode) {
+            Some("synchronous") => (Some("psync"), Some(1)),
+            Some("asynchronous") => (Some("libaio"), None),
+            Some("fast mmaped" | "slow mmaped") => (Some("mmap"), None),
+            _ => (None, None),
+        };
+        let size = facts.ending(" total file size").map_or(Ok(None), size)?;
+        Ok(Params::default()
+            .with("direct", if self.direct { "on" } else { "off" })
+            .known("file-extra-flags", self.durable)
+            .known("block_size", self.block)
+            .known("file_size", size)
+            .known("file-merged-requests", self.merged)
+            .known("engine", engine)
+            .known("queue_depth", depth))
+    }
+
+    /// When writes were flushed, and whether that was again and again while it wrote, which no
+    /// word of ours says: then `None`.
+    fn flush(
+        &self,
+        facts: &Facts,
+        mode: &Mode,
+        done: &Done,
+    ) -> Result<(Option<Flush>, bool), Malformed> {
+        if !mode.writes {
+            return Ok((Some(Flush::Never), false));
+        }
+        // Of less than one in 200 s nothing is printed.
+        let hidden = done.flushes == 0.0 && 0.005 * done.seconds >= self.number;
+        let counted = done.flushes > 0.0;
+        if counted && facts.between(EACH, "").is_some() {
+            return Ok((Some(Flush::Each), false));
+        }
+        if self.durable.is_some() {
+            return Ok((Some(Flush::Dsync), false));
+        }
+        if counted && facts.between(PERIODIC, "").is_some() {
+            return Ok((None, true));
+        }
+        let end = facts.between(END, "").is_some() && (counted || hidden);
+        Ok((Some(if end { Flush::End } else { Flush::Never }), false))
+    }
+}
+
+/// Whether the flags with which it opened its files are those of direct I/O, and of durable writes.
+/// Versions up to 1.0.11 print the number that Linux has for them.
+fn open_flags((at, flags): Fact) -> Result<(bool, Option<&'static str>), Malformed> {
+    let (mut direct, mut durable) = (false, None);
+    for flag in flags.split_whitespace() {
+        match flag {
+            "(none)" | "0" => {}
+            // Of x86, Arm and POWER.
+            "directio" | "16384" | "65536" | "131072" => direct = true,
+            "sync" | "1052672" => durable = Some("sync"),
+            "dsync" | "4096" => durable = durable.or(Some("dsync")),
+            other => return Err(Malformed::quoting(at, other, "is no flag that is known")),
+        }
+    }
+    Ok((direct, durable))
+}
+
+/// What was done in a second of the run.
+struct Done {
+    /// Line of the counts.
+    at: usize,
+    reads: f64,
+    writes: f64,
+    flushes: f64,
+    /// Bytes a second.
+    read: f64,
+    written: f64,
+    seconds: f64,
+    /// Bytes a second that rounding has lost of each.
+    lost: f64,
+}
+
+impl Done {
+    fn read(facts: &Facts, files: &Files) -> Result<Self, Malformed> {
+        if let Some(counts) = facts.labels.get("Operations performed") {
+            return Self::counted(facts, files, counts);
+        }
+        if facts.labels.get("read").is_some_and(|(_, text)| text.starts_with("IOPS=")) {
+            return Self::without_time(facts);
+        }
+        let rate = |label: &str| facts.labels.number(label, "");
+        let (_, read) = rate("read, MiB/s")?;
+        let (at, written) = rate("written, MiB/s")?;
+        let seconds = facts.seconds()?;
+        let seconds =
+            seconds.map_or_else(|| facts.labels.number("total time", "s").map(|t| t.1), Ok)?;
+        Ok(Self {
+            at,
+            reads: rate("reads/s")?.1,
+            writes: rate("writes/s")?.1,
+            flushes: rate("fsyncs/s")?.1,
+            read: read * MIB,
+            written: written * MIB,
+            seconds,
+            lost: 0.0051 * MIB,
+        })
+    }
+
+    /// Before 1.0: `6008 Read, 3997 Write, 12800 Other = 22805 Total`.
+    fn counted(facts: &Facts, files: &Files, (at, counts): Fact) -> Result<Self, Malformed> {
+        let expected = || Malformed::quoting(at, counts, "has no counts of Read, Write and Other");
+        let [reads, _, writes, _, other, _, "=", _, _] = columns(counts).ok_or_else(expected)?
+        else {
+            return Err(expected());
+        };
+        let (_, total) = facts.labels.number("total time", "s")?;
+        let [reads, writes, other] = [reads, writes, other].map(|word| number(word, at));
+        let (reads, writes, other) = (reads?, writes?, other?);
+        let bytes = facts.between("Read ", "").map(|(at, text)| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            match words[..] {
+                [read, "Written", written, ..] => Ok([about((at, read))?, about((at, written))?]),
+                _ => Err(Malformed::at(at, "expected what was Read, Written and transferred")),
+            }
+        });
+        let [read, written] =
+            match (bytes.transpose()?, files.block.filter(|_| files.merged.is_none())) {
+                // Counts are exact, where each is a block; bytes have five digits.
+                (_, Some(block)) => [reads, writes].map(|n| n * block as f64),
+                (Some(bytes), None) => bytes,
+                (None, None) => {
+                    return Err(Malformed::at(at, "no bytes that were Read and Written"));
+                }
+            };
+        let [reads, writes, flushes, read, written] =
+            [reads, writes, other, read, written].map(|n| n / total);
+        Ok(Self { at, reads, writes, flushes, read, written, seconds: total, lost: 0.0 })
+    }
+
+    /// 1.1 prints `IOPS=9057.41 88.45 MiB/s (92.75 MB/s)`, and no time: of all events, it follows
+    /// from the sum of their latencies, by thread.
+    fn without_time(facts: &Facts) -> Result<Self, Malformed> {
+        let row = |label: &str| -> Result<(usize, f64, f64), Malformed> {
+            let (at, text) = facts.labels.need(label)?;
+            let expected = || Malformed::quoting(at, text, "is no IOPS and MiB/s");
+            let [iops, rate, "MiB/s", _, _] = columns(text).ok_or_else(expected)? else {
+                return Err(expected());
+            };
+            let iops = iops.strip_prefix("IOPS=").ok_or_else(expected)?;
+            Ok((at, number(iops, at)?, number(rate, at)? * MIB))
+        };
+        let ((_, reads, read), (at, writes, written)) = (row("read")?, row("write")?);
+        let (flush_at, flushes) = facts.labels.need("fsync")?;
+        let flushes = number(flushes.strip_prefix("IOPS=").unwrap_or(flushes), flush_at)?;
+        let threads = facts.labels.whole("Number of threads")?.max(1) as f64;
+        let (_, sum) = facts.labels.number("sum", "")?;
+        let seconds = facts.seconds()?.unwrap_or(sum / 1e3 / threads);
+        Ok(Self { at, reads, writes, flushes, read, written, seconds, lost: 0.0051 * MIB })
+    }
+
+    /// What the run says twice of its work, differently.
+    fn differences(&self, facts: &Facts, files: &Files) -> Result<Vec<Finding>, Malformed> {
+        let mut found = Vec::new();
+        if let Some(block) = files.block.filter(|_| files.merged.is_none()) {
+            let block = block as f64;
+            for (operations, bytes, what) in
+                [(self.reads, self.read, "reads"), (self.writes, self.written, "writes")]
+            {
+                if !agree(operations * block, bytes, 1e-4, self.lost + 0.0051 * block) {
+                    let mib = bytes / MIB;
+                    let what =
+                        format!("{operations:.2} {what} a second of {block} bytes, {mib:.2} MiB/s");
+                    found.push(differ(what));
+                }
+            }
+        }
+        found.extend(self.total(facts)?);
+        let (operations, events) = (self.reads + self.writes, facts.events()?);
+        // Flushes are events in some versions.
+        let threads = facts.labels.whole("Number of threads")? as f64;
+        if let (Some(events), Some(_)) = (events, facts.seconds()?)
+            && ![operations, operations + self.flushes].into_iter().any(|each_second| {
+                agree(
+                    each_second * self.seconds,
+                    events as f64,
+                    EDGES,
+                    threads + self.seconds * 0.02,
+                )
+            })
+        {
+            let seconds = self.seconds;
+            found.push(differ(format!("{events} events in {seconds} s, {operations:.2} a second")));
+        }
+        Ok(found)
+    }
+
+    /// Before 1.0: what was transferred in all, and its rate, of five digits.
+    fn total(&self, facts: &Facts) -> Result<Option<Finding>, Malformed> {
+        let Some((at, text)) = facts.between("Read ", "") else { return Ok(None) };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let [.., "transferred", all, rate] = words[..] else { return Ok(None) };
+        let rate = rate.trim_start_matches('(').trim_end_matches(')').trim_end_matches("/sec");
+        let (all, rate) = (about((at, all))?, about((at, rate))?);
+        let is = self.read + self.written;
+        let agrees = agree(all, is * self.seconds, 2e-4, 1.0) && agree(rate, is, 2e-4, 1.0);
+        Ok((!agrees).then(|| {
+            let (is, rate) = (is / MIB, rate / MIB);
+            differ(format!("{rate:.4} MiB/s in all, {is:.4} by operations, block and time"))
+        }))
+    }
+}
