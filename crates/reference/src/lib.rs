@@ -3,6 +3,7 @@
 //! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
 //! named `made-` were written after published ones.
 
+mod accounts;
 #[cfg(test)]
 mod captured;
 mod data;
