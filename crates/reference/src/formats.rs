@@ -22,6 +22,15 @@ const FORMATS: &[Format] = &[
         instead: Some("run iperf3 with -J"),
         ..format("iperf3's text", &["Connecting to host ", "[ ID] Interval"])
     },
+    // A server's, or a part of it.
+    Format {
+        instead: Some("run iperf3's client with -J"),
+        ..format("iperf3's text", &["[ ID] Interval", "connected to "])
+    },
+    Format {
+        instead: Some("run iperf3's client with -J"),
+        ..format("iperf3's text", &["[ ID] Interval", " sender"])
+    },
     format("bonnie++'s table", &["Sequential Output", "Sequential Input"]),
     format("stress-ng's output", &["stress-ng: info:"]),
     format("BabelStream's output", &["BabelStream"]),
@@ -61,6 +70,10 @@ mod tests {
             ),
             ("3;fio-3.33;rand;0;0;1024", "terse"),
             ("Connecting to host a, port 5201\n[ ID] Interval  Transfer", "with -J"),
+            (
+                "[  5] local ::1 port 1 connected to ::1 port 2\n[ ID] Interval  Transfer",
+                "client with -J",
+            ),
             (
                 "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.1 s",
                 "dd's",

@@ -1,5 +1,6 @@
 //! What the tools for networks share.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use proofmark_model::{Finding, Params, Severity, Subsystem, Trial, Unit, is_quantity};
@@ -42,14 +43,15 @@ pub(crate) struct Between {
     pub(crate) figure: Figure,
 }
 
-/// The figures of several runs. Where the runs had several clients or servers, these are parameters:
-/// runs between other machines do not repeat one another.
+/// The figures of several runs. Where the runs had several servers, or a server several clients, these
+/// are parameters: runs between other machines do not repeat one another.
 pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
-    let several = |end: fn(&Between) -> &str| {
-        let first = runs.first().map(end);
-        runs.iter().any(|run| Some(end(run)) != first)
-    };
-    let (clients, servers) = (several(|run| &run.client), several(|run| &run.server));
+    let mut of_server: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut clients = false;
+    for run in &runs {
+        clients |= *of_server.entry(&run.server).or_insert(&run.client) != run.client;
+    }
+    let servers = of_server.len() > 1;
     let named = |address: &str, is_one_of_several: bool| {
         (is_one_of_several && !address.is_empty()).then(|| Malformed::excerpt(address))
     };
