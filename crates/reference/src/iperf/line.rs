@@ -164,11 +164,11 @@ const FIELDS: usize = 14;
 /// The fields of a line of CSV: time, both ends with their ports, id, interval, bytes, bits a
 /// second; of UDP also jitter in ms, datagrams lost and in all, percent, out of order.
 pub(super) fn csv(line: &str) -> Option<Vec<&str>> {
-    let time = line.get(..14)?;
-    if !time.bytes().all(|b| b.is_ascii_digit()) || line.as_bytes().get(14) != Some(&b',') {
-        return None;
-    }
-    Some(line.split(',').map(str::trim).take(FIELDS + 1).collect())
+    let (time, _) = line.split_once(',')?;
+    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_time = time.len() == 14 && digits(time) && digits(fraction);
+    is_time.then(|| line.split(',').map(str::trim).take(FIELDS + 1).collect())
 }
 
 impl<'a> Row<'a> {
@@ -207,8 +207,9 @@ impl<'a> Row<'a> {
             datagrams,
         };
         let stream = (id != "-1").then_some(id);
-        let port = |word: &str| whole(word, at).map(|port| u16::try_from(port).unwrap_or(0));
-        let (from, to) = ((from, port(from_port)?), (to, port(to_port)?));
+        // Of all streams it may be the word SUM.
+        let port = |word: &str| word.parse().unwrap_or(0);
+        let (from, to) = ((from, port(from_port)), (to, port(to_port)));
         Ok(Self { stream, udp: udp.is_some(), from, to, amount })
     }
 }

@@ -79,7 +79,9 @@ impl Run {
         } else if let Some(rest) = line.strip_prefix(CLIENT) {
             self.header = Some(at);
             let (server, protocol) = rest.split_once(',').unwrap_or((rest, ""));
-            self.server = address(server).to_owned();
+            if self.server.is_empty() {
+                self.server = address(server).to_owned();
+            }
             self.udp = Some(protocol.trim_start().starts_with("UDP"));
             Ok(())
         } else {
@@ -167,8 +169,8 @@ impl Run {
         let params = std::mem::take(&mut self.params).with("direction", direction);
         let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
         wrong_if(of_server(port(client), port(server)), at, super::OF_SERVER)?;
-        self.client = address(client).to_owned();
-        self.params = with_path(params, &self.client, address(server));
+        (self.client, self.server) = (address(client).to_owned(), address(server).to_owned());
+        self.params = with_path(params, &self.client, &self.server);
         Ok(())
     }
 

@@ -78,6 +78,11 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     let streams = only(&Iperf, text("2.1.8-tcp-2-runs-of-2-streams.csv"));
     assert_eq!((streams.trials.len(), streams.params.int("streams")), (2, Some(2)));
     assert_eq!(streams.trials[1].work, (3_716_939_836.0 + 3_535_011_900.0) * 8.0);
+    let csv = text("2.1.8-two-servers.csv");
+    let sum = csv.replace("19700101000000", "20240101000000.125")
+        + "20240101000000.125,127.0.0.1,SUM,\
+              127.0.0.1,6001,-1,0.0-1.0,3610640444,28681940684\n";
+    assert_eq!(Iperf.parse(&sum).unwrap().figures.len(), 2, "as some versions have it");
     // A connection may be reported before the header of its run.
     let early = "[  2] local 127.0.0.1 port 1 connected with 127.0.0.2 port 2 (reverse)\n";
     let one = text("2.1.8-tcp.txt");

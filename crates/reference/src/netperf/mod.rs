@@ -119,10 +119,8 @@ fn header(line: &str) -> Option<(&str, &str)> {
     // Versions before 2.4 name the server alone.
     let (name, ends) = line.split_once(" TEST ")?;
     let known = ["TCP", "UDP", "SCTP", "DCCP", "OMNI"].iter().any(|p| name.starts_with(p));
-    let ends = ends
-        .strip_prefix("from ")
-        .filter(|e| e.contains(" to "))
-        .or(ends.strip_prefix("to ").map(|_| ends))?;
+    let from = ends.strip_prefix("from ").filter(|e| e.contains(" to ") || e.ends_with(" port 0"));
+    let ends = from.or(ends.strip_prefix("to ").map(|_| ends))?;
     known.then_some((name, ends))
 }
 

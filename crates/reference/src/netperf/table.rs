@@ -53,35 +53,40 @@ impl Table {
     pub(super) fn begin<'a>(name: &'a str, ends: &'a str, at: usize) -> Result<Self, Malformed> {
         let Some((_, test)) = TESTS.into_iter().find(|(called, _)| *called == name) else {
             let what = format!("the test {:?} is not read", Malformed::excerpt(name));
-            return Err(Malformed::at(at, what));
+            return Err(Malformed::at(at, format!("{what}: run TCP_STREAM, UDP_STREAM or a _RR")));
         };
         // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
         let (client, server) = match ends.strip_prefix("to ") {
-            Some(server) => ("", server),
-            None => ends.split_once(" to ").unwrap_or((ends, "")),
+            Some(server) => ("", Some(server)),
+            None => ends.split_once(" to ").map_or((ends, None), |(a, b)| (a, Some(b))),
         };
-        let name = |end: &'a str| end.split_whitespace().next().unwrap_or("");
-        let address = |end: &'a str| end.split_once('(').and_then(|(_, a)| a.split_once(')'));
-        let address = |end| address(end).map(|(a, _)| a).filter(|a| !a.is_empty());
-        let of = |end: &'a str| address(end).unwrap_or_else(|| name(end));
-        let burst = match ends.split_once("first burst ") {
-            Some((_, count)) => whole(name(count), at)?,
-            None => 0,
-        };
-        let params = with_path(Params::default().with("streams", 1), of(client), of(server));
-        let asked = ends.split_once("+/-").and_then(|(_, text)| text.split_once(" conf."));
-        Ok(Self {
+        let mut table = Self {
             test,
-            client: of(client).to_owned(),
-            server: of(server).to_owned(),
+            client: address(client).to_owned(),
+            server: String::new(),
             header: String::new(),
-            asked: asked.map(|(asked, _)| Malformed::excerpt(asked)),
+            asked: None,
             findings: Vec::new(),
-            params,
-            burst,
+            params: Params::default().with("streams", 1),
+            burst: 0,
             factor: None,
             sent: None,
-        })
+        };
+        server.map_or(Ok(()), |server| table.peer(server, at))?;
+        Ok(table)
+    }
+
+    /// Takes what is said of the server, and of options.
+    fn peer(&mut self, server: &str, at: usize) -> Result<(), Malformed> {
+        if let Some((_, count)) = server.split_once("first burst ") {
+            self.burst = whole(count.split_whitespace().next().unwrap_or(""), at)?;
+        }
+        let asked = server.split_once("+/-").and_then(|(_, text)| text.split_once(" conf."));
+        self.asked = asked.map(|(asked, _)| Malformed::excerpt(asked));
+        self.server = address(server).to_owned();
+        let params = std::mem::take(&mut self.params);
+        self.params = with_path(params, &self.client, &self.server);
+        Ok(())
     }
 
     pub(super) fn wants(&self) -> String {
@@ -91,6 +96,12 @@ impl Table {
     /// Takes a line; the figure, once the last is there.
     pub(super) fn take(&mut self, line: &str, at: usize) -> Result<Option<Figure>, Malformed> {
         let words: Vec<&str> = line.split_whitespace().take(COLUMNS).collect();
+        // A mail may break the line of both ends.
+        if let Some((_, server)) = line.split_once("AF_INET to ").filter(|_| self.server.is_empty())
+        {
+            self.peer(server, at)?;
+            return Ok(None);
+        }
         if line.starts_with("!!!") {
             self.findings.extend(self.unsure(line, at)?);
             return Ok(None);
@@ -189,6 +200,13 @@ impl Table {
             (unit == Unit::OpPerSecond).then_some("each round trip has the server's answer");
         Ok(Figure { proof, findings: self.findings.clone(), ..figure })
     }
+}
+
+/// The address of `NAME (ADDRESS) port N FAMILY`, or the name.
+fn address(end: &str) -> &str {
+    let inner = end.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let inner = inner.map(|(address, _)| address).filter(|address| !address.is_empty());
+    inner.unwrap_or_else(|| end.split_whitespace().next().unwrap_or(""))
 }
 
 /// What the two lines of UDP_STREAM say that cannot be.

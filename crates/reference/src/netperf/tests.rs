@@ -96,6 +96,8 @@ fn a_round_trip_proves_itself_and_a_server_is_a_parameter() {
     let figures = Netperf.parse(&format!("{one}{other}{one}")).unwrap().figures;
     assert_eq!(figures.iter().map(|f| f.trials.len()).collect::<Vec<_>>(), [2, 1]);
     assert_eq!(figures[1].params.text("server"), Some("192.0.2.3"));
+    let wrapped = one.replace("port 0 AF_INET to 127.0.0.1", "port 0\nAF_INET to 127.0.0.1");
+    assert_eq!(only(&Netperf, &wrapped), only(&Netperf, one), "as mails break lines");
     let old = replaced(
         &other,
         "MIGRATED TCP REQUEST/RESPONSE TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to",

@@ -50,7 +50,8 @@ impl Tool for Sockperf {
         let mut version = None;
         let last = each_line(text, |at, line| {
             if let Some((_, rest)) = line.split_once("== version #") {
-                version = version.take().or(rest.split_whitespace().next().map(str::to_owned));
+                let word = rest.split_whitespace().next().filter(|word| *word != "==");
+                version = version.take().or(word.map(str::to_owned));
                 if run.has_begun() {
                     runs.push(std::mem::take(&mut run).finish(at - 1)?);
                 }

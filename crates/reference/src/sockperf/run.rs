@@ -95,9 +95,11 @@ impl Run {
             self.mean = Some((first(rest)?, false));
         } else if let Some(rest) = after("Summary: Message Rate is ") {
             self.rate = Some(first(rest)?);
-        } else if let Some(rest) = after("Summary: BandWidth is ") {
-            let word = rest.split_whitespace().next().unwrap_or("");
-            self.bandwidth = Some((first(rest)? * MB, last_place(word) * MB));
+        } else if let Some((word, "MBps")) = after("Summary: BandWidth is ")
+            .and_then(|rest| rest.split_once(' '))
+            .map(|(word, rest)| (word, rest.split(' ').next().unwrap_or("")))
+        {
+            self.bandwidth = Some((first(word)? * MB, last_place(word) * MB));
         } else if let Some((count, rest)) =
             after("Total of ").and_then(|rest| rest.split_once(" messages sent in "))
         {
@@ -133,7 +135,10 @@ impl Run {
     }
 
     pub(super) fn finish(self, last: usize) -> Result<Between, Malformed> {
-        let udp = self.udp.ok_or_else(|| missing("address", last))?;
+        let udp = self.udp.ok_or_else(|| {
+            let what = "no line \"[ 0] IP = ...\", which tells UDP from TCP";
+            Malformed::at(last, format!("{what}: give all that the client prints"))
+        })?;
         let figure = match self.rate {
             Some(rate) => self.messages(udp, rate, last)?,
             None => self.answers(udp, last)?,
@@ -156,7 +161,8 @@ impl Run {
         }
         if let (Some(block), Some((bytes, rounded))) =
             (self.params.int("block_size"), self.bandwidth)
-            && !agree(rate * block as f64, bytes, SHARE, rounded)
+            && !with_and_without_headers(block)
+                .any(|each| agree(rate * each as f64, bytes, SHARE, rounded))
         {
             let bytes = format_quantity(bytes, Unit::BytePerSecond);
             found.push(format!("{} of {block} B are no {bytes}", shown(rate)));
@@ -228,6 +234,13 @@ impl Run {
         }
         found
     }
+}
+
+/// Bytes of a message, and with the headers of its IP fragments, which versions before 3 add.
+fn with_and_without_headers(block: u64) -> impl Iterator<Item = u64> {
+    const FRAGMENT: u64 = 1472;
+    const HEADERS: u64 = 28;
+    [block, block.saturating_add(block.div_ceil(FRAGMENT).saturating_mul(HEADERS))].into_iter()
 }
 
 /// Bytes of a MB, as sockperf has it.

@@ -11,7 +11,7 @@ fn what_is_no_whole_ping_pong_is_refused() {
         (text("tcp"), text("server-refused"), "line 2: this is a server's"),
         (text("tcp"), text("playback-without-answers-refused"), "no answer came"),
         (text("tcp"), text("full-log-refused"), "a full log (--full-log) is not read"),
-        (text("tcp"), text("refused"), "no address"),
+        (text("tcp"), text("refused"), "which tells UDP from TCP"),
         // Of 4 messages at once.
         (text("tcp"), text("burst-refused"), "bursts (--burst) are not read"),
         ("Summary: Latency", "Summary:", "no mean"),
