@@ -38,6 +38,15 @@ const FORMATS: &[Format] = &[
     file("a PDF", &["%PDF-"], TEXT),
     file("a picture", &["\u{89}PNG\r\n"], TEXT),
     file("a web page", &["<html"], TEXT),
+    // A server's, or a part of it.
+    Format {
+        instead: Some("run iperf3's client with -J"),
+        ..format("iperf3's text", &["[ ID] Interval", "connected to "])
+    },
+    Format {
+        instead: Some("run iperf3's client with -J"),
+        ..format("iperf3's text", &["[ ID] Interval", " sender"])
+    },
     format("bonnie++'s table", &["Sequential Output", "Sequential Input"]),
     format("stress-ng's output", &["stress-ng: info:"]),
     Format {
@@ -68,7 +77,6 @@ const FORMATS: &[Format] = &[
     format("OpenSSL's speed test", &["in 1000s of bytes per second processed"]),
     format("the OSU micro-benchmarks", &["# OSU "]),
     format("the Intel MPI benchmarks", &["MPI Benchmarks", "#bytes #repetitions"]),
-    format("HPCG's report", &["HPCG-Benchmark"]),
     format("perftest's table", &["#bytes", "#iterations", "BW average[", "MsgRate["]),
     format("Vdbench's report", &["Vdbench", "resp"]),
     format("speedtest's output", &["Speedtest by Ookla"]),
@@ -97,6 +105,10 @@ mod tests {
             ),
             ("3;fio-3.33;rand;0;0;1024", "terse"),
             ("Connecting to host a, port 5201\n[ ID] Interval  Transfer", "with -J"),
+            (
+                "[  5] local ::1 port 1 connected to ::1 port 2\n[ ID] Interval  Transfer",
+                "client with -J",
+            ),
             (
                 "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.1 s",
                 "dd's",

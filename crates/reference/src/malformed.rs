@@ -23,14 +23,21 @@ impl Malformed {
 
     /// The first characters of a text from outside, made printable, for a message.
     pub fn excerpt(text: &str) -> String {
-        const MOST: usize = 40;
-        let mut shown: String =
-            text.trim().chars().take(MOST).flat_map(char::escape_default).collect();
-        if text.trim().chars().count() > MOST {
-            shown.push_str("...");
-        }
-        shown
+        printable(text, 40)
     }
+
+    /// The same of a whole sentence.
+    pub(crate) fn sentence(text: &str) -> String {
+        printable(text, 120)
+    }
+}
+
+fn printable(text: &str, most: usize) -> String {
+    let mut shown: String = text.trim().chars().take(most).flat_map(char::escape_default).collect();
+    if text.trim().chars().count() > most {
+        shown.push_str("...");
+    }
+    shown
 }
 
 impl From<serde_json::Error> for Malformed {

@@ -1,8 +1,9 @@
 //! What the tools for networks share.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use proofmark_model::{Params, Subsystem, Trial, Unit, is_quantity};
+use proofmark_model::{Finding, Params, Severity, Subsystem, Trial, Unit, is_quantity};
 
 use crate::{Figure, Malformed};
 
@@ -33,6 +34,62 @@ pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
         return params.with("path", "loopback");
     }
     params
+}
+
+/// The figure of one run, and the addresses of its client and its server, as far as they are known.
+pub(crate) struct Between {
+    pub(crate) client: String,
+    pub(crate) server: String,
+    pub(crate) figure: Figure,
+}
+
+/// The figures of several runs. Where the runs had several servers, or a server several clients, these
+/// are parameters: runs between other machines do not repeat one another.
+pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
+    let mut of_server: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut clients = false;
+    for run in &runs {
+        clients |= *of_server.entry(&run.server).or_insert(&run.client) != run.client;
+    }
+    let servers = of_server.len() > 1;
+    let named = |address: &str, is_one_of_several: bool| {
+        (is_one_of_several && !address.is_empty()).then(|| Malformed::excerpt(address))
+    };
+    let figure = |run: Between| {
+        let params = run.figure.params.known("client", named(&run.client, clients).as_deref());
+        let params = params.known("server", named(&run.server, servers).as_deref());
+        Figure { params, ..run.figure }
+    };
+    runs.into_iter().map(figure).collect()
+}
+
+/// What the tool itself says against its figure.
+pub(crate) fn warned(message: impl Into<String>) -> Finding {
+    let advice = "remove the cause, or measure again";
+    Finding::new("tool_warning", Severity::Suspect, message, advice)
+}
+
+/// Bits a second that iperf and iperf3 send on a stream of UDP unless another rate is set: 10^6 or
+/// 2^20, by version.
+const DEFAULT_PACE: std::ops::RangeInclusive<f64> = 0.99e6..=1.06e6;
+/// The same as it is measured: a short test has one datagram more than fits its time.
+const DEFAULT_MEASURED: std::ops::RangeInclusive<f64> = 0.99e6..=1.08e6;
+
+/// What UDP at the default rate of iperf and iperf3 is not, by the pace of a stream where the output
+/// has it, else by its rate.
+pub(crate) fn default_rate(pace: Option<f64>, measured: f64) -> Option<Finding> {
+    let (rate, range) = match pace {
+        Some(pace) => (pace, DEFAULT_PACE),
+        None => (measured, DEFAULT_MEASURED),
+    };
+    range.contains(&rate).then(|| {
+        Finding::new(
+            "udp_default_rate",
+            Severity::Invalid,
+            "the tool paced it: each stream sends at the default rate for UDP, 1 Mbit/s",
+            "set a rate above the link's (-b), and take the receiver's count",
+        )
+    })
 }
 
 /// Refuses numbers that are each in range, and not together.

@@ -1,9 +1,10 @@
 //! One line of iperf's text or CSV.
 
-use proofmark_model::Datagrams;
+use proofmark_model::{Datagrams, Unit, format_quantity};
 
 use crate::Malformed;
-use crate::text::{number, positive, whole};
+use crate::accounts::{agree, last_place};
+use crate::text::{number, whole};
 
 /// What was moved in some part of a test.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,20 +13,38 @@ pub(super) struct Amount {
     /// Seconds since the test began.
     pub(super) start: f64,
     pub(super) seconds: f64,
+    /// At the printed rate.
     pub(super) bits: f64,
+    /// By the transfer, which may be rounded otherwise.
+    pub(super) moved: f64,
+    /// By how many bits the transfer is rounded.
+    pub(super) rounded: f64,
     /// Whether the bits are counted, and not of a rounded rate.
     pub(super) exact: bool,
+    /// Whether the seconds have more digits than the rate.
+    pub(super) timed: bool,
     /// Of a receiver.
     pub(super) datagrams: Option<Datagrams>,
 }
 
+/// A row of CSV: of what went from one end to the other, or of the local end and its peer.
 pub(super) struct Row<'a> {
     /// `None`: all streams.
     pub(super) stream: Option<&'a str>,
     pub(super) udp: bool,
-    pub(super) client: &'a str,
-    pub(super) server: &'a str,
+    pub(super) from: End<'a>,
+    pub(super) to: End<'a>,
     pub(super) amount: Amount,
+}
+
+/// Address and port.
+pub(super) type End<'a> = (&'a str, u16);
+
+/// When something began and how long it lasted, and by how much that may be off.
+pub(super) struct Span {
+    start: f64,
+    seconds: f64,
+    rounded: f64,
 }
 
 /// Bytes of `128 KByte`, whose prefix is a power of 1024.
@@ -40,34 +59,51 @@ pub(super) fn size(text: &str) -> Option<u64> {
 
 /// More than any buffer, in bytes.
 const MOST: f64 = 1e15;
+/// By how much a rate may differ from its transfer and time, as a share, apart from rounding.
+const SHARE: f64 = 0.005;
 
 impl Amount {
     /// Of `10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)`, in that time.
     pub(super) fn parse(
         values: &str,
-        (start, seconds): (f64, f64),
+        span: &Span,
+        udp: bool,
         at: usize,
     ) -> Result<Self, Malformed> {
         let mut words = values.split_whitespace();
         let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
-        let (moved, of, rate, unit) = (next()?, next()?, next()?, next()?);
-        let rate = number(rate, at)? * factor(unit, at)?;
-        let counted = (of == "Bytes").then(|| number(moved, at)).transpose()?;
-        let counted = counted.filter(|_| rate > 0.0).map(|bytes| (bytes * 8.0, bytes * 8.0 / rate));
-        // The time has few digits.
-        let counted = counted.filter(|(_, s)| (s - seconds).abs() <= ROUNDED + ROUNDED * seconds);
-        let (bits, seconds, exact) = match counted {
-            Some((bits, seconds)) => (bits, seconds, true),
-            None => (rate * seconds, seconds, false),
-        };
-        let datagrams = datagrams(values, at)?;
-        Ok(Self { at, start, seconds, bits, exact, datagrams })
+        let (transfer, of, printed, unit) = (next()?, next()?, next()?, next()?);
+        let rate = pointed(printed, at)? * factor(unit, "/sec", at)?;
+        let each = factor(of, "", at)?;
+        let (moved, rounded) = (pointed(transfer, at)? * each, last_place(transfer) * each);
+        let of_rate = rate * span.seconds;
+        let of_time = span.rounded / span.seconds;
+        let [of_transfer, of_printed] =
+            [(transfer, pointed(transfer, at)?), (printed, pointed(printed, at)?)]
+                .map(|(word, value)| last_place(word) / value);
+        let share = SHARE + of_transfer + of_printed + of_time;
+        if span.seconds > 0.0 && moved + of_rate > 0.0 && !agree(moved, of_rate, share, 0.0) {
+            let (own, seconds) = (moved / span.seconds, span.seconds);
+            let own = format_quantity(own, Unit::BitPerSecond);
+            let what = format!("{transfer} {of} in {seconds} s are {own}, not {printed} {unit}");
+            return Err(Malformed::at(at, what));
+        }
+        let exact = of == "Bytes" && rate > 0.0;
+        let (bits, seconds) = if exact { (moved, moved / rate) } else { (of_rate, span.seconds) };
+        let datagrams = if udp { datagrams(values, at)? } else { None };
+        let timed = of_time < of_printed;
+        let start = span.start;
+        Ok(Self { at, start, seconds, bits, moved, rounded, exact, timed, datagrams })
     }
 }
 
-/// By how much the time of a line may differ from that of its bytes at its rate: in seconds, and
-/// as a share.
-const ROUNDED: f64 = 0.001;
+/// A number with a decimal point.
+fn pointed(word: &str, at: usize) -> Result<f64, Malformed> {
+    if word.contains(',') {
+        return Err(Malformed::quoting(at, word, "has a comma: run iperf with LC_ALL=C"));
+    }
+    number(word, at)
+}
 
 /// Datagrams, which only a receiver reports: after its jitter in ms the lost ones, a slash and all.
 fn datagrams(values: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
@@ -89,18 +125,30 @@ fn of_counts(
     Ok(Datagrams { sent, received, reordered, ..Datagrams::default() })
 }
 
-/// `0.0000-1.0068`: when it began, and how long it lasted; a short part may have no length.
-pub(super) fn span(interval: &str, at: usize) -> Result<(f64, f64), Malformed> {
-    let what = || Malformed::quoting(at, interval, "is no interval");
-    let (start, end) = interval.trim().split_once('-').ok_or_else(what)?;
-    let (start, end) = (number(start, at)?, number(end.trim(), at)?);
-    if end >= start { Ok((start, end - start)) } else { Err(what()) }
+impl Span {
+    /// Of `0.0000-1.0068`. A whole test has a length; a part of one may have none.
+    pub(super) fn parse(interval: &str, at: usize) -> Result<Self, Malformed> {
+        let what = || Malformed::quoting(at, interval, "is no interval");
+        let (from, to) = interval.trim().split_once('-').ok_or_else(what)?;
+        let to = to.trim();
+        let (start, end) = (pointed(from.trim(), at)?, pointed(to, at)?);
+        if end < start {
+            return Err(what());
+        }
+        if end == 0.0 {
+            let what = "the interval has no length: the test ended at once, or nothing arrived";
+            return Err(Malformed::at(at, what));
+        }
+        Ok(Self { start, seconds: end - start, rounded: 2.0 * last_place(to) })
+    }
 }
 
-/// Bits a second of a unit: of bits the prefixes are powers of 1000, of bytes of 1024.
-fn factor(unit: &str, at: usize) -> Result<f64, Malformed> {
-    let what = || Malformed::quoting(at, unit, "is no rate");
-    let unit = unit.strip_suffix("/sec").ok_or_else(what)?;
+/// Bits, or bits a second, of a unit with that ending: of bits the prefixes are powers of 1000, of
+/// bytes of 1024.
+fn factor(unit: &str, ending: &str, at: usize) -> Result<f64, Malformed> {
+    let what = if ending.is_empty() { "is no amount" } else { "is no rate" };
+    let what = || Malformed::quoting(at, unit, what);
+    let unit = unit.strip_suffix(ending).ok_or_else(what)?;
     let (prefix, base, one) = match (unit.strip_suffix("bits"), unit.strip_suffix("Bytes")) {
         (Some(prefix), _) => (prefix, 1000.0_f64, 1.0),
         (None, Some(prefix)) => (prefix, 1024.0, 8.0),
@@ -113,14 +161,14 @@ fn factor(unit: &str, at: usize) -> Result<f64, Malformed> {
 /// Most fields of a line of CSV that are looked at.
 const FIELDS: usize = 14;
 
-/// The fields of a line of CSV: time, client and port, server and port, id, interval, bytes,
-/// bits a second; of UDP also jitter in ms, datagrams lost and in all, percent, out of order.
+/// The fields of a line of CSV: time, both ends with their ports, id, interval, bytes, bits a
+/// second; of UDP also jitter in ms, datagrams lost and in all, percent, out of order.
 pub(super) fn csv(line: &str) -> Option<Vec<&str>> {
-    let time = line.get(..14)?;
-    if !time.bytes().all(|b| b.is_ascii_digit()) || line.as_bytes().get(14) != Some(&b',') {
-        return None;
-    }
-    Some(line.split(',').map(str::trim).take(FIELDS + 1).collect())
+    let (time, _) = line.split_once(',')?;
+    let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let is_time = time.len() == 14 && digits(time) && digits(fraction);
+    is_time.then(|| line.split(',').map(str::trim).take(FIELDS + 1).collect())
 }
 
 impl<'a> Row<'a> {
@@ -129,12 +177,17 @@ impl<'a> Row<'a> {
             [head @ .., _, _, _, _, _] if fields.len() == FIELDS => (head, fields.get(9..)),
             head => (head, None),
         };
-        let &[_, client, _, server, _, id, interval, bytes, rate] = head else {
-            return Err(Malformed::at(at, format!("9 or {FIELDS} fields are expected")));
+        let &[_, from, from_port, to, to_port, id, interval, bytes, rate] = head else {
+            let what = format!("9 or {FIELDS} fields are expected: run iperf -y C without -e");
+            return Err(Malformed::at(at, what));
         };
-        let (start, _) = span(interval, at)?;
-        let bits = positive(bytes, at)? * 8.0;
-        let seconds = bits / positive(rate, at)?;
+        let span = Span::parse(interval, at)?;
+        let (bits, rate) = (number(bytes, at)? * 8.0, number(rate, at)?);
+        let seconds = if rate > 0.0 { bits / rate } else { span.seconds };
+        if !agree(seconds, span.seconds, SHARE, span.rounded) || (rate == 0.0 && bits > 0.0) {
+            let what = format!("{bytes} bytes at {rate} bit/s are no interval of {interval} s");
+            return Err(Malformed::at(at, what));
+        }
         let mut datagrams = None;
         // Of a sender the number of all is -1.
         if let Some(&[_, lost, all, _, late]) = udp
@@ -142,8 +195,21 @@ impl<'a> Row<'a> {
         {
             datagrams = Some(of_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
         }
-        let amount = Amount { at, start, seconds, bits, exact: true, datagrams };
+        let amount = Amount {
+            at,
+            start: span.start,
+            seconds,
+            bits,
+            moved: bits,
+            rounded: 0.0,
+            exact: true,
+            timed: true,
+            datagrams,
+        };
         let stream = (id != "-1").then_some(id);
-        Ok(Self { stream, udp: udp.is_some(), client, server, amount })
+        // Of all streams it may be the word SUM.
+        let port = |word: &str| word.parse().unwrap_or(0);
+        let (from, to) = ((from, port(from_port)), (to, port(to_port)));
+        Ok(Self { stream, udp: udp.is_some(), from, to, amount })
     }
 }

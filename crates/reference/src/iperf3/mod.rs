@@ -1,17 +1,21 @@
 //! iperf3: the JSON that its client prints with `-J`.
 
+mod accounts;
+mod events;
 mod json;
 mod runner;
 mod way;
 
 use proofmark_model::{
-    Direction, EndTraffic, NetworkTraffic, Params, Printed, Timestamp, Trial, Unit,
+    Direction, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Timestamp, Trial,
+    Unit,
 };
 use serde_json::Value;
 
+use crate::accounts::differ;
 use crate::documents::{documents, opening};
-use crate::network::{figure, finite, with_path};
-use crate::text::moment;
+use crate::network::{Between, apart, default_rate, figure, finite, warned, with_path};
+use crate::text::{lines, moment, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use json::Section;
 use way::Way;
@@ -28,16 +32,20 @@ impl Tool for Iperf3 {
             same_work: const {
                 &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
             },
-            about: "Reads the client's JSON (-J) of version 3.9 and later: TCP, UDP and SCTP, one \
-                    or more streams, -R and --bidir, with any text around it. Runs of a file that have the \
-                    same parameters are trials of one figure. The rate is the receiver's, in bit/s: the \
-                    payload of all streams over the receiver's time. With --bidir it is both ways \
-                    together over the longer time. Versions up to 3.9 report for UDP what the \
-                    sender sent and the share lost: the rate is the rest. UDP figures also have \
+            about: "Reads the client's JSON (-J, --json-stream): TCP, UDP and SCTP, one or more \
+                    streams, -R and --bidir, with any text around it. Runs of a file that have the \
+                    same parameters are trials of one figure; runs to several servers are figures \
+                    of their own, and runs at once are refused. The rate is the receiver's, in \
+                    bit/s: the payload of all streams over the receiver's time. With --bidir it is \
+                    both ways together over the longer time. Versions up to 3.9 report for UDP what \
+                    the sender sent and the share lost: the rate is the rest. UDP figures also have \
                     the datagrams sent and received, and the CPU time of both ends by iperf3's \
                     share of the time. TCP figures have neither, since iperf3 stops while bytes \
-                    are in flight. --bitrate is per stream; the parameter rate is that of all \
-                    streams, both ways. proofmark does not compare paced TCP (iperf3.tcp.paced).",
+                    are in flight: their proof is the receiver's count. Intervals, streams, sums \
+                    and both ends are compared. --bitrate is per stream; the parameter rate is that \
+                    of all streams, both ways. proofmark does not compare paced TCP \
+                    (iperf3.tcp.paced, by --bitrate or --fq-rate). UDP at the default rate is \
+                    invalid.",
         }
     }
 
@@ -46,23 +54,40 @@ impl Tool for Iperf3 {
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
-        let mut all = Output::default();
+        let (mut all, mut runs) = (Output::default(), Vec::new());
+        let (mut times, mut seen) = (Vec::new(), 0);
         // --logfile adds each run to those before it.
-        for document in documents::<Value>(text)? {
+        for document in events::together(documents::<Value>(text)?)? {
             let root = Section::whole(document.text, &document.value);
-            let output = output(&root).map_err(|found| document.placed(found))?;
-            all.version = all.version.or(output.version);
-            all.started = all.started.or(output.started);
-            all.figures.extend(output.figures);
+            let mut run = run(&root).map_err(|found| document.placed(found))?;
+            let before = lines(text).filter(|(at, _)| (seen..document.line).contains(at));
+            run.between.figure.findings.extend(before.filter_map(|(_, line)| warning(line)));
+            seen = document.line;
+            at_once(&times, &run).map_err(|found| document.placed(found))?;
+            all.version = all.version.or(run.version);
+            all.started = all.started.or(run.started);
+            times.extend(run.started.map(|started| (started, run.seconds, run.port)));
+            runs.push(run.between);
         }
+        all.figures = apart(runs);
         Ok(all)
     }
 }
 
 /// What one run of a client prints.
-fn output(root: &Section) -> Result<Output, Malformed> {
+struct Run {
+    version: Option<String>,
+    started: Option<Timestamp>,
+    seconds: f64,
+    /// Of its server, which has one client at a time.
+    port: Option<String>,
+    between: Between,
+}
+
+fn run(root: &Section) -> Result<Run, Malformed> {
     if let Some(error) = root.word("error") {
-        return Err(root.wrong("error", &format!("ended the test: {}", Malformed::excerpt(error))));
+        let what = format!("ended the test: {}: run it again", Malformed::sentence(error));
+        return Err(root.wrong("error", &what));
     }
     let (start, end) = (root.section("start")?, root.section("end")?);
     if start.has("accepted_connection") {
@@ -75,16 +100,55 @@ fn output(root: &Section) -> Result<Output, Malformed> {
     let direction = direction(&test, &end);
     let ways = way::all(&end, &test, protocol == UDP, direction)?;
     let trial = trial_of(&end, &ways);
+    let (rate, seconds) = (trial.value, trial.seconds);
     let params = params(&start, &end, protocol, direction)?;
-    let (test, title) = named(protocol, params.int(PACED).is_some());
-    let figure = figure(test, title, Unit::BitPerSecond, params, trial);
-    let figure = finite(figure, 1)
+    let streams = params.int("streams").unwrap_or(1).max(1) * ways.len() as u64;
+    let (test_name, title) = named(protocol, params.int(PACED).is_some());
+    let figure = figure(test_name, title, Unit::BitPerSecond, params, trial);
+    let mut figure = finite(figure, 1)
         .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
-    Ok(Output {
+    let udp = protocol == UDP;
+    let pace = test.number(PACED).ok();
+    let paced = default_rate(pace, rate / streams as f64).filter(|_| udp);
+    figure.findings.extend(paced);
+    figure.findings.extend(accounts::differences(root, &ways, udp).into_iter().map(differ));
+    figure.proof = (!udp).then_some("iperf3's receiver counted the bytes");
+    let end_of = |name| Some(start.each("connected").next()?.word(name)?.to_owned());
+    let [client, server] = ["local_host", "remote_host"].map(|n| end_of(n).unwrap_or_default());
+    let to = start.get("connecting_to");
+    let port = to.and_then(|to| Some(format!("{} {}", to.word("host")?, to.count("port").ok()?)));
+    Ok(Run {
         version: start.word("version").map(|v| v.trim_start_matches("iperf ").to_owned()),
         started: started(&start)?,
-        figures: vec![figure],
+        seconds,
+        port,
+        between: Between { client, server, figure },
     })
+}
+
+/// Refuses a run that shared the network with one before it: iperf3's server has one client, so
+/// that several clients of several servers are often run at once, for the sum of their rates.
+fn at_once(before: &[(Timestamp, f64, Option<String>)], run: &Run) -> Result<(), Malformed> {
+    let Some(started) = run.started else { return Ok(()) };
+    let overlap = |(other, seconds, port): &(Timestamp, f64, Option<String>)| {
+        let later = started.since(*other);
+        let shared = (later + run.seconds).min(*seconds) - later.max(0.0);
+        *port != run.port && shared > run.seconds.min(*seconds) / 2.0
+    };
+    wrong_if(
+        before.iter().any(overlap),
+        1,
+        "this run and one before it ran at once: parts of one test, no repetitions; run iperf3 3.16 \
+         or newer with -P, or give one run at a time",
+    )
+}
+
+/// What iperf3 says on a line before its JSON.
+fn warning(line: &str) -> Option<Finding> {
+    let line = line.strip_prefix("iperf3: ").unwrap_or(line);
+    let said = line.strip_prefix("warning: ")?;
+    let finding = warned(format!("iperf3 warns: {}", Malformed::sentence(said)));
+    Some(Finding { severity: Severity::Note, ..finding })
 }
 
 const TCP: &str = "TCP";
@@ -133,14 +197,15 @@ fn params(
     let params = Params::default()
         .with("streams", streams)
         .with("block_size", test.count("blksize")?)
-        .with("direction", direction.as_str());
-    let rate = test.counted("target_bitrate")?.unwrap_or(0);
+        .known("direction", test.has("reverse").then(|| direction.as_str()));
+    let fair = test.counted("fqrate")?;
+    let rate = test.counted(PACED)?.filter(|rate| *rate > 0).or(fair).unwrap_or(0);
     let params = match (rate, protocol) {
         (0, _) => params,
         (_, UDP) => {
             let ways = if direction == Direction::Both { 2 } else { 1 };
             let all = rate.checked_mul(streams).and_then(|all| all.checked_mul(ways));
-            let all = all.ok_or_else(|| test.wrong("target_bitrate", "is too large"))?;
+            let all = all.ok_or_else(|| test.wrong(PACED, "is too large"))?;
             params.with("rate", all)
         }
         _ => params.with(PACED, rate),

@@ -10,11 +10,15 @@ const ROUNDING: f64 = 0.01;
 
 /// What went one way, over all streams.
 pub(super) struct Way {
+    /// Whether it went from the server.
+    pub(super) back: bool,
+    /// The names of its sums, by the sender and by the receiver, where it has its own.
+    pub(super) named: Option<[&'static str; 2]>,
     pub(super) sent_bytes: u64,
     pub(super) received_bytes: u64,
     /// The receiver's time.
     pub(super) seconds: f64,
-    datagrams: Option<Datagrams>,
+    pub(super) datagrams: Option<Datagrams>,
 }
 
 /// The ways of a test: one, or two of which the first is from the client.
@@ -50,7 +54,11 @@ pub(super) fn all(
             jitter_s: d.jitter_s.filter(|_| paced),
             ..d
         });
-        Ok(Way { datagrams, ..way })
+        let own = match (end.has(sent), udp && direction != Direction::Both) {
+            (true, _) => named.then_some([sent, received]),
+            (false, is_one_way) => is_one_way.then_some(["sum", "sum"]),
+        };
+        Ok(Way { datagrams, back: *back, named: own, ..way })
     };
     backs.iter().map(way).collect()
 }
@@ -73,7 +81,8 @@ fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malform
         }),
         false => None,
     };
-    Ok(Way { sent_bytes: sent.count("bytes")?, received_bytes: bytes, seconds, datagrams })
+    let sent_bytes = sent.count("bytes")?;
+    Ok(Way { sent_bytes, received_bytes: bytes, datagrams, ..Way::empty(seconds) })
 }
 
 /// Datagrams up to the last that came, less those of them that did not.
@@ -116,7 +125,14 @@ fn of_connections(end: &Section, forward: bool) -> Result<Way, Malformed> {
 
 impl Way {
     fn empty(seconds: f64) -> Self {
-        Self { sent_bytes: 0, received_bytes: 0, seconds, datagrams: None }
+        Self {
+            back: false,
+            named: None,
+            sent_bytes: 0,
+            received_bytes: 0,
+            seconds,
+            datagrams: None,
+        }
     }
 
     fn add(&mut self, sent: u64, received: u64) {

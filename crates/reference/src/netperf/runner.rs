@@ -132,6 +132,7 @@ mod tests {
     fn the_work_is_known_to_more_digits_than_the_time() {
         let text = "MIGRATED TCP REQUEST/RESPONSE TEST from 127.0.0.1 () port 0 AF_INET to 127.0.0.1 () \
                     port 0 AF_INET : nodelay : demo : first burst 0\n\
+                    Send   Recv   Size     Size    Time     Rate\n\
                     16384  131072 1024     1024     0.11     13000.00\n";
         let figure = |work| {
             with_task(TCP_RR, &rtt("block"), |task| {

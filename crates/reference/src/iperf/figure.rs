@@ -1,0 +1,175 @@
+//! The figure of a run, and what its lines say twice.
+
+use proofmark_model::{Datagrams, Finding, NetworkTraffic, Trial, Unit, counted, format_count};
+
+use super::line::Amount;
+use super::run::{Run, Stream};
+use super::{SENT, TCP, UDP};
+use crate::accounts::{agree, differ};
+use crate::network::{Between, default_rate, figure, finite, warned};
+use crate::text::{need, wrong_if};
+use crate::{Figure, Malformed};
+
+impl Run {
+    pub(super) fn figure(self, last: usize) -> Result<Between, Malformed> {
+        let udp =
+            need(self.udp, last, "no line \"Client connecting to\": no test of iperf's client")?;
+        if !self.has_rates() {
+            let failed = self.warnings.keys().find(|w| w.contains(" failed: "));
+            let failed = failed.map_or_else(String::new, |w| format!(": {w}"));
+            let what = format!("no rate: the test did not run{failed}");
+            return Err(Malformed::at(self.header.unwrap_or(last), what));
+        }
+        let arrived = udp && self.streams.values().any(|s| !s.received.is_empty());
+        let trial = if arrived { self.arrived(last)? } else { self.counted(last)? };
+        let value = trial.value;
+        let reverse = self.params.text("direction") == Some("reverse");
+        let (test, title) = match (udp, arrived, reverse, self.paced) {
+            (true, true, ..) => (UDP, "UDP throughput"),
+            (true, false, ..) => ("UDP.sent", "UDP rate, by the sender"),
+            (false, _, true, false) => (TCP, "TCP throughput"),
+            (false, _, false, false) => (SENT, "TCP throughput, by the sender"),
+            (false, _, true, true) => ("TCP.paced", "TCP throughput, paced"),
+            (false, _, false, true) => ("TCP.sent.paced", "TCP throughput, paced, by the sender"),
+        };
+        let params = self.params.clone().with("streams", self.streams.len() as u64);
+        let made = figure(test, title, Unit::BitPerSecond, params, trial);
+        let each = value / self.streams.len().max(1) as f64;
+        let proof = (!udp && reverse).then_some("iperf's client received the bytes that it counts");
+        let findings: Vec<Finding> = (self.accounts().into_iter().map(differ))
+            .chain(self.warnings.iter().map(|(warning, times)| warning_of(warning, *times)))
+            .chain(default_rate(self.pace, each).filter(|_| udp))
+            .collect();
+        let figure = Figure { proof, findings, ..finite(made, last)? };
+        Ok(Between { client: self.client, server: self.server, figure })
+    }
+
+    /// What the client counted.
+    fn counted(&self, last: usize) -> Result<Trial, Malformed> {
+        let totals: Vec<_> = self.streams.values().map(|s| total(&s.own, last)).collect();
+        if !self.sum.is_empty() {
+            let sum = total(&self.sum, last)?;
+            let longest = totals.iter().flatten().map(|a| a.seconds).fold(sum.seconds, f64::max);
+            return Ok(Trial::new(Unit::BitPerSecond, sum.bits, longest));
+        }
+        let mut all = (0.0, 0.0_f64);
+        for stream in totals {
+            let stream = stream?;
+            let several = self.streams.len() > 1;
+            wrong_if(several && !stream.exact, last, "several streams, and no [SUM]")?;
+            all = (all.0 + stream.bits, all.1.max(stream.seconds));
+        }
+        wrong_if(all.0 == 0.0, last, "the rate is zero: nothing was moved")?;
+        Ok(Trial::new(Unit::BitPerSecond, all.0, all.1))
+    }
+
+    /// What the receiver counted: each datagram has the same number of bytes, where the client
+    /// reports it; else the bytes are those of the rate. The time is the printed one, or that of the
+    /// printed rate where this has more digits.
+    fn arrived(&self, last: usize) -> Result<Trial, Malformed> {
+        let mut all = Datagrams { reordered: Some(0), ..Datagrams::default() };
+        let (mut bits, mut sent, mut seconds) = (0.0, 0.0, 0.0_f64);
+        for stream in self.streams.values() {
+            let missing = stream.received.is_empty();
+            wrong_if(missing, last, "the server's report of a stream is missing")?;
+            let row = total(&stream.received, last)?;
+            let d = row.datagrams.unwrap_or_default();
+            let each = match self.params.int("block_size") {
+                Some(block) => block as f64 * 8.0,
+                None => row.bits / d.received.max(1) as f64,
+            };
+            let own = each * d.received as f64;
+            wrong_if(own == 0.0 || row.bits == 0.0, row.at, "the receiver got nothing")?;
+            bits += own;
+            sent += each * d.sent as f64;
+            let at_rate = row.seconds * own / row.bits;
+            seconds = seconds.max(if row.timed { row.seconds } else { at_rate });
+            all.sent = all.sent.saturating_add(d.sent);
+            all.received = all.received.saturating_add(d.received);
+            all.reordered = all.reordered.zip(d.reordered).map(|(a, b)| a.saturating_add(b));
+        }
+        let mut trial = Trial::new(Unit::BitPerSecond, bits, seconds);
+        trial.network = Some(NetworkTraffic {
+            sent_bytes: (sent / 8.0).ceil() as u64,
+            received_bytes: (bits / 8.0).ceil() as u64,
+            datagrams: Some(all),
+            ..NetworkTraffic::default()
+        });
+        Ok(trial)
+    }
+
+    /// What the lines say twice, differently.
+    fn accounts(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (id, stream) in &self.streams {
+            let rows = [&stream.own, &stream.received];
+            found.extend(rows.into_iter().filter_map(|rows| parts_and_total(id, rows)));
+            found.extend(ends(id, stream, self.params.int("block_size")));
+        }
+        let streams: Option<f64> = self.streams.values().map(|s| Some(s.own.last()?.moved)).sum();
+        let sum = self.sum.last().filter(|sum| sum.start == 0.0);
+        if let (Some(sum), Some(streams)) = (sum, streams)
+            && !agree(sum.moved, streams, ROUNDED, sum.rounded)
+        {
+            found.push(format!("[SUM] says {}, the streams {}", bytes(sum.moved), bytes(streams)));
+        }
+        found
+    }
+}
+
+/// By how much sums of numbers with three digits may differ, as a share.
+const ROUNDED: f64 = 0.03;
+/// The share of a test's time that its intervals must fill to be its whole.
+const WHOLE: f64 = 0.99;
+/// Datagrams that end a test, which one of its two counts may leave out.
+const LAST: u64 = 2;
+
+/// The last of these rows, if it is of the whole test.
+fn total(rows: &[Amount], last: usize) -> Result<&Amount, Malformed> {
+    let row = need(rows.last(), last, "the report of a stream is missing")?;
+    wrong_if(row.start != 0.0, row.at, "a part of the test, and no total follows")?;
+    Ok(row)
+}
+
+fn warning_of(warning: &str, times: u64) -> Finding {
+    warned(match times {
+        1 => format!("iperf warns: {warning}"),
+        _ => format!("iperf warns {}: {warning}", counted(times, "time")),
+    })
+}
+
+fn bytes(bits: f64) -> String {
+    format!("{} B", format_count((bits / 8.0).round() as u64))
+}
+
+/// The intervals of a test and its total, if they differ.
+fn parts_and_total(id: &str, rows: &[Amount]) -> Option<String> {
+    let (total, parts) = rows.split_last().filter(|(_, parts)| !parts.is_empty())?;
+    let sum = |of: fn(&Amount) -> f64| parts.iter().map(of).sum::<f64>();
+    let (moved, seconds) = (sum(|a| a.moved), sum(|a| a.seconds));
+    let whole = seconds >= WHOLE * total.seconds;
+    let rounded = total.rounded + sum(|a| a.rounded);
+    let fits = moved < total.moved && !whole || agree(moved, total.moved, ROUNDED, rounded);
+    let what = || format!("the intervals of stream {id} move {}", bytes(moved));
+    (!fits).then(|| format!("{}, its total {}", what(), bytes(total.moved)))
+}
+
+/// What the two ends of a stream of UDP count, if that cannot be.
+fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<String> {
+    let received = stream.received.last()?;
+    let d = received.datagrams?;
+    if let Some(sent) = stream.sent.filter(|sent| d.sent > sent.saturating_add(LAST)) {
+        let what = format!("stream {id} sent {sent} datagrams, and its receiver counts");
+        return Some(format!("{what} {}", d.sent));
+    }
+    if let Some(own) = stream.own.last().filter(|own| received.moved > (1.0 + ROUNDED) * own.moved)
+    {
+        let what = format!("stream {id} sent {}, and its receiver got", bytes(own.moved));
+        return Some(format!("{what} {}", bytes(received.moved)));
+    }
+    let counted = block? as f64 * 8.0 * d.received as f64;
+    (!agree(counted, received.moved, ROUNDED, received.rounded)).then(|| {
+        let what = format!("the receiver of stream {id} got {} datagrams", d.received);
+        format!("{what} of {}, but {}", bytes(counted), bytes(received.moved))
+    })
+}

@@ -1,0 +1,286 @@
+//! A classic table of netperf, under the line that names its test.
+
+use proofmark_model::{
+    Datagrams, Finding, NetworkTraffic, Params, Trial, Unit, format_count, format_quantity,
+};
+
+use super::{CLASSIC, MAERTS, STREAM, TCP_CRR, TCP_RR, UDP_RR, UDP_STREAM};
+use crate::accounts::{agree, differ};
+use crate::network::{figure, finite, warned, with_path};
+use crate::text::{columns, number, positive, whole, wrong_if};
+use crate::{Figure, Malformed};
+
+/// Tests by what the lines above their tables call them.
+const TESTS: [(&str, &str); 7] = [
+    ("TCP STREAM", STREAM),
+    ("TCP MAERTS", MAERTS),
+    ("UDP STREAM", UDP_STREAM),
+    ("UDP UNIDIRECTIONAL SEND", UDP_STREAM),
+    ("TCP REQUEST/RESPONSE", TCP_RR),
+    ("UDP REQUEST/RESPONSE", UDP_RR),
+    ("TCP Connect/Request/Response", TCP_CRR),
+];
+
+/// What the last words of a table's header are, by its test.
+fn columns_of(test: &str) -> &'static str {
+    match test {
+        STREAM | MAERTS => " Size Size Size Time Throughput ",
+        UDP_STREAM => " Size Size Time Okay Errors Throughput ",
+        _ => " Size Size Time Rate ",
+    }
+}
+
+/// A table of which a part is read.
+pub(super) struct Table {
+    test: &'static str,
+    pub(super) client: String,
+    pub(super) server: String,
+    /// The words above the numbers.
+    header: String,
+    /// The confidence that was asked for: `+/-2.500% @ 99% conf.`.
+    asked: Option<String>,
+    findings: Vec<Finding>,
+    params: Params,
+    /// Round trips in flight in addition to the one.
+    burst: u64,
+    /// Bits a second of one in the column of the throughput.
+    factor: Option<f64>,
+    /// The sender's line of UDP_STREAM: bytes of a message, messages.
+    sent: Option<(u64, u64)>,
+}
+
+impl Table {
+    pub(super) fn begin<'a>(name: &'a str, ends: &'a str, at: usize) -> Result<Self, Malformed> {
+        let Some((_, test)) = TESTS.into_iter().find(|(called, _)| *called == name) else {
+            let what = format!("the test {:?} is not read", Malformed::excerpt(name));
+            return Err(Malformed::at(at, format!("{what}: run TCP_STREAM, UDP_STREAM or a _RR")));
+        };
+        // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
+        let (client, server) = match ends.strip_prefix("to ") {
+            Some(server) => ("", Some(server)),
+            None => ends.split_once(" to ").map_or((ends, None), |(a, b)| (a, Some(b))),
+        };
+        let mut table = Self {
+            test,
+            client: address(client).to_owned(),
+            server: String::new(),
+            header: String::new(),
+            asked: None,
+            findings: Vec::new(),
+            params: Params::default().with("streams", 1),
+            burst: 0,
+            factor: None,
+            sent: None,
+        };
+        server.map_or(Ok(()), |server| table.peer(server, at))?;
+        Ok(table)
+    }
+
+    /// Takes what is said of the server, and of options.
+    fn peer(&mut self, server: &str, at: usize) -> Result<(), Malformed> {
+        if let Some((_, count)) = server.split_once("first burst ") {
+            self.burst = whole(count.split_whitespace().next().unwrap_or(""), at)?;
+        }
+        let asked = server.split_once("+/-").and_then(|(_, text)| text.split_once(" conf."));
+        self.asked = asked.map(|(asked, _)| Malformed::excerpt(asked));
+        self.server = address(server).to_owned();
+        let params = std::mem::take(&mut self.params);
+        self.params = with_path(params, &self.client, &self.server);
+        Ok(())
+    }
+
+    pub(super) fn wants(&self) -> String {
+        format!("the table of {} has no end", self.test)
+    }
+
+    /// Takes a line; the figure, once the last is there.
+    pub(super) fn take(&mut self, line: &str, at: usize) -> Result<Option<Figure>, Malformed> {
+        let words: Vec<&str> = line.split_whitespace().take(COLUMNS).collect();
+        // A mail may break the line of both ends.
+        if let Some((_, server)) = line.split_once("AF_INET to ").filter(|_| self.server.is_empty())
+        {
+            self.peer(server, at)?;
+            return Ok(None);
+        }
+        if line.starts_with("!!!") {
+            self.findings.extend(self.unsure(line, at)?);
+            return Ok(None);
+        }
+        if words.first().is_none_or(|w| w.parse::<f64>().is_err()) {
+            self.header += " ";
+            self.header += &words.join(" ");
+            if [STREAM, MAERTS, UDP_STREAM].contains(&self.test)
+                && let Some(unit) = words.iter().find_map(|w| w.split_once("/s").map(|(u, _)| u))
+            {
+                self.factor = Some(bits(unit, at)?);
+            }
+            return Ok(None);
+        }
+        let classic = format!("{} ", self.header).contains(columns_of(self.test));
+        let what = "other columns than those of the classic table: netperf's omni (-O)";
+        wrong_if(!classic, at, &format!("{what}; {CLASSIC}"))?;
+        match (self.test, words.as_slice(), self.sent) {
+            (STREAM | MAERTS, [_, _, message, seconds, rate, ..], _) => {
+                let seconds = positive(seconds, at)?;
+                let rate = positive(rate, at)? * self.factor(at)?;
+                let trial = Trial::new(Unit::BitPerSecond, rate * seconds, seconds);
+                self.stream(whole(message, at)?, trial, at).map(Some)
+            }
+            (UDP_STREAM, [_, message, _, okay, _, _, ..], None) => {
+                self.sent = Some((whole(message, at)?, whole(okay, at)?));
+                Ok(None)
+            }
+            (UDP_STREAM, [_, seconds, okay, rate, ..], Some((message, sent))) => {
+                let (seconds, received) = (positive(seconds, at)?, whole(okay, at)?);
+                let rate = positive(rate, at)? * self.factor(at)?;
+                let trial = arrived(message, sent, received, rate, at)?;
+                self.findings.extend(two_counts(sent, received, seconds, &trial).map(differ));
+                self.stream(message, trial, at).map(Some)
+            }
+            (TCP_RR | UDP_RR | TCP_CRR, [_, _, request, answer, seconds, rate, ..], _) => {
+                let (seconds, rate) = (positive(seconds, at)?, positive(rate, at)?);
+                let trial = Trial::new(Unit::OpPerSecond, rate * seconds, seconds);
+                self.round_trip(whole(request, at)?, whole(answer, at)?, trial, at).map(Some)
+            }
+            _ => Err(Malformed::at(at, format!("too few columns for {}", self.test))),
+        }
+    }
+
+    /// What the warning says of the throughput, whose interval it prints with its whole width.
+    fn unsure(&self, line: &str, at: usize) -> Result<Option<Finding>, Malformed> {
+        let Some((_, width)) = line.split_once("Throughput ") else { return Ok(None) };
+        let width = width.trim_start_matches([' ', ':']).trim_end();
+        let half = number(width.trim_end_matches('%'), at)? / 2.0;
+        let asked = self.asked.as_deref().map_or_else(String::new, |a| format!("; asked was ±{a}"));
+        Ok(Some(warned(format!(
+            "netperf warns: the desired confidence was not achieved; the throughput's interval is \
+             {width} wide (±{half:.1} %){asked}"
+        ))))
+    }
+
+    fn factor(&self, at: usize) -> Result<f64, Malformed> {
+        self.factor.ok_or_else(|| Malformed::at(at, "no unit is above the throughput"))
+    }
+
+    fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
+        let direction = if self.test == MAERTS { "reverse" } else { "forward" };
+        let params = self.params.clone().with("block_size", message).with("direction", direction);
+        self.figure(Unit::BitPerSecond, params, trial, at)
+    }
+
+    fn round_trip(
+        &self,
+        request: u64,
+        answer: u64,
+        trial: Trial,
+        at: usize,
+    ) -> Result<Figure, Malformed> {
+        let params = self.params.clone();
+        let same = request == answer && self.burst == 0 && self.test != TCP_CRR;
+        let params = match same {
+            true => params.with("block_size", request),
+            false => params
+                .with("request_size", request)
+                .with("response_size", answer)
+                .with("burst", self.burst),
+        };
+        let figure = self.figure(Unit::OpPerSecond, params, trial, at)?;
+        Ok(Figure { comparable: same, ..figure })
+    }
+
+    fn figure(
+        &self,
+        unit: Unit,
+        params: Params,
+        trial: Trial,
+        at: usize,
+    ) -> Result<Figure, Malformed> {
+        let figure = finite(figure(self.test, self.test, unit, params, trial), at)?;
+        let proof =
+            (unit == Unit::OpPerSecond).then_some("each round trip has the server's answer");
+        Ok(Figure { proof, findings: self.findings.clone(), ..figure })
+    }
+}
+
+/// The address of `NAME (ADDRESS) port N FAMILY`, or the name.
+fn address(end: &str) -> &str {
+    let inner = end.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+    let inner = inner.map(|(address, _)| address).filter(|address| !address.is_empty());
+    inner.unwrap_or_else(|| end.split_whitespace().next().unwrap_or(""))
+}
+
+/// What the two lines of UDP_STREAM say that cannot be.
+fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial) -> Option<String> {
+    if received > sent {
+        return Some(format!("{received} messages were received, of {sent} that were sent"));
+    }
+    (!agree(trial.seconds, seconds, SHARE, TIMED)).then(|| {
+        let rate = format_quantity(trial.value, Unit::BitPerSecond);
+        let taken = trial.seconds;
+        format!("{received} messages at {rate} take {taken:.2} s, not {seconds:.2} s")
+    })
+}
+
+/// Columns that a line of a table may have; what follows is not looked at.
+const COLUMNS: usize = 16;
+
+/// What arrived of a stream of datagrams: the table's time has two decimals, the number of
+/// messages is exact, so the time is that of so many at that rate.
+fn arrived(
+    message: u64,
+    sent: u64,
+    received: u64,
+    rate: f64,
+    at: usize,
+) -> Result<Trial, Malformed> {
+    let bytes = |count: u64| {
+        count
+            .checked_mul(message)
+            .ok_or_else(|| Malformed::at(at, "the number of bytes is too large"))
+    };
+    let (sent_bytes, received_bytes) = (bytes(sent)?, bytes(received)?);
+    wrong_if(received_bytes == 0, at, "the receiver got nothing")?;
+    let work = received_bytes as f64 * 8.0;
+    let mut trial = Trial::new(Unit::BitPerSecond, work, work / rate);
+    trial.network = Some(NetworkTraffic {
+        sent_bytes,
+        received_bytes,
+        datagrams: Some(Datagrams { sent, received, ..Datagrams::default() }),
+        ..NetworkTraffic::default()
+    });
+    Ok(trial)
+}
+
+/// Bits of the unit of a throughput: `10^6bits`, `MBytes`.
+fn bits(unit: &str, at: usize) -> Result<f64, Malformed> {
+    Ok(match unit {
+        "10^0bits" => 1.0,
+        "10^3bits" => 1e3,
+        "10^6bits" => 1e6,
+        "10^9bits" => 1e9,
+        "Bytes" => 8.0,
+        "KBytes" => 8.0 * 1024.0,
+        "MBytes" => 8.0 * 1024.0 * 1024.0,
+        "GBytes" => 8.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(Malformed::quoting(at, unit, "is no unit of a throughput")),
+    })
+}
+
+/// The bytes that `-v 2` prints after a table, if they are not the rate's.
+pub(super) fn transferred(line: &str, figure: &Figure) -> Option<Finding> {
+    // Alignments and offsets of both ends, then bytes, bytes a send, sends, bytes a receive, receives.
+    let words = columns::<9>(line)?;
+    let numbers: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
+    let bytes = *numbers?.get(4)?;
+    let trial = figure.trials.last().filter(|_| figure.unit == Unit::BitPerSecond)?;
+    let seconds = bytes * 8.0 / trial.value;
+    (!agree(seconds, trial.seconds, SHARE, TIMED)).then(|| {
+        let (bytes, rate) = (format_count(bytes as u64), format_quantity(trial.value, figure.unit));
+        differ(format!("{bytes} B at {rate} take {seconds:.2} s, not {:.2} s", trial.seconds))
+    })
+}
+
+/// By how much a rate may differ from its work and time, as a share; and the time, which has two
+/// decimals, in seconds.
+const SHARE: f64 = 0.01;
+const TIMED: f64 = 0.011;

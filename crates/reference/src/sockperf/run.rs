@@ -1,0 +1,251 @@
+//! One run of sockperf's client.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Latency, Params, Trial, Unit, format_quantity};
+
+use super::{TCP, UDP};
+use crate::accounts::{agree, differ, last_place};
+use crate::network::{Between, figure, finite, warned, with_path};
+use crate::text::{positive, whole, wrong_if};
+use crate::{Figure, Malformed};
+
+/// The share of a ping-pong's time that its round trips fill, but for what is rounded and the
+/// time between one and the next.
+const FILLED: std::ops::Range<f64> = 0.9..1.02;
+/// By how much what sockperf says twice may differ, as a share.
+const SHARE: f64 = 0.01;
+
+const MIN: &str = "<MIN>";
+const MAX: &str = "<MAX>";
+
+/// What is not read, by the words that show it.
+const UNREAD: [(&str, &str); 5] = [
+    ("[SERVER] listen on", "this is a server's: give the client's output"),
+    (
+        "No messages were received from the server",
+        "no answer came: start a server, and measure again",
+    ),
+    ("Latency of burst of ", "bursts (--burst) are not read: run ping-pong without it"),
+    ("test was performed using the following parameters", FULL_LOG),
+    ("packet, txTime(sec), rxTime(sec)", FULL_LOG),
+];
+const FULL_LOG: &str = "a full log (--full-log) is not read: give what the client prints";
+
+/// What has been read so far; times are as printed, in microseconds.
+#[derive(Default)]
+pub(super) struct Run {
+    begun: bool,
+    udp: Option<bool>,
+    server: String,
+    params: Params,
+    /// Of the valid part.
+    valid: Option<Valid>,
+    /// The mean, and whether it is of half of a round trip.
+    mean: Option<(f64, bool)>,
+    /// The mean once more.
+    average: Option<f64>,
+    count: Option<u64>,
+    times: BTreeMap<String, f64>,
+    /// Messages sent, and seconds.
+    sent: Option<(u64, f64)>,
+    /// Messages a second that were sent.
+    rate: Option<f64>,
+    /// Bytes a second of them.
+    bandwidth: Option<(f64, f64)>,
+    /// Lost, duplicated and reordered messages.
+    irregular: Vec<String>,
+}
+
+#[derive(Clone, Copy)]
+struct Valid {
+    seconds: f64,
+    sent: Option<u64>,
+    received: u64,
+}
+
+impl Run {
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    pub(super) fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
+        self.begun |= line.starts_with("sockperf");
+        let after = |mark: &str| line.split_once(mark).map(|(_, rest)| rest);
+        let first = |rest: &str| positive(rest.split_whitespace().next().unwrap_or(""), at);
+        if let Some((_, what)) = UNREAD.iter().find(|(words, _)| line.contains(words)) {
+            return Err(Malformed::at(at, *what));
+        }
+        if let Some(rest) = after("] IP = ") {
+            wrong_if(self.udp.is_some(), at, "several sockets are not read")?;
+            self.udp = Some(rest.contains("# UDP"));
+            let server = rest.split_whitespace().next().unwrap_or("");
+            self.server = server.to_owned();
+            self.params = with_path(Params::default().with("streams", 1), "", server);
+        } else if let Some(rest) = after("[Valid Duration] RunTime=") {
+            let of = |mark: &str| rest.split_once(mark).map_or("", |(_, count)| count);
+            let sent = of("SentMessages=").split(';').next().unwrap_or("");
+            let received = whole(of("ReceivedMessages=").trim(), at)?;
+            self.valid = Some(Valid { seconds: first(rest)?, sent: sent.parse().ok(), received });
+        } else if let Some(rest) = after("====> avg-").and_then(|rest| rest.split_once('=')) {
+            self.average = Some(first(rest.1)?);
+        } else if let Some(rest) = after("Summary: Latency is ") {
+            self.mean = Some((first(rest)?, true));
+        } else if let Some(rest) = after("Summary: Round trip is ") {
+            self.mean = Some((first(rest)?, false));
+        } else if let Some(rest) = after("Summary: Message Rate is ") {
+            self.rate = Some(first(rest)?);
+        } else if let Some((word, "MBps")) = after("Summary: BandWidth is ")
+            .and_then(|rest| rest.split_once(' '))
+            .map(|(word, rest)| (word, rest.split(' ').next().unwrap_or("")))
+        {
+            self.bandwidth = Some((first(word)? * MB, last_place(word) * MB));
+        } else if let Some((count, rest)) =
+            after("Total of ").and_then(|rest| rest.split_once(" messages sent in "))
+        {
+            self.sent = Some((whole(count, at)?, first(rest)?));
+        } else if let Some(size) = after("using msg-size=") {
+            let digits = size.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
+            let params = std::mem::take(&mut self.params);
+            self.params = params.with("block_size", whole(digits, at)?);
+        } else if let Some(counts) = after(": # ") {
+            let none = |count: &&str| count.split_once('=').is_none_or(|(_, n)| n.trim() == "0");
+            let some = counts.split(';').filter(|count| !none(count));
+            let some = some.map(|count| Malformed::excerpt(count.trim().trim_start_matches("# ")));
+            self.irregular.extend(some);
+        } else {
+            self.latency(line, at)?;
+        }
+        Ok(())
+    }
+
+    /// The distribution of the times.
+    fn latency(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
+        let after = |mark: &str| line.split_once(mark).map(|(_, rest)| rest);
+        if let Some((count, _)) = after("Total ").and_then(|r| r.split_once(" observations")) {
+            self.count = Some(whole(count, at)?);
+        } else if let Some((name, time)) = after("---> ").and_then(|r| r.split_once('=')) {
+            let name = name.trim().trim_end_matches(" observation");
+            let share = name.strip_prefix("percentile ").and_then(|p| p.trim().parse::<f64>().ok());
+            let name = share.map_or_else(|| name.to_owned(), |share| format!("{share:.2}"));
+            let time = positive(time.split_whitespace().next().unwrap_or(""), at)?;
+            self.times.insert(name, time);
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self, last: usize) -> Result<Between, Malformed> {
+        let udp = self.udp.ok_or_else(|| {
+            let what = "no line \"[ 0] IP = ...\", which tells UDP from TCP";
+            Malformed::at(last, format!("{what}: give all that the client prints"))
+        })?;
+        let figure = match self.rate {
+            Some(rate) => self.messages(udp, rate, last)?,
+            None => self.answers(udp, last)?,
+        };
+        Ok(Between { client: String::new(), server: self.server, figure })
+    }
+
+    /// Of messages that are not answered: what was sent.
+    fn messages(&self, udp: bool, rate: f64, last: usize) -> Result<Figure, Malformed> {
+        let (sent, seconds) = self.sent.ok_or_else(|| missing("number of messages", last))?;
+        let (test, title) = match udp {
+            true => ("UDP.sent", "UDP messages, by the sender"),
+            false => ("TCP.sent", "TCP messages, by the sender"),
+        };
+        let trial = Trial::new(Unit::OpPerSecond, sent as f64, sent as f64 / rate);
+        let mut found = Vec::new();
+        let shown = |rate| format_quantity(rate, Unit::OpPerSecond);
+        if !agree(rate * seconds, sent as f64, SHARE, 0.0) {
+            found.push(format!("{sent} messages in {seconds} s are no {}", shown(rate)));
+        }
+        if let (Some(block), Some((bytes, rounded))) =
+            (self.params.int("block_size"), self.bandwidth)
+            && !with_and_without_headers(block)
+                .any(|each| agree(rate * each as f64, bytes, SHARE, rounded))
+        {
+            let bytes = format_quantity(bytes, Unit::BytePerSecond);
+            found.push(format!("{} of {block} B are no {bytes}", shown(rate)));
+        }
+        let made = figure(test, title, Unit::OpPerSecond, self.params.clone(), trial);
+        Ok(Figure { findings: found.into_iter().map(differ).collect(), ..finite(made, last)? })
+    }
+
+    /// Of messages that are answered: the answers and their times.
+    fn answers(&self, udp: bool, last: usize) -> Result<Figure, Malformed> {
+        let valid = self.valid.ok_or_else(|| missing("valid duration", last))?;
+        let (mean, half) = self.mean.ok_or_else(|| missing("mean", last))?;
+        let seconds_of = |us: f64| us * 1e-6 * if half { 2.0 } else { 1.0 };
+        let time = |name: &str| self.times.get(name).copied().map(seconds_of);
+        let needed = |name, what| time(name).ok_or_else(|| missing(what, last));
+        let latency = Latency {
+            unit: "s".to_owned(),
+            count: self.count.ok_or_else(|| missing("number of observations", last))?,
+            min: needed(MIN, "least time")?,
+            mean: seconds_of(mean),
+            p50: needed("50.00", "median")?,
+            p90: time("90.00"),
+            p99: time("99.00"),
+            p999: time("99.90"),
+            max: needed(MAX, "greatest time")?,
+            buckets: Vec::new(),
+        };
+        let filled = valid.received as f64 * latency.mean / valid.seconds;
+        let (test, title) = match (FILLED.contains(&filled), udp) {
+            (true, true) => (UDP, UDP),
+            (true, false) => (TCP, TCP),
+            (false, true) => ("UDP.answers", "UDP answers that were timed"),
+            (false, false) => ("TCP.answers", "TCP answers that were timed"),
+        };
+        let trial = Trial::new(Unit::OpPerSecond, valid.received as f64, valid.seconds);
+        let made = figure(test, title, Unit::OpPerSecond, self.params.clone(), trial);
+        let mut findings: Vec<_> = self.accounts(&valid, mean).into_iter().map(differ).collect();
+        if !self.irregular.is_empty() {
+            findings.push(warned(format!("sockperf counts {}", self.irregular.join(", "))));
+        }
+        let proof = Some("each answer came from the server");
+        Ok(Figure { latency: Some(latency), proof, findings, ..finite(made, last)? })
+    }
+
+    /// What the output says twice, differently.
+    fn accounts(&self, valid: &Valid, mean: f64) -> Vec<String> {
+        let mut found = Vec::new();
+        let received = valid.received;
+        if let Some(count) = self.count.filter(|n| !agree(*n as f64, received as f64, SHARE, 1.0)) {
+            found.push(format!("{received} answers were received, and {count} were timed"));
+        }
+        if let Some(sent) = valid.sent.filter(|sent| received > *sent) {
+            found.push(format!("{received} answers were received to {sent} messages"));
+        }
+        if let Some(average) = self.average.filter(|a| !agree(*a, mean, SHARE, 0.001)) {
+            found.push(format!("the mean is {mean} us, and {average} us"));
+        }
+        let get = |name: &str| self.times.get(name).copied();
+        let order: Vec<f64> = [MIN, "25.00", "50.00", "75.00", "90.00", "99.00", "99.90", MAX]
+            .into_iter()
+            .filter_map(get)
+            .collect();
+        let (min, max) = (get(MIN).unwrap_or(0.0), get(MAX).unwrap_or(f64::MAX));
+        if !order.is_sorted() {
+            found.push("the percentiles are not in their order".to_owned());
+        }
+        if !(min..=max).contains(&mean) {
+            found.push(format!("the mean of {mean} us is not between {min} us and {max} us"));
+        }
+        found
+    }
+}
+
+/// Bytes of a message, and with the headers of its IP fragments, which versions before 3 add.
+fn with_and_without_headers(block: u64) -> impl Iterator<Item = u64> {
+    const FRAGMENT: u64 = 1472;
+    const HEADERS: u64 = 28;
+    [block, block.saturating_add(block.div_ceil(FRAGMENT).saturating_mul(HEADERS))].into_iter()
+}
+
+/// Bytes of a MB, as sockperf has it.
+const MB: f64 = 1_048_576.0;
+
+fn missing(what: &str, last: usize) -> Malformed {
+    Malformed::at(last, format!("no {what}: not a whole ping-pong, under-load or throughput"))
+}
