@@ -1,13 +1,18 @@
 //! fio (Jens Axboe): its reports in JSON.
 
+mod accounts;
 mod harmless;
 mod jobs;
 mod json;
+mod medium;
 mod options;
 mod pattern;
 mod runner;
+mod runs;
 mod times;
 mod verification;
+mod version;
+mod works;
 
 #[cfg(test)]
 mod tests;
@@ -59,9 +64,14 @@ impl Tool for Fio {
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
-        // The last report holds what those before it do.
-        let last = documents::<json::Report>(text)?.pop();
-        let last = last.ok_or_else(|| Malformed::at(1, "no report"))?;
-        jobs::output(&last.value, last.line)
+        version::check(text)?;
+        let mut output = Output::default();
+        for run in runs::last_of_each(documents::<json::Report>(text)?) {
+            let found = jobs::output(&run.value, run.line)?;
+            output.version = output.version.or(found.version);
+            output.started = output.started.or(found.started);
+            output.figures.extend(found.figures);
+        }
+        Ok(output)
     }
 }
