@@ -9,8 +9,8 @@ use crate::Malformed;
 /// quarter of a second (`DISK_UTIL_MSEC` of its diskutil.h), if it is given its CPU.
 const MISSED_S: f64 = 0.5;
 
-/// The largest share of a run that may be missed without leaving its proof to guesswork.
-const MOST_MISSED: f64 = 0.25;
+/// Share of the bytes that counters which missed the end must show to prove the rest.
+const MOST: f64 = 0.75;
 
 /// Share of the bytes that counters which have seen all of a run show at least.
 const ALL: f64 = 0.99;
@@ -95,7 +95,7 @@ impl Counters {
             // Less than what fio may have missed explains: other bytes did not come from there.
             () if lacks((1.0 - missed) * ALL) => bytes,
             // fio missed the end: so much of the run shows what the rest of it was.
-            () if missed <= MOST_MISSED => [0, 1].map(|way| bytes[way].max(ways[way])),
+            () if !lacks(MOST) => [0, 1].map(|way| bytes[way].max(ways[way])),
             () => return None,
         };
         let [read_bytes, written_bytes] = shown;
@@ -166,6 +166,7 @@ mod tests {
             ("half are missing", (500, 0), 4096, 10.0, None),
             ("none", (0, 0), 4096, 10.0, None),
             ("a short run", (700, 0), 4096, 1.0, None),
+            ("most of a short run", (760, 0), 4096, 1.0, Some(1000)),
             ("a short run, to its end", (999, 0), 4096, 1.0, Some(999)),
             ("those of others", (1600, 0), 4096, 10.0, None),
             ("parted", (2000, 0), 1 << 20, 10.0, Some(1000)),
