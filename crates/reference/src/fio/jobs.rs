@@ -61,7 +61,7 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
 fn nothing(report: &Report) -> String {
     match report.jobs.iter().find(|j| j.error != 0) {
         Some(job) => ended_with(job),
-        None => "no job did I/O for a millisecond".to_owned(),
+        None => "no job moved bytes for a millisecond or longer (io_bytes, runtime)".to_owned(),
     }
 }
 

@@ -39,11 +39,11 @@ pub(super) struct Excel {
 impl Excel {
     /// Reads a line; `false` if it is of no such report. `figures` are those of the run.
     pub(super) fn line(&mut self, scale: Scale, text: &str, figures: &mut [Figure]) -> bool {
-        if let Some(title) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-            if let Some((_, test)) = REPORTS.iter().find(|(report, _)| *report == title.trim()) {
-                *self = Self { test: Some(test), records: Vec::new() };
-                return true;
-            }
+        let title = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(str::trim);
+        let report = REPORTS.iter().find(|(report, _)| title == Some(*report));
+        if let Some((_, test)) = report {
+            *self = Self { test: Some(test), records: Vec::new() };
+            return true;
         }
         let Some(test) = self.test.filter(|_| text.starts_with('"')) else { return false };
         let words =

@@ -80,6 +80,13 @@ impl Tool for Iozone {
     }
 }
 
+/// Whether a word of the command line has `-U`, also among others: `-aU`.
+fn unmounts(word: &str) -> bool {
+    const WITHOUT_VALUE: &str = "aeopwxzABCDEGIKMNOQRTVWZc";
+    let flags = word.strip_prefix('-').unwrap_or_default();
+    flags.trim_start_matches(|flag| WITHOUT_VALUE.contains(flag)).starts_with('U')
+}
+
 /// What the lines of a run so far say.
 #[derive(Default)]
 struct Run {
@@ -124,7 +131,7 @@ impl Run {
         } else if let Some(found) = warning(text) {
             self.warnings.push(found);
         } else if let Some(words) = text.strip_prefix("Command line used:") {
-            self.mode.unmounts = words.split_whitespace().any(|word| word == "-U");
+            self.mode.unmounts = words.split_whitespace().any(unmounts);
         } else if text.starts_with("SYNC Mode.") {
             self.mode.sync = true;
         } else if text.starts_with("OPS Mode.") {

@@ -56,6 +56,10 @@ fn what_was_just_written_is_read_from_the_page_cache() {
     assert_eq!(against(DIRECT_489, "random read"), []);
     let unmounted = replaced(OPS_489, "-i 0 -i 1", "-i 0 -i 1 -U /mnt");
     assert_eq!(against(&unmounted, "read"), []);
+    let among_others = replaced(OPS_489, "-i 0 -i 1", "-i 0 -i 1 -cU /mnt -f /U");
+    assert_eq!(against(&among_others, "read"), []);
+    let named = replaced(OPS_489, "-i 0 -i 1", "-i 0 -i 1 -f/U -+U");
+    assert_eq!(against(&named, "read"), cached(Severity::Suspect));
     let large = replaced(OPS_489, "            1024 ", "        67108864 ");
     assert_eq!(against(&large, "reread"), cached(Severity::Note));
     assert_eq!(against(THROUGHPUT_489, "read"), cached(Severity::Suspect));

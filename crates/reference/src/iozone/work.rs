@@ -102,9 +102,9 @@ impl Mode {
         let before = if written { "written" } else { "read" };
         let fits = bytes <= FITS;
         let message = format!(
-            "IOzone read {} that it had just {before}, through the page cache, which {} it",
+            "IOzone read {} that it had just {before} through the page cache, which may hold {}",
             format_size(bytes),
-            if fits { "held" } else { "may have held a part of" }
+            if fits { "it" } else { "a part of it" }
         );
         let severity = if fits { Severity::Suspect } else { Severity::Note };
         let advice = "read past the page cache (-I), unmount in between (-U), or take a file of twice \
