@@ -6,7 +6,7 @@
 use proofmark_model::is_quantity;
 
 use super::json::{Asked, Job, Side};
-use super::options::{amount, block, depth, processes};
+use super::options::{amount, block, depth, pacing, processes, reads};
 use super::pattern::{Pattern, Way};
 use super::runs::runtime;
 
@@ -18,6 +18,10 @@ const TELLING_MS: u64 = 100;
 
 /// Deviation from a whole number of processes that is rounding: jobs of a fixed time end together.
 const WHOLE: f64 = 0.02;
+
+/// I/Os of which the share of reads is as asked for, within so many percent.
+const MANY: f64 = 1000.0;
+const DRAWN: f64 = 5.0;
 
 /// More I/Os in flight than allowed, by rate x mean latency, that the clock does not explain.
 const MORE_IN_FLIGHT: f64 = 1.1;
@@ -87,6 +91,7 @@ pub(super) fn contradiction(
     other_way(job, pattern)
         .filter(|_| !verifies)
         .or_else(|| Way::ONE.into_iter().find_map(|way| other_block(job, options, way)))
+        .or_else(|| other_share(job, options, pattern))
         .or_else(|| more_bytes(job, options, threads?).filter(|_| !verifies))
         .or_else(|| more_in_flight(job, options, threads?))
 }
@@ -110,6 +115,18 @@ fn other_block(job: &Job, options: Asked<'_>, way: Way) -> Option<String> {
         let each = bytes / ios as f64;
         format!("blocks of {block} bytes, but {ios} I/Os moved {each:.0} bytes each")
     })
+}
+
+/// fio draws which I/Os read: of many, a share as asked for.
+fn other_share(job: &Job, options: Asked<'_>, pattern: Pattern) -> Option<String> {
+    if !pattern.mixes_reads() || pacing(options).is_some() {
+        return None;
+    }
+    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).map_or(0.0, |n| n as f64);
+    let (read, written) = (ios(Way::Read), ios(Way::Write));
+    let (asked, seen) = (reads(options)?, 100.0 * read / (read + written));
+    let off = read + written >= MANY && (seen - asked as f64).abs() > DRAWN;
+    off.then(|| format!("{asked} % were to be reads, but {seen:.0} % are"))
 }
 
 /// A job that nothing else ends is done with its files after so many bytes.

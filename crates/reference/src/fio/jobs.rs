@@ -19,7 +19,7 @@ use super::version::bare;
 use super::works::{Work, works};
 use crate::{Figure, Malformed, Output};
 
-/// What a report holds that begins on that line.
+/// What a report holds that begins on that line; without figures where [`nothing`] says why.
 pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> {
     let works = works(report, line)?;
     let counters = match works.as_slice() {
@@ -42,10 +42,8 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
             figures.push(figure);
         }
     }
-    if figures.is_empty() {
-        return Err(Malformed::at(line, nothing(report)));
-    }
-    let failed: Vec<Finding> = works.iter().filter_map(Work::failed).map(without).collect();
+    let failed = works.iter().filter_map(Work::failed).map(|job| without(&ended_with(job)));
+    let failed: Vec<Finding> = failed.collect();
     for figure in &mut figures {
         figure.findings.extend(failed.iter().cloned());
     }
@@ -58,7 +56,8 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
     })
 }
 
-fn nothing(report: &Report) -> String {
+/// Why a report has no figure.
+pub(super) fn nothing(report: &Report) -> String {
     match report.jobs.iter().find(|j| j.error != 0) {
         Some(job) => ended_with(job),
         None => "no job moved bytes for a millisecond or longer (io_bytes, runtime)".to_owned(),
@@ -69,8 +68,9 @@ fn ended_with(job: &Job) -> String {
     format!("job {} ended with error {}", Malformed::excerpt(&job.jobname), job.error)
 }
 
-fn without(job: &Job) -> Finding {
-    let message = format!("{}: it has no figure", ended_with(job));
+/// That something else in the output has no figure.
+pub(super) fn without(why: &str) -> Finding {
+    let message = format!("{why}: it has no figure");
     Finding::new("tool_warning", Severity::Note, message, "find the error in fio's messages")
 }
 
@@ -123,7 +123,8 @@ impl Work<'_> {
         let file = self.file(way);
         let device = counters.and_then(|all| self.device(all, file.as_ref(), seconds));
         // A size that is not reported matters only where nothing else proves what was read.
-        let file = file.filter(|f| f.size_bytes > 0 || device.is_some());
+        let shown = |f: &FileState| f.size_bytes > 0 || f.asked_written_bytes > 0;
+        let file = file.filter(|f| shown(f) || device.is_some());
         Some(Trial { device, file, ..Trial::new(Unit::BytePerSecond, bytes, seconds) })
     }
 

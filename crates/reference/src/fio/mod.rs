@@ -72,11 +72,23 @@ impl Tool for Fio {
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         version::check(text)?;
         let mut output = Output::default();
+        let mut empty = Vec::new();
         for run in runs::last_of_each(documents::<json::Report>(text)?) {
             let found = jobs::output(&run.value, run.line)?;
+            if found.figures.is_empty() {
+                empty.push(Malformed::at(run.line, jobs::nothing(&run.value)));
+            }
             output.version = output.version.or(found.version);
             output.started = output.started.or(found.started);
             output.figures.extend(found.figures);
+        }
+        match empty.first() {
+            Some(first) if output.figures.is_empty() => return Err(first.clone()),
+            _ => {}
+        }
+        let lost: Vec<_> = empty.iter().map(|run| jobs::without(&run.to_string())).collect();
+        for figure in &mut output.figures {
+            figure.findings.extend(lost.iter().cloned());
         }
         Ok(output)
     }

@@ -122,7 +122,7 @@ fn on(options: Asked<'_>, name: &str) -> bool {
 
 /// Bytes of an I/O of that direction. `bs=4k,8k` is for reads, and for writes and trims.
 pub(super) fn block(options: Asked<'_>, way: Way) -> Option<u64> {
-    if options.has_any(&["bsrange", "bssplit", "bs_unaligned"]) {
+    if options.has_any(&["bsrange", "bssplit", "bs_is_seq_rand", "bs_unaligned"]) {
         return None;
     }
     let Some(bs) = options.get("bs") else { return Some(BLOCK) };

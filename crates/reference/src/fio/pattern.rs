@@ -70,6 +70,11 @@ impl Pattern {
         }
     }
 
+    /// Whether it reads and writes.
+    pub(super) fn mixes_reads(self) -> bool {
+        matches!(self.name, "rw" | "readwrite" | "randrw")
+    }
+
     /// How its blocks follow each other.
     pub(super) fn order(self) -> Order {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }

@@ -119,6 +119,9 @@ fn a_file_without_a_size_is_reported_with_a_devices_count() {
     let unsized_ = |text| first(text, "\"size\"", "\"description\"").trials[0].file.clone();
     assert_eq!(unsized_(PLUS_3_33), None);
     assert_eq!(unsized_(DIRECT_3_39).unwrap().size_bytes, 0);
+    // Whether writes were flushed needs no size.
+    let written = unsized_(FDATASYNC_3_33).unwrap();
+    assert_eq!((written.size_bytes, written.flush), (0, Flush::Each));
 }
 
 #[test]
@@ -218,6 +221,15 @@ fn statistics_of_several_jobs_have_no_jobs_parameters() {
 }
 
 #[test]
+fn a_share_of_reads_that_was_not_asked_for_is_of_several_jobs() {
+    let other = STATUS_3_39.replace("\"rwmixread\" : \"70\"", "\"rwmixread\" : \"30\"");
+    for f in parse(&other).figures {
+        assert_eq!(found(&f), [("two_accounts", Severity::Suspect)], "{}", f.test);
+    }
+    assert!(parse(STATUS_3_39).figures.iter().all(|f| f.findings.is_empty()));
+}
+
+#[test]
 fn what_is_printed_of_a_rate_twice_must_agree() {
     for (from, to) in
         [("\"iops\" : 69", "\"iops\" : 96"), ("\"bw_bytes\" : 286", "\"bw_bytes\" : 826")]
@@ -274,6 +286,11 @@ fn runs_that_were_appended_are_all_read() {
     assert_eq!((two.trials.len(), two.latency), (2, None));
     assert_eq!(one(&format!("{FDATASYNC_3_33}{FDATASYNC_3_33}")).trials.len(), 1, "printed twice");
     assert_eq!(parse(&format!("{FDATASYNC_3_33}{RATE_3_33}")).figures.len(), 2);
+    // One that failed is not lost silently.
+    let failed = replaced(RATE_3_33, "\"error\" : 0", "\"error\" : 28");
+    let rest = one(&format!("{FDATASYNC_3_33}{failed}"));
+    assert_eq!(found(&rest), [("tool_warning", Severity::Note)]);
+    assert!(rest.findings[0].message.contains("job r ended with error 28"));
 }
 
 #[test]
