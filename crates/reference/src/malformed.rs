@@ -42,6 +42,10 @@ fn printable(text: &str, most: usize) -> String {
 
 impl From<serde_json::Error> for Malformed {
     fn from(error: serde_json::Error) -> Self {
+        if error.is_eof() {
+            let what = "the JSON ends before it is complete: import all that the tool printed";
+            return Self::at(error.line().max(1), what);
+        }
         let text = error.to_string();
         let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
         Self::at(error.line().max(1), what)

@@ -115,7 +115,10 @@ fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let all = ios(m, m.trials.iter().map(|t| t.work).sum())?;
     let (seen, most) = (all / seconds * latency.mean, in_flight_at_most(m));
-    let is_full = all >= FULL * most * m.trials.len() as f64 && !m.trials.iter().any(flushes);
+    // Other work of a tool may pace itself, or wait for a flush in between.
+    let is_ours = ctx.spec(m).is_some_and(|spec| !spec.parameters.is_empty());
+    let is_full =
+        is_ours && all >= FULL * most * m.trials.len() as f64 && !m.trials.iter().any(flushes);
     let least = if is_full { IN_FLIGHT[0] * most } else { 0.0 };
     let off = !(least..=IN_FLIGHT[1] * most).contains(&seen);
     (off && seen.is_finite())
@@ -124,7 +127,7 @@ fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Round, Unit};
+    use proofmark_model::{Round, Unit, WorkloadSpec};
 
     use super::*;
     use crate::testing::*;
@@ -202,5 +205,21 @@ mod tests {
             ("depth 1", reads(0.97, 1), SILENT),
             ("a reader that wrote", written(reads(31.0, 32)), invalid("only reads$")),
         ]);
+    }
+
+    #[test]
+    fn a_tools_other_work_may_be_idle_but_not_do_more_at_once() {
+        let other = WorkloadSpec {
+            id: "tool.read".into(),
+            parameters: Vec::new().into(),
+            ..spec("disk.rand_read")
+        };
+        let (host, policy) = (host(), policy());
+        let ctx = context(&host, &other, &policy, &[]);
+        let found = |seen| {
+            let m = Measurement { workload: "tool.read".into(), ..reads(seen, 32) };
+            in_flight(&ctx, &m).is_some()
+        };
+        assert_eq!([0.1, 31.0, 64.0].map(found), [false, false, true]);
     }
 }

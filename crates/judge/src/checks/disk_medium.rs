@@ -5,7 +5,7 @@ use proofmark_model::{
     BlockDevice, FileState, Finding, Flush, Measurement, Severity, Storage, StorageKind, Trial,
 };
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
@@ -116,12 +116,29 @@ fn may_use_fua(ctx: &Context, m: &Measurement) -> bool {
     able && files(m).any(|f| f.flush == Flush::Dsync)
 }
 
+/// More bytes than the file by this factor were written over before a flush at the end.
+const OVERWRITTEN: f64 = 1.1;
+
+/// Times that a buffered file was written, of which one flush at the end reached the last at most:
+/// of trials that no counter of a device proves.
+fn times_overwritten(m: &Measurement) -> Option<f64> {
+    let times = |t: &Trial| {
+        let file = t.file.as_ref().filter(|f| f.flush == Flush::End && f.size_bytes > 0)?;
+        let times = file.asked_written_bytes as f64 / file.size_bytes as f64;
+        (file.direct != Some(true) && t.device.is_none()).then_some(times)
+    };
+    let most = m.trials.iter().filter_map(times).max_by(f64::total_cmp)?;
+    (most > OVERWRITTEN).then_some(most)
+}
+
 pub(super) static NOT_DURABLE: Check = Check {
     id: "not_durable",
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
     about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a flush \
-         are invalid: the time is that of copying into memory. Direct writes without a flush are suspect \
+         are invalid: the time is that of copying into memory. So are buffered writes of more bytes than the \
+         file holds, with one flush at the end and no counters of a device: only the last pass had to \
+         reach it. Direct writes without a flush are suspect \
          if the device has a volatile cache or does not report it: the rate may be that of the cache. So \
          are trials with a flush where the kernel was told that the device has no cache \
          (queue/write_cache) and its driver reports one (cache_type): none reaches it. Trials with a \
@@ -148,6 +165,15 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
         );
         let advice = format!("echo 'write back' >/sys/block/{device}/queue/write_cache");
         return Some(NOT_DURABLE.suspect(message, advice).with("device", device));
+    }
+    if let Some(times) = times_overwritten(m) {
+        let message = format!(
+            "buffered writes of {times:.1} times the size of the file, with one flush at the end: at \
+             most {} had to reach the device",
+            percent(1.0 / times)
+        );
+        let advice = "write the file once for each flush, or use direct I/O";
+        return Some(NOT_DURABLE.invalid(message, advice).with("times_written", times));
     }
     let (severity, message) = match (flushed, buffered, volatile) {
         (false, true, _) => (
@@ -176,10 +202,8 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let advice = match severity {
         Severity::Note => "measure method=fdatasync too, whose flushes are counted",
-        _ if flushed => {
-            "mount the file system with barriers, or use a device that counts its flushes"
-        }
-        _ => "end with a flush (flush=end), on a file system mounted with barriers",
+        _ if !flushed => "end the timed part with a flush (flush=end)",
+        _ => "mount the file system with barriers, or use a device that counts its flushes",
     };
     let finding = NOT_DURABLE.finding(severity, message, advice).with("flushed", flushed);
     Some(finding.with("buffered", buffered).with("trials_without_flush", unflushed))
@@ -261,6 +285,32 @@ mod tests {
         let bare = with_storage(|s| s.devices.clear());
         let m = unflushed("rand_write", "none");
         NOT_DURABLE.on(&bare, &[]).expect([("no device is known", m, SUSPECT)]);
+    }
+
+    #[test]
+    fn a_flush_at_the_end_covers_the_file_once() {
+        let written = |times: u64, direct: bool, device: bool| {
+            let mut m = disk("rand_write", 65536, if direct { "none" } else { "cold" });
+            for t in &mut m.trials {
+                let file = t.file.as_mut().unwrap();
+                (file.flush, file.direct) = (Flush::End, Some(direct));
+                file.size_bytes = file.asked_written_bytes / times;
+                t.device = t.device.take().filter(|_| device);
+            }
+            m
+        };
+        let host = with_storage(|s| s.devices[0].volatile_cache = Some(false));
+        NOT_DURABLE.on(&host, &[]).expect([
+            (
+                "40 times",
+                written(40, false, false),
+                invalid("^buffered writes of 40.0 times ... most 2.5 %"),
+            ),
+            ("once", written(1, false, false), SILENT),
+            ("direct", written(40, true, false), SILENT),
+            // page_cache holds them against what was written.
+            ("with counters", written(40, false, true), SILENT),
+        ]);
     }
 
     #[test]

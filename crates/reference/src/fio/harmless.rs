@@ -20,9 +20,9 @@ static HARMLESS: Names = LazyLock::new(|| {
     ioengine iopsavgtime kb_base lat_percentiles log_avg_msec log_unix_epoch loops mem
     mem_align name new_group nice numjobs per_job_logs percentile_list prio prioclass
     ramp_time randrepeat randseed registerfiles runtime rw rwmixread rwmixwrite
-    significant_figures size slat_percentiles startdelay stats stonewall thread time_based uid
-    unified_rw_reporting unit_base unlink write_bw_log write_hist_log write_iops_log
-    write_lat_log
+    significant_figures size slat_percentiles startdelay stats steadystate steadystate_duration
+    steadystate_ramp_time stonewall thread time_based uid unified_rw_reporting unit_base unlink
+    write_bw_log write_hist_log write_iops_log write_lat_log
 ",
     )
 });

@@ -1,155 +1,152 @@
 //! From the entries of a report to figures.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
-use proofmark_model::{DeviceTraffic, FileState, Params, Subsystem, Timestamp, Trial, Unit};
+use proofmark_model::{
+    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Subsystem, Timestamp, Trial, Unit,
+};
 
-use super::json::{Asked, Job, Report, Side};
-use super::options::{direct, file, flush, params, plain, processes};
-use super::pattern::{Pattern, Way};
+use super::accounts::other_rate;
+use super::json::{Job, Report, Side};
+use super::medium::no_disk;
+use super::options::{
+    block, direct, file, flush, flushed_after, pacing, params, plain, ramp_ms, reads,
+};
+use super::pattern::Way;
 use super::times::latency;
-use super::verification::{device, is_evidence};
+use super::verification::{self, Counters, counters};
+use super::version::bare;
+use super::works::{Work, works};
 use crate::{Figure, Malformed, Output};
 
-struct Work<'a> {
-    entries: Vec<&'a Job>,
-    /// Its own and the global options; `None` where the report has neither.
-    options: Option<Asked<'a>>,
-    threads: Option<u64>,
-    /// Whether no other job ran at the same time.
-    alone: bool,
-}
-
-/// What a report holds that begins on that line.
+/// What a report holds that begins on that line; without figures where [`nothing`] says why.
 pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> {
-    let version = report.version.strip_prefix("fio-").unwrap_or(&report.version);
-    if version.starts_with("1.") || version.starts_with("2.") {
-        // There io_bytes is in KiB in some versions, in bytes in others.
-        let version = Malformed::excerpt(version);
-        return Err(Malformed::at(line, format!("of fio {version}; fio 3.0 and newer are read")));
-    }
-    let works = works(report);
-    let device = match works.as_slice() {
-        [_] => device(&report.disk_util, line)?,
+    let works = works(report, line)?;
+    let counters = match works.as_slice() {
+        [_] => counters(&report.disk_util, line)?,
         _ => None,
     };
-    let mut figures = Vec::new();
+    let mut figures: Vec<Figure> = Vec::new();
+    let mut seen = BTreeSet::new();
     for work in &works {
-        figures.extend(work.figures(device.as_ref(), line)?);
+        for mut figure in work.figures(counters.as_ref(), line)? {
+            // What ran at the same time is no repetition.
+            let key = |f: &Figure| (work.period, f.test.clone(), f.title.clone(), f.params.clone());
+            let title = figure.title.clone();
+            for number in 2.. {
+                if seen.insert(key(&figure)) {
+                    break;
+                }
+                figure.title = format!("{title} ({number})");
+            }
+            figures.push(figure);
+        }
     }
-    if figures.is_empty() {
-        return Err(Malformed::at(line, nothing(report)));
+    let failed = works.iter().filter_map(Work::failed).map(|job| without(&ended_with(job)));
+    let failed: Vec<Finding> = failed.collect();
+    for figure in &mut figures {
+        figure.findings.extend(failed.iter().cloned());
     }
     let began = report.jobs.iter().filter_map(|j| j.job_start).min();
+    let printed = report.timestamp_ms.or_else(|| report.timestamp?.checked_mul(1000));
     Ok(Output {
-        version: Some(Malformed::excerpt(version)),
-        started: began.or(report.timestamp_ms).and_then(Timestamp::from_millis),
+        version: report.version.as_deref().map(|version| Malformed::excerpt(bare(version))),
+        started: began.or(printed).and_then(Timestamp::from_millis),
         figures,
     })
 }
 
-fn nothing(report: &Report) -> String {
+/// Why a report has no figure.
+pub(super) fn nothing(report: &Report) -> String {
     match report.jobs.iter().find(|j| j.error != 0) {
-        Some(job) => {
-            format!("job {} ended with error {}", Malformed::excerpt(&job.jobname), job.error)
-        }
-        None => "no job did I/O for a millisecond".to_owned(),
+        Some(job) => ended_with(job),
+        None => "no job moved bytes for a millisecond or longer (io_bytes, runtime)".to_owned(),
     }
 }
 
-/// The jobs in the order of the report: the processes of one, if the report separates them,
-/// have entries of the same name in the same group.
-fn works(report: &Report) -> Vec<Work<'_>> {
-    let mut places = BTreeMap::new();
-    let mut named: Vec<Vec<&Job>> = Vec::new();
-    for job in &report.jobs {
-        let next = named.len();
-        let place = *places.entry((job.groupid, job.jobname.as_str())).or_insert(next);
-        match named.get_mut(place) {
-            Some(entries) => entries.push(job),
-            None => named.push(vec![job]),
-        }
-    }
-    let mut works: Vec<_> = named.into_iter().flat_map(|jobs| split(report, jobs)).collect();
-    let mut in_group = BTreeMap::new();
-    for work in &works {
-        *in_group.entry(work.group()).or_insert(0_usize) += 1;
-    }
-    for work in &mut works {
-        work.alone = in_group.get(&work.group()) == Some(&1);
-    }
-    works
+fn ended_with(job: &Job) -> String {
+    format!("job {} ended with error {}", Malformed::excerpt(&job.jobname), job.error)
 }
 
-/// One job of entries of one name, if they are as many as its processes, or it has just one;
-/// else as many jobs as entries.
-fn split<'a>(report: &'a Report, entries: Vec<&'a Job>) -> Vec<Work<'a>> {
-    let options = entries.first().and_then(|j| Asked::find(j.options.as_ref(), &report.global));
-    let threads = options.and_then(processes);
-    let of = |entries| Work { entries, options, threads, alone: true };
-    if entries.len() == 1 || threads == u64::try_from(entries.len()).ok() {
-        return vec![of(entries)];
-    }
-    entries.into_iter().map(|entry| of(vec![entry])).collect()
+/// That something else in the output has no figure.
+pub(super) fn without(why: &str) -> Finding {
+    let message = format!("{why}: it has no figure");
+    Finding::new("tool_warning", Severity::Note, message, "find the error in fio's messages")
 }
 
 impl Work<'_> {
-    fn group(&self) -> Option<u64> {
-        self.entries.first().map(|job| job.groupid)
-    }
-
     /// A figure for each direction that did something; none if it failed.
-    fn figures(
-        &self,
-        device: Option<&DeviceTraffic>,
-        line: usize,
-    ) -> Result<Vec<Figure>, Malformed> {
-        if self.entries.iter().any(|job| job.error != 0) {
+    fn figures(&self, counters: Option<&Counters>, line: usize) -> Result<Vec<Figure>, Malformed> {
+        if self.failed().is_some() {
             return Ok(Vec::new());
         }
         let mut figures = Vec::new();
         for way in Way::ALL {
-            let Some(trial) = self.trial(way, device) else { continue };
-            let latency = match self.sides(way).as_slice() {
-                [side] => latency(side, line)?,
-                // The percentiles of several cannot be put together.
-                _ => None,
-            };
-            figures.push(Figure { latency, ..self.figure(way, trial, line)? });
+            let Some(trial) = self.trial(way, counters) else { continue };
+            let latency = self.latency(way, line)?;
+            figures.push(Figure { latency, ..self.figure(way, trial) });
         }
         Ok(figures)
     }
 
     /// What fio reports of a direction, one per entry.
     fn sides(&self, way: Way) -> Vec<&Side> {
-        self.entries.iter().filter_map(|job| side(job, way)).collect()
+        let only = self.pattern().and_then(super::pattern::Pattern::only);
+        if way == Way::Mixed && only.is_some() {
+            return Vec::new();
+        }
+        let own = |job| way.side(job);
+        // With unified_rw_reporting the only direction has another name.
+        let unified = |job: &&Job| Way::ONE.into_iter().all(|way| way.side(job).is_none());
+        let mixed = |job| Way::Mixed.side(job).filter(|_| only == Some(way) && unified(&job));
+        let all = self.entries.iter().filter_map(|job| own(job).or_else(|| mixed(job)));
+        all.filter(|side| side.io_bytes > 0 && side.runtime > 0).collect()
+    }
+
+    /// The same; where it has no sum of both directions, those of each.
+    fn all_sides(&self, way: Way) -> Vec<&Side> {
+        let sides = self.sides(way);
+        // Without options reads and writes may be of several jobs.
+        let mixes = self.pattern().is_some_and(|pattern| pattern.only().is_none());
+        if way != Way::Mixed || !sides.is_empty() || !mixes {
+            return sides;
+        }
+        let (read, written) = (self.sides(Way::Read), self.sides(Way::Write));
+        if read.is_empty() || written.is_empty() { sides } else { [read, written].concat() }
     }
 
     /// All bytes over the longest runtime.
-    fn trial(&self, way: Way, device: Option<&DeviceTraffic>) -> Option<Trial> {
-        let mut sides = self.sides(way);
-        if way == Way::Mixed && sides.is_empty() {
-            let (read, written) = (self.sides(Way::Read), self.sides(Way::Write));
-            if read.is_empty() || written.is_empty() {
-                return None;
-            }
-            sides = [read, written].concat();
-        }
+    fn trial(&self, way: Way, counters: Option<&Counters>) -> Option<Trial> {
+        let sides = self.all_sides(way);
         let bytes: f64 = sides.iter().map(|side| side.io_bytes as f64).sum();
         let seconds = sides.iter().map(|side| side.runtime).max()? as f64 / 1e3;
         let file = self.file(way);
-        let usable = |d: &&DeviceTraffic| file.as_ref().is_none_or(|f| is_evidence(d, f, seconds));
-        let device = device.filter(usable);
-        let device = device.map(|d| DeviceTraffic { busy_s: d.busy_s * seconds, ..d.clone() });
+        let device = counters.and_then(|all| self.device(all, file.as_ref(), seconds));
         // A size that is not reported matters only where nothing else proves what was read.
-        let file = file.filter(|f| f.size_bytes > 0 || device.is_some());
+        let shown = |f: &FileState| f.size_bytes > 0 || f.asked_written_bytes > 0;
+        let file = file.filter(|f| shown(f) || device.is_some());
         Some(Trial { device, file, ..Trial::new(Unit::BytePerSecond, bytes, seconds) })
+    }
+
+    fn device(
+        &self,
+        counters: &Counters,
+        file: Option<&FileState>,
+        seconds: f64,
+    ) -> Option<DeviceTraffic> {
+        let (options, file) = (self.options?, file?);
+        let asked = verification::Asked {
+            file,
+            seconds,
+            ramp_s: ramp_ms(options)? / 1e3,
+            blocks: [block(options, Way::Read), block(options, Way::Write)],
+        };
+        counters.evidence(&asked)
     }
 
     /// How the file was used; `None` where the options, or the share of reads, are not reported.
     fn file(&self, way: Way) -> Option<FileState> {
-        let options = self.options?;
-        let pattern = Pattern::asked(options).ok()?;
+        let (options, pattern) = (self.options?, self.pattern()?);
         let bytes = |way| {
             let all = self.sides(way).into_iter().map(|side| side.io_bytes);
             all.fold(0, u64::saturating_add)
@@ -157,6 +154,12 @@ impl Work<'_> {
         let [asked_read_bytes, asked_written_bytes] = match way {
             Way::Read => [bytes(Way::Read), 0],
             Way::Write => [0, bytes(Way::Write)],
+            Way::Mixed if bytes(Way::Read) == 0 && bytes(Way::Write) == 0 => {
+                // With unified_rw_reporting by the share that was asked for.
+                let (all, share) = (bytes(Way::Mixed), reads(options)?.min(100));
+                let read = (u128::from(all) * u128::from(share) / 100) as u64;
+                [read, all - read]
+            }
             Way::Mixed => [bytes(Way::Read), bytes(Way::Write)],
             Way::Trim => return None,
         };
@@ -166,37 +169,97 @@ impl Work<'_> {
             order: pattern.order(),
             flush: flush(options),
             direct: Some(direct(options)),
-            size_bytes: self.threads.and_then(|threads| file(options, threads)).unwrap_or_default(),
+            size_bytes: file(options, self.threads).unwrap_or_default(),
             // What only the system knows is left open.
             ..FileState::default()
         })
     }
 
-    fn figure(&self, way: Way, trial: Trial, line: usize) -> Result<Figure, Malformed> {
-        let (test, comparable, params) = match self.options {
-            Some(options) => {
-                let pattern = Pattern::asked(options).map_err(|rw| {
-                    Malformed::at(line, format!("rw={} is not known", Malformed::excerpt(rw)))
-                })?;
-                let params = self.threads.map(|threads| params(options, way, threads));
-                (pattern.test(way), self.alone && plain(options), params.unwrap_or_default())
-            }
-            None => (way.word().to_owned(), false, Params::default()),
+    /// Times of what the rate counts: of a write that is flushed, the flush's.
+    fn latency(&self, way: Way, line: usize) -> Result<Option<Latency>, Malformed> {
+        let [job] = self.entries.as_slice() else {
+            // The percentiles of several cannot be put together.
+            return Ok(None);
         };
-        let name = self.entries.first().map_or("", |job| job.jobname.as_str());
-        let title = format!("{}: {}", Malformed::excerpt(name), test.replace('.', " "));
-        let what = (Subsystem::Disk, Unit::BytePerSecond);
-        Ok(Figure { comparable, ..Figure::rate(test, title, what, params, trial) })
+        let sides = self.all_sides(way);
+        let ([side], false) = (sides.as_slice(), self.waits_for_flush(way)) else {
+            let flushes = job.sync.as_ref().and_then(|sync| sync.lat_ns.as_ref());
+            return match flushes.filter(|_| self.is_flush(way)) {
+                Some(times) => latency([Some(times), None], None, line),
+                None => Ok(None),
+            };
+        };
+        latency([side.lat_ns.as_ref(), side.clat_ns.as_ref()], side.total_ios, line)
     }
-}
 
-/// The direction of a job, if it did something for a time that fio reports.
-fn side(job: &Job, way: Way) -> Option<&Side> {
-    let side = match way {
-        Way::Read => &job.read,
-        Way::Write => &job.write,
-        Way::Trim => &job.trim,
-        Way::Mixed => &job.mixed,
-    };
-    side.as_ref().filter(|side| side.io_bytes > 0 && side.runtime > 0)
+    /// Whether the time of a write goes on after it, in a flush.
+    fn waits_for_flush(&self, way: Way) -> bool {
+        let flushed = |job: &&Job| {
+            let times = job.sync.as_ref().and_then(|sync| sync.lat_ns.as_ref());
+            times.is_some_and(|times| times.count.unwrap_or(0) > 0)
+        };
+        matches!(way, Way::Write | Way::Mixed)
+            && match self.options {
+                Some(options) => flushed_after(options).is_some(),
+                None => self.entries.iter().any(flushed),
+            }
+    }
+
+    /// Whether the time of a flush is that of what the rate counts.
+    fn is_flush(&self, way: Way) -> bool {
+        way == Way::Write && self.options.and_then(flushed_after) == Some(1)
+    }
+
+    fn figure(&self, way: Way, trial: Trial) -> Figure {
+        let (test, comparable, mut params) = match (self.options, self.pattern()) {
+            (Some(options), Some(pattern)) => {
+                let comparable = self.alone && self.threads.is_some() && plain(options);
+                (pattern.test(way), comparable, params(options, way, self.threads))
+            }
+            _ => (way.word().to_owned(), false, Params::default()),
+        };
+        if self.is_flush(way) {
+            params = params.with("latency", "flush");
+        }
+        let name = Malformed::excerpt(self.name());
+        let name = if self.contradiction.is_some() { format!("{name} and others") } else { name };
+        let title = format!("{name}: {}", test.replace('.', " "));
+        let what = (Subsystem::Disk, Unit::BytePerSecond);
+        let findings = self.findings(way);
+        Figure { comparable, findings, ..Figure::rate(test, title, what, params, trial) }
+    }
+
+    /// What the report says against a figure.
+    fn findings(&self, way: Way) -> Vec<Finding> {
+        let mut all = Vec::new();
+        if let Some(why) = &self.contradiction {
+            let message = format!(
+                "the options do not fit the statistics ({why}): the figure is of other processes, \
+                 too, so it has no parameters"
+            );
+            let advice = "run fio without group_reporting, or one job at a time";
+            all.push(Finding::new("two_accounts", Severity::Suspect, message, advice));
+        }
+        if let Some(why) = self.all_sides(way).into_iter().find_map(other_rate) {
+            let advice = "use fio's original output, or measure again";
+            all.push(Finding::new("two_accounts", Severity::Invalid, why, advice));
+        }
+        let Some(options) = self.options else { return all };
+        if let Some(why) = no_disk(options) {
+            let advice = "run fio on a file or device of the disk";
+            all.push(Finding::new("not_a_disk", Severity::Invalid, why, advice));
+        }
+        if let Some(set) = pacing(options) {
+            let message = format!("fio paced itself ({set}): the rate is what was asked for");
+            let advice = "leave out these options to measure the disk";
+            all.push(Finding::new("tool_warning", Severity::Suspect, message, advice));
+        }
+        let steady = self.entries.iter().filter_map(|job| job.steadystate.as_ref()?.attained);
+        if steady.min() == Some(0) {
+            let message = "fio did not reach the steady state that it was to wait for";
+            let advice = "run it for longer";
+            all.push(Finding::new("tool_warning", Severity::Suspect, message, advice));
+        }
+        all
+    }
 }

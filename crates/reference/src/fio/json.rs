@@ -1,9 +1,11 @@
-//! The part of a report that is read.
+//! The part of a report that is read. A field that a version does not have is left out, never an
+//! error of the structure: `version` has found before what can be read.
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 
 /// Options by fio's own names, as they were typed; an alias has its proper name.
 pub(super) type Options = BTreeMap<String, String>;
@@ -27,6 +29,11 @@ impl<'a> Asked<'a> {
         own.or_else(|| self.global.get(name)).map(String::as_str)
     }
 
+    /// Whether one of these options is in force.
+    pub(super) fn has_any(self, names: &[&str]) -> bool {
+        names.iter().any(|name| self.get(name).is_some())
+    }
+
     /// All that are in force, with their values.
     pub(super) fn all(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let own = move |name: &str| self.job.is_some_and(|options| options.contains_key(name));
@@ -38,12 +45,15 @@ impl<'a> Asked<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Report {
+    /// Absent in documents of other programs.
     #[serde(rename = "fio version")]
-    pub(super) version: String,
-    /// When it was printed, in milliseconds since 1970.
+    pub(super) version: Option<String>,
+    /// When it was printed, in seconds and in milliseconds since 1970.
+    pub(super) timestamp: Option<i64>,
     pub(super) timestamp_ms: Option<i64>,
-    #[serde(default, rename = "global options")]
+    #[serde(default, rename = "global options", deserialize_with = "options")]
     pub(super) global: Options,
+    #[serde(default)]
     pub(super) jobs: Vec<Job>,
     #[serde(default)]
     pub(super) disk_util: Vec<Disk>,
@@ -52,38 +62,68 @@ pub(super) struct Report {
 /// A job, one of its processes, or, with `group_reporting`, a group of jobs.
 #[derive(Debug, Deserialize)]
 pub(super) struct Job {
+    #[serde(default)]
     pub(super) jobname: String,
     /// Jobs with the same number run at the same time.
+    #[serde(default)]
     pub(super) groupid: u64,
+    #[serde(default)]
     pub(super) error: i64,
-    /// In milliseconds since 1970; in fio 3.39, not yet in 3.33.
+    /// In milliseconds since 1970, from fio 3.36 on.
     pub(super) job_start: Option<i64>,
-    #[serde(rename = "job options")]
+    /// Milliseconds that its processes ran, added up.
+    pub(super) job_runtime: Option<u64>,
+    #[serde(default, rename = "job options", deserialize_with = "some_options")]
     pub(super) options: Option<Options>,
     pub(super) read: Option<Side>,
     pub(super) write: Option<Side>,
     pub(super) trim: Option<Side>,
     /// All directions together, with `unified_rw_reporting`.
     pub(super) mixed: Option<Side>,
+    /// Flushes by `fsync` and `fdatasync`, from fio 3.5 on.
+    pub(super) sync: Option<Flushes>,
+    pub(super) steadystate: Option<SteadyState>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Side {
+    #[serde(default)]
     pub(super) io_bytes: u64,
+    pub(super) bw_bytes: Option<u64>,
+    pub(super) iops: Option<f64>,
     /// In milliseconds.
+    #[serde(default)]
     pub(super) runtime: u64,
-    pub(super) total_ios: u64,
+    pub(super) total_ios: Option<u64>,
+    #[serde(default)]
+    pub(super) short_ios: u64,
+    #[serde(default)]
+    pub(super) drop_ios: u64,
     /// From submission to completion.
     pub(super) clat_ns: Option<Times>,
     /// The same, and submitting it.
     pub(super) lat_ns: Option<Times>,
 }
 
-/// Times of single I/Os in nanoseconds.
+/// The flushes of a job: how often is in the times, `total_ios` of it often is 0.
 #[derive(Debug, Deserialize)]
+pub(super) struct Flushes {
+    pub(super) lat_ns: Option<Times>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct SteadyState {
+    pub(super) attained: Option<i64>,
+}
+
+/// Times of single I/Os in nanoseconds.
+#[derive(Debug, PartialEq, Deserialize)]
 pub(super) struct Times {
+    #[serde(default)]
     pub(super) min: u64,
+    #[serde(default)]
     pub(super) max: u64,
+    #[serde(default)]
     pub(super) mean: f64,
     #[serde(rename = "N")]
     pub(super) count: Option<u64>,
@@ -98,15 +138,38 @@ pub(super) struct Times {
 /// Counters of a device over the whole run.
 #[derive(Debug, Deserialize)]
 pub(super) struct Disk {
+    #[serde(default)]
     pub(super) read_ios: u64,
+    #[serde(default)]
     pub(super) write_ios: u64,
+    /// I/Os that became part of another.
+    #[serde(default)]
+    pub(super) read_merges: u64,
+    #[serde(default)]
+    pub(super) write_merges: u64,
     /// Of 512 bytes; in fio 3.39, not yet in 3.33.
     pub(super) read_sectors: Option<u64>,
     pub(super) write_sectors: Option<u64>,
     /// Milliseconds that I/Os spent in flight, added up.
+    #[serde(default)]
     pub(super) in_queue: u64,
     /// Percent of the time in which an I/O was in flight.
+    #[serde(default)]
     pub(super) util: f64,
     /// Present if other devices of the list make up this one.
     pub(super) aggr_read_ios: Option<IgnoredAny>,
+}
+
+/// fio prints text; what passed through another program may have numbers.
+fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
+    let values = BTreeMap::<String, Value>::deserialize(from)?;
+    let text = |value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    Ok(values.into_iter().map(|(name, value)| (name, text(value))).collect())
+}
+
+fn some_options<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Options>, D::Error> {
+    options(from).map(Some)
 }

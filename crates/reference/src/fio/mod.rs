@@ -1,13 +1,18 @@
 //! fio (Jens Axboe): its reports in JSON.
 
+mod accounts;
 mod harmless;
 mod jobs;
 mod json;
+mod medium;
 mod options;
 mod pattern;
 mod runner;
+mod runs;
 mod times;
 mod verification;
+mod version;
+mod works;
 
 #[cfg(test)]
 mod tests;
@@ -37,20 +42,26 @@ impl Tool for Fio {
                 ]
             },
             about: "Reads what fio 3 prints with --output-format=json or json+, with any text \
-                    around it. Of several reports (--status-interval) it reads the last. A figure \
-                    counts the bytes of one direction, read or written once, over the runtime in \
-                    whole milliseconds. Jobs that read and write have one more figure for both \
-                    together. The processes of a job (numjobs) are one figure: all bytes over the \
-                    longest runtime, as in fio's group line. proofmark does not compare jobs that \
-                    ran at the same time as others, or with any option that may change the work. A \
-                    job that ended in an error has no figure. I/O times are fio's lat where it has \
-                    percentiles, otherwise clat, which excludes the submission. A percentile is \
-                    the middle of one of fio's buckets, within 1 %. Sizes in options are powers of \
-                    1024 (4k) or, with an i, of 1000 (4ki); kb_base=1000 swaps the two. The device \
-                    counters (disk_util) cover the whole run. fio reads them four times a second \
-                    and may miss the end. proofmark leaves out counters that are too low by no \
-                    more than that, since they prove nothing. The options show how the file was \
-                    used.",
+                    around it. Of the states of one run (--status-interval) it reads the last; \
+                    other runs in the file are more trials or results. A figure counts the bytes \
+                    of one direction, read or written once, over the runtime in whole \
+                    milliseconds. Jobs that read and write have one more figure for both \
+                    together. The processes of a job (numjobs, or jobs of one name and options at \
+                    the same time) are one figure: all bytes over the longest runtime. proofmark \
+                    does not compare jobs that ran at the same time as others, or with any option \
+                    that may change the work. A job that ended in an error has no figure. A group \
+                    of several jobs (group_reporting) has no parameters: fio prints the options \
+                    of the last job alone. fio up to 3.3 hides the global numjobs: the threads \
+                    are then those that job_runtime shows. I/O times are fio's lat where it has \
+                    percentiles, otherwise clat, which excludes the submission. With fsync=1 or \
+                    fdatasync=1 they are the flush's (sync), since the rate waits for it; with a \
+                    flush after more writes there are none. A percentile is the middle of one of \
+                    fio's buckets, within 1 %. Sizes in options are powers of 1024 (4k) or, with \
+                    an i, of 1000 (4ki); kb_base=1000 swaps the two. The device counters \
+                    (disk_util) cover the whole run. fio reads them four times a second and may \
+                    miss the end: what they lack of the bytes by that, up to a quarter, counts as \
+                    moved. Before fio had sectors there, proofmark counts I/Os, of direct I/O \
+                    alone. The options show how the file was used.",
         }
     }
 
@@ -59,9 +70,26 @@ impl Tool for Fio {
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
-        // The last report holds what those before it do.
-        let last = documents::<json::Report>(text)?.pop();
-        let last = last.ok_or_else(|| Malformed::at(1, "no report"))?;
-        jobs::output(&last.value, last.line)
+        version::check(text)?;
+        let mut output = Output::default();
+        let mut empty = Vec::new();
+        for run in runs::last_of_each(documents::<json::Report>(text)?) {
+            let found = jobs::output(&run.value, run.line)?;
+            if found.figures.is_empty() {
+                empty.push(Malformed::at(run.line, jobs::nothing(&run.value)));
+            }
+            output.version = output.version.or(found.version);
+            output.started = output.started.or(found.started);
+            output.figures.extend(found.figures);
+        }
+        match empty.first() {
+            Some(first) if output.figures.is_empty() => return Err(first.clone()),
+            _ => {}
+        }
+        let lost: Vec<_> = empty.iter().map(|run| jobs::without(&run.to_string())).collect();
+        for figure in &mut output.figures {
+            figure.findings.extend(lost.iter().cloned());
+        }
+        Ok(output)
     }
 }

@@ -30,10 +30,10 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
 
 /// The parameters of a direction: by the names that the disk workloads have for them, then what
 /// they have no name for.
-pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
+pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Params {
     let mut params = Params::default()
-        .with("threads", threads)
         .with("direct", if direct(options) { "on" } else { "off" })
+        .known("threads", threads)
         .known("engine", options.get("ioengine"))
         .known("block_size", block(options, way))
         .known("queue_depth", depth(options))
@@ -56,6 +56,28 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: u64) -> Params {
     params
 }
 
+/// Options that set the rate, which is then not the disk's.
+const PACING: &[&str] = &[
+    "flow",
+    "latency_target",
+    "rate",
+    "rate_iops",
+    "rate_iops_min",
+    "rate_min",
+    "thinkcycles",
+    "thinktime",
+];
+
+/// The options by which it paced itself, as `rate=4m`.
+pub(super) fn pacing(options: Asked<'_>) -> Option<String> {
+    let set: Vec<_> = PACING
+        .iter()
+        .filter_map(|name| Some((name, options.get(name).filter(|value| is_on(value))?)))
+        .map(|(name, value)| format!("{name}={}", Malformed::excerpt(value)))
+        .collect();
+    (!set.is_empty()).then(|| set.join(", "))
+}
+
 /// Whether it goes past the page cache.
 pub(super) fn direct(options: Asked<'_>) -> bool {
     on(options, "direct") || options.get("buffered") == Some("0")
@@ -63,11 +85,9 @@ pub(super) fn direct(options: Asked<'_>) -> bool {
 
 /// When it flushes what it wrote.
 pub(super) fn flush(options: Asked<'_>) -> Flush {
-    let off = |value: &str| matches!(value, "0" | "none");
-    let each = |name: &str| options.get(name).is_some_and(|value| !off(value));
-    if each("fsync") || each("fdatasync") {
+    if flushed_after(options).is_some() {
         Flush::Each
-    } else if each("sync") {
+    } else if options.get("sync").is_some_and(is_on) {
         // O_SYNC is O_DSYNC and more.
         Flush::Dsync
     } else if (on(options, "end_fsync") || on(options, "fsync_on_close")) && !drops_flush(options) {
@@ -75,6 +95,17 @@ pub(super) fn flush(options: Asked<'_>) -> Flush {
     } else {
         Flush::Never
     }
+}
+
+/// Writes after which it flushes each time: with `fsync=1` each. `None` without such an option; 0
+/// where its number is not known.
+pub(super) fn flushed_after(options: Asked<'_>) -> Option<u64> {
+    let set = ["fsync", "fdatasync"].into_iter().filter_map(|name| options.get(name));
+    set.filter(|value| is_on(value)).map(|value| value.parse().unwrap_or(0)).min()
+}
+
+fn is_on(value: &str) -> bool {
+    !matches!(value, "0" | "none")
 }
 
 /// Whether the system refuses the fsync at the end, of which fio says nothing (3.33, 3.39): it
@@ -90,7 +121,10 @@ fn on(options: Asked<'_>, name: &str) -> bool {
 }
 
 /// Bytes of an I/O of that direction. `bs=4k,8k` is for reads, and for writes and trims.
-fn block(options: Asked<'_>, way: Way) -> Option<u64> {
+pub(super) fn block(options: Asked<'_>, way: Way) -> Option<u64> {
+    if options.has_any(&["bsrange", "bssplit", "bs_is_seq_rand", "bs_unaligned"]) {
+        return None;
+    }
     let Some(bs) = options.get("bs") else { return Some(BLOCK) };
     let of = |place: usize| {
         let text = bs.split(',').nth(place).or(bs.rsplit(',').next())?;
@@ -106,7 +140,7 @@ fn block(options: Asked<'_>, way: Way) -> Option<u64> {
 
 /// I/Os that a process has in flight: without a queue one, whatever `iodepth` says. Which engine
 /// fio takes by default depends on the system.
-fn depth(options: Asked<'_>) -> Option<u64> {
+pub(super) fn depth(options: Asked<'_>) -> Option<u64> {
     let depth = options.get("iodepth").map_or(Some(1), |d| d.parse::<u64>().ok())?;
     match options.get("ioengine") {
         Some(engine) if ONE.contains(&engine) => Some(1),
@@ -116,14 +150,60 @@ fn depth(options: Asked<'_>) -> Option<u64> {
 }
 
 /// Bytes of all files: `size` is a process's, each of which has its own unless they are named.
-pub(super) fn file(options: Asked<'_>, threads: u64) -> Option<u64> {
+pub(super) fn file(options: Asked<'_>, threads: Option<u64>) -> Option<u64> {
     let bytes = size(options.get("size")?, options)?;
-    let files = if options.get("filename").is_some() { 1 } else { threads };
-    bytes.checked_mul(files)
+    let named = options.get("filename").is_some();
+    match options.get("offset_increment").filter(|more| size(more, options) != Some(0)) {
+        // Each in its own part of the named file.
+        Some(more) if named => {
+            threads?.checked_mul(bytes).filter(|_| size(more, options) == Some(bytes))
+        }
+        _ if named => Some(bytes),
+        _ => bytes.checked_mul(threads?),
+    }
+}
+
+/// Options that end a job before or after its `size`, or make what it does another amount.
+const OTHER_AMOUNTS: &[&str] = &[
+    "fill_device",
+    "filesize",
+    "io_limit",
+    "io_size",
+    "number_ios",
+    "read_iolog",
+    "runtime",
+    "timeout",
+    "zonemode",
+    "zonesize",
+];
+
+/// Bytes that a process reads and writes until it ends by itself, where that is certain.
+pub(super) fn amount(options: Asked<'_>) -> Option<u64> {
+    if options.has_any(OTHER_AMOUNTS) {
+        return None;
+    }
+    let loops = options.get("loops").map_or(Some(1), |loops| loops.parse().ok())?;
+    size(options.get("size")?, options)?.checked_mul(loops)
+}
+
+/// Milliseconds of untimed work before what counts; `None` if it is not known.
+pub(super) fn ramp_ms(options: Asked<'_>) -> Option<f64> {
+    let Some(text) = options.get("ramp_time") else { return Some(0.0) };
+    let text = text.trim();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let each = match text.strip_prefix(digits)? {
+        "us" => 1e-3,
+        "ms" => 1.0,
+        "" | "s" => 1e3,
+        "m" => 60e3,
+        "h" => 3600e3,
+        _ => return None,
+    };
+    digits.parse::<u32>().ok().map(|number| f64::from(number) * each)
 }
 
 /// Percent of the I/Os that read.
-fn reads(options: Asked<'_>) -> Option<u64> {
+pub(super) fn reads(options: Asked<'_>) -> Option<u64> {
     let percent = |name: &str| options.get(name).map(|v| v.parse::<u64>().ok());
     match (percent("rwmixread"), percent("rwmixwrite")) {
         (Some(reads), _) => reads,
@@ -220,7 +300,8 @@ mod tests {
     #[test]
     fn numbers_have_fios_defaults() {
         type Number = fn(Asked<'_>) -> Option<u64>;
-        let of_three: Number = |o| file(o, 3);
+        let ramp: Number = |o| ramp_ms(o).map(|ms| ms as u64);
+        let of_three: Number = |o| file(o, Some(3));
         for (text, number, expected) in [
             ("ioengine=psync iodepth=32", depth as Number, Some(1)),
             ("ioengine=libaio iodepth=32", depth, Some(32)),
@@ -239,6 +320,23 @@ mod tests {
             // Files are the processes' own unless they are named.
             ("size=4m", of_three, Some(12 << 20)),
             ("size=4m filename=f", of_three, Some(4 << 20)),
+            ("size=4m filename=f offset_increment=4m", of_three, Some(12 << 20)),
+            ("size=4m filename=f offset_increment=1m", of_three, None),
+            ("size=4m", |o| file(o, None), None),
+            ("size=4m loops=3", amount, Some(12 << 20)),
+            ("size=4m", amount, Some(4 << 20)),
+            ("size=4m runtime=9", amount, None),
+            ("size=4m number_ios=9", amount, None),
+            ("size=50%", amount, None),
+            ("fsync=8 fdatasync=2", flushed_after, Some(2)),
+            ("fsync=0", flushed_after, None),
+            ("fsync=often", flushed_after, Some(0)),
+            ("ramp_time=2", ramp, Some(2000)),
+            ("ramp_time=250ms", ramp, Some(250)),
+            ("ramp_time=1m", ramp, Some(60_000)),
+            ("ramp_time=soon", ramp, None),
+            ("", ramp, Some(0)),
+            ("bsrange=4k-8k", |o| block(o, Way::Read), None),
         ] {
             assert_eq!(given(text, number), expected, "{text}");
         }
@@ -260,7 +358,7 @@ mod tests {
             ("fdatasync=1", "flush", None),
             ("rate=1m", "rate", Some("1m")),
         ] {
-            let params = given(text, |o| params(o, Way::Write, 1));
+            let params = given(text, |o| params(o, Way::Write, Some(1)));
             assert_eq!(params.text(name), value, "{text}");
         }
         for (text, expected) in [
@@ -273,7 +371,7 @@ mod tests {
         ] {
             assert_eq!(given(text, flush), expected, "{text}");
         }
-        assert_eq!(given("", |o| params(o, Way::Read, 1)).text("flush"), None);
+        assert_eq!(given("", |o| params(o, Way::Read, Some(1))).text("flush"), None);
         for (text, same) in
             [("ioengine=io_uring iodepth=8", true), ("rate=1m", false), ("ioengine=null", false)]
         {

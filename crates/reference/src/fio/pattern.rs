@@ -2,7 +2,7 @@
 
 use proofmark_model::Order;
 
-use super::json::Asked;
+use super::json::{Asked, Job, Side};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
@@ -15,6 +15,18 @@ pub(super) enum Way {
 
 impl Way {
     pub(super) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Mixed];
+
+    pub(super) const ONE: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
+
+    /// What a job's entry says of it.
+    pub(super) fn side(self, job: &Job) -> Option<&Side> {
+        match self {
+            Self::Read => job.read.as_ref(),
+            Self::Write => job.write.as_ref(),
+            Self::Trim => job.trim.as_ref(),
+            Self::Mixed => job.mixed.as_ref(),
+        }
+    }
 
     pub(super) fn word(self) -> &'static str {
         match self {
@@ -48,6 +60,21 @@ impl Pattern {
         Some(Self { name })
     }
 
+    /// The one direction of it; `None` of those of several.
+    pub(super) fn only(self) -> Option<Way> {
+        match self.name {
+            "read" | "randread" => Some(Way::Read),
+            "write" | "randwrite" => Some(Way::Write),
+            "trim" | "randtrim" => Some(Way::Trim),
+            _ => None,
+        }
+    }
+
+    /// Whether it reads and writes.
+    pub(super) fn mixes_reads(self) -> bool {
+        matches!(self.name, "rw" | "readwrite" | "randrw")
+    }
+
     /// How its blocks follow each other.
     pub(super) fn order(self) -> Order {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
@@ -57,7 +84,7 @@ impl Pattern {
     pub(super) fn test(self, way: Way) -> String {
         match way {
             Way::Mixed => self.name.to_owned(),
-            _ if ONE.contains(&self.name) => self.name.to_owned(),
+            _ if self.only().is_some() => self.name.to_owned(),
             _ => format!("{}.{}", self.name, way.word()),
         }
     }

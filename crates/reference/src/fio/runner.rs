@@ -112,17 +112,16 @@ const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads
 /// those of another job.
 fn parameters(task: &Task, reported: &Params) -> Option<Params> {
     let mut reported = reported.clone();
-    let part = reported.int("file_size");
+    let size = reported.int("file_size");
     reported.0.remove("file_size");
     if let Some(work) = Work::plan(task).ok().filter(|_| task.test != COMMITS) {
         let amount = reported.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
         if amount.is_some_and(|bytes| bytes != work.amount()) {
             return None;
         }
-        // Of the file it is given each thread's part.
-        if let Some(part) = part.filter(|part| *part != work.part()) {
-            reported = reported.with("file_size", part.saturating_mul(work.threads));
-        }
+        // Each thread is given its part of the file, in whole blocks.
+        let whole = work.part().saturating_mul(work.threads);
+        reported = reported.known("file_size", size.filter(|size| *size != whole));
     }
     disk::merge_params(task.params, &reported, SAME)
 }

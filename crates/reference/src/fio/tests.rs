@@ -1,5 +1,7 @@
+use proofmark_model::{Flush, Severity};
+
 use super::Fio;
-use crate::testing::{CUT, near, refuses, replaced};
+use crate::testing::{CUT, near, only, refuses, replaced};
 use crate::{Figure, Output, Tool};
 
 const PLUS_3_33: &str = include_str!("captured/3.33-json-plus.json");
@@ -9,6 +11,15 @@ const FLUSHED_3_25: &str = include_str!("captured/3.25-flushed.json");
 const PLUS_3_39: &str = include_str!("captured/3.39-json-plus.json");
 const STATUS_3_39: &str = include_str!("captured/3.39-status.json");
 const DIRECT_3_39: &str = include_str!("captured/3.39-direct.json");
+const FDATASYNC_3_33: &str = include_str!("captured/3.33-fdatasync.json");
+const FSYNC_16_3_33: &str = include_str!("captured/3.33-fsync-16.json");
+const GROUP_3_33: &str = include_str!("captured/3.33-group-of-two.json");
+const LOOPS_3_33: &str = include_str!("captured/3.33-loops-end-fsync.json");
+const STEADY_3_33: &str = include_str!("captured/3.33-direct-steady.json");
+const ONE_NAME_3_33: &str = include_str!("captured/3.33-one-name.json");
+const RATE_3_33: &str = include_str!("captured/3.33-rate.json");
+const MIXED_3_33: &str = include_str!("captured/3.33-mixed.json");
+const GLOBAL_3_1: &str = include_str!("captured/made-3.1-global-numjobs.json");
 
 fn parse(text: &str) -> Output {
     Fio.parse(text).unwrap_or_else(|e| panic!("{e}"))
@@ -95,7 +106,7 @@ fn counters_of_devices_are_those_of_a_run_of_one_job() {
     // Read to the end of all the 1241 MB, or to within what is missed of 30 s.
     for (sectors, counts, why) in [
         ("2424670", true, "all"),
-        ("2400000", false, "99.0 to 98.4 % of it"),
+        ("2400000", true, "99.0 to 98.4 % of it: the end is missed"),
         ("2350000", true, "less than that explains"),
     ] {
         let device = first(DIRECT_3_39, "3320952", sectors).trials[0].device.clone();
@@ -108,6 +119,9 @@ fn a_file_without_a_size_is_reported_with_a_devices_count() {
     let unsized_ = |text| first(text, "\"size\"", "\"description\"").trials[0].file.clone();
     assert_eq!(unsized_(PLUS_3_33), None);
     assert_eq!(unsized_(DIRECT_3_39).unwrap().size_bytes, 0);
+    // Whether writes were flushed needs no size.
+    let written = unsized_(FDATASYNC_3_33).unwrap();
+    assert_eq!((written.size_bytes, written.flush), (0, Flush::Each));
 }
 
 #[test]
@@ -126,7 +140,7 @@ fn errors_have_the_line_of_the_text() {
 fn what_cannot_be_is_refused() {
     let changes = [
         ("\"rw\" : \"randread\"", "\"rw\" : \"juggle\"", "rw=juggle is not known"),
-        ("fio-3.33", "fio-2.16", "fio 3.0 and newer"),
+        ("fio-3.33", "fio-2.16", "fio 2.16 .. run fio 3.0 or newer"),
         ("\"mean\" : 110115.343198", "\"mean\" : -1.0", "mean"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e999", "out of range"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e70", "the mean of the latencies is 1.0"),
@@ -142,4 +156,190 @@ fn what_cannot_be_is_refused() {
         ("59.325873", "1e61", "disk_util is out of range"),
     ];
     refuses(&Fio, DIRECT_3_39, &counters);
+}
+
+fn found(figure: &Figure) -> Vec<(&str, Severity)> {
+    figure.findings.iter().map(|f| (&*f.check, f.severity)).collect()
+}
+
+/// The only figure that a text has.
+fn one(text: &str) -> Figure {
+    only(&Fio, text)
+}
+
+#[test]
+fn the_latency_of_a_flushed_write_is_its_flushs() {
+    let f = one(FDATASYNC_3_33);
+    let latency = f.latency.unwrap();
+    assert!(near(latency.p99.unwrap(), 6_389_760e-9) && latency.count == 455);
+    assert_eq!((f.params.text("latency"), f.trials[0].work), (Some("flush"), 1_046_500.0));
+    let file = f.trials[0].file.clone().unwrap();
+    assert_eq!((file.flush, f.findings.len()), (Flush::Each, 0));
+    // Of a flush after 16 writes it is neither the flush's nor the write's.
+    let seldom = one(FSYNC_16_3_33);
+    assert_eq!((seldom.latency, seldom.params.text("latency")), (None, None));
+    // With O_DSYNC the write itself takes that long.
+    let by_itself = one(&replaced(FDATASYNC_3_33, "\"fdatasync\" : \"1\"", "\"sync\" : \"dsync\""));
+    assert!(by_itself.latency.unwrap().p99.unwrap() < 1e-3);
+    assert_eq!(by_itself.trials[0].file.as_ref().unwrap().flush, Flush::Dsync);
+    // fio 3.4 and older do not time flushes.
+    assert_eq!(one(&replaced(FDATASYNC_3_33, "\"sync\" :", "\"none\" :")).latency, None);
+}
+
+#[test]
+fn statistics_of_several_jobs_have_no_jobs_parameters() {
+    let all = parse(GROUP_3_33).figures;
+    let tests: Vec<_> = all.iter().map(|f| (&*f.test, &*f.title, f.comparable)).collect();
+    assert_eq!(
+        tests,
+        [
+            ("read", "journal and others: read", false),
+            ("write", "journal and others: write", false)
+        ]
+    );
+    for f in &all {
+        assert_eq!((found(f), f.params.0.len()), (vec![("two_accounts", Severity::Suspect)], 0));
+        assert_eq!(f.trials[0].file, None);
+    }
+    // Each of these alone shows it.
+    let block = ("\"bs\" : \"64k\"", "\"bs\" : \"32k\"");
+    let way = ("\"rw\" : \"randread\"", "\"rw\" : \"randwrite\"");
+    let processes = ("\"job_runtime\" : 300", "\"job_runtime\" : 602");
+    let bytes = ("\"runtime\" : \"30s\"", "\"thread\" : \"1\"");
+    let depth = ("\"iodepth\" : \"4\"", "\"iodepth\" : \"1\"");
+    for (text, (from, to)) in [
+        (GROUPS_3_25, block),
+        (PLUS_3_33, way),
+        (PLUS_3_33, processes),
+        (GROUPS_3_25, depth),
+        (DIRECT_3_39, bytes),
+    ] {
+        let f = first(text, from, to);
+        assert_eq!(found(&f), [("two_accounts", Severity::Suspect)], "{from} {to}");
+        assert!(!f.comparable && f.params.0.is_empty(), "{from} {to}");
+    }
+}
+
+#[test]
+fn a_share_of_reads_that_was_not_asked_for_is_of_several_jobs() {
+    let other = STATUS_3_39.replace("\"rwmixread\" : \"70\"", "\"rwmixread\" : \"30\"");
+    for f in parse(&other).figures {
+        assert_eq!(found(&f), [("two_accounts", Severity::Suspect)], "{}", f.test);
+    }
+    assert!(parse(STATUS_3_39).figures.iter().all(|f| f.findings.is_empty()));
+}
+
+#[test]
+fn what_is_printed_of_a_rate_twice_must_agree() {
+    for (from, to) in
+        [("\"iops\" : 69", "\"iops\" : 96"), ("\"bw_bytes\" : 286", "\"bw_bytes\" : 826")]
+    {
+        assert_eq!(
+            found(&first(PLUS_3_33, from, to)),
+            [("two_accounts", Severity::Invalid)],
+            "{from}"
+        );
+    }
+}
+
+#[test]
+fn processes_that_fio_3_1_leaves_out_are_told_by_their_time() {
+    let f = one(GLOBAL_3_1);
+    assert_eq!((f.params.int("threads"), f.params.int("queue_depth")), (Some(3), Some(2)));
+    assert!(f.comparable && f.findings.is_empty());
+    let device = f.trials[0].device.clone().unwrap();
+    assert_eq!(device.read_bytes, 1_048_576_000, "its end is missed");
+    // Those of another time, or of none, are not certain.
+    for to in ["\"job_runtime\" : 19900", "\"other\" : 24000"] {
+        let f = first(GLOBAL_3_1, "\"job_runtime\" : 24000", to);
+        assert_eq!((f.params.int("threads"), f.comparable), (None, false), "{to}");
+    }
+    // Later versions say how many they are.
+    let f = first(GLOBAL_3_1, "fio-3.1\"", "fio-3.4\"");
+    assert_eq!(found(&f), [("two_accounts", Severity::Suspect)]);
+}
+
+#[test]
+fn jobs_of_one_name_are_parts_at_one_time_and_trials_one_after_the_other() {
+    let together = one(ONE_NAME_3_33);
+    assert_eq!((together.trials.len(), together.params.int("threads")), (1, Some(2)));
+    assert_eq!((together.trials[0].work, together.trials[0].seconds), (4_194_304.0, 0.016));
+    // The second in a group of its own, which begins when the first has ended.
+    let at = ONE_NAME_3_33.rfind("\"groupid\" : 0").unwrap();
+    let (before, after) = ONE_NAME_3_33.split_at(at);
+    let after = after.replacen("\"groupid\" : 0", "\"groupid\" : 1", 1);
+    let later = one(&format!("{before}{after}"));
+    assert_eq!((later.trials.len(), later.params.int("threads")), (2, Some(1)));
+    // With new_group it does not wait, so it is no repetition.
+    let new = "\"groupid\" : 1, \"job options\" : { \"new_group\" : \"1\" }";
+    let beside = parse(&format!("{before}{}", after.replacen("\"groupid\" : 1", new, 1)));
+    let trials: Vec<_> = beside.figures.iter().map(|f| (f.trials.len(), f.comparable)).collect();
+    assert_eq!(trials, [(1, false), (1, false)]);
+}
+
+#[test]
+fn runs_that_were_appended_are_all_read() {
+    let later =
+        replaced(FDATASYNC_3_33, "\"timestamp_ms\" : 17957722", "\"timestamp_ms\" : 17957733")
+            .replace("\"runtime\" : 1401", "\"runtime\" : 1402");
+    let two = one(&format!("first\n{FDATASYNC_3_33}\nsecond\n{later}\n"));
+    assert_eq!((two.trials.len(), two.latency), (2, None));
+    assert_eq!(one(&format!("{FDATASYNC_3_33}{FDATASYNC_3_33}")).trials.len(), 1, "printed twice");
+    assert_eq!(parse(&format!("{FDATASYNC_3_33}{RATE_3_33}")).figures.len(), 2);
+    // One that failed is not lost silently.
+    let failed = replaced(RATE_3_33, "\"error\" : 0", "\"error\" : 28");
+    let rest = one(&format!("{FDATASYNC_3_33}{failed}"));
+    assert_eq!(found(&rest), [("tool_warning", Severity::Note)]);
+    assert!(rest.findings[0].message.contains("job r ended with error 28"));
+}
+
+#[test]
+fn counts_of_direct_ios_prove_the_work() {
+    let device = one(STEADY_3_33).trials[0].device.clone().unwrap();
+    assert_eq!(device.read_bytes, 64_442_368);
+    let none = first(STEADY_3_33, "\"read_ios\" : 15735", "\"read_ios\" : 0");
+    assert_eq!(none.trials[0].device, None);
+    let buffered = first(STEADY_3_33, "\"direct\" : \"1\"", "\"direct\" : \"0\"");
+    assert_eq!(buffered.trials[0].device, None);
+    for (from, to) in [
+        ("\"ioengine\" : \"psync\"", "\"ioengine\" : \"null\""),
+        ("/data/f", "/dev/zero"),
+        ("/data/f", "/dev/shm/f"),
+    ] {
+        let f = first(STEADY_3_33, from, to);
+        assert_eq!(found(&f), [("not_a_disk", Severity::Invalid)], "{to}");
+    }
+}
+
+#[test]
+fn what_the_report_says_against_a_figure_is_said() {
+    let paced = one(RATE_3_33);
+    assert_eq!(
+        (found(&paced), paced.comparable),
+        (vec![("tool_warning", Severity::Suspect)], false)
+    );
+    let unsteady = first(STEADY_3_33, "\"attained\" : 1", "\"attained\" : 0");
+    assert_eq!(found(&unsteady), [("tool_warning", Severity::Suspect)]);
+    let failed = parse(&replaced(GROUPS_3_25, "\"error\" : 0", "\"error\" : 5"));
+    assert!(failed.figures.iter().all(|f| found(f) == [("tool_warning", Severity::Note)]));
+}
+
+#[test]
+fn a_flush_at_the_end_is_held_against_the_size_of_the_file() {
+    let file = one(LOOPS_3_33).trials[0].file.clone().unwrap();
+    assert_eq!(
+        (file.flush, file.asked_written_bytes, file.size_bytes),
+        (Flush::End, 3 * file.size_bytes, 4 << 20)
+    );
+}
+
+#[test]
+fn one_direction_keeps_its_name_under_unified_reporting() {
+    let f = first(MIXED_3_33, "\"rw\" : \"randrw\"", "\"rw\" : \"randwrite\"");
+    let file = f.trials[0].file.clone().unwrap();
+    assert_eq!((&*f.test, file.asked_written_bytes, f.comparable), ("randwrite", 4_194_304, true));
+    // Reported both ways, it is one figure.
+    let both = include_str!("captured/3.33-both.json");
+    let figures = parse(&replaced(both, "\"write\" :", "\"other\" :")).figures;
+    assert_eq!(figures.len(), 2, "the reads, and all of randrw");
 }

@@ -2,16 +2,21 @@
 
 use proofmark_model::{Latency, LatencyBucket, is_quantity};
 
-use super::json::{Side, Times};
+use super::json::Times;
 use crate::Malformed;
 
 /// Bits that fio keeps of a time: 64 buckets an octave (`FIO_IO_U_PLAT_BITS` of its stat.h).
 const BITS: u32 = 6;
 
-/// The distribution of a direction; `None` where fio was asked not to take it, or not the median.
-pub(super) fn latency(side: &Side, line: usize) -> Result<Option<Latency>, Malformed> {
+/// The distribution of I/Os, by the first of these times that has a median; `None` where fio was
+/// asked not to take it. `ios`: how many were timed, in versions that do not say.
+pub(super) fn latency(
+    times: [Option<&Times>; 2],
+    ios: Option<u64>,
+    line: usize,
+) -> Result<Option<Latency>, Malformed> {
     let has_median = |times: &&Times| times.percentile.contains_key("50.000000");
-    let Some(times) = [&side.lat_ns, &side.clat_ns].into_iter().flatten().find(has_median) else {
+    let Some(times) = times.into_iter().flatten().find(has_median) else {
         return Ok(None);
     };
     let at = |percent: &str| times.percentile.get(percent).map(|ns| seconds(*ns));
@@ -22,8 +27,7 @@ pub(super) fn latency(side: &Side, line: usize) -> Result<Option<Latency>, Malfo
     let Some(p50) = at("50.000000") else { return Ok(None) };
     Ok(Some(Latency {
         unit: "s".to_owned(),
-        // Each I/O is timed; fio has not always said how many.
-        count: times.count.unwrap_or(side.total_ios),
+        count: times.count.or(ios).unwrap_or_default(),
         min: seconds(times.min),
         mean,
         p50,

@@ -9,46 +9,184 @@ use crate::Malformed;
 /// quarter of a second (`DISK_UTIL_MSEC` of its diskutil.h), if it is given its CPU.
 const MISSED_S: f64 = 0.5;
 
+/// Share of the bytes that counters which missed the end must show to prove the rest.
+const MOST: f64 = 0.75;
+
 /// Share of the bytes that counters which have seen all of a run show at least.
 const ALL: f64 = 0.99;
 
-/// Whether the counters of a run of so many seconds prove something: they show what was asked, or
-/// lack more than fio can have missed.
-pub(super) fn is_evidence(device: &DeviceTraffic, file: &FileState, seconds: f64) -> bool {
-    let missed = (MISSED_S / seconds).clamp(0.0, 1.0);
-    let ways = [
-        (file.asked_read_bytes, device.read_bytes),
-        (file.asked_written_bytes, device.written_bytes),
-    ];
-    let share = |(asked, moved): (u64, u64)| moved as f64 / asked.max(1) as f64;
-    let mut shares = ways.into_iter().filter(|(asked, _)| *asked > 0).map(share);
-    let short = |share: f64| share < ALL;
-    shares.clone().any(|share| share < (1.0 - missed) * ALL) || !shares.any(short)
+/// Blocks that every device takes whole, in bytes: larger ones it may part in several I/Os.
+const WHOLE: u64 = 128 << 10;
+
+/// More I/Os of the device than were asked, by this factor, are also those of others.
+const OTHERS: f64 = 1.5;
+
+/// What the devices at the bottom did in a run.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    /// `busy_s` is a share of the time here; bytes are 0 where fio does not report them.
+    traffic: DeviceTraffic,
+    has_bytes: bool,
+    /// Reads and writes before merging.
+    ios: [u64; 2],
 }
 
-/// What the devices at the bottom did; `None` where fio does not report their bytes. `busy_s` is a
-/// share of the time here.
-pub(super) fn device(disks: &[Disk], line: usize) -> Result<Option<DeviceTraffic>, Malformed> {
+/// What was asked of the devices, for a count of I/Os to be held against.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) file: &'a FileState,
+    pub(super) seconds: f64,
+    /// Seconds before them, whose I/Os the devices counted, too.
+    pub(super) ramp_s: f64,
+    /// Bytes of each read and of each write, where they are certain.
+    pub(super) blocks: [Option<u64>; 2],
+}
+
+/// The counters of the devices at the bottom; `None` where there are none.
+pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, Malformed> {
     let large = || Malformed::at(line, "a counter of disk_util is out of range");
-    let mut all = DeviceTraffic::default();
+    let mut all = Counters { has_bytes: true, ..Counters::default() };
     let mut seen = false;
+    let add = |sum: u64, more: u64, times: u64| {
+        more.checked_mul(times).and_then(|more| sum.checked_add(more)).ok_or_else(large)
+    };
     for disk in disks.iter().filter(|d| d.aggr_read_ios.is_none()) {
-        let (Some(read), Some(written)) = (disk.read_sectors, disk.write_sectors) else {
-            return Ok(None);
-        };
-        let add = |sum: u64, more: u64, times: u64| {
-            more.checked_mul(times).and_then(|more| sum.checked_add(more)).ok_or_else(large)
-        };
-        all.read_bytes = add(all.read_bytes, read, 512)?;
-        all.written_bytes = add(all.written_bytes, written, 512)?;
-        all.reads = add(all.reads, disk.read_ios, 1)?;
-        all.writes = add(all.writes, disk.write_ios, 1)?;
+        let traffic = &mut all.traffic;
+        match (disk.read_sectors, disk.write_sectors) {
+            (Some(read), Some(written)) => {
+                traffic.read_bytes = add(traffic.read_bytes, read, 512)?;
+                traffic.written_bytes = add(traffic.written_bytes, written, 512)?;
+            }
+            _ => all.has_bytes = false,
+        }
+        traffic.reads = add(traffic.reads, disk.read_ios, 1)?;
+        traffic.writes = add(traffic.writes, disk.write_ios, 1)?;
+        let merged = [disk.read_merges, disk.write_merges];
+        let ios = [disk.read_ios, disk.write_ios];
+        for ((sum, ios), merged) in all.ios.iter_mut().zip(ios).zip(merged) {
+            *sum = add(add(*sum, ios, 1)?, merged, 1)?;
+        }
         if disk.util.is_sign_negative() || !is_quantity(disk.util) {
             return Err(large());
         }
-        all.busy_s = all.busy_s.max(disk.util / 100.0);
-        all.in_flight_s += disk.in_queue as f64 / 1e3;
+        traffic.busy_s = traffic.busy_s.max(disk.util / 100.0);
+        traffic.in_flight_s += disk.in_queue as f64 / 1e3;
         seen = true;
     }
     Ok(seen.then_some(all))
+}
+
+impl Counters {
+    /// What they prove of a trial; `None` where that is nothing.
+    pub(super) fn evidence(&self, asked: &Asked<'_>) -> Option<DeviceTraffic> {
+        let missed = (MISSED_S / asked.seconds).clamp(0.0, 1.0);
+        let traffic = &self.traffic;
+        let bytes = match self.has_bytes {
+            true => [traffic.read_bytes, traffic.written_bytes],
+            false => self.bytes_by_ios(asked, missed)?,
+        };
+        let ways = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        let lacks = |least: f64| {
+            let short = |(bytes, asked): (&u64, &u64)| (*bytes as f64) < least * *asked as f64;
+            bytes.iter().zip(&ways).any(short)
+        };
+        let shown = match () {
+            () if !lacks(ALL) => bytes,
+            // Less than what fio may have missed explains: other bytes did not come from there.
+            () if lacks((1.0 - missed) * ALL) => bytes,
+            // fio missed the end: so much of the run shows what the rest of it was.
+            () if !lacks(MOST) => [0, 1].map(|way| bytes[way].max(ways[way])),
+            () => return None,
+        };
+        let [read_bytes, written_bytes] = shown;
+        let busy_s = traffic.busy_s * asked.seconds;
+        Some(DeviceTraffic { read_bytes, written_bytes, busy_s, ..traffic.clone() })
+    }
+
+    /// Bytes that so many I/Os moved at least: of direct I/O, in blocks that are not parted, so that
+    /// fewer are no proof of a cache. `None` where they prove nothing.
+    fn bytes_by_ios(&self, asked: &Asked<'_>, missed: f64) -> Option<[u64; 2]> {
+        if asked.file.direct != Some(true) {
+            return None;
+        }
+        let ways = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        let untimed = 1.0 + asked.ramp_s / asked.seconds;
+        let mut bytes = [0; 2];
+        for (way, moved) in bytes.iter_mut().enumerate().filter(|(way, _)| ways[*way] > 0) {
+            let (all, ios) = (ways[way], self.ios[way]);
+            let block = asked.blocks[way]?;
+            let requests = all as f64 / block as f64;
+            let whole = block <= WHOLE;
+            let too_many = whole && ios as f64 > OTHERS * untimed * requests;
+            let too_few = (ios as f64) < ALL * (1.0 - missed) * requests;
+            if too_many || too_few {
+                return None;
+            }
+            *moved = ios.saturating_mul(block).min(all);
+        }
+        Some(bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disk(read_ios: u64, read_merges: u64) -> Disk {
+        let text = format!(r#"{{"read_ios": {read_ios}, "read_merges": {read_merges}}}"#);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// What so many I/Os show of 1000 blocks of that size, read in so many seconds.
+    fn shown(
+        (ios, merges): (u64, u64),
+        block: u64,
+        seconds: f64,
+        change: impl FnOnce(&mut FileState),
+    ) -> Option<u64> {
+        let counters = counters(&[disk(ios, merges)], 1).unwrap().unwrap();
+        let mut file = FileState {
+            asked_read_bytes: 1000 * block,
+            direct: Some(true),
+            ..FileState::default()
+        };
+        change(&mut file);
+        let asked = Asked { file: &file, seconds, ramp_s: 0.0, blocks: [Some(block), None] };
+        counters.evidence(&asked).map(|device| device.read_bytes / block)
+    }
+
+    #[test]
+    fn counts_of_direct_ios_are_counts_of_bytes() {
+        let same = |_: &mut FileState| {};
+        for (name, ios, block, seconds, expected) in [
+            ("as many", (1000, 0), 4096, 10.0, Some(1000)),
+            ("some merged", (600, 400), 4096, 10.0, Some(1000)),
+            ("some more", (1200, 0), 4096, 10.0, Some(1000)),
+            ("the end is missed", (960, 0), 4096, 10.0, Some(1000)),
+            ("half are missing", (500, 0), 4096, 10.0, None),
+            ("none", (0, 0), 4096, 10.0, None),
+            ("a short run", (700, 0), 4096, 1.0, None),
+            ("most of a short run", (760, 0), 4096, 1.0, Some(1000)),
+            ("a short run, to its end", (999, 0), 4096, 1.0, Some(999)),
+            ("those of others", (1600, 0), 4096, 10.0, None),
+            ("parted", (2000, 0), 1 << 20, 10.0, Some(1000)),
+        ] {
+            assert_eq!(shown(ios, block, seconds, same), expected, "{name}");
+        }
+        let buffered = |f: &mut FileState| f.direct = Some(false);
+        assert_eq!(shown((1000, 0), 4096, 10.0, buffered), None);
+        let mixed = |f: &mut FileState| f.asked_written_bytes = 4096;
+        assert_eq!(shown((1000, 0), 4096, 10.0, mixed), None, "no size of the writes");
+    }
+
+    #[test]
+    fn a_ramp_counts_in_what_the_devices_did() {
+        let counters = counters(&[disk(2900, 0)], 1).unwrap().unwrap();
+        let file =
+            FileState { asked_read_bytes: 4_096_000, direct: Some(true), ..FileState::default() };
+        let asked =
+            |ramp_s| Asked { file: &file, seconds: 5.0, ramp_s, blocks: [Some(4096), None] };
+        assert!(counters.evidence(&asked(0.0)).is_none(), "of others");
+        assert_eq!(counters.evidence(&asked(10.0)).unwrap().read_bytes, 4_096_000);
+    }
 }

@@ -3,6 +3,7 @@
 //! `table` reads the matrix by file and record size, `throughput` what several processes say;
 //! `work` is what a test does, `runner` what our points are in IOzone's options.
 
+mod excel;
 mod runner;
 mod table;
 mod throughput;
@@ -11,10 +12,11 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::Printed;
+use proofmark_model::{Finding, Printed, Severity};
 
 use crate::text::{lines, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
+use excel::{Excel, warning};
 use table::Table;
 use throughput::Throughput;
 use work::{Mode, Scale};
@@ -44,12 +46,14 @@ impl Tool for Iozone {
                     IOzone's kB, KB and Kbyte are 1024 bytes. Each byte counts once, read or \
                     written. With -O, IOzone prints operations a second, each of one record. With \
                     -N, IOzone prints whole microseconds per operation; these figures stay times. \
-                    proofmark leaves out a cell of 0, which IOzone did not measure. IOzone's \
-                    'write' makes a new file, so proofmark compares its 'rewrite', and of reads \
-                    the first. Without -I all I/O uses the page cache, which holds a file just \
-                    written. In throughput mode 'Children see' adds up the processes' rates until \
-                    the fastest has finished its file, which ends the test. 'Parent sees' counts \
-                    the same bytes over the time with process start and stop (iozone.NAME.parent).",
+                    proofmark leaves out a cell of 0, which IOzone did not measure, and holds the \
+                    reports for Excel (-R) against the matrix. IOzone's 'write' makes a new file, \
+                    so proofmark compares its 'rewrite', and of reads the first. Without -I all \
+                    I/O uses the page cache, which holds a file just written unless -U unmounts \
+                    it in between. Without -e or -o the writes are not flushed. In throughput \
+                    mode 'Children see' adds up the processes' rates until the fastest has \
+                    finished its file, which ends the test. 'Parent sees' counts the same bytes \
+                    over the time with process start and stop (iozone.NAME.parent).",
         }
     }
 
@@ -64,15 +68,23 @@ impl Tool for Iozone {
         for (at, line) in lines(text) {
             last = at;
             if line.trim() == FIRST {
-                std::mem::take(&mut run).throughput.end()?;
+                run.end(&mut output)?;
+                run = Run { first: output.figures.len(), ..Run::default() };
             }
             run.line(at, before, line, &mut output)?;
             before = line;
         }
-        run.throughput.end()?;
+        run.end(&mut output)?;
         wrong_if(output.figures.is_empty(), last, "no test of IOzone's has a result")?;
         Ok(output)
     }
+}
+
+/// Whether a word of the command line has `-U`, also among others: `-aU`.
+fn unmounts(word: &str) -> bool {
+    const WITHOUT_VALUE: &str = "aeopwxzABCDEGIKMNOQRTVWZc";
+    let flags = word.strip_prefix('-').unwrap_or_default();
+    flags.trim_start_matches(|flag| WITHOUT_VALUE.contains(flag)).starts_with('U')
 }
 
 /// What the lines of a run so far say.
@@ -81,9 +93,29 @@ struct Run {
     mode: Mode,
     table: Option<Table>,
     throughput: Throughput,
+    excel: Excel,
+    /// The place of its first figure.
+    first: usize,
+    /// What IOzone says against its figures, and up to which size of the file.
+    warnings: Vec<(Severity, String, u64)>,
 }
 
 impl Run {
+    /// Holds that no test has lost its last lines, and says at its figures what IOzone says of them.
+    fn end(&mut self, output: &mut Output) -> Result<(), Malformed> {
+        self.throughput.end()?;
+        for (severity, said, most) in self.warnings.drain(..) {
+            for figure in output.figures.iter_mut().skip(self.first) {
+                if figure.params.int("file_size").is_some_and(|size| size <= most) {
+                    let advice = "measure larger files, without -V";
+                    let check = "tool_warning";
+                    figure.findings.push(Finding::new(check, severity, said.clone(), advice));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The line `at`, and the one before it.
     fn line(
         &mut self,
@@ -96,6 +128,12 @@ impl Run {
         if let Some(version) = text.strip_prefix("Version $Revision: ") {
             let version = version.split(' ').next().unwrap_or(version);
             output.version.get_or_insert_with(|| Malformed::excerpt(version));
+        } else if let Some(found) = warning(text) {
+            self.warnings.push(found);
+        } else if let Some(words) = text.strip_prefix("Command line used:") {
+            self.mode.unmounts = words.split_whitespace().any(unmounts);
+        } else if text.starts_with("SYNC Mode.") {
+            self.mode.sync = true;
         } else if text.starts_with("OPS Mode.") {
             self.mode.scale = Scale::Operations;
         } else if text.starts_with("Microseconds/op Mode.") {
@@ -113,7 +151,10 @@ impl Run {
                 output.figures.extend(table.row(&self.mode, line, at)?);
             }
         } else if !self.throughput.line(&self.mode, text, at, output)? {
-            self.mode.otherwise(text);
+            let own = output.figures.get_mut(self.first..).unwrap_or_default();
+            if !self.excel.line(self.mode.scale, text, own) {
+                self.mode.otherwise(text);
+            }
         }
         Ok(())
     }

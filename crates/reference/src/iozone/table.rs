@@ -73,10 +73,11 @@ impl Table {
         let file = size("is no file size in kB")?;
         let record = size("is no record size in kB")?;
         let mut figures = Vec::new();
-        for (column, value) in self.cells(words, at)? {
-            if value > 0.0 {
-                figures.push(figure(mode, &column.test, (file, record), value, at)?);
-            }
+        let mut written = false;
+        for (column, value) in self.cells(words, at)?.into_iter().filter(|(_, value)| *value > 0.0)
+        {
+            figures.push(figure(mode, &column.test, (file, record), (value, written), at)?);
+            written |= column.test.contains("write");
         }
         Ok(figures)
     }
@@ -131,7 +132,7 @@ fn figure(
     mode: &Mode,
     test: &str,
     (file, record): (u64, u64),
-    value: f64,
+    (value, written): (f64, bool),
     at: usize,
 ) -> Result<Figure, Malformed> {
     let sizes = Sizes { file, record: Some(record), processes: 1 };
@@ -142,7 +143,7 @@ fn figure(
     };
     let trial_of_bytes = rated(Unit::BytePerSecond, file as f64, rate, at)?;
     let seconds = trial_of_bytes.seconds;
-    let figure = mode.figure(test, sizes, trial_of_bytes);
+    let figure = mode.figure(test, sizes, trial_of_bytes, written);
     if mode.scale != Scale::Microseconds {
         return Ok(figure);
     }

@@ -1,4 +1,4 @@
-use proofmark_model::Param;
+use proofmark_model::{Flush, Param, Severity};
 
 use super::Iozone;
 use crate::testing::{CUT, refuses, replaced};
@@ -8,6 +8,7 @@ const AUTO_489: &str = include_str!("captured/3.489-auto.txt");
 const DIRECT_489: &str = include_str!("captured/3.489-direct.txt");
 const OPS_489: &str = include_str!("captured/3.489-ops.txt");
 const THROUGHPUT_489: &str = include_str!("captured/3.489-throughput.txt");
+const EXCEL_507: &str = include_str!("captured/3.507-direct-excel.txt");
 const THROUGHPUT_507: &str = include_str!("captured/3.507-throughput-ops.txt");
 
 fn parse(text: &str) -> Output {
@@ -22,11 +23,74 @@ fn records_of_many_sizes_have_none() {
 
 #[test]
 fn other_work_is_not_compared() {
-    let other = parse(&replaced(OPS_489, "OPS Mode", "SYNC Mode. \n\tOPS Mode"));
+    let other = parse(&replaced(OPS_489, "OPS Mode", "Using mmap files\n\tOPS Mode"));
     let figure = &other.figures[1];
     assert_eq!((&*figure.test, figure.comparable), ("rewrite", false));
-    assert_eq!(figure.params.get("mode"), Some(&Param::Text("SYNC Mode".to_owned())));
+    assert_eq!(figure.params.get("mode"), Some(&Param::Text("Using mmap files".to_owned())));
     assert_eq!((figure.params.int("queue_depth"), &figure.trials[0].file), (None, &None));
+}
+
+#[test]
+fn each_write_with_o_sync_is_durable() {
+    let figure = parse(&replaced(OPS_489, "OPS Mode", "SYNC Mode. \n\tOPS Mode")).figures.remove(1);
+    assert_eq!(figure.trials[0].file.as_ref().unwrap().flush, Flush::Dsync);
+    assert_eq!((figure.params.text("sync"), figure.params.text("flush")), (Some("O_SYNC"), None));
+    assert!(!figure.comparable);
+    // That closing is timed, too, says nothing of the flush.
+    let timed = "Include close in write timing\n\tOPS Mode";
+    let figure = parse(&replaced(OPS_489, "OPS Mode", timed)).figures.remove(1);
+    assert_eq!(figure.trials[0].file.as_ref().unwrap().flush, Flush::Never);
+}
+
+/// The checks that speak against the figures of a test.
+fn against(text: &str, test: &str) -> Vec<(String, Severity)> {
+    let found = parse(text).figures.into_iter().filter(|f| f.test == test).flat_map(|f| f.findings);
+    found.map(|f| (f.check.into_owned(), f.severity)).collect()
+}
+
+#[test]
+fn what_was_just_written_is_read_from_the_page_cache() {
+    let cached = |severity| vec![("page_cache".to_owned(), severity)];
+    assert_eq!(against(OPS_489, "read"), cached(Severity::Suspect));
+    assert_eq!(against(OPS_489, "write"), []);
+    assert_eq!(against(DIRECT_489, "random read"), []);
+    let unmounted = replaced(OPS_489, "-i 0 -i 1", "-i 0 -i 1 -U /mnt");
+    assert_eq!(against(&unmounted, "read"), []);
+    let among_others = replaced(OPS_489, "-i 0 -i 1", "-i 0 -i 1 -cU /mnt -f /U");
+    assert_eq!(against(&among_others, "read"), []);
+    let named = replaced(OPS_489, "-i 0 -i 1", "-i 0 -i 1 -f/U -+U");
+    assert_eq!(against(&named, "read"), cached(Severity::Suspect));
+    let large = replaced(OPS_489, "            1024 ", "        67108864 ");
+    assert_eq!(against(&large, "reread"), cached(Severity::Note));
+    assert_eq!(against(THROUGHPUT_489, "read"), cached(Severity::Suspect));
+    // A file of another run may have been put out of the cache.
+    let read = include_str!("captured/3.489-beside-read.txt");
+    assert_eq!(against(read, "read"), []);
+}
+
+#[test]
+fn what_is_printed_twice_must_agree() {
+    assert!(parse(EXCEL_507).figures.iter().all(|f| f.findings.is_empty()));
+    let other = replaced(EXCEL_507, "\"1024\"   643266  888159", "\"1024\"   643266  999159");
+    assert_eq!(against(&other, "random read"), [("two_accounts".to_owned(), Severity::Invalid)]);
+    let more = replaced(THROUGHPUT_489, "=  485617.10 kB", "= 9485617.10 kB");
+    assert_eq!(against(&more, "write"), [("two_accounts".to_owned(), Severity::Suspect)]);
+    let mean = [("= 3497088.75", "= 4497088.75", "line 33: the mean times the processes")];
+    refuses(&Iozone, THROUGHPUT_489, &mean);
+}
+
+#[test]
+fn what_iozone_says_against_a_run_is_said_of_its_figures_alone() {
+    let said = "\nTimer resolution is poor. Some small transfers may have \n\
+                reported inaccurate results. Sizes 2048 Kbytes and below.\n";
+    let warned = |severity| vec![("tool_warning".to_owned(), severity)];
+    assert_eq!(against(&format!("{DIRECT_489}{said}"), "rewrite"), warned(Severity::Suspect));
+    let below = said.replace("2048", "512");
+    assert_eq!(against(&format!("{DIRECT_489}{below}"), "rewrite"), []);
+    assert_eq!(against(&format!("{OPS_489}{said}{DIRECT_489}"), "random write"), []);
+    let invalid = "Performance measurements are invalid in this mode.\n\tCommand line";
+    let verified = replaced(DIRECT_489, "Command line", invalid);
+    assert_eq!(against(&verified, "write"), warned(Severity::Invalid));
 }
 
 #[test]

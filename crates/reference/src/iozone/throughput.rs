@@ -1,10 +1,10 @@
 //! The throughput mode: several processes, each with a file of its own.
 
-use proofmark_model::Unit;
+use proofmark_model::{Finding, Severity, Unit};
 
 use super::work::{KB, Mode, Sizes};
 use crate::rated::rated;
-use crate::text::{need, positive};
+use crate::text::{need, positive, wrong_if};
 use crate::{Figure, Malformed, Output};
 
 /// Tests by what their processes are called, in the words of the matrix.
@@ -40,7 +40,17 @@ pub(super) struct Throughput {
     /// Bytes of each file and of a record.
     sizes: Option<(u64, Option<u64>)>,
     open: Option<Open>,
+    /// Processes and rate of the test whose mean is to come.
+    done: Option<(u64, f64)>,
+    /// Whether the files have been written.
+    written: bool,
 }
+
+/// Share by which a sum may differ from its mean times its number, which are rounded.
+const ROUNDED: f64 = 1e-3;
+
+/// What the parent's rate may be above the children's: its time holds theirs.
+const ABOVE: f64 = 1.05;
 
 impl Throughput {
     /// Reads a line without its indentation; `false` if it is not of this mode.
@@ -67,6 +77,12 @@ impl Throughput {
         } else if text.starts_with("Max throughput per ") {
             let fastest = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
             output.figures.extend(self.close(mode, fastest, at)?);
+        } else if text.starts_with("Avg throughput per ") {
+            let mean = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
+            if let Some((processes, sum)) = self.done.take() {
+                let off = (mean * processes as f64 - sum).abs() > ROUNDED * sum;
+                wrong_if(off, at, "the mean times the processes is not what 'Children see'")?;
+            }
         } else {
             return Ok(false);
         }
@@ -90,13 +106,23 @@ impl Throughput {
         let sizes = Sizes { file, record, processes: open.processes };
         let bytes = open.children * (file as f64 / fastest);
         let trial = |rate| rated(Unit::BytePerSecond, bytes, rate, at);
-        let mut figures = vec![mode.figure(open.test, sizes, trial(open.children)?)];
+        self.done = Some((open.processes, open.children));
+        let figure =
+            |rate| trial(rate).map(|trial| mode.figure(open.test, sizes, trial, self.written));
+        let mut figures = vec![figure(open.children)?];
         if let Some(parent) = open.parent {
-            let figure = mode.figure(open.test, sizes, trial(parent)?);
+            let figure = figure(parent)?;
             let test = format!("{}.parent", open.test).into();
             let title = format!("{}, as the parent sees it", open.test);
             figures.push(Figure { test, title, ..figure });
+            if parent > ABOVE * open.children {
+                let message = "the parent sees more than the children, whose time is a part of its";
+                let advice = "use IOzone's original output, or measure again";
+                let found = Finding::new("two_accounts", Severity::Suspect, message, advice);
+                figures.iter_mut().for_each(|f| f.findings.push(found.clone()));
+            }
         }
+        self.written |= open.test.contains("write");
         Ok(figures)
     }
 

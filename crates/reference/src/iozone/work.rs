@@ -1,6 +1,8 @@
 //! What a test of IOzone's does, and how.
 
-use proofmark_model::{FileState, Flush, Order, Params, Subsystem, Trial, Unit};
+use proofmark_model::{
+    FileState, Finding, Flush, Order, Params, Severity, Subsystem, Trial, Unit, format_size,
+};
 
 use crate::{Figure, Malformed};
 
@@ -22,12 +24,17 @@ const OTHERWISE: &[&str] = &[
     "Purge Mode On",
     "Rate control active",
     "Read & Write sync mode",
-    "SYNC Mode",
     "Using mmap files",
     "Using read telemetry",
     "Using write telemetry",
     "Verify Mode",
 ];
+
+/// Of these the listing says only what is timed.
+const TIMED: &str = "Include close in write timing";
+
+/// Files up to this size fit into the page cache of any machine that is measured, in bytes.
+const FITS: u64 = 1 << 30;
 
 /// What the numbers of a matrix count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,6 +53,10 @@ pub(super) struct Mode {
     pub(super) scale: Scale,
     pub(super) direct: bool,
     pub(super) flush: bool,
+    /// Whether files are open with O_SYNC (`-o`).
+    pub(super) sync: bool,
+    /// Whether the file system is unmounted between tests (`-U`), which empties its cache.
+    pub(super) unmounts: bool,
     others: Vec<String>,
 }
 
@@ -71,12 +82,34 @@ impl Mode {
         }
     }
 
-    /// A test of that name in the words of IOzone's matrix, with one trial.
-    pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial) -> Figure {
+    /// A test of that name in the words of IOzone's matrix, with one trial. `written`: whether this
+    /// run had written the file before.
+    pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial, written: bool) -> Figure {
         let what = (Subsystem::Disk, Unit::BytePerSecond);
         let trial = Trial { file: self.file(test, sizes, trial.work), ..trial };
         let figure = Figure::rate(test.to_owned(), test, what, self.params(test, sizes), trial);
-        Figure { comparable: self.others.is_empty(), ..figure }
+        let findings = self.cached(test, sizes, written).into_iter().collect();
+        Figure { comparable: self.others.is_empty() && !self.sync, findings, ..figure }
+    }
+
+    /// That a test read a file which the page cache held.
+    fn cached(&self, test: &str, sizes: Sizes, written: bool) -> Option<Finding> {
+        let again = matches!(test, "reread" | "freread");
+        if !test.contains("read") || self.direct || self.unmounts || !(written || again) {
+            return None;
+        }
+        let bytes = sizes.file.saturating_mul(sizes.processes);
+        let before = if written { "written" } else { "read" };
+        let fits = bytes <= FITS;
+        let message = format!(
+            "IOzone read {} that it had just {before} through the page cache, which may hold {}",
+            format_size(bytes),
+            if fits { "it" } else { "a part of it" }
+        );
+        let severity = if fits { Severity::Suspect } else { Severity::Note };
+        let advice = "read past the page cache (-I), unmount in between (-U), or take a file of twice \
+                      the memory";
+        Some(Finding::new("page_cache", severity, message, advice))
     }
 
     /// How a test of so many bytes used its file; `None` of tests whose order has no name here,
@@ -91,11 +124,15 @@ impl Mode {
         };
         // Rates are printed with some digits, so the bytes are about whole.
         let bytes = bytes.round() as u64;
-        self.others.is_empty().then(|| FileState {
+        self.others.iter().all(|other| other == TIMED).then(|| FileState {
             asked_read_bytes: if writes { 0 } else { bytes },
             asked_written_bytes: if writes { bytes } else { 0 },
             order,
-            flush: if writes && self.flush { Flush::End } else { Flush::Never },
+            flush: match (writes, self.sync, self.flush) {
+                (true, true, _) => Flush::Dsync,
+                (true, false, true) => Flush::End,
+                _ => Flush::Never,
+            },
             direct: Some(self.direct),
             size_bytes: sizes.file.saturating_mul(sizes.processes),
             ..FileState::default()
@@ -109,7 +146,9 @@ impl Mode {
             .with("file_size", sizes.file.saturating_mul(sizes.processes))
             .with("direct", if self.direct { "on" } else { "off" })
             .known("block_size", sizes.record)
-            .known("flush", test.contains("write").then_some(flush));
+            .known("flush", (test.contains("write") && !self.sync).then_some(flush))
+            .known("sync", self.sync.then_some("O_SYNC"))
+            .known("cache", (self.unmounts && !self.direct).then_some("cold"));
         if self.others.is_empty() {
             return params.with("queue_depth", 1);
         }
@@ -130,10 +169,10 @@ mod tests {
             mode.otherwise(line);
         }
         assert!(mode.others.is_empty());
-        for line in [">>> O_DSYNC mode enabled. <<<", "Using mmap files", "SYNC Mode. "] {
+        for line in [">>> O_DSYNC mode enabled. <<<", "Using mmap files", "Purge Mode On"] {
             mode.otherwise(line);
         }
-        assert_eq!(mode.others, ["O_DSYNC mode enabled", "Using mmap files", "SYNC Mode"]);
+        assert_eq!(mode.others, ["O_DSYNC mode enabled", "Using mmap files", "Purge Mode On"]);
         (0..100).for_each(|_| mode.otherwise("Using mmap files"));
         assert_eq!(mode.others.len(), 8, "each figure repeats them");
     }

@@ -224,7 +224,8 @@ fn an_output_reports_how_it_ran() {
     // What may differ is reported.
     let sync = reported("", &replaced(PSYNC, "\"psync\"", "\"pvsync2\"")).unwrap().1;
     assert_eq!(sync.text("engine"), Some("pvsync2"));
-    let (_, half, size) = reported("", &replaced(PSYNC, "16777216\",", "8388608\",")).unwrap();
+    let twice = "8388608\", \"loops\" : \"2\",";
+    let (_, half, size) = reported("", &replaced(PSYNC, "16777216\",", twice)).unwrap();
     assert_eq!((half.int("file_size"), size), (Some(8 << 20), 8 << 20));
     for other in ["block_size=8k", "queue_depth=2", "threads=2", "direct=off"] {
         assert_eq!(reported(other, PSYNC), None, "{other}");

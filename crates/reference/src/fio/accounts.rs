@@ -1,0 +1,174 @@
+//! What a report says twice: whose statistics they are, by the options and by the numbers.
+//!
+//! A line of a group (`group_reporting`) has the name of its first job, the options of its last,
+//! and the statistics of all. fio up to 3.3 leaves `numjobs` of the global section out.
+
+use proofmark_model::is_quantity;
+
+use super::json::{Asked, Job, Side};
+use super::options::{amount, block, depth, pacing, processes, reads};
+use super::pattern::{Pattern, Way};
+use super::runs::runtime;
+
+/// Share that rounding to milliseconds and to an I/O more or less leaves of a product.
+const ROUNDED: f64 = 0.01;
+
+/// Runtimes from this length on tell how many processes ran, in milliseconds.
+const TELLING_MS: u64 = 100;
+
+/// Deviation from a whole number of processes that is rounding: jobs of a fixed time end together.
+const WHOLE: f64 = 0.02;
+
+/// I/Os of which the share of reads is as asked for, within so many percent.
+const MANY: f64 = 1000.0;
+const DRAWN: f64 = 5.0;
+
+/// More I/Os in flight than allowed, by rate x mean latency, that the clock does not explain.
+const MORE_IN_FLIGHT: f64 = 1.1;
+
+/// Processes of a job, and what contradicts its options.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Processes {
+    pub(super) count: Option<u64>,
+    pub(super) contradiction: Option<String>,
+}
+
+/// How many processes these entries are of: those of one job, which the report separates, or one
+/// entry of all. `hidden`: its version leaves global `numjobs` out.
+pub(super) fn count(entries: &[&Job], options: Option<Asked<'_>>, hidden: bool) -> Processes {
+    let certain = |count| Processes { count, contradiction: None };
+    let (Some(options), [first, rest @ ..]) = (options, entries) else { return certain(None) };
+    let asked = processes(options);
+    let named = options.get("numjobs").is_some();
+    if !rest.is_empty() {
+        let entries = entries.len() as u64;
+        return match asked.filter(|n| named && !entries.is_multiple_of(*n)) {
+            Some(n) => contradicted(format!("numjobs={n}, but {entries} processes are reported")),
+            None => certain(Some(entries)),
+        };
+    }
+    // A verification counts in one of the two times.
+    let ran = if options.has_any(&["verify"]) { None } else { by_runtime(first) };
+    match (asked, ran) {
+        (Some(n), Some((least, exact))) if least > n => match hidden && !named {
+            true => certain(exact),
+            false => contradicted(format!(
+                "its options are of {n} process{}, but job_runtime is of at least {least}",
+                if n == 1 { "" } else { "es" }
+            )),
+        },
+        (Some(n), Some((_, Some(1)))) if n > 1 => {
+            contradicted(format!("numjobs={n}, but job_runtime is of one process"))
+        }
+        (Some(1), None) if hidden && !named => certain(None),
+        _ => certain(asked),
+    }
+}
+
+fn contradicted(why: String) -> Processes {
+    Processes { count: None, contradiction: Some(why) }
+}
+
+/// The processes of an entry by its times: at least so many, and how many if all ran as long.
+fn by_runtime(job: &Job) -> Option<(u64, Option<u64>)> {
+    let (all, longest) = (job.job_runtime? as f64, runtime(job));
+    let longest = (longest >= TELLING_MS).then_some(longest as f64)?;
+    // Each of them may have lost a part of a millisecond.
+    let least = (all / (longest + 1.0) - WHOLE).ceil().max(1.0) as u64;
+    let (ratio, nearest) = (all / longest, (all / longest).round());
+    let exact = ((ratio - nearest).abs() <= WHOLE * nearest).then_some(nearest as u64);
+    Some((least, exact))
+}
+
+/// What shows that the statistics are not of a job with these options, if anything does.
+pub(super) fn contradiction(
+    job: &Job,
+    options: Asked<'_>,
+    pattern: Pattern,
+    threads: Option<u64>,
+) -> Option<String> {
+    let verifies = options.has_any(&["verify"]);
+    other_way(job, pattern)
+        .filter(|_| !verifies)
+        .or_else(|| Way::ONE.into_iter().find_map(|way| other_block(job, options, way)))
+        .or_else(|| other_share(job, options, pattern))
+        .or_else(|| more_bytes(job, options, threads?).filter(|_| !verifies))
+        .or_else(|| more_in_flight(job, options, threads?))
+}
+
+fn other_way(job: &Job, pattern: Pattern) -> Option<String> {
+    let only = pattern.only()?;
+    let moved = |way: &Way| way.side(job).is_some_and(|side| side.io_bytes > 0);
+    let other = Way::ONE.into_iter().filter(|way| *way != only).find(moved)?;
+    let bytes = other.side(job)?.io_bytes;
+    Some(format!("rw={}, but {bytes} bytes are of the direction {}", pattern.name, other.word()))
+}
+
+fn other_block(job: &Job, options: Asked<'_>, way: Way) -> Option<String> {
+    // A trim may have several ranges.
+    let side = way.side(job).filter(|side| side.io_bytes > 0 && way != Way::Trim)?;
+    let (block, ios) = (block(options, way)?, side.total_ios.filter(|ios| *ios > 0)?);
+    let (bytes, asked) = (side.io_bytes as f64, ios as f64 * block as f64);
+    let short = (1 + side.short_ios + side.drop_ios) as f64 * block as f64;
+    let off = (bytes - asked).abs() > short.max(1e-3 * asked);
+    off.then(|| {
+        let each = bytes / ios as f64;
+        format!("blocks of {block} bytes, but {ios} I/Os moved {each:.0} bytes each")
+    })
+}
+
+/// fio draws which I/Os read: of many, a share as asked for.
+fn other_share(job: &Job, options: Asked<'_>, pattern: Pattern) -> Option<String> {
+    if !pattern.mixes_reads() || pacing(options).is_some() {
+        return None;
+    }
+    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).map_or(0.0, |n| n as f64);
+    let (read, written) = (ios(Way::Read), ios(Way::Write));
+    let (asked, seen) = (reads(options)?, 100.0 * read / (read + written));
+    let off = read + written >= MANY && (seen - asked as f64).abs() > DRAWN;
+    off.then(|| format!("{asked} % were to be reads, but {seen:.0} % are"))
+}
+
+/// A job that nothing else ends is done with its files after so many bytes.
+fn more_bytes(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+    let asked = amount(options)? as f64 * threads as f64;
+    let of = |way: Way| way.side(job).map_or(0.0, |side| side.io_bytes as f64);
+    let moved: f64 = Way::ONE.into_iter().map(of).sum();
+    // What is trimmed may be written, too.
+    let more = moved > asked * (1.0 + ROUNDED) && of(Way::Trim) == 0.0;
+    more.then(|| format!("size x loops x processes is {asked:.0} bytes, but {moved:.0} were moved"))
+}
+
+/// Little's law: rate x mean latency is what was in flight.
+fn more_in_flight(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+    let allowed = threads as f64 * depth(options)? as f64;
+    let seconds = runtime(job) as f64 / 1e3;
+    let waited = |side: &Side| {
+        let times = side.lat_ns.as_ref().or(side.clat_ns.as_ref())?;
+        Some(side.total_ios? as f64 * times.mean / 1e9)
+    };
+    let waited: f64 = Way::ONE.into_iter().filter_map(|way| waited(way.side(job)?)).sum();
+    let seen = waited / seconds;
+    let more = is_quantity(seen) && seen > MORE_IN_FLIGHT * allowed && runtime(job) >= TELLING_MS;
+    more.then(|| {
+        format!("rate x mean latency is {seen:.1} I/Os in flight, with {allowed:.0} allowed")
+    })
+}
+
+/// What in a direction contradicts its bytes and its time: both are printed as rates, too.
+pub(super) fn other_rate(side: &Side) -> Option<String> {
+    let seconds = side.runtime as f64 / 1e3;
+    let off = |printed: f64, least: f64, most: f64| {
+        let (least, most) = (least * (1.0 - ROUNDED) - 1.0, most * (1.0 + ROUNDED) + 1.0);
+        !(least..=most).contains(&printed)
+    };
+    let rate = side.io_bytes as f64 / seconds;
+    if let Some(printed) = side.bw_bytes.filter(|printed| off(*printed as f64, rate, rate)) {
+        return Some(format!("bw_bytes is {printed}, but io_bytes over runtime is {rate:.0}"));
+    }
+    let ios = side.total_ios? as f64;
+    // fio leaves out what it takes for short.
+    let left = ios - (side.short_ios + side.drop_ios) as f64;
+    let printed = side.iops.filter(|iops| off(*iops, left / seconds, ios / seconds))?;
+    Some(format!("iops is {printed:.0}, but total_ios over runtime is {:.0}", ios / seconds))
+}
