@@ -24,6 +24,7 @@ mod lmbench;
 mod malformed;
 mod netperf;
 mod network;
+mod nuttcp;
 mod place;
 mod program;
 mod rated;
@@ -161,6 +162,7 @@ pub const ALL: &[&dyn Tool] = &[
     &iperf3::Iperf3,
     &iperf::Iperf,
     &netperf::Netperf,
+    &nuttcp::Nuttcp,
     &sockperf::Sockperf,
 ];
 
