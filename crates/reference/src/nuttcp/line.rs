@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::Datagrams;
 
 use crate::Malformed;
-use crate::text::{need, wrong_if};
+use crate::text::{Printed, need, wrong_if};
 
 /// Which end a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,25 +172,6 @@ fn values(text: &str) -> BTreeMap<&str, &str> {
     found
 }
 
-/// A number as it is printed, and by how much it may be rounded.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Printed {
-    pub(super) value: f64,
-    pub(super) half: f64,
-}
-
-impl Printed {
-    fn parse(word: &str, at: usize) -> Result<Self, Malformed> {
-        let decimals = word.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(9));
-        let half = 0.5 * 10.0_f64.powi(-(decimals as i32));
-        Ok(Self { value: crate::text::number(word, at)?, half })
-    }
-
-    fn relative(self) -> f64 {
-        self.half / self.value
-    }
-}
-
 /// What was moved in which time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Amount {
@@ -215,11 +196,9 @@ impl Amount {
     pub(super) fn seconds(&self) -> Result<(f64, bool), Malformed> {
         let nothing = self.megabytes.value == 0.0 || self.rate.value == 0.0;
         wrong_if(nothing, self.at, "no byte arrived")?;
-        let seconds = self.bytes() * 8.0 / (self.rate.value * 1e6);
-        let off = (seconds - self.seconds.value).abs();
-        let rounded = seconds * (self.megabytes.relative() + self.rate.relative());
-        if off <= 1.01 * (self.seconds.half + rounded) {
-            return Ok((seconds, true));
+        let seconds = self.megabytes.times(MEGABYTE * 8.0).over(self.rate.times(1e6));
+        if seconds.agrees(self.seconds, 0.0) {
+            return Ok((seconds.value, true));
         }
         wrong_if(self.seconds.value == 0.0, self.at, "the time is zero")?;
         Ok((self.seconds.value, false))
