@@ -252,8 +252,8 @@ impl Run {
             _ => (transmitter, receiver),
         };
         NetworkTraffic {
-            sent_bytes: sent.round() as u64,
-            received_bytes: bytes.round() as u64,
+            sent_bytes: sent.ceil() as u64,
+            received_bytes: bytes.ceil() as u64,
             datagrams: self.datagrams,
             client,
             server,

@@ -17,6 +17,8 @@ fn a_megabyte_is_binary_and_the_rate_has_the_digits_of_the_time() {
     let t = &only(&Nuttcp, text("8.2.2-tcp")).trials[0];
     assert!(near(t.value, 26_482_692_300.0) && near(t.work, 3159.8021 * 8.0 * 1_048_576.0));
     assert!((t.seconds - 1.0).abs() < 0.005 && t.seconds != 1.0);
+    let counted = t.network.as_ref().unwrap().received_bytes as f64;
+    assert!((0.0..8.0).contains(&(counted * 8.0 - t.work)), "no more is claimed than counted");
 }
 
 #[test]
