@@ -27,6 +27,7 @@ mod network;
 mod nuttcp;
 mod place;
 mod program;
+mod qperf;
 mod rated;
 mod runner;
 mod sockperf;
@@ -163,6 +164,7 @@ pub const ALL: &[&dyn Tool] = &[
     &iperf::Iperf,
     &netperf::Netperf,
     &nuttcp::Nuttcp,
+    &qperf::Qperf,
     &sockperf::Sockperf,
 ];
 
