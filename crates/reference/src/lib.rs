@@ -163,9 +163,9 @@ pub const ALL: &[&dyn Tool] = &[
     &iperf3::Iperf3,
     &iperf::Iperf,
     &netperf::Netperf,
+    &sockperf::Sockperf,
     &nuttcp::Nuttcp,
     &qperf::Qperf,
-    &sockperf::Sockperf,
 ];
 
 /// The tool of that name.
