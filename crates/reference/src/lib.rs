@@ -25,9 +25,11 @@ mod lmbench;
 mod malformed;
 mod netperf;
 mod network;
+mod nuttcp;
 mod place;
 mod prefixes;
 mod program;
+mod qperf;
 mod rated;
 mod runner;
 mod sockperf;
@@ -164,6 +166,8 @@ pub const ALL: &[&dyn Tool] = &[
     &iperf::Iperf,
     &netperf::Netperf,
     &sockperf::Sockperf,
+    &nuttcp::Nuttcp,
+    &qperf::Qperf,
 ];
 
 /// The tool of that name.

@@ -79,6 +79,39 @@ pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
     numbers.next().flatten().zip(numbers.next().flatten())
 }
 
+/// A number as it is printed, and by how much it may be rounded: half a unit of its last digit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printed {
+    pub(crate) value: f64,
+    pub(crate) half: f64,
+}
+
+impl Printed {
+    /// Of a word that is not negative, of the line with that number.
+    pub(crate) fn parse(word: &str, line: usize) -> Result<Self, Malformed> {
+        let decimals = word.split_once('.').map_or(0, |(_, decimals)| decimals.len().min(300));
+        let half = 0.5 * 10_f64.powi(-(decimals as i32));
+        Ok(Self { value: number(word, line)?, half })
+    }
+
+    /// The same in another unit.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, half: self.half * factor }
+    }
+
+    /// Its ratio to another that is not zero.
+    pub(crate) fn over(self, other: Self) -> Self {
+        let value = self.value / other.value;
+        Self { value, half: (self.half + value * other.half) / other.value }
+    }
+
+    /// Whether both may be the same number, but for that share of it.
+    pub(crate) fn agrees(self, other: Self, share: f64) -> bool {
+        let off = (self.value - other.value).abs();
+        off <= 1.01 * (self.half + other.half) + share * self.value.max(other.value)
+    }
+}
+
 /// What a report says after colons, by what it says before them, each with its line.
 #[derive(Default)]
 pub(crate) struct Labels<'a> {
@@ -157,5 +190,21 @@ mod tests {
         ] {
             assert_eq!(seconds_of_date(date), seconds, "{date}");
         }
+    }
+
+    #[test]
+    fn numbers_agree_within_their_digits() {
+        let agrees = |megabytes, seconds, rate| {
+            let [megabytes, seconds, rate] =
+                [megabytes, seconds, rate].map(|word| Printed::parse(word, 1).unwrap());
+            let follows = megabytes.over(seconds).agrees(rate, 0.0);
+            assert_eq!(follows, megabytes.times(8.0).over(seconds).agrees(rate.times(8.0), 0.0));
+            follows
+        };
+        assert!(agrees("100", "3", "33.3") && agrees("100.0", "3.00", "33.3"));
+        assert!(agrees("100.0", "3.0", "33.9"), "3.0 may be 2.95");
+        assert!(!agrees("100.0", "3.00", "33.9") && !agrees("100.0", "3.00", "34.9"));
+        let [a, b] = ["100.00", "101.00"].map(|word| Printed::parse(word, 1).unwrap());
+        assert!(a.agrees(b, 0.01) && !a.agrees(b, 0.009));
     }
 }

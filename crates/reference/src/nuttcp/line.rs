@@ -1,0 +1,213 @@
+//! One line of nuttcp's output, for people or of key=value pairs (-fparse).
+
+use std::collections::BTreeMap;
+
+use proofmark_model::Datagrams;
+
+use crate::Malformed;
+use crate::text::{Printed, need, wrong_if};
+
+/// Which end a line is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Transmitter,
+    Receiver,
+}
+
+/// What a line says.
+pub(super) struct Line<'a> {
+    pub(super) at: usize,
+    /// The end that a line of -v is of.
+    pub(super) end: Option<End>,
+    /// The identifier of the run (-I).
+    pub(super) label: &'a str,
+    /// What follows the end and the label.
+    pub(super) text: &'a str,
+    /// What is measured, as words, by the keys of -fparse.
+    values: BTreeMap<&'a str, &'a str>,
+}
+
+/// What is before a unit, by the keys of -fparse.
+const UNITS: [(&str, &str); 9] = [
+    ("MB", MEGABYTES),
+    ("sec", SECONDS),
+    // in 1.00 real seconds
+    ("real", SECONDS),
+    ("Mbps", RATE),
+    ("%TX", "tx_cpu"),
+    ("%RX", "rx_cpu"),
+    ("%loss", "data_loss"),
+    ("~%loss", "data_loss"),
+    ("retrans", "retrans"),
+];
+const MEGABYTES: &str = "megabytes";
+const SECONDS: &str = "real_seconds";
+const RATE: &str = "rate_Mbps";
+
+/// Words of a line that are looked at.
+const WORDS: usize = 60;
+
+impl<'a> Line<'a> {
+    /// A line of nuttcp; `None` if it is none.
+    pub(super) fn parse(line: &'a str, at: usize) -> Option<Self> {
+        let line = line.trim();
+        if let Some(rest) = line.strip_prefix("nuttcp-") {
+            let (end, text) = rest.split_once(": ")?;
+            let label = end.get(1..)?;
+            let end = match end.get(..1)? {
+                "t" => End::Transmitter,
+                "r" => End::Receiver,
+                _ => return None,
+            };
+            let label = label.strip_prefix('-').unwrap_or("");
+            return Some(Self { at, end: Some(end), label, text, values: values(text) });
+        }
+        let amount = |text: &str| text.starts_with("megabytes=") || is_brief(text);
+        let (label, text) = match line.split_once(": ") {
+            Some((label, text)) if is_label(label) => (label, text.trim_start()),
+            _ => ("", line),
+        };
+        let found = Self { at, end: None, label, text, values: values(text) };
+        let whole = [MEGABYTES, SECONDS, RATE].iter().all(|key| found.get(key).is_some());
+        (amount(text) && whole).then_some(found)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&'a str> {
+        self.values.get(key).copied()
+    }
+
+    /// A number that is not negative, if the line has one of that name.
+    pub(super) fn number(&self, key: &str) -> Result<Option<f64>, Malformed> {
+        self.get(key).map(|word| crate::text::number(word, self.at)).transpose()
+    }
+
+    pub(super) fn whole(&self, key: &str) -> Result<Option<u64>, Malformed> {
+        self.get(key).map(|word| crate::text::whole(word, self.at)).transpose()
+    }
+
+    /// What was moved in which time, where the line says it.
+    pub(super) fn amount(&self) -> Result<Option<Amount>, Malformed> {
+        let all = [MEGABYTES, SECONDS, RATE].map(|key| self.get(key));
+        let [Some(megabytes), Some(seconds), Some(rate)] = all else { return Ok(None) };
+        let megabytes = Printed::parse(megabytes, self.at)?;
+        let seconds = Printed::parse(seconds, self.at)?;
+        let rate = Printed::parse(rate, self.at)?;
+        Ok(Some(Amount { at: self.at, megabytes, seconds, rate }))
+    }
+
+    /// Datagrams sent and received: of lost ones there may be less than none.
+    pub(super) fn datagrams(&self) -> Result<Option<Datagrams>, Malformed> {
+        let Some((lost, all)) = self.get("drop").zip(self.get("pkt")) else { return Ok(None) };
+        let sent = crate::text::whole(all, self.at)?;
+        let received = lost.parse::<i64>().ok().map(|lost| i128::from(sent) - i128::from(lost));
+        let received = received.and_then(|count| u64::try_from(count).ok());
+        let received = need(received, self.at, "the datagrams lost are no number up to all")?;
+        Ok(Some(Datagrams { sent, received, ..Datagrams::default() }))
+    }
+
+    /// Whether it is of the whole run, and not of an interval.
+    pub(super) fn is_total(&self) -> bool {
+        self.get("tx_cpu").is_some() || self.get("rx_cpu").is_some()
+    }
+}
+
+/// What nuttcp puts before a line (-I), and not another program.
+fn is_label(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
+    text.chars().all(is_part) && !text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// `874.37 MB /   1.00 sec = ...`
+fn is_brief(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    words.next().is_some_and(is_number) && words.next() == Some("MB") && words.next() == Some("/")
+}
+
+fn is_number(word: &str) -> bool {
+    word.parse::<f64>().is_ok()
+}
+
+/// The first value of each key; what follows `Tot:` is of the run so far.
+fn values(text: &str) -> BTreeMap<&str, &str> {
+    let mut found = BTreeMap::new();
+    let (mut before, mut last, mut by_transmitter, mut named) = ("", "", false, "");
+    // Lines of CPU seconds say the bytes once more.
+    if text.contains("CPU seconds") || text.contains("cpu_seconds=") {
+        return found;
+    }
+    for word in text.split_whitespace().take(WORDS).map(|word| word.trim_end_matches(',')) {
+        if word == "Tot:" {
+            break;
+        }
+        if let Some((key, value)) =
+            word.split_once('=').filter(|(k, v)| !k.is_empty() && !v.is_empty())
+        {
+            found.entry(if key == "real_sec" { SECONDS } else { key }).or_insert(value);
+        } else if let Some((_, key)) = UNITS.into_iter().find(|(unit, _)| *unit == word) {
+            if is_number(last) {
+                let key = if key == MEGABYTES && by_transmitter { "tx_megabytes" } else { key };
+                found.entry(key).or_insert(last);
+            }
+        } else if matches!(word, "drop/pkt" | "~drop/pkt") {
+            found.entry("drop").or_insert(before);
+            found.entry("pkt").or_insert(last);
+        } else if matches!(word, "tcp" | "udp") {
+            found.entry("mode").or_insert(word);
+        } else if let Some(number) = word.strip_suffix('%').filter(|word| is_number(word)) {
+            let of = if text.contains("user ") { "cpu" } else { "data_loss" };
+            found.entry(of).or_insert(number);
+        } else if is_number(word) {
+            if named == "retrans =" {
+                found.entry("retrans").or_insert(word);
+            }
+            (before, last) = (last, word);
+        }
+        by_transmitter |= word == "Trans:";
+        named = match (word, named) {
+            ("retrans", _) => "retrans",
+            ("=", "retrans") => "retrans =",
+            _ => "",
+        };
+    }
+    found
+}
+
+/// What was moved in which time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Amount {
+    pub(super) at: usize,
+    pub(super) megabytes: Printed,
+    seconds: Printed,
+    rate: Printed,
+}
+
+impl Amount {
+    pub(super) fn bytes(&self) -> f64 {
+        self.megabytes.value * MEGABYTE
+    }
+
+    /// By how many bytes the amount may be rounded.
+    pub(super) fn rounding(&self) -> f64 {
+        self.megabytes.half * MEGABYTE
+    }
+
+    /// The time, and whether the amount, the time and the rate agree: of those that do the rate
+    /// shows the time with more digits.
+    pub(super) fn seconds(&self) -> Result<(f64, bool), Malformed> {
+        let nothing = self.megabytes.value == 0.0 || self.rate.value == 0.0;
+        wrong_if(nothing, self.at, "no byte arrived")?;
+        let seconds = self.megabytes.times(MEGABYTE * 8.0).over(self.rate.times(1e6));
+        if seconds.agrees(self.seconds, 0.0) {
+            return Ok((seconds.value, true));
+        }
+        wrong_if(self.seconds.value == 0.0, self.at, "the time is zero")?;
+        Ok((self.seconds.value, false))
+    }
+
+    pub(super) fn printed_seconds(&self) -> f64 {
+        self.seconds.value
+    }
+}
+
+/// Bytes of the MB that nuttcp prints.
+pub(super) const MEGABYTE: f64 = 1_048_576.0;

@@ -1,0 +1,151 @@
+//! nuttcp: the one line that its client prints, and the lines of both ends (`-v`), each also as pairs
+//! of key and value (`-fparse`).
+
+mod line;
+mod run;
+mod runner;
+
+use proofmark_model::{Finding, Printed, Severity};
+
+use crate::text::each_line;
+use crate::{Description, Figure, Malformed, Output, Tool, same_work};
+use line::Line;
+use run::Run;
+
+pub(crate) struct Nuttcp;
+
+impl Tool for Nuttcp {
+    fn description(&self) -> &Description {
+        &Description {
+            id: "nuttcp",
+            printed: Printed::Mean,
+            title: "nuttcp (Bill Fink and Rob Scott)",
+            package: "Debian: nuttcp",
+            same_work: const {
+                &[same_work(TCP, "network.tcp.stream"), same_work(UDP, "network.udp.stream")]
+            },
+            about: "Reads what the client prints: its one line, or the lines of both ends (-v), each \
+                    also with -fparse, TCP and UDP, -r, -N, -I. Lines of intervals (-i) are no \
+                    trials; they are compared with the total. Runs of a file that have the same \
+                    parameters are trials of one figure. MB is 2^20 bytes, Mbps is decimal. The rate \
+                    is the receiver's: the payload that it read over its time. UDP figures also have \
+                    the datagrams sent and received. The CPU time of both ends follows from their \
+                    share of one CPU; the transmitter's is left out where it may have been paced, \
+                    since nuttcp polls meanwhile. The one line does not say which end the client \
+                    was: it counts as the transmitter. Only -v has the size of a block, the streams, \
+                    the direction and a pace (-R). Of TCP with a pace the figure is \
+                    nuttcp.tcp.paced. What only a transmitter counted is nuttcp.tcp.sent or \
+                    nuttcp.udp.sent.",
+        }
+    }
+
+    fn recognises(&self, text: &str) -> bool {
+        // Both begin each line of an end with its name: ttcp's is another.
+        text.lines().any(|line| Line::parse(line, 1).is_some())
+    }
+
+    fn read(&self, text: &str) -> Result<Output, Malformed> {
+        let mut runs = Runs::default();
+        let last = each_line(text, |at, line| match Line::parse(line, at) {
+            Some(line) => runs.take(&line),
+            None => Ok(()),
+        })?;
+        runs.output(last)
+    }
+}
+
+/// Its tests, by what the receiver counted.
+const TCP: &str = "TCP";
+const UDP: &str = "UDP";
+
+/// The runs of a text.
+#[derive(Default)]
+struct Runs {
+    version: Option<String>,
+    open: Run,
+    figures: Vec<Figure>,
+    /// What runs said that have no figure.
+    left: Vec<Said>,
+}
+
+/// What nuttcp itself says of a run.
+#[derive(Debug, Clone, PartialEq)]
+struct Said {
+    at: usize,
+    is_error: bool,
+    /// Whether the lines of the run's ends had begun.
+    is_within: bool,
+    words: String,
+}
+
+impl Said {
+    /// `nuttcp-t: Warning: ...`, `nuttcp-r: v6.1.2: Error: ...`, `nuttcp-t: Warning="..."`
+    fn parse(line: &Line) -> Option<Self> {
+        const MARKS: [&str; 4] = ["Error: ", "Warning: ", "Warning=", "Info: "];
+        /// Characters that are kept.
+        const MOST: usize = 200;
+        let text = line.end.map(|_| line.text)?;
+        let text = match text.split_once(": ") {
+            Some((version, rest)) if is_version(version) => rest,
+            _ => text,
+        };
+        let (mark, words) =
+            MARKS.into_iter().find_map(|mark| Some((mark, text.strip_prefix(mark)?)))?;
+        let words = words.trim_matches('"').chars().take(MOST).collect();
+        Some(Self { at: line.at, is_error: mark == MARKS[0], is_within: false, words })
+    }
+
+    /// As a finding of a figure: what ended a run ended another than the figure's.
+    fn finding(&self) -> Finding {
+        let (severity, kind) = match (self.is_error, self.is_within) {
+            (false, _) => (Severity::Note, "a warning"),
+            (true, true) => (Severity::Suspect, "an error"),
+            (true, false) => (Severity::Note, "an error, of a run without a result"),
+        };
+        let message = format!("nuttcp printed {kind}: {}", self.words);
+        Finding::new("tool_warning", severity, message, "remove its cause and repeat the run")
+    }
+}
+
+fn is_version(word: &str) -> bool {
+    word.strip_prefix('v').is_some_and(|v| v.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+impl Runs {
+    fn take(&mut self, line: &Line) -> Result<(), Malformed> {
+        if self.open.ends_before(line) {
+            self.finish(line.at)?;
+        }
+        self.open.take(line)
+    }
+
+    /// Ends the open run.
+    fn finish(&mut self, at: usize) -> Result<(), Malformed> {
+        let run = std::mem::take(&mut self.open);
+        self.version = self.version.take().or_else(|| run.version.clone());
+        match run.figure(at)? {
+            Ok(figure) => self.figures.push(figure),
+            Err(said) => self.left.extend(said),
+        }
+        Ok(())
+    }
+
+    fn output(mut self, last: usize) -> Result<Output, Malformed> {
+        self.finish(last)?;
+        let Some(figure) = self.figures.last_mut() else {
+            let error = self.left.iter().find(|said| said.is_error);
+            return Err(error.map_or_else(
+                || Malformed::at(last, "no amount: the run did not end"),
+                |said| {
+                    let words = Malformed::excerpt(&said.words);
+                    Malformed::at(said.at, format!("nuttcp ended with an error: {words}"))
+                },
+            ));
+        };
+        figure.findings.extend(self.left.iter().map(Said::finding));
+        Ok(Output { version: self.version, figures: self.figures, ..Output::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

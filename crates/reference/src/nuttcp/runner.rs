@@ -1,0 +1,141 @@
+//! How nuttcp is run.
+
+use std::net::TcpListener;
+
+use proofmark_model::{Direction, UDP_BUFFER};
+
+use super::{Nuttcp, TCP, UDP};
+use crate::network::{HERE, Length, Parameters, find_figure};
+use crate::text::words;
+use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
+
+/// Datagrams of up to 4 bytes are its marks.
+const DATAGRAM: std::ops::RangeInclusive<u64> = 5..=65_507;
+/// Seconds that it takes to end a run of UDP, asleep.
+const UDP_END: f64 = 2.5;
+
+impl ReferenceRunner for Nuttcp {
+    fn installed(&self) -> Option<Installed> {
+        Installed::on_path(&["nuttcp"], "-V")
+    }
+
+    fn counts(&self, test: &str) -> Option<&'static str> {
+        match test {
+            TCP => Some(
+                "payload that the receiver read until the sender had closed, over the receiver's \
+                 time, of a connection made for it",
+            ),
+            UDP => Some("payload of the datagrams that came, over the receiver's time"),
+            _ => None,
+        }
+    }
+
+    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
+        let udp = task.test == UDP;
+        let parameters = Parameters::read(task)?;
+        refuse_if(parameters.direction == Direction::Both, "it sends one way")?;
+        refuse_if(parameters.connections() > 1, "one thread of it serves all streams")?;
+        refuse_if(parameters.congestion.is_some(), "it has no option for the congestion control")?;
+        let fits = !udp || DATAGRAM.contains(&parameters.block);
+        refuse_if(!fits, "its datagrams carry 5 B to 65,507 B")?;
+        let data = data_port(task.port);
+        let mut line = format!("-v -P {} -p {data} -l {}", task.port, parameters.block);
+        if parameters.direction == Direction::Reverse {
+            line += " -r";
+        }
+        line += &match parameters.length()? {
+            Length::Bytes(bytes) => format!(" -n {}", bytes.div_ceil(parameters.block)),
+            Length::Seconds(seconds) => format!(" -T {seconds:.3}"),
+        };
+        if udp {
+            line += &format!(" -u -R {}", pace(parameters.rate_each())?);
+        }
+        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
+            line += &format!(" -w {bytes}b");
+        }
+        if parameters.no_delay {
+            line += " -D";
+        }
+        // It neither goes into the background nor serves a second run.
+        let server = format!("-1 --nofork -P {}", task.port);
+        Ok(Invocation {
+            arguments: words(&format!("{line} {HERE}")),
+            server: Some((installed.program.clone(), words(&server))),
+            ..Invocation::default()
+        })
+    }
+
+    fn takes(&self, task: &Task) -> f64 {
+        task.seconds + if task.test == UDP { UDP_END } else { 0.5 }
+    }
+
+    fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
+        find_figure(task, output.figures, &[task.test])
+    }
+}
+
+/// A port for the bytes, which may not be the control connection's.
+fn data_port(control: u16) -> u16 {
+    let is_free = |port: &u16| TcpListener::bind((HERE, *port)).is_ok();
+    let mut next = (1..=20).filter_map(|n| control.checked_add(n));
+    next.find(is_free).unwrap_or(control ^ 1)
+}
+
+/// Its pace takes whole kbit/s.
+fn pace(bits: Option<u64>) -> Result<String, String> {
+    let Some(bits) = bits else { return Ok("u".to_owned()) };
+    refuse_if(bits % 1000 != 0, "it paces by whole kbit/s")?;
+    Ok((bits / 1000).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::testing::{tcp, udp, with_task};
+    use crate::testing::does;
+
+    #[test]
+    fn as_much_as_our_trial_or_why_not() {
+        let rows = [
+            (
+                TCP,
+                "",
+                Ok(
+                    "-v -P 5201 -p ..-l 65536 -n 3663 127.0.0.1 | /usr/bin/tool -1 --nofork -P 5201 (Tcp)",
+                ),
+            ),
+            (
+                TCP,
+                "direction=reverse no_delay=on socket_buffer=1000",
+                Ok(".. -r -n 3663 -w 1000b -D 127.0.0.1 | .."),
+            ),
+            (TCP, "direction=both", Err("it sends one way")),
+            (TCP, "streams=2", Err("one thread of it..")),
+            (TCP, "congestion=reno", Err("..congestion control")),
+            (TCP, "path=peer", Err("..server on the peer")),
+        ];
+        with_task("", &tcp(), |task| does(&Nuttcp, "8.2.2", task, &rows));
+        let rows = [
+            (UDP, "", Ok(".. -n 3664 -u -R u -w 4194304b 127.0.0.1 | ..")),
+            (UDP, "rate=300m", Err("..whole kbit/s")),
+            (UDP, "rate=300000000", Ok(".. -u -R 300000 ..")),
+            (UDP, "block_size=4", Err("..5 B to..")),
+            (UDP, "block_size=65508", Err("..5 B to..")),
+        ];
+        with_task("", &udp(), |task| {
+            does(&Nuttcp, "8.2.2", task, &rows);
+            let few = Task { work: 8e6, ..*task };
+            does(&Nuttcp, "8.2.2", &few, &[(UDP, "", Ok(".. -T 0.100 -u .."))]);
+        });
+        assert_eq!(Nuttcp.counts("TCP.paced"), None);
+    }
+
+    #[test]
+    fn the_bytes_have_a_port_of_their_own() {
+        let taken = TcpListener::bind((HERE, 0)).unwrap();
+        let port = taken.local_addr().unwrap().port();
+        let data = data_port(port - 1);
+        assert!(data != port - 1 && data != port);
+        assert_ne!(data_port(u16::MAX), u16::MAX);
+    }
+}
