@@ -76,7 +76,7 @@ pub(crate) fn read<'t>(
 /// How much of a line is a prefix; `None` if it has none of that kind.
 type Prefix = fn(&str) -> Option<usize>;
 
-const PREFIXES: &[Prefix] = &[tag, bracketed, time, syslog, column, rank];
+const PREFIXES: &[Prefix] = &[tag, bracketed, time, syslog, column, rank, mail];
 
 /// Depths of indentation that are tried.
 const DEPTHS: usize = 8;
@@ -173,6 +173,16 @@ fn rank(line: &str) -> Option<usize> {
     is_number.then(|| and_space(line, line.len() - rest.len())).flatten()
 }
 
+/// `> ` and `> > ` of mails that quote one.
+fn mail(line: &str) -> Option<usize> {
+    let (mut at, mut quoted) = (0, line);
+    while let Some(rest) = quoted.strip_prefix('>') {
+        at = and_space(line, line.len() - rest.len())?;
+        quoted = line.get(at..)?;
+    }
+    (at > 0).then_some(at)
+}
+
 /// A line of a list in JSON, as Ansible prints `stdout_lines`.
 fn quoted(line: &str) -> Option<String> {
     let line = line.trim();
@@ -230,6 +240,9 @@ mod tests {
             "Jan  2 03:04:05 node1 hpl[77]: ",
             "hpl-1  | ",
             "3: ",
+            "> ",
+            "> > ",
+            ">> ",
             "        ",
             "\t",
             "2024-01-02T03:04:05.678Z [1,0]<stdout>:",
