@@ -47,6 +47,10 @@ const FORMATS: &[Format] = &[
         instead: Some("run iperf3's client with -J"),
         ..format("iperf3's text", &["[ ID] Interval", " sender"])
     },
+    Format {
+        instead: Some("give all that iperf prints, or run iperf3 with -J"),
+        ..format("a part of iperf's text", &[" sec ", "Bytes", "bits/sec"])
+    },
     format("bonnie++'s table", &["Sequential Output", "Sequential Input"]),
     format("stress-ng's output", &["stress-ng: info:"]),
     Format {
@@ -109,6 +113,7 @@ mod tests {
                 "[  5] local ::1 port 1 connected to ::1 port 2\n[ ID] Interval  Transfer",
                 "client with -J",
             ),
+            ("[  3]  0.0-10.0 sec  1.10 GBytes   943 Mbits/sec", "give all that iperf prints"),
             (
                 "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.1 s",
                 "dd's",

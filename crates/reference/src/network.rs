@@ -106,6 +106,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_tools_printed_agrees_with_itself() {
+        let mut read = 0;
+        for (folder, path) in crate::captured::folders() {
+            let Some(tool) =
+                ["iperf", "iperf3", "netperf", "sockperf"].iter().find(|t| **t == folder)
+            else {
+                continue;
+            };
+            for (name, text) in crate::captured::outputs(&path) {
+                let output = crate::find(tool).unwrap().parse(&text).unwrap_or_default();
+                let findings = output.figures.iter().flat_map(|f| &f.findings);
+                let differ: Vec<_> = findings.filter(|f| f.check == "two_accounts").collect();
+                assert!(differ.is_empty(), "{folder}/{name}: {differ:?}");
+                read += output.figures.len();
+            }
+        }
+        assert!(read > 60, "{read}");
+    }
+
+    #[test]
     fn only_an_address_of_its_own_is_loopback() {
         let path = |client, server| {
             with_path(Params::default(), client, server).text("path").map(str::to_owned)

@@ -20,7 +20,7 @@ const PREFIXES: &[(Prefix, bool)] = &[
     (column, true),
     (rank, true),
     (host, true),
-    (quote, false),
+    (mail, false),
 ];
 
 /// Depths of indentation that are tried.
@@ -189,10 +189,14 @@ fn host(line: &str) -> Option<usize> {
 /// Bytes of the name of a host or a run.
 const LONGEST_NAME: usize = 64;
 
-/// `> ` of a mail or an answer.
-fn quote(line: &str) -> Option<usize> {
-    let rest = line.strip_prefix('>')?;
-    and_space(line, line.len() - rest.len())
+/// `> ` and `> > ` of mails that quote one.
+fn mail(line: &str) -> Option<usize> {
+    let (mut at, mut quoted) = (0, line);
+    while let Some(rest) = quoted.strip_prefix('>') {
+        at = and_space(line, line.len() - rest.len())?;
+        quoted = line.get(at..)?;
+    }
+    (at > 0).then_some(at)
 }
 
 /// A line of a list in JSON, as Ansible prints `stdout_lines`.

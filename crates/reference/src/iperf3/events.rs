@@ -9,7 +9,8 @@ use crate::documents::Document;
 /// too (`--json-stream-full-output`): it counts once.
 pub(super) fn together(all: Vec<Document<Value>>) -> Result<Vec<Document<Value>>, Malformed> {
     let mut runs: Vec<Document<Value>> = Vec::new();
-    let (mut open, mut streamed): (Option<(Map<String, Value>, usize)>, Value) = Default::default();
+    let mut open: Option<(Map<String, Value>, usize)> = None;
+    let mut streamed = Value::Null;
     for mut document in all {
         let Some(event) = event(&mut document.value) else {
             if streamed.is_null() || cookie(&document.value) != Some(&streamed) {
