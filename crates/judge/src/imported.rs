@@ -33,8 +33,8 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     (
         "not_durable",
-        "repeat it with a flush in the timed part (fio: --end_fsync=1, or --fdatasync=1 for each \
-         write; IOzone: -e; sysbench: --file-fsync-end=on)",
+        "repeat it with direct I/O and a flush in the timed part that covers all writes (fio: \
+         --direct=1 and --end_fsync=1; IOzone: -I -e; sysbench: --file-extra-flags=direct)",
     ),
     ("one_machine", "to measure a network, run the tool's server on another machine"),
     (

@@ -5,7 +5,7 @@ use proofmark_model::{
     BlockDevice, FileState, Finding, Flush, Measurement, Severity, Storage, StorageKind, Trial,
 };
 
-use super::{Check, Class, Examine, percent};
+use super::{Check, Class, Examine};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
@@ -168,9 +168,8 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     if let Some(times) = times_overwritten(m) {
         let message = format!(
-            "buffered writes of {times:.1} times the size of the file, with one flush at the end: at \
-             most {} had to reach the device",
-            percent(1.0 / times)
+            "buffered writes of {times:.1} times the size of the file, with one flush at the end: only 1 \
+             byte in {times:.1} had to reach the device"
         );
         let advice = "write the file once for each flush, or use direct I/O";
         return Some(NOT_DURABLE.invalid(message, advice).with("times_written", times));
