@@ -90,6 +90,10 @@ fn phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
             format!("{} {name}", format_count(*v))
         }
         (Param::Int(v), _) => format!("{spoken} {}", format_count(*v)),
+        // An option of a tool's: `fsync 16`.
+        (Param::Text(word), _) if word.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{spoken} {word}")
+        }
         (Param::Text(word), Some(_)) => format!("{word} {spoken}"),
         (Param::Text(word), None) => word.clone(),
         (Param::Flag(_), _) => format!("{spoken} {value}"),

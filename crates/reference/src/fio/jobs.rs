@@ -6,6 +6,7 @@ use proofmark_model::{
     DeviceTraffic, FileState, Finding, Latency, Params, Severity, Subsystem, Timestamp, Trial, Unit,
 };
 
+use super::Fio;
 use super::accounts::other_rate;
 use super::json::{Job, Report, Side};
 use super::medium::no_disk;
@@ -17,7 +18,7 @@ use super::times::latency;
 use super::verification::{self, Counters, counters};
 use super::version::bare;
 use super::works::{Work, works};
-use crate::{Figure, Malformed, Output};
+use crate::{Figure, Malformed, Output, Tool};
 
 /// What a report holds that begins on that line; without figures where [`nothing`] says why.
 pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> {
@@ -219,11 +220,21 @@ impl Work<'_> {
             _ => (way.word().to_owned(), false, Params::default()),
         };
         if self.is_flush(way) {
-            params = params.with("latency", "flush");
+            params = params.with("latency", "flush latency");
         }
         let name = Malformed::excerpt(self.name());
         let name = if self.contradiction.is_some() { format!("{name} and others") } else { name };
-        let title = format!("{name}: {}", test.replace('.', " "));
+        let mut title = test.replace('.', " ");
+        let is_workload = Fio.description().same_work.iter().any(|same| same.test == test);
+        if comparable && is_workload {
+            // A workload has its own title; this one tells jobs on other files from repetitions.
+            let places = ["filename", "directory"];
+            let place = places.into_iter().find_map(|name| self.options?.get(name));
+            title = [name.as_str(), &title, place.unwrap_or_default()].join(" ").trim().to_owned();
+        } else if !name.is_empty() {
+            // What is no workload is called after the test, of whatever job.
+            params = params.with("job", name.as_str());
+        }
         let what = (Subsystem::Disk, Unit::BytePerSecond);
         let findings = self.findings(way);
         Figure { comparable, findings, ..Figure::rate(test, title, what, params, trial) }

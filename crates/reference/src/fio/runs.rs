@@ -1,6 +1,8 @@
 //! The runs of a text with several documents: fio prints the state of one run again and again
 //! (`--status-interval`), and people append one run to another.
 
+use std::collections::BTreeSet;
+
 use super::json::{Job, Report, Side, Times};
 use crate::documents::Document;
 
@@ -20,7 +22,17 @@ pub(super) fn last_of_each(documents: Vec<Document<'_, Report>>) -> Vec<Document
             _ => runs.push(document),
         }
     }
+    // What is in the file twice was still measured once.
+    let mut seen = BTreeSet::new();
+    runs.retain(|run| identity(&run.value).is_none_or(|identity| seen.insert(identity)));
     runs
+}
+
+/// When a document was printed, with the bytes and the time of each job; `None` where it does not
+/// say when.
+fn identity(report: &Report) -> Option<(i64, Vec<(u64, u64)>)> {
+    let printed = report.timestamp_ms.or(report.timestamp)?;
+    Some((printed, report.jobs.iter().map(|job| (moved(job), runtime(job))).collect()))
 }
 
 /// Whether a document shows a later state of the run of the one before it.
@@ -173,6 +185,8 @@ mod tests {
         ] {
             assert_eq!(bytes_of_runs(&documents.join("\n")), runs, "{name}");
         }
+        let both = [document(10, 1000, &at(5000)), document(20, 2000, &at(6000))].join("\n");
+        assert_eq!(bytes_of_runs(&format!("{both}\n{both}")), [20], "a file twice");
         let other = document(20, 2000, &at(6000)).replace("\"j\"", "\"k\"");
         assert_eq!(bytes_of_runs(&(document(10, 1000, &at(5000)) + &other)), [10, 20], "jobs");
         assert_eq!(bytes_of_runs(&format!("{}\n{{\"a\": 1}}", document(10, 1, ""))), [10]);

@@ -84,7 +84,7 @@ fn other_work_is_not_compared() {
     assert_eq!((&*f.test, f.comparable), ("randread", false), "blocks follow each other");
     for (text, test) in [(PLUS_3_33, "read"), (FLUSHED_3_25, "write")] {
         let f = first(text, "job options", "other options");
-        assert_eq!((&*f.test, f.comparable, f.params.0.len()), (test, false, 0));
+        assert_eq!((&*f.test, f.comparable, f.params.0.len()), (test, false, 1));
     }
 }
 
@@ -172,7 +172,7 @@ fn the_latency_of_a_flushed_write_is_its_flushs() {
     let f = one(FDATASYNC_3_33);
     let latency = f.latency.unwrap();
     assert!(near(latency.p99.unwrap(), 6_389_760e-9) && latency.count == 455);
-    assert_eq!((f.params.text("latency"), f.trials[0].work), (Some("flush"), 1_046_500.0));
+    assert_eq!((f.params.text("latency"), f.trials[0].work), (Some("flush latency"), 1_046_500.0));
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!((file.flush, f.findings.len()), (Flush::Each, 0));
     // Of a flush after 16 writes it is neither the flush's nor the write's.
@@ -190,15 +190,10 @@ fn the_latency_of_a_flushed_write_is_its_flushs() {
 fn statistics_of_several_jobs_have_no_jobs_parameters() {
     let all = parse(GROUP_3_33).figures;
     let tests: Vec<_> = all.iter().map(|f| (&*f.test, &*f.title, f.comparable)).collect();
-    assert_eq!(
-        tests,
-        [
-            ("read", "journal and others: read", false),
-            ("write", "journal and others: write", false)
-        ]
-    );
+    assert_eq!(tests, [("read", "read", false), ("write", "write", false)]);
     for f in &all {
-        assert_eq!((found(f), f.params.0.len()), (vec![("two_accounts", Severity::Suspect)], 0));
+        assert_eq!((found(f), f.params.0.len()), (vec![("two_accounts", Severity::Suspect)], 1));
+        assert_eq!(f.params.text("job"), Some("journal and others"));
         assert_eq!(f.trials[0].file, None);
     }
     // Each of these alone shows it.
@@ -216,7 +211,7 @@ fn statistics_of_several_jobs_have_no_jobs_parameters() {
     ] {
         let f = first(text, from, to);
         assert_eq!(found(&f), [("two_accounts", Severity::Suspect)], "{from} {to}");
-        assert!(!f.comparable && f.params.0.is_empty(), "{from} {to}");
+        assert!(!f.comparable && f.params.0.len() == 1, "{from} {to}");
     }
 }
 
@@ -270,6 +265,12 @@ fn jobs_of_one_name_are_parts_at_one_time_and_trials_one_after_the_other() {
     let after = after.replacen("\"groupid\" : 0", "\"groupid\" : 1", 1);
     let later = one(&format!("{before}{after}"));
     assert_eq!((later.trials.len(), later.params.int("threads")), (2, Some(1)));
+    let elsewhere = after.replacen(
+        "\"groupid\" : 1",
+        "\"groupid\" : 1, \"job options\" : { \"filename\" : \"g\" }",
+        1,
+    );
+    assert_eq!(parse(&format!("{before}{elsewhere}")).figures.len(), 2, "two files");
     // With new_group it does not wait, so it is no repetition.
     let new = "\"groupid\" : 1, \"job options\" : { \"new_group\" : \"1\" }";
     let beside = parse(&format!("{before}{}", after.replacen("\"groupid\" : 1", new, 1)));

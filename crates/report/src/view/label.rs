@@ -268,6 +268,10 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
+        // An option of a tool's: `fsync 16`.
+        (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {
+            format!("{said} {text}")
+        }
         (Some(_), Param::Text(_)) => format!("{text} {said}"),
         (None, Param::Text(_)) => text,
         _ => format!("{said} {text}"),
@@ -348,5 +352,18 @@ pub fn why_no_interval(m: &Measurement) -> String {
             let reason = s.figure(s.headline).missing.as_deref();
             clean(reason.unwrap_or("no interval, and no reason was recorded"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_that_is_a_number_keeps_its_name() {
+        let said = |name: &str, value: &str| parameter_phrase(None, name, &value.into());
+        assert_eq!(said("fdatasync", "1"), "fdatasync 1");
+        assert_eq!(said("loops", "3x"), "loops 3x");
+        assert_eq!(said("engine", "psync"), "psync");
     }
 }
