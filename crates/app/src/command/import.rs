@@ -149,7 +149,7 @@ fn unproven(subsystem: Subsystem) -> (&'static str, &'static str) {
     match subsystem {
         Subsystem::Disk => (
             "the output has no counters of the device: the page cache may have done the work",
-            "measure it with proofmark, or with fio 3.39 or newer, whose JSON has them",
+            "measure it with proofmark, or with fio and direct I/O (--direct=1), whose JSON has them",
         ),
         Subsystem::Network => {
             ("the output has no count of the receiver: the bytes may not have arrived", MEASURE)
