@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Better, Finding, Latency, Params, Role, Severity, Subsystem, Timestamp, Trial, Unit, Work,
-    WorkloadSpec,
+    Better, Finding, Latency, Parameter, ParameterKind, Params, Role, Severity, Subsystem,
+    Timestamp, Trial, Unit, Work, WorkloadSpec,
 };
 use serde::Serialize;
 
@@ -50,6 +50,19 @@ pub struct Figure {
     /// What the tool itself says against the figure, and what its output says twice, differently.
     pub findings: Vec<Finding>,
 }
+
+/// Parameters that are sizes in bytes, whichever the tool.
+const SIZES: &[&str] = &[
+    "amount",
+    "array_size",
+    "block_size",
+    "file_size",
+    "request_size",
+    "response_size",
+    "socket_buffer",
+    "window",
+    "working_set",
+];
 
 /// What is said where runs became trials.
 const SEVERAL_RUNS: &str = "several_runs";
@@ -139,6 +152,18 @@ impl Figure {
         same.map_or_else(|| Cow::Owned(self.own_declaration(tool)), Cow::Borrowed)
     }
 
+    /// The sizes among the parameters, which are shown as such.
+    fn sizes(&self) -> Vec<Parameter> {
+        let size = |name: &&&str| self.params.int(name).is_some();
+        let declared = |name: &&'static str| Parameter {
+            name: Cow::Borrowed(name),
+            about: Cow::Borrowed("As the output reports it."),
+            kind: ParameterKind::Size { min: 0, max: u64::MAX },
+            default: Cow::Borrowed(""),
+        };
+        SIZES.iter().filter(size).map(declared).collect()
+    }
+
     /// A declaration for work that no workload does.
     fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
         let test = self.test.replace(' ', "_").to_lowercase();
@@ -153,7 +178,7 @@ impl Figure {
             subsystem: self.subsystem,
             unit: self.unit,
             better: self.better,
-            parameters: Cow::Borrowed(&[]),
+            parameters: Cow::Owned(self.sizes()),
             axis: None,
             ceilings: Cow::Borrowed(&[]),
             interleave: false,
