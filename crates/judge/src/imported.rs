@@ -1,6 +1,8 @@
 //! Another tool's output: which checks have nothing to look at in it, what to do about what the
 //! others find where nobody can set proofmark's parameters, and its ceiling on this machine.
 
+use std::collections::BTreeSet;
+
 use proofmark_model::{Ceiling, Finding, Host, Measurement, Params};
 
 use crate::{Context, ceilings};
@@ -77,31 +79,43 @@ pub(crate) fn advised(finding: Finding) -> Finding {
 /// The ceiling of another tool's figure: where its output does not say how many threads ran, or
 /// with which instructions, the greatest that this machine allows. Fails as [`ceilings::derive`].
 pub(crate) fn ceiling(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let mut m = Measurement { params: m.params.clone(), ..m.clone() };
-    let mut assumed = Vec::new();
-    let lacks = |params: &Params, name: &str| {
-        params.get(name).is_none() && ctx.spec(&m).is_some_and(|s| s.parameter(name).is_some())
-    };
-    let threads = Params::THREADS.iter().find(|name| lacks(&m.params, name));
-    let isas = if lacks(&m.params, "isa") { isas(ctx.host) } else { Vec::new() };
-    if let Some(threads) = threads {
-        m.params = m.params.with(threads, ctx.host.limits.usable_cpus.len() as u64);
-        assumed.push(format!("the output does not report its {threads}: all usable CPUs"));
+    let all = as_it_may_be(ctx, m);
+    let derived =
+        all.iter().map(|m| ceilings::derive(ctx, m)).reduce(|best, other| match (&best, &other) {
+            (Ok(a), Ok(b)) if ceilings::is_looser(m.better, b, a) => other,
+            (Err(_), Ok(_)) => other,
+            _ => best,
+        });
+    let mut ceiling = derived.unwrap_or_else(|| ceilings::derive(ctx, m))?;
+    let unknown = all.iter().flat_map(|with| with.params.0.keys());
+    let unknown: BTreeSet<_> = unknown.filter(|name| m.params.get(name).is_none()).collect();
+    if let Some(first) = ceiling.inputs.first_mut() {
+        for name in unknown {
+            let note =
+                format!("the output does not report its {name}: the most that this machine has");
+            first.note = [&*first.note, &*note].join("; ").trim_start_matches("; ").to_owned();
+        }
     }
-    if isas.is_empty() {
-        return ceilings::derive(ctx, &m).map(|c| with_notes(c, &assumed));
-    }
-    let with = |isa: &&str| {
-        let m = Measurement { params: m.params.clone().with("isa", *isa), ..m.clone() };
-        ceilings::derive(ctx, &m)
+    Ok(ceiling)
+}
+
+/// Another tool's figure with what its output does not report: all usable CPUs, and each instruction set
+/// of this machine.
+pub(crate) fn as_it_may_be(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
+    let has = |name: &str| ctx.spec(m).is_some_and(|spec| spec.parameter(name).is_some());
+    let lacks = |name: &str| m.params.get(name).is_none() && has(name);
+    let cpus = ctx.host.limits.usable_cpus.len() as u64;
+    let threads = Params::THREADS.iter().find(|name| lacks(name));
+    let params = match threads {
+        Some(name) => m.params.clone().with(name, cpus),
+        None => m.params.clone(),
     };
-    let derived = isas.iter().map(with).reduce(|best, other| match (&best, &other) {
-        (Ok(a), Ok(b)) if b.value > a.value => other,
-        (Err(_), Ok(_)) => other,
-        _ => best,
-    });
-    assumed.push("the output does not report its instructions: the widest of this machine".into());
-    derived.unwrap_or_else(|| ceilings::derive(ctx, &m)).map(|c| with_notes(c, &assumed))
+    let isas = if lacks("isa") { isas(ctx.host) } else { Vec::new() };
+    let with = |params| Measurement { params, ..m.clone() };
+    match isas.is_empty() {
+        true => vec![with(params)],
+        false => isas.iter().map(|isa| with(params.clone().with("isa", *isa))).collect(),
+    }
 }
 
 /// The instruction sets that workloads name and this machine has.
@@ -116,15 +130,6 @@ fn isas(host: &Host) -> Vec<&'static str> {
     ];
     let runs = |(_, flags): &(&str, &[&str])| flags.iter().all(|flag| has(flag));
     needs.into_iter().filter(runs).map(|(isa, _)| isa).collect()
-}
-
-/// The ceiling with what was assumed for it, said with its first input.
-fn with_notes(mut ceiling: Ceiling, assumed: &[String]) -> Ceiling {
-    if let Some(first) = ceiling.inputs.first_mut() {
-        let notes = std::iter::once(first.note.clone()).filter(|note| !note.is_empty());
-        first.note = notes.chain(assumed.iter().cloned()).collect::<Vec<_>>().join("; ");
-    }
-    ceiling
 }
 
 #[cfg(test)]
@@ -157,6 +162,14 @@ mod tests {
         let best = isas(&host).into_iter().map(of).fold(0.0, f64::max);
         assert!((found.value - best).abs() < 1.0, "{} {best}", found.value);
         assert!(found.inputs[0].note.contains("does not report its threads"));
+        let ctx = Context { imported: true, ..ctx };
+        let above =
+            |m: &Measurement| checks::find("above_ceiling").unwrap().examine.of_ours()(&ctx, m);
+        let rated = |share: f64| {
+            let value = share * best;
+            each(bare.clone(), |_, t| (t.value, t.seconds) = (value, t.work / value))
+        };
+        assert!(above(&rated(0.9)).is_none() && above(&rated(2.0)).is_some());
         // What it reports counts.
         let known = ceiling(&ctx, &linpack(2000, 1)).unwrap();
         assert!(known.value < found.value);

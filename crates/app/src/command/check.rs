@@ -31,6 +31,7 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
         all => {
             let (_, run) = named(&args.run, history)?;
             for requirement in all {
+                check_workload(requirement, &run)?;
                 check_params(requirement, &run)?;
             }
             let found = all.iter().map(|r| r.check(&run)).collect::<Result<Vec<_>, _>>();
@@ -72,17 +73,19 @@ fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
         }
         texts.extend(file.require);
     }
-    texts.iter().map(|text| parse(text)).collect()
+    let parse =
+        |text: &String| text.parse().map_err(|why| usage(format!("'{text}': {why}")).into());
+    texts.iter().map(parse).collect()
 }
 
-fn parse(text: &str) -> Result<Requirement> {
-    let parsed: Requirement = text.parse().map_err(|why| usage(format!("'{text}': {why}")))?;
-    let ids = || proofmark_workloads::ALL.iter().map(|w| w.spec().id.as_ref());
-    match ids().any(|id| id == parsed.workload) {
-        true => Ok(parsed),
-        false => {
-            Err(usage(unknown("workload", &parsed.workload, ids(), "proofmark list workloads")))
-        }
+/// Refuses what is neither a workload nor, of an import, one of the run's own.
+fn check_workload(requirement: &Requirement, run: &Run) -> Result<()> {
+    let known = proofmark_workloads::ALL.iter().map(|w| w.spec().id.as_ref());
+    let ids = || known.clone().chain(run.workloads.keys().map(String::as_str));
+    let id = &requirement.workload;
+    match ids().any(|known| known == id) {
+        true => Ok(()),
+        false => Err(usage(unknown("workload", id, ids(), "proofmark list workloads"))),
     }
 }
 

@@ -84,6 +84,11 @@ fn what_was_imported_can_be_required() {
     assert!(ended.stdout.contains("as the tool printed it: 1 trial"), "{}", ended.stdout);
     let missed = ["check", "run", "--require", "cpu.linpack[n=10000]>9TFLOP/s"];
     assert!(folder.run(&missed).stdout.contains("missed"));
+    let file = captured_of("iperf3", "3.12-tcp-paced.json");
+    folder.run(&["import", file.to_str().unwrap(), "--out", "paced"]);
+    let ended = folder.run(&["check", "paced", "--require", "iperf3.tcp.paced>1bit/s"]);
+    assert!(ended.code != Some(2), "{}", ended.stderr);
+    folder.refuses(&["check", "paced", "--require", "iperf3.tcp.pace>1bit/s"], "iperf3.tcp.paced");
 }
 
 #[test]

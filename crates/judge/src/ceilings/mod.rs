@@ -15,9 +15,11 @@ mod network_link;
 mod network_loopback;
 mod parts;
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{Better, Bottleneck, Ceiling, Measurement};
 
-use crate::{Capacity, Context};
+use crate::{Capacity, Context, imported};
 
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
@@ -121,6 +123,29 @@ fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
 
 /// Everything that bounds a measurement: what each of its rules can say for certain, however loose.
 pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
+    if !ctx.imported {
+        return bounds_of(ctx, m);
+    }
+    let all = imported::as_it_may_be(ctx, m);
+    let mut each: BTreeMap<String, Ceiling> = BTreeMap::new();
+    for c in all.iter().flat_map(|m| bounds_of(ctx, m)) {
+        let loosest = each.entry(c.id.clone()).or_insert_with(|| c.clone());
+        if is_looser(m.better, &c, loosest) {
+            *loosest = c;
+        }
+    }
+    each.into_values().collect()
+}
+
+/// Whether a ceiling lets more pass than another.
+pub(crate) fn is_looser(better: Better, a: &Ceiling, b: &Ceiling) -> bool {
+    match better {
+        Better::Higher => a.value > b.value,
+        Better::Lower => a.value < b.value,
+    }
+}
+
+fn bounds_of(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     let rules = declared.iter().filter_map(|id| find(id));
     rules.filter_map(|rule| (rule.bound)(ctx, m).ok()).filter(usable).collect()

@@ -303,7 +303,7 @@ mod tests {
             (
                 "40 times",
                 written(40, false, false),
-                invalid("^buffered writes of 40.0 times ... most 2.5 %"),
+                invalid("^buffered writes of 40.0 times ... 1 byte in 40.0"),
             ),
             ("once", written(1, false, false), SILENT),
             ("direct", written(40, true, false), SILENT),
