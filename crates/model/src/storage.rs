@@ -206,6 +206,9 @@ pub struct FileState {
     pub order: Order,
     /// When writes were flushed.
     pub flush: Flush,
+    /// Bytes that were written between two flushes, where each flush is for several writes.
+    #[serde(default)]
+    pub flush_every_bytes: Option<u64>,
     /// Whether the file was open for direct I/O, as the system says.
     pub direct: Option<bool>,
     /// Size of the file in bytes.

@@ -119,12 +119,16 @@ fn may_use_fua(ctx: &Context, m: &Measurement) -> bool {
 /// More bytes than the file by this factor were written over before a flush at the end.
 const OVERWRITTEN: f64 = 1.1;
 
-/// Times that a buffered file was written, of which one flush at the end reached the last at most:
-/// of trials that no counter of a device proves.
+/// Times that a buffered file was written between two flushes, of which the flush reached the last
+/// at most: of trials that no counter of a device proves.
 fn times_overwritten(m: &Measurement) -> Option<f64> {
     let times = |t: &Trial| {
-        let file = t.file.as_ref().filter(|f| f.flush == Flush::End && f.size_bytes > 0)?;
-        let times = file.asked_written_bytes as f64 / file.size_bytes as f64;
+        let file = t.file.as_ref().filter(|f| f.size_bytes > 0)?;
+        let between = match file.flush {
+            Flush::End => file.asked_written_bytes,
+            _ => file.flush_every_bytes?.min(file.asked_written_bytes),
+        };
+        let times = between as f64 / file.size_bytes as f64;
         (file.direct != Some(true) && t.device.is_none()).then_some(times)
     };
     let most = m.trials.iter().filter_map(times).max_by(f64::total_cmp)?;
@@ -137,8 +141,8 @@ pub(super) static NOT_DURABLE: Check = Check {
     title: "Writes may not be durable",
     about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a flush \
          are invalid: the time is that of copying into memory. So are buffered writes of more bytes than the \
-         file holds, with one flush at the end and no counters of a device: only the last pass had to \
-         reach it. Direct writes without a flush are suspect \
+         file holds between two flushes, or before the one at the end, without counters of a device: only \
+         the last pass had to reach it. Direct writes without a flush are suspect \
          if the device has a volatile cache or does not report it: the rate may be that of the cache. So \
          are trials with a flush where the kernel was told that the device has no cache \
          (queue/write_cache) and its driver reports one (cache_type): none reaches it. Trials with a \
@@ -168,8 +172,8 @@ fn not_durable(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     if let Some(times) = times_overwritten(m) {
         let message = format!(
-            "buffered writes of {times:.1} times the size of the file, with one flush at the end: only 1 \
-             byte in {times:.1} had to reach the device"
+            "buffered writes of {times:.1} times the size of the file between two flushes: only 1 byte in \
+             {times:.1} had to reach the device"
         );
         let advice = "write the file once for each flush, or use direct I/O";
         return Some(NOT_DURABLE.invalid(message, advice).with("times_written", times));
@@ -298,6 +302,12 @@ mod tests {
             }
             m
         };
+        let now_and_then = |times: u64| {
+            each(written(40, false, false), |_, t| {
+                let file = t.file.as_mut().unwrap();
+                (file.flush, file.flush_every_bytes) = (Flush::Each, Some(times * file.size_bytes));
+            })
+        };
         let host = with_storage(|s| s.devices[0].volatile_cache = Some(false));
         NOT_DURABLE.on(&host, &[]).expect([
             (
@@ -306,6 +316,8 @@ mod tests {
                 invalid("^buffered writes of 40.0 times ... 1 byte in 40.0"),
             ),
             ("once", written(1, false, false), SILENT),
+            ("now and then", now_and_then(30), invalid("30.0 times the size of the file between")),
+            ("often", now_and_then(0), SILENT),
             ("direct", written(40, true, false), SILENT),
             // page_cache holds them against what was written.
             ("with counters", written(40, false, true), SILENT),

@@ -183,6 +183,7 @@ fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
         let written = all - read;
         unpin(&mut t.conditions, 0.2 * t.seconds);
         t.file = Some(FileState {
+            flush_every_bytes: None,
             asked_read_bytes: read,
             asked_written_bytes: written,
             order,

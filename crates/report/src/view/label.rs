@@ -129,7 +129,11 @@ impl<'a> Group<'a> {
 
     /// Whether a parameter is printed with every result.
     fn always(&self, name: &str) -> bool {
-        name == WAY || (name == PATH && self.all.iter().any(|m| is_network(m)))
+        // A rate of both ways is no rate of one.
+        let turned = |m: &&Measurement| m.params.text(name).is_some_and(|way| way != "forward");
+        name == WAY
+            || (name == PATH && self.all.iter().any(|m| is_network(m)))
+            || (name == "direction" && self.all.iter().any(turned))
     }
 
     /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
