@@ -133,7 +133,7 @@ impl<'a> Group<'a> {
         let turned = |m: &&Measurement| m.params.text(name).is_some_and(|way| way != "forward");
         name == WAY
             || (name == PATH && self.all.iter().any(|m| is_network(m)))
-            || (name == "direction" && self.all.iter().any(turned))
+            || (name == "direction" && self.fixed.contains(&name) && self.all.iter().any(turned))
     }
 
     /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
