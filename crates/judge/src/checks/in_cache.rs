@@ -123,12 +123,7 @@ impl Data {
     }
 
     /// What came again too soon in so many trials, and why, in words.
-    fn came_again(
-        self,
-        ctx: &Context,
-        m: &Measurement,
-        (distance, short): (u64, usize),
-    ) -> String {
+    fn came_again(self, ctx: &Context, m: &Measurement, (distance, short): (u64, usize)) -> String {
         let trials = counted(m.trials.len() as f64, "trial");
         let what = format!("in {short} of {trials} a line came again after {}", mib(distance));
         let although = format!("{what}, although the data is {}", mib(self.array));
@@ -402,11 +397,17 @@ mod tests {
         CHECK.expect([
             ("in order", uneven(copy(size), [4, 9], 106 * MIB), SILENT),
             ("the least of 20 runs", uneven(copy(size), [10, 20], 99 * MIB), SILENT),
-            ("at random", uneven(sized(blocks("rand_read", 8192), size), [7, 12], 101 * MIB), SILENT),
+            (
+                "at random",
+                uneven(sized(blocks("rand_read", 8192), size), [7, 12], 101 * MIB),
+                SILENT,
+            ),
             (
                 "two threads race",
                 uneven(copy(size), [2, 9], 70 * MIB),
-                suspect("unevenly (2 to 9 rounds ... less than 3 times the 32.0 MiB ... up to 45.7 %"),
+                suspect(
+                    "unevenly (2 to 9 rounds ... less than 3 times the 32.0 MiB ... up to 45.7 %",
+                ),
             ),
             (
                 "at random, too",

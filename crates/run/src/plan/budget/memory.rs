@@ -157,7 +157,11 @@ mod tests {
         let roomy = planned(&machine("kvm", 300), &names, Some(60));
         assert!(said(&roomy).is_empty(), "{}", said(&roomy));
         let tight = planned(&machine("kvm", 300), &names, Some(12));
-        assert!(said(&tight).contains("left out, since their memory takes long"), "{}", said(&tight));
+        assert!(
+            said(&tight).contains("left out, since their memory takes long"),
+            "{}",
+            said(&tight)
+        );
         assert!(tight.plan.points.len() < roomy.plan.points.len());
         assert!(tight.plan.points.iter().any(|p| p.workload == "memory.triad"));
     }
