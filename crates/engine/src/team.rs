@@ -105,7 +105,7 @@ impl Team {
             working: AtomicUsize::new(0),
             done: AtomicBool::new(false),
             begin: AtomicU64::new(0),
-            lead_in_over: AtomicBool::new(false),
+            ahead_over: AtomicBool::new(false),
             pairs: (0..pairs).map(|_| CpuPair::default()).collect(),
             sources: Sources::new(used, cpu_stat, devices),
         });

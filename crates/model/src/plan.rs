@@ -39,6 +39,10 @@ pub struct Policy {
     /// Rounds under the CPU quota of this machine; null without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<QuotaRounds>,
+    /// Bytes of memory that this machine makes ready in a second, about, while configurations are set
+    /// up; null: no time is planned for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_rate: Option<f64>,
 }
 
 /// The targets by default.
@@ -71,6 +75,7 @@ impl Default for Policy {
             point_s: None,
             budget_s: None,
             quota: None,
+            memory_rate: None,
         }
     }
 }

@@ -24,6 +24,7 @@ mod request;
 mod room;
 mod schedule;
 mod server;
+mod set_up;
 mod steady;
 mod system_limits;
 #[cfg(test)]

@@ -157,6 +157,7 @@ impl Profile {
             trial_s_of,
             point_s: p.time_of_point.map(|t| t.0.as_secs_f64()),
             quota: None,
+            memory_rate: None,
             budget_s: budgets.map(|all| all.iter().map(|b| b.0.as_secs_f64()).sum()),
         }
     }

@@ -120,7 +120,7 @@ pub(crate) type Log = Rc<RefCell<Vec<Act>>>;
 pub(crate) type Values = fn(point: u64, trial: usize) -> Result<f64, Ending>;
 
 /// Workers by a script. Every point takes a second a trial, those of `test.time` three, those with
-/// the parameter `ms` so many milliseconds, and has its next value.
+/// the parameter `ms` so many milliseconds, is set up in `set_up_ms` milliseconds, and has its next value.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) clock: FakeClock,
@@ -156,6 +156,7 @@ impl Script {
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
         let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
         let threads = point.params.threads();
+        self.clock.pass(point.params.int("set_up_ms").map_or(0.0, |ms| ms as f64 / 1000.0));
         self.log.borrow_mut().push(act(threads));
         let is_launch = |act: &&Act| matches!(act, Act::Launch(_) | Act::LaunchTogether(_));
         let launch = self.log.borrow().iter().filter(is_launch).count();

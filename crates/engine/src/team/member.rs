@@ -252,8 +252,8 @@ pub(super) struct TeamState {
     pub(super) done: AtomicBool,
     /// When the timed part of a trial in slices begins, in ticks.
     pub(super) begin: AtomicU64,
-    /// Set when the untimed part under a quota is over.
-    pub(super) lead_in_over: AtomicBool,
+    /// Set when the untimed part of a trial in slices is over.
+    pub(super) ahead_over: AtomicBool,
     /// Of two threads each, the first two first; empty where they do not each have a CPU.
     pub(super) pairs: Vec<CpuPair>,
     pub(super) sources: Sources,

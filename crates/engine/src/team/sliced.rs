@@ -288,11 +288,16 @@ fn run_ahead(
     let begin_after = |long: u64| ticks.now() + spread(long, ticks.in_seconds(SPREAD_S)) + rest;
     // Once all are here: where they are many, that takes longer than what runs ahead.
     state.start.wait_after(|| {
-        state.lead_in_over.store(false, Ordering::Release);
+        state.ahead_over.store(false, Ordering::Release);
         let begin = if order.lead_in.is_some() { NOT_YET } else { begin_after(long) };
         state.begin.store(begin, Ordering::Release);
     });
     let mut refills = [0; 2];
+    if !order.works {
+        // What loads the machine does so before the timed part, too; under a quota it uses that, too.
+        load.disturb(&state.ahead_over);
+        return (state.begin.load(Ordering::Acquire), refills);
+    }
     if let Some(lead_in) = order.lead_in {
         refills = run_lead_in(load, (order, lead_in), state, (ticks, &mut log, leads), || {
             // Any moment will do from here on; soon, before the allowance is used up.
@@ -300,13 +305,11 @@ fn run_ahead(
         });
     }
     let begin = state.begin.load(Ordering::Acquire);
-    if order.works {
-        log.run_ahead(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
-        // A thread that was held back so far has not read the clock: its code is at hand then.
-        log.read_clock(load, ticks, ticks.now());
-        let per_second = ticks.in_seconds(1.0) as f64;
-        timed.fit(&log, order.cutting, per_second, (order.seconds, order.iterations));
-    }
+    log.run_ahead(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
+    // A thread that was held back so far has not read the clock: its code is at hand then.
+    log.read_clock(load, ticks, ticks.now());
+    let per_second = ticks.in_seconds(1.0) as f64;
+    timed.fit(&log, order.cutting, per_second, (order.seconds, order.iterations));
     (begin, refills)
 }
 
@@ -325,14 +328,8 @@ fn run_lead_in(
         let elapsed_s = (ticks.now() - since) as f64 / ticks.in_seconds(1.0) as f64;
         if lead_in.is_over(seen, elapsed_s) {
             state.begin.store(begin(), Ordering::Release);
-            state.lead_in_over.store(true, Ordering::Release);
         }
     };
-    if !order.works {
-        // Threads that only load the machine use the quota, too.
-        load.disturb(&state.lead_in_over);
-        return seen;
-    }
     while state.begin.load(Ordering::Acquire) == NOT_YET {
         log.start_over();
         let until = Until::Tick(ticks.now() + ticks.in_seconds(REFILLS_READ_S));
@@ -370,6 +367,11 @@ pub(super) fn one_trial(
     let (begin, refills_ahead) = run_ahead(load, order, state, (ticks, &mut log, leads));
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
+    if leads {
+        // Threads that only load the machine read their counters after ours: the seconds of all are
+        // those of the timed part.
+        state.ahead_over.store(true, Ordering::Release);
+    }
     load.begin();
     if order.fixed {
         state.start.wait();

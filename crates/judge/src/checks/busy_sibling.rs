@@ -25,9 +25,11 @@ pub(super) static CHECK: Check = Check {
          which shows how many instructions its core issues for it per cycle. A busy SMT sibling \
          takes about half, whether it belongs to this system or to another guest. A round is shared \
          if its 95th percentile is below 97 % (memory loads: 93 %) of the third highest of its \
-         workload and thread count. A solve or product is shared if its median is below 87 % of the \
-         reference. The reference is the highest of its kind, or the third highest of a CPU load \
-         without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
+         workload and thread count, or of the same CPU load on one thread: on many threads, of which the \
+         narrowest counts, a core may be shared in each round. Without such rounds the words compare \
+         with the widest of that many threads. A solve or product is shared if its median is below \
+         87 % of the reference. The reference is the highest of its kind, or the third highest of a CPU \
+         load without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
          most rounds of a load that fills the execution ports were shared, the others may have been \
          too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds of \
          another CPU load were shared, or the median solve, it weighs the missing issue slots, at \
@@ -45,7 +47,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let widths = widths(m);
     let cut = ctx.work(m).cut();
     let here = widest_of(&widths, cut);
-    let usual = usual(ctx, m).max(here);
+    let alone = of_one_thread(ctx, m);
+    let usual = usual(ctx, m).max(here).max(alone.unwrap_or(0.0));
     let free = match cut {
         Cut::Core => usual,
         Cut::Whole => WHOLE * usual,
@@ -64,11 +67,19 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         _ => ("rounds", ["rounds_affected", "rounds"]),
     };
     let narrowest = widths.iter().fold(usual, |least, (width, _)| least.min(*width));
+    let less = percent(1.0 - narrowest / usual);
+    let threads = m.params.threads();
+    let took = match alone.is_some() || threads == 1 {
+        true => format!("and took up to {less} of the core's issue slots"),
+        // Nobody knows whether the widest had their cores for themselves.
+        false => format!(
+            "and took issue slots: up to {less} fewer than in the widest {what} on {threads} threads, \
+             which may have been shared, too"
+        ),
+    };
     let message = format!(
-        "an SMT sibling was busy in {shared} of {all} {what}{} and took up to {} of the core's issue \
-         slots{}",
+        "an SMT sibling was busy in {shared} of {all} {what}{} {took}{}",
         if by_us > 0 { format!(" (in {by_us} it was our own)") } else { String::new() },
-        percent(1.0 - narrowest / usual),
         if change > 0.0 { format!("; it cost at most {}", percent(change)) } else { String::new() },
     );
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
@@ -121,6 +132,30 @@ fn widest_of(widths: &[(f64, bool)], cut: Cut) -> f64 {
     if cut == Cut::Whole { widths.fold(0.0, f64::max) } else { widest(widths) }
 }
 
+/// Our own threads on all hidden siblings leave at most half of the figure: above this share of the
+/// ceiling they are on cores of their own.
+const OWN_CORES: f64 = 0.6;
+
+/// The issue width of the same loop on one thread, where the run has rounds of it: a thread is seldom
+/// beside a busy sibling in all of them, while of many threads one mostly is. What memory loads read
+/// beside themselves depends on the bus that they share. Threads that may be each other's siblings have
+/// no such reference.
+fn of_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let cut = ctx.work(m).cut();
+    let one = |o: &&Measurement| {
+        o.workload == m.workload
+            && o.params.threads() == 1
+            && o.params.differs_only_in(&m.params, &["threads"])
+    };
+    let apart = m.trials.iter().any(|t| !t.pairs.is_empty() && !t.on_one_core());
+    let own_cores = apart && m.efficiency.is_none_or(|e| e > OWN_CORES);
+    if m.params.threads() == 1 || cut == Cut::Bus || !own_cores {
+        return None;
+    }
+    let widths = ctx.others.iter().filter(one).map(|o| widest_of(&widths(o), cut));
+    widths.filter(|width| *width > 0.0).max_by(f64::total_cmp)
+}
+
 /// The highest issue width on as many threads: of the same workload, for complete solves also of CPU
 /// loads. After AVX-512 a core may raise its clock while NOPs run.
 fn usual(ctx: &Context, m: &Measurement) -> f64 {
@@ -135,7 +170,7 @@ fn usual(ctx: &Context, m: &Measurement) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{CpuDistance, CpuPairSeen, FigureKind, Round};
+    use proofmark_model::{CpuDistance, CpuPairSeen, FigureKind, Round, Severity};
 
     use super::*;
     use crate::testing::*;
@@ -185,6 +220,54 @@ mod tests {
 
     fn at(threads: u64, share: f64) -> Measurement {
         with_values(flops(threads), &around(share * 64e9 * threads as f64))
+    }
+
+    /// On 16 CPUs the narrowest of 16 threads issued 2.1 to 2.7 NOPs a cycle in each round, and one thread
+    /// 4.9: the widest on 16 threads was no free core.
+    #[test]
+    fn many_threads_are_compared_with_one_where_the_run_has_rounds_of_it() {
+        let wide = || with_widths(at(1, 0.95), &[4.9]);
+        // Our own threads do not take issue slots from each other.
+        let apart = |m| {
+            let before = Some(CpuDistance { round_trip_s: 2.2e-7, issue_ratio: 1.0 });
+            let pair = CpuPairSeen { before, after: before, ..CpuPairSeen::default() };
+            each(m, |_, t| t.pairs = vec![pair; 8])
+        };
+        let many = |share: f64| {
+            let widths = [2.67, 2.67, 2.6, 2.41, 2.11, 2.67, 2.66, 2.67, 2.3, 2.67];
+            apart(with_widths(at(16, share), &widths))
+        };
+        let mut host = host();
+        (host.limits.usable_cpus, host.limits.usable_cores) = ((0..16).collect(), 16);
+        let said = |m: Measurement, others: &[Measurement]| {
+            let m = judged(&host, m, others);
+            m.findings.into_iter().find(|f| f.check == CHECK.id).map(|f| (f.severity, f.message))
+        };
+        let (severity, message) = said(many(0.9), &[wide()]).unwrap();
+        assert_eq!(severity, Severity::Suspect);
+        assert!(
+            message.starts_with(
+                "an SMT sibling was busy in 10 of 10 rounds and took up to 56.9 % of the core's"
+            ),
+            "{message}"
+        );
+        // Another instruction set, another loop, memory loads: no reference.
+        let other = with_param(wide(), "isa", "sse2");
+        for others in [vec![], vec![other], vec![with_widths(stream("triad", 1), &[5.6])]] {
+            let (_, message) = said(many(0.9), &others).unwrap();
+            let expected = "an SMT sibling was busy in 3 of 10 rounds and took issue slots: up to 21.0 % fewer \
+                            than in the widest rounds on 16 threads, which may have been shared, too";
+            assert_eq!(message, expected);
+        }
+        let memory = with_widths(stream("triad", 16), &[2.6, 2.6, 2.6, 2.2]);
+        let (severity, message) = said(memory, &[with_widths(stream("triad", 1), &[5.6])]).unwrap();
+        assert!(severity == Severity::Note && message.contains("which may have been"), "{message}");
+        // Threads that are each other's siblings.
+        let ours = apart(with_widths(at(16, 0.5), &[2.45, 2.4]));
+        assert_eq!(said(ours, &[wide()]), None);
+        // As wide as one thread: free cores.
+        let free = apart(with_widths(at(16, 0.98), &[4.9, 4.85]));
+        assert_eq!(said(free, &[wide()]), None);
     }
 
     #[test]

@@ -49,8 +49,9 @@ pub(super) static CHECK: Check = Check {
     class: Class::DISTURBANCE,
     title: "Device shared with other I/O",
     about: "Others' I/O on the device during the trials. Direct I/O and commits are judged by the I/Os in \
-         flight (/proc/diskstats): those beyond the load's threads x queue depth are others'. More than 5 % \
-         of all is a note. If at least 6 trials were without them, these show the cost, which is weighed. \
+         flight (/proc/diskstats): those beyond the load's threads x queue depth are others', unless the \
+         devices split its blocks: requests without bytes of others are its own. More than 5 % of all is \
+         a note. If at least 6 trials were without them, these show the cost, which is weighed. \
          Otherwise the cost is unknown: a stream is suspect from 40 % of the I/Os, random I/O and commits \
          from 40 % of both the I/Os and the bytes. More than 75 % of the bytes is suspect too; for commits, \
          and with one I/O in flight, only if others had I/Os in flight. Streams and buffered I/O are also \
@@ -147,6 +148,33 @@ mod tests {
         let finding = CHECK.found(disturbed(rand_read(1), 1 << 20, 2 << 20, 10)).unwrap();
         assert!(finding.evidence["others_read_bytes_per_s"].as_f64().unwrap() > 7e6);
         assert!(finding.evidence["others_written_bytes_per_s"].as_f64().unwrap() > 15e6);
+    }
+
+    /// A virtio disk whose largest request is 4 MiB split each block of 1 MiB in two: 426 reads of 213
+    /// blocks, 1.8 of them in flight at a queue depth of 1, all bytes its own.
+    #[test]
+    fn requests_that_the_device_splits_are_no_others() {
+        let stream = |split: u64, in_flight: f64, others: u64| {
+            let m = each(disk("seq_read", 1 << 20, "none"), |_, t| {
+                let (file, device) = (t.file.as_mut().unwrap(), t.device.as_mut().unwrap());
+                file.asked_read_bytes = 213 << 20;
+                device.own_read_bytes = Some(213 << 20);
+                device.read_bytes = (213 << 20) + others * 4096;
+                device.reads = 213 * split + others;
+                device.in_flight_s = in_flight * t.seconds;
+            });
+            assert_eq!(in_flight_at_most(&m), 1.0);
+            m
+        };
+        CHECK.expect([
+            ("in two", stream(2, 1.8, 0), SILENT),
+            ("in eight", stream(8, 7.9, 0), SILENT),
+            ("in two, and few small ones", stream(2, 1.9, 5), SILENT),
+            ("whole, with others in flight", stream(1, 1.8, 0), NOTE),
+            ("in two, with others in flight", stream(2, 3.8, 0), NOTE),
+            // As many requests, of which half are others'.
+            ("others' small ones", stream(1, 1.8, 213), NOTE),
+        ]);
     }
 
     #[test]

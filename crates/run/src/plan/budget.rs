@@ -11,9 +11,11 @@ use super::estimate::{point_s, seconds};
 use super::references;
 use crate::planned::{Planned, keep};
 
+mod memory;
 mod quota;
 mod trials;
 
+pub(super) use memory::leave_out as leave_out_with_memory;
 pub(super) use quota::{
     leave_out as leave_out_under_quota, shorten_rounds as shorten_rounds_under_quota,
 };
@@ -29,8 +31,10 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     large problems that take over 5 % of the budget each; files over 2 GiB; the length of rounds, \
     down to 20 ms, and of other trials, down to a fifth; iterations, from the published 10^9 to a \
     tenth; file sizes between the others; the reference tools; all problems but the smallest; \
-    thread counts between the minimum and the maximum; time of series, down to 10 s. The rest is \
-    measured in full. Raise --budget, or name fewer workloads.",
+    thread counts between the minimum and the maximum; configurations whose own memory takes long \
+    to set up and that answer for no row of the summary; time of series, down to 10 s. The rest is \
+    measured in full. Where a profile has a time for all subsystems, such memory is left out, too. \
+    Raise --budget, or name fewer workloads.",
     ),
 ];
 const BUDGET: &str = "plan.budget";
@@ -61,7 +65,7 @@ struct Step<'a> {
 }
 
 /// The steps, in order. Each does something only while the plan takes longer than the budget.
-const STEPS: [fn(&mut Step) -> Option<String>; 11] = [
+const STEPS: [fn(&mut Step) -> Option<String>; 12] = [
     |s| s.fewer_trials(),
     |s| s.shorter_series(SERIES_S[0]),
     |s| s.without_problems(|s, _, place| s.point_s(place) > s.budget_s * SHARE),
@@ -72,6 +76,7 @@ const STEPS: [fn(&mut Step) -> Option<String>; 11] = [
     |s| s.without_tools(),
     |s| s.without_problems(|_, n, _| n > 0),
     |s| s.fewer_threads(),
+    |s| s.less_memory(),
     |s| s.shorter_series(SERIES_S[1]),
 ];
 

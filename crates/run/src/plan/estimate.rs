@@ -3,14 +3,9 @@
 use proofmark_model::{Params, Plan, Point, format_seconds};
 
 use super::references;
-use crate::registry::{disk_bytes, find, in_rounds};
+use crate::registry::{find, in_rounds};
 use crate::schedule::{fewest_trials, least_trials, turn_s, warm_trials};
-
-/// What comes before a point's first trial, in seconds.
-const WARM_UP_S: f64 = 0.05;
-
-/// Bytes a second with which a file is laid out.
-const DISK: f64 = 5e8;
+use crate::set_up;
 
 /// Seconds that a plan takes with the least and with the greatest number of
 /// trials, warm-up included; the budget may cut the latter short.
@@ -31,8 +26,9 @@ pub fn takes(plan: &Plan) -> String {
 
 /// Seconds that a plan takes with so many trials of each point, without reference tools.
 pub(super) fn seconds(plan: &Plan, trials: impl Fn(&Point) -> u32) -> f64 {
-    let each = (0..plan.points.len()).map(|place| point_s(plan, place, &trials));
-    each.sum()
+    let set_up = set_up::seconds(plan, &find);
+    let each = set_up.into_iter().enumerate();
+    each.map(|(place, set_up_s)| set_up_s + measured_s(plan, place, &trials)).sum()
 }
 
 /// Seconds that a plan takes with the fewest trials: as many rounds as an interval needs, or as were
@@ -44,12 +40,17 @@ pub(super) fn fewest_s(plan: &Plan) -> f64 {
 
 /// Seconds that one point of a plan takes with so many trials.
 pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
+    let set_up_s = set_up::seconds(plan, &find).get(place).copied().unwrap_or(0.0);
+    set_up_s + measured_s(plan, place, trials)
+}
+
+/// The same without what comes before its first trial.
+fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
     let Some(point) = plan.points.get(place) else { return 0.0 };
-    let set_up = WARM_UP_S * slower(plan, point) + lays_out_s(plan, place);
     if let Some(series) = plan.series_of(place) {
-        return set_up + series.for_s;
+        return series.for_s;
     }
-    let Some(workload) = find(&point.workload) else { return set_up };
+    let Some(workload) = find(&point.workload) else { return 0.0 };
     let policy = &plan.policy;
     let trial = turn_s(workload, &point.params, policy);
     // Of a problem that is solved whole a warm-up takes whole trials, too.
@@ -62,23 +63,7 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
     // As the schedule does: a point that had its time stops, but not before it has the least.
     let least = f64::from(least_trials(workload, policy));
     let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
-    set_up + warm_up + trial * f64::from(trials(point)).min(in_time.ceil()).max(least)
-}
-
-/// How many times longer work takes that the CPU quota limits.
-fn slower(plan: &Plan, point: &Point) -> f64 {
-    let threads = point.params.threads() as f64;
-    let quota = plan.policy.quota.map(|rounds| rounds.quota).filter(|q| q.limits(threads));
-    quota.and_then(|q| q.cpus).map_or(1.0, |cpus| threads / cpus)
-}
-
-/// Seconds in which a point's file is laid out, unless it is that of the point before.
-fn lays_out_s(plan: &Plan, place: usize) -> f64 {
-    let before = place.checked_sub(1).map_or(0, |before| disk_bytes(&plan.points[before]));
-    match disk_bytes(&plan.points[place]) {
-        here if here == before => 0.0,
-        here => here as f64 / DISK,
-    }
+    warm_up + trial * f64::from(trials(point)).min(in_time.ceil()).max(least)
 }
 
 #[cfg(test)]
@@ -126,7 +111,7 @@ mod tests {
             let (least, most) =
                 estimate(&Plan { policy, points: points.clone(), ..Plan::default() });
             // Without what comes before the first trial of each.
-            [least, most].map(|s| (s - 2.0 * WARM_UP_S) / 2.0)
+            [least, most].map(|s| (s - 2.0 * 0.05) / 2.0)
         };
         let usual = Policy { min_trials: 3, ..Policy::default() };
         let are = |policy: Policy, least: f64, most: f64| {

@@ -20,6 +20,7 @@ use crate::planned::Planned;
 use crate::profile::{PointText, Profile};
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PlanRequest};
+use crate::set_up::memory_rate;
 
 pub use budget::FINDINGS as BUDGET_FINDINGS;
 pub use endure::endure;
@@ -61,6 +62,8 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
         // What a user allows is for all; a budget of the profile is for our trials alone.
         references::share_budget(&mut planned, budget_s);
         planned.tools.most_s = Some(tools_s(&planned.plan));
+    } else if request.names.is_empty() {
+        budget::leave_out_with_memory(&mut planned);
     }
     budget::leave_out_under_quota(&mut planned);
     references::lengthen(&mut planned.plan);
@@ -110,6 +113,7 @@ fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Ho
     if let Some(budget) = request.budget {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
     }
+    policy.memory_rate = Some(memory_rate(host));
     lengthen(&mut policy, host, &[]);
     policy
 }

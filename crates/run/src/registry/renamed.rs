@@ -54,6 +54,9 @@ impl Workload for Renamed {
     fn memory_bytes(&self, params: &Params) -> u64 {
         self.usual.memory_bytes(params)
     }
+    fn shared_memory(&self, params: &Params) -> Option<String> {
+        self.usual.shared_memory(params)
+    }
     fn disk_bytes(&self, params: &Params) -> u64 {
         self.usual.disk_bytes(params)
     }

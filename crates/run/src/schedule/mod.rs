@@ -19,6 +19,7 @@ use proofmark_reference::Tool;
 use crate::event::{Event, Observer, Step};
 use crate::pairs::Pairs;
 use crate::record::RunFile;
+use crate::set_up;
 use crate::steady::{AGREEING, is_steady};
 use crate::tool::ToolRunner;
 
@@ -119,6 +120,8 @@ struct State<'a, 'o, 'p> {
     measurements: Vec<RawMeasurement>,
     done: usize,
     start: f64,
+    /// Seconds that each point takes to set up, about.
+    set_up_s: Vec<f64>,
     /// Seconds that series and pairs took: no budget of trials is spent by them.
     away_s: f64,
 }
@@ -145,7 +148,9 @@ pub fn run(
     let start = means.clock.now();
     let (done, away_s) = (0, 0.0);
     let means = *means;
-    let mut state = State { plan, means, pairs, observers, measurements, done, start, away_s };
+    let set_up_s = set_up::seconds(plan, &means.find);
+    let mut state =
+        State { plan, means, pairs, observers, measurements, done, start, set_up_s, away_s };
     for group in state.groups() {
         match plan.series_of(group.start) {
             Some(planned) => state.endure(group.start, planned),
@@ -256,10 +261,11 @@ impl State<'_, '_, '_> {
     }
 
     /// How much of the budget will be spent when these points, set up by now, have had their share
-    /// of what is left.
+    /// of what is left, apart from what the others take to set up.
     fn deadline(&self, places: Range<usize>) -> Option<f64> {
         let spent = self.spent_s();
-        let left = (self.policy().budget_s? - spent).max(0.0);
+        let later_s: f64 = self.set_up_s.iter().skip(places.end).sum();
+        let left = (self.policy().budget_s? - spent - later_s).max(0.0);
         let all = places.start..self.plan.points.len();
         Some(spent + left * self.most_s(places) / self.most_s(all))
     }

@@ -157,6 +157,25 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
     assert_eq!(trials(1.0, ["test.time", "test.null"]), [6, 17]);
 }
 
+/// On 16 CPUs memory was set up for 8 to 19 s after the cores' trials had used their share of all.
+#[test]
+fn what_later_points_take_to_set_up_is_not_shared() {
+    let policy = Policy {
+        trial_s: 1.0,
+        trial_s_of: [("test.time".to_owned(), 1.0)].into(),
+        memory_rate: Some(1e9),
+        ..policy(6, 100, Some(40.0))
+    };
+    let mut large = point("test.null", 1);
+    large.params = large.params.with("bytes", 12_000_000_000).with("set_up_ms", 12_000);
+    let script = Script::new(wild);
+    let plan = Plan { policy, points: vec![point("test.time", 1), large], ..Plan::default() };
+    let (m, ..) = run_plan(plan, &script);
+    // Half of 28 s: 3 s and 4 of 3 s; after 12 s the rest: 2 s and 11 of 1 s.
+    assert_eq!([m[0].trials.len(), m[1].trials.len()], [4, 11]);
+    assert!((script.clock.now() - 40.0).abs() < 1.0, "{} s", script.clock.now());
+}
+
 #[test]
 fn what_is_timed_briefly_has_the_share_of_a_trial_with_all_that_belongs_to_it() {
     let policy = Policy { trial_s: 1.0, ..policy(8, 12, Some(40.0)) };

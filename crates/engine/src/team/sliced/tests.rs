@@ -91,6 +91,35 @@ fn as_much_is_done_as_fits_into_the_time() {
     }
 }
 
+/// Each of the 15 that load 16 CPUs used 20 ms of CPU time before the timed part of 100 ms: 1.93 s of
+/// the 1.6 s that there were.
+#[test]
+fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() {
+    let fake = Fake::new(Calibrated::Calibrated, |_, call| match call {
+        Call::Run(iterations) => {
+            spin(iterations);
+            Ok(iterations)
+        }
+        Call::Disturb(stop) => {
+            while !stop.load(Ordering::Acquire) {
+                spin(1);
+            }
+            Ok(1_000_000)
+        }
+        other => count(other),
+    });
+    let (cpus, ahead_s) = (usable(), 0.3);
+    let takes = spawn(move || {
+        let unit = (Unit::OpPerSecond, 2.0);
+        let amount = Amount::Seconds(0.05);
+        fake.team(2, &cpus).unwrap().sliced(1, &amount, (cutting(0.05), ahead_s), unit).unwrap()
+    });
+    let known = join("a trial", takes).known;
+    let own_s = known.conditions.own_cpu_s.unwrap();
+    assert!(own_s <= 2.02 * known.seconds, "{own_s} s in {} s", known.seconds);
+    assert!(known.background.is_some());
+}
+
 #[test]
 fn a_fixed_amount_is_done_whole() {
     for (shares, threads) in [

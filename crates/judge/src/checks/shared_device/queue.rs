@@ -29,7 +29,8 @@ pub(super) fn in_flight(ctx: &Context, m: &Measurement, t: &Trial) -> Option<(f6
         return None;
     }
     let all = t.device.as_ref()?.in_flight_s;
-    let own = (in_flight_at_most(m) * requests_of_block(ctx, m)? * t.seconds).min(all);
+    let requests = requests_of_block(ctx, m)?.max(requests_seen(m, t).unwrap_or(1.0));
+    let own = (in_flight_at_most(m) * requests * t.seconds).min(all);
     Some((all - own, own)).filter(|(others, own)| others.is_finite() && *own > 0.0)
 }
 
@@ -42,6 +43,27 @@ fn requests_of_block(ctx: &Context, m: &Measurement) -> Option<f64> {
     let parts = (m.params.block_bytes()? / least).ceil().max(1.0);
     let stripes = parts > 1.0 || asks(m, Way::Written);
     Some(parts * if stripes { largest.len() as f64 } else { 1.0 })
+}
+
+/// Bytes of the smallest request.
+const SECTOR: f64 = 512.0;
+
+/// Fewer requests than this for each block are those of blocks that were asked for, and some stray ones.
+const SPLIT: f64 = 1.05;
+
+/// Requests into which each block of direct I/O was split at most, by what the devices counted: a limit
+/// of segments splits what is smaller than the largest request. Others had no more requests than their
+/// bytes have sectors: the rest are the load's own.
+fn requests_seen(m: &Measurement, t: &Trial) -> Option<f64> {
+    if commits(m) {
+        return None; // A journal has requests of its own.
+    }
+    let d = t.device.as_ref()?;
+    let sum = |of: &dyn Fn(Way) -> f64| Way::BOTH.into_iter().map(of).sum::<f64>();
+    let blocks = sum(&|way| asked(t, way)) / m.params.block_bytes()?;
+    let others = sum(&|way| (way.moved(d) - asked(t, way)).max(0.0));
+    let requests = ((d.reads + d.writes) as f64 - others / SECTOR) / blocks;
+    Some(requests).filter(|r| r.is_finite() && *r >= SPLIT).map(f64::ceil)
 }
 
 /// Others' share of the I/Os in flight during a trial.

@@ -72,7 +72,7 @@ pub(crate) fn leave_out(planned: &mut Planned) {
 }
 
 /// All of them, as the report names configurations.
-fn words(points: &[Point]) -> String {
+pub(super) fn words(points: &[Point]) -> String {
     let word = |p: &Point| match find(&p.workload) {
         Some(workload) => workload.spec().describe(&p.params),
         None => p.workload.clone(),
@@ -98,7 +98,7 @@ fn least_wanted(plan: &Plan) -> Option<usize> {
 }
 
 /// Whether a configuration answers for a row of the summary, of those that are planned.
-fn answers(plan: &Plan, point: &Point) -> bool {
+pub(super) fn answers(plan: &Plan, point: &Point) -> bool {
     let rows = find(&point.workload).map(|w| &w.spec().role.main_rows);
     rows.is_some_and(|rows| rows.iter().any(|row| picks(plan, point, row)))
 }

@@ -1,0 +1,168 @@
+//! Without configurations whose memory takes long to set up.
+
+use proofmark_model::{Finding, Plan, Point, Severity, format_seconds};
+
+use super::super::estimate::fewest_s;
+use super::quota::{answers, words};
+use super::{BUDGET, Step};
+use crate::planned::{Planned, keep};
+use crate::registry::find;
+use crate::set_up;
+
+/// Memory that is set up sooner is no reason to leave anything out, in seconds.
+const LEAST_S: f64 = 0.1;
+
+/// Place of the configuration without which the most time of setting up memory is saved, of those
+/// that answer for no row of the summary.
+fn slowest(plan: &Plan) -> Option<usize> {
+    let total = |plan: &Plan| set_up::seconds(plan, &find).iter().sum::<f64>();
+    let all_s = total(plan);
+    let saved_s = |at: usize| {
+        let mut points = plan.points.clone();
+        points.remove(at);
+        all_s - total(&Plan { points, policy: plan.policy.clone(), ..Plan::default() })
+    };
+    let spare = |at: &usize| !answers(plan, &plan.points[*at]) && plan.series.is_empty();
+    let each = (0..plan.points.len()).filter(spare).map(|at| (at, saved_s(at)));
+    let most = each.filter(|(_, s)| *s >= LEAST_S).max_by(|a, b| a.1.total_cmp(&b.1));
+    most.map(|(at, _)| at)
+}
+
+/// Leaves out configurations of a profile's time until the rest fits into it, with a finding that
+/// lists them.
+pub(crate) fn leave_out(planned: &mut Planned) {
+    let Some(budget_s) = planned.plan.policy.budget_s else { return };
+    let asked_s = fewest_s(&planned.plan);
+    let mut out: Vec<Point> = Vec::new();
+    while fewest_s(&planned.plan) > budget_s
+        && let Some(place) = slowest(&planned.plan)
+    {
+        out.push(planned.plan.points[place].clone());
+        let Planned { plan, tools, .. } = &mut *planned;
+        let places = keep(plan, |at, _| at != place);
+        tools.installed.retain(|name, _| plan.references.contains_key(name));
+        let reasons = std::mem::take(&mut tools.missing).into_iter();
+        tools.missing = reasons.filter_map(|(at, why)| Some((*places.get(&at)?, why))).collect();
+    }
+    if out.is_empty() {
+        return;
+    }
+    let [asked, budget] = [asked_s, budget_s].map(format_seconds);
+    let message = format!(
+        "the plan would take {asked} of {budget}, since its memory takes long to set up; left out: {}",
+        words(&out)
+    );
+    let advice = "raise --budget, or name fewer workloads";
+    planned.add(Finding::new(BUDGET, Severity::Note, message, advice));
+}
+
+impl Step<'_> {
+    /// Leaves out what needs the most memory of its own.
+    pub(super) fn less_memory(&mut self) -> Option<String> {
+        let before = self.needed_s();
+        let mut out: Vec<Point> = Vec::new();
+        while !self.fits()
+            && let Some(place) = slowest(self.plan())
+        {
+            out.push(self.plan().points[place].clone());
+            self.keep(|at, _| at != place);
+        }
+        let took = format_seconds(before - self.needed_s());
+        (!out.is_empty()).then(|| {
+            format!("left out, since their memory takes long to set up: {} ({took})", words(&out))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::testing::cache;
+    use proofmark_model::{Host, Probe};
+
+    use super::*;
+    use crate::plan::{estimate, plan};
+    use crate::request::{PlanRequest, ToolChoice};
+    use crate::testing;
+
+    /// 16 CPUs of a guest, or of a machine of their own, with a last-level cache of so many MiB.
+    fn machine(virtualisation: &str, cache_mib: u64) -> Host {
+        let mut host = testing::host(126 << 30, (0..16).collect());
+        host.os.virtualisation = Probe::known(virtualisation.to_owned(), "test");
+        let cpus: Vec<u32> = (0..16).collect();
+        host.cpu.caches = Probe::known(vec![cache(3, cache_mib << 20, &cpus, 1)], "test");
+        host
+    }
+
+    fn planned(host: &Host, names: &[&str], budget: Option<u64>) -> Planned {
+        let request = PlanRequest {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            profile: "quick".to_owned(),
+            budget: budget.map(std::time::Duration::from_secs),
+            tools: ToolChoice::None,
+            ..PlanRequest::default()
+        };
+        plan(&request, host).unwrap()
+    }
+
+    fn said(planned: &Planned) -> String {
+        let texts = planned.findings.iter().filter(|f| f.check == BUDGET);
+        texts.map(|f| f.message.clone()).collect()
+    }
+
+    fn memory_s(planned: &Planned) -> f64 {
+        let seconds = |plan: &Plan| set_up::seconds(plan, &find).iter().sum::<f64>();
+        let policy = proofmark_model::Policy { memory_rate: None, ..planned.plan.policy.clone() };
+        seconds(&planned.plan) - seconds(&Plan { policy, ..planned.plan.clone() })
+    }
+
+    /// Copies and latencies were set up in 7.75 s there.
+    #[test]
+    fn memory_that_is_set_up_takes_time() {
+        let guest = machine("kvm", 300);
+        let memory = planned(&guest, &["memory.copy", "memory.latency"], None);
+        let set_up_s = memory_s(&memory);
+        assert!((set_up_s / 7.75 - 1.0).abs() < 0.2, "{set_up_s} s");
+        assert!(said(&memory).is_empty(), "what was named is measured");
+        let (least, most) = estimate(&memory.plan);
+        let trials_s: f64 = memory.plan.points.len() as f64 * (8.0 * 0.076 + 0.05);
+        assert!((least - set_up_s - trials_s).abs() < 0.5 && most >= least, "{least} {most}");
+        let own = memory_s(&planned(&machine("none", 300), &["memory.copy"], None));
+        assert!((0.5..2.0).contains(&own), "{own} s");
+        // The arrays of copy are those of triad, for any number of threads.
+        let streams = planned(&guest, &["memory.copy", "memory.triad"], None);
+        let bytes: f64 = 3.0 * 1200.0 * f64::from(1 << 20);
+        assert!((memory_s(&streams) * 0.8e9 / bytes - 1.0).abs() < 0.01, "{:?}", streams.plan);
+    }
+
+    #[test]
+    fn where_the_time_of_a_profile_cannot_hold_it_less_is_measured_and_the_plan_says_so() {
+        let local = |planned: &Planned| {
+            let order = |p: &Point| p.params.text("order") == Some("local");
+            planned.plan.points.iter().any(order)
+        };
+        let usual = planned(&machine("kvm", 300), &[], None);
+        assert!(local(&usual) && said(&usual).is_empty(), "{}", said(&usual));
+        let large = planned(&machine("kvm", 1920), &[], None);
+        assert!(!local(&large) && large.plan.points.iter().any(|p| p.workload == "memory.triad"));
+        let left_out = "since its memory takes long to set up; left out: ";
+        assert!(said(&large).contains(left_out), "{}", said(&large));
+        assert!(said(&large).contains("memory.latency order=local"), "{}", said(&large));
+        let own = planned(&machine("none", 960), &[], None);
+        assert!(local(&own) && said(&own).is_empty(), "{}", said(&own));
+    }
+
+    #[test]
+    fn a_budget_that_cannot_hold_it_leaves_out_what_answers_for_no_row() {
+        let names = ["memory"];
+        let roomy = planned(&machine("kvm", 300), &names, Some(60));
+        assert!(said(&roomy).is_empty(), "{}", said(&roomy));
+        let tight = planned(&machine("kvm", 300), &names, Some(12));
+        assert!(
+            said(&tight).contains("left out, since their memory takes long"),
+            "{}",
+            said(&tight)
+        );
+        assert!(tight.plan.points.len() < roomy.plan.points.len());
+        assert!(tight.plan.points.iter().any(|p| p.workload == "memory.triad"));
+    }
+}
