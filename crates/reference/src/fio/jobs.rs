@@ -18,6 +18,7 @@ use super::times::latency;
 use super::verification::{self, Counters, counters};
 use super::version::bare;
 use super::works::{Work, works};
+use crate::findings::{contradicts, warned};
 use crate::{Figure, Malformed, Output, Tool};
 
 /// What a report holds that begins on that line; without figures where [`nothing`] says why.
@@ -71,8 +72,7 @@ fn ended_with(job: &Job) -> String {
 
 /// That something else in the output has no figure.
 pub(super) fn without(why: &str) -> Finding {
-    let message = format!("{why}: it has no figure");
-    Finding::new("tool_warning", Severity::Note, message, "find the error in fio's messages")
+    warned(Severity::Note, format!("{why}: it has no figure"))
 }
 
 impl Work<'_> {
@@ -252,8 +252,7 @@ impl Work<'_> {
             all.push(Finding::new("two_accounts", Severity::Suspect, message, advice));
         }
         if let Some(why) = self.all_sides(way).into_iter().find_map(other_rate) {
-            let advice = "use fio's original output, or measure again";
-            all.push(Finding::new("two_accounts", Severity::Invalid, why, advice));
+            all.push(contradicts(Severity::Invalid, why));
         }
         let Some(options) = self.options else { return all };
         if let Some(why) = no_disk(options) {
@@ -262,14 +261,12 @@ impl Work<'_> {
         }
         if let Some(set) = pacing(options) {
             let message = format!("fio paced itself ({set}): the rate is what was asked for");
-            let advice = "leave out these options to measure the disk";
-            all.push(Finding::new("tool_warning", Severity::Suspect, message, advice));
+            all.push(warned(Severity::Suspect, message));
         }
         let steady = self.entries.iter().filter_map(|job| job.steadystate.as_ref()?.attained);
         if steady.min() == Some(0) {
             let message = "fio did not reach the steady state that it was to wait for";
-            let advice = "run it for longer";
-            all.push(Finding::new("tool_warning", Severity::Suspect, message, advice));
+            all.push(warned(Severity::Suspect, message));
         }
         all
     }

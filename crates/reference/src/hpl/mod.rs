@@ -31,7 +31,7 @@ impl Tool for Hpl {
                     proofmark refuses a file with a solve whose residual FAILED, is missing or \
                     contradicts its PASSED. It also refuses one whose Time contradicts its Gflops, \
                     or whose N, NB, P and Q are none of the parameters above the table. It warns if \
-                    start and end contradict the Time, or the summary the table. Figures have no \
+                    the summary contradicts the table. Figures have no \
                     residual of ours: HPL reports neither the leading dimension nor, of a solve that \
                     passed, |Ax - b|. HPL-NVIDIA, rocHPL and other builds for accelerators, and \
                     HPL-MxP (HPL-AI), which solves in mixed precision, are refused by name. \

@@ -1,10 +1,12 @@
 //! What a listing says twice: with `-R` it repeats the matrix, a report for each test. And what
 //! IOzone itself says of a run at its end.
 
-use proofmark_model::{Finding, Severity};
+use proofmark_model::Severity;
 
 use super::work::{KB, Scale};
 use crate::Figure;
+use crate::findings::contradicts;
+use crate::printed::{Rounded, agree};
 
 /// Reports by their titles, in the words of the matrix.
 const REPORTS: &[(&str, &str)] = &[
@@ -79,12 +81,11 @@ fn compare(scale: Scale, record: u64, printed: u64, figure: &mut Figure) {
         Scale::Operations => value / (record * KB) as f64,
         Scale::Microseconds => value * 1e6,
     };
-    if (shown - printed as f64).abs() <= 1.0 + ROUNDED * shown {
+    if agree(shown, Rounded { value: printed as f64, off: 1.0 }, ROUNDED) {
         return;
     }
     let message = format!("the matrix has {shown:.0}, the report for Excel {printed}");
-    let advice = "use IOzone's original output, or measure again";
-    figure.findings.push(Finding::new("two_accounts", Severity::Invalid, message, advice));
+    figure.findings.push(contradicts(Severity::Invalid, message));
 }
 
 /// What IOzone says against its figures: how much that weighs, and up to which file size in bytes.

@@ -12,8 +12,9 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Printed, Severity};
+use proofmark_model::{Printed, Severity};
 
+use crate::findings::warned;
 use crate::text::{lines, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use excel::{Excel, warning};
@@ -107,9 +108,7 @@ impl Run {
         for (severity, said, most) in self.warnings.drain(..) {
             for figure in output.figures.iter_mut().skip(self.first) {
                 if figure.params.int("file_size").is_some_and(|size| size <= most) {
-                    let advice = "measure larger files, without -V";
-                    let check = "tool_warning";
-                    figure.findings.push(Finding::new(check, severity, said.clone(), advice));
+                    figure.findings.push(warned(severity, &*said));
                 }
             }
         }

@@ -1,9 +1,10 @@
 //! The throughput mode: several processes, each with a file of its own.
 
-use proofmark_model::{Finding, Severity, Unit};
+use proofmark_model::Unit;
 
 use super::work::{KB, Mode, Sizes};
-use crate::rated::rated;
+use crate::findings::differ;
+use crate::printed::{agree, rated};
 use crate::text::{need, positive, wrong_if};
 use crate::{Figure, Malformed, Output};
 
@@ -80,7 +81,7 @@ impl Throughput {
         } else if text.starts_with("Avg throughput per ") {
             let mean = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
             if let Some((processes, sum)) = self.done.take() {
-                let off = (mean * processes as f64 - sum).abs() > ROUNDED * sum;
+                let off = !agree(mean * processes as f64, sum, ROUNDED);
                 wrong_if(off, at, "the mean times the processes is not what 'Children see'")?;
             }
         } else {
@@ -117,9 +118,7 @@ impl Throughput {
             figures.push(Figure { test, title, ..figure });
             if parent > ABOVE * open.children {
                 let message = "the parent sees more than the children, whose time is a part of its";
-                let advice = "use IOzone's original output, or measure again";
-                let found = Finding::new("two_accounts", Severity::Suspect, message, advice);
-                figures.iter_mut().for_each(|f| f.findings.push(found.clone()));
+                figures.iter_mut().for_each(|f| f.findings.push(differ(message)));
             }
         }
         self.written |= open.test.contains("write");
