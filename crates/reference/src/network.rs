@@ -15,7 +15,7 @@ mod parameters;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use parameters::{HERE, Length, Parameters, find_figure, whole};
+pub(crate) use parameters::{HERE, Length, Parameters, find_figure, flag, option, pair, whole};
 
 pub(crate) fn figure(
     test: impl Into<Cow<'static, str>>,

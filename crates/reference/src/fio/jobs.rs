@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Subsystem, Timestamp, Trial, Unit,
+    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Timestamp, Trial, Unit,
 };
 
 use super::Fio;
@@ -18,6 +18,7 @@ use super::times::latency;
 use super::verification::{self, Counters, counters};
 use super::version::bare;
 use super::works::{Work, works};
+use crate::figure::DISK;
 use crate::findings::{contradicts, warned};
 use crate::{Figure, Malformed, Output, Tool};
 
@@ -235,9 +236,8 @@ impl Work<'_> {
             // What is no workload is called after the test, of whatever job.
             params = params.with("job", name.as_str());
         }
-        let what = (Subsystem::Disk, Unit::BytePerSecond);
         let findings = self.findings(way);
-        Figure { comparable, findings, ..Figure::rate(test, title, what, params, trial) }
+        Figure { comparable, findings, ..Figure::rate(test, title, DISK, params, trial) }
     }
 
     /// What the report says against a figure.

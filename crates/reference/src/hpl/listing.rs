@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Params, Subsystem, Unit};
+use proofmark_model::{Params, Unit};
 
 use super::TEST;
+use crate::figure::FLOPS;
 use crate::findings::differ;
 use crate::printed::{rated, took};
 use crate::text::{columns, each_line, moment, need, number, positive, whole, wrong_if};
@@ -142,9 +143,8 @@ impl<'a> Listing<'a> {
         let trial = rated(Unit::FlopPerSecond, work, rate, at)?;
         took(&trial, seconds, at)?;
         (self.unproven, self.solved) = (Some(at), true);
-        let (title, what) =
-            (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
-        self.output.figures.push(Figure::rate(TEST, title, what, params, trial));
+        let title = format!("HPL {variant}, N = {n}");
+        self.output.figures.push(Figure::rate(TEST, title, FLOPS, params, trial));
         Ok(())
     }
 

@@ -8,8 +8,9 @@ mod tests;
 
 use std::borrow::Cow;
 
-use proofmark_model::{Finding, Params, Printed, Subsystem, Unit};
+use proofmark_model::{Finding, Params, Printed};
 
+use crate::figure::{FLOPS, MEMORY};
 use crate::findings::unless;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{Labels, lines, need, number, positive, whole, wrong_if};
@@ -109,8 +110,8 @@ impl Report<'_> {
         // Of a test that only computes, the bytes that it loads meanwhile say nothing.
         let flops = test.starts_with("peakflops");
         let (what, rate, work) = match flops {
-            true => ((Subsystem::Cpu, Unit::FlopPerSecond), "MFlops/s", "Number of Flops"),
-            false => ((Subsystem::Memory, Unit::BytePerSecond), "MByte/s", "Data volume (Byte)"),
+            true => (FLOPS, "MFlops/s", "Number of Flops"),
+            false => (MEMORY, "MByte/s", "Data volume (Byte)"),
         };
         let (at, rate) = self.labels.need(rate)?;
         let rate = positive(rate, at)? * 1e6;

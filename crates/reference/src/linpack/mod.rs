@@ -6,9 +6,10 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Printed, Solution, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Printed, Solution, Trial, Unit};
 
 use crate::dense::operations;
+use crate::figure::FLOPS;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work};
@@ -186,10 +187,9 @@ impl Listing {
     fn trial(&mut self, shape: Shape, trial: Trial) {
         let params = shape.params().known("threads", self.threads);
         let title = format!("LINPACK, {} equations", shape.n);
-        let what = (Subsystem::Cpu, Unit::FlopPerSecond);
         match self.figures.last_mut().filter(|last| last.params == params) {
             Some(last) => last.trials.push(trial),
-            None => self.figures.push(Figure::rate(TEST, title, what, params, trial)),
+            None => self.figures.push(Figure::rate(TEST, title, FLOPS, params, trial)),
         }
     }
 

@@ -1,8 +1,9 @@
 //! lmbench's own stream: the loops of STREAM and STREAM2, on arrays of any size.
 
-use proofmark_model::{Finding, Params, Printed, Subsystem, Unit};
+use proofmark_model::{Finding, Params, Printed};
 
 use super::run;
+use crate::figure::MEMORY;
 use crate::findings::differ;
 use crate::printed::Rounded;
 use crate::text::{lines, positive, wrong_if};
@@ -77,12 +78,11 @@ impl Tool for Stream {
                 return Err(Malformed::quoting(at, rate, "does not end in MB/sec"));
             };
             let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
-            let what = (Subsystem::Memory, Unit::BytePerSecond);
             let title = format!("lmbench {name}");
             let known = element.take().filter(|(of, _)| of == name);
             let known = known.map(|(_, ns)| processes(trial.value, *bytes, ns));
             let params = Params::default().known("threads", known.clone().and_then(Result::ok));
-            let figure = Figure::rate(*name, title, what, params, trial);
+            let figure = Figure::rate(*name, title, MEMORY, params, trial);
             let findings = known.and_then(Result::err).into_iter().collect();
             output.figures.push(Figure { findings, ..figure });
         }

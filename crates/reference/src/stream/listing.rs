@@ -1,8 +1,9 @@
 //! Reading the lines of STREAM's listing, run by run.
 
-use proofmark_model::{Finding, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Finding, Params, Trial, Unit};
 
 use super::{DIGITS, LOOPS, Loop, MEAN};
+use crate::figure::MEMORY;
 use crate::findings::unless;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
@@ -51,7 +52,7 @@ const FACTS: [(&str, Field); 11] = [
 ];
 
 /// What stands before the memory of all arrays.
-const MEMORY: [&str; 3] = [
+const TOTALS: [&str; 3] = [
     "Total memory required = ",
     "Total Aggregate memory required = ",
     "The total memory requirement is ",
@@ -185,7 +186,7 @@ impl Listing {
             let threads = line.starts_with("Number of Threads ");
             let rest = if threads { rest.rsplit(' ').next().unwrap_or_default() } else { rest };
             *field(&mut self.run) = Some(leading(rest.trim_start(), at)?);
-        } else if let Some(rest) = MEMORY.iter().find_map(|before| line.strip_prefix(before)) {
+        } else if let Some(rest) = TOTALS.iter().find_map(|before| line.strip_prefix(before)) {
             self.run.memory(rest, at);
         } else if let Some(device) = DEVICES.into_iter().find(|device| line.contains(device)) {
             self.run.device = Some(device);
@@ -282,8 +283,7 @@ impl Listing {
             .known("NTIMES", self.run.times)
             .known("type", (self.run.word_bytes == Some(4)).then_some("f32"));
         let title = format!("{kind}{}, {words}", this.label);
-        let what = (Subsystem::Memory, Unit::BytePerSecond);
-        let figure = Figure::rate(test, title, what, params, trial);
+        let figure = Figure::rate(test, title, MEMORY, params, trial);
         // Each loop is one of numbers of 64 bits.
         let comparable = self.run.word_bytes == Some(8);
         self.run.figures.push(Figure { comparable, ..figure });

@@ -5,6 +5,7 @@ use proofmark_model::{Latency, Params, Severity, Subsystem, Unit};
 use super::accounts;
 use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
 use super::fileio::fileio;
+use crate::figure::MEMORY;
 use crate::findings::{unless, warned};
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{need, number, whole, wrong_if};
@@ -103,7 +104,6 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     let moved = Rounded::parse(moved, at)?.times(MIB);
     let trial = rated(Unit::BytePerSecond, moved.value, number(rate, at)? * MIB, at)?;
     let (test, title) = (format!("memory_{operation}"), format!("sysbench memory, {operation}"));
-    let what = (Subsystem::Memory, Unit::BytePerSecond);
     let seconds = trial.seconds;
     let operations = facts.labels.any(&["Total operations", "Operations performed"]);
     let operations: Option<f64> =
@@ -119,7 +119,7 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
         })
     });
     let findings = by_blocks.into_iter().chain(by_time).collect();
-    Ok(Figure { findings, ..Figure::rate(test, title, what, params, trial) })
+    Ok(Figure { findings, ..Figure::rate(test, title, MEMORY, params, trial) })
 }
 
 /// The times of events, where the percentile is the median; printed in ms with two digits behind

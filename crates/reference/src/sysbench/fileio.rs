@@ -1,8 +1,9 @@
 //! What a run of sysbench's fileio measures, in the forms that its versions print.
 
-use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Subsystem, Trial, Unit};
+use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Trial, Unit};
 
 use super::facts::{EDGES, Fact, Facts, MIB, about, size};
+use crate::figure::DISK;
 use crate::findings::unless;
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{columns, need, number, whole};
@@ -71,8 +72,7 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
         ..FileState::default()
     });
     let title = format!("sysbench fileio, {name}");
-    let what = (Subsystem::Disk, Unit::BytePerSecond);
-    let figure = Figure::rate(mode.test, title, what, params, Trial { file, ..trial });
+    let figure = Figure::rate(mode.test, title, DISK, params, Trial { file, ..trial });
     let comparable = matches!(way, Some(Flush::Never | Flush::End));
     let findings = done.differences(facts, &files)?;
     Ok(Figure { comparable, findings, ..figure })
