@@ -243,26 +243,23 @@ impl Work<'_> {
     /// What the report says against a figure.
     fn findings(&self, way: Way) -> Vec<Finding> {
         let mut all = Vec::new();
-        if let Some(why) = &self.contradiction {
+        all.extend(self.contradiction.as_ref().map(|why| {
             let message = format!(
                 "the options do not fit the statistics ({why}): the figure is of other processes, \
                  too, so it has no parameters"
             );
             let advice = "run fio without group_reporting, or one job at a time";
-            all.push(Finding::new("two_accounts", Severity::Suspect, message, advice));
-        }
-        if let Some(why) = self.all_sides(way).into_iter().find_map(other_rate) {
-            all.push(contradicts(Severity::Invalid, why));
-        }
+            Finding::new("two_accounts", Severity::Suspect, message, advice)
+        }));
+        let other = self.all_sides(way).into_iter().find_map(other_rate);
+        all.extend(other.map(|why| contradicts(Severity::Invalid, why)));
         let Some(options) = self.options else { return all };
         if let Some(why) = no_disk(options) {
             let advice = "run fio on a file or device of the disk";
             all.push(Finding::new("not_a_disk", Severity::Invalid, why, advice));
         }
-        if let Some(set) = pacing(options) {
-            let message = format!("fio paced itself ({set}): the rate is what was asked for");
-            all.push(warned(Severity::Suspect, message));
-        }
+        let paced = |set| format!("fio paced itself ({set}): the rate is what was asked for");
+        all.extend(pacing(options).map(|set| warned(Severity::Suspect, paced(set))));
         let steady = self.entries.iter().filter_map(|job| job.steadystate.as_ref()?.attained);
         if steady.min() == Some(0) {
             let message = "fio did not reach the steady state that it was to wait for";

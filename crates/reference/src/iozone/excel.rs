@@ -90,17 +90,18 @@ fn compare(scale: Scale, record: u64, printed: u64, figure: &mut Figure) {
 
 /// What IOzone says against its figures: how much that weighs, and up to which file size in bytes.
 pub(super) fn warning(text: &str) -> Option<(Severity, String, u64)> {
-    let said = |severity, most| {
-        Some((severity, format!("IOzone says: {}", text.trim_end_matches('.')), most))
+    let sizes = text.strip_prefix("reported inaccurate results. Sizes ");
+    let (severity, most) = match sizes {
+        // After "Timer resolution is poor. Some small transfers may have".
+        Some(sizes) => {
+            (Severity::Suspect, sizes.split(' ').next()?.parse::<u64>().ok()?.checked_mul(KB)?)
+        }
+        None if text.starts_with("The test completed too quickly") => (Severity::Suspect, u64::MAX),
+        None if text.starts_with(INVALID) => (Severity::Invalid, u64::MAX),
+        None => return None,
     };
-    if text.starts_with("The test completed too quickly") {
-        return said(Severity::Suspect, u64::MAX);
-    }
-    if text.starts_with("Performance measurements are invalid in this mode") {
-        return said(Severity::Invalid, u64::MAX);
-    }
-    // After "Timer resolution is poor. Some small transfers may have".
-    let sizes = text.strip_prefix("reported inaccurate results. Sizes ")?;
-    let most = sizes.split(' ').next()?.parse::<u64>().ok()?.checked_mul(KB)?;
-    said(Severity::Suspect, most)
+    Some((severity, format!("IOzone says: {}", text.trim_end_matches('.')), most))
 }
+
+/// With -V, which verifies what it reads.
+const INVALID: &str = "Performance measurements are invalid in this mode";

@@ -62,6 +62,7 @@ impl Throughput {
         at: usize,
         output: &mut Output,
     ) -> Result<bool, Malformed> {
+        let after_sign = text.split_once('=').map_or("", |(_, rest)| rest);
         if text.starts_with("Each ") && text.contains(" writes a ") {
             self.sizes = Some(sizes(text, at)?);
         } else if let Some(rest) = text.strip_prefix("Children see throughput for ") {
@@ -76,10 +77,10 @@ impl Throughput {
             let open = need(open, at, "no 'Children see' of the same test before it")?;
             open.parent = Some(parent);
         } else if text.starts_with("Max throughput per ") {
-            let fastest = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
+            let fastest = self.rate(after_sign, at)?;
             output.figures.extend(self.close(mode, fastest, at)?);
         } else if text.starts_with("Avg throughput per ") {
-            let mean = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
+            let mean = self.rate(after_sign, at)?;
             if let Some((processes, sum)) = self.done.take() {
                 let off = !agree(mean * processes as f64, sum, ROUNDED);
                 wrong_if(off, at, "the mean times the processes is not what 'Children see'")?;

@@ -33,19 +33,17 @@ impl Tool for Iperf3 {
                 &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
             },
             about: "Reads the client's JSON (-J, --json-stream): TCP, UDP and SCTP, one or more \
-                    streams, -R and --bidir, with any text around it. Runs of a file that have the \
-                    same parameters are trials of one figure; runs to several servers are figures \
-                    of their own, and runs at once are refused. The rate is the receiver's, in \
-                    bit/s: the payload of all streams over the receiver's time. With --bidir it is \
-                    both ways together over the longer time. Versions up to 3.9 report for UDP what \
-                    the sender sent and the share lost: the rate is the rest. UDP figures also have \
-                    the datagrams sent and received, and the CPU time of both ends by iperf3's \
-                    share of the time. TCP figures have neither, since iperf3 stops while bytes \
-                    are in flight: their proof is the receiver's count. Intervals, streams, sums \
-                    and both ends are compared. --bitrate is per stream; the parameter rate is that \
-                    of all streams, both ways. proofmark does not compare paced TCP \
-                    (iperf3.tcp.paced, by --bitrate or --fq-rate). UDP at the default rate is \
-                    invalid.",
+                    streams, -R and --bidir, with any text around it. Runs with the same parameters \
+                    are trials; runs to several servers are figures of their own, and runs at once \
+                    are refused. The rate is the receiver's, in bit/s: the payload of all streams \
+                    over its time; with --bidir both ways together over the longer time. Versions \
+                    up to 3.9 report for UDP what was sent and the share lost: the rate is the \
+                    rest. UDP figures also have datagrams sent and received, and the CPU time of \
+                    both ends. TCP figures have neither, since iperf3 stops with bytes in flight: \
+                    the receiver's count is their proof. Intervals, streams, sums and both ends are \
+                    compared. --bitrate is per stream; the parameter rate is of all streams, both \
+                    ways. proofmark does not compare paced TCP (iperf3.tcp.paced). UDP at the \
+                    default rate is invalid.",
         }
     }
 

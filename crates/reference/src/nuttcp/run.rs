@@ -99,9 +99,8 @@ impl Run {
             (End::Receiver, Some(amount)) => self.receives(amount),
             (_, None) => {}
         }
-        let cpu = &mut self.cpu[end as usize];
-        let percent = line.get("cpu").map(|word| word.trim_end_matches('%'));
-        *cpu = percent.and_then(|word| word.parse().ok()).or(*cpu);
+        let percent = line.get("cpu").and_then(|word| word.trim_end_matches('%').parse().ok());
+        self.cpu[end as usize] = percent.or(self.cpu[end as usize]);
         self.block = line.whole("buflen")?.or(self.block);
         self.blocks = line.whole("nbuf")?.or(self.blocks);
         self.streams = line.whole("nstream")?.or(self.streams);
