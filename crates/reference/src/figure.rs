@@ -64,6 +64,11 @@ const SIZES: &[&str] = &[
     "working_set",
 ];
 
+/// What most figures are of: a part of the machine, and the unit of their values.
+pub(crate) const FLOPS: (Subsystem, Unit) = (Subsystem::Cpu, Unit::FlopPerSecond);
+pub(crate) const MEMORY: (Subsystem, Unit) = (Subsystem::Memory, Unit::BytePerSecond);
+pub(crate) const DISK: (Subsystem, Unit) = (Subsystem::Disk, Unit::BytePerSecond);
+
 /// What is said where runs became trials.
 const SEVERAL_RUNS: &str = "several_runs";
 

@@ -3,7 +3,6 @@
 //! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
 //! named `made-` were written after published ones.
 
-mod accounts;
 #[cfg(test)]
 mod captured;
 mod data;
@@ -12,6 +11,7 @@ mod disk;
 mod documents;
 mod envelope;
 mod figure;
+mod findings;
 mod fio;
 mod formats;
 mod hpl;
@@ -28,9 +28,9 @@ mod network;
 mod nuttcp;
 mod place;
 mod prefixes;
+mod printed;
 mod program;
 mod qperf;
-mod rated;
 mod runner;
 mod sockperf;
 mod stream;

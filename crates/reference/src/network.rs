@@ -1,26 +1,56 @@
 //! What the tools for networks share.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use proofmark_model::{Finding, Params, Severity, Subsystem, Trial, Unit, is_quantity};
+use proofmark_model::{
+    Datagrams, Finding, NetworkTraffic, Params, Severity, Subsystem, Trial, Unit, is_quantity,
+};
 
+use crate::text::wrong_if;
 use crate::{Figure, Malformed};
 
 mod parameters;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use parameters::{HERE, Length, Parameters, find_figure, whole};
+pub(crate) use parameters::{HERE, Length, Parameters, find_figure, flag, option, pair, whole};
 
 pub(crate) fn figure(
-    test: &'static str,
-    title: &str,
+    test: impl Into<Cow<'static, str>>,
+    title: impl Into<String>,
     unit: Unit,
     params: Params,
     trial: Trial,
 ) -> Figure {
     Figure::rate(test, title, (Subsystem::Network, unit), params, trial)
+}
+
+/// The figure of a throughput: its test and its title say which end counted it, and whether its pace
+/// was set, as that of UDP always is.
+pub(crate) fn throughput(
+    protocol: &str,
+    by_sender: bool,
+    paced: bool,
+    params: Params,
+    trial: Trial,
+) -> Figure {
+    let paced = paced && protocol != "UDP";
+    let (sent, sender) = if by_sender { (".sent", ", by the sender") } else { ("", "") };
+    let (pace, paced) = if paced { (".paced", ", paced") } else { ("", "") };
+    let what = if by_sender && protocol == "UDP" { "rate" } else { "throughput" };
+    let title = format!("{protocol} {what}{paced}{sender}");
+    figure(format!("{protocol}{sent}{pace}"), title, Unit::BitPerSecond, params, trial)
+}
+
+/// What both ends counted of datagrams.
+pub(crate) fn traffic(
+    sent_bytes: u64,
+    received_bytes: u64,
+    datagrams: Option<Datagrams>,
+) -> NetworkTraffic {
+    NetworkTraffic { sent_bytes, received_bytes, datagrams, ..NetworkTraffic::default() }
 }
 
 /// The parameters, with the path where the two addresses show it: loopback where they are one
@@ -63,31 +93,25 @@ pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
     runs.into_iter().map(figure).collect()
 }
 
-/// What the tool itself says against its figure.
-pub(crate) fn warned(message: impl Into<String>) -> Finding {
-    let advice = "remove the cause, or measure again";
-    Finding::new("tool_warning", Severity::Suspect, message, advice)
-}
-
-/// Bits a second that iperf and iperf3 send on a stream of UDP unless another rate is set: 10^6 or
-/// 2^20, by version.
+/// Bits a second that iperf, iperf3 and nuttcp send on a stream of UDP unless another rate is set:
+/// 10^6 or 2^20, by version.
 const DEFAULT_PACE: std::ops::RangeInclusive<f64> = 0.99e6..=1.06e6;
 /// The same as it is measured: a short test has one datagram more than fits its time.
 const DEFAULT_MEASURED: std::ops::RangeInclusive<f64> = 0.99e6..=1.08e6;
 
-/// What UDP at the default rate of iperf and iperf3 is not, by the pace of a stream where the output
-/// has it, else by its rate.
+/// What UDP at the default rate is not, by the pace of a stream where the output has it, else by its
+/// rate.
 pub(crate) fn default_rate(pace: Option<f64>, measured: f64) -> Option<Finding> {
-    let (rate, range) = match pace {
-        Some(pace) => (pace, DEFAULT_PACE),
-        None => (measured, DEFAULT_MEASURED),
+    let is_default = match pace {
+        Some(pace) => DEFAULT_PACE.contains(&pace),
+        None => DEFAULT_MEASURED.contains(&measured),
     };
-    range.contains(&rate).then(|| {
+    is_default.then(|| {
         Finding::new(
             "udp_default_rate",
             Severity::Invalid,
             "the tool paced it: each stream sends at the default rate for UDP, 1 Mbit/s",
-            "set a rate above the link's (-b), and take the receiver's count",
+            "set a rate above the link's (-b of iperf, -R of nuttcp), and take the receiver's count",
         )
     })
 }
@@ -95,10 +119,8 @@ pub(crate) fn default_rate(pace: Option<f64>, measured: f64) -> Option<Finding> 
 /// Refuses numbers that are each in range, and not together.
 pub(crate) fn finite(figure: Figure, at: usize) -> Result<Figure, Malformed> {
     let good = |v: f64| is_quantity(v) && v > 0.0;
-    match figure.trials.iter().all(|t| good(t.value) && good(t.seconds) && good(t.work)) {
-        true => Ok(figure),
-        false => Err(Malformed::at(at, "the numbers are out of range")),
-    }
+    let all = figure.trials.iter().all(|t| good(t.value) && good(t.seconds) && good(t.work));
+    wrong_if(!all, at, "the numbers are out of range").map(|()| figure)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::json::{Asked, Job, Side};
 use super::options::{amount, block, depth, pacing, processes, reads};
 use super::pattern::{Pattern, Way};
 use super::runs::runtime;
+use crate::printed::{Rounded, agree};
 
 /// Share that rounding to milliseconds and to an I/O more or less leaves of a product.
 const ROUNDED: f64 = 0.01;
@@ -158,17 +159,16 @@ fn more_in_flight(job: &Job, options: Asked<'_>, threads: u64) -> Option<String>
 /// What in a direction contradicts its bytes and its time: both are printed as rates, too.
 pub(super) fn other_rate(side: &Side) -> Option<String> {
     let seconds = side.runtime as f64 / 1e3;
-    let off = |printed: f64, least: f64, most: f64| {
-        let (least, most) = (least * (1.0 - ROUNDED) - 1.0, most * (1.0 + ROUNDED) + 1.0);
-        !(least..=most).contains(&printed)
-    };
+    let one = |value: f64| Rounded { value, off: 1.0 };
     let rate = side.io_bytes as f64 / seconds;
-    if let Some(printed) = side.bw_bytes.filter(|printed| off(*printed as f64, rate, rate)) {
+    let other = side.bw_bytes.filter(|printed| !agree(*printed as f64, one(rate), ROUNDED));
+    if let Some(printed) = other {
         return Some(format!("bw_bytes is {printed}, but io_bytes over runtime is {rate:.0}"));
     }
-    let ios = side.total_ios? as f64;
+    let ios = side.total_ios? as f64 / seconds;
     // fio leaves out what it takes for short.
-    let left = ios - (side.short_ios + side.drop_ios) as f64;
-    let printed = side.iops.filter(|iops| off(*iops, left / seconds, ios / seconds))?;
-    Some(format!("iops is {printed:.0}, but total_ios over runtime is {:.0}", ios / seconds))
+    let left = ios - (side.short_ios + side.drop_ios) as f64 / seconds;
+    let agrees = |iops: f64| [left, ios].into_iter().any(|rate| agree(iops, one(rate), ROUNDED));
+    let printed = side.iops.filter(|iops| !(left..=ios).contains(iops) && !agrees(*iops))?;
+    Some(format!("iops is {printed:.0}, but total_ios over runtime is {ios:.0}"))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Subsystem, Timestamp, Trial, Unit,
+    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Timestamp, Trial, Unit,
 };
 
 use super::Fio;
@@ -18,6 +18,8 @@ use super::times::latency;
 use super::verification::{self, Counters, counters};
 use super::version::bare;
 use super::works::{Work, works};
+use crate::figure::DISK;
+use crate::findings::{contradicts, warned};
 use crate::{Figure, Malformed, Output, Tool};
 
 /// What a report holds that begins on that line; without figures where [`nothing`] says why.
@@ -71,8 +73,7 @@ fn ended_with(job: &Job) -> String {
 
 /// That something else in the output has no figure.
 pub(super) fn without(why: &str) -> Finding {
-    let message = format!("{why}: it has no figure");
-    Finding::new("tool_warning", Severity::Note, message, "find the error in fio's messages")
+    warned(Severity::Note, format!("{why}: it has no figure"))
 }
 
 impl Work<'_> {
@@ -235,41 +236,34 @@ impl Work<'_> {
             // What is no workload is called after the test, of whatever job.
             params = params.with("job", name.as_str());
         }
-        let what = (Subsystem::Disk, Unit::BytePerSecond);
         let findings = self.findings(way);
-        Figure { comparable, findings, ..Figure::rate(test, title, what, params, trial) }
+        Figure { comparable, findings, ..Figure::rate(test, title, DISK, params, trial) }
     }
 
     /// What the report says against a figure.
     fn findings(&self, way: Way) -> Vec<Finding> {
         let mut all = Vec::new();
-        if let Some(why) = &self.contradiction {
+        all.extend(self.contradiction.as_ref().map(|why| {
             let message = format!(
                 "the options do not fit the statistics ({why}): the figure is of other processes, \
                  too, so it has no parameters"
             );
             let advice = "run fio without group_reporting, or one job at a time";
-            all.push(Finding::new("two_accounts", Severity::Suspect, message, advice));
-        }
-        if let Some(why) = self.all_sides(way).into_iter().find_map(other_rate) {
-            let advice = "use fio's original output, or measure again";
-            all.push(Finding::new("two_accounts", Severity::Invalid, why, advice));
-        }
+            Finding::new("two_accounts", Severity::Suspect, message, advice)
+        }));
+        let other = self.all_sides(way).into_iter().find_map(other_rate);
+        all.extend(other.map(|why| contradicts(Severity::Invalid, why)));
         let Some(options) = self.options else { return all };
         if let Some(why) = no_disk(options) {
             let advice = "run fio on a file or device of the disk";
             all.push(Finding::new("not_a_disk", Severity::Invalid, why, advice));
         }
-        if let Some(set) = pacing(options) {
-            let message = format!("fio paced itself ({set}): the rate is what was asked for");
-            let advice = "leave out these options to measure the disk";
-            all.push(Finding::new("tool_warning", Severity::Suspect, message, advice));
-        }
+        let paced = |set| format!("fio paced itself ({set}): the rate is what was asked for");
+        all.extend(pacing(options).map(|set| warned(Severity::Suspect, paced(set))));
         let steady = self.entries.iter().filter_map(|job| job.steadystate.as_ref()?.attained);
         if steady.min() == Some(0) {
             let message = "fio did not reach the steady state that it was to wait for";
-            let advice = "run it for longer";
-            all.push(Finding::new("tool_warning", Severity::Suspect, message, advice));
+            all.push(warned(Severity::Suspect, message));
         }
         all
     }

@@ -43,25 +43,19 @@ impl Tool for Fio {
             },
             about: "Reads what fio 3 prints with --output-format=json or json+, with any text \
                     around it. Of the states of one run (--status-interval) it reads the last; \
-                    other runs in the file are more trials or results. A figure counts the bytes \
-                    of one direction, read or written once, over the runtime in whole \
-                    milliseconds. Jobs that read and write have one more figure for both \
-                    together. The processes of a job (numjobs, or jobs of one name and options at \
-                    the same time) are one figure: all bytes over the longest runtime. proofmark \
-                    does not compare jobs that ran at the same time as others, or with any option \
-                    that may change the work. A job that ended in an error has no figure. A group \
-                    of several jobs (group_reporting) has no parameters: fio prints the options \
-                    of the last job alone. fio up to 3.3 hides the global numjobs: the threads \
-                    are then those that job_runtime shows. I/O times are fio's lat where it has \
-                    percentiles, otherwise clat, which excludes the submission. With fsync=1 or \
-                    fdatasync=1 they are the flush's (sync), since the rate waits for it; with a \
-                    flush after more writes there are none. A percentile is the middle of one of \
-                    fio's buckets, within 1 %. Sizes in options are powers of 1024 (4k) or, with \
-                    an i, of 1000 (4ki); kb_base=1000 swaps the two. The device counters \
-                    (disk_util) cover the whole run. fio reads them four times a second and may \
-                    miss the end: what they lack of the bytes by that, up to a quarter, counts as \
-                    moved. Before fio had sectors there, proofmark counts I/Os, of direct I/O \
-                    alone. The options show how the file was used.",
+                    other runs are more trials or results. A figure counts the bytes of one \
+                    direction over the runtime in whole milliseconds; jobs that read and write have \
+                    one more for both. The processes of a job are one figure: all bytes over the \
+                    longest runtime. proofmark does not compare jobs that ran at the same time as \
+                    others, or with an option that may change the work. A failed job has no figure, \
+                    and a group of several jobs (group_reporting) has no parameters. I/O times are \
+                    fio's lat where it has percentiles, otherwise clat, without the submission. \
+                    With fsync=1 or fdatasync=1 they are the flush's; with a flush after more \
+                    writes there are none. A percentile is exact to 1 %. Sizes in options are \
+                    powers of 1024 (4k) or, with an i, of 1000 (4ki); kb_base=1000 swaps the two. \
+                    The device counters (disk_util) cover the whole run and may miss its end: up to \
+                    a quarter of the bytes that they lack counts as moved. Before they had sectors, \
+                    proofmark counts I/Os, of direct I/O alone.",
         }
     }
 

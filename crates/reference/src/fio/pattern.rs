@@ -62,12 +62,8 @@ impl Pattern {
 
     /// The one direction of it; `None` of those of several.
     pub(super) fn only(self) -> Option<Way> {
-        match self.name {
-            "read" | "randread" => Some(Way::Read),
-            "write" | "randwrite" => Some(Way::Write),
-            "trim" | "randtrim" => Some(Way::Trim),
-            _ => None,
-        }
+        let name = self.name.trim_start_matches("rand");
+        Way::ONE.into_iter().find(|way| way.word() == name)
     }
 
     /// Whether it reads and writes.

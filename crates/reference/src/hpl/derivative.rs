@@ -3,14 +3,14 @@
 use crate::Malformed;
 use crate::text::lines;
 
-const NVIDIA: &str = "HPL-NVIDIA measures GPUs: proofmark has no such workload";
-const AMD: &str = "rocHPL measures GPUs: proofmark has no such workload";
-const PHI: &str = "this HPL solved on Xeon Phi coprocessors: proofmark has no such workload";
-const MIXED: &str = "HPL-MxP (HPL-AI) solves in mixed precision, which is no LINPACK: proofmark has no such workload";
-const ACCELERATED: &str = "this HPL rates each accelerator, in brackets: it measures GPUs, and proofmark has no such workload";
+const NVIDIA: &str = "HPL-NVIDIA measures GPUs";
+const AMD: &str = "rocHPL measures GPUs";
+const PHI: &str = "this HPL solved on Xeon Phi coprocessors";
+const MIXED: &str = "HPL-MxP (HPL-AI) solves in mixed precision, which is no LINPACK";
+const ACCELERATED: &str = "this HPL rates each accelerator, in brackets: it measures GPUs";
 
 /// How their lines begin, after what frames them.
-const BEGINNINGS: [(&str, &str); 7] = [
+const BEGINNINGS: [(&str, &str); 8] = [
     ("HPL-NVIDIA", NVIDIA),
     ("HPL-MxP", MIXED),
     ("HPL-AI", MIXED),
@@ -19,22 +19,23 @@ const BEGINNINGS: [(&str, &str); 7] = [
     ("Allreduce_dmxswp impl", AMD),
     ("p      :", AMD),
     ("Final Score:", AMD),
+    ("Number of Intel(R) Xeon Phi(TM) coprocessors :", PHI),
 ];
 
 /// What a line says of another program than HPL.
 pub(super) fn of(line: &str) -> Option<&'static str> {
     let line = line.trim_start_matches(['=', ' ']);
-    if let Some(count) = line.strip_prefix("Number of Intel(R) Xeon Phi(TM) coprocessors :") {
-        return (count.trim() != "0").then_some(PHI);
-    }
     if super::listing::is_solve(line) && line.contains('(') {
         return Some(ACCELERATED);
     }
-    BEGINNINGS.into_iter().find(|(beginning, _)| line.starts_with(beginning)).map(|(_, what)| what)
+    let (beginning, what) = BEGINNINGS.into_iter().find(|(start, _)| line.starts_with(start))?;
+    let none = line.strip_prefix(beginning).is_some_and(|count| count.trim() == "0");
+    (!none).then_some(what)
 }
 
 /// Refuses what is not HPL's.
 pub(super) fn refuse(text: &str) -> Result<(), Malformed> {
-    let found = lines(text).find_map(|(at, line)| Some(Malformed::at(at, of(line)?)));
+    let message = |what| format!("{what}: proofmark has no such workload");
+    let found = lines(text).find_map(|(at, line)| Some(Malformed::at(at, message(of(line)?))));
     found.map_or(Ok(()), Err)
 }

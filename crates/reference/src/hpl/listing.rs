@@ -2,19 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Params, Subsystem, Unit};
+use proofmark_model::{Params, Unit};
 
 use super::TEST;
-use crate::accounts::differ;
-use crate::rated::{rated, took};
-use crate::text::{each_line, moment, number, positive, seconds_of_date, whole, wrong_if};
+use crate::figure::FLOPS;
+use crate::findings::differ;
+use crate::printed::{rated, took};
+use crate::text::{columns, each_line, moment, need, number, positive, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
 
 /// What is lost of a threshold of which one digit behind the point is printed.
 const ROUNDED: f64 = 0.05;
-
-/// Seconds by which start and end may differ from a time: each is a whole second.
-const CLOCK_S: f64 = 2.0;
 
 /// The parameters that a run lists, and that each solve has again.
 const NAMES: [&str; 4] = ["N", "NB", "P", "Q"];
@@ -54,8 +52,6 @@ struct Listing<'a> {
     /// Values of the parameters that the run lists, and the one whose list may go on.
     listed: BTreeMap<&'static str, Vec<&'a str>>,
     listing: Option<&'static str>,
-    /// When the last solve began.
-    began: Option<i64>,
     /// Figures of runs before this one.
     earlier: usize,
 }
@@ -81,10 +77,6 @@ impl<'a> Listing<'a> {
             self.row(at, line)?;
         } else if line.contains(" ...... ") {
             self.residual(at, line)?;
-        } else if let Some(date) = line.strip_prefix("HPL_pdgesv() start time ") {
-            self.began = seconds_of_date(date);
-        } else if let Some(date) = line.strip_prefix("HPL_pdgesv() end time ") {
-            self.ended(date);
         } else if let Some(passed) =
             line.trim().strip_suffix("tests completed and passed residual checks,")
         {
@@ -131,20 +123,14 @@ impl<'a> Listing<'a> {
 
     /// A solve: variant, N, NB, P, Q, seconds, and operations a second in 10^9.
     fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [variant, n, nb, p, q, seconds, gflops] = words[..] else {
-            return Err(Malformed::at(at, "expected T/V, N, NB, P, Q, Time and Gflops"));
-        };
+        let [variant, n, nb, p, q, seconds, gflops] =
+            need(columns(line), at, "expected T/V, N, NB, P, Q, Time and Gflops")?;
         for (name, value) in NAMES.into_iter().zip([n, nb, p, q]) {
-            if self.listed.get(name).is_some_and(|listed| !listed.contains(&value)) {
-                let what = format!("{name} {value} is none of the parameters above");
-                return Err(Malformed::at(at, what));
-            }
+            let lacks = self.listed.get(name).is_some_and(|listed| !listed.contains(&value));
+            wrong_if(lacks, at, &format!("{name} {value} is none of the parameters above"))?;
         }
-        let is_number = gflops.parse::<f64>().is_ok_and(f64::is_finite);
-        if !is_number && gflops.parse::<f64>().is_ok() {
-            return Err(Malformed::at(at, format!("no figure: HPL reports {gflops} Gflops")));
-        }
+        let is_nan = gflops.parse::<f64>().is_ok_and(|rate| !rate.is_finite());
+        wrong_if(is_nan, at, &format!("no figure: HPL reports {gflops} Gflops"))?;
         let n = whole(n, at)?;
         let params = Params::default()
             .with("T/V", variant)
@@ -156,27 +142,10 @@ impl<'a> Listing<'a> {
         let work = size * size * (2.0 / 3.0 * size + 1.5);
         let trial = rated(Unit::FlopPerSecond, work, rate, at)?;
         took(&trial, seconds, at)?;
-        (self.unproven, self.solved, self.began) = (Some(at), true, None);
-        let (title, what) =
-            (format!("HPL {variant}, N = {n}"), (Subsystem::Cpu, Unit::FlopPerSecond));
-        self.output.figures.push(Figure::rate(TEST, title, what, params, trial));
+        (self.unproven, self.solved) = (Some(at), true);
+        let title = format!("HPL {variant}, N = {n}");
+        self.output.figures.push(Figure::rate(TEST, title, FLOPS, params, trial));
         Ok(())
-    }
-
-    /// The end of a solve, whose time is that from its start by the same clock.
-    fn ended(&mut self, date: &str) {
-        let took =
-            self.began.take().zip(seconds_of_date(date)).map(|(from, to)| (to - from) as f64);
-        let (Some(took), Some(figure)) = (took, self.output.figures.last_mut()) else { return };
-        let time = figure.trials.iter().map(|t| t.seconds).sum::<f64>();
-        // A clock that shows no time shows nothing; one that is put forward or back for summer is no
-        // contradiction.
-        let is_same = |hour: f64| (took + hour - time).abs() <= CLOCK_S + 0.01 * time;
-        if took > 0.0 && ![0.0, 3600.0, -3600.0].into_iter().any(is_same) {
-            figure.findings.push(differ(format!(
-                "the solve took {time:.0} s by its Time, {took:.0} s by its start and end"
-            )));
-        }
     }
 
     /// A residual of the solve above, with what HPL says of it.
@@ -189,9 +158,8 @@ impl<'a> Listing<'a> {
         // `||...||*N)=0.0012` where the number fills its column.
         let residual = residual.rsplit('=').next().unwrap_or_default();
         if said == "FAILED" {
-            let residual = Malformed::excerpt(residual);
-            let what = format!("wrong solution, no figure: its residual is {residual}");
-            return Err(Malformed::at(at, what));
+            let what = "wrong solution, no figure: its residual is";
+            return Err(Malformed::at(at, format!("{what} {}", Malformed::excerpt(residual))));
         }
         let below = |number: f64| self.threshold.is_none_or(|t| number < t + ROUNDED);
         let is_nan = residual.parse().is_ok_and(f64::is_nan);

@@ -24,19 +24,16 @@ impl Tool for Hpl {
             package: "Debian: hpcc",
             same_work: const { &[same_work("HPL_pdgesv", "cpu.linpack")] },
             about: "Reads the text that HPL 1.0 to 2.3 print, and HPL's section of HPC Challenge's \
-                    hpccoutf.txt. Each line of the table is a solve by P x Q processes. HPL does \
-                    not report how many threads each process has. proofmark counts 2/3 n^3 + 3/2 \
-                    n^2 operations; 1 Gflops is 10^9 a second. Lines with the same variant, N, NB, \
-                    P and Q are trials of one figure. A residual that PASSED proves a solve. \
-                    proofmark refuses a file with a solve whose residual FAILED, is missing or \
-                    contradicts its PASSED. It also refuses one whose Time contradicts its Gflops, \
-                    or whose N, NB, P and Q are none of the parameters above the table. It warns if \
-                    start and end contradict the Time, or the summary the table. Figures have no \
-                    residual of ours: HPL reports neither the leading dimension nor, of a solve that \
-                    passed, |Ax - b|. HPL-NVIDIA, rocHPL and other builds for accelerators, and \
-                    HPL-MxP (HPL-AI), which solves in mixed precision, are refused by name. \
-                    proofmark does not read HPC Challenge's other tests (DGEMM, STREAM, ...) as \
-                    HPL's.",
+                    hpccoutf.txt. Each line of the table is a solve by P x Q processes, whose \
+                    threads HPL does not report. proofmark counts 2/3 n^3 + 3/2 n^2 operations; 1 \
+                    Gflops is 10^9 a second. Lines with the same variant, N, NB, P and Q are trials \
+                    of one figure. A residual that PASSED proves a solve; one that FAILED, is \
+                    missing or contradicts its word refuses the file. So does a Time that \
+                    contradicts its Gflops, or an N, NB, P or Q that is none of the parameters \
+                    above. It warns if the summary contradicts the table. Figures have no residual \
+                    of ours: HPL reports neither the leading dimension nor |Ax - b|. Builds for \
+                    accelerators (HPL-NVIDIA, rocHPL) and in mixed precision (HPL-MxP, HPL-AI) are \
+                    refused by name. HPC Challenge's other tests are not read as HPL's.",
         }
     }
 

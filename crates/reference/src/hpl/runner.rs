@@ -112,45 +112,9 @@ pub(super) fn grid(processes: u64) -> (u64, u64) {
 /// HPL's input: one solve of that size, all else as in the file that it comes with. HPL alone
 /// reads up to the 31st line, and HPC Challenge from the 33rd what more it is to solve: nothing.
 fn input(n: u64, nb: u64, (p, q): (u64, u64)) -> String {
-    format!(
-        "HPLinpack benchmark input file
-One solve
-HPL.out  output file name (if any)
-6        device out (6=stdout,7=stderr,file)
-1        # of problems sizes (N)
-{n}      Ns
-1        # of NBs
-{nb}     NBs
-0        PMAP process mapping (0=Row-,1=Column-major)
-1        # of process grids (P x Q)
-{p}      Ps
-{q}      Qs
-16.0     threshold
-1        # of panel fact
-2        PFACTs (0=left, 1=Crout, 2=Right)
-1        # of recursive stopping criterium
-4        NBMINs (>= 1)
-1        # of panels in recursion
-2        NDIVs
-1        # of recursive panel fact.
-1        RFACTs (0=left, 1=Crout, 2=Right)
-1        # of broadcast
-1        BCASTs (0=1rg,1=1rM,2=2rg,3=2rM,4=Lng,5=LnM)
-1        # of lookahead depth
-1        DEPTHs (>=0)
-2        SWAP (0=bin-exch,1=long,2=mix)
-64       swapping threshold
-0        L1 in (0=transposed,1=no-transposed) form
-0        U  in (0=transposed,1=no-transposed) form
-1        Equilibration (0=no,1=yes)
-8        memory alignment in double (> 0)
--
-0        number of additional problem sizes for PTRANS
-{n}      values of N
-0        number of additional blocking sizes for PTRANS
-{nb}     values of NB
-"
-    )
+    let values = [("{n}", n), ("{nb}", nb), ("{p}", p), ("{q}", q)];
+    let set = |text: String, (name, value): (&str, u64)| text.replace(name, &value.to_string());
+    values.into_iter().fold(include_str!("input.dat").to_owned(), set)
 }
 
 /// The solve of the task's size by as many processes as it has threads.

@@ -125,23 +125,7 @@ fn what_it_says_twice_is_compared() {
         let figures = captured(&Hpl, text).figures;
         figures.into_iter().flat_map(|f| f.findings).map(|f| f.message).collect::<Vec<_>>()
     };
-    let timed = |start: &str, end: &str| {
-        let times = format!(
-            "1.222e+00\nHPL_pdgesv() start time Sat Nov 21 {start} 2026\n\n\
-             HPL_pdgesv() end time   Sat Nov 21 {end} 2026\n"
-        );
-        TWO.replacen("1.222e+00", &times, 1)
-    };
-    assert!(findings(TWO).is_empty() && findings(&timed("21:49:05", "21:49:06")).is_empty());
-    assert!(findings(&timed("01:59:59", "03:00:00")).is_empty(), "summer time");
-    let long = timed("00:00:00", "00:00:00").replacen(
-        "0.07              1.222e+00",
-        "70.00              1.1958e-03",
-        1,
-    );
-    assert!(findings(&long).is_empty(), "a clock that stood still");
-    let late = findings(&timed("21:49:05", "21:51:05"));
-    assert_eq!(late, ["the solve took 0 s by its Time, 120 s by its start and end"]);
+    assert!(findings(TWO).is_empty());
     let lost = TWO.replacen("4 tests completed and passed", "5 tests completed and passed", 1);
     assert_eq!(findings(&lost), ["HPL finished 5 solves that passed, and lists 4"; 4]);
     let twice = findings(&[TWO, TWO].concat());

@@ -1,10 +1,12 @@
 //! What a listing says twice: with `-R` it repeats the matrix, a report for each test. And what
 //! IOzone itself says of a run at its end.
 
-use proofmark_model::{Finding, Severity};
+use proofmark_model::Severity;
 
 use super::work::{KB, Scale};
 use crate::Figure;
+use crate::findings::contradicts;
+use crate::printed::{Rounded, agree};
 
 /// Reports by their titles, in the words of the matrix.
 const REPORTS: &[(&str, &str)] = &[
@@ -79,27 +81,27 @@ fn compare(scale: Scale, record: u64, printed: u64, figure: &mut Figure) {
         Scale::Operations => value / (record * KB) as f64,
         Scale::Microseconds => value * 1e6,
     };
-    if (shown - printed as f64).abs() <= 1.0 + ROUNDED * shown {
+    if agree(shown, Rounded { value: printed as f64, off: 1.0 }, ROUNDED) {
         return;
     }
     let message = format!("the matrix has {shown:.0}, the report for Excel {printed}");
-    let advice = "use IOzone's original output, or measure again";
-    figure.findings.push(Finding::new("two_accounts", Severity::Invalid, message, advice));
+    figure.findings.push(contradicts(Severity::Invalid, message));
 }
 
 /// What IOzone says against its figures: how much that weighs, and up to which file size in bytes.
 pub(super) fn warning(text: &str) -> Option<(Severity, String, u64)> {
-    let said = |severity, most| {
-        Some((severity, format!("IOzone says: {}", text.trim_end_matches('.')), most))
+    let sizes = text.strip_prefix("reported inaccurate results. Sizes ");
+    let (severity, most) = match sizes {
+        // After "Timer resolution is poor. Some small transfers may have".
+        Some(sizes) => {
+            (Severity::Suspect, sizes.split(' ').next()?.parse::<u64>().ok()?.checked_mul(KB)?)
+        }
+        None if text.starts_with("The test completed too quickly") => (Severity::Suspect, u64::MAX),
+        None if text.starts_with(INVALID) => (Severity::Invalid, u64::MAX),
+        None => return None,
     };
-    if text.starts_with("The test completed too quickly") {
-        return said(Severity::Suspect, u64::MAX);
-    }
-    if text.starts_with("Performance measurements are invalid in this mode") {
-        return said(Severity::Invalid, u64::MAX);
-    }
-    // After "Timer resolution is poor. Some small transfers may have".
-    let sizes = text.strip_prefix("reported inaccurate results. Sizes ")?;
-    let most = sizes.split(' ').next()?.parse::<u64>().ok()?.checked_mul(KB)?;
-    said(Severity::Suspect, most)
+    Some((severity, format!("IOzone says: {}", text.trim_end_matches('.')), most))
 }
+
+/// With -V, which verifies what it reads.
+const INVALID: &str = "Performance measurements are invalid in this mode";

@@ -12,8 +12,9 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Printed, Severity};
+use proofmark_model::{Printed, Severity};
 
+use crate::findings::warned;
 use crate::text::{lines, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use excel::{Excel, warning};
@@ -42,18 +43,17 @@ impl Tool for Iozone {
                 ]
             },
             about: "Reads what IOzone 3 prints: the matrix by file and record size (-a, or -s and \
-                    -r) and the throughput mode (-t). Each cell of the matrix is a figure. \
-                    IOzone's kB, KB and Kbyte are 1024 bytes. Each byte counts once, read or \
-                    written. With -O, IOzone prints operations a second, each of one record. With \
-                    -N, IOzone prints whole microseconds per operation; these figures stay times. \
-                    proofmark leaves out a cell of 0, which IOzone did not measure, and holds the \
-                    reports for Excel (-R) against the matrix. IOzone's 'write' makes a new file, \
-                    so proofmark compares its 'rewrite', and of reads the first. Without -I all \
-                    I/O uses the page cache, which holds a file just written unless -U unmounts \
-                    it in between. Without -e or -o the writes are not flushed. In throughput \
-                    mode 'Children see' adds up the processes' rates until the fastest has \
-                    finished its file, which ends the test. 'Parent sees' counts the same bytes \
-                    over the time with process start and stop (iozone.NAME.parent).",
+                    -r), each cell a figure, and the throughput mode (-t). IOzone's kB, KB and \
+                    Kbyte are 1024 bytes. Each byte counts once, read or written. -O prints \
+                    operations a second, each of one record; -N whole microseconds per operation, \
+                    which stay times. proofmark leaves out a cell of 0, which was not measured, and \
+                    holds the reports for Excel (-R) against the matrix. IOzone's 'write' makes a \
+                    new file, so proofmark compares its 'rewrite', and of reads the first. Without \
+                    -I all I/O uses the page cache, which holds a file just written unless -U \
+                    unmounts it. Without -e or -o the writes are not flushed. In throughput mode \
+                    'Children see' adds up the processes' rates until the fastest has finished. \
+                    'Parent sees' counts the same bytes with process start and stop \
+                    (iozone.NAME.parent).",
         }
     }
 
@@ -87,6 +87,17 @@ fn unmounts(word: &str) -> bool {
     flags.trim_start_matches(|flag| WITHOUT_VALUE.contains(flag)).starts_with('U')
 }
 
+type Set = fn(&mut Mode);
+
+/// Lines that say how a run goes, by their beginnings.
+const MODES: [(&str, Set); 5] = [
+    ("SYNC Mode.", |mode| mode.sync = true),
+    ("OPS Mode.", |mode| mode.scale = Scale::Operations),
+    ("Microseconds/op Mode.", |mode| mode.scale = Scale::Microseconds),
+    ("O_DIRECT feature enabled", |mode| mode.direct = true),
+    ("Include fsync in write timing", |mode| mode.flush = true),
+];
+
 /// What the lines of a run so far say.
 #[derive(Default)]
 struct Run {
@@ -107,9 +118,7 @@ impl Run {
         for (severity, said, most) in self.warnings.drain(..) {
             for figure in output.figures.iter_mut().skip(self.first) {
                 if figure.params.int("file_size").is_some_and(|size| size <= most) {
-                    let advice = "measure larger files, without -V";
-                    let check = "tool_warning";
-                    figure.findings.push(Finding::new(check, severity, said.clone(), advice));
+                    figure.findings.push(warned(severity, &*said));
                 }
             }
         }
@@ -132,16 +141,8 @@ impl Run {
             self.warnings.push(found);
         } else if let Some(words) = text.strip_prefix("Command line used:") {
             self.mode.unmounts = words.split_whitespace().any(unmounts);
-        } else if text.starts_with("SYNC Mode.") {
-            self.mode.sync = true;
-        } else if text.starts_with("OPS Mode.") {
-            self.mode.scale = Scale::Operations;
-        } else if text.starts_with("Microseconds/op Mode.") {
-            self.mode.scale = Scale::Microseconds;
-        } else if text == "O_DIRECT feature enabled" {
-            self.mode.direct = true;
-        } else if text == "Include fsync in write timing" {
-            self.mode.flush = true;
+        } else if let Some((_, set)) = MODES.iter().find(|(start, _)| text.starts_with(start)) {
+            set(&mut self.mode);
         } else if let Some(table) = Table::parse(before, line, at)? {
             self.table = Some(table);
         } else if let Some(table) = &self.table {

@@ -8,7 +8,7 @@
 use proofmark_model::{Better, Trial, Unit};
 
 use super::work::{KB, Mode, Scale, Sizes};
-use crate::rated::rated;
+use crate::printed::rated;
 use crate::text::{number, wrong_if};
 use crate::{Figure, Malformed};
 

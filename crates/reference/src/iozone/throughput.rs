@@ -1,9 +1,10 @@
 //! The throughput mode: several processes, each with a file of its own.
 
-use proofmark_model::{Finding, Severity, Unit};
+use proofmark_model::Unit;
 
 use super::work::{KB, Mode, Sizes};
-use crate::rated::rated;
+use crate::findings::differ;
+use crate::printed::{agree, rated};
 use crate::text::{need, positive, wrong_if};
 use crate::{Figure, Malformed, Output};
 
@@ -61,6 +62,7 @@ impl Throughput {
         at: usize,
         output: &mut Output,
     ) -> Result<bool, Malformed> {
+        let after_sign = text.split_once('=').map_or("", |(_, rest)| rest);
         if text.starts_with("Each ") && text.contains(" writes a ") {
             self.sizes = Some(sizes(text, at)?);
         } else if let Some(rest) = text.strip_prefix("Children see throughput for ") {
@@ -75,12 +77,12 @@ impl Throughput {
             let open = need(open, at, "no 'Children see' of the same test before it")?;
             open.parent = Some(parent);
         } else if text.starts_with("Max throughput per ") {
-            let fastest = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
+            let fastest = self.rate(after_sign, at)?;
             output.figures.extend(self.close(mode, fastest, at)?);
         } else if text.starts_with("Avg throughput per ") {
-            let mean = self.rate(text.split_once('=').map_or("", |(_, rest)| rest), at)?;
+            let mean = self.rate(after_sign, at)?;
             if let Some((processes, sum)) = self.done.take() {
-                let off = (mean * processes as f64 - sum).abs() > ROUNDED * sum;
+                let off = !agree(mean * processes as f64, sum, ROUNDED);
                 wrong_if(off, at, "the mean times the processes is not what 'Children see'")?;
             }
         } else {
@@ -117,9 +119,7 @@ impl Throughput {
             figures.push(Figure { test, title, ..figure });
             if parent > ABOVE * open.children {
                 let message = "the parent sees more than the children, whose time is a part of its";
-                let advice = "use IOzone's original output, or measure again";
-                let found = Finding::new("two_accounts", Severity::Suspect, message, advice);
-                figures.iter_mut().for_each(|f| f.findings.push(found.clone()));
+                figures.iter_mut().for_each(|f| f.findings.push(differ(message)));
             }
         }
         self.written |= open.test.contains("write");

@@ -1,9 +1,8 @@
 //! What a test of IOzone's does, and how.
 
-use proofmark_model::{
-    FileState, Finding, Flush, Order, Params, Severity, Subsystem, Trial, Unit, format_size,
-};
+use proofmark_model::{FileState, Finding, Flush, Order, Params, Severity, Trial, format_size};
 
+use crate::figure::DISK;
 use crate::{Figure, Malformed};
 
 /// Bytes of what IOzone calls a kB, KB or Kbyte.
@@ -85,9 +84,8 @@ impl Mode {
     /// A test of that name in the words of IOzone's matrix, with one trial. `written`: whether this
     /// run had written the file before.
     pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial, written: bool) -> Figure {
-        let what = (Subsystem::Disk, Unit::BytePerSecond);
         let trial = Trial { file: self.file(test, sizes, trial.work), ..trial };
-        let figure = Figure::rate(test.to_owned(), test, what, self.params(test, sizes), trial);
+        let figure = Figure::rate(test.to_owned(), test, DISK, self.params(test, sizes), trial);
         let findings = self.cached(test, sizes, written).into_iter().collect();
         Figure { comparable: self.others.is_empty() && !self.sync, findings, ..figure }
     }

@@ -1,12 +1,12 @@
 //! The figure of a run, and what its lines say twice.
 
-use proofmark_model::{Datagrams, Finding, NetworkTraffic, Trial, Unit, counted, format_count};
+use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format_count};
 
 use super::line::Amount;
 use super::run::{Run, Stream};
-use super::{SENT, TCP, UDP};
-use crate::accounts::{agree, differ};
-use crate::network::{Between, default_rate, figure, finite, warned};
+use crate::findings::{unless, warned};
+use crate::network::{Between, default_rate, finite, throughput, traffic};
+use crate::printed::{Rounded, agree};
 use crate::text::{need, wrong_if};
 use crate::{Figure, Malformed};
 
@@ -14,29 +14,20 @@ impl Run {
     pub(super) fn figure(self, last: usize) -> Result<Between, Malformed> {
         let udp =
             need(self.udp, last, "no line \"Client connecting to\": no test of iperf's client")?;
-        if !self.has_rates() {
-            let failed = self.warnings.keys().find(|w| w.contains(" failed: "));
-            let failed = failed.map_or_else(String::new, |w| format!(": {w}"));
-            let what = format!("no rate: the test did not run{failed}");
-            return Err(Malformed::at(self.header.unwrap_or(last), what));
-        }
+        let failed = self.warnings.keys().find(|w| w.contains(" failed: "));
+        let failed = failed.map_or_else(String::new, |w| format!(": {w}"));
+        let what = format!("no rate: the test did not run{failed}");
+        wrong_if(!self.has_rates(), self.header.unwrap_or(last), &what)?;
         let arrived = udp && self.streams.values().any(|s| !s.received.is_empty());
         let trial = if arrived { self.arrived(last)? } else { self.counted(last)? };
         let value = trial.value;
         let reverse = self.params.text("direction") == Some("reverse");
-        let (test, title) = match (udp, arrived, reverse, self.paced) {
-            (true, true, ..) => (UDP, "UDP throughput"),
-            (true, false, ..) => ("UDP.sent", "UDP rate, by the sender"),
-            (false, _, true, false) => (TCP, "TCP throughput"),
-            (false, _, false, false) => (SENT, "TCP throughput, by the sender"),
-            (false, _, true, true) => ("TCP.paced", "TCP throughput, paced"),
-            (false, _, false, true) => ("TCP.sent.paced", "TCP throughput, paced, by the sender"),
-        };
+        let (protocol, receives) = if udp { ("UDP", arrived) } else { ("TCP", reverse) };
         let params = self.params.clone().with("streams", self.streams.len() as u64);
-        let made = figure(test, title, Unit::BitPerSecond, params, trial);
+        let made = throughput(protocol, !receives, self.paced, params, trial);
         let each = value / self.streams.len().max(1) as f64;
         let proof = (!udp && reverse).then_some("iperf's client received the bytes that it counts");
-        let findings: Vec<Finding> = (self.accounts().into_iter().map(differ))
+        let findings = (self.accounts().into_iter())
             .chain(self.warnings.iter().map(|(warning, times)| warning_of(warning, *times)))
             .chain(default_rate(self.pace, each).filter(|_| udp))
             .collect();
@@ -88,30 +79,25 @@ impl Run {
             all.received = all.received.saturating_add(d.received);
             all.reordered = all.reordered.zip(d.reordered).map(|(a, b)| a.saturating_add(b));
         }
-        let mut trial = Trial::new(Unit::BitPerSecond, bits, seconds);
-        trial.network = Some(NetworkTraffic {
-            sent_bytes: (sent / 8.0).ceil() as u64,
-            received_bytes: (bits / 8.0).ceil() as u64,
-            datagrams: Some(all),
-            ..NetworkTraffic::default()
-        });
-        Ok(trial)
+        let [sent, received] = [sent, bits].map(|bits| (bits / 8.0).ceil() as u64);
+        let network = Some(traffic(sent, received, Some(all)));
+        Ok(Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) })
     }
 
     /// What the lines say twice, differently.
-    fn accounts(&self) -> Vec<String> {
+    fn accounts(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         for (id, stream) in &self.streams {
             let rows = [&stream.own, &stream.received];
             found.extend(rows.into_iter().filter_map(|rows| parts_and_total(id, rows)));
             found.extend(ends(id, stream, self.params.int("block_size")));
         }
-        let streams: Option<f64> = self.streams.values().map(|s| Some(s.own.last()?.moved)).sum();
+        let streams = self.streams.values().map(|s| Some(s.own.last()?.moved.value));
         let sum = self.sum.last().filter(|sum| sum.start == 0.0);
-        if let (Some(sum), Some(streams)) = (sum, streams)
-            && !agree(sum.moved, streams, ROUNDED, sum.rounded)
-        {
-            found.push(format!("[SUM] says {}, the streams {}", bytes(sum.moved), bytes(streams)));
+        if let (Some(sum), Some(streams)) = (sum, streams.sum::<Option<f64>>()) {
+            found.extend(unless(agree(sum.moved, streams, ROUNDED), || {
+                format!("[SUM] says {}, the streams {}", bytes(sum.moved.value), bytes(streams))
+            }));
         }
         found
     }
@@ -132,10 +118,8 @@ fn total(rows: &[Amount], last: usize) -> Result<&Amount, Malformed> {
 }
 
 fn warning_of(warning: &str, times: u64) -> Finding {
-    warned(match times {
-        1 => format!("iperf warns: {warning}"),
-        _ => format!("iperf warns {}: {warning}", counted(times, "time")),
-    })
+    let times = if times == 1 { String::new() } else { format!(" {}", counted(times, "time")) };
+    warned(Severity::Suspect, format!("iperf warns{times}: {warning}"))
 }
 
 fn bytes(bits: f64) -> String {
@@ -143,33 +127,41 @@ fn bytes(bits: f64) -> String {
 }
 
 /// The intervals of a test and its total, if they differ.
-fn parts_and_total(id: &str, rows: &[Amount]) -> Option<String> {
+fn parts_and_total(id: &str, rows: &[Amount]) -> Option<Finding> {
     let (total, parts) = rows.split_last().filter(|(_, parts)| !parts.is_empty())?;
     let sum = |of: fn(&Amount) -> f64| parts.iter().map(of).sum::<f64>();
-    let (moved, seconds) = (sum(|a| a.moved), sum(|a| a.seconds));
-    let whole = seconds >= WHOLE * total.seconds;
-    let rounded = total.rounded + sum(|a| a.rounded);
-    let fits = moved < total.moved && !whole || agree(moved, total.moved, ROUNDED, rounded);
-    let what = || format!("the intervals of stream {id} move {}", bytes(moved));
-    (!fits).then(|| format!("{}, its total {}", what(), bytes(total.moved)))
+    let moved = Rounded { value: sum(|a| a.moved.value), off: sum(|a| a.moved.off) };
+    let whole = sum(|a| a.seconds) >= WHOLE * total.seconds;
+    let less = moved.value < total.moved.value && !whole;
+    unless(less || agree(moved, total.moved, ROUNDED), || {
+        let [moved, total] = [moved, total.moved].map(|amount| bytes(amount.value));
+        format!("the intervals of stream {id} move {moved}, its total {total}")
+    })
 }
 
 /// What the two ends of a stream of UDP count, if that cannot be.
-fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<String> {
+fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<Finding> {
     let received = stream.received.last()?;
-    let d = received.datagrams?;
-    if let Some(sent) = stream.sent.filter(|sent| d.sent > sent.saturating_add(LAST)) {
-        let what = format!("stream {id} sent {sent} datagrams, and its receiver counts");
-        return Some(format!("{what} {}", d.sent));
-    }
-    if let Some(own) = stream.own.last().filter(|own| received.moved > (1.0 + ROUNDED) * own.moved)
-    {
-        let what = format!("stream {id} sent {}, and its receiver got", bytes(own.moved));
-        return Some(format!("{what} {}", bytes(received.moved)));
-    }
-    let counted = block? as f64 * 8.0 * d.received as f64;
-    (!agree(counted, received.moved, ROUNDED, received.rounded)).then(|| {
-        let what = format!("the receiver of stream {id} got {} datagrams", d.received);
-        format!("{what} of {}, but {}", bytes(counted), bytes(received.moved))
-    })
+    let (d, got) = (received.datagrams?, received.moved);
+    let sent = stream.sent.unwrap_or(u64::MAX);
+    let own = stream.own.last().map_or(f64::MAX, |own| own.moved.value);
+    let counted = block.map(|block| block as f64 * 8.0 * d.received as f64);
+    let counts = unless(d.sent <= sent.saturating_add(LAST), || {
+        format!("stream {id} sent {sent} datagrams, and its receiver counts {}", d.sent)
+    });
+    let amounts = || {
+        unless(got.value <= (1.0 + ROUNDED) * own, || {
+            let [own, got] = [own, got.value].map(bytes);
+            format!("stream {id} sent {own}, and its receiver got {got}")
+        })
+    };
+    let sizes = || {
+        let counted = counted?;
+        unless(agree(counted, got, ROUNDED), || {
+            let [counted, got] = [counted, got.value].map(bytes);
+            let what = format!("the receiver of stream {id} got {} datagrams", d.received);
+            format!("{what} of {counted}, but {got}")
+        })
+    };
+    counts.or_else(amounts).or_else(sizes)
 }

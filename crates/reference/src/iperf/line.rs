@@ -3,11 +3,11 @@
 use proofmark_model::{Datagrams, Unit, format_quantity};
 
 use crate::Malformed;
-use crate::accounts::{agree, last_place};
-use crate::text::{number, whole};
+use crate::printed::{Rounded, agree};
+use crate::text::{need, number, power, whole, wrong_if};
 
 /// What was moved in some part of a test.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Amount {
     pub(super) at: usize,
     /// Seconds since the test began.
@@ -15,10 +15,8 @@ pub(super) struct Amount {
     pub(super) seconds: f64,
     /// At the printed rate.
     pub(super) bits: f64,
-    /// By the transfer, which may be rounded otherwise.
-    pub(super) moved: f64,
-    /// By how many bits the transfer is rounded.
-    pub(super) rounded: f64,
+    /// Bits by the transfer, which may be rounded otherwise.
+    pub(super) moved: Rounded,
     /// Whether the bits are counted, and not of a rounded rate.
     pub(super) exact: bool,
     /// Whether the seconds have more digits than the rate.
@@ -43,8 +41,7 @@ pub(super) type End<'a> = (&'a str, u16);
 /// When something began and how long it lasted, and by how much that may be off.
 pub(super) struct Span {
     start: f64,
-    seconds: f64,
-    rounded: f64,
+    seconds: Rounded,
 }
 
 /// Bytes of `128 KByte`, whose prefix is a power of 1024.
@@ -52,8 +49,7 @@ pub(super) fn size(text: &str) -> Option<u64> {
     let mut words = text.split_whitespace();
     let number: f64 = words.next()?.parse().ok()?;
     let prefix = words.next()?.trim_end_matches(')').strip_suffix("Byte")?;
-    let power = ["", "K", "M", "G"].iter().position(|p| *p == prefix)?;
-    let bytes = number * 1024.0_f64.powi(power as i32);
+    let bytes = number * power(prefix, 1024.0).filter(|_| prefix != "T")?;
     (1.0..MOST).contains(&bytes).then_some(bytes as u64)
 }
 
@@ -73,36 +69,33 @@ impl Amount {
         let mut words = values.split_whitespace();
         let mut next = || words.next().ok_or_else(|| Malformed::at(at, "the line ends too soon"));
         let (transfer, of, printed, unit) = (next()?, next()?, next()?, next()?);
-        let rate = pointed(printed, at)? * factor(unit, "/sec", at)?;
-        let each = factor(of, "", at)?;
-        let (moved, rounded) = (pointed(transfer, at)? * each, last_place(transfer) * each);
-        let of_rate = rate * span.seconds;
-        let of_time = span.rounded / span.seconds;
-        let [of_transfer, of_printed] =
-            [(transfer, pointed(transfer, at)?), (printed, pointed(printed, at)?)]
-                .map(|(word, value)| last_place(word) / value);
-        let share = SHARE + of_transfer + of_printed + of_time;
-        if span.seconds > 0.0 && moved + of_rate > 0.0 && !agree(moved, of_rate, share, 0.0) {
-            let (own, seconds) = (moved / span.seconds, span.seconds);
-            let own = format_quantity(own, Unit::BitPerSecond);
+        let moved = pointed(transfer, at)?.times(factor(of, "", at)?);
+        let rate = pointed(printed, at)?.times(factor(unit, "/sec", at)?);
+        let (start, Rounded { value: seconds, off }) = (span.start, span.seconds);
+        let of_rate =
+            Rounded { off: rate.off * seconds + rate.value * off, value: rate.value * seconds };
+        if seconds > 0.0 && !agree(moved, of_rate, SHARE) {
+            let own = format_quantity(moved.value / seconds, Unit::BitPerSecond);
             let what = format!("{transfer} {of} in {seconds} s are {own}, not {printed} {unit}");
             return Err(Malformed::at(at, what));
         }
-        let exact = of == "Bytes" && rate > 0.0;
-        let (bits, seconds) = if exact { (moved, moved / rate) } else { (of_rate, span.seconds) };
+        let exact = of == "Bytes" && rate.value > 0.0;
+        let (bits, seconds) = match exact {
+            true => (moved.value, moved.value / rate.value),
+            false => (of_rate.value, seconds),
+        };
         let datagrams = if udp { datagrams(values, at)? } else { None };
-        let timed = of_time < of_printed;
-        let start = span.start;
-        Ok(Self { at, start, seconds, bits, moved, rounded, exact, timed, datagrams })
+        let timed = off * rate.value < rate.off * span.seconds.value;
+        Ok(Self { at, start, seconds, bits, moved, exact, timed, datagrams })
     }
 }
 
 /// A number with a decimal point.
-fn pointed(word: &str, at: usize) -> Result<f64, Malformed> {
+fn pointed(word: &str, at: usize) -> Result<Rounded, Malformed> {
     if word.contains(',') {
         return Err(Malformed::quoting(at, word, "has a comma: run iperf with LC_ALL=C"));
     }
-    number(word, at)
+    Rounded::parse(word, at)
 }
 
 /// Datagrams, which only a receiver reports: after its jitter in ms the lost ones, a slash and all.
@@ -119,9 +112,7 @@ fn of_counts(
     reordered: Option<u64>,
     at: usize,
 ) -> Result<Datagrams, Malformed> {
-    let received = sent.checked_sub(lost);
-    let received =
-        received.ok_or_else(|| Malformed::at(at, "more datagrams are lost than sent"))?;
+    let received = need(sent.checked_sub(lost), at, "more datagrams are lost than sent")?;
     Ok(Datagrams { sent, received, reordered, ..Datagrams::default() })
 }
 
@@ -130,16 +121,14 @@ impl Span {
     pub(super) fn parse(interval: &str, at: usize) -> Result<Self, Malformed> {
         let what = || Malformed::quoting(at, interval, "is no interval");
         let (from, to) = interval.trim().split_once('-').ok_or_else(what)?;
-        let to = to.trim();
-        let (start, end) = (pointed(from.trim(), at)?, pointed(to, at)?);
-        if end < start {
+        let (start, end) = (pointed(from.trim(), at)?, pointed(to.trim(), at)?);
+        if end.value < start.value {
             return Err(what());
         }
-        if end == 0.0 {
-            let what = "the interval has no length: the test ended at once, or nothing arrived";
-            return Err(Malformed::at(at, what));
-        }
-        Ok(Self { start, seconds: end - start, rounded: 2.0 * last_place(to) })
+        let nothing = "the interval has no length: the test ended at once, or nothing arrived";
+        wrong_if(end.value == 0.0, at, nothing)?;
+        let seconds = Rounded { value: end.value - start.value, off: start.off + end.off };
+        Ok(Self { start: start.value, seconds })
     }
 }
 
@@ -149,13 +138,12 @@ fn factor(unit: &str, ending: &str, at: usize) -> Result<f64, Malformed> {
     let what = if ending.is_empty() { "is no amount" } else { "is no rate" };
     let what = || Malformed::quoting(at, unit, what);
     let unit = unit.strip_suffix(ending).ok_or_else(what)?;
-    let (prefix, base, one) = match (unit.strip_suffix("bits"), unit.strip_suffix("Bytes")) {
-        (Some(prefix), _) => (prefix, 1000.0_f64, 1.0),
-        (None, Some(prefix)) => (prefix, 1024.0, 8.0),
-        (None, None) => return Err(what()),
+    let factor = match (unit.strip_suffix("bits"), unit.strip_suffix("Bytes")) {
+        (Some(prefix), _) => power(prefix, 1000.0),
+        (None, Some(prefix)) => power(prefix, 1024.0).map(|bytes| 8.0 * bytes),
+        (None, None) => None,
     };
-    let power = ["", "K", "M", "G", "T"].iter().position(|p| *p == prefix).ok_or_else(what)?;
-    Ok(one * base.powi(power as i32))
+    factor.ok_or_else(what)
 }
 
 /// Most fields of a line of CSV that are looked at.
@@ -183,8 +171,10 @@ impl<'a> Row<'a> {
         };
         let span = Span::parse(interval, at)?;
         let (bits, rate) = (number(bytes, at)? * 8.0, number(rate, at)?);
-        let seconds = if rate > 0.0 { bits / rate } else { span.seconds };
-        if !agree(seconds, span.seconds, SHARE, span.rounded) || (rate == 0.0 && bits > 0.0) {
+        let seconds = if rate > 0.0 { bits / rate } else { span.seconds.value };
+        if !agree(seconds, span.seconds.within(span.seconds.off), SHARE)
+            || (rate == 0.0 && bits > 0.0)
+        {
             let what = format!("{bytes} bytes at {rate} bit/s are no interval of {interval} s");
             return Err(Malformed::at(at, what));
         }
@@ -195,17 +185,9 @@ impl<'a> Row<'a> {
         {
             datagrams = Some(of_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
         }
-        let amount = Amount {
-            at,
-            start: span.start,
-            seconds,
-            bits,
-            moved: bits,
-            rounded: 0.0,
-            exact: true,
-            timed: true,
-            datagrams,
-        };
+        let (start, moved) = (span.start, bits.into());
+        let amount =
+            Amount { at, start, seconds, bits, moved, exact: true, timed: true, datagrams };
         let stream = (id != "-1").then_some(id);
         // Of all streams it may be the word SUM.
         let port = |word: &str| word.parse().unwrap_or(0);

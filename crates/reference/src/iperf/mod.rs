@@ -28,19 +28,17 @@ impl Tool for Iperf {
                 &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
             },
             about: "Reads the client's text or CSV (-y C), TCP and UDP, one or more streams; text \
-                    also with -R. Runs of a log that have the same parameters are trials of one \
-                    figure; runs to several servers are figures of their own. It reads neither both \
-                    ways (-d, -r, --full-duplex), --bounceback, --isochronous nor a server's \
-                    output. Rates are in bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is 2^20 \
-                    bytes. Text has three digits of them; -f b and CSV have all. Transfer, rate and \
-                    interval of a line must agree, and intervals with totals. For TCP the rate is \
-                    the sender's (iperf.tcp.sent), with -R the receiver's; with --fq-rate it is \
-                    paced. Versions before 2.1 also count bytes that only filled the socket buffer, \
-                    which has `window` bytes. For UDP the rate is the receiver's, from the server's \
+                    also with -R. Runs of a log with the same parameters are trials; runs to \
+                    several servers are figures of their own. It reads neither both ways (-d, -r, \
+                    --full-duplex), --bounceback, --isochronous nor a server's output. Rates are in \
+                    bit/s: Mbits/sec is decimal, MBytes/sec (-f M) is 2^20 bytes. Text has three \
+                    digits; -f b and CSV have all. Transfer, rate, interval and totals must agree. \
+                    For TCP the rate is the sender's (iperf.tcp.sent), with -R the receiver's; with \
+                    --fq-rate it is paced. Versions before 2.1 also count bytes that only filled \
+                    the socket buffer. For UDP the rate is the receiver's, from the server's \
                     report, with datagrams sent and lost. Without that report it is the sender's, \
-                    no rate of the network: iperf.udp.sent. At the default rate it is invalid. For \
-                    several TCP streams it is their bytes over the longest time: [SUM] excludes \
-                    times when not all of them ran.",
+                    iperf.udp.sent. At the default rate it is invalid. For several TCP streams it \
+                    is their bytes over the longest time.",
         }
     }
 
@@ -93,11 +91,8 @@ fn connection(line: &str) -> bool {
 }
 
 /// Tests whose rate is no throughput, by the lines that announce them.
-fn unread(line: &str) -> Option<&'static str> {
-    let starts = |(start, _): &&(&str, &str)| line.starts_with(start);
-    let found = [("Bounce-back test", "--bounceback"), ("Isochronous: ", "--isochronous")];
-    found.iter().find(starts).map(|(_, name)| *name)
-}
+const UNREAD: [(&str, &str); 2] =
+    [("Bounce-back test", "--bounceback"), ("Isochronous: ", "--isochronous")];
 
 /// The first row of CSV whose way is against that of a row before it, from the same two hosts.
 fn opposite(text: &str) -> Option<usize> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::Params;
 
 use super::line::{self, Amount, End, Row, Span, size};
-use super::{CLIENT, unread};
+use super::{CLIENT, UNREAD};
 use crate::Malformed;
 use crate::network::with_path;
 use crate::text::{number, whole, wrong_if};
@@ -176,7 +176,7 @@ impl Run {
 
     /// What iperf says of the sizes of a socket's buffer and of a block, of a pace, and of errors.
     fn facts(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
-        if let Some(name) = unread(line) {
+        if let Some((_, name)) = UNREAD.into_iter().find(|(start, _)| line.starts_with(start)) {
             return Err(Malformed::at(at, format!("{name} is not read: run iperf without it")));
         }
         let after = |mark: &str| line.strip_prefix(mark);

@@ -1,11 +1,11 @@
 //! How iperf, version 2, is run.
 
-use proofmark_model::{Direction, UDP_BUFFER};
+use proofmark_model::Direction;
 
 use super::{Iperf, SENT, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure};
-use crate::text::{numbers, words};
-use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task};
+use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair};
+use crate::text::numbers;
+use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task, refuse_if};
 
 /// The first version whose client waits until the server has read everything: earlier ones
 /// count what is in a socket's buffer.
@@ -34,36 +34,23 @@ impl ReferenceRunner for Iperf {
         let udp = task.test == UDP;
         let parameters = Parameters::read(task)?;
         cannot(&parameters, udp, &installed.version)?;
+        let reverse = parameters.direction == Direction::Reverse;
         // -f b: all digits; -e: the size of a block.
-        let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, parameters.block);
+        let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, parameters.block)
+            + &option("-P", Some(parameters.streams).filter(|n| *n > 1))
+            + &flag("-R", reverse)
+            + &length(&parameters, udp)?;
         let mut server = format!("-s -B {HERE} -p {}", task.port);
-        if parameters.streams > 1 {
-            line += &format!(" -P {}", parameters.streams);
-        }
-        if parameters.direction == Direction::Reverse {
-            line += " -R";
-        }
-        line += &length(&parameters, udp)?;
         if udp {
             let rate = parameters.rate_each().map_or(UNPACED.to_owned(), |rate| rate.to_string());
             line += &format!(" -u -b {rate}");
             server += &format!(" -u -l {}", parameters.block);
         }
         // What concerns both ends is on both command lines.
-        let mut both = String::new();
-        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
-            both += &format!(" -w {bytes}");
-        }
-        if let Some(name) = parameters.congestion {
-            both += &format!(" -Z {name}");
-        }
-        let no_delay = if parameters.no_delay { " -N" } else { "" };
-        Ok(Invocation {
-            arguments: words(&format!("{line}{both}{no_delay}")),
-            server: Some((installed.program.clone(), words(&format!("{server}{both}")))),
-            ready: if udp { Ready::Udp } else { Ready::Tcp },
-            ..Invocation::default()
-        })
+        let both = option("-w", parameters.buffer(udp)) + &option("-Z", parameters.congestion);
+        let client = format!("{line}{both}{}", flag("-N", parameters.no_delay));
+        let pair = pair(&client, &installed.program, &format!("{server}{both}"));
+        Ok(Invocation { ready: if udp { Ready::Udp } else { Ready::Tcp }, ..pair })
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
@@ -75,19 +62,14 @@ impl ReferenceRunner for Iperf {
 
 fn cannot(parameters: &Parameters, udp: bool, version: &str) -> Result<(), String> {
     let forward = parameters.direction == Direction::Forward;
+    let both = parameters.direction == Direction::Both;
     let waits = numbers(version).is_some_and(|number| number >= WAITS);
-    let why = if parameters.direction == Direction::Both {
-        "what it says of both ways at once is not read"
-    } else if udp && !DATAGRAM.contains(&parameters.block) {
-        "its datagrams carry 16 B to 65,507 B"
-    } else if !udp && forward && !waits {
-        "before 2.1 it counts what only filled the buffers of its socket"
-    } else if parameters.no_delay && !forward {
-        "its server has no option for no_delay"
-    } else {
-        return Ok(());
-    };
-    Err(why.to_owned())
+    let fits = !udp || DATAGRAM.contains(&parameters.block);
+    refuse_if(both, "what it says of both ways at once is not read")?;
+    refuse_if(!fits, "its datagrams carry 16 B to 65,507 B")?;
+    let early = "before 2.1 it counts what only filled the buffers of its socket";
+    refuse_if(!udp && forward && !waits, early)?;
+    refuse_if(parameters.no_delay && !forward, "its server has no option for no_delay")
 }
 
 /// How long it sends: each stream so many bytes, or all so many hundredths of a second. Of

@@ -1,10 +1,11 @@
 //! What iperf3 says twice: by intervals and at the end, by streams and of all, of both ends.
 
-use proofmark_model::{Unit, format_count, format_quantity};
+use proofmark_model::{Finding, Unit, format_count, format_quantity};
 
 use super::json::Section;
 use super::way::Way;
-use crate::accounts::agree;
+use crate::findings::unless;
+use crate::printed::{Rounded, agree};
 
 /// By how much a sum may differ from its parts, as a share.
 const SUMMED: f64 = 0.001;
@@ -17,20 +18,21 @@ const OMITTED: f64 = 0.1;
 const WHOLE: f64 = 0.95;
 
 /// What the output says twice, differently.
-pub(super) fn differences(root: &Section, ways: &[Way], udp: bool) -> Vec<String> {
-    let (Some(end), Some(test)) =
-        (root.get("end"), root.get("start").and_then(|start| start.get("test_start")))
-    else {
-        return Vec::new();
-    };
+pub(super) fn differences(
+    root: &Section,
+    end: &Section,
+    test: &Section,
+    ways: &[Way],
+    udp: bool,
+) -> Vec<Finding> {
     let omits = test.number("omit").is_ok_and(|seconds| seconds > 0.0);
     let block = test.count("blksize").ok();
-    let mut found: Vec<String> = Vec::new();
+    let mut found = Vec::new();
     for way in ways {
         found.extend(intervals(root, way));
         found.extend(more_received(way, if omits { OMITTED } else { ENDED }));
         found.extend(datagrams(way, block));
-        found.extend(summed(&end, way, udp));
+        found.extend(summed(end, way, udp));
     }
     found.extend(servers_own(root, ways));
     found
@@ -42,7 +44,7 @@ fn amount(bytes: f64, seconds: f64) -> String {
 }
 
 /// The intervals that count, as the client saw them: it sends, or on the way back receives.
-fn intervals(root: &Section, way: &Way) -> Option<String> {
+fn intervals(root: &Section, way: &Way) -> Option<Finding> {
     let (mut bytes, mut seconds) = (0.0, 0.0);
     for interval in root.each("intervals") {
         let counts = |s: &Section| {
@@ -58,73 +60,73 @@ fn intervals(root: &Section, way: &Way) -> Option<String> {
     }
     let total = if way.back { way.received_bytes } else { way.sent_bytes } as f64;
     let whole = seconds >= WHOLE * way.seconds;
-    let fits = bytes < total && !whole || agree(bytes, total, ENDED, 0.0);
-    (seconds > 0.0 && !fits).then(|| {
+    let fits = seconds == 0.0 || bytes < total && !whole || agree(bytes, total, ENDED);
+    unless(fits, || {
         let end = amount(total, way.seconds);
         format!("the intervals move {}, the end says {end}", amount(bytes, seconds))
     })
 }
 
-fn more_received(way: &Way, share: f64) -> Option<String> {
+fn more_received(way: &Way, share: f64) -> Option<Finding> {
     let (sent, received) = (way.sent_bytes, way.received_bytes);
-    (received as f64 > (1.0 + share) * sent as f64).then(|| {
+    unless(received as f64 <= (1.0 + share) * sent as f64, || {
         let [sent, received] = [sent, received].map(format_count);
         format!("the receiver got {received} B, of {sent} B that were sent")
     })
 }
 
 /// Of UDP, the datagrams that came and their bytes.
-fn datagrams(way: &Way, block: Option<u64>) -> Option<String> {
+fn datagrams(way: &Way, block: Option<u64>) -> Option<Finding> {
     let (came, block) = (way.datagrams?.received, block?);
-    let bytes = came as f64 * block as f64;
-    (!agree(bytes, way.received_bytes as f64, ENDED, block as f64)).then(|| {
+    let bytes = Rounded { value: came as f64 * block as f64, off: block as f64 };
+    unless(agree(bytes, way.received_bytes as f64, ENDED), || {
         let got = format_count(way.received_bytes);
         format!("{came} datagrams of {block} B came, and {got} B")
     })
 }
 
 /// The sums of a way against its streams.
-fn summed(end: &Section, way: &Way, udp: bool) -> Vec<String> {
-    let sums = |of: [&'static str; 2], keys: &[(&'static str, &'static str)]| {
-        let [sum, part] = of;
-        let check = |(key, what): &(&'static str, &'static str)| {
-            let all = end.get(sum)?.number(key).ok()?;
-            let of_way = |s: &Section| s.flag("sender").is_none_or(|sends| sends != way.back);
-            let part = if udp { "udp" } else { part };
-            let streams = end.each("streams").filter_map(|s| s.get(part)).filter(of_way);
-            let streams: Vec<f64> = streams.map(|s| s.number(key).ok()).collect::<Option<_>>()?;
-            let each: f64 = streams.iter().sum();
-            let fits = streams.is_empty() || agree(all, each, SUMMED, 0.5);
-            let (all, each) = (format_count(all as u64), format_count(each as u64));
-            (!fits).then(|| format!("{sum} says {all} {what}, its streams {each}"))
-        };
-        keys.iter().filter_map(check).collect::<Vec<_>>()
-    };
+fn summed(end: &Section, way: &Way, udp: bool) -> Vec<Finding> {
     let Some([sent, received]) = way.named else { return Vec::new() };
-    let mut found = sums([sent, "sender"], &[("bytes", "B"), ("retransmits", "retransmits")]);
-    let of_receiver: &[_] =
-        if udp { &[("lost_packets", "lost datagrams")] } else { &[("bytes", "B")] };
-    found.extend(sums([received, "receiver"], of_receiver));
-    found.extend(end.get(received).and_then(|sum| lost_share(&sum)));
-    found
+    let of_receiver = if udp { ("lost_packets", "lost datagrams") } else { ("bytes", "B") };
+    let of_way = |s: &Section| s.flag("sender").is_none_or(|sends| sends != way.back);
+    let sum = |(sum, part, (key, what)): (&'static str, &'static str, (&'static str, &str))| {
+        let all = end.get(sum)?.number(key).ok()?;
+        let streams = end.each("streams").filter_map(|s| s.get(if udp { "udp" } else { part }));
+        let streams = streams.filter(of_way).map(|s| s.number(key).ok());
+        let streams: Vec<f64> = streams.collect::<Option<_>>()?;
+        let each = Rounded { value: streams.iter().sum(), off: 0.5 };
+        unless(streams.is_empty() || agree(all, each, SUMMED), || {
+            let (all, each) = (format_count(all as u64), format_count(each.value as u64));
+            format!("{sum} says {all} {what}, its streams {each}")
+        })
+    };
+    let sums = [
+        (sent, "sender", ("bytes", "B")),
+        (sent, "sender", ("retransmits", "retransmits")),
+        (received, "receiver", of_receiver),
+    ];
+    let lost = end.get(received).and_then(|sum| lost_share(&sum));
+    sums.into_iter().filter_map(sum).chain(lost).collect()
 }
 
 /// The share of datagrams that were lost, in percent, against their number.
-fn lost_share(sum: &Section) -> Option<String> {
-    let percent = sum.number("lost_percent").ok()?;
-    let (lost, all) = (sum.number("lost_packets").ok()?, sum.number("packets").ok()?);
+fn lost_share(sum: &Section) -> Option<Finding> {
+    let [percent, lost, all] =
+        ["lost_percent", "lost_packets", "packets"].map(|key| sum.number(key).ok());
+    let (percent, lost, all) = (percent?, lost?, all?);
     let counted = 100.0 * lost / all.max(1.0);
-    (!agree(percent, counted, 0.05, 0.1))
-        .then(|| format!("{lost} of {all} datagrams were lost, {counted:.1} %, not {percent:.1} %"))
+    unless(agree(Rounded { value: percent, off: 0.1 }, counted, 0.05), || {
+        format!("{lost} of {all} datagrams were lost, {counted:.1} %, not {percent:.1} %")
+    })
 }
 
 /// The server's own output, where the client got it, counts what came to it.
-fn servers_own(root: &Section, ways: &[Way]) -> Option<String> {
-    let forward = ways.first().filter(|way| !way.back)?;
-    let own =
-        root.get("server_output_json")?.get("end")?.get("sum_received")?.count("bytes").ok()?;
-    let ours = forward.received_bytes;
-    (own > 0 && !agree(own as f64, ours as f64, SUMMED, 0.5)).then(|| {
+fn servers_own(root: &Section, ways: &[Way]) -> Option<Finding> {
+    let ours = ways.first().filter(|way| !way.back)?.received_bytes;
+    let own = root.get("server_output_json")?.get("end")?.get("sum_received")?;
+    let own = own.count("bytes").ok().filter(|own| *own > 0)?;
+    unless(agree(own as f64, ours as f64, SUMMED), || {
         let [own, ours] = [own, ours].map(format_count);
         format!("the server says that it received {own} B, the client that it did {ours} B")
     })

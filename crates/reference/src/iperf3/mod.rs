@@ -12,9 +12,9 @@ use proofmark_model::{
 };
 use serde_json::Value;
 
-use crate::accounts::differ;
 use crate::documents::{documents, opening};
-use crate::network::{Between, apart, default_rate, figure, finite, warned, with_path};
+use crate::findings::warned;
+use crate::network::{Between, apart, default_rate, finite, throughput, traffic, with_path};
 use crate::text::{lines, moment, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use json::Section;
@@ -33,19 +33,17 @@ impl Tool for Iperf3 {
                 &[same_work("TCP", "network.tcp.stream"), same_work("UDP", "network.udp.stream")]
             },
             about: "Reads the client's JSON (-J, --json-stream): TCP, UDP and SCTP, one or more \
-                    streams, -R and --bidir, with any text around it. Runs of a file that have the \
-                    same parameters are trials of one figure; runs to several servers are figures \
-                    of their own, and runs at once are refused. The rate is the receiver's, in \
-                    bit/s: the payload of all streams over the receiver's time. With --bidir it is \
-                    both ways together over the longer time. Versions up to 3.9 report for UDP what \
-                    the sender sent and the share lost: the rate is the rest. UDP figures also have \
-                    the datagrams sent and received, and the CPU time of both ends by iperf3's \
-                    share of the time. TCP figures have neither, since iperf3 stops while bytes \
-                    are in flight: their proof is the receiver's count. Intervals, streams, sums \
-                    and both ends are compared. --bitrate is per stream; the parameter rate is that \
-                    of all streams, both ways. proofmark does not compare paced TCP \
-                    (iperf3.tcp.paced, by --bitrate or --fq-rate). UDP at the default rate is \
-                    invalid.",
+                    streams, -R and --bidir, with any text around it. Runs with the same parameters \
+                    are trials; runs to several servers are figures of their own, and runs at once \
+                    are refused. The rate is the receiver's, in bit/s: the payload of all streams \
+                    over its time; with --bidir both ways together over the longer time. Versions \
+                    up to 3.9 report for UDP what was sent and the share lost: the rate is the \
+                    rest. UDP figures also have datagrams sent and received, and the CPU time of \
+                    both ends. TCP figures have neither, since iperf3 stops with bytes in flight: \
+                    the receiver's count is their proof. Intervals, streams, sums and both ends are \
+                    compared. --bitrate is per stream; the parameter rate is of all streams, both \
+                    ways. proofmark does not compare paced TCP (iperf3.tcp.paced). UDP at the \
+                    default rate is invalid.",
         }
     }
 
@@ -97,24 +95,21 @@ fn run(root: &Section) -> Result<Run, Malformed> {
     let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
     let protocol =
         protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
-    let direction = direction(&test, &end);
-    let ways = way::all(&end, &test, protocol == UDP, direction)?;
+    let (direction, udp) = (direction(&test, &end), protocol == UDP);
+    let ways = way::all(&end, &test, udp, direction)?;
     let trial = trial_of(&end, &ways);
     let (rate, seconds) = (trial.value, trial.seconds);
     let params = params(&start, &end, protocol, direction)?;
     let streams = params.int("streams").unwrap_or(1).max(1) * ways.len() as u64;
-    let (test_name, title) = named(protocol, params.int(PACED).is_some());
-    let figure = figure(test_name, title, Unit::BitPerSecond, params, trial);
+    let paced = params.int(PACED).is_some();
+    let figure = throughput(protocol, false, paced, params, trial);
     let mut figure = finite(figure, 1)
         .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
-    let udp = protocol == UDP;
-    let pace = test.number(PACED).ok();
-    let paced = default_rate(pace, rate / streams as f64).filter(|_| udp);
-    figure.findings.extend(paced);
-    figure.findings.extend(accounts::differences(root, &ways, udp).into_iter().map(differ));
+    let default = default_rate(test.number(PACED).ok(), rate / streams as f64);
+    figure.findings.extend(default.filter(|_| udp));
+    figure.findings.extend(accounts::differences(root, &end, &test, &ways, udp));
     figure.proof = (!udp).then_some("iperf3's receiver counted the bytes");
-    let end_of = |name| Some(start.each("connected").next()?.word(name)?.to_owned());
-    let [client, server] = ["local_host", "remote_host"].map(|n| end_of(n).unwrap_or_default());
+    let [client, server] = addresses(&start).map(str::to_owned);
     let to = start.get("connecting_to");
     let port = to.and_then(|to| Some(format!("{} {}", to.word("host")?, to.count("port").ok()?)));
     Ok(Run {
@@ -147,8 +142,8 @@ fn at_once(before: &[(Timestamp, f64, Option<String>)], run: &Run) -> Result<(),
 fn warning(line: &str) -> Option<Finding> {
     let line = line.strip_prefix("iperf3: ").unwrap_or(line);
     let said = line.strip_prefix("warning: ")?;
-    let finding = warned(format!("iperf3 warns: {}", Malformed::sentence(said)));
-    Some(Finding { severity: Severity::Note, ..finding })
+    let message = format!("iperf3 warns: {}", Malformed::sentence(said));
+    Some(warned(Severity::Note, message))
 }
 
 const TCP: &str = "TCP";
@@ -157,15 +152,11 @@ const UDP: &str = "UDP";
 /// Bits a second that each stream of TCP or SCTP sends at most: no parameter of proofmark.
 const PACED: &str = "target_bitrate";
 
-/// The test of a protocol, and its title. A pace makes it another test, but of UDP, which always
-/// has one.
-fn named(protocol: &str, paced: bool) -> (&'static str, &'static str) {
-    match (protocol, paced) {
-        (UDP, _) => (UDP, "UDP throughput"),
-        (TCP, true) => ("TCP.paced", "TCP throughput, paced"),
-        (TCP, false) => (TCP, "TCP throughput"),
-        _ => ("SCTP", "SCTP throughput"),
-    }
+/// The addresses of the client and of the server, of the first connection.
+fn addresses<'a>(start: &Section<'a>) -> [&'a str; 2] {
+    let first = start.each("connected").next();
+    let address = |name| first.and_then(|first| first.word(name)).unwrap_or_default();
+    ["local_host", "remote_host"].map(address)
 }
 
 /// Which way the blocks went. That it was both ways older versions show only by what they say
@@ -199,52 +190,41 @@ fn params(
         .with("block_size", test.count("blksize")?)
         .known("direction", test.has("reverse").then(|| direction.as_str()));
     let fair = test.counted("fqrate")?;
-    let rate = test.counted(PACED)?.filter(|rate| *rate > 0).or(fair).unwrap_or(0);
-    let params = match (rate, protocol) {
-        (0, _) => params,
-        (_, UDP) => {
-            let ways = if direction == Direction::Both { 2 } else { 1 };
-            let all = rate.checked_mul(streams).and_then(|all| all.checked_mul(ways));
-            let all = all.ok_or_else(|| test.wrong(PACED, "is too large"))?;
-            params.with("rate", all)
-        }
-        _ => params.with(PACED, rate),
+    let rate = test.counted(PACED)?.filter(|rate| *rate > 0).or(fair).filter(|rate| *rate > 0);
+    let udp = protocol == UDP;
+    let ways = if direction == Direction::Both { 2 } else { 1 };
+    let all = rate.map(|rate| rate.checked_mul(streams.checked_mul(ways)?));
+    let rate_of_all = match all {
+        Some(None) if udp => return Err(test.wrong(PACED, "is too large")),
+        all => all.flatten().filter(|_| udp),
     };
+    let params = params.known("rate", rate_of_all).known(PACED, rate.filter(|_| !udp));
     let params = params
         .known("amount", test.counted("bytes")?.filter(|n| *n > 0))
         .known("blocks", test.counted("blocks")?.filter(|n| *n > 0))
         .known("socket_buffer", start.counted("sock_bufsize")?.filter(|n| *n > 0))
         .known("congestion", end.word("sender_tcp_congestion"));
-    let addresses = start
-        .each("connected")
-        .next()
-        .and_then(|c| Some((c.word("local_host")?, c.word("remote_host")?)));
-    Ok(match addresses {
-        Some((client, server)) => with_path(params, client, server),
-        None => params,
-    })
+    let [client, server] = addresses(start);
+    Ok(with_path(params, client, server))
 }
 
 fn trial_of(end: &Section, ways: &[Way]) -> Trial {
     let sum = |of: fn(&Way) -> u64| ways.iter().map(of).fold(0, u64::saturating_add);
     let seconds = ways.iter().map(|w| w.seconds).fold(0.0, f64::max);
     let received_bytes = sum(|w| w.received_bytes);
-    let mut network = NetworkTraffic {
-        sent_bytes: sum(|w| w.sent_bytes),
-        received_bytes,
-        datagrams: way::datagrams(ways),
+    let network = NetworkTraffic {
         ways_s: match ways {
             [forward, reverse] => Some([forward.seconds, reverse.seconds]),
             _ => None,
         },
-        ..NetworkTraffic::default()
+        client: of_end(end, "host_total", seconds),
+        server: of_end(end, "remote_total", seconds),
+        ..traffic(sum(|w| w.sent_bytes), received_bytes, way::datagrams(ways))
     };
-    network.client = of_end(end, "host_total", seconds);
-    network.server = of_end(end, "remote_total", seconds);
-    let mut trial = Trial::new(Unit::BitPerSecond, received_bytes as f64 * 8.0, seconds);
     // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
-    trial.network = network.datagrams.is_some().then_some(network);
-    trial
+    let network = network.datagrams.is_some().then_some(network);
+    let bits = received_bytes as f64 * 8.0;
+    Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) }
 }
 
 /// What iperf3 reports of an end: its threads' CPU time, of which iperf3 prints the share of the

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use proofmark_model::{Direction, UDP_BUFFER};
+use proofmark_model::Direction;
 
 use super::{Iperf3, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure, whole};
-use crate::text::{numbers, words};
+use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair, whole};
+use crate::text::numbers;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// The first version with a thread for each stream; one that does not say has none.
@@ -36,39 +36,24 @@ impl ReferenceRunner for Iperf3 {
         let udp = task.test == UDP;
         let parameters = Parameters::read(task)?;
         let threads = numbers(&installed.version).is_some_and(|number| number >= THREADS);
-        if !threads && parameters.connections() > 1 {
-            return Err("before 3.16 one thread of it serves all streams".to_owned());
-        }
-        let mut line = format!("-c {HERE} -p {} -J -l {}", task.port, block(&parameters, udp)?);
-        if parameters.streams > 1 {
-            line += &format!(" -P {}", parameters.streams);
-        }
-        line += match parameters.direction {
-            Direction::Forward => "",
-            Direction::Reverse => " -R",
-            Direction::Both => " --bidir",
-        };
-        line += &match length(&parameters, udp, threads)? {
+        let several = parameters.connections() > 1;
+        refuse_if(!threads && several, "before 3.16 one thread of it serves all streams")?;
+        let length = match length(&parameters, udp, threads)? {
             Length::Bytes(bytes) => format!(" -n {bytes}"),
             Length::Seconds(seconds) => format!(" -t {seconds}"),
         };
-        if udp {
-            line += &format!(" -u -b {}", parameters.rate_each().unwrap_or(0));
-        } else if let Some(name) = parameters.congestion {
-            line += &format!(" -C {name}");
-        }
-        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
-            line += &format!(" -w {}", granted(bytes, most())?);
-        }
-        if parameters.no_delay {
-            line += " -N";
-        }
+        let buffer = parameters.buffer(udp).map(|bytes| granted(bytes, most())).transpose()?;
+        let line = format!("-c {HERE} -p {} -J -l {}", task.port, block(&parameters, udp)?)
+            + &option("-P", Some(parameters.streams).filter(|n| *n > 1))
+            + &flag("-R", parameters.direction == Direction::Reverse)
+            + &flag("--bidir", parameters.direction == Direction::Both)
+            + &length
+            + &option("-u -b", udp.then(|| parameters.rate_each().unwrap_or(0)))
+            + &option("-C", parameters.congestion.filter(|_| !udp))
+            + &option("-w", buffer)
+            + &flag("-N", parameters.no_delay);
         let server = format!("-s -1 -B {HERE} -p {}", task.port);
-        Ok(Invocation {
-            arguments: words(&line),
-            server: Some((installed.program.clone(), words(&server))),
-            ..Invocation::default()
-        })
+        Ok(pair(&line, &installed.program, &server))
     }
 
     fn takes(&self, task: &Task) -> f64 {
@@ -128,7 +113,7 @@ fn granted(asked: u64, most: [Option<u64>; 2]) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
+    use proofmark_model::{Params, UDP_BUFFER};
 
     use super::*;
     use crate::Tool;

@@ -4,11 +4,13 @@ use proofmark_model::{Datagrams, Direction};
 
 use super::json::Section;
 use crate::Malformed;
+use crate::printed::agree;
 
 /// By how much a rate may differ from its bytes and time, as a share.
 const ROUNDING: f64 = 0.01;
 
 /// What went one way, over all streams.
+#[derive(Default)]
 pub(super) struct Way {
     /// Whether it went from the server.
     pub(super) back: bool,
@@ -68,8 +70,7 @@ fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malform
     let seconds = received.positive("seconds")?;
     let bytes = received.count("bytes")?;
     let rate = received.number("bits_per_second")?;
-    let follows = bytes as f64 * 8.0 / seconds;
-    if (rate - follows).abs() > ROUNDING * follows.max(rate) {
+    if !agree(rate, bytes as f64 * 8.0 / seconds, ROUNDING) {
         return Err(received.wrong("bits_per_second", "does not follow from bytes and seconds"));
     }
     let datagrams = match udp {
@@ -125,14 +126,7 @@ fn of_connections(end: &Section, forward: bool) -> Result<Way, Malformed> {
 
 impl Way {
     fn empty(seconds: f64) -> Self {
-        Self {
-            back: false,
-            named: None,
-            sent_bytes: 0,
-            received_bytes: 0,
-            seconds,
-            datagrams: None,
-        }
+        Self { seconds, ..Self::default() }
     }
 
     fn add(&mut self, sent: u64, received: u64) {
@@ -150,10 +144,9 @@ fn udp_streams<'a>(end: &Section<'a>, forward: bool) -> impl Iterator<Item = Sec
 
 /// Datagrams that came after one that was sent later, where all streams report it.
 fn reordered(end: &Section, forward: bool) -> Option<u64> {
-    let mut streams =
-        udp_streams(end, forward).map(|udp| udp.count("out_of_order").ok()).peekable();
-    streams.peek()?;
-    streams.try_fold(0_u64, |sum, count| Some(sum.saturating_add(count?)))
+    let mut streams = udp_streams(end, forward).map(|udp| udp.count("out_of_order").ok());
+    let first = streams.next()?;
+    streams.fold(first, |sum, count| Some(sum?.saturating_add(count?)))
 }
 
 /// Datagrams of all ways; of several ways without jitter, which does not add up.

@@ -1,9 +1,10 @@
 //! Reading what `solve.py` prints: lines `key: value`, of one call after another.
 
-use proofmark_model::{Params, Solution, Subsystem, Trial, Unit, is_quantity};
+use proofmark_model::{Params, Solution, Trial, Unit, is_quantity};
 
 use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
+use crate::figure::FLOPS;
 use crate::text::{Labels, lines, moment, need, positive, whole};
 use crate::{Figure, Malformed, Output};
 
@@ -83,8 +84,7 @@ impl Call<'_> {
         }
         let params = Params::default().with("n", n).with("threads", threads);
         let title = format!("{operation} of {} {version}", library.description.id);
-        let what = (Subsystem::Cpu, Unit::FlopPerSecond);
-        Ok(Figure::rate(test, title, what, params, Trial { solution, ..trial }))
+        Ok(Figure::rate(test, title, FLOPS, params, Trial { solution, ..trial }))
     }
 
     fn solution(&self, n: u64) -> Result<Solution, Malformed> {

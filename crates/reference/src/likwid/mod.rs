@@ -8,11 +8,12 @@ mod tests;
 
 use std::borrow::Cow;
 
-use proofmark_model::{Finding, Params, Printed, Subsystem, Unit};
+use proofmark_model::{Finding, Params, Printed};
 
-use crate::accounts::{agree, differ};
-use crate::rated::{rated, took};
-use crate::text::{Labels, lines, number, positive, whole, wrong_if};
+use crate::figure::{FLOPS, MEMORY};
+use crate::findings::unless;
+use crate::printed::{Rounded, agree, rated, took};
+use crate::text::{Labels, lines, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work, same_work_where};
 use name::Name;
 
@@ -109,15 +110,15 @@ impl Report<'_> {
         // Of a test that only computes, the bytes that it loads meanwhile say nothing.
         let flops = test.starts_with("peakflops");
         let (what, rate, work) = match flops {
-            true => ((Subsystem::Cpu, Unit::FlopPerSecond), "MFlops/s", "Number of Flops"),
-            false => ((Subsystem::Memory, Unit::BytePerSecond), "MByte/s", "Data volume (Byte)"),
+            true => (FLOPS, "MFlops/s", "Number of Flops"),
+            false => (MEMORY, "MByte/s", "Data volume (Byte)"),
         };
         let (at, rate) = self.labels.need(rate)?;
         let rate = positive(rate, at)? * 1e6;
         let trial = rated(what.1, self.labels.whole(work)? as f64, rate, at)?;
-        let (at, time) = self.labels.need("Time")?;
-        let seconds = time.strip_suffix(" sec");
-        let seconds = seconds.ok_or_else(|| Malformed::quoting(at, time, "does not end in sec"))?;
+        let (at, seconds) = self.labels.need("Time")?;
+        let seconds = seconds.strip_suffix(" sec");
+        let seconds = need(seconds, at, "the Time does not end in sec")?;
         took(&trial, seconds, at)?;
         let findings = self.differences(number(seconds, at)?)?;
         let own: Cow<'static, str> = match &name {
@@ -131,10 +132,8 @@ impl Report<'_> {
 
     /// Bytes of all threads. Versions before 5 call them `Size`.
     fn size(&self) -> Result<u64, Malformed> {
-        if self.labels.get("Size (Byte)").is_none() && self.labels.get("Size").is_some() {
-            return self.labels.whole("Size");
-        }
-        self.labels.whole("Size (Byte)")
+        let (at, size) = self.labels.need_any(&["Size (Byte)", "Size"])?;
+        whole(size, at)
     }
 
     /// Whether its work groups have sets of several sizes, of which it prints the first.
@@ -149,35 +148,34 @@ impl Report<'_> {
     /// What it says twice, differently: the time by its clock, the bytes by their iterations, and
     /// operations by their rate.
     fn differences(&self, seconds: f64) -> Result<Vec<Finding>, Malformed> {
-        let value = |label: &str| match self.labels.get(label) {
-            Some((at, value)) => number(value, at).map(Some),
-            None => Ok(None),
+        let value = |labels: &[&str]| {
+            self.labels.value(labels, "").map(|number| number.map(|number| number.value))
         };
-        let volume = value("Data volume (Byte)")?;
-        let by_clock = value("Cycles")?.zip(value("Cycle Clock")?.or(value("CPU Clock")?));
-        let by_iterations =
-            value("Iterations per thread")?.map(|n| n * self.size().unwrap_or(0) as f64);
-        let flops = value("Number of Flops")?.zip(value("MFlops/s")?);
-        let mut found = Vec::new();
-        let mut compare = |one: Option<f64>, other: Option<f64>, lost: f64, what: &str| {
-            if let (Some(one), Some(other)) = (one, other)
-                && !agree(one, other, SHARE, lost)
-            {
-                found.push(differ(format!("{what}: {one} and {other}")));
-            }
-        };
-        let clock = by_clock.map(|(cycles, hertz)| cycles / hertz);
-        compare(Some(seconds), clock, 0.0, "the time in s, and the cycles by their clock");
-        compare(volume, by_iterations, 0.0, "the data volume in bytes, and size x iterations");
-        let lost = 0.01 * seconds;
-        let rated = flops.map(|(_, rate)| rate * seconds);
-        compare(
-            flops.map(|(n, _)| n / 1e6),
-            rated,
-            lost,
-            "millions of operations, and rate x time",
-        );
-        Ok(found)
+        let clock = value(&["Cycles"])?.zip(value(&["Cycle Clock", "CPU Clock"])?);
+        let size = self.size()? as f64;
+        let volume = value(&["Data volume (Byte)"])?.zip(value(&["Iterations per thread"])?);
+        let flops = value(&["Number of Flops"])?.zip(value(&["MFlops/s"])?);
+        let accounts = [
+            (
+                clock.map(|(cycles, hertz)| (seconds.into(), cycles / hertz)),
+                "the time in s, and the cycles by their clock",
+            ),
+            (
+                volume.map(|(bytes, n)| (bytes.into(), n * size)),
+                "the data volume in bytes, and size x iterations",
+            ),
+            (
+                flops.map(|(n, rate)| {
+                    (Rounded { value: n / 1e6, off: 0.01 * seconds }, rate * seconds)
+                }),
+                "millions of operations, and rate x time",
+            ),
+        ];
+        let found = accounts.into_iter().filter_map(|(both, what)| {
+            let (one, other) = both?;
+            unless(agree(one, other, SHARE), || format!("{what}: {} and {other}", one.value))
+        });
+        Ok(found.collect())
     }
 
     fn params(&self, name: Option<&Name>) -> Result<Params, Malformed> {

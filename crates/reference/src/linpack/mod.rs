@@ -6,11 +6,11 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Printed, Solution, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Printed, Solution, Trial, Unit};
 
-use crate::accounts::agree;
 use crate::dense::operations;
-use crate::rated::{rated, took};
+use crate::figure::FLOPS;
+use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
@@ -156,26 +156,21 @@ impl Listing {
 
     /// Size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.
     fn solve(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let (solve, check) = match &words[..] {
-            [solve @ .., check] if self.checked => (solve, Some(*check)),
-            solve => (solve, None),
+        let (solve, check) = match line.trim_end().rsplit_once(char::is_whitespace) {
+            Some((solve, check)) if self.checked => (solve, Some(check)),
+            _ => (line, None),
         };
-        let expected = || {
-            Malformed::at(
-                at,
-                format!("expected the {} columns of a solve", 7 + usize::from(self.checked)),
-            )
-        };
+        let expected = if self.checked { 8 } else { 7 };
+        let expected = format!("expected the {expected} columns of a solve");
         let [n, lda, align, seconds, gflops, residual, normalised] =
-            <[&str; 7]>::try_from(solve).map_err(|_| expected())?;
+            need(columns(solve), at, &expected)?;
         let shape = Shape::parse([n, lda, align], at)?;
         let rate = positive(gflops, at)? * 1e9;
-        let too_large = || Malformed::at(at, "the alignment is out of range");
+        let alignment = shape.align.checked_mul(ALIGNMENT);
         let solution = Solution {
             n: shape.n,
             leading_dimension: shape.lda,
-            alignment: shape.align.checked_mul(ALIGNMENT).ok_or_else(too_large)?,
+            alignment: need(alignment, at, "the alignment is out of range")?,
             residual: number(residual, at)?,
             normalised_residual: number(normalised, at)?,
         };
@@ -192,10 +187,9 @@ impl Listing {
     fn trial(&mut self, shape: Shape, trial: Trial) {
         let params = shape.params().known("threads", self.threads);
         let title = format!("LINPACK, {} equations", shape.n);
-        let what = (Subsystem::Cpu, Unit::FlopPerSecond);
         match self.figures.last_mut().filter(|last| last.params == params) {
             Some(last) => last.trials.push(trial),
-            None => self.figures.push(Figure::rate(TEST, title, what, params, trial)),
+            None => self.figures.push(Figure::rate(TEST, title, FLOPS, params, trial)),
         }
     }
 
@@ -213,10 +207,8 @@ impl Listing {
         for (text, is) in
             [(mean, rates().sum::<f64>() / trials), (most, rates().fold(0.0, f64::max))]
         {
-            if !agree(number(text, at)?, is, 1e-6, 2e-4) {
-                let text = Malformed::excerpt(text);
-                return Err(Malformed::at(at, format!("the summary says {text}, the solves {is}")));
-            }
+            let what = format!("the summary says {}, the solves {is}", Malformed::excerpt(text));
+            wrong_if(!agree(Rounded::parse(text, at)?.within(1e-4), is, 1e-6), at, &what)?;
         }
         Ok(())
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Printed, Subsystem, Trial, Unit};
+use proofmark_model::{Params, Printed, Trial};
 
 use super::run;
+use crate::figure::MEMORY;
 use crate::text::{columns, lines, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
@@ -79,8 +80,7 @@ impl Tool for Bandwidth {
             let size = positive(size, at)? * 1e6;
             let trial = run::megabytes(size, positive(rate, at)?, at)?;
             let params = Params::default().with("size", size.round() as u64);
-            let what = (Subsystem::Memory, Unit::BytePerSecond);
-            output.figures.push(Figure::rate(UNKNOWN, "bw_mem", what, params, trial));
+            output.figures.push(Figure::rate(UNKNOWN, "bw_mem", MEMORY, params, trial));
         }
         wrong_if(output.figures.is_empty(), 1, "no size and rate of bw_mem")?;
         tell_apart(&mut output.figures);

@@ -69,9 +69,9 @@ impl Tool for Latency {
             // A line that is no number ends the sizes of a stride.
             now = now.filter(|_| line.trim_start().starts_with(|c: char| c.is_ascii_digit()));
             let Some((stride, run)) = now else {
-                let is_size = columns(line).is_some_and(|[size, ns]: [&str; 2]| {
-                    size.parse::<f64>().is_ok() && ns.parse::<f64>().is_ok()
-                });
+                let is_number = |word: &str| word.parse::<f64>().is_ok();
+                let is_size =
+                    columns::<2>(line).is_some_and(|both| both.into_iter().all(is_number));
                 let lost = is_size && !runs.is_empty();
                 wrong_if(lost, at, "a size and time after the end of its stride")?;
                 continue;

@@ -75,7 +75,7 @@ pub(super) fn takes(task: &Task, bytes: u64) -> f64 {
 
 /// A rate in MB of 10^6 bytes a second.
 pub(super) fn megabytes(work: f64, rate: f64, at: usize) -> Result<Trial, crate::Malformed> {
-    crate::rated::rated(Unit::BytePerSecond, work, rate * 1e6, at)
+    crate::printed::rated(Unit::BytePerSecond, work, rate * 1e6, at)
 }
 
 /// The same stores as proofmark's: what compilers make of plain loops.

@@ -1,10 +1,12 @@
 //! lmbench's own stream: the loops of STREAM and STREAM2, on arrays of any size.
 
-use proofmark_model::{Finding, Params, Printed, Subsystem, Unit};
+use proofmark_model::{Finding, Params, Printed};
 
 use super::run;
-use crate::accounts::{differ, last_place};
-use crate::text::{lines, number, positive, wrong_if};
+use crate::figure::MEMORY;
+use crate::findings::differ;
+use crate::printed::Rounded;
+use crate::text::{lines, positive, wrong_if};
 use crate::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, Task, Tool,
     refuse_if, same_work,
@@ -68,21 +70,19 @@ impl Tool for Stream {
         for (at, line) in lines(text) {
             last = at;
             if let Some(((name, _), latency)) = value(line, LATENCY) {
-                let ns =
-                    latency.strip_suffix(" nanoseconds").map(|ns| number(ns, at)).transpose()?;
-                element = ns.map(|ns| (*name, ns, last_place(latency)));
+                let ns = latency.strip_suffix(" nanoseconds").map(|ns| Rounded::parse(ns, at));
+                element = ns.transpose()?.map(|ns| (*name, ns));
             }
             let Some(((name, bytes), rate)) = value(line, BANDWIDTH) else { continue };
             let Some(rate) = rate.strip_suffix(" MB/sec") else {
                 return Err(Malformed::quoting(at, rate, "does not end in MB/sec"));
             };
             let trial = run::megabytes(*bytes, positive(rate, at)?, at)?;
-            let what = (Subsystem::Memory, Unit::BytePerSecond);
             let title = format!("lmbench {name}");
-            let known = element.take().filter(|(of, ..)| of == name);
-            let known = known.map(|(_, ns, lost)| processes(trial.value, *bytes, ns, lost));
+            let known = element.take().filter(|(of, _)| of == name);
+            let known = known.map(|(_, ns)| processes(trial.value, *bytes, ns));
             let params = Params::default().known("threads", known.clone().and_then(Result::ok));
-            let figure = Figure::rate(*name, title, what, params, trial);
+            let figure = Figure::rate(*name, title, MEMORY, params, trial);
             let findings = known.and_then(Result::err).into_iter().collect();
             output.figures.push(Figure { findings, ..figure });
         }
@@ -102,9 +102,9 @@ fn value<'a>(line: &'a str, kind: &str) -> Option<(&'static (&'static str, f64),
 
 /// Processes that ran the loop: each took the latency for the bytes of an element. Fails with a
 /// finding if that is no whole number, as far as the digits of the latency tell.
-fn processes(rate: f64, bytes: f64, ns: f64, lost: f64) -> Result<u64, Finding> {
-    let processes = rate * ns / 1e9 / bytes;
-    let unsure = processes * (0.51 * lost / ns + 0.001);
+fn processes(rate: f64, bytes: f64, ns: Rounded) -> Result<u64, Finding> {
+    let processes = rate * ns.value / 1e9 / bytes;
+    let unsure = processes * (1.02 * ns.off / ns.value + 0.001);
     let whole = processes.round();
     if whole >= 1.0 && (whole - processes).abs() <= unsure && unsure < 0.4 {
         return Ok(whole as u64);

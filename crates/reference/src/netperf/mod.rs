@@ -84,33 +84,26 @@ const CLASSIC: &str = "run the test without -P 0, -o, -O and -k";
 
 /// What a line of other output is.
 fn unread(line: &str) -> Option<&'static str> {
-    let pair = line.split_once('=').map(|(key, _)| key);
-    let of_omni =
+    const KEYS: [&str; 5] =
         ["THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "LOCAL_SEND_SIZE", "P99_LATENCY"];
-    if pair.is_some_and(|key| of_omni.contains(&key)) {
+    if line.split_once('=').is_some_and(|(key, _)| KEYS.contains(&key)) {
         return Some("netperf's list of KEY=VALUE (-k)");
     }
-    let fields = || line.split(',').map(str::trim);
-    let csv =
-        fields().count() > 1 && fields().any(|f| ["Throughput", "Elapsed Time (sec)"].contains(&f));
-    csv.then_some("netperf's CSV (-o)")
+    let is_head = |field: &str| matches!(field.trim(), "Throughput" | "Elapsed Time (sec)");
+    (line.contains(',') && line.split(',').any(is_head)).then_some("netperf's CSV (-o)")
 }
 
-/// Whether a text is rows of numbers as `-P 0` prints them: sizes of sockets, and what follows.
+/// Whether a text is rows of numbers as `-P 0` prints them, which begin with the size of a socket.
 fn headless(text: &str) -> bool {
     let mut rows = text.lines().filter(|line| !line.trim().is_empty()).peekable();
-    let sizes = |line: &&str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let whole = |word: &&str| word.parse::<u64>().is_ok();
-        words.iter().take(3).all(whole) && words.iter().all(|w| w.parse::<f64>().is_ok())
+    let is_number = |word: &str| word.parse::<f64>().is_ok();
+    let begins = |line: &&str| {
+        let socket = line.split_whitespace().next().and_then(|w| w.parse::<u64>().ok());
+        let words = line.split_whitespace().count();
+        (5..=11).contains(&words) && socket.is_some_and(|n| n >= 1024) && line.contains('.')
     };
-    let socket = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let sized = words.first().and_then(|w| w.parse::<u64>().ok()).is_some_and(|n| n >= 1024);
-        (5..=11).contains(&words.len()) && sized && line.contains('.')
-    };
-    rows.peek().is_some_and(|first| socket(first))
-        && rows.all(|line| sizes(&line) || line.contains('.'))
+    rows.peek().is_some_and(begins)
+        && rows.all(|line| line.contains('.') || line.split_whitespace().all(is_number))
 }
 
 /// The name of a test, and what follows on it, if the line begins a table.

@@ -3,8 +3,7 @@
 use proofmark_model::Direction;
 
 use super::{MAERTS, Netperf, STREAM, TCP_RR, UDP_RR};
-use crate::network::{HERE, Length, Parameters, find_figure, whole};
-use crate::text::words;
+use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair, whole};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// Its server, in the same folder.
@@ -39,11 +38,8 @@ impl ReferenceRunner for Netperf {
         };
         let ends = format!("-H {HERE},4 -L {HERE},4 -p {}", task.port);
         let server = format!("-D -4 -L {HERE} -p {}", task.port);
-        Ok(Invocation {
-            arguments: words(&format!("{ends} -t {test} -l {length} -- {more}")),
-            server: Some((installed.program.with_file_name(SERVER), words(&server))),
-            ..Invocation::default()
-        })
+        let client = format!("{ends} -t {test} -l {length} -- {more}");
+        Ok(pair(&client, &installed.program.with_file_name(SERVER), &server))
     }
 
     /// Its time has two decimals, too few for a tenth of a second; the amount is known.
@@ -67,19 +63,16 @@ fn stream(parameters: &Parameters) -> Result<(&'static str, String, String), Str
         Length::Seconds(seconds) => whole(seconds).to_string(),
     };
     // Of whom a size is comes before the comma (the client) or after it.
-    let (test, mut more) = match parameters.direction {
+    let (test, message) = match parameters.direction {
         Direction::Forward => (STREAM, format!("-m {}", parameters.block)),
         _ => (MAERTS, format!("-m ,{}", parameters.block)),
     };
-    if let Some(bytes) = parameters.socket_buffer {
-        more += &format!(" -s {bytes} -S {bytes}");
-    }
-    if let Some(name) = parameters.congestion {
-        more += &format!(" -K {name},{name}");
-    }
-    if parameters.no_delay {
-        more += " -D";
-    }
+    let buffer = parameters.socket_buffer;
+    let more = message
+        + &option("-s", buffer)
+        + &option("-S", buffer)
+        + &option("-K", parameters.congestion.map(|name| format!("{name},{name}")))
+        + &flag("-D", parameters.no_delay);
     Ok((test, length, more))
 }
 

@@ -1,13 +1,14 @@
 //! A classic table of netperf, under the line that names its test.
 
 use proofmark_model::{
-    Datagrams, Finding, NetworkTraffic, Params, Trial, Unit, format_count, format_quantity,
+    Datagrams, Finding, Params, Severity, Trial, Unit, format_count, format_quantity,
 };
 
 use super::{CLASSIC, MAERTS, STREAM, TCP_CRR, TCP_RR, UDP_RR, UDP_STREAM};
-use crate::accounts::{agree, differ};
-use crate::network::{figure, finite, warned, with_path};
-use crate::text::{columns, number, positive, whole, wrong_if};
+use crate::findings::{unless, warned};
+use crate::network::{figure, finite, traffic, with_path};
+use crate::printed::{Rounded, agree};
+use crate::text::{columns, need, number, positive, power, whole, wrong_if};
 use crate::{Figure, Malformed};
 
 /// Tests by what the lines above their tables call them.
@@ -51,10 +52,9 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn begin<'a>(name: &'a str, ends: &'a str, at: usize) -> Result<Self, Malformed> {
-        let Some((_, test)) = TESTS.into_iter().find(|(called, _)| *called == name) else {
-            let what = format!("the test {:?} is not read", Malformed::excerpt(name));
-            return Err(Malformed::at(at, format!("{what}: run TCP_STREAM, UDP_STREAM or a _RR")));
-        };
+        let test = TESTS.into_iter().find(|(called, _)| *called == name).map(|(_, test)| test);
+        let what = "is a test that is not read: run TCP_STREAM, UDP_STREAM or a _RR";
+        let test = test.ok_or_else(|| Malformed::quoting(at, name, what))?;
         // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
         let (client, server) = match ends.strip_prefix("to ") {
             Some(server) => ("", Some(server)),
@@ -134,7 +134,7 @@ impl Table {
                 let (seconds, received) = (positive(seconds, at)?, whole(okay, at)?);
                 let rate = positive(rate, at)? * self.factor(at)?;
                 let trial = arrived(message, sent, received, rate, at)?;
-                self.findings.extend(two_counts(sent, received, seconds, &trial).map(differ));
+                self.findings.extend(two_counts(sent, received, seconds, &trial));
                 self.stream(message, trial, at).map(Some)
             }
             (TCP_RR | UDP_RR | TCP_CRR, [_, _, request, answer, seconds, rate, ..], _) => {
@@ -152,14 +152,15 @@ impl Table {
         let width = width.trim_start_matches([' ', ':']).trim_end();
         let half = number(width.trim_end_matches('%'), at)? / 2.0;
         let asked = self.asked.as_deref().map_or_else(String::new, |a| format!("; asked was ±{a}"));
-        Ok(Some(warned(format!(
+        let message = format!(
             "netperf warns: the desired confidence was not achieved; the throughput's interval is \
              {width} wide (±{half:.1} %){asked}"
-        ))))
+        );
+        Ok(Some(warned(Severity::Suspect, message)))
     }
 
     fn factor(&self, at: usize) -> Result<f64, Malformed> {
-        self.factor.ok_or_else(|| Malformed::at(at, "no unit is above the throughput"))
+        need(self.factor, at, "no unit is above the throughput")
     }
 
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
@@ -175,15 +176,13 @@ impl Table {
         trial: Trial,
         at: usize,
     ) -> Result<Figure, Malformed> {
-        let params = self.params.clone();
         let same = request == answer && self.burst == 0 && self.test != TCP_CRR;
-        let params = match same {
-            true => params.with("block_size", request),
-            false => params
-                .with("request_size", request)
-                .with("response_size", answer)
-                .with("burst", self.burst),
-        };
+        let other = |value| (!same).then_some(value);
+        let params = self.params.clone().known("block_size", same.then_some(request));
+        let params = params
+            .known("request_size", other(request))
+            .known("response_size", other(answer))
+            .known("burst", other(self.burst));
         let figure = self.figure(Unit::OpPerSecond, params, trial, at)?;
         Ok(Figure { comparable: same, ..figure })
     }
@@ -210,14 +209,18 @@ fn address(end: &str) -> &str {
 }
 
 /// What the two lines of UDP_STREAM say that cannot be.
-fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial) -> Option<String> {
-    if received > sent {
-        return Some(format!("{received} messages were received, of {sent} that were sent"));
-    }
-    (!agree(trial.seconds, seconds, SHARE, TIMED)).then(|| {
-        let rate = format_quantity(trial.value, Unit::BitPerSecond);
-        let taken = trial.seconds;
-        format!("{received} messages at {rate} take {taken:.2} s, not {seconds:.2} s")
+fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial) -> Option<Finding> {
+    let more = || format!("{received} messages were received, of {sent} that were sent");
+    let messages = format!("{received} messages");
+    unless(received <= sent, more).or_else(|| take(&messages, seconds, trial, Unit::BitPerSecond))
+}
+
+/// That so much takes another time at the trial's rate.
+fn take(what: &str, seconds: f64, trial: &Trial, unit: Unit) -> Option<Finding> {
+    let rounded = Rounded { value: seconds, off: TIMED };
+    unless(agree(trial.seconds, rounded, SHARE), || {
+        let (rate, taken) = (format_quantity(trial.value, unit), trial.seconds);
+        format!("{what} at {rate} take {taken:.2} s, not {seconds:.2} s")
     })
 }
 
@@ -233,37 +236,26 @@ fn arrived(
     rate: f64,
     at: usize,
 ) -> Result<Trial, Malformed> {
-    let bytes = |count: u64| {
-        count
-            .checked_mul(message)
-            .ok_or_else(|| Malformed::at(at, "the number of bytes is too large"))
-    };
+    let bytes =
+        |count: u64| need(count.checked_mul(message), at, "the number of bytes is too large");
     let (sent_bytes, received_bytes) = (bytes(sent)?, bytes(received)?);
     wrong_if(received_bytes == 0, at, "the receiver got nothing")?;
     let work = received_bytes as f64 * 8.0;
-    let mut trial = Trial::new(Unit::BitPerSecond, work, work / rate);
-    trial.network = Some(NetworkTraffic {
-        sent_bytes,
-        received_bytes,
-        datagrams: Some(Datagrams { sent, received, ..Datagrams::default() }),
-        ..NetworkTraffic::default()
-    });
-    Ok(trial)
+    let datagrams = Datagrams { sent, received, ..Datagrams::default() };
+    let network = Some(traffic(sent_bytes, received_bytes, Some(datagrams)));
+    Ok(Trial { network, ..Trial::new(Unit::BitPerSecond, work, work / rate) })
 }
 
 /// Bits of the unit of a throughput: `10^6bits`, `MBytes`.
 fn bits(unit: &str, at: usize) -> Result<f64, Malformed> {
-    Ok(match unit {
-        "10^0bits" => 1.0,
-        "10^3bits" => 1e3,
-        "10^6bits" => 1e6,
-        "10^9bits" => 1e9,
-        "Bytes" => 8.0,
-        "KBytes" => 8.0 * 1024.0,
-        "MBytes" => 8.0 * 1024.0 * 1024.0,
-        "GBytes" => 8.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => return Err(Malformed::quoting(at, unit, "is no unit of a throughput")),
-    })
+    let bits = match (unit.strip_prefix("10^"), unit.strip_suffix("Bytes")) {
+        (Some("0bits"), _) => Some(1.0),
+        (Some("3bits"), _) => Some(1e3),
+        (Some("6bits"), _) => Some(1e6),
+        (Some("9bits"), _) => Some(1e9),
+        (_, prefix) => prefix.and_then(|prefix| power(prefix, 1024.0)).map(|bytes| 8.0 * bytes),
+    };
+    bits.ok_or_else(|| Malformed::quoting(at, unit, "is no unit of a throughput"))
 }
 
 /// The bytes that `-v 2` prints after a table, if they are not the rate's.
@@ -273,11 +265,8 @@ pub(super) fn transferred(line: &str, figure: &Figure) -> Option<Finding> {
     let numbers: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
     let bytes = *numbers?.get(4)?;
     let trial = figure.trials.last().filter(|_| figure.unit == Unit::BitPerSecond)?;
-    let seconds = bytes * 8.0 / trial.value;
-    (!agree(seconds, trial.seconds, SHARE, TIMED)).then(|| {
-        let (bytes, rate) = (format_count(bytes as u64), format_quantity(trial.value, figure.unit));
-        differ(format!("{bytes} B at {rate} take {seconds:.2} s, not {:.2} s", trial.seconds))
-    })
+    let moved = Trial { seconds: bytes * 8.0 / trial.value, ..trial.clone() };
+    take(&format!("{} B", format_count(bytes as u64)), trial.seconds, &moved, figure.unit)
 }
 
 /// By how much a rate may differ from its work and time, as a share; and the time, which has two

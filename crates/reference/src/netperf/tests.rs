@@ -146,7 +146,7 @@ fn what_is_no_whole_table_is_refused() {
     let open = format!("{}{tcp}", &tcp[..tcp.find("131072").unwrap()]);
     let changes = [
         (tcp, REFUSED, "line 1: no header of netperf"),
-        (tcp, OMNI, "line 1: the test \"OMNI Send\" is not read"),
+        (tcp, OMNI, "line 1: \"OMNI Send\" is a test that is not read"),
         ("131072", CUT, "line 6: the table of TCP_STREAM has no end"),
         (tcp, &open, "line 7: the table of TCP_STREAM has no end"),
         ("10^6bits/sec", "", "no unit"),

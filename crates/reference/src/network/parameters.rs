@@ -1,8 +1,12 @@
 //! The parameters of a network configuration, as the tools' options need them.
 
-use proofmark_model::{Direction, Params};
+use std::fmt::Display;
+use std::path::Path;
 
-use crate::{Figure, Task, refuse_if};
+use proofmark_model::{Direction, Params, UDP_BUFFER};
+
+use crate::text::words;
+use crate::{Figure, Invocation, Task, refuse_if};
 
 /// Address of both ends.
 pub(crate) const HERE: &str = "127.0.0.1";
@@ -94,17 +98,35 @@ impl<'a> Parameters<'a> {
         Ok(Length::Seconds(self.seconds))
     }
 
+    /// Bytes of a socket's buffer that are asked for: of datagrams always, since proofmark does.
+    pub(crate) fn buffer(&self, udp: bool) -> Option<u64> {
+        self.socket_buffer.or(udp.then_some(UDP_BUFFER))
+    }
+
     pub(crate) fn operations(&self) -> u64 {
         (self.work.round() as u64).max(1)
     }
 
     /// Fails if the configuration has several connections.
     pub(crate) fn one_connection(&self) -> Result<(), String> {
-        match self.connections() {
-            1 => Ok(()),
-            _ => Err("it supports one connection".to_owned()),
-        }
+        refuse_if(self.connections() > 1, "it supports one connection")
     }
+}
+
+/// An option with its value, or nothing.
+pub(crate) fn option(name: &str, value: Option<impl Display>) -> String {
+    value.map_or_else(String::new, |value| format!(" {name} {value}"))
+}
+
+/// The option, if it is set.
+pub(crate) fn flag(name: &str, is_set: bool) -> String {
+    if is_set { format!(" {name}") } else { String::new() }
+}
+
+/// A client, and the server that it needs.
+pub(crate) fn pair(client: &str, program: &Path, server: &str) -> Invocation {
+    let server = Some((program.to_owned(), words(server)));
+    Invocation { arguments: words(client), server, ..Invocation::default() }
 }
 
 /// So many seconds, made whole.

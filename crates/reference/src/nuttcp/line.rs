@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use proofmark_model::Datagrams;
 
 use crate::Malformed;
-use crate::text::{Printed, need, wrong_if};
+use crate::printed::{Rounded, agree};
+use crate::text::{need, wrong_if};
 
 /// Which end a line is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,10 +90,10 @@ impl<'a> Line<'a> {
     pub(super) fn amount(&self) -> Result<Option<Amount>, Malformed> {
         let all = [MEGABYTES, SECONDS, RATE].map(|key| self.get(key));
         let [Some(megabytes), Some(seconds), Some(rate)] = all else { return Ok(None) };
-        let megabytes = Printed::parse(megabytes, self.at)?;
-        let seconds = Printed::parse(seconds, self.at)?;
-        let rate = Printed::parse(rate, self.at)?;
-        Ok(Some(Amount { at: self.at, megabytes, seconds, rate }))
+        let [megabytes, seconds, rate] =
+            [megabytes, seconds, rate].map(|word| Rounded::parse(word, self.at));
+        let bytes = megabytes?.times(MEGABYTE);
+        Ok(Some(Amount { at: self.at, bytes, printed: seconds?, rate: rate?.times(1e6) }))
     }
 
     /// Datagrams sent and received: of lost ones there may be less than none.
@@ -176,36 +177,24 @@ fn values(text: &str) -> BTreeMap<&str, &str> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Amount {
     pub(super) at: usize,
-    pub(super) megabytes: Printed,
-    seconds: Printed,
-    rate: Printed,
+    pub(super) bytes: Rounded,
+    /// Seconds.
+    pub(super) printed: Rounded,
+    rate: Rounded,
 }
 
 impl Amount {
-    pub(super) fn bytes(&self) -> f64 {
-        self.megabytes.value * MEGABYTE
-    }
-
-    /// By how many bytes the amount may be rounded.
-    pub(super) fn rounding(&self) -> f64 {
-        self.megabytes.half * MEGABYTE
-    }
-
     /// The time, and whether the amount, the time and the rate agree: of those that do the rate
     /// shows the time with more digits.
     pub(super) fn seconds(&self) -> Result<(f64, bool), Malformed> {
-        let nothing = self.megabytes.value == 0.0 || self.rate.value == 0.0;
+        let nothing = self.bytes.value == 0.0 || self.rate.value == 0.0;
         wrong_if(nothing, self.at, "no byte arrived")?;
-        let seconds = self.megabytes.times(MEGABYTE * 8.0).over(self.rate.times(1e6));
-        if seconds.agrees(self.seconds, 0.0) {
+        let seconds = self.bytes.times(8.0).over(self.rate);
+        if agree(seconds, self.printed, 0.0) {
             return Ok((seconds.value, true));
         }
-        wrong_if(self.seconds.value == 0.0, self.at, "the time is zero")?;
-        Ok((self.seconds.value, false))
-    }
-
-    pub(super) fn printed_seconds(&self) -> f64 {
-        self.seconds.value
+        wrong_if(self.printed.value == 0.0, self.at, "the time is zero")?;
+        Ok((self.printed.value, false))
     }
 }
 

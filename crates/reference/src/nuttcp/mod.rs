@@ -7,6 +7,7 @@ mod runner;
 
 use proofmark_model::{Finding, Printed, Severity};
 
+use crate::findings::warned;
 use crate::text::each_line;
 use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 use line::Line;
@@ -46,9 +47,12 @@ impl Tool for Nuttcp {
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let mut runs = Runs::default();
-        let last = each_line(text, |at, line| match Line::parse(line, at) {
-            Some(line) => runs.take(&line),
-            None => Ok(()),
+        let last = each_line(text, |at, line| {
+            let Some(line) = Line::parse(line, at) else { return Ok(()) };
+            if runs.open.ends_before(&line) {
+                runs.finish(at)?;
+            }
+            runs.open.take(&line)
         })?;
         runs.output(last)
     }
@@ -102,8 +106,7 @@ impl Said {
             (true, true) => (Severity::Suspect, "an error"),
             (true, false) => (Severity::Note, "an error, of a run without a result"),
         };
-        let message = format!("nuttcp printed {kind}: {}", self.words);
-        Finding::new("tool_warning", severity, message, "remove its cause and repeat the run")
+        warned(severity, format!("nuttcp printed {kind}: {}", self.words))
     }
 }
 
@@ -112,13 +115,6 @@ fn is_version(word: &str) -> bool {
 }
 
 impl Runs {
-    fn take(&mut self, line: &Line) -> Result<(), Malformed> {
-        if self.open.ends_before(line) {
-            self.finish(line.at)?;
-        }
-        self.open.take(line)
-    }
-
     /// Ends the open run.
     fn finish(&mut self, at: usize) -> Result<(), Malformed> {
         let run = std::mem::take(&mut self.open);
@@ -134,13 +130,11 @@ impl Runs {
         self.finish(last)?;
         let Some(figure) = self.figures.last_mut() else {
             let error = self.left.iter().find(|said| said.is_error);
-            return Err(error.map_or_else(
-                || Malformed::at(last, "no amount: the run did not end"),
-                |said| {
-                    let words = Malformed::excerpt(&said.words);
-                    Malformed::at(said.at, format!("nuttcp ended with an error: {words}"))
-                },
-            ));
+            let Some(said) = error else {
+                return Err(Malformed::at(last, "no amount: the run did not end"));
+            };
+            let words = Malformed::excerpt(&said.words);
+            return Err(Malformed::at(said.at, format!("nuttcp ended with an error: {words}")));
         };
         figure.findings.extend(self.left.iter().map(Said::finding));
         Ok(Output { version: self.version, figures: self.figures, ..Output::default() })

@@ -5,8 +5,10 @@ use proofmark_model::{
 };
 
 use super::line::{Amount, End, Line};
-use super::{Said, TCP, UDP, is_version};
-use crate::network::{figure, finite, with_path};
+use super::{Said, is_version};
+use crate::findings::contradicts;
+use crate::network::{default_rate, finite, throughput, traffic, with_path};
+use crate::printed::agree;
 use crate::text::wrong_if;
 use crate::{Figure, Malformed};
 
@@ -97,9 +99,8 @@ impl Run {
             (End::Receiver, Some(amount)) => self.receives(amount),
             (_, None) => {}
         }
-        let cpu = &mut self.cpu[end as usize];
-        let percent = line.get("cpu").map(|word| word.trim_end_matches('%'));
-        *cpu = percent.and_then(|word| word.parse().ok()).or(*cpu);
+        let percent = line.get("cpu").and_then(|word| word.trim_end_matches('%').parse().ok());
+        self.cpu[end as usize] = percent.or(self.cpu[end as usize]);
         self.block = line.whole("buflen")?.or(self.block);
         self.blocks = line.whole("nbuf")?.or(self.blocks);
         self.streams = line.whole("nstream")?.or(self.streams);
@@ -143,41 +144,30 @@ impl Run {
     }
 
     fn receives(&mut self, amount: Amount) {
-        if let Some(first) = self.received {
-            let off = (first.bytes() - amount.bytes()).abs();
-            if off > first.rounding() + amount.rounding() {
-                let message = "two lines have different amounts of what the receiver read";
-                self.findings.push(contradiction(Severity::Invalid, message));
-            }
+        let first = *self.received.get_or_insert(amount);
+        if !agree(first.bytes, amount.bytes, 0.0) {
+            let message = "two lines have different amounts of what the receiver read";
+            self.findings.push(contradicts(Severity::Invalid, message));
         }
-        self.received.get_or_insert(amount);
     }
 
     /// The figure; of a run that has none what it said.
     pub(super) fn figure(mut self, at: usize) -> Result<Result<Figure, Vec<Said>>, Malformed> {
         let Some(amount) = self.received.or(self.sent) else {
             let failed = self.said.iter().any(|said| said.is_error);
-            wrong_if(!failed && !self.intervals.is_empty(), at, "a part of a run, and no total")?;
-            wrong_if(
-                !failed && self.first.is_some() && self.block.is_some(),
-                at,
-                "no end of a run",
-            )?;
+            let part = !failed && !self.intervals.is_empty();
+            wrong_if(part, at, "a part of a run, and no total")?;
+            let open = !failed && self.first.is_some() && self.block.is_some();
+            wrong_if(open, at, "no end of a run")?;
             return Ok(Err(self.said));
         };
         let udp = self.udp == Some(true);
         let received = self.received.is_some();
         let trial = self.trial(amount, udp, received)?;
         self.compare(udp, &trial);
-        let (test, title) = match (udp, received, self.limit) {
-            (true, true, _) => (UDP, "UDP throughput"),
-            (true, false, _) => ("UDP.sent", "UDP rate, by the sender"),
-            (false, false, _) => ("TCP.sent", "TCP throughput, by the sender"),
-            (false, true, Some(_)) => ("TCP.paced", "TCP throughput, paced"),
-            (false, true, None) => (TCP, "TCP throughput"),
-        };
-        let params = self.params(udp);
-        let figure = finite(figure(test, title, Unit::BitPerSecond, params, trial), amount.at)?;
+        let (protocol, paced) = (if udp { "UDP" } else { "TCP" }, received && self.limit.is_some());
+        let figure = throughput(protocol, !received, paced, self.params(udp), trial);
+        let figure = finite(figure, amount.at)?;
         self.findings.extend(self.said.iter().map(Said::finding));
         let proof = received.then_some("the receiver counted the bytes");
         Ok(Ok(Figure { proof, findings: self.findings, ..figure }))
@@ -204,31 +194,27 @@ impl Run {
         const LEAST: f64 = 256.0;
         let amount = self.received?;
         let count = self.datagrams?.received as f64;
-        let block = (amount.bytes() / count).round();
-        let certain = count >= 1.0 && 2.0 * amount.rounding() < count && block >= LEAST;
-        let agrees = (block * count - amount.bytes()).abs() <= 1.01 * amount.rounding();
-        (certain && agrees).then_some(block as u64)
+        let block = (amount.bytes.value / count).round();
+        let certain = count >= 1.0 && 2.0 * amount.bytes.off < count && block >= LEAST;
+        (certain && agree(block * count, amount.bytes, 0.0)).then_some(block as u64)
     }
 
     fn trial(&mut self, amount: Amount, udp: bool, received: bool) -> Result<Trial, Malformed> {
         for each in [self.sent, self.received].into_iter().flatten() {
-            let (_, agrees) = each.seconds()?;
-            if !agrees {
+            if !each.seconds()?.1 {
                 let message = format!("line {}: the rate is not the amount over the time", each.at);
-                self.findings.push(contradiction(Severity::Invalid, &message));
+                self.findings.push(contradicts(Severity::Invalid, message));
             }
         }
         let (seconds, _) = amount.seconds()?;
-        let mut trial = Trial::new(Unit::BitPerSecond, amount.bytes() * 8.0, seconds);
-        if received && (!udp || self.datagrams.is_some()) {
-            trial.network = Some(self.traffic(&amount, seconds));
-        }
-        Ok(trial)
+        let counted = received && (!udp || self.datagrams.is_some());
+        let network = counted.then(|| self.traffic(&amount, seconds));
+        Ok(Trial { network, ..Trial::new(Unit::BitPerSecond, amount.bytes.value * 8.0, seconds) })
     }
 
     fn traffic(&self, amount: &Amount, seconds: f64) -> NetworkTraffic {
-        let bytes = amount.bytes();
-        let counted = self.sent.map(|sent| sent.bytes());
+        let bytes = amount.bytes.value;
+        let counted = self.sent.map(|sent| sent.bytes.value);
         let counted = counted.or(self.sent_megabytes.map(|mb| mb * super::line::MEGABYTE));
         // Of TCP the receiver reads to the end of what was sent.
         let sent = counted.unwrap_or(match self.datagrams {
@@ -237,90 +223,61 @@ impl Run {
         });
         // The transmitter polls while it is paced, as it is by default with UDP.
         let paced = self.limit.is_some() || (self.datagrams.is_some() && self.first.is_none());
-        let own = |percent: Option<f64>| percent.map(|percent| percent / 100.0 * seconds);
-        let ends = [
-            EndTraffic {
-                own_cpu_s: own(self.cpu[0]).filter(|_| !paced),
-                retransmits: self.retransmits,
-                ..EndTraffic::default()
-            },
-            EndTraffic { own_cpu_s: own(self.cpu[1]), ..EndTraffic::default() },
-        ];
-        let [transmitter, receiver] = ends;
+        let end = |percent: Option<f64>, retransmits| EndTraffic {
+            own_cpu_s: percent.map(|percent| percent / 100.0 * seconds),
+            retransmits,
+            ..EndTraffic::default()
+        };
+        let transmitter = end(self.cpu[0].filter(|_| !paced), self.retransmits);
+        let receiver = end(self.cpu[1], None);
         let (client, server) = match self.first {
             Some(End::Receiver) => (receiver, transmitter),
             _ => (transmitter, receiver),
         };
-        NetworkTraffic {
-            sent_bytes: sent.ceil() as u64,
-            received_bytes: bytes.ceil() as u64,
-            datagrams: self.datagrams,
-            client,
-            server,
-            ..NetworkTraffic::default()
-        }
+        let all = traffic(sent.ceil() as u64, bytes.ceil() as u64, self.datagrams);
+        NetworkTraffic { client, server, ..all }
     }
 
     /// What the lines say twice, and the default pace.
     fn compare(&mut self, udp: bool, trial: &Trial) {
+        let mut wrong_if = |is_so: bool, message: String| {
+            self.findings.extend(is_so.then(|| contradicts(Severity::Suspect, message)));
+        };
         if let Some(Datagrams { sent, received, .. }) = self.datagrams {
             let (all, came) = (sent.max(1) as f64, received as f64);
             let share = 100.0 * (1.0 - came / all);
             // Percent and counts are rounded, and of bytes.
-            let rounding = 0.006 + 200.0 / all;
-            if self.loss.is_some_and(|loss| (loss - share).abs() > rounding) {
-                let message = "the share of the datagrams lost is not that of their counts";
-                self.findings.push(contradiction(Severity::Suspect, message));
-            }
-            let off = self.received.zip(self.block).is_some_and(|(amount, block)| {
-                (came * block as f64 - amount.bytes()).abs() > block as f64 + amount.rounding()
-            });
-            if off {
-                let message = "the amount is not that of so many datagrams of that size";
-                self.findings.push(contradiction(Severity::Suspect, message));
-            }
-        }
-        if let Some(total) = self.received.filter(|_| self.exceeded_by_intervals()) {
-            let message = format!("line {}: the intervals do not add up to the total", total.at);
-            self.findings.push(contradiction(Severity::Suspect, &message));
-        }
-        let offered = trial.network.as_ref().map(|n| n.sent_bytes as f64 * 8.0 / trial.seconds);
-        let offered = self.limit.or(offered).unwrap_or(trial.value);
-        if udp && DEFAULT_PACE.contains(&offered) {
-            self.findings.push(
-                Finding::new(
-                    "udp_default_rate",
-                    Severity::Invalid,
-                    "the rate is nuttcp's default for UDP, 1 Mbit/s",
-                    "set another pace (-R), or none (-Ru)",
-                )
-                .with("rate_bit_per_s", offered),
+            let off = 0.006 + 200.0 / all;
+            wrong_if(
+                self.loss.is_some_and(|loss| (loss - share).abs() > off),
+                "the share of the datagrams lost is not that of their counts".to_owned(),
+            );
+            let differs = |(amount, block): (Amount, u64)| {
+                let block = block as f64;
+                !agree(came * block, amount.bytes.within(block), 0.0)
+            };
+            wrong_if(
+                self.received.zip(self.block).is_some_and(differs),
+                "the amount is not that of so many datagrams of that size".to_owned(),
             );
         }
-    }
-
-    /// Whether the intervals are more than the total, or far less in as much time.
-    fn exceeded_by_intervals(&self) -> bool {
-        let Some(total) = self.received.filter(|_| !self.intervals.is_empty()) else {
-            return false;
-        };
-        let sum = |of: fn(&Amount) -> f64| self.intervals.iter().map(of).sum::<f64>();
-        let rounding = sum(Amount::rounding) + total.rounding();
-        let (bytes, left) = (total.bytes(), total.bytes() - sum(Amount::bytes));
-        let seconds = total.printed_seconds();
-        let is_all = sum(Amount::printed_seconds) > 0.98 * seconds;
-        left < -rounding || (is_all && left > 0.1 * bytes)
+        if let Some(total) = self.received.filter(|_| !self.intervals.is_empty()) {
+            let sum = |of: fn(&Amount) -> f64| self.intervals.iter().map(of).sum::<f64>();
+            let (bytes, off) = (total.bytes.value, sum(|a| a.bytes.off) + total.bytes.off);
+            let left = bytes - sum(|a| a.bytes.value);
+            let is_all = sum(|a| a.printed.value) > 0.98 * total.printed.value;
+            wrong_if(
+                left < -off || (is_all && left > 0.1 * bytes),
+                format!("line {}: the intervals do not add up to the total", total.at),
+            );
+        }
+        let offered = trial.network.as_ref().map(|n| n.sent_bytes as f64 * 8.0 / trial.seconds);
+        let default = default_rate(self.limit, offered.unwrap_or(trial.value));
+        self.findings.extend(default.filter(|_| udp));
     }
 }
-
-/// What nuttcp sends of UDP unless told otherwise, in bits a second, as it comes out.
-const DEFAULT_PACE: std::ops::RangeInclusive<f64> = 0.995e6..=1.055e6;
 
 /// `nuttcp-t: v6.1.2: socket`
 fn is_header(line: &Line) -> bool {
     line.text.strip_suffix(": socket").is_some_and(is_version)
-}
-
-fn contradiction(severity: Severity, message: &str) -> Finding {
-    Finding::new("two_accounts", severity, message, "repeat the run, and import its whole output")
 }

@@ -2,11 +2,10 @@
 
 use std::net::TcpListener;
 
-use proofmark_model::{Direction, UDP_BUFFER};
+use proofmark_model::Direction;
 
 use super::{Nuttcp, TCP, UDP};
-use crate::network::{HERE, Length, Parameters, find_figure};
-use crate::text::words;
+use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// Datagrams of up to 4 bytes are its marks.
@@ -38,31 +37,21 @@ impl ReferenceRunner for Nuttcp {
         refuse_if(parameters.congestion.is_some(), "it has no option for the congestion control")?;
         let fits = !udp || DATAGRAM.contains(&parameters.block);
         refuse_if(!fits, "its datagrams carry 5 B to 65,507 B")?;
-        let data = data_port(task.port);
-        let mut line = format!("-v -P {} -p {data} -l {}", task.port, parameters.block);
-        if parameters.direction == Direction::Reverse {
-            line += " -r";
-        }
-        line += &match parameters.length()? {
+        let length = match parameters.length()? {
             Length::Bytes(bytes) => format!(" -n {}", bytes.div_ceil(parameters.block)),
             Length::Seconds(seconds) => format!(" -T {seconds:.3}"),
         };
-        if udp {
-            line += &format!(" -u -R {}", pace(parameters.rate_each())?);
-        }
-        if let Some(bytes) = parameters.socket_buffer.or(udp.then_some(UDP_BUFFER)) {
-            line += &format!(" -w {bytes}b");
-        }
-        if parameters.no_delay {
-            line += " -D";
-        }
+        let pace = udp.then(|| pace(parameters.rate_each())).transpose()?;
+        let (port, data) = (task.port, data_port(task.port));
+        let line = format!("-v -P {port} -p {data} -l {}", parameters.block)
+            + &flag("-r", parameters.direction == Direction::Reverse)
+            + &length
+            + &option("-u -R", pace)
+            + &option("-w", parameters.buffer(udp).map(|bytes| format!("{bytes}b")))
+            + &flag("-D", parameters.no_delay);
         // It neither goes into the background nor serves a second run.
-        let server = format!("-1 --nofork -P {}", task.port);
-        Ok(Invocation {
-            arguments: words(&format!("{line} {HERE}")),
-            server: Some((installed.program.clone(), words(&server))),
-            ..Invocation::default()
-        })
+        let server = format!("-1 --nofork -P {port}");
+        Ok(pair(&format!("{line} {HERE}"), &installed.program, &server))
     }
 
     fn takes(&self, task: &Task) -> f64 {

@@ -5,11 +5,13 @@ mod runner;
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Severity, Subsystem, Trial, Unit,
+    Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Trial, Unit,
 };
 
-use crate::network::finite;
-use crate::text::{Printed, each_line, need, wrong_if};
+use crate::findings::{contradicts, warned};
+use crate::network::{figure, finite, traffic};
+use crate::printed::{Rounded, agree};
+use crate::text::{each_line, need, power, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work};
 
 pub(crate) struct Qperf;
@@ -18,7 +20,7 @@ impl Tool for Qperf {
     fn description(&self) -> &Description {
         &Description {
             id: "qperf",
-            printed: proofmark_model::Printed::Mean,
+            printed: Printed::Mean,
             title: "qperf (Johann George)",
             package: "Debian: qperf",
             same_work: const {
@@ -128,29 +130,21 @@ impl<'a> Block<'a> {
             let words = Malformed::excerpt(words);
             return Err(Malformed::at(*at, format!("{} ended: {words}", self.test)));
         }
-        let figure = match self.test.rsplit_once('_') {
+        let mut figure = match self.test.rsplit_once('_') {
             Some((_, "bw")) => self.bandwidth()?,
             Some((protocol, "lat")) if BACK_AND_FORTH.contains(&protocol) => self.latency()?,
-            _ => {
-                let what = format!("the test {} is not read", self.test);
-                return Err(Malformed::at(self.at, what));
-            }
+            _ => return Err(Malformed::quoting(self.at, self.test, "is a test that is not read")),
         };
-        let said = self.said.iter().map(|(_, words)| {
-            let message = format!("qperf printed: {words}");
-            let advice = "remove its cause and repeat the test";
-            Finding::new("tool_warning", Severity::Note, message, advice)
-        });
-        let mut findings = self.contradictions(&figure)?;
-        findings.extend(said);
-        output
-            .figures
-            .push(Figure { findings: [figure.findings.clone(), findings].concat(), ..figure });
+        figure.findings.extend(self.contradictions()?);
+        let said = self.said.iter();
+        let said = said.map(|(_, words)| warned(Severity::Note, format!("qperf printed: {words}")));
+        figure.findings.extend(said);
+        output.figures.push(figure);
         Ok(())
     }
 
     /// A value in its base unit: bits a second of a bandwidth, else seconds, bytes, a number.
-    fn number(&self, name: &str) -> Result<Option<Printed>, Malformed> {
+    fn number(&self, name: &str) -> Result<Option<Rounded>, Malformed> {
         let Some((at, text)) = self.values.get(name) else { return Ok(None) };
         let mut words = text.split_whitespace();
         let digits = words.next().unwrap_or("").replace(',', "");
@@ -158,25 +152,25 @@ impl<'a> Block<'a> {
         // 64 KiB (65,536)
         let exact = words.next().and_then(|word| word.strip_prefix('(')?.strip_suffix(')'));
         if let Some(exact) = exact {
-            return Printed::parse(&exact.replace(',', ""), *at).map(Some);
+            return Rounded::parse(&exact.replace(',', ""), *at).map(Some);
         }
         let factor = need(factor(unit), *at, "an unknown unit")?;
-        Ok(Some(Printed::parse(&digits, *at)?.times(factor)))
+        Ok(Some(Rounded::parse(&digits, *at)?.times(factor)))
     }
 
-    fn need(&self, name: &str) -> Result<Printed, Malformed> {
+    fn need(&self, name: &str) -> Result<Rounded, Malformed> {
         let found = self.number(name)?.filter(|number| number.value > 0.0);
         need(found, self.at, &format!("{} has no {name} above zero", self.test))
     }
 
     /// The first of these that is there: the ends are called by what they do, or by where they are.
-    fn either(&self, names: [&str; 2]) -> Result<Option<Printed>, Malformed> {
+    fn either(&self, names: [&str; 2]) -> Result<Option<Rounded>, Malformed> {
         Ok(self.number(names[0])?.or(self.number(names[1])?))
     }
 
     /// A whole number that is printed with all its digits.
     fn exact(&self, name: &str) -> Result<Option<u64>, Malformed> {
-        let number = self.number(name)?.filter(|number| number.half <= 0.5);
+        let number = self.number(name)?.filter(|number| number.off <= 0.5);
         Ok(number.map(|number| number.value.round() as u64).filter(|number| *number > 0))
     }
 
@@ -230,8 +224,7 @@ impl<'a> Block<'a> {
     ) -> Result<Figure, Malformed> {
         let protocol = self.test.split('_').next().unwrap_or("").to_uppercase();
         let title = format!("{protocol} {what}");
-        let of = (Subsystem::Network, unit);
-        finite(Figure::rate(self.test.to_owned(), title, of, params, trial), self.at)
+        finite(figure(self.test.to_owned(), title, unit, params, trial), self.at)
     }
 
     /// What both ends counted of a test of datagrams.
@@ -247,94 +240,71 @@ impl<'a> Block<'a> {
         let near = received > sent && (received as f64) < (1.0 + TICKS) * sent as f64;
         let sent = if near { received } else { sent };
         let busy = |names| -> Result<EndTraffic, Malformed> {
-            let used = self.either(names)?;
-            let busy_s = used.map(|share| share.value * seconds);
+            let busy_s = self.either(names)?.map(|share| share.value * seconds);
             Ok(EndTraffic { busy_s, ..EndTraffic::default() })
         };
+        let datagrams = Datagrams { sent, received, ..Datagrams::default() };
+        let [sent, received] = [sent, received].map(|messages| messages.saturating_mul(size));
         Ok(Some(NetworkTraffic {
-            sent_bytes: sent.saturating_mul(size),
-            received_bytes: received.saturating_mul(size),
-            datagrams: Some(Datagrams { sent, received, ..Datagrams::default() }),
             client: busy(["send_cpus_used", "loc_cpus_used"])?,
             server: busy(["recv_cpus_used", "rem_cpus_used"])?,
-            ..NetworkTraffic::default()
+            ..traffic(sent, received, Some(datagrams))
         }))
     }
 
     /// What the test says twice, and differently.
-    fn contradictions(&self, figure: &Figure) -> Result<Vec<Finding>, Malformed> {
-        let one = Printed { value: 1.0, half: 0.0 };
-        let get = |name| Ok::<_, Malformed>(self.number(name)?.filter(|n| n.value > 0.0));
-        let bits = |number: Printed| number.times(8.0);
-        let bandwidth = get("recv_bw")?.or(get("bw")?);
-        let size = get("msg_size")?.map(bits);
-        let bytes = get("recv_bytes")?.or(get("rem_recv_bytes")?).map(bits);
-        let messages = get("recv_msgs")?.or(get("rem_recv_msgs")?);
-        let seconds = get("recv_real_time")?.or(get("rem_real_time")?);
-        let rate = get("msg_rate")?;
-        let per_latency = get("latency")?.map(|latency| one.over(latency));
-        let of_work = figure.unit == Unit::BitPerSecond;
+    fn contradictions(&self) -> Result<Vec<Finding>, Malformed> {
+        let get = |names| Ok::<_, Malformed>(self.either(names)?.filter(|n| n.value > 0.0));
+        let ratio = |a: Option<Rounded>, b: Option<Rounded>| a.zip(b).map(|(a, b)| a.over(b));
+        let bits = |bytes: Option<Rounded>| bytes.map(|bytes| bytes.times(8.0));
+        let bandwidth = get(["recv_bw", "bw"])?;
+        let size = bits(get(["msg_size", "msg_size"])?);
+        let bytes = bits(get(["recv_bytes", "rem_recv_bytes"])?);
+        let messages = get(["recv_msgs", "rem_recv_msgs"])?;
+        let seconds = get(["recv_real_time", "rem_real_time"])?;
+        let rate = get(["msg_rate", "msg_rate"])?;
+        let per_latency = ratio(Some(1.0.into()), get(["latency", "latency"])?);
         let pairs = [
-            ("the message rate is not 1 / latency", rate.zip(per_latency)),
-            (
-                "the bandwidth is not the message rate times the size",
-                bandwidth.zip(rate).map(|(bandwidth, rate)| bandwidth.over(rate)).zip(size),
-            ),
-            (
-                "the bytes are not the messages times the size",
-                bytes.zip(messages).map(|(bytes, messages)| bytes.over(messages)).zip(size),
-            ),
-            (
-                "the bandwidth is not the bytes over the time",
-                bytes
-                    .zip(seconds)
-                    .map(|(bytes, s)| bytes.over(s))
-                    .zip(bandwidth)
-                    .filter(|_| of_work),
-            ),
+            ("the message rate is not 1 / latency", rate, per_latency),
+            ("the bandwidth is not the message rate times the size", ratio(bandwidth, rate), size),
+            ("the bytes are not the messages times the size", ratio(bytes, messages), size),
+            ("the bandwidth is not the bytes over the time", ratio(bytes, seconds), bandwidth),
         ];
-        let wrong =
-            pairs.into_iter().filter(|(_, pair)| pair.is_some_and(|(a, b)| !a.agrees(b, TICKS)));
-        let finding = |(message, _)| {
-            let advice = "repeat the test, and import its whole output";
-            Finding::new("two_accounts", Severity::Invalid, message, advice)
-        };
-        Ok(wrong.map(finding).collect())
+        let wrong = pairs
+            .into_iter()
+            .filter(|(_, a, b)| a.zip(*b).is_some_and(|(a, b)| !agree(a, b, TICKS)));
+        Ok(wrong.map(|(what, ..)| contradicts(Severity::Invalid, what)).collect())
     }
 }
 
 /// Base units of one: bits a second of a bandwidth, seconds, bytes, numbers; 1 of percent is 0.01.
 fn factor(unit: &str) -> Option<f64> {
-    let (base, first) = match unit.strip_suffix("/sec") {
-        Some("bytes") => return Some(8.0),
-        Some("bits") | Some("") => return Some(1.0),
-        Some(rate) => match (rate.strip_suffix('B'), rate.strip_suffix('b')) {
-            (Some(prefix), _) => (prefix, 8.0),
-            (_, Some(prefix)) => (prefix, 1.0),
-            _ => (rate, 1.0),
+    let rate = unit.strip_suffix("/sec");
+    let (prefix, bits) = match (unit, rate) {
+        ("", _) | ("bytes" | "sec", _) | (_, Some("bits" | "")) => return Some(1.0),
+        (_, Some("bytes")) => return Some(8.0),
+        ("%", _) => return Some(0.01),
+        ("ms", _) => return Some(1e-3),
+        ("us", _) => return Some(1e-6),
+        ("ns", _) => return Some(1e-9),
+        ("thousand", _) => return Some(1e3),
+        ("million", _) => return Some(1e6),
+        ("billion", _) => return Some(1e9),
+        (_, Some(rate)) => match rate.strip_suffix('B') {
+            Some(prefix) => (prefix, 8.0),
+            None => (rate.strip_suffix('b').unwrap_or(rate), 1.0),
         },
-        None => match unit {
-            "" | "bytes" | "sec" => return Some(1.0),
-            "%" => return Some(0.01),
-            "ms" => return Some(1e-3),
-            "us" => return Some(1e-6),
-            "ns" => return Some(1e-9),
-            "thousand" => return Some(1e3),
-            "million" => return Some(1e6),
-            "billion" => return Some(1e9),
-            _ => (unit.strip_suffix('B')?, 1.0),
-        },
+        (bytes, None) => (bytes.strip_suffix('B')?, 1.0),
     };
-    let power = ["", "K", "M", "G", "T"].iter().position(|prefix| *prefix == base)?;
-    Some(first * 1000_f64.powi(power as i32))
+    power(prefix, 1000.0).map(|units| bits * units)
 }
 
 /// Bytes lost where no count shows them.
-fn lost(sent: Printed, received: Printed) -> Option<Finding> {
+fn lost(sent: Rounded, received: Rounded) -> Option<Finding> {
     /// Up to here the receiver kept up, as the check says.
     const OVERLOAD: f64 = 0.1;
     let share = 1.0 - received.value / sent.value;
-    if received.agrees(sent, 0.0) || share <= 0.0 {
+    if agree(received, sent, 0.0) || share <= 0.0 {
         return None;
     }
     let severity = if share > OVERLOAD { Severity::Suspect } else { Severity::Note };

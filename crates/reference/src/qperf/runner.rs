@@ -1,10 +1,9 @@
 //! How qperf is run.
 
-use proofmark_model::{Direction, UDP_BUFFER};
+use proofmark_model::Direction;
 
 use super::{Qperf, TCP_BW, TCP_LAT, UDP_BW, UDP_LAT};
-use crate::network::{HERE, Parameters, find_figure, whole};
-use crate::text::words;
+use crate::network::{HERE, Parameters, find_figure, option, pair, whole};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
 /// Bytes of the largest datagram.
@@ -39,20 +38,11 @@ impl ReferenceRunner for Qperf {
         refuse_if(parameters.no_delay, "it has no option for no_delay")?;
         refuse_if(parameters.rate.is_some(), "it has no pace")?;
         refuse_if(udp && parameters.block > DATAGRAM, "its datagrams carry 65,507 B at most")?;
-        let mut line =
-            format!("{HERE} -lp {} -t {} -m {}", task.port, seconds(task), parameters.block);
-        if let Some(bytes) =
-            parameters.socket_buffer.or((task.test == UDP_BW).then_some(UDP_BUFFER))
-        {
-            line += &format!(" -sb {bytes}");
-        }
-        let server = format!("-lp {}", task.port);
-        Ok(Invocation {
-            // -uu: all digits.
-            arguments: words(&format!("{line} -vv -uu {}", task.test)),
-            server: Some((installed.program.clone(), words(&server))),
-            ..Invocation::default()
-        })
+        let buffer = option("-sb", parameters.buffer(task.test == UDP_BW));
+        let line = format!("{HERE} -lp {} -t {} -m {}", task.port, seconds(task), parameters.block);
+        // -uu: all digits.
+        let client = format!("{line}{buffer} -vv -uu {}", task.test);
+        Ok(pair(&client, &installed.program, &format!("-lp {}", task.port)))
     }
 
     fn takes(&self, task: &Task) -> f64 {

@@ -109,7 +109,7 @@ fn what_is_no_whole_test_is_refused() {
         refuses(&Qperf, text(name), &[("", "", words)]);
     }
     let changes = [
-        ("tcp_bw:", "rc_rdma_read_lat:", "the test rc_rdma_read_lat is not read"),
+        ("tcp_bw:", "rc_rdma_read_lat:", "\"rc_rdma_read_lat\" is a test that is not read"),
         ("tcp_bw:", "rc_compare_swap_mr:", "is not read"),
         ("    bw", CUT, "line 1: tcp_bw has no bw"),
         ("GB/sec", "GX/sec", "an unknown unit"),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Latency, Params, Trial, Unit, format_quantity};
+use proofmark_model::{Finding, Latency, Params, Severity, Trial, Unit, format_quantity};
 
 use super::{TCP, UDP};
-use crate::accounts::{agree, differ, last_place};
-use crate::network::{Between, figure, finite, warned, with_path};
-use crate::text::{positive, whole, wrong_if};
+use crate::findings::{unless, warned};
+use crate::network::{Between, figure, finite, with_path};
+use crate::printed::{Rounded, agree};
+use crate::text::{need, positive, whole, wrong_if};
 use crate::{Figure, Malformed};
 
 /// The share of a ping-pong's time that its round trips fill, but for what is rounded and the
@@ -42,9 +43,9 @@ pub(super) struct Run {
     /// Of the valid part.
     valid: Option<Valid>,
     /// The mean, and whether it is of half of a round trip.
-    mean: Option<(f64, bool)>,
+    mean: Option<(Rounded, bool)>,
     /// The mean once more.
-    average: Option<f64>,
+    average: Option<Rounded>,
     count: Option<u64>,
     times: BTreeMap<String, f64>,
     /// Messages sent, and seconds.
@@ -52,7 +53,7 @@ pub(super) struct Run {
     /// Messages a second that were sent.
     rate: Option<f64>,
     /// Bytes a second of them.
-    bandwidth: Option<(f64, f64)>,
+    bandwidth: Option<Rounded>,
     /// Lost, duplicated and reordered messages.
     irregular: Vec<String>,
 }
@@ -72,34 +73,32 @@ impl Run {
     pub(super) fn take(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
         self.begun |= line.starts_with("sockperf");
         let after = |mark: &str| line.split_once(mark).map(|(_, rest)| rest);
-        let first = |rest: &str| positive(rest.split_whitespace().next().unwrap_or(""), at);
+        let word = |rest: &'_ str| rest.split_whitespace().next().unwrap_or("").to_owned();
+        let first = |rest: &str| positive(&word(rest), at);
+        let rounded = |rest: &str| Rounded::parse(&word(rest), at);
         if let Some((_, what)) = UNREAD.iter().find(|(words, _)| line.contains(words)) {
             return Err(Malformed::at(at, *what));
         }
         if let Some(rest) = after("] IP = ") {
             wrong_if(self.udp.is_some(), at, "several sockets are not read")?;
             self.udp = Some(rest.contains("# UDP"));
-            let server = rest.split_whitespace().next().unwrap_or("");
-            self.server = server.to_owned();
-            self.params = with_path(Params::default().with("streams", 1), "", server);
+            self.server = word(rest);
+            self.params = with_path(Params::default().with("streams", 1), "", &self.server);
         } else if let Some(rest) = after("[Valid Duration] RunTime=") {
             let of = |mark: &str| rest.split_once(mark).map_or("", |(_, count)| count);
             let sent = of("SentMessages=").split(';').next().unwrap_or("");
             let received = whole(of("ReceivedMessages=").trim(), at)?;
             self.valid = Some(Valid { seconds: first(rest)?, sent: sent.parse().ok(), received });
         } else if let Some(rest) = after("====> avg-").and_then(|rest| rest.split_once('=')) {
-            self.average = Some(first(rest.1)?);
+            self.average = Some(rounded(rest.1)?);
         } else if let Some(rest) = after("Summary: Latency is ") {
-            self.mean = Some((first(rest)?, true));
+            self.mean = Some((rounded(rest)?, true));
         } else if let Some(rest) = after("Summary: Round trip is ") {
-            self.mean = Some((first(rest)?, false));
+            self.mean = Some((rounded(rest)?, false));
         } else if let Some(rest) = after("Summary: Message Rate is ") {
             self.rate = Some(first(rest)?);
-        } else if let Some((word, "MBps")) = after("Summary: BandWidth is ")
-            .and_then(|rest| rest.split_once(' '))
-            .map(|(word, rest)| (word, rest.split(' ').next().unwrap_or("")))
-        {
-            self.bandwidth = Some((first(word)? * MB, last_place(word) * MB));
+        } else if let Some(rest) = after("Summary: BandWidth is ").filter(|r| r.contains("MBps")) {
+            self.bandwidth = Some(rounded(rest)?.times(MB));
         } else if let Some((count, rest)) =
             after("Total of ").and_then(|rest| rest.split_once(" messages sent in "))
         {
@@ -135,10 +134,9 @@ impl Run {
     }
 
     pub(super) fn finish(self, last: usize) -> Result<Between, Malformed> {
-        let udp = self.udp.ok_or_else(|| {
-            let what = "no line \"[ 0] IP = ...\", which tells UDP from TCP";
-            Malformed::at(last, format!("{what}: give all that the client prints"))
-        })?;
+        let what =
+            "no line \"[ 0] IP = ...\", which tells UDP from TCP: give all that the client prints";
+        let udp = need(self.udp, last, what)?;
         let figure = match self.rate {
             Some(rate) => self.messages(udp, rate, last)?,
             None => self.answers(udp, last)?,
@@ -154,21 +152,21 @@ impl Run {
             false => ("TCP.sent", "TCP messages, by the sender"),
         };
         let trial = Trial::new(Unit::OpPerSecond, sent as f64, sent as f64 / rate);
-        let mut found = Vec::new();
-        let shown = |rate| format_quantity(rate, Unit::OpPerSecond);
-        if !agree(rate * seconds, sent as f64, SHARE, 0.0) {
-            found.push(format!("{sent} messages in {seconds} s are no {}", shown(rate)));
-        }
-        if let (Some(block), Some((bytes, rounded))) =
-            (self.params.int("block_size"), self.bandwidth)
-            && !with_and_without_headers(block)
-                .any(|each| agree(rate * each as f64, bytes, SHARE, rounded))
-        {
-            let bytes = format_quantity(bytes, Unit::BytePerSecond);
-            found.push(format!("{} of {block} B are no {bytes}", shown(rate)));
-        }
+        let shown = format_quantity(rate, Unit::OpPerSecond);
+        let by_time = unless(agree(rate * seconds, sent as f64, SHARE), || {
+            format!("{sent} messages in {seconds} s are no {shown}")
+        });
+        let by_bytes =
+            self.params.int("block_size").zip(self.bandwidth).and_then(|(block, bytes)| {
+                let agrees = |each: u64| agree(rate * each as f64, bytes, SHARE);
+                unless(with_and_without_headers(block).any(agrees), || {
+                    let bytes = format_quantity(bytes.value, Unit::BytePerSecond);
+                    format!("{shown} of {block} B are no {bytes}")
+                })
+            });
         let made = figure(test, title, Unit::OpPerSecond, self.params.clone(), trial);
-        Ok(Figure { findings: found.into_iter().map(differ).collect(), ..finite(made, last)? })
+        let findings = by_time.into_iter().chain(by_bytes).collect();
+        Ok(Figure { findings, ..finite(made, last)? })
     }
 
     /// Of messages that are answered: the answers and their times.
@@ -182,7 +180,7 @@ impl Run {
             unit: "s".to_owned(),
             count: self.count.ok_or_else(|| missing("number of observations", last))?,
             min: needed(MIN, "least time")?,
-            mean: seconds_of(mean),
+            mean: seconds_of(mean.value),
             p50: needed("50.00", "median")?,
             p90: time("90.00"),
             p99: time("99.00"),
@@ -199,40 +197,45 @@ impl Run {
         };
         let trial = Trial::new(Unit::OpPerSecond, valid.received as f64, valid.seconds);
         let made = figure(test, title, Unit::OpPerSecond, self.params.clone(), trial);
-        let mut findings: Vec<_> = self.accounts(&valid, mean).into_iter().map(differ).collect();
+        let mut findings = self.accounts(&valid, mean);
         if !self.irregular.is_empty() {
-            findings.push(warned(format!("sockperf counts {}", self.irregular.join(", "))));
+            let message = format!("sockperf counts {}", self.irregular.join(", "));
+            findings.push(warned(Severity::Suspect, message));
         }
         let proof = Some("each answer came from the server");
         Ok(Figure { latency: Some(latency), proof, findings, ..finite(made, last)? })
     }
 
     /// What the output says twice, differently.
-    fn accounts(&self, valid: &Valid, mean: f64) -> Vec<String> {
-        let mut found = Vec::new();
-        let received = valid.received;
-        if let Some(count) = self.count.filter(|n| !agree(*n as f64, received as f64, SHARE, 1.0)) {
-            found.push(format!("{received} answers were received, and {count} were timed"));
-        }
-        if let Some(sent) = valid.sent.filter(|sent| received > *sent) {
-            found.push(format!("{received} answers were received to {sent} messages"));
-        }
-        if let Some(average) = self.average.filter(|a| !agree(*a, mean, SHARE, 0.001)) {
-            found.push(format!("the mean is {mean} us, and {average} us"));
-        }
+    fn accounts(&self, valid: &Valid, mean: Rounded) -> Vec<Finding> {
+        let (received, us) = (valid.received, mean.value);
         let get = |name: &str| self.times.get(name).copied();
-        let order: Vec<f64> = [MIN, "25.00", "50.00", "75.00", "90.00", "99.00", "99.90", MAX]
-            .into_iter()
-            .filter_map(get)
-            .collect();
         let (min, max) = (get(MIN).unwrap_or(0.0), get(MAX).unwrap_or(f64::MAX));
-        if !order.is_sorted() {
-            found.push("the percentiles are not in their order".to_owned());
-        }
-        if !(min..=max).contains(&mean) {
-            found.push(format!("the mean of {mean} us is not between {min} us and {max} us"));
-        }
-        found
+        let names = [MIN, "25.00", "50.00", "75.00", "90.00", "99.00", "99.90", MAX];
+        let counted = self
+            .count
+            .is_none_or(|n| agree(n as f64, Rounded { value: received as f64, off: 1.0 }, SHARE));
+        let accounts = [
+            unless(counted, || {
+                let count = self.count.unwrap_or_default();
+                format!("{received} answers were received, and {count} were timed")
+            }),
+            unless(valid.sent.is_none_or(|sent| received <= sent), || {
+                let sent = valid.sent.unwrap_or_default();
+                format!("{received} answers were received to {sent} messages")
+            }),
+            self.average.and_then(|average| {
+                let what = || format!("the mean is {us} us, and {} us", average.value);
+                unless(agree(average, mean, SHARE), what)
+            }),
+            unless(names.into_iter().filter_map(get).is_sorted(), || {
+                "the percentiles are not in their order".to_owned()
+            }),
+            unless((min..=max).contains(&us), || {
+                format!("the mean of {us} us is not between {min} us and {max} us")
+            }),
+        ];
+        accounts.into_iter().flatten().collect()
     }
 }
 

@@ -1,8 +1,7 @@
 //! How sockperf's ping-pong is run.
 
 use super::{Sockperf, TCP, UDP};
-use crate::network::{HERE, Parameters, whole};
-use crate::text::words;
+use crate::network::{HERE, Parameters, flag, pair, whole};
 use crate::{Installed, Invocation, Ready, ReferenceRunner, Task, refuse_if};
 
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
@@ -33,17 +32,11 @@ impl ReferenceRunner for Sockperf {
         parameters.one_connection()?;
         refuse_if(!MESSAGE.contains(&parameters.block), "its messages have 14 B to 65,507 B")?;
         let tcp = task.test == TCP;
-        let protocol = if tcp { " --tcp" } else { "" };
-        let mode = if parameters.poll { " --nonblocked" } else { "" };
-        let ends = format!("-i {HERE} -p {}{protocol}{mode}", task.port);
+        let mode = flag("--tcp", tcp) + &flag("--nonblocked", parameters.poll);
+        let ends = format!("-i {HERE} -p {}{mode}", task.port);
         let line = format!("pp {ends} -m {} -t {} --full-rtt", parameters.block, seconds(task));
-        let server = format!("sr {ends}");
-        Ok(Invocation {
-            arguments: words(&line),
-            server: Some((installed.program.clone(), words(&server))),
-            ready: if tcp { Ready::Tcp } else { Ready::Udp },
-            ..Invocation::default()
-        })
+        let pair = pair(&line, &installed.program, &format!("sr {ends}"));
+        Ok(Invocation { ready: if tcp { Ready::Tcp } else { Ready::Udp }, ..pair })
     }
 
     fn takes(&self, task: &Task) -> f64 {

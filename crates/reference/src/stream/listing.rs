@@ -1,11 +1,12 @@
 //! Reading the lines of STREAM's listing, run by run.
 
-use proofmark_model::{Finding, Params, Subsystem, Trial, Unit};
+use proofmark_model::{Finding, Params, Trial, Unit};
 
 use super::{DIGITS, LOOPS, Loop, MEAN};
-use crate::accounts::{agree, differ, last_place};
-use crate::rated::{rated, took};
-use crate::text::{columns, each_line, number, positive, whole, wrong_if};
+use crate::figure::MEMORY;
+use crate::findings::unless;
+use crate::printed::{Rounded, agree, rated, took};
+use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
 
 /// Whether a line is the head of a table of rates.
@@ -51,7 +52,7 @@ const FACTS: [(&str, Field); 11] = [
 ];
 
 /// What stands before the memory of all arrays.
-const MEMORY: [&str; 3] = [
+const TOTALS: [&str; 3] = [
     "Total memory required = ",
     "Total Aggregate memory required = ",
     "The total memory requirement is ",
@@ -106,31 +107,22 @@ impl Run {
     }
 
     /// Holds what is printed of the memory of three arrays against their size.
-    fn memory(&mut self, printed: &str) {
+    fn memory(&mut self, printed: &str, at: usize) {
         let mut words = printed.split_whitespace();
-        let Some(bytes) = self.array_bytes() else { return };
-        let (Some(value), Some(unit)) = (words.next(), words.next()) else { return };
-        let unit = unit.trim_end_matches('.');
-        let power = match unit {
-            "MB" | "MiB" => 20,
-            "GB" | "GiB" => 30,
+        // Fortran cuts it off.
+        let said = words.next().and_then(|word| Rounded::parse(word, at).ok());
+        let said = said.map(|said| said.within(said.off));
+        let unit = words.next().unwrap_or_default().trim_end_matches('.');
+        let bytes = match unit {
+            "MB" | "MiB" => 1_u32 << 20,
+            "GB" | "GiB" => 1 << 30,
             _ => return,
         };
-        let Ok(said) = value.parse::<f64>() else { return };
-        let is = 3.0 * bytes as f64 / f64::from(1_u32 << power);
-        if !agree(said, is, 0.0, last_place(value)) {
-            let what = format!("the arrays take {is:.3} {unit} by their size, {said} by the total");
-            self.findings.push(differ(what));
-        }
-    }
-
-    fn threads_differ(&mut self) {
-        if let (Some(asked), Some(counted)) = (self.requested, self.counted)
-            && asked != counted
-        {
-            let what = format!("{asked} threads were requested, {counted} were counted");
-            self.findings.push(differ(what));
-        }
+        let is = self.array_bytes().map(|array| 3.0 * array as f64 / f64::from(bytes));
+        let Some((said, is)) = said.zip(is) else { return };
+        self.findings.extend(unless(agree(said, is, 0.0), || {
+            format!("the arrays take {is:.3} {unit} by their size, {} by the total", said.value)
+        }));
     }
 }
 
@@ -165,8 +157,8 @@ impl Listing {
         if is_head(line) {
             self.header(at, line)?;
         } else if line.starts_with("Failed Validation") {
-            let what = format!("wrong result, no figure: {}", Malformed::excerpt(line));
-            return Err(Malformed::at(at, what));
+            let what = "wrong result, no figure";
+            return Err(Malformed::at(at, format!("{what}: {}", Malformed::excerpt(line))));
         } else if line.starts_with("Solution Validates") {
             self.validated();
         } else if let Some(rest) = line.strip_prefix("Node(s) with error ") {
@@ -194,8 +186,8 @@ impl Listing {
             let threads = line.starts_with("Number of Threads ");
             let rest = if threads { rest.rsplit(' ').next().unwrap_or_default() } else { rest };
             *field(&mut self.run) = Some(leading(rest.trim_start(), at)?);
-        } else if let Some(rest) = MEMORY.iter().find_map(|before| line.strip_prefix(before)) {
-            self.run.memory(rest);
+        } else if let Some(rest) = TOTALS.iter().find_map(|before| line.strip_prefix(before)) {
+            self.run.memory(rest, at);
         } else if let Some(device) = DEVICES.into_iter().find(|device| line.contains(device)) {
             self.run.device = Some(device);
         }
@@ -204,25 +196,23 @@ impl Listing {
 
     /// The line above a table: the unit of its rates, and its columns.
     fn header(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
-        self.run.proven()?;
-        if let Some(device) = self.run.device {
-            let what = format!("a STREAM with {device}: proofmark has no workload of GPUs");
-            return Err(Malformed::at(at, what));
-        }
-        let unit = if line.contains("MB/s") {
-            1e6
-        } else if line.contains("GB/s") {
-            1e9
-        } else {
-            return Err(Malformed::at(at, "the rates are neither in MB/s nor in GB/s"));
-        };
+        let run = &mut self.run;
+        run.proven()?;
+        let device = run.device.unwrap_or_default();
+        let what = format!("a STREAM with {device}: proofmark has no workload of GPUs");
+        wrong_if(run.device.is_some(), at, &what)?;
+        let units = [("MB/s", 1e6), ("GB/s", 1e9)];
+        let unit = units.into_iter().find(|(unit, _)| line.contains(unit)).map(|(_, bytes)| bytes);
+        let unit = need(unit, at, "the rates are neither in MB/s nor in GB/s")?;
         let (_, times) = line.split_once("/s").unwrap_or_default();
         let words = times.trim_start_matches(')').split_whitespace();
         let is_known = words.eq(["Avg", "time", "Min", "time", "Max", "time"]);
         wrong_if(!is_known, at, "not STREAM's columns: Rate, Avg time, Min time, Max time")?;
-        self.run.threads_differ();
-        self.run.table = Some((unit, &LOOPS));
-        self.run.unproven = Some(at);
+        if let Some((asked, counted)) = run.requested.zip(run.counted) {
+            let what = || format!("{asked} threads were requested, {counted} were counted");
+            run.findings.extend(unless(asked == counted, what));
+        }
+        (run.table, run.unproven) = (Some((unit, &LOOPS[..])), Some(at));
         Ok(())
     }
 
@@ -230,14 +220,11 @@ impl Listing {
     fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let Some((unit, [this, rest @ ..])) = self.run.table else { return Ok(()) };
         self.run.table = Some((unit, rest));
-        let [label, rate, mean, fastest, slowest] = columns(line).ok_or_else(|| {
-            Malformed::at(at, format!("expected the row of {}, with 4 numbers", this.label))
-        })?;
-        if label.strip_suffix(':') != Some(this.label) {
-            let label = Malformed::excerpt(label);
-            let what = format!("not STREAM's loops: expected {}:, not {label:?}", this.label);
-            return Err(Malformed::at(at, what));
-        }
+        let expected = format!("expected the row of {}, with 4 numbers", this.label);
+        let [label, rate, mean, fastest, slowest] = need(columns(line), at, &expected)?;
+        let shown = Malformed::excerpt(label);
+        let what = format!("not STREAM's loops: expected {}:, not {shown:?}", this.label);
+        wrong_if(label.strip_suffix(':') != Some(this.label), at, &what)?;
         let work = self.run.work(this, at)?;
         let best = rated(Unit::BytePerSecond, work, positive(rate, at)? * unit, at)?;
         took(&best, fastest, at)?;
@@ -259,14 +246,11 @@ impl Listing {
 
     /// hpcc's line of a process alone: loop, unit, rate.
     fn single(&mut self, at: usize, rest: &str) -> Result<(), Malformed> {
-        let words: Vec<&str> = rest.split_whitespace().collect();
-        let ([label, "GB/s", rate], Section::Single) = (&words[..], self.section) else {
+        let (Some([label, "GB/s", rate]), Section::Single) = (columns(rest), self.section) else {
             return Err(Malformed::at(at, "expected a loop of SingleSTREAM and its GB/s"));
         };
-        let Some(this) = LOOPS.iter().find(|l| l.label == *label) else {
-            let what = format!("STREAM has no loop {:?}", Malformed::excerpt(label));
-            return Err(Malformed::at(at, what));
-        };
+        let what = format!("STREAM has no loop {:?}", Malformed::excerpt(label));
+        let this = need(LOOPS.iter().find(|l| l.label == label), at, &what)?;
         let work = self.run.work(this, at)?;
         let best = rated(Unit::BytePerSecond, work, positive(rate, at)? * 1e9, at)?;
         self.figure(this, "", "fastest iteration", best);
@@ -299,8 +283,7 @@ impl Listing {
             .known("NTIMES", self.run.times)
             .known("type", (self.run.word_bytes == Some(4)).then_some("f32"));
         let title = format!("{kind}{}, {words}", this.label);
-        let what = (Subsystem::Memory, Unit::BytePerSecond);
-        let figure = Figure::rate(test, title, what, params, trial);
+        let figure = Figure::rate(test, title, MEMORY, params, trial);
         // Each loop is one of numbers of 64 bits.
         let comparable = self.run.word_bytes == Some(8);
         self.run.figures.push(Figure { comparable, ..figure });

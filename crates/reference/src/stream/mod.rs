@@ -28,21 +28,18 @@ impl Tool for Stream {
                     same_work("Triad", "memory.triad"),
                 ]
             },
-            about: "Reads the text that STREAM 5.8 to 5.10, its Fortran and its MPI version print, and \
-                    STREAM in HPC Challenge's hpccoutf.txt. Runs with the same arrays, threads and \
-                    iterations are trials of one figure. MB is 10^6 bytes, GB 10^9. STREAM counts \
-                    the bytes that the loop reads and writes: 16 an element for Copy and Scale, 24 \
-                    for Add and Triad. It does not count what the hardware reads before it \
-                    overwrites. STREAM's rate is that of its fastest iteration after the first; it \
-                    becomes a trial of its loop. The mean and the slowest become \
-                    stream.copy_mean, stream.copy_slowest and so on, where STREAM prints their \
-                    times with 4 digits or more. STREAM's validation proves the work: proofmark \
-                    refuses a file with a run that failed it or does not reach it. It also refuses \
-                    times that contradict their rate or each other, and loops on a GPU. In an \
-                    hpccoutf.txt, StarSTREAM reports one process while all others run the same; it \
-                    becomes stream.star.copy and so on. SingleSTREAM is one process alone. \
-                    proofmark recognises an hpccoutf.txt as HPL's: name the tool to read its \
-                    STREAM.",
+            about: "Reads the text that STREAM 5.8 to 5.10, its Fortran and its MPI version print, \
+                    and STREAM in HPC Challenge's hpccoutf.txt: name the tool there. Runs with the \
+                    same arrays, threads and iterations are trials of one figure. MB is 10^6 bytes, \
+                    GB 10^9. STREAM counts the bytes that the loop reads and writes, not what the \
+                    hardware reads before it overwrites. The rate of the fastest iteration after \
+                    the first is a trial of its loop. The mean and the slowest become \
+                    stream.copy_mean, stream.copy_slowest and so on, where their times have 4 \
+                    digits or more. STREAM's validation proves the work: proofmark refuses a run \
+                    that failed it or does not reach it. It also refuses times that contradict \
+                    their rate or each other, and loops on a GPU. StarSTREAM reports one process \
+                    while all others run the same (stream.star.copy); SingleSTREAM is one process \
+                    alone.",
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::Malformed;
-use crate::text::{Labels, lines, number, positive};
+use crate::printed::Rounded;
+use crate::text::{Labels, lines, need, number, positive};
 
 /// A value, and its line.
 pub(super) type Fact<'a> = (usize, &'a str);
@@ -91,29 +92,23 @@ impl<'a> Facts<'a> {
         sentences.find_map(|(at, s)| Some((*at, s.strip_suffix(end)?)))
     }
 
-    /// What is after the first of these labels that it has.
-    pub(super) fn any(&self, labels: &[&str]) -> Option<Fact<'a>> {
-        labels.iter().find_map(|label| self.labels.get(label))
-    }
-
-    /// The same, where the report is incomplete without it.
-    pub(super) fn need(&self, labels: &[&str]) -> Result<Fact<'a>, Malformed> {
-        let first = labels.first().copied().unwrap_or_default();
-        self.any(labels).map_or_else(|| self.labels.need(first), Ok)
-    }
-
-    /// A number after one of these labels, whether or not this unit follows it.
-    pub(super) fn value(&self, labels: &[&str], unit: &str) -> Result<Option<f64>, Malformed> {
-        let number = |(at, text): Fact| number(text.strip_suffix(unit).unwrap_or(text), at);
-        self.any(labels).map(number).transpose()
-    }
-
     /// Seconds that the run lasted; `None` where it does not say.
     pub(super) fn seconds(&self) -> Result<Option<f64>, Malformed> {
-        let Some((at, text)) = self.any(&["total time", "time elapsed"]) else { return Ok(None) };
-        let word = text.strip_suffix('s');
-        let word = word.ok_or_else(|| Malformed::quoting(at, text, "does not end in \"s\""))?;
-        positive(word, at).map(Some)
+        let labels = ["total time", "time elapsed"];
+        let Some((at, text)) = self.labels.any(&labels) else { return Ok(None) };
+        positive(need(text.strip_suffix('s'), at, "the time does not end in s")?, at).map(Some)
+    }
+
+    /// A time, or another number, if it is there.
+    pub(super) fn value(&self, labels: &[&str], unit: &str) -> Result<Option<f64>, Malformed> {
+        self.labels.value(labels, unit).map(|number| number.map(|number| number.value))
+    }
+
+    /// The mean of each thread, of a mean and a deviation with a slash between them.
+    pub(super) fn by_thread(&self, label: &str) -> Result<Option<Rounded>, Malformed> {
+        let mean =
+            self.labels.get(label).and_then(|(at, text)| Some((text.split_once('/')?.0, at)));
+        mean.map(|(mean, at)| Rounded::parse(mean, at)).transpose()
     }
 
     /// Events of all threads.
@@ -126,23 +121,12 @@ impl<'a> Facts<'a> {
 /// Bytes of `16KiB`, of `16Kb` before 1.0 and of `16K`; `None` where it has a fraction, which
 /// sysbench rounds.
 pub(super) fn size(fact: Fact) -> Result<Option<u64>, Malformed> {
-    if fact.1.contains('.') {
-        return about(fact).map(|_| None);
-    }
-    let (digits, power, wrong) = parts(fact)?;
-    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << (10 * power)));
-    bytes.map(Some).ok_or(wrong)
+    let bytes = about(fact)?;
+    Ok((!fact.1.contains('.')).then_some(bytes as u64))
 }
 
 /// The same, with what its rounding has left.
-pub(super) fn about(fact: Fact) -> Result<f64, Malformed> {
-    let (digits, power, _) = parts(fact)?;
-    Ok(number(digits, fact.0)?
-        * f64::from(1_u32 << (10 * power.min(3)))
-        * if power > 3 { 1024.0 } else { 1.0 })
-}
-
-fn parts((at, text): Fact<'_>) -> Result<(&str, usize, Malformed), Malformed> {
+pub(super) fn about((at, text): Fact) -> Result<f64, Malformed> {
     const UNITS: [[&str; 3]; 5] = [
         ["B", "b", ""],
         ["KiB", "Kb", "K"],
@@ -150,11 +134,10 @@ fn parts((at, text): Fact<'_>) -> Result<(&str, usize, Malformed), Malformed> {
         ["GiB", "Gb", "G"],
         ["TiB", "Tb", "T"],
     ];
-    let wrong = Malformed::quoting(at, text, "is no size");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    match UNITS.iter().position(|units| units.contains(&unit)) {
-        Some(power) => Ok((digits, power, wrong)),
-        None => Err(wrong),
-    }
+    let power = UNITS.iter().position(|units| units.contains(&unit));
+    let bytes = power.map(|n| Ok::<_, Malformed>(number(digits, at)? * 1024_f64.powi(n as i32)));
+    let bytes = bytes.transpose()?.filter(|bytes| *bytes < u64::MAX as f64);
+    bytes.ok_or_else(|| Malformed::quoting(at, text, "is no size"))
 }

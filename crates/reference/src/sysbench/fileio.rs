@@ -1,11 +1,12 @@
 //! What a run of sysbench's fileio measures, in the forms that its versions print.
 
-use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Subsystem, Trial, Unit};
+use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Trial, Unit};
 
 use super::facts::{EDGES, Fact, Facts, MIB, about, size};
-use crate::accounts::{agree, differ};
-use crate::rated::rated;
-use crate::text::{columns, number, whole};
+use crate::figure::DISK;
+use crate::findings::unless;
+use crate::printed::{Rounded, agree, rated};
+use crate::text::{columns, need, number, whole};
 use crate::{Figure, Malformed};
 
 /// A mode of fileio: what reports and what options call it, whether it writes, and its order.
@@ -38,15 +39,14 @@ const EACH: &str = "Calling fsync() after each write operation.";
 const END: &str = "Calling fsync() at the end of test, Enabled.";
 
 pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
-    let Some((at, name)) = facts.between("Doing ", " test") else {
-        return Err(Malformed::at(facts.labels.last, "no 'Doing ... test' in it"));
-    };
-    let Some(mode) = MODES.iter().find(|m| m.name == name) else {
-        return Err(Malformed::quoting(at, name, "is no mode of fileio that is known"));
-    };
+    let last = facts.labels.last;
+    let (at, name) = need(facts.between("Doing ", " test"), last, "no 'Doing ... test' in it")?;
+    let mode = MODES.iter().find(|m| m.name == name);
+    let mode =
+        mode.ok_or_else(|| Malformed::quoting(at, name, "is no mode of fileio that is known"))?;
     let files = Files::read(facts, flags)?;
     let done = Done::read(facts, &files)?;
-    let (way, periodic) = files.flush(facts, mode, &done)?;
+    let way = files.flush(facts, mode, &done);
     let rate = done.read + done.written;
     let trial = rated(Unit::BytePerSecond, rate * done.seconds, rate, done.at)?;
     let mut params = files.params(facts)?;
@@ -57,14 +57,8 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     if mode.writes {
         let each = facts.between(PERIODIC, " requests.");
         params = params
-            .known(
-                "flush",
-                match way {
-                    Some(Flush::Never) => Some("none"),
-                    Some(Flush::End) => Some("end"),
-                    _ => None,
-                },
-            )
+            .known("flush", (way == Some(Flush::Never)).then_some("none"))
+            .known("flush", (way == Some(Flush::End)).then_some("end"))
             .known("file-fsync-freq", each.map(|(at, word)| whole(word, at)).transpose()?)
             .known("file-fsync-all", (way == Some(Flush::Each)).then_some(Param::Flag(true)));
     }
@@ -78,11 +72,10 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
         ..FileState::default()
     });
     let title = format!("sysbench fileio, {name}");
-    let what = (Subsystem::Disk, Unit::BytePerSecond);
-    let figure = Figure::rate(mode.test, title, what, params, Trial { file, ..trial });
-    let commits = matches!(way, Some(Flush::Each | Flush::Dsync));
+    let figure = Figure::rate(mode.test, title, DISK, params, Trial { file, ..trial });
+    let comparable = matches!(way, Some(Flush::Never | Flush::End));
     let findings = done.differences(facts, &files)?;
-    Ok(Figure { comparable: !(commits || periodic), findings, ..figure })
+    Ok(Figure { comparable, findings, ..figure })
 }
 
 /// Percent of reads of so many reads a write, if they are a whole number but for what is lost of
@@ -141,31 +134,21 @@ impl Files {
             .known("queue_depth", depth))
     }
 
-    /// When writes were flushed, and whether that was again and again while it wrote, which no
-    /// word of ours says: then `None`.
-    fn flush(
-        &self,
-        facts: &Facts,
-        mode: &Mode,
-        done: &Done,
-    ) -> Result<(Option<Flush>, bool), Malformed> {
-        if !mode.writes {
-            return Ok((Some(Flush::Never), false));
-        }
+    /// When writes were flushed; `None` if that was again and again while it wrote, which no word of
+    /// ours says.
+    fn flush(&self, facts: &Facts, mode: &Mode, done: &Done) -> Option<Flush> {
+        let says = |sentence| facts.between(sentence, "").is_some();
         // Of less than one in 200 s nothing is printed.
         let hidden = done.flushes == 0.0 && 0.005 * done.seconds >= self.number;
         let counted = done.flushes > 0.0;
-        if counted && facts.between(EACH, "").is_some() {
-            return Ok((Some(Flush::Each), false));
+        match () {
+            () if !mode.writes => Some(Flush::Never),
+            () if counted && says(EACH) => Some(Flush::Each),
+            () if self.durable.is_some() => Some(Flush::Dsync),
+            () if counted && says(PERIODIC) => None,
+            () if (counted || hidden) && says(END) => Some(Flush::End),
+            () => Some(Flush::Never),
         }
-        if self.durable.is_some() {
-            return Ok((Some(Flush::Dsync), false));
-        }
-        if counted && facts.between(PERIODIC, "").is_some() {
-            return Ok((None, true));
-        }
-        let end = facts.between(END, "").is_some() && (counted || hidden);
-        Ok((Some(if end { Flush::End } else { Flush::Never }), false))
     }
 }
 
@@ -212,9 +195,7 @@ impl Done {
         let rate = |label: &str| facts.labels.number(label, "");
         let (_, read) = rate("read, MiB/s")?;
         let (at, written) = rate("written, MiB/s")?;
-        let seconds = facts.seconds()?;
-        let seconds =
-            seconds.map_or_else(|| facts.labels.number("total time", "s").map(|t| t.1), Ok)?;
+        let seconds = need(facts.seconds()?, facts.labels.last, "no 'total time:' in it")?;
         Ok(Self {
             at,
             reads: rate("reads/s")?.1,
@@ -229,30 +210,21 @@ impl Done {
 
     /// Before 1.0: `6008 Read, 3997 Write, 12800 Other = 22805 Total`.
     fn counted(facts: &Facts, files: &Files, (at, counts): Fact) -> Result<Self, Malformed> {
-        let expected = || Malformed::quoting(at, counts, "has no counts of Read, Write and Other");
-        let [reads, _, writes, _, other, _, "=", _, _] = columns(counts).ok_or_else(expected)?
-        else {
-            return Err(expected());
-        };
+        let expected = "expected the counts of Read, Write and Other";
+        let [reads, _, writes, _, other, ..] = need(columns::<9>(counts), at, expected)?;
         let (_, total) = facts.labels.number("total time", "s")?;
         let [reads, writes, other] = [reads, writes, other].map(|word| number(word, at));
         let (reads, writes, other) = (reads?, writes?, other?);
         let bytes = facts.between("Read ", "").map(|(at, text)| {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            match words[..] {
-                [read, "Written", written, ..] => Ok([about((at, read))?, about((at, written))?]),
-                _ => Err(Malformed::at(at, "expected what was Read, Written and transferred")),
-            }
+            let expected = "expected what was Read, Written and transferred";
+            let [read, _, written, ..] = need(columns::<7>(text), at, expected)?;
+            Ok::<_, Malformed>([about((at, read))?, about((at, written))?])
         });
-        let [read, written] =
-            match (bytes.transpose()?, files.block.filter(|_| files.merged.is_none())) {
-                // Counts are exact, where each is a block; bytes have five digits.
-                (_, Some(block)) => [reads, writes].map(|n| n * block as f64),
-                (Some(bytes), None) => bytes,
-                (None, None) => {
-                    return Err(Malformed::at(at, "no bytes that were Read and Written"));
-                }
-            };
+        let [read, written] = match files.block.filter(|_| files.merged.is_none()) {
+            // Counts are exact, where each is a block; bytes have five digits.
+            Some(block) => [reads, writes].map(|n| n * block as f64),
+            None => need(bytes.transpose()?, at, "no bytes that were Read and Written")?,
+        };
         let [reads, writes, flushes, read, written] =
             [reads, writes, other, read, written].map(|n| n / total);
         Ok(Self { at, reads, writes, flushes, read, written, seconds: total, lost: 0.0 })
@@ -283,50 +255,45 @@ impl Done {
     fn differences(&self, facts: &Facts, files: &Files) -> Result<Vec<Finding>, Malformed> {
         let mut found = Vec::new();
         if let Some(block) = files.block.filter(|_| files.merged.is_none()) {
-            let block = block as f64;
-            for (operations, bytes, what) in
+            let off = self.lost + 0.0051 * block as f64;
+            for (operations, value, what) in
                 [(self.reads, self.read, "reads"), (self.writes, self.written, "writes")]
             {
-                if !agree(operations * block, bytes, 1e-4, self.lost + 0.0051 * block) {
-                    let mib = bytes / MIB;
-                    let what =
-                        format!("{operations:.2} {what} a second of {block} bytes, {mib:.2} MiB/s");
-                    found.push(differ(what));
-                }
+                let by_blocks = operations * block as f64;
+                found.extend(unless(agree(by_blocks, Rounded { value, off }, 1e-4), || {
+                    let mib = value / MIB;
+                    format!("{operations:.2} {what} a second of {block} bytes, {mib:.2} MiB/s")
+                }));
             }
         }
         found.extend(self.total(facts)?);
-        let (operations, events) = (self.reads + self.writes, facts.events()?);
-        // Flushes are events in some versions.
-        let threads = facts.labels.whole("Number of threads")? as f64;
-        if let (Some(events), Some(_)) = (events, facts.seconds()?)
-            && ![operations, operations + self.flushes].into_iter().any(|each_second| {
-                agree(
-                    each_second * self.seconds,
-                    events as f64,
-                    EDGES,
-                    threads + self.seconds * 0.02,
-                )
-            })
-        {
-            let seconds = self.seconds;
-            found.push(differ(format!("{events} events in {seconds} s, {operations:.2} a second")));
+        let (operations, seconds) = (self.reads + self.writes, self.seconds);
+        if let (Some(events), Some(_)) = (facts.events()?, facts.seconds()?) {
+            let off = facts.labels.whole("Number of threads")? as f64 + 0.02 * seconds;
+            let events = Rounded { value: events as f64, off };
+            // Flushes are events in some versions.
+            let each_second = [operations, operations + self.flushes];
+            let agrees = each_second.iter().any(|each| agree(each * seconds, events, EDGES));
+            found.extend(unless(agrees, || {
+                format!("{} events in {seconds} s, {operations:.2} a second", events.value)
+            }));
         }
         Ok(found)
     }
 
     /// Before 1.0: what was transferred in all, and its rate, of five digits.
     fn total(&self, facts: &Facts) -> Result<Option<Finding>, Malformed> {
-        let Some((at, text)) = facts.between("Read ", "") else { return Ok(None) };
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let [.., "transferred", all, rate] = words[..] else { return Ok(None) };
+        let words = facts.between("Read ", "").and_then(|(at, text)| Some((at, columns(text)?)));
+        let Some((at, [_, _, _, "Total", "transferred", all, rate])) = words else {
+            return Ok(None);
+        };
         let rate = rate.trim_start_matches('(').trim_end_matches(')').trim_end_matches("/sec");
         let (all, rate) = (about((at, all))?, about((at, rate))?);
         let is = self.read + self.written;
-        let agrees = agree(all, is * self.seconds, 2e-4, 1.0) && agree(rate, is, 2e-4, 1.0);
-        Ok((!agrees).then(|| {
+        let agrees = agree(all, is * self.seconds, 2e-4) && agree(rate, is, 2e-4);
+        Ok(unless(agrees, || {
             let (is, rate) = (is / MIB, rate / MIB);
-            differ(format!("{rate:.4} MiB/s in all, {is:.4} by operations, block and time"))
+            format!("{rate:.4} MiB/s in all, {is:.4} by operations, block and time")
         }))
     }
 }

@@ -32,22 +32,18 @@ impl Tool for Sysbench {
                     same_work_where("memory_write", "memory.sweep", ("op", "write")),
                 ]
             },
-            about: "Reads runs of the cpu, memory and fileio of sysbench 0.4.12, 0.5, 1.0 and 1.1; \
-                    runs of one test with the same parameters are trials. cpu: an event tests all \
-                    numbers up to a limit for primes; sysbench.cpu is in events a second. memory: \
-                    bytes that each thread stores to or loads from one block, repeatedly, so \
-                    mostly from a cache (sysbench.memory_write, memory_read). sysbench does not \
-                    report whether it accesses the block in order or at random. fileio: bytes \
-                    read, written, or both. A sequential write makes its files (sysbench.seqwr); a \
-                    sequential rewrite (seqrewr) does not. MiB is 2^20 bytes, and so is a Mb or MB \
-                    before 1.0. Times are the total time; 1.1's fileio prints none, and the \
-                    latencies' sum by thread replaces it. file_size is that of all files together. \
-                    Writes without any fsync() are flush=none, with those at the end flush=end. \
-                    Flushing every N requests or after each, or writing with sync or dsync, is \
-                    other work than proofmark's and becomes sysbench.seqrewr, rndwr and rndrw. \
-                    proofmark reads the latency only if the requested percentile is the median and \
-                    no time is printed as 0.00 ms. It warns if operations, bytes, events, times \
-                    and rates contradict each other.",
+            about: "Reads cpu, memory and fileio of sysbench 0.4.12, 0.5, 1.0 and 1.1. Runs of one \
+                    test with the same parameters are trials. cpu (sysbench.cpu): an event tests \
+                    all numbers up to a limit for primes. memory: bytes that each thread stores to \
+                    or loads from one block, mostly a cache; the order of the accesses is not \
+                    reported. fileio: bytes read, written, or both; seqwr makes its files, seqrewr \
+                    does not. MiB is 2^20 bytes, and so is a Mb or MB before 1.0. Times are the \
+                    total time; 1.1's fileio prints none, and the latencies' sum by thread replaces \
+                    it. file_size is that of all files together. Writes without any fsync() are \
+                    flush=none, with those at the end flush=end. Flushing more often, or writing \
+                    with sync or dsync, is other work than proofmark's. proofmark reads the latency \
+                    only if the percentile is the median and no time is 0.00 ms. It warns if \
+                    operations, bytes, events, times and rates contradict each other.",
         }
     }
 

@@ -1,0 +1,104 @@
+//! Printed numbers: each knows by how much it may be off. What an output says twice is compared here.
+
+use proofmark_model::{Trial, Unit, is_quantity};
+
+use crate::Malformed;
+use crate::text::number;
+
+/// A number, and by how much it may be off: one that is printed by half a unit of its last digit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rounded {
+    pub(crate) value: f64,
+    pub(crate) off: f64,
+}
+
+impl From<f64> for Rounded {
+    fn from(value: f64) -> Self {
+        Self { value, off: 0.0 }
+    }
+}
+
+impl Rounded {
+    /// Of a word that is not negative, of the line with that number.
+    pub(crate) fn parse(word: &str, line: usize) -> Result<Self, Malformed> {
+        let decimals = word.split_once('.').map_or("", |(_, decimals)| decimals);
+        let decimals = decimals.bytes().take_while(u8::is_ascii_digit).count().min(300);
+        Ok(Self { value: number(word, line)?, off: 0.5 * 10_f64.powi(-(decimals as i32)) })
+    }
+
+    /// The same in another unit.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, off: self.off * factor }
+    }
+
+    /// Its ratio to another that is not zero.
+    pub(crate) fn over(self, other: Self) -> Self {
+        let value = self.value / other.value;
+        Self { value, off: (self.off + value * other.off) / other.value }
+    }
+
+    /// The same, which may be off by so much more.
+    pub(crate) fn within(self, more: f64) -> Self {
+        Self { off: self.off + more, ..self }
+    }
+}
+
+/// Whether two may be the same number, but for that share of it.
+pub(crate) fn agree(a: impl Into<Rounded>, b: impl Into<Rounded>, share: f64) -> bool {
+    let (a, b) = (a.into(), b.into());
+    let most = a.value.abs().max(b.value.abs());
+    (a.value - b.value).abs() <= 1.01 * (a.off + b.off) + share * most
+}
+
+/// A repetition of so much work at that rate, as of that line. The rate stays as it is printed,
+/// to all its digits; printed times often have fewer.
+/// Fails if the rate, the work or the time that follows is not more than zero, or out of range.
+pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
+    let seconds = work / rate;
+    if [work, rate, seconds].iter().all(|v| is_quantity(*v) && *v > 0.0) {
+        return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
+    }
+    Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
+}
+
+/// Fails if the seconds that are printed with the rate of a repetition are not its time.
+pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malformed> {
+    let (printed, follows) = (Rounded::parse(seconds, line)?, trial.seconds);
+    if agree(printed, follows, 1e-3) {
+        return Ok(());
+    }
+    let printed = printed.value;
+    Err(Malformed::at(line, format!("by its rate it took {follows:e} s, not {printed:e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_agrees_within_its_digits() {
+        let t = rated(Unit::FlopPerSecond, 1000.0, 8000.0, 1).unwrap();
+        for seconds in ["0", "0.1", "0.12", "0.13", "0.125", "0.1251"] {
+            assert_eq!(took(&t, seconds, 3), Ok(()), "{seconds}");
+        }
+        for seconds in ["1", "0.2", "0.11", "0.127", "0.1253", "x"] {
+            assert_eq!(took(&t, seconds, 3).unwrap_err().line, 3, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn numbers_agree_within_their_digits() {
+        let agrees = |megabytes, seconds, rate| {
+            let [megabytes, seconds, rate] =
+                [megabytes, seconds, rate].map(|word| Rounded::parse(word, 1).unwrap());
+            let follows = agree(megabytes.over(seconds), rate, 0.0);
+            assert_eq!(follows, agree(megabytes.times(8.0).over(seconds), rate.times(8.0), 0.0));
+            follows
+        };
+        assert!(agrees("100", "3", "33.3") && agrees("100.0", "3.00", "33.3"));
+        assert!(agrees("100.0", "3.0", "33.9"), "3.0 may be 2.95");
+        assert!(!agrees("100.0", "3.00", "33.9") && !agrees("100.0", "3.00", "34.9"));
+        assert!(agree(100.0, 101.0, 0.01) && !agree(100.0, 101.0, 0.009));
+        assert!(agree(Rounded::from(100.0).within(1.0), 101.0, 0.0));
+    }
+}
