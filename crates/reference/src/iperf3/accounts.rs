@@ -14,6 +14,8 @@ const SUMMED: f64 = 0.001;
 const ENDED: f64 = 0.02;
 /// The same where the first seconds are omitted: what was on the way then is received later.
 const OMITTED: f64 = 0.1;
+/// Seconds by which the ends may begin or stop apart.
+const LATE_S: f64 = 0.5;
 /// The share of the time that the intervals must fill to be the whole test.
 const WHOLE: f64 = 0.95;
 
@@ -61,7 +63,8 @@ fn intervals(root: &Section, way: &Way) -> Option<Finding> {
     let total = if way.back { way.received_bytes } else { way.sent_bytes } as f64;
     let whole = seconds >= WHOLE * way.seconds;
     let fits = seconds == 0.0 || bytes < total && !whole || agree(bytes, total, ENDED);
-    unless(fits, || {
+    let lasted_longer = seconds > (1.0 + OMITTED) * way.seconds + LATE_S;
+    unless(fits && !lasted_longer, || {
         let end = amount(total, way.seconds);
         format!("the intervals move {}, the end says {end}", amount(bytes, seconds))
     })

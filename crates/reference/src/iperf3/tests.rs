@@ -132,6 +132,17 @@ fn what_is_said_twice_must_agree() {
 }
 
 #[test]
+fn intervals_cannot_last_longer_than_the_test() {
+    let mut json: serde_json::Value = serde_json::from_str(text("3.12-tcp")).unwrap();
+    let received = &mut json["end"]["sum_received"];
+    for (key, factor) in [("seconds", 0.1), ("bits_per_second", 10.0)] {
+        received[key] = (received[key].as_f64().unwrap() * factor).into();
+    }
+    let found = findings(&json.to_string());
+    assert!(found.iter().any(|(_, says)| says.contains("the intervals move")), "{found:?}");
+}
+
+#[test]
 fn what_limits_a_rate_is_its_pace() {
     let check = |text: &str| findings(text).into_iter().map(|f| f.0).collect::<Vec<_>>();
     let default = text("3.12-udp-default");

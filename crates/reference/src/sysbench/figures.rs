@@ -37,6 +37,12 @@ fn figure(facts: &Facts) -> Result<Figure, Malformed> {
     figure.params = figure.params.with("threads", facts.labels.whole("Number of threads")?);
     figure.latency = latency(facts)?;
     figure.findings.extend(accounts::compare(facts)?);
+    if let Some((_, rate)) = facts.labels.get("Target transaction rate") {
+        figure.comparable = false;
+        figure.params = figure.params.with("rate limit", rate);
+        let what = format!("--rate held it to {}", Malformed::excerpt(rate));
+        figure.findings.push(warned(Severity::Suspect, what));
+    }
     figure.findings.extend(facts.warnings.iter().map(|warning| {
         warned(Severity::Note, Malformed::excerpt(warning.trim_start_matches("WARNING:")))
     }));

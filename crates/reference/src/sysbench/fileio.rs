@@ -38,6 +38,9 @@ const PERIODIC: &str = "Periodic FSYNC enabled, calling fsync() each ";
 const EACH: &str = "Calling fsync() after each write operation.";
 const END: &str = "Calling fsync() at the end of test, Enabled.";
 
+/// What is lost of sizes that are printed without digits behind the point, as a share.
+const SIZES: f64 = 0.5;
+
 pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let last = facts.labels.last;
     let (at, name) = need(facts.between("Doing ", " test"), last, "no 'Doing ... test' in it")?;
@@ -54,26 +57,34 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
         let (_, ratio) = facts.labels.number("Read/Write ratio for combined random IO test", "")?;
         params = params.known("reads", percent(ratio));
     }
+    let mut every = None;
     if mode.writes {
         let each = facts.between(PERIODIC, " requests.");
+        let each = each.map(|(at, word)| whole(word, at)).transpose()?;
+        let periodic = way == Flush::Each && facts.between(EACH, "").is_none();
+        every = each.filter(|_| periodic).and_then(|each| each.checked_mul(files.block?));
         params = params
-            .known("flush", (way == Some(Flush::Never)).then_some("none"))
-            .known("flush", (way == Some(Flush::End)).then_some("end"))
-            .known("file-fsync-freq", each.map(|(at, word)| whole(word, at)).transpose()?)
-            .known("file-fsync-all", (way == Some(Flush::Each)).then_some(Param::Flag(true)));
+            .known("flush", (way == Flush::Never).then_some("none"))
+            .known("flush", (way == Flush::End).then_some("end"))
+            .known("file-fsync-freq", each)
+            .known(
+                "file-fsync-all",
+                (way == Flush::Each && !periodic).then_some(Param::Flag(true)),
+            );
     }
-    let file = way.map(|flush| FileState {
+    let file = FileState {
         asked_read_bytes: (done.read * done.seconds).round() as u64,
         asked_written_bytes: (done.written * done.seconds).round() as u64,
         order: mode.order,
-        flush,
+        flush: way,
+        flush_every_bytes: every,
         direct: Some(files.direct),
         size_bytes: files.total.round() as u64,
         ..FileState::default()
-    });
+    };
     let title = format!("sysbench fileio, {name}");
-    let figure = Figure::rate(mode.test, title, DISK, params, Trial { file, ..trial });
-    let comparable = matches!(way, Some(Flush::Never | Flush::End));
+    let figure = Figure::rate(mode.test, title, DISK, params, Trial { file: Some(file), ..trial });
+    let comparable = matches!(way, Flush::Never | Flush::End);
     let findings = done.differences(facts, &files)?;
     Ok(Figure { comparable, findings, ..figure })
 }
@@ -95,6 +106,8 @@ struct Files {
     merged: Option<u64>,
     /// Bytes of all files, about.
     total: f64,
+    /// The same by the number of files and the size of one; 0 if it does not say.
+    each: f64,
     number: f64,
 }
 
@@ -106,13 +119,17 @@ impl Files {
         let merged = merged.iter().find_map(|m| facts.between(m, " for sequential IO."));
         let number =
             facts.ending(" each").and_then(|(_, text)| text.split(' ').next()?.parse().ok());
+        let number: f64 = number.unwrap_or(1.0);
+        let one = facts.ending(" each").and_then(|(at, text)| Some((at, text.rsplit(' ').next()?)));
+        let each = number * one.map_or(Ok(0.0), about)?;
         Ok(Self {
             direct,
             durable,
             block: bytes(facts.between("Block size ", ""))?,
             merged: bytes(merged)?,
-            total: facts.ending(" total file size").map_or(Ok(0.0), about)?,
-            number: number.unwrap_or(1.0),
+            total: facts.ending(" total file size").map_or(Ok(each), about)?,
+            each,
+            number,
         })
     }
 
@@ -134,20 +151,19 @@ impl Files {
             .known("queue_depth", depth))
     }
 
-    /// When writes were flushed; `None` if that was again and again while it wrote, which no word of
-    /// ours says.
-    fn flush(&self, facts: &Facts, mode: &Mode, done: &Done) -> Option<Flush> {
+    /// When writes were flushed; after several writes again and again counts as after each.
+    fn flush(&self, facts: &Facts, mode: &Mode, done: &Done) -> Flush {
         let says = |sentence| facts.between(sentence, "").is_some();
         // Of less than one in 200 s nothing is printed.
         let hidden = done.flushes == 0.0 && 0.005 * done.seconds >= self.number;
         let counted = done.flushes > 0.0;
         match () {
-            () if !mode.writes => Some(Flush::Never),
-            () if counted && says(EACH) => Some(Flush::Each),
-            () if self.durable.is_some() => Some(Flush::Dsync),
-            () if counted && says(PERIODIC) => None,
-            () if (counted || hidden) && says(END) => Some(Flush::End),
-            () => Some(Flush::Never),
+            () if !mode.writes => Flush::Never,
+            () if counted && says(EACH) => Flush::Each,
+            () if self.durable.is_some() => Flush::Dsync,
+            () if counted && says(PERIODIC) => Flush::Each,
+            () if (counted || hidden) && says(END) => Flush::End,
+            () => Flush::Never,
         }
     }
 }
@@ -254,6 +270,9 @@ impl Done {
     /// What the run says twice of its work, differently.
     fn differences(&self, facts: &Facts, files: &Files) -> Result<Vec<Finding>, Malformed> {
         let mut found = Vec::new();
+        found.extend(unless(files.each == 0.0 || agree(files.each, files.total, SIZES), || {
+            format!("files of {:.0} B in all, {:.0} B each by each", files.total, files.each)
+        }));
         if let Some(block) = files.block.filter(|_| files.merged.is_none()) {
             let off = self.lost + 0.0051 * block as f64;
             for (operations, value, what) in

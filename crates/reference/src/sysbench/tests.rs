@@ -66,7 +66,8 @@ fn flushes_again_and_again_make_it_other_work() {
         let f = with_piece(&Sysbench, &periodic, "random write", mode);
         assert_eq!((&*f.test, f.comparable), (test, false));
         assert_eq!((f.params.int("file-fsync-freq"), f.params.get("flush")), (Some(100), None));
-        assert_eq!(f.trials[0].file, None, "no word of ours says when it flushed");
+        let file = f.trials[0].file.as_ref().unwrap();
+        assert_eq!((file.flush, file.flush_every_bytes), (Flush::Each, Some(100 * 16384)));
     }
     // Reading tests say the same, and flush nothing.
     let f = only(&Sysbench, DIRECT);
@@ -75,6 +76,21 @@ fn flushes_again_and_again_make_it_other_work() {
 }
 
 const END: &str = "Calling fsync() at the end of test, Enabled.";
+
+#[test]
+fn a_pace_is_no_rate_of_the_machine() {
+    let paced = "Number of threads: 2\nTarget transaction rate: 40/sec";
+    let f = with_piece(&Sysbench, HISTOGRAM, "Number of threads: 2", paced);
+    assert!(!f.comparable && f.findings.iter().any(|f| f.message.contains("40/sec")));
+}
+
+#[test]
+fn the_sizes_of_all_files_and_of_one_are_held_against_each_other() {
+    let size = |text: &str| only(&Sysbench, text).trials[0].file.as_ref().unwrap().size_bytes;
+    assert_eq!(size(&NONE.replace("16MiB total file size", "")), 16 << 20);
+    let larger = only(&Sysbench, &replaced(NONE, "16MiB total", "160GiB total"));
+    assert!(larger.findings.iter().any(|f| f.message.contains("in all")));
+}
 
 #[test]
 fn the_state_of_the_files_says_when_it_flushed() {
