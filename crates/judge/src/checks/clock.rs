@@ -55,7 +55,8 @@ pub(super) static CLOCK_DROP: Check = Check {
          neighbour. If the whole result ran more than 5 % below the clock at the start of the run, it is a \
          note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
          several busy cores. For narrow code on one thread the same rule applies. The efficiency is not \
-         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency.",
+         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency; of a \
+         virtual machine only the host can.",
     examine: Examine::Ours(clock_drop),
 };
 
@@ -67,8 +68,7 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if let Some((first, last)) = first_and_last(&clocks)
         && last < first * (1.0 - TWO_STEPS)
     {
-        let advice =
-            "cool the machine, raise its power limit or fix its frequency, and repeat the run";
+        let advice = advice(ctx);
         let what = "over the trials of this result";
         let severity = Weight::derive(m).change(1.0 - last / first);
         return Some(finding(severity, what, first, last, advice));
@@ -85,9 +85,24 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "compare rates at their own clock: wide vectors and many busy cores lower the clock by \
          design"
     } else {
-        "cool the machine, raise its power limit or fix its frequency, and repeat the run"
+        advice(ctx)
     };
     Some(finding(severity, "since the start of the run", start, now, advice))
+}
+
+/// What to do about a lower clock. In a virtual machine nobody can cool the cores or set their clock.
+fn advice(ctx: &Context) -> &'static str {
+    match is_guest(ctx) {
+        true => {
+            "the host sets the clock of a virtual machine, by its heat, its power limit and other guests: \
+             repeat the run when the host is quiet, or compare rates at their own clock"
+        }
+        false => "cool the machine, raise its power limit or fix its frequency, and repeat the run",
+    }
+}
+
+fn is_guest(ctx: &Context) -> bool {
+    ctx.host.os.virtualisation.get().is_some_and(|name| name != "none")
 }
 
 /// A clock that falls by less is a step of turbo.
@@ -175,7 +190,10 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if parts.is_empty() {
         return None;
     }
-    let advice = "cool the machine, raise its power limit, or quote the sustained rate";
+    let advice = match is_guest(ctx) {
+        true => "quote the sustained rate, or use a host whose clock does not fall",
+        false => "cool the machine, raise its power limit, or quote the sustained rate",
+    };
     let severity = match (fell, clock_lost(ctx, m)) {
         (None, Some(lost)) => Weight::derive(m).change(lost),
         _ => Severity::Suspect,
@@ -236,6 +254,21 @@ mod tests {
             at(iops(1), 3.65e9),
             SILENT,
         )]);
+    }
+
+    #[test]
+    fn nobody_is_told_to_cool_a_virtual_machine() {
+        let falling = || each_condition(flops(1), |i, c| c.clock_hz = Some(4e9 - 5e7 * i as f64));
+        let slow = || each_condition(iops(1), |_, c| c.clock_hz = Some(3.55e9));
+        let hot = || each_condition(flops(1), |_, c| c.thermal_throttles = Some(2));
+        for (check, m) in [(&CLOCK_DROP, falling()), (&CLOCK_DROP, slow()), (&THERMAL, hot())] {
+            let advice = |host| found_on(&host, check, m.clone(), &[]).unwrap().advice;
+            let (guest, own) = (advice(host()), advice(bare(host())));
+            assert!(
+                !guest.contains("cool the") && own.contains("cool the machine"),
+                "{guest} {own}"
+            );
+        }
     }
 
     /// A clock that decays by a fifth within a third of the samples, and the rate with it.

@@ -13,7 +13,7 @@ use super::{Check, Class, Examine, found_before, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 use crate::ceilings::Peak;
-use crate::execution::long_whole;
+use crate::execution::{cpu_share, long_whole};
 use crate::microarchitecture;
 use crate::statistics::median_over;
 
@@ -73,6 +73,15 @@ fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
             .is_some_and(|row| row.wide_varies)
 }
 
+/// Threads of a whole problem that were on their CPUs for a smaller share of its time waited for each other.
+const AT_WORK: f64 = 0.9;
+
+/// The share of its time for which the threads of a whole problem were on their CPUs, where they waited.
+fn waited(ctx: &Context, m: &Measurement) -> Option<f64> {
+    let whole = ctx.work(m).whole_problem && m.params.threads() > 1;
+    cpu_share(ctx.host, m).filter(|share| whole && *share < AT_WORK)
+}
+
 /// Checks that name who took the threads' CPUs.
 const PREEMPTING: [&str; 3] = ["other_cpu", "involuntary_switches", "taken_in_figure"];
 
@@ -86,7 +95,8 @@ pub(super) static CHECK: Check = Check {
          one second. On one thread what is missing is weighed: another hardware thread of the same core, \
          hidden by the hypervisor, used the ports. On several threads, if one thread alone came near its \
          ceiling, it is a note: the reported cores are hardware threads of fewer cores, and the ceiling \
-         counts too many. It is also a note if 512-bit code reaches half: some products of the design \
+         counts too many. If the threads of a dense matrix were on their CPUs for less than 90 % of the \
+         time, they waited for the slowest of them, and the words say so. It is also a note if 512-bit code reaches half: some products of the design \
          have one such unit. Use a host with dedicated cores, or treat the rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
@@ -125,9 +135,24 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         };
         (changed, why)
     };
+    let waited = waited(ctx, m);
+    let why = match waited {
+        Some(share) => format!(
+            "the threads were on their CPUs for {} of the time, and waited for the slowest of them for \
+             the rest",
+            percent(share)
+        ),
+        None => why.to_owned(),
+    };
     let message =
         format!("{} of the execution ports at a steady clock: {why}", percent(efficiency));
-    let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
+    let advice = match waited {
+        Some(_) => {
+            "use cores that are equally fast, or treat the rate as that of the slowest of them: each \
+             thread has a fixed part of the work"
+        }
+        None => "use a host with dedicated cores, or treat the rate as that of shared cores",
+    };
     let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("efficiency", efficiency).with("clock_spread", spread.unwrap_or_default()))
 }
@@ -172,6 +197,21 @@ mod tests {
         let mut portable = host();
         portable.cpu.arch = "aarch64".to_owned();
         CHECK.on(&portable, &[]).expect([("plain Rust", at(1, 0.55), SILENT)]);
+    }
+
+    /// 16 threads of a product were on 11 to 12 of 16 CPUs, at 17.9 % of the ports.
+    #[test]
+    fn threads_that_waited_for_the_slowest_are_no_unknown_load() {
+        let product = |busy: f64| {
+            let m = at_rate(dgemm(4000, 2), 0.18 * 128e9);
+            each(m, |_, t| t.conditions.own_cpu_s = Some(busy * 2.0 * t.seconds))
+        };
+        CHECK.expect([
+            ("waiting", product(0.72), suspect("72.0 % of the time, and waited for the slowest")),
+            ("at work", product(0.99), suspect("an unknown load")),
+        ]);
+        let advice = CHECK.found(product(0.72)).unwrap().advice;
+        assert!(advice.contains("equally fast"), "{advice}");
     }
 
     #[test]

@@ -98,16 +98,29 @@ pub fn merged<'a>(messages: impl IntoIterator<Item = &'a str>) -> String {
         }
     }
     let mut ends = ends.into_iter();
-    let words = pieces.iter().map(|piece| match piece {
+    let is_to = |at: Option<usize>| {
+        let piece = at.and_then(|at| pieces.get(at));
+        piece.is_some_and(|piece| matches!(piece, Piece::Text(text) if text.trim() == "to"))
+    };
+    let words = pieces.iter().enumerate().map(|(at, piece)| match piece {
         Piece::Text(text) => text.clone(),
-        Piece::Number(_) => ends.next().map_or_else(String::new, range),
+        Piece::Number(_) => {
+            let of_two = is_to(at.checked_sub(1)) || is_to(at.checked_add(1));
+            ends.next().map_or_else(String::new, |ends| range(ends, of_two))
+        }
     });
     words.collect()
 }
 
-/// `12.0 % to 76.5 %`; of what is the same one number.
-fn range([least, most]: [Number; 2]) -> String {
-    if least.text == most.text { least.text } else { format!("{} to {}", least.text, most.text) }
+/// `12.0 % to 76.5 %`; of what is the same one number. Of two numbers with a `to` between them
+/// `12.0 %–76.5 %`.
+fn range([least, most]: [Number; 2], of_two: bool) -> String {
+    let (least, most) = (least.text, most.text);
+    match (least == most, of_two) {
+        (true, _) => least,
+        (false, true) => format!("{least}–{most}"),
+        (false, false) => format!("{least} to {most}"),
+    }
 }
 
 fn take_apart(message: &str) -> (Vec<Piece>, Vec<Number>) {
@@ -224,6 +237,17 @@ mod tests {
     #[test]
     fn numbers_of_the_same_kind_are_a_range() {
         for (messages, expected) in [
+            (
+                vec![
+                    "the clock fell by 5.0 %, from 2.859 GHz to 2.677 GHz",
+                    "the clock fell by 9.9 %, from 3.095 GHz to 2.841 GHz",
+                ],
+                "the clock fell by 5.0 % to 9.9 %, from 2.859 GHz–3.095 GHz to 2.677 GHz–2.841 GHz",
+            ),
+            (
+                vec!["from 3.000 GHz to 2.700 GHz", "from 3.000 GHz to 2.500 GHz"],
+                "from 3.000 GHz to 2.500 GHz–2.700 GHz",
+            ),
             (
                 vec!["others took 76.5 % in 12 trials", "others took 3.1 % in 40 trials"],
                 "others took 3.1 % to 76.5 % in 12 to 40 trials",

@@ -71,13 +71,14 @@ pub fn fall_phrase(m: &Measurement, scale: &Scale) -> Option<String> {
     Some(format!("burst {}, sustained {}", burst?, sustained?))
 }
 
-/// What is printed with a disk's result: `p50 118.0 us, p99 310.0 us; device 100.0 %`.
+/// What is printed with a disk's result: `p50 118.0 us, p99 310.0 us; device moved 100.0 % of the bytes`.
 pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
     if m.subsystem != Subsystem::Disk {
         return None;
     }
     let times = operation::phrase(m);
-    let device = device_share(m).and_then(percent).map(|p| format!("device {p}\u{a0}%"));
+    let device = device_share(m).and_then(percent);
+    let device = device.map(|p| format!("device moved {p}\u{a0}% of the bytes"));
     let parts = joined([fall_phrase(m, scale), times, device].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }
