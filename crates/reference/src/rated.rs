@@ -13,6 +13,12 @@ pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Tri
     if [work, rate, seconds].iter().all(|v| is_quantity(*v) && *v > 0.0) {
         return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
     }
+    if work == 0.0 && rate == 0.0 {
+        return Err(Malformed::at(
+            line,
+            "nothing was done, so there is no rate: give it more to do",
+        ));
+    }
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
 }
 
@@ -33,6 +39,13 @@ pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malf
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_did_nothing_has_no_rate() {
+        let of = |work, rate| rated(Unit::BytePerSecond, work, rate, 7).unwrap_err().to_string();
+        assert!(of(0.0, 0.0).contains("nothing was done"));
+        assert!(of(5.0, 0.0).contains("out of range"));
+    }
 
     #[test]
     fn a_time_agrees_within_its_digits() {

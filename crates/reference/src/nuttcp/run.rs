@@ -157,7 +157,11 @@ impl Run {
     pub(super) fn figure(mut self, at: usize) -> Result<Result<Figure, Vec<Said>>, Malformed> {
         let Some(amount) = self.received.or(self.sent) else {
             let failed = self.said.iter().any(|said| said.is_error);
-            wrong_if(!failed && !self.intervals.is_empty(), at, "a part of a run, and no total")?;
+            wrong_if(
+                !failed && !self.intervals.is_empty(),
+                at,
+                "a part of a run, and no total: give all that nuttcp prints",
+            )?;
             wrong_if(
                 !failed && self.first.is_some() && self.block.is_some(),
                 at,
