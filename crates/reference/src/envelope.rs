@@ -5,9 +5,10 @@ use crate::prefixes::{Form, without_prefixes};
 use crate::{Malformed, Output, Tool};
 
 /// A text from a file of any origin: UTF-8 or UTF-16, with or without a mark; bytes that are neither are
-/// taken as Latin-1. Colours of a terminal are left out.
+/// taken as Latin-1. Colours of a terminal are left out, and the `=3D` of a raw mail is undone.
 pub fn decoded(bytes: &[u8]) -> String {
     let text = text_of(bytes);
+    let text = if is_quoted_printable(&text) { unquoted(&text) } else { text };
     if text.contains(ESCAPE) { without_escapes(&text) } else { text }
 }
 
@@ -24,6 +25,43 @@ fn without_escapes(text: &str) -> String {
         out.push_str(rest.as_str());
         out
     })
+}
+
+/// Whether most `=` of a text are those of quoted-printable: before two digits, or a line's last.
+fn is_quoted_printable(text: &str) -> bool {
+    let after = || text.split('=').skip(1);
+    let own = |rest: &&str| escaped(rest).is_some() || rest.starts_with(['\r', '\n']);
+    text.contains("=3D") && 2 * after().filter(own).count() > after().count()
+}
+
+/// The byte of two hexadecimal digits that a text begins with, and the rest.
+fn escaped(text: &str) -> Option<(u8, &str)> {
+    let (digits, rest) = text.split_at_checked(2)?;
+    let upper = digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
+    upper.then(|| u8::from_str_radix(digits, 16).ok().map(|byte| (byte, rest))).flatten()
+}
+
+/// A text in quoted-printable as it was. Empty lines follow a line put together from several, so
+/// that lines keep their numbers.
+fn unquoted(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut ends = 0;
+    for line in text.lines() {
+        let (line, goes_on) = line.strip_suffix('=').map_or((line, false), |line| (line, true));
+        let mut pieces = line.split('=');
+        bytes.extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
+        for piece in pieces {
+            let (byte, rest) = escaped(piece).unwrap_or((b'=', piece));
+            bytes.push(byte);
+            bytes.extend_from_slice(rest.as_bytes());
+        }
+        ends += 1;
+        if !goes_on {
+            bytes.extend(std::iter::repeat_n(b'\n', ends));
+            ends = 0;
+        }
+    }
+    latin1(&bytes)
 }
 
 fn text_of(bytes: &[u8]) -> String {
@@ -149,6 +187,9 @@ mod tests {
             assert_eq!(decoded(&bytes), text, "{bytes:?}");
         }
         assert_eq!(decoded(b""), "");
+        let mail = b"> sent =3D 4096 B, tho=\nugh 5 =C2=B5s=20\n> next=\r\n!\nlast\n";
+        assert_eq!(decoded(mail), "> sent = 4096 B, though 5 \u{b5}s \n\n> next!\n\nlast\n");
+        assert_eq!(decoded(b"a=3D, b=x, c=y\n"), "a=3D, b=x, c=y\n");
         assert_eq!(decoded(b"\x1b[1;32mok\x1b[0m 5\x1b[K\n\x1b["), "ok 5\n");
     }
 
@@ -178,6 +219,10 @@ mod tests {
             "\t",
             "2024-01-02T03:04:05.678Z [1,0]<stdout>:",
             "    0: ",
+            "[STDOUT] ",
+            "<h2>: ",
+            " * ",
+            "// ",
         ] {
             assert_eq!(read(&before(prefix)), Some(figures), "{prefix:?}");
         }

@@ -41,12 +41,25 @@ const FORMATS: &[Format] = &[
     // A server's, or a part of it.
     Format {
         instead: Some("run iperf3's client with -J"),
-        ..format("iperf3's text", &["[ ID] Interval", "connected to "])
+        ..format("iperf3's text", &["[ ID] Interval", "connected to"])
     },
     Format {
         instead: Some("run iperf3's client with -J"),
         ..format("iperf3's text", &["[ ID] Interval", " sender"])
     },
+    Format {
+        instead: Some("give netperf's lines as it prints them"),
+        ..format("netperf's text, changed", &[" TEST from ", " AF_INET"])
+    },
+    Format {
+        instead: Some("give all that sysbench prints"),
+        ..format("a part of sysbench's text", &["Threads fairness:", "(avg/stddev):"])
+    },
+    Format {
+        instead: Some("give all that likwid-bench prints"),
+        ..format("a part of likwid-bench's text", &["Cycles per cacheline:", "MByte/s:"])
+    },
+    Format { instead: FIO_JSON, ..format("a part of fio's text", &["IO depths    :"]) },
     Format {
         instead: Some("give all that iperf prints, or run iperf3 with -J"),
         ..format("a part of iperf's text", &[" sec ", "Bytes", "bits/sec"])
@@ -113,6 +126,10 @@ mod tests {
                 "[  5] local ::1 port 1 connected to ::1 port 2\n[ ID] Interval  Transfer",
                 "client with -J",
             ),
+            ("x = \"MIGRATED TCP STREAM TEST from a () port 0 AF_INET to b ()", "netperf's lines"),
+            ("Threads fairness:\n    events (avg/stddev):   77.0/1.00", "all that sysbench"),
+            ("MByte/s:\t\t77.1\nCycles per cacheline:\t7.5", "all that likwid-bench"),
+            ("  IO depths    : 1=100.0%, 2=0.0%", "--output-format=json"),
             ("[  3]  0.0-10.0 sec  1.10 GBytes   943 Mbits/sec", "give all that iperf prints"),
             (
                 "8+0 records in\n8+0 records out\n8388608 bytes (8.4 MB, 8.0 MiB) copied, 0.1 s",

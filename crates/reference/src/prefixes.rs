@@ -13,6 +13,8 @@ const PREFIXES: &[(Prefix, bool)] = &[
     (tag, true),
     (pod, true),
     (bracketed, false),
+    (label, true),
+    (angled, true),
     (step, false),
     (time, false),
     (syslog, false),
@@ -21,6 +23,7 @@ const PREFIXES: &[(Prefix, bool)] = &[
     (rank, true),
     (host, true),
     (mail, false),
+    (comment, false),
 ];
 
 /// Depths of indentation that are tried.
@@ -119,6 +122,27 @@ fn pod(line: &str) -> Option<usize> {
 fn bracketed(line: &str) -> Option<usize> {
     let (inner, rest) = line.strip_prefix('[')?.split_once("] ")?;
     time(&format!("{inner} ")).map(|_| line.len() - rest.len())
+}
+
+/// `[stdout] ` of a script.
+fn label(line: &str) -> Option<usize> {
+    let (inner, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let is_word = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_alphabetic());
+    is_word.then(|| line.len() - rest.len())
+}
+
+/// `<h2>: ` of an emulated network.
+fn angled(line: &str) -> Option<usize> {
+    let (inner, rest) = line.strip_prefix('<')?.split_once(">:")?;
+    let is_name = !inner.is_empty() && !inner.contains([' ', '<']);
+    is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
+}
+
+/// ` * `, `// ` and `# ` of a comment in a program.
+fn comment(line: &str) -> Option<usize> {
+    let text = line.trim_start();
+    let mark = ["*", "//", "#"].into_iter().find(|mark| text.starts_with(mark))?;
+    and_space(line, line.len() - text.len() + mark.len())
 }
 
 /// `job<TAB>step<TAB>2024-01-02T03:04:05.678Z ` of a build server's command line.

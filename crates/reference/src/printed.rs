@@ -3,7 +3,7 @@
 use proofmark_model::{Trial, Unit, is_quantity};
 
 use crate::Malformed;
-use crate::text::number;
+use crate::text::{number, wrong_if};
 
 /// A number, and by how much it may be off: one that is printed by half a unit of its last digit.
 #[derive(Debug, Clone, Copy)]
@@ -58,6 +58,8 @@ pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Tri
     if [work, rate, seconds].iter().all(|v| is_quantity(*v) && *v > 0.0) {
         return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
     }
+    let nothing = "nothing was done, so there is no rate: give it more to do";
+    wrong_if(work == 0.0 && rate == 0.0, line, nothing)?;
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
 }
 
@@ -74,6 +76,13 @@ pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malf
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_that_did_nothing_has_no_rate() {
+        let of = |work, rate| rated(Unit::BytePerSecond, work, rate, 7).unwrap_err().to_string();
+        assert!(of(0.0, 0.0).contains("nothing was done"));
+        assert!(of(5.0, 0.0).contains("out of range"));
+    }
 
     #[test]
     fn a_time_agrees_within_its_digits() {

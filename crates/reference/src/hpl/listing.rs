@@ -35,7 +35,11 @@ pub(super) fn read(text: &str) -> Result<Output, Malformed> {
     let mut listing = Listing::default();
     let last = each_line(text, |at, line| listing.line(at, line))?;
     listing.proven()?;
-    wrong_if(listing.output.figures.is_empty(), last, "no line of HPL's table")?;
+    wrong_if(
+        listing.output.figures.is_empty(),
+        last,
+        "HPL solved nothing: it ended before the first line of its table",
+    )?;
     Ok(listing.output)
 }
 

@@ -166,7 +166,7 @@ fn what_is_cut_off_or_wrong_is_refused() {
         ("0.0046435 ...... PASSED", "16.06 ...... PASSED", "\"PASSED\" of residual 16.06"),
         ("...... PASSED", "...... PAST", "\"PAST\" of residual"),
         (first, "", "line 444: no residual of this solve"),
-        (after(0), "", "no line of HPL's table"),
+        (after(0), "", "HPL solved nothing"),
         (after(30), "", "expected T/V"),
         (after(90), "", "ends too early"),
         (" 0.07 ", " 0.08 ", "it took"),

@@ -25,6 +25,28 @@ use work::{Mode, Scale};
 /// The first line of a listing, without its indentation.
 const FIRST: &str = "Iozone: Performance Test of File I/O";
 
+/// Each listing has it, also one that somebody copied without its first lines.
+const STRIDE: &str = "File stride size set to ";
+const COMMAND: &str = "Command line used:";
+
+/// The last line of a run's tests; reports for Excel may follow it.
+const LAST: &str = "iozone test complete.";
+
+/// Whether a line, which follows the last of a run, is of another's head.
+fn begins(text: &str) -> bool {
+    const HEAD: [&str; 8] = [
+        "Run began:",
+        "Auto Mode",
+        "Include ",
+        "O_DIRECT feature",
+        "SYNC Mode.",
+        "Record Size ",
+        "File size set to",
+        COMMAND,
+    ];
+    HEAD.iter().any(|head| text.starts_with(head))
+}
+
 pub(crate) struct Iozone;
 
 impl Tool for Iozone {
@@ -58,7 +80,7 @@ impl Tool for Iozone {
     }
 
     fn recognises(&self, text: &str) -> bool {
-        text.contains(FIRST)
+        text.contains(FIRST) || (text.contains(COMMAND) && text.contains(STRIDE))
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
@@ -67,11 +89,13 @@ impl Tool for Iozone {
         let (mut before, mut last) = ("", 1);
         for (at, line) in lines(text) {
             last = at;
-            if line.trim() == FIRST {
+            let text = line.trim();
+            if text == FIRST || (run.complete && begins(text)) {
                 run.end(&mut output)?;
                 run = Run { first: output.figures.len(), ..Run::default() };
             }
             run.line(at, before, line, &mut output)?;
+            run.complete |= text == LAST;
             before = line;
         }
         run.end(&mut output)?;
@@ -80,11 +104,12 @@ impl Tool for Iozone {
     }
 }
 
-/// Whether a word of the command line has `-U`, also among others: `-aU`.
-fn unmounts(word: &str) -> bool {
+/// Whether a word of the command line has that flag, also among others: `U` in `-aU`.
+fn has_flag(word: &str, flag: char) -> bool {
     const WITHOUT_VALUE: &str = "aeopwxzABCDEGIKMNOQRTVWZc";
     let flags = word.strip_prefix('-').unwrap_or_default();
-    flags.trim_start_matches(|flag| WITHOUT_VALUE.contains(flag)).starts_with('U')
+    let end = flags.find(|flag| !WITHOUT_VALUE.contains(flag)).map_or(flags.len(), |at| at + 1);
+    flags.get(..end).is_some_and(|flags| flags.contains(flag))
 }
 
 type Set = fn(&mut Mode);
@@ -105,6 +130,8 @@ struct Run {
     table: Option<Table>,
     throughput: Throughput,
     excel: Excel,
+    /// Whether its last line is seen.
+    complete: bool,
     /// The place of its first figure.
     first: usize,
     /// What IOzone says against its figures, and up to which size of the file.
@@ -139,8 +166,13 @@ impl Run {
             output.version.get_or_insert_with(|| Malformed::excerpt(version));
         } else if let Some(found) = warning(text) {
             self.warnings.push(found);
-        } else if let Some(words) = text.strip_prefix("Command line used:") {
-            self.mode.unmounts = words.split_whitespace().any(unmounts);
+        } else if let Some(words) = text.strip_prefix(COMMAND) {
+            // Also what the lines above it say, which a copied listing may lack.
+            let has = |flag| words.split_whitespace().any(|word| has_flag(word, flag));
+            self.mode.unmounts = has('U');
+            self.mode.flush |= has('e');
+            self.mode.sync |= has('o');
+            self.mode.direct |= has('I') && !self.mode.uncached();
         } else if let Some((_, set)) = MODES.iter().find(|(start, _)| text.starts_with(start)) {
             set(&mut self.mode);
         } else if let Some(table) = Table::parse(before, line, at)? {

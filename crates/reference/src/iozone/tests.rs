@@ -131,3 +131,53 @@ fn what_cannot_be_is_refused() {
     let cut = replaced(THROUGHPUT_489, "Max throughput", &format!("\n{OPS_489}"));
     assert_eq!(Iozone.parse(&cut).unwrap_err().line, 29, "cut off, then another");
 }
+
+/// A listing as people copy it: without the lines before "Run began".
+fn copied(head: &str, size: &str, rewrite: u64) -> String {
+    format!(
+        "{head}\tFile size set to {size} kB\n\tRecord Size 64 kB\n\
+         \tCommand line used: ./iozone -a -s {size} -r 64 -i 0\n\
+         \tOutput is in kBytes/sec\n\
+         \tTime Resolution = 0.000001 seconds.\n\
+         \tFile stride size set to 17 * record size.\n\
+         {:>88}{:>10}\n\
+         {:>16}{:>8}{:>9}{:>9}{:>9}{:>9}\n\
+         {:>16}{:>8}{:>9}{:>9}\n\niozone test complete.\n",
+        "random",
+        "random",
+        "kB",
+        "reclen",
+        "write",
+        "rewrite",
+        "read",
+        "reread",
+        size,
+        64,
+        7000,
+        rewrite
+    )
+}
+
+#[test]
+fn a_listing_without_its_first_lines_is_read() {
+    let direct = copied("\tO_DIRECT feature enabled\n\tAuto Mode\n", "7168", 9000);
+    let cached = copied("\tAuto Mode\n", "9216", 8000);
+    let flags = direct.replace("\tO_DIRECT feature enabled\n", "").replace(" -a ", " -aI ");
+    assert_eq!(parse(&flags).figures, parse(&direct).figures);
+    let mac = parse(&direct.replace("O_DIRECT feature enabled", "F_NOCACHE=1 - Turns caching off"));
+    assert!(mac.figures[1].params.get("mode").is_some() && !mac.figures[1].comparable);
+    let text = format!("On my board:\n{direct}The same, cached:\n{cached}");
+    let (tool, output) = crate::read(&text).unwrap();
+    assert_eq!(tool.id(), "iozone");
+    let figures = output.unwrap().figures;
+    let rewrites: Vec<_> = figures.iter().filter(|f| f.test == "rewrite").collect();
+    let found = |at: usize| {
+        (rewrites[at].trials[0].value, rewrites[at].trials[0].file.as_ref().unwrap().direct)
+    };
+    assert_eq!((rewrites.len(), found(0)), (2, (9000.0 * 1024.0, Some(true))));
+    assert_eq!(
+        found(1),
+        (8000.0 * 1024.0, Some(false)),
+        "the first run's mode is not the second's"
+    );
+}

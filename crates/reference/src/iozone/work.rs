@@ -16,6 +16,7 @@ const OTHERWISE: &[&str] = &[
     "Disrupted read patterns",
     "Enable mmap & file I/O mixing",
     "Include close in write timing",
+    UNCACHED,
     "Lock file when reading/writing",
     "Network distribution mode",
     "POSIX Async I/O",
@@ -28,6 +29,9 @@ const OTHERWISE: &[&str] = &[
     "Using write telemetry",
     "Verify Mode",
 ];
+
+/// What macOS has instead of O_DIRECT, for the same option.
+const UNCACHED: &str = "F_NOCACHE";
 
 /// Of these the listing says only what is timed.
 const TIMED: &str = "Include close in write timing";
@@ -69,6 +73,11 @@ pub(super) struct Sizes {
 }
 
 impl Mode {
+    /// Whether `-I` stands for something else than O_DIRECT.
+    pub(super) fn uncached(&self) -> bool {
+        self.others.iter().any(|other| other.starts_with(UNCACHED))
+    }
+
     /// Notes a line that says that this is other work; the first few are enough.
     pub(super) fn otherwise(&mut self, text: &str) {
         const MOST: usize = 8;

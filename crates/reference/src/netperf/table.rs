@@ -90,7 +90,7 @@ impl Table {
     }
 
     pub(super) fn wants(&self) -> String {
-        format!("the table of {} has no end", self.test)
+        format!("the table of {} lacks its row: give netperf's lines as it prints them", self.test)
     }
 
     /// Takes a line; the figure, once the last is there.
@@ -132,9 +132,15 @@ impl Table {
             }
             (UDP_STREAM, [_, seconds, okay, rate, ..], Some((message, sent))) => {
                 let (seconds, received) = (positive(seconds, at)?, whole(okay, at)?);
+                let lost = 2.0 * Rounded::parse(rate, at)?.off / positive(rate, at)?;
                 let rate = positive(rate, at)? * self.factor(at)?;
-                let trial = arrived(message, sent, received, rate, at)?;
-                self.findings.extend(two_counts(sent, received, seconds, &trial));
+                let by_rate = arrived(message, sent, received, rate, at)?;
+                self.findings.extend(two_counts(sent, received, seconds, &by_rate, lost));
+                // A low rate has fewer digits than the time.
+                let trial = match lost * seconds > TIMED {
+                    true => Trial { value: by_rate.work / seconds, seconds, ..by_rate },
+                    false => by_rate,
+                };
                 self.stream(message, trial, at).map(Some)
             }
             (TCP_RR | UDP_RR | TCP_CRR, [_, _, request, answer, seconds, rate, ..], _) => {
@@ -208,17 +214,19 @@ fn address(end: &str) -> &str {
     inner.unwrap_or_else(|| end.split_whitespace().next().unwrap_or(""))
 }
 
-/// What the two lines of UDP_STREAM say that cannot be.
-fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial) -> Option<Finding> {
+/// What the two lines of UDP_STREAM say that cannot be; so much is lost of the rate by its digits, as a
+/// share.
+fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial, lost: f64) -> Option<Finding> {
     let more = || format!("{received} messages were received, of {sent} that were sent");
     let messages = format!("{received} messages");
-    unless(received <= sent, more).or_else(|| take(&messages, seconds, trial, Unit::BitPerSecond))
+    let in_time = || take(&messages, seconds, trial, Unit::BitPerSecond, lost);
+    unless(received <= sent, more).or_else(in_time)
 }
 
-/// That so much takes another time at the trial's rate.
-fn take(what: &str, seconds: f64, trial: &Trial, unit: Unit) -> Option<Finding> {
+/// That so much takes another time at the trial's rate, of which that share is lost.
+fn take(what: &str, seconds: f64, trial: &Trial, unit: Unit, lost: f64) -> Option<Finding> {
     let rounded = Rounded { value: seconds, off: TIMED };
-    unless(agree(trial.seconds, rounded, SHARE), || {
+    unless(agree(trial.seconds, rounded, SHARE + lost), || {
         let (rate, taken) = (format_quantity(trial.value, unit), trial.seconds);
         format!("{what} at {rate} take {taken:.2} s, not {seconds:.2} s")
     })
@@ -228,7 +236,7 @@ fn take(what: &str, seconds: f64, trial: &Trial, unit: Unit) -> Option<Finding> 
 const COLUMNS: usize = 16;
 
 /// What arrived of a stream of datagrams: the table's time has two decimals, the number of
-/// messages is exact, so the time is that of so many at that rate.
+/// messages is exact, so the time is that of so many at the rate, unless that has fewer digits.
 fn arrived(
     message: u64,
     sent: u64,
@@ -266,7 +274,7 @@ pub(super) fn transferred(line: &str, figure: &Figure) -> Option<Finding> {
     let bytes = *numbers?.get(4)?;
     let trial = figure.trials.last().filter(|_| figure.unit == Unit::BitPerSecond)?;
     let moved = Trial { seconds: bytes * 8.0 / trial.value, ..trial.clone() };
-    take(&format!("{} B", format_count(bytes as u64)), trial.seconds, &moved, figure.unit)
+    take(&format!("{} B", format_count(bytes as u64)), trial.seconds, &moved, figure.unit, 0.0)
 }
 
 /// By how much a rate may differ from its work and time, as a share; and the time, which has two

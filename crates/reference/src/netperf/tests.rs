@@ -147,8 +147,8 @@ fn what_is_no_whole_table_is_refused() {
     let changes = [
         (tcp, REFUSED, "line 1: no header of netperf"),
         (tcp, OMNI, "line 1: \"OMNI Send\" is a test that is not read"),
-        ("131072", CUT, "line 6: the table of TCP_STREAM has no end"),
-        (tcp, &open, "line 7: the table of TCP_STREAM has no end"),
+        ("131072", CUT, "line 6: the table of TCP_STREAM lacks its row"),
+        (tcp, &open, "line 7: the table of TCP_STREAM lacks its row"),
         ("10^6bits/sec", "", "no unit"),
         ("Size     Time     Throughput", "Time     Size     Throughput", "line 7: other columns"),
         ("10^6bits", "10^5bits", "no unit of a throughput"),
@@ -162,4 +162,23 @@ fn what_is_no_whole_table_is_refused() {
     let changes =
         [("242355", "0", "receiver got nothing"), ("242355", "18446744073709551615", "too large")];
     refuses(&Netperf, text("udp_stream"), &changes);
+}
+
+#[test]
+fn a_low_rate_of_datagrams_has_fewer_digits_than_the_time() {
+    let slow = |rate: &str| {
+        let text = format!(
+            "MIGRATED UDP STREAM TEST from 0.0.0.0 () port 0 AF_INET to 10.7.7.7 () port 0 AF_INET\n\
+             Socket  Message  Elapsed      Messages\n\
+             Size    Size     Time         Okay Errors   Throughput\n\
+             bytes   bytes    secs            #      #   10^6bits/sec\n\n\
+             212992     500   2.50           14      0       0.02\n\
+             212992           2.50           13              {rate}\n"
+        );
+        Netperf.read(&text).unwrap().figures.remove(0)
+    };
+    let figure = slow("0.02");
+    assert!(figure.findings.is_empty(), "{:?}", figure.findings);
+    assert!(near(figure.trials[0].value, 13.0 * 500.0 * 8.0 / 2.5));
+    assert_eq!(slow("0.05").findings.len(), 1);
 }

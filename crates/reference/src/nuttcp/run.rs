@@ -156,7 +156,7 @@ impl Run {
         let Some(amount) = self.received.or(self.sent) else {
             let failed = self.said.iter().any(|said| said.is_error);
             let part = !failed && !self.intervals.is_empty();
-            wrong_if(part, at, "a part of a run, and no total")?;
+            wrong_if(part, at, "a part of a run, and no total: give all that nuttcp prints")?;
             let open = !failed && self.first.is_some() && self.block.is_some();
             wrong_if(open, at, "no end of a run")?;
             return Ok(Err(self.said));

@@ -101,7 +101,8 @@ impl Run {
     /// Bytes that an iteration of the loop counts.
     fn work(&self, this: &Loop, at: usize) -> Result<f64, Malformed> {
         let array = self.array_bytes().ok_or_else(|| {
-            Malformed::at(at, "no 'Array size' and 'bytes per array element' above, or too large")
+            let what = "no 'Array size' and 'bytes per array element' above, or too large";
+            Malformed::at(at, format!("{what}: give all that STREAM prints"))
         })?;
         Ok(array as f64 * this.arrays as f64)
     }
