@@ -65,8 +65,7 @@ impl Context<'_> {
     /// Fills in what a measurement's verdict rests on.
     pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
         all[i].series = series::analysed(&self.among(all), &all[i]);
-        let derive = if self.imported { imported::ceiling } else { ceilings::derive };
-        match derive(&self.among(all), &all[i]) {
+        match ceilings::derive(&self.among(all), &all[i]) {
             Ok(ceiling) => all[i].ceiling = Some(ceiling),
             Err(reason) => note_missing(&mut all[i], "ceiling", reason),
         }

@@ -73,8 +73,7 @@ fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
         }
         texts.extend(file.require);
     }
-    let parse =
-        |text: &String| text.parse().map_err(|why| usage(format!("'{text}': {why}")).into());
+    let parse = |text: &String| text.parse().map_err(|why| usage(format!("'{text}': {why}")));
     texts.iter().map(parse).collect()
 }
 

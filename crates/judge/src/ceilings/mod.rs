@@ -14,12 +14,13 @@ mod network_limit;
 mod network_link;
 mod network_loopback;
 mod parts;
+mod unreported;
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Better, Bottleneck, Ceiling, Measurement};
 
-use crate::{Capacity, Context, imported};
+use crate::{Capacity, Context};
 
 pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
 pub(crate) use cpu_peak::Peak;
@@ -73,6 +74,10 @@ pub fn find(id: &str) -> Option<&'static CeilingRule> {
 
 /// The tightest ceiling of the workload's list that can be derived, or why none can.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    if ctx.imported { unreported::derive(ctx, m) } else { derive_as_reported(ctx, m) }
+}
+
+fn derive_as_reported(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     if declared.is_empty() {
         return Err("this workload declares no ceiling".to_owned());
@@ -126,7 +131,7 @@ pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     if !ctx.imported {
         return bounds_of(ctx, m);
     }
-    let all = imported::as_it_may_be(ctx, m);
+    let all = unreported::as_it_may_be(ctx, m);
     let mut each: BTreeMap<String, Ceiling> = BTreeMap::new();
     for c in all.iter().flat_map(|m| bounds_of(ctx, m)) {
         let loosest = each.entry(c.id.clone()).or_insert_with(|| c.clone());
@@ -138,7 +143,7 @@ pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
 }
 
 /// Whether a ceiling lets more pass than another.
-pub(crate) fn is_looser(better: Better, a: &Ceiling, b: &Ceiling) -> bool {
+fn is_looser(better: Better, a: &Ceiling, b: &Ceiling) -> bool {
     match better {
         Better::Higher => a.value > b.value,
         Better::Lower => a.value < b.value,
