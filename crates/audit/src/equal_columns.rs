@@ -12,6 +12,21 @@ pub(crate) type EqualColumns = HashMap<usize, usize>;
 /// Fewer different numbers may agree by chance: a coarse timer repeats itself.
 const LEAST_DIFFERENT: usize = 3;
 
+/// So many columns could have been printed, by the range and the last digit of the numbers: fewer
+/// may agree by chance, as those of a link that is full.
+const LEAST_POSSIBLE: f64 = 1000.0;
+
+/// Whether the column of another operation would hardly be the same by chance.
+fn is_particular(column: &[&Figure]) -> bool {
+    let values = || column.iter().map(|figure| figure.value);
+    let different: HashSet<u64> = values().map(f64::to_bits).collect();
+    let range = values().fold(0.0, f64::max) - values().fold(f64::INFINITY, f64::min);
+    let digit = column.iter().map(|figure| 2.0 * figure.rounding() * figure.value);
+    let digit = digit.filter(|digit| *digit > 0.0).fold(f64::INFINITY, f64::min);
+    let possible = (range / digit + 1.0).powi(column.len().min(1000) as i32);
+    different.len() >= LEAST_DIFFERENT && possible >= LEAST_POSSIBLE
+}
+
 /// Compares the numbered trials of every point, and the means and the deviations of every
 /// operation over its blocks and threads, with all others of the same unit. Of two equal columns
 /// both are named: which one was copied the numbers do not say.
@@ -26,8 +41,9 @@ pub(crate) fn find<'a>(
     });
     let mut columns: HashMap<_, Vec<Vec<usize>>> = HashMap::new();
     for (place, column) in trials.chain(over_settings(figures)) {
-        let values: Vec<u64> = column.iter().map(|i| figures[*i].value.to_bits()).collect();
-        if values.iter().collect::<HashSet<_>>().len() >= LEAST_DIFFERENT {
+        let numbers: Vec<&Figure> = column.iter().map(|i| &figures[*i]).collect();
+        if is_particular(&numbers) {
+            let values: Vec<u64> = numbers.iter().map(|figure| figure.value.to_bits()).collect();
             let key = (figures[column[0]].unit.as_str(), place, values);
             columns.entry(key).or_default().push(column);
         }

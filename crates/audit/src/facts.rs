@@ -6,93 +6,13 @@ use std::collections::BTreeMap;
 use proofmark_model::{clean, did_you_mean};
 use toml::{Spanned, Value};
 
+use crate::machine::FACTS;
 use crate::row::shown;
 use crate::words::nearest;
 use crate::{InputError, Machine};
 
-/// A number that may be declared of a machine.
-pub(crate) struct Fact {
-    pub key: &'static str,
-    /// What it is, and its unit.
-    pub about: &'static str,
-    /// Where it is kept; `None`: reports say it, and no rule uses it.
-    field: Option<fn(&mut Machine) -> &mut Option<f64>>,
-}
-
-/// Every number that may be declared.
-pub(crate) const FACTS: [Fact; 16] = [
-    fact("cpus", "logical CPUs", |m| &mut m.cpus),
-    fact("vcpus", "logical CPUs of a guest", |m| &mut m.vcpus),
-    fact("cores", "physical cores", |m| &mut m.cores),
-    fact("clock_hz_nominal", "clock that the vendor states, in Hz", |m| &mut m.clock_hz_nominal),
-    fact("clock_hz_running", "highest clock while it ran, in Hz", |m| &mut m.clock_hz_running),
-    fact("claimed_peak_gflops", "peak that the report states, in 10^9 FLOP/s", |m| {
-        &mut m.claimed_peak_gflops
-    }),
-    fact("claimed_memory_bytes_per_s", "memory bandwidth that the report states, in B/s", |m| {
-        &mut m.claimed_memory_bytes_per_s
-    }),
-    fact("disk_link_bytes_per_s", "what the disk's link carries in one direction, in B/s", |m| {
-        &mut m.disk_link_bytes_per_s
-    }),
-    fact("disk_limit_bytes_per_s", "what the device or its provider allows, in B/s", |m| {
-        &mut m.disk_limit_bytes_per_s
-    }),
-    fact(
-        "disk_limit_operations_per_s",
-        "operations a second that the provider allows, or disks x operations of each",
-        |m| &mut m.disk_limit_operations_per_s,
-    ),
-    fact(
-        "network_link_bits_per_s",
-        "what the network's link carries in one direction, in bit/s",
-        |m| &mut m.network_link_bits_per_s,
-    ),
-    fact("network_limit_packets_per_s", "packets a second that the provider allows", |m| {
-        &mut m.network_limit_packets_per_s
-    }),
-    unused("sockets", "processor sockets"),
-    unused("ram_bytes", "memory, in bytes"),
-    unused("disk_bytes", "capacity of the disk, in bytes"),
-    unused("data_bytes", "data that the tests used, in bytes"),
-];
-
-/// Keys of free text.
-pub(crate) const TEXTS: [(&str, &str); 2] =
-    [("machine", "what it is, in words"), ("note", "anything else, in words")];
-
-/// Parts of keys that people try, and what holds the fact; the first part that a key has counts.
-const TRIED: [(&str, &str); 17] = [
-    ("iops", "disk_limit_operations_per_s"),
-    ("ops", "disk_limit_operations_per_s"),
-    ("rpm", "disk_limit_operations_per_s"),
-    ("pps", "network_limit_packets_per_s"),
-    ("packet", "network_limit_packets_per_s"),
-    ("link_speed", "network_link_bits_per_s"),
-    ("bandwidth_network", "network_link_bits_per_s"),
-    ("gbps", "network_link_bits_per_s"),
-    ("mbps", "network_link_bits_per_s"),
-    ("nic", "network_link_bits_per_s"),
-    ("ethernet", "network_link_bits_per_s"),
-    ("ghz", "clock_hz_nominal"),
-    ("mhz", "clock_hz_nominal"),
-    ("turbo", "clock_hz_running"),
-    ("thread", "cpus"),
-    ("comment", "note"),
-    ("description", "note"),
-];
-
-const fn fact(
-    key: &'static str,
-    about: &'static str,
-    field: fn(&mut Machine) -> &mut Option<f64>,
-) -> Fact {
-    Fact { key, about, field: Some(field) }
-}
-
-const fn unused(key: &'static str, about: &'static str) -> Fact {
-    Fact { key, about, field: None }
-}
+/// Keys of free text, with parts of keys that people try for them.
+pub(crate) const TEXTS: [(&str, &str); 2] = [("machine", "model"), ("note", "comment description")];
 
 /// Reads the tables of a TOML file, whose numbers must be above 0.
 pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError> {
@@ -134,19 +54,17 @@ fn set(machine: &mut Machine, key: &str, value: &Value, found: &str) -> Result<(
     let Some(number) = number.filter(|n| n.is_finite() && *n > 0.0) else {
         return Err(format!("{key} = {found} is not a finite number above 0 ({})", fact.about));
     };
-    if let Some(field) = fact.field {
-        *field(machine) = Some(number);
-    }
+    *(fact.field)(machine) = Some(number);
     Ok(())
 }
 
 fn unknown(key: &str) -> String {
     let lower = key.to_ascii_lowercase();
-    let known = FACTS.iter().map(|fact| fact.key).chain(TEXTS.map(|(key, _)| key));
-    let meant = TRIED.iter().find(|(part, _)| lower.contains(part));
-    let hint = match meant {
-        Some((_, key)) => format!("did you mean '{key}'?"),
-        None => nearest(&lower, known),
+    let known = || FACTS.iter().map(|fact| (fact.key, fact.tried)).chain(TEXTS);
+    let tried = |parts: &str| parts.split_whitespace().any(|part| lower.contains(part));
+    let hint = match known().find(|(_, parts)| tried(parts)) {
+        Some((key, _)) => format!("did you mean '{key}'?"),
+        None => nearest(&lower, known().map(|(key, _)| key)),
     };
     format!("'{}' is no known fact; {hint}", shown(key))
 }
@@ -250,11 +168,7 @@ mod tests {
     #[test]
     fn every_fact_may_be_declared_and_is_kept_where_rules_look() {
         let all: String = FACTS.iter().map(|fact| format!("{} = 3\n", fact.key)).collect();
-        let used = FACTS.iter().filter(|fact| fact.field.is_some()).count();
         let kept = format!("{:?}", machine(&all)).matches("Some(3.0)").count();
-        assert_eq!(kept, used);
-        assert_eq!(format!("{:?}", Machine::default()).matches("None").count(), used);
-        let known = |key: &str| FACTS.iter().any(|fact| fact.key == key) || key == "note";
-        assert!(TRIED.iter().all(|(_, key)| known(key)));
+        assert_eq!(kept, FACTS.len());
     }
 }

@@ -3,7 +3,7 @@
 use proofmark_model::Subsystem;
 use serde::Serialize;
 
-use crate::units::{Base, Written};
+use crate::units::{Base, Unit};
 
 /// A device moves whole sectors, of 512 bytes at the least.
 const SECTOR: f64 = 512.0;
@@ -45,6 +45,42 @@ pub enum Statistic {
     Other,
 }
 
+/// In which order blocks are accessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Order {
+    Random,
+    Sequential,
+    Unsaid,
+}
+
+impl Order {
+    /// How words of an operation begin that say it.
+    const WORDS: [(&str, Self); 5] = [
+        ("random", Self::Random),
+        ("rand", Self::Random),
+        ("rnd", Self::Random),
+        ("sequential", Self::Sequential),
+        ("seq", Self::Sequential),
+    ];
+
+    /// The order that a tool's operation says, and the rest of its words: `rand_read`, `randread`
+    /// and `Random Read` are one.
+    pub fn read(tool: &str, operation: &str) -> (Self, String) {
+        let (mut order, mut rest) = (Self::Unsaid, Vec::new());
+        for word in operation.split(|c: char| !c.is_alphanumeric()) {
+            let said = Self::WORDS.iter().find_map(|(w, o)| Some((*o, word.strip_prefix(w)?)));
+            let (said, word) = said.unwrap_or((order, word));
+            order = said;
+            rest.extend(Some(word).filter(|word| !word.is_empty()));
+        }
+        // The manual of fio: "read: Sequential reads".
+        let fio = tool.eq_ignore_ascii_case("fio")
+            && matches!(rest[..], ["read" | "write" | "rw" | "readwrite"]);
+        let order = if fio && order == Self::Unsaid { Self::Sequential } else { order };
+        (order, rest.join("_"))
+    }
+}
+
 /// One row of a published table, whose columns are its fields in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
@@ -81,10 +117,10 @@ pub struct Figure {
     /// The unit as printed.
     #[serde(rename = "unit_as_written")]
     pub unit: String,
-    /// What that means.
+    /// What that means; `None`: nothing that is known.
     #[serde(skip)]
-    pub(crate) written: Written,
-    /// The number in `si_unit`; `None`: not convertible.
+    pub(crate) written: Option<Unit>,
+    /// The number in `si_unit`, as stated, else of `value` and `unit`; `None`: not convertible.
     #[serde(rename = "value_si")]
     pub si: Option<f64>,
     /// `bytes/s`, `bits/s`, `ops/s` or `seconds`; empty: none.
@@ -95,6 +131,14 @@ pub struct Figure {
     /// Whether a rate counts packets.
     #[serde(skip)]
     pub(crate) packets: bool,
+    /// Whether a rate counts requests.
+    #[serde(skip)]
+    pub(crate) requests: bool,
+    /// The order that the operation says, and its other words.
+    #[serde(skip)]
+    pub(crate) order: Order,
+    #[serde(skip)]
+    pub(crate) work: String,
 }
 
 impl Figure {
@@ -151,11 +195,34 @@ impl Figure {
 
     /// Whether the operation says that its order is random.
     pub(crate) fn is_random(&self) -> bool {
-        self.operation.contains("rand")
+        self.order == Order::Random
     }
 
     /// Whether it is of that subsystem and kind.
     pub(crate) fn is(&self, subsystem: Subsystem, metric: Metric) -> bool {
         self.subsystem == subsystem && self.metric == metric
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_says_its_order_in_many_ways() {
+        for (tool, operation, order, work) in [
+            ("x", "rand_read", Order::Random, "read"),
+            ("fio", "randread", Order::Random, "read"),
+            ("x", "random read", Order::Random, "read"),
+            ("x", "read_random", Order::Random, "read"),
+            ("x", "rnd4k q32", Order::Random, "4k_q32"),
+            ("x", "seq-read-write", Order::Sequential, "read_write"),
+            ("x", "sequential", Order::Sequential, ""),
+            ("FIO", "read", Order::Sequential, "read"),
+            ("x", "read", Order::Unsaid, "read"),
+            ("x", "operand", Order::Unsaid, "operand"),
+        ] {
+            assert_eq!(Order::read(tool, operation), (order, work.to_owned()), "{operation}");
+        }
     }
 }

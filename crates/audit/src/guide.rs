@@ -1,11 +1,14 @@
-//! What `proofmark explain audit` prints: the words of the table and of the machine's file, what
-//! each rule needs, and an example.
+//! What `proofmark explain audit` prints: an example, the words of the table and of the machine's
+//! file, and what each rule needs.
 
 use std::fmt::Write as _;
 
-use crate::facts::{FACTS, TEXTS};
+use crate::facts::TEXTS;
 use crate::figure::Metric;
-use crate::{rules, units, words};
+use crate::machine::{FACTS, Fact, UNUSED};
+use crate::rules;
+use crate::table::COLUMNS;
+use crate::words::{self, METRICS, STATISTICS, UNITS};
 
 /// A table and the file of its machine, as they can be audited.
 pub const EXAMPLE: [(&str, &str); 2] = [
@@ -13,26 +16,32 @@ pub const EXAMPLE: [(&str, &str); 2] = [
     ("machines.toml", include_str!("guide/machines.toml")),
 ];
 
-/// The guide without the example: a paragraph, or an entry of a list, a line.
+/// The guide after the example: a paragraph, or an entry of a list, a line.
 pub fn guide() -> String {
-    let mut out = "audit: how published figures are checked\n\n\
-        A table has one figure per line; a file describes the machine. Each rule compares figures \
-        with the machine's facts, or with each other. A figure is valid if at least one rule could \
-        compare it and none found a problem. It is *not checked* if no rule could: a fact is not \
-        declared, or no rule bounds such a figure. Unknown columns, words, units and facts are \
-        errors.\n\n\
-        Columns of the CSV, in any order, separated by commas, semicolons or tabs:\n"
-        .to_owned();
-    for (column, about) in columns() {
-        let _ = writeln!(out, "  {column}: {about}");
+    let mut out =
+        "Rules compare each figure with the machine's facts, or with other figures. It is \
+        valid if at least one rule could compare it and none found a problem, and *not checked* if \
+        none could: a fact is not declared, or no rule bounds such a figure. Unknown columns, \
+        words, units and facts are errors.\n\n\
+        Columns of the CSV, in any order, separated by commas, semicolons or tabs (*: required):\n"
+            .to_owned();
+    for column in &COLUMNS {
+        let star = if column.required { "*" } else { "" };
+        let _ = writeln!(out, "  {}{star}: {}", column.name, column.about);
+    }
+    out.push_str("\nTheir words:\n");
+    for entry in vocabulary() {
+        let _ = writeln!(out, "  {entry}");
     }
     out.push_str("\nFacts of the TOML, one table per machine; leave out what is not known:\n");
-    for fact in &FACTS {
+    let (unused, used): (Vec<&Fact>, Vec<_>) =
+        FACTS.iter().partition(|fact| fact.about.ends_with(UNUSED));
+    for fact in used {
         let _ = writeln!(out, "  {}: {}", fact.key, fact.about);
     }
-    for (key, about) in TEXTS {
-        let _ = writeln!(out, "  {key} (text): {about}");
-    }
+    let unused: Vec<&str> = unused.iter().map(|fact| fact.key).collect();
+    let texts = TEXTS.map(|(key, _)| key).join(", ");
+    let _ = writeln!(out, "  {}: numbers that no rule uses; {texts}: text", unused.join(", "));
     out.push_str("\nRules, and what each needs ('proofmark explain RULE' has the limits):\n");
     for rule in rules::ALL {
         let _ = writeln!(out, "  {}: {}", rule.id, rule.needs);
@@ -40,82 +49,47 @@ pub fn guide() -> String {
     out
 }
 
-/// Each column, and what its cells hold.
-fn columns() -> [(&'static str, String); 12] {
-    let list = |words: Vec<&str>| {
-        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-        words.join(", ")
-    };
-    let bases = words::BASES.iter().map(|(word, _)| *word).collect();
-    [
-        ("subsystem", list(words::subsystems().iter().map(|(word, _)| *word).collect())),
-        ("tool", "the program, as the report calls it".to_owned()),
-        ("operation", OPERATION.to_owned()),
-        ("metric", metrics()),
-        ("block_size_bytes", "bytes of one operation, or of a packet; may be empty".to_owned()),
-        ("threads", "threads or streams; may be empty".to_owned()),
-        (
-            "trial",
-            format!(
-                "number of the trial; or {}; or a percentile such as p99; or empty",
-                list(words::STATISTICS.iter().map(|(word, _)| *word).collect())
+/// What the cells of `metric` and `unit_as_written`, and of `trial`, may hold.
+fn vocabulary() -> impl Iterator<Item = String> {
+    let metrics = METRICS.iter().map(|(metric, names)| {
+        let units: Vec<&str> = UNITS
+            .iter()
+            .filter(|(base, _)| base.metric() == *metric)
+            .flat_map(|(_, words)| words.split(' '))
+            .collect();
+        let units = match metric {
+            Metric::Other => "any; no rule reads these".to_owned(),
+            Metric::Rate => format!("{}; with k, M, G, T; and /s, /sec, ps", units.join(", ")),
+            Metric::Latency => format!("{}; with m, u, n, p; also ns/access", units.join(", ")),
+            Metric::Throughput => format!(
+                "{}; with k, M, G, T (of 1000), Ki, Mi, Gi, Ti (of 1024); and /s, /sec, ps. mb/s \
+                 and MBPS may be bits or bytes: write MB/s or Mbit/s",
+                units.join(", ")
             ),
-        ),
-        ("value", "the number as printed; with semicolons it may have a decimal comma".to_owned()),
-        ("unit_as_written", units()),
-        ("value_si", "the same number in si_unit; if empty, the figure is not checked".to_owned()),
-        ("si_unit", list(bases)),
-        ("note", "free text; this column may be left out".to_owned()),
-    ]
-}
-
-/// Words of an operation that rules look for; all others may be in it too.
-const OPERATION: &str = "free text, in which rules look for these words: rand or seq, read, write, \
-    rewrite; both, bidir, duplex, rw (two directions); udp; flop; copy, scale, add, triad (STREAM)";
-
-fn metrics() -> String {
-    let of = |metric: Metric| {
-        let words = words::METRICS.iter().filter(|(_, m)| *m == metric).map(|(word, _)| *word);
-        words.collect::<Vec<_>>().join(", ")
-    };
-    format!(
-        "operations per second: {}; bytes or bits per second: {}; time of one operation: {}; what \
-         no rule reads: {}",
-        of(Metric::Rate),
-        of(Metric::Throughput),
-        of(Metric::Latency),
-        of(Metric::Other)
-    )
-}
-
-fn units() -> String {
-    let data: Vec<&str> = units::DATA.iter().map(|(word, _)| *word).collect();
-    let parts: Vec<&str> = units::PARTS.iter().map(|(part, _)| *part).skip(1).collect();
-    format!(
-        "the unit as printed, or empty, with a remark in brackets if need be. Throughput: {} with \
-         a prefix (k, M, G, T; Ki, Mi, Gi, Ti) and /s, /sec, ps. Rate: {} with a prefix and /s, \
-         /sec, ps. Latency: {} with a prefix ({}); {}; also per operation (ns/access). Loss: {}",
-        data.join(", "),
-        units::EVENTS.replace(' ', ", "),
-        units::TIMES.join(", "),
-        parts.join(", "),
-        units::CYCLES.join(", "),
-        units::SHARES.join(", ")
-    )
+        };
+        format!("metric {}, in units {units}", names.replace(' ', ", "))
+    });
+    let trial = words::all(STATISTICS).map(|(_, word)| word).collect::<Vec<_>>().join(", ");
+    metrics.chain([format!("trial: a number from 0 or 1 on; {trial}; a percentile such as p99")])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{COLUMNS, NOTE};
 
     #[test]
-    fn every_column_fact_and_rule_is_explained() {
-        let named: Vec<&str> = columns().iter().map(|(column, _)| *column).collect();
-        assert_eq!(named, [&COLUMNS[..], &[NOTE]].concat());
+    fn every_column_word_fact_and_rule_is_explained() {
         let guide = guide();
-        for id in FACTS.iter().map(|f| f.key).chain(rules::ALL.iter().map(|r| r.id)) {
-            assert!(guide.contains(&format!("\n  {id}: ")), "{id}");
+        let columns = COLUMNS.iter().map(|column| column.name);
+        for id in columns.chain(rules::ALL.iter().map(|rule| rule.id)) {
+            let starts = [format!("\n  {id}: "), format!("\n  {id}*: ")];
+            assert!(starts.iter().any(|start| guide.contains(start)), "{id}");
+        }
+        assert!(FACTS.iter().all(|fact| guide.contains(fact.key)));
+        let words = words::all(METRICS).map(|(_, word)| word);
+        let words = words.chain(words::all(STATISTICS).map(|(_, word)| word));
+        for word in words.chain(words::all(UNITS).map(|(_, word)| word)) {
+            assert!(guide.contains(word), "{word}");
         }
     }
 }

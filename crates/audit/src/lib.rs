@@ -9,7 +9,6 @@ mod equal_columns;
 mod facts;
 mod figure;
 mod guide;
-mod lines;
 mod machine;
 mod products;
 pub mod render;
@@ -97,7 +96,7 @@ fn judge(sheet: &Sheet, figure: &Figure) -> Judged {
     if !checked && missing.is_empty() {
         let what = match (figure.metric, figure.si) {
             (Metric::Other, _) => "no rule reads this metric",
-            (_, None) => "value_si is empty",
+            (_, None) => "the unit cannot be converted, and value_si is empty",
             _ => "no rule bounds such a figure",
         };
         missing.push(Missing { rule: None, what });

@@ -5,33 +5,53 @@ use proofmark_model::Severity;
 use crate::directions;
 use crate::figure::{Figure, Metric};
 
-/// Facts about one machine that rules use; each may be missing.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Machine {
-    /// Logical CPUs of a guest.
-    pub vcpus: Option<f64>,
-    /// Logical CPUs.
-    pub cpus: Option<f64>,
-    /// Physical cores.
-    pub cores: Option<f64>,
-    /// Clock that the vendor states, in Hz.
-    pub clock_hz_nominal: Option<f64>,
-    /// Clock while it ran, in Hz.
-    pub clock_hz_running: Option<f64>,
-    /// The report's own theoretical peak, in 10^9 FLOP/s.
-    pub claimed_peak_gflops: Option<f64>,
-    /// The report's own theoretical memory bandwidth, in B/s.
-    pub claimed_memory_bytes_per_s: Option<f64>,
-    /// What the disk's link carries after coding, in B/s, in one direction.
-    pub disk_link_bytes_per_s: Option<f64>,
-    /// What the device or its provider allows, in B/s.
-    pub disk_limit_bytes_per_s: Option<f64>,
-    /// Operations a second that the device or its provider allows, or that its parts do together.
-    pub disk_limit_operations_per_s: Option<f64>,
-    /// What the network link carries, in bit/s, in one direction.
-    pub network_link_bits_per_s: Option<f64>,
-    /// Packets a second that the adapter or the provider allows, of both directions together.
-    pub network_limit_packets_per_s: Option<f64>,
+/// A number that may be declared of a machine.
+pub(crate) struct Fact {
+    pub key: &'static str,
+    /// What it is, and its unit.
+    pub about: &'static str,
+    /// Parts of keys that people try for it, separated by spaces.
+    pub tried: &'static str,
+    /// Where it is kept.
+    pub field: fn(&mut Machine) -> &mut Option<f64>,
+}
+
+/// How a fact ends that reports say, and no rule uses.
+pub(crate) const UNUSED: &str = "no rule uses it";
+
+/// Declares the facts once: the struct, reading, refusing and `explain audit` follow.
+macro_rules! facts {
+    ($($key:ident: $about:literal, tried $tried:literal;)*) => {
+        /// Facts about one machine; each may be missing.
+        #[derive(Debug, Clone, Default, PartialEq)]
+        pub struct Machine {
+            $(#[doc = $about] pub $key: Option<f64>,)*
+        }
+
+        /// Every fact.
+        pub(crate) const FACTS: &[Fact] = &[
+            $(Fact { key: stringify!($key), about: $about, tried: $tried, field: |m| &mut m.$key },)*
+        ];
+    };
+}
+
+facts! {
+    cpus: "logical CPUs", tried "thread";
+    vcpus: "logical CPUs of a guest", tried "";
+    cores: "physical cores", tried "";
+    clock_hz_nominal: "clock that the vendor states, Hz", tried "ghz mhz";
+    clock_hz_running: "highest clock while it ran, Hz", tried "turbo";
+    claimed_peak_gflops: "peak that the report states, 10^9 FLOP/s", tried "";
+    claimed_memory_bytes_per_s: "memory bandwidth that the report states, B/s", tried "";
+    disk_link_bytes_per_s: "what the disk's link carries in one direction, B/s", tried "";
+    disk_limit_bytes_per_s: "what the device or its provider allows, B/s", tried "";
+    disk_limit_operations_per_s: "what the provider allows, or disks x operations of each", tried "iops ops rpm";
+    network_link_bits_per_s: "what the network's link carries in one direction, bit/s", tried "link_speed bandwidth_network gbps mbps nic ethernet";
+    network_limit_packets_per_s: "packets per second that the provider allows", tried "pps packet";
+    sockets: "processor sockets; no rule uses it", tried "";
+    ram_bytes: "memory; no rule uses it", tried "";
+    disk_bytes: "capacity of the disk; no rule uses it", tried "";
+    data_bytes: "data that the tests used; no rule uses it", tried "";
 }
 
 impl Machine {

@@ -63,7 +63,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         }
         // Not operations per second: latency x those is what is in flight, by Little's law, of true
         // latencies too, and the queue's depth is no column.
-        let rate = sheet.partner(figure, &figure.operation, Metric::Throughput);
+        let rate = sheet.partner_in(figure, Metric::Throughput);
         if let Some(pair) = rate.and_then(|rate| pair(figure, rate)) {
             groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(pair);
         }

@@ -1,12 +1,12 @@
 //! A row of the table: its cells are numbers and known words, or the figure is refused.
 
-use proofmark_model::{clean_excerpt, did_you_mean};
+use proofmark_model::{Subsystem, clean_excerpt, did_you_mean};
 
 use crate::InputError;
-use crate::figure::{Figure, Metric};
+use crate::figure::{Figure, Metric, Order};
 use crate::table::COLUMNS;
-use crate::units::{self, Base, Written};
-use crate::words::{self, nearest};
+use crate::units::{self, Base, Unit};
+use crate::words::{self, METRICS, STATISTICS, nearest};
 
 /// Longest text in a cell, in bytes.
 const LONGEST_CELL: usize = 1000;
@@ -24,42 +24,68 @@ impl Row<'_> {
     pub fn figure(&self, index: usize) -> Result<Figure, InputError> {
         let long = COLUMNS.iter().zip(self.cells).find(|(_, text)| text.len() > LONGEST_CELL);
         if let Some((column, text)) = long {
-            return Err(self.wrong(column, text, "expected a text of at most 1000 bytes"));
+            return Err(self.wrong(column.name, text, "expected a text of at most 1000 bytes"));
         }
-        let [subsystem, tool, operation, kind, block, threads, trial, value, unit, si, si_unit] =
+        let [subsystem, tool, operation, kind, block, threads, trial, value, unit, si, si_unit, _] =
             self.cells;
-        let subsystem = self.word("subsystem", subsystem, &words::subsystems())?;
-        let metric = self.word("metric", kind, words::METRICS)?;
+        let subsystem = Subsystem::ALL
+            .into_iter()
+            .find(|known| known.as_str().eq_ignore_ascii_case(subsystem))
+            .ok_or_else(|| {
+                let known = Subsystem::ALL.iter().map(|known| known.as_str());
+                self.no_word("subsystem", subsystem, known)
+            })?;
+        let metric = words::meaning(METRICS, kind)
+            .ok_or_else(|| self.no_word("metric", kind, words::all(METRICS).map(|(_, w)| w)))?;
         let statistic = words::statistic(trial).ok_or_else(|| {
-            let near = nearest(trial, words::STATISTICS.iter().map(|(word, _)| *word));
+            let near = nearest(trial, words::all(STATISTICS).map(|(_, word)| word));
             let hint = format!("expected the number of a trial, or a word such as mean; {near}");
             self.wrong("trial", trial, &hint)
         })?;
         let written = self.unit(unit, metric, kind)?;
-        let si = (!si.is_empty()).then(|| self.number("value_si", si)).transpose()?;
-        let base = self.base(si_unit, metric, kind, si)?;
-        let packets = [unit, si_unit].iter().any(|unit| units::is_packets(unit))
+        let value = self.number("value", value)?;
+        let stated = (!si.is_empty()).then(|| self.number("value_si", si)).transpose()?;
+        let base = match (si_unit, stated, &written) {
+            ("", None, Some(unit)) => Some(unit.base),
+            ("", None, None) => None,
+            _ => self.base(si_unit, metric, kind)?,
+        };
+        let base = base.filter(|base| base.si_unit().is_some());
+        // Of prefixes of bytes the first is that of 1000.
+        let computed = || Some(value * written.as_ref()?.factors(base?)?.first()?);
+        let si = stated.or_else(computed);
+        let si_unit = match base.and_then(Base::si_unit).filter(|_| si_unit.is_empty()) {
+            Some(unit) => unit.to_owned(),
+            None => si_unit.to_owned(),
+        };
+        let bases = [written.as_ref().map(|unit| unit.base), base];
+        let packets = bases.contains(&Some(Base::Packets))
             || kind.eq_ignore_ascii_case("pps")
             || operation.to_ascii_lowercase().contains("packet");
+        let operation = operation.to_ascii_lowercase();
+        let (order, work) = Order::read(tool, &operation);
         Ok(Figure {
             index,
             line: self.line,
             subsystem,
             tool: tool.to_owned(),
-            operation: operation.to_ascii_lowercase(),
+            operation,
             metric_name: kind.to_owned(),
             metric,
             block: self.count("block_size_bytes", block)?,
             threads: self.count("threads", threads)?,
             statistic_name: trial.to_owned(),
             statistic,
-            value: self.number("value", value)?,
+            value,
             unit: unit.to_owned(),
             written,
             si,
-            si_unit: si_unit.to_owned(),
+            si_unit,
             base,
             packets: packets && metric == Metric::Rate,
+            requests: bases.contains(&Some(Base::Requests)),
+            order,
+            work,
         })
     }
 
@@ -68,74 +94,60 @@ impl Row<'_> {
         InputError(format!("line {}: column '{column}' holds '{found}'; {hint}", self.line))
     }
 
-    fn word<T: Copy>(&self, column: &str, text: &str, list: &[(&str, T)]) -> Result<T, InputError> {
-        words::meaning(list, text).ok_or_else(|| {
-            let known: Vec<&str> = list.iter().map(|(word, _)| *word).collect();
-            let near = did_you_mean(&text.to_ascii_lowercase(), known.clone());
-            let near = near.map_or_else(String::new, |near| format!("; {near}"));
-            self.wrong(column, text, &format!("expected one of {}{near}", known.join(", ")))
-        })
+    /// Refuses a word that is none of a few.
+    fn no_word<'a>(
+        &self,
+        column: &str,
+        found: &str,
+        known: impl Iterator<Item = &'a str>,
+    ) -> InputError {
+        let known: Vec<&str> = known.collect();
+        let near = did_you_mean(&found.to_ascii_lowercase(), known.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("; {near}"));
+        self.wrong(column, found, &format!("expected one of {}{near}", known.join(", ")))
     }
 
-    fn unit(&self, unit: &str, metric: Metric, kind: &str) -> Result<Written, InputError> {
-        let usual = units::usual(metric);
-        match units::written(unit) {
-            Some(written) if written.fits(metric) => Ok(written),
-            Some(written) => {
-                let of = match written {
-                    Written::Of(base, _) => base.metric().as_str(),
-                    Written::TimePerByte => "latency",
-                    Written::Share | Written::Unconverted => "loss",
-                };
-                let why = format!("which is a unit of the metric {of}, not of {kind}");
-                Err(self.wrong("unit_as_written", unit, &why))
+    fn unit(&self, unit: &str, metric: Metric, kind: &str) -> Result<Option<Unit>, InputError> {
+        let why = match Unit::read(unit) {
+            Some(unit) if metric == Metric::Other || unit.base.metric() == metric => {
+                return Ok(Some(unit));
+            }
+            Some(unit) => {
+                let of = unit.base.metric().as_str();
+                format!("which is a unit of the metric {of}, not of {kind}")
             }
             // Of what no rule reads any unit will do.
-            None if metric == Metric::Other => Ok(Written::Unconverted),
-            None => {
-                let near = nearest(unit, usual.iter().map(String::as_str));
-                let why = format!("which is no known unit of the metric {kind}; {near}");
-                Err(self.wrong("unit_as_written", unit, &why))
+            None if unit.is_empty() || metric == Metric::Other => return Ok(None),
+            None if units::is_bits_or_bytes(unit) => {
+                "which may be bits or bytes; write MB/s or Mbit/s".to_owned()
             }
-        }
+            None => {
+                let near = nearest(unit, units::usual(metric).iter().map(String::as_str));
+                format!("which is no known unit of the metric {kind}; {near}")
+            }
+        };
+        Err(self.wrong("unit_as_written", unit, &why))
     }
 
-    fn base(
-        &self,
-        word: &str,
-        metric: Metric,
-        kind: &str,
-        si: Option<f64>,
-    ) -> Result<Option<Base>, InputError> {
-        let fits = |base: Base| metric == Metric::Other || base.metric() == metric;
-        let fitting = words::BASES.iter().filter(|(_, base)| fits(*base)).map(|(word, _)| *word);
-        match words::base(word) {
-            Some(base) if fits(base) => Ok(Some(base)),
-            None if metric == Metric::Other || word.is_empty() && si.is_none() => Ok(None),
-            found => {
-                let fitting: Vec<&str> = fitting.collect();
-                let known = fitting.join(", ");
-                let near = did_you_mean(word, fitting);
-                let why = match (found, near) {
-                    (Some(base), _) => {
-                        let other = base.metric().as_str();
-                        format!("a unit of the metric {other}; of {kind} it is one of {known}")
-                    }
-                    (None, Some(near)) => near,
-                    (None, None) => format!("expected, of the metric {kind}, one of {known}"),
-                };
-                Err(self.wrong("si_unit", word, &why))
-            }
+    fn base(&self, word: &str, metric: Metric, kind: &str) -> Result<Option<Base>, InputError> {
+        let fits = |base: &Base| metric == Metric::Other || base.metric() == metric;
+        let base = Unit::read_base(word).filter(fits);
+        if base.is_some() || metric == Metric::Other {
+            return Ok(base);
         }
+        let bases = words::UNITS.iter().map(|(base, _)| *base).filter(fits);
+        let known: Vec<&str> = bases.filter_map(Base::si_unit).collect();
+        let near = did_you_mean(word, known.iter().copied());
+        let near = near.map_or_else(String::new, |near| format!("; {near}"));
+        let why = format!("expected, of the metric {kind}, one of {}{near}", known.join(", "));
+        Err(self.wrong("si_unit", word, &why))
     }
 
     fn count(&self, column: &str, text: &str) -> Result<Option<u64>, InputError> {
-        match text {
-            "" => Ok(None),
-            text => match text.parse::<u64>() {
-                Ok(n) if n > 0 => Ok(Some(n)),
-                _ => Err(self.wrong(column, text, "expected a whole number above 0")),
-            },
+        match text.parse::<u64>() {
+            _ if text.is_empty() => Ok(None),
+            Ok(n) if n > 0 => Ok(Some(n)),
+            _ => Err(self.wrong(column, text, "expected a whole number above 0, such as 4096")),
         }
     }
 
@@ -144,13 +156,10 @@ impl Row<'_> {
             true => text.replacen(',', ".", 1),
             false => text.to_owned(),
         };
-        match point.parse::<f64>() {
-            Ok(n) if n.is_finite() && n >= 0.0 => Ok(n),
-            _ => {
-                let hint = "expected a finite number of at least 0, with no separator of thousands";
-                Err(self.wrong(column, text, hint))
-            }
-        }
+        let number = point.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
+        let hint = "expected a finite number of at least 0, without a unit, and with no separator \
+                    of thousands";
+        number.ok_or_else(|| self.wrong(column, text, hint))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Statistic};
+use crate::figure::{Figure, Metric, Order, Statistic};
 
 /// Most numbers of threads that are looked at; no report has as many, a hostile file may.
 const MOST_CELLS: usize = 64;
@@ -14,7 +14,8 @@ const MOST_CELLS: usize = 64;
 pub(crate) struct Key {
     pub subsystem: Subsystem,
     pub tool: String,
-    pub operation: String,
+    pub order: Order,
+    pub work: String,
     pub metric: Metric,
     /// The name of a [`Metric::Other`]: jitter and loss are not one series.
     pub other: String,
@@ -30,7 +31,8 @@ impl Key {
         Self {
             subsystem: figure.subsystem,
             tool: figure.tool.clone(),
-            operation: figure.operation.clone(),
+            order: figure.order,
+            work: figure.work.clone(),
             metric: figure.metric,
             other,
             block: figure.block,

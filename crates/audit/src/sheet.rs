@@ -82,17 +82,22 @@ impl Sheet {
         &self.series[self.positions[figure.index].series]
     }
 
-    /// The figure of the same tool, block, threads and trial in another series.
-    pub(crate) fn partner(
-        &self,
-        figure: &Figure,
-        operation: &str,
-        metric: Metric,
-    ) -> Option<&Figure> {
-        let key = Key { operation: operation.to_owned(), metric, ..Key::from_figure(figure) };
-        let id = *self.keys.get(&key)?;
-        let same = self.statistics.get(&((id, figure.threads), figure.statistic))?;
-        Some(&self.figures[*same.get(self.positions[figure.index].nth)?])
+    /// The figures of a statistic at the threads of a figure in a series, in the order of the file.
+    fn at(&self, key: &Key, threads: Option<u64>, statistic: Statistic) -> &[usize] {
+        let point = self.keys.get(key).map(|series| (*series, threads));
+        let found = point.and_then(|point| self.statistics.get(&(point, statistic)));
+        found.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// The figure of the same block, threads and trial in another series.
+    pub(crate) fn partner(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
+        let same = self.at(key, figure.threads, figure.statistic);
+        self.figures.get(*same.get(self.positions[figure.index].nth)?)
+    }
+
+    /// The partner of the same operation that has another metric.
+    pub(crate) fn partner_in(&self, figure: &Figure, metric: Metric) -> Option<&Figure> {
+        self.partner(figure, &Key { metric, ..Key::from_figure(figure) })
     }
 
     /// The point that a figure belongs to.
@@ -124,20 +129,17 @@ impl Sheet {
         means.first().map(|i| &self.figures[*i])
     }
 
-    /// The figure of another operation at the same point: of the same statistic, else its mean or
+    /// The figure of another series at the same threads: of the same statistic, else its mean or
     /// the best that a report prints, as a row of sums may call itself otherwise.
-    pub(crate) fn summary(&self, figure: &Figure, operation: &str) -> Option<&Figure> {
-        let key = Key { operation: operation.to_owned(), ..Key::from_figure(figure) };
-        let point = (*self.keys.get(&key)?, figure.threads);
-        let mut statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
-        let same = statistics.find_map(|statistic| self.statistics.get(&(point, statistic)))?;
-        self.figures.get(*same.first()?)
+    pub(crate) fn summary(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
+        let statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
+        let mut same = statistics.filter_map(|s| self.at(key, figure.threads, s).first());
+        self.figures.get(*same.next()?)
     }
 
-    /// Whether the tool has any figure of another operation, at the same block.
-    pub(crate) fn has_operation(&self, figure: &Figure, operation: &str) -> bool {
-        let key = Key { operation: operation.to_owned(), ..Key::from_figure(figure) };
-        self.keys.contains_key(&key)
+    /// Whether there is any figure of the series.
+    pub(crate) fn has(&self, key: &Key) -> bool {
+        self.keys.contains_key(key)
     }
 
     /// What ties a latency to a throughput.

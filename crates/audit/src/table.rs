@@ -1,32 +1,52 @@
 //! The table of figures: CSV with the columns of [`COLUMNS`], as people and spreadsheets write it.
 
+use std::borrow::Cow;
+
 use proofmark_model::did_you_mean;
 
 use crate::InputError;
 use crate::figure::Figure;
-use crate::lines::Lines;
 use crate::row::{Row, shown};
 
 /// Most rows that are read: some thousand times the largest report known.
 const MOST_ROWS: usize = 4_000_000;
-/// Columns that must be there, once, in any order.
-pub(crate) const COLUMNS: [&str; 11] = [
-    "subsystem",
-    "tool",
-    "operation",
-    "metric",
-    "block_size_bytes",
-    "threads",
-    "trial",
-    "value",
-    "unit_as_written",
-    "value_si",
-    "si_unit",
+
+/// A column of the table.
+pub(crate) struct Column {
+    pub name: &'static str,
+    /// Whether it must be there; another that is not is as if its cells were empty.
+    pub required: bool,
+    /// What its cells hold.
+    pub about: &'static str,
+}
+
+/// Every column, in the order of the cells of a [`Row`].
+pub(crate) const COLUMNS: [Column; 12] = [
+    required("subsystem", "cpu, memory, disk or network"),
+    required("tool", "the program, as the report calls it"),
+    required(
+        "operation",
+        "free text. Rules know rand, seq; read, write, rewrite; rw, both, bidir, duplex; udp; \
+         flop; copy, scale, add, triad",
+    ),
+    required("metric", "see below"),
+    optional("block_size_bytes", "bytes of one operation, or of a packet"),
+    optional("threads", "threads or streams"),
+    optional("trial", "see below"),
+    required("value", "the number as printed; with semicolons it may have a decimal comma"),
+    required("unit_as_written", "see below; a remark in brackets may follow"),
+    optional("value_si", "the number in si_unit; if empty, it follows from value and unit"),
+    optional("si_unit", "bytes/s, bits/s, ops/s, packets/s, requests/s or seconds"),
+    optional("note", "free text"),
 ];
-/// A column that may be there, for text that no rule reads.
-pub(crate) const NOTE: &str = "note";
-/// What a spreadsheet may write first, and before what separates cells.
-const SEPARATOR: &str = "sep=";
+
+const fn required(name: &'static str, about: &'static str) -> Column {
+    Column { name, required: true, about }
+}
+
+const fn optional(name: &'static str, about: &'static str) -> Column {
+    Column { name, required: false, about }
+}
 
 /// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order; else the
 /// first line that is not as it must be, and why. Cells may be separated by commas, by tabs, or
@@ -37,25 +57,32 @@ pub fn read_figures(text: &str) -> Result<Vec<Figure>, InputError> {
 
 fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = Lines::new(text);
-    let (start, delimiter) = separator(text);
+    // One kind of line break, so that lines are counted as editors count them.
+    let text = match text.contains('\r') {
+        true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+        false => Cow::Borrowed(text),
+    };
+    let (text, first_line, delimiter) = separator(&text);
     let mut reader = csv::ReaderBuilder::new()
         .trim(csv::Trim::All)
         .flexible(true)
         .delimiter(delimiter)
         .has_headers(false)
-        .from_reader(text.as_bytes().get(start..).unwrap_or_default());
+        .from_reader(text.as_bytes());
     let mut places = None;
     let mut figures = Vec::new();
     let mut record = csv::StringRecord::new();
     loop {
-        let line = lines.of(start + reader.position().byte() as usize);
-        let error = |e: csv::Error| InputError(format!("line {line}: {e}"));
-        if !reader.read_record(&mut record).map_err(error)? {
+        // Empty lines before a record are read with it.
+        let rest = text.as_bytes().get(reader.position().byte() as usize..).unwrap_or_default();
+        let empty = rest.iter().take_while(|b| **b == b'\n').count() as u64;
+        let line = first_line + reader.position().line() - 1 + empty;
+        let wrong = |why: String| InputError(format!("line {line}: {why}"));
+        if !reader.read_record(&mut record).map_err(|e| wrong(e.to_string()))? {
             break;
         }
         let Some((places, cells)) = places else {
-            places = Some((header(&record, line)?, record.len()));
+            places = Some((header(&record).map_err(wrong)?, record.len()));
             continue;
         };
         // A spreadsheet writes the empty rows below a table, too.
@@ -63,13 +90,13 @@ fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
             continue;
         }
         if record.len() != cells {
-            let why = format!("line {line}: {} cells, but the header has {cells}", record.len());
-            return Err(InputError(why));
+            return Err(wrong(format!("{} cells, but the header has {cells}", record.len())));
         }
         if figures.len() >= most {
-            return Err(InputError(format!("line {line}: more than {most} figures")));
+            return Err(wrong(format!("more than {most} figures")));
         }
-        let row = Row { line, cells: places.map(|p| &record[p]), comma: delimiter == b';' };
+        let cells = places.map(|place| place.map_or("", |place| &record[place]));
+        let row = Row { line, cells, comma: delimiter == b';' };
         figures.push(row.figure(figures.len())?);
     }
     match figures.is_empty() {
@@ -78,50 +105,50 @@ fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
     }
 }
 
-/// Where the table begins, in bytes, and what separates its cells: what its first line holds most
-/// of, unless a spreadsheet says it.
-fn separator(text: &str) -> (usize, u8) {
-    let mut lines = text.split(['\r', '\n']);
-    let first = lines.next().unwrap_or_default();
-    let declared = first.trim_matches('"').strip_prefix(SEPARATOR).map(str::as_bytes);
+/// The table without what a spreadsheet may write before it ("sep=;"), its first line, and what
+/// separates its cells: that, else what its first line holds most of.
+fn separator(text: &str) -> (&str, u64, u8) {
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let declared = first.trim_matches('"').strip_prefix("sep=").map(str::as_bytes);
     if let Some(&[delimiter @ (b',' | b';' | b'\t')]) = declared {
-        return (first.len(), delimiter);
+        return (rest, 2, delimiter);
     }
-    let header =
-        if first.trim().is_empty() { lines.find(|line| !line.trim().is_empty()) } else { None };
-    let header = header.unwrap_or(first);
+    let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let count = |delimiter: &u8| header.bytes().filter(|b| b == delimiter).count();
     // The last of equals: a comma where there is none of them.
-    (0, [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b','))
+    (text, 1, [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b','))
 }
 
-/// The place of each column.
-fn header(names: &csv::StringRecord, line: u64) -> Result<[usize; COLUMNS.len()], InputError> {
-    let named = |column: &str, nth: usize| -> Option<usize> {
-        let matches = |(_, name): &(usize, &str)| name.eq_ignore_ascii_case(column);
-        names.iter().enumerate().filter(matches).map(|(place, _)| place).nth(nth)
-    };
-    let known = || COLUMNS.iter().copied().chain([NOTE]);
-    let is_known = |name: &&str| known().any(|column| column.eq_ignore_ascii_case(name));
-    let end = || format!("the header must name {}, and may name {NOTE}", COLUMNS.join(","));
-    if let Some(name) = names.iter().find(|name| !is_known(name)) {
-        let hint = match did_you_mean(&name.to_ascii_lowercase(), known()) {
-            Some(hint) if !name.is_empty() => hint,
-            _ => end(),
+/// The place of each column; `None`: it is not there, and need not be.
+fn header(names: &csv::StringRecord) -> Result<[Option<usize>; COLUMNS.len()], String> {
+    let mut places = [None; COLUMNS.len()];
+    for (place, name) in names.iter().enumerate() {
+        let known = COLUMNS.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        let Some(known) = known else {
+            let near = did_you_mean(&name.to_ascii_lowercase(), COLUMNS.map(|column| column.name));
+            let near = near.filter(|_| !name.is_empty()).unwrap_or_else(columns);
+            let name = shown(name);
+            return Err(format!(
+                "column '{name}' is unknown; {near} (for text of your own use 'note')"
+            ));
         };
-        let why = format!("line {line}: column '{}' is unknown; {hint}", shown(name));
-        return Err(InputError(why));
+        if places[known].replace(place).is_some() {
+            return Err(format!("column '{}' is there twice", COLUMNS[known].name));
+        }
     }
-    if let Some(twice) = known().find(|column| named(column, 1).is_some()) {
-        return Err(InputError(format!("line {line}: column '{twice}' is there twice")));
+    let missing = places.iter().zip(&COLUMNS).find(|(p, column)| p.is_none() && column.required);
+    match missing {
+        Some((_, column)) => Err(format!("column '{}' is missing; {}", column.name, columns())),
+        None => Ok(places),
     }
-    let mut places = [0; COLUMNS.len()];
-    for (place, column) in places.iter_mut().zip(COLUMNS) {
-        let missing =
-            || InputError(format!("line {line}: column '{column}' is missing; {}", end()));
-        *place = named(column, 0).ok_or_else(missing)?;
-    }
-    Ok(places)
+}
+
+fn columns() -> String {
+    let of = |required: bool| {
+        let columns = COLUMNS.iter().filter(|column| column.required == required);
+        columns.map(|column| column.name).collect::<Vec<_>>().join(",")
+    };
+    format!("the header must name {}, and may name {}", of(true), of(false))
 }
 
 #[cfg(test)]
@@ -140,9 +167,38 @@ mod tests {
         let rows = " Disk ,fio,SEQ_READ,throughput, 4096,,std dev, 1.5,MB/s,,bytes/s\n";
         let all = read_figures(&format!("{HEADER}{rows}")).unwrap();
         let [f] = all.as_slice() else { panic!("{all:?}") };
-        assert_eq!((f.line, f.block, f.threads, f.si), (2, Some(4096), None, None));
+        assert_eq!((f.line, f.block, f.threads, f.si), (2, Some(4096), None, Some(1.5e6)));
         assert_eq!((f.operation.as_str(), f.statistic), ("seq_read", Statistic::Deviation));
         assert_eq!(f.metric, Metric::Throughput);
+    }
+
+    #[test]
+    fn a_number_need_not_be_written_twice() {
+        let header = "subsystem,tool,operation,metric,value,unit_as_written,si_unit\n";
+        for (cells, si, si_unit) in [
+            ("disk,f,r,throughput,541,MB/s,", Some(541e6), "bytes/s"),
+            ("disk,f,r,throughput,541,MiB/s,", Some(541.0 * 1_048_576.0), "bytes/s"),
+            ("network,f,tcp,throughput,9.4,Gbits/sec,", Some(9.4e9), "bits/s"),
+            ("network,f,tcp,throughput,10,MB/s,bits/s", Some(80e6), "bits/s"),
+            ("disk,f,r,rate,88,kIOPS,", Some(88e3), "ops/s"),
+            ("network,f,r,pps,1.2,Mpps,", Some(1.2e6), "packets/s"),
+            ("memory,f,r,latency,81,ns per access,", Some(81e-9), "seconds"),
+            // What is no time of an operation, and what would need a clock.
+            ("memory,f,r,latency,81,ns/byte,", None, ""),
+            ("memory,f,r,latency,200,cycles,", None, ""),
+            ("cpu,f,r,rate,200,,", None, ""),
+            ("network,f,udp,loss,0.5,%,", None, ""),
+        ] {
+            let figure = read_figures(&format!("{header}{cells}\n")).unwrap().swap_remove(0);
+            assert_eq!(figure.si_unit, si_unit, "{cells}");
+            let near = figure.si.zip(si).is_some_and(|(a, b)| (a / b - 1.0_f64).abs() < 1e-9);
+            assert!(near || figure.si == si, "{cells}: {:?}", figure.si);
+        }
+        for unit in ["MBPS", "mb/s"] {
+            let cells = format!("{header}disk,f,r,throughput,541,{unit},\n");
+            let error = read_figures(&cells).unwrap_err().to_string();
+            assert!(error.ends_with("which may be bits or bytes; write MB/s or Mbit/s"), "{error}");
+        }
     }
 
     #[test]
@@ -239,15 +295,16 @@ mod tests {
             ),
             (
                 "disk,f,r,rate,,,1,1,,1e6,bytes/s",
-                "a unit of the metric throughput; of rate it is one of ops/s,",
+                "holds 'bytes/s'; expected, of the metric rate, one of ops/s, packets/s, requests/s",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MB/s,1e6,byts/s",
-                "column 'si_unit' holds 'byts/s'; did you mean 'byte",
+                "column 'si_unit' holds 'byts/s'; expected, of the metric throughput, one of bytes/s, \
+                 bits/s; did you mean 'bytes/s'?",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MB/s,1e6,b/s",
-                "column 'si_unit' holds 'b/s'; did you mean 'B/s'?",
+                "column 'si_unit' holds 'b/s'; expected, of the metric throughput, one of bytes/s,",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MB/s,1e6,",

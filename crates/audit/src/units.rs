@@ -3,18 +3,27 @@
 use std::borrow::Cow;
 
 use crate::figure::Metric;
+use crate::words::{self, UNITS, USUAL};
 
-/// The unit of a number in base units.
+/// What a unit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Base {
     /// Bytes per second.
     Bytes,
     /// Bits per second.
     Bits,
-    /// Operations, packets or floating-point operations per second.
+    /// Operations or floating-point operations per second.
     Operations,
+    /// Packets per second.
+    Packets,
+    /// Requests per second: their threads may wait for others.
+    Requests,
     /// Seconds.
     Seconds,
+    /// Clock cycles, of a clock that is not known.
+    Cycles,
+    /// Time of a bit or a byte, which is no time of an operation.
+    TimePerByte,
 }
 
 impl Base {
@@ -22,90 +31,102 @@ impl Base {
     pub(crate) fn metric(self) -> Metric {
         match self {
             Self::Bytes | Self::Bits => Metric::Throughput,
-            Self::Operations => Metric::Rate,
-            Self::Seconds => Metric::Latency,
+            Self::Operations | Self::Packets | Self::Requests => Metric::Rate,
+            Self::Seconds | Self::Cycles | Self::TimePerByte => Metric::Latency,
+        }
+    }
+
+    /// Its name in the column `si_unit`; `None`: there is none.
+    pub(crate) fn si_unit(self) -> Option<&'static str> {
+        match self {
+            Self::Bytes => Some("bytes/s"),
+            Self::Bits => Some("bits/s"),
+            Self::Operations => Some("ops/s"),
+            Self::Packets => Some("packets/s"),
+            Self::Requests => Some("requests/s"),
+            Self::Seconds => Some("seconds"),
+            Self::Cycles | Self::TimePerByte => None,
         }
     }
 }
 
 /// A unit that is known.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Written {
-    /// A multiple of a base unit: what it may mean in it. Prefixes of bytes are read as powers of
-    /// 1000, of 1024 and as mixtures of both, since reports mean any of them.
-    Of(Base, Vec<f64>),
-    /// The time of a bit or a byte, which is no time of an operation.
-    TimePerByte,
-    /// Clock cycles, or no unit: it cannot be converted.
-    Unconverted,
-    /// A share of something.
-    Share,
+pub(crate) struct Unit {
+    pub base: Base,
+    /// What it may be in its base unit. Prefixes of bits and bytes are read as powers of 1000, which
+    /// come first, of 1024 and as mixtures of both, since reports mean any of them.
+    factors: Vec<f64>,
 }
 
-/// What a throughput counts; each with a prefix, and by the second: `/s`, `/sec`, `ps`.
-pub(crate) const DATA: [(&str, Base); 10] = [
-    ("Bytes", Base::Bytes),
-    ("bytes", Base::Bytes),
-    ("Byte", Base::Bytes),
-    ("byte", Base::Bytes),
-    ("bits", Base::Bits),
-    ("Bits", Base::Bits),
-    ("bit", Base::Bits),
-    ("Bit", Base::Bits),
-    ("B", Base::Bytes),
-    ("b", Base::Bits),
-];
-/// What a rate counts, in any case; each with a prefix, and by the second.
-pub(crate) const EVENTS: &str = "op ops operation operations iop iops io ios flop flops instruction instructions i packet \
-    packets pkt pkts frame frames datagram datagrams p transaction transactions txn t tx \
-    request requests req r query queries q event events message messages msg call calls \
-    access accesses lookup lookups update updates ups lups edges teps iteration iterations \
-    it record records row rows file files commit commits sync syncs fsyncs connection \
-    connections conn c key keys block blocks hash hashes h";
-/// Those of [`EVENTS`] that are packets of a network.
-const PACKETS: &str = "packet packets pkt pkts frame frames datagram datagrams p";
-/// What a time may be the time of, besides [`EVENTS`] and [`DATA`].
-const ITEMS: &str = "batch iter hop line";
 /// Prefixes by power of 1000; with an `i` after the letter they are powers of 1024.
-const PREFIXES: [[&str; 2]; 6] =
-    [["", ""], ["k", "kilo"], ["m", "mega"], ["g", "giga"], ["t", "tera"], ["p", "peta"]];
-/// Words of a second, in small letters; each with a prefix.
-pub(crate) const TIMES: [&str; 5] = ["s", "sec", "secs", "second", "seconds"];
-pub(crate) const PARTS: [(&str, f64); 9] = [
-    ("", 1.0),
-    ("m", 1e-3),
-    ("milli", 1e-3),
-    ("u", 1e-6),
-    ("micro", 1e-6),
-    ("n", 1e-9),
-    ("nano", 1e-9),
-    ("p", 1e-12),
-    ("pico", 1e-12),
-];
-/// A latency that a clock would convert, in small letters.
-pub(crate) const CYCLES: [&str; 6] = ["cycle", "cycles", "clock", "clocks", "clk", "tsc"];
-/// Units of a loss.
-pub(crate) const SHARES: [&str; 4] = ["%", "percent", "ratio", "ppm"];
-const SECOND: [&str; 4] = ["s", "sec", "second", "secs"];
+const LARGE: &[[&str; 2]] =
+    &[["", ""], ["k", "kilo"], ["m", "mega"], ["g", "giga"], ["t", "tera"], ["p", "peta"]];
+/// Prefixes of seconds by power of 1/1000.
+const SMALL: &[[&str; 2]] =
+    &[["", ""], ["m", "milli"], ["u", "micro"], ["n", "nano"], ["p", "pico"]];
 
-/// A unit as written, if every part of it is known. A remark in brackets after it is none of it.
-pub(crate) fn written(unit: &str) -> Option<Written> {
-    let unit = spelling(unit);
-    if unit.is_empty() {
-        return Some(Written::Unconverted);
+impl Unit {
+    /// A unit as written, if every part of it is known. A remark in brackets after it is none of it.
+    pub fn read(text: &str) -> Option<Self> {
+        let text = spelling(text);
+        let Some((counted, by)) = text.split_once('/') else {
+            // "iops" ends as "Bps" does, so both are tried.
+            let per_second = || Self::counted(text.strip_suffix("ps")?, true);
+            return Self::counted(&text, false).or_else(per_second);
+        };
+        let unit = Self::counted(counted, false)?;
+        let of = words::all(UNITS).find(|(_, word)| is_word(by, word)).map(|(base, _)| base)?;
+        match (unit.base.metric(), of) {
+            (Metric::Throughput | Metric::Rate, Base::Seconds) => Some(unit),
+            (Metric::Latency, Base::Bytes | Base::Bits) => {
+                Some(Self { base: Base::TimePerByte, ..unit })
+            }
+            (Metric::Latency, Base::Operations | Base::Packets | Base::Requests) => Some(unit),
+            _ => None,
+        }
     }
-    let lower = unit.to_ascii_lowercase();
-    if SHARES.contains(&lower.as_str()) {
-        return Some(Written::Share);
-    }
-    time(&lower).or_else(|| per_second(&unit))
-}
 
-/// Whether a rate's unit counts packets.
-pub(crate) fn is_packets(unit: &str) -> bool {
-    let unit = spelling(unit).to_ascii_lowercase();
-    let mut prefixes = PACKETS.split(' ').filter_map(|word| count(&unit).strip_suffix(word));
-    prefixes.any(|rest| prefix(rest).is_some())
+    /// A prefix and what it is of. "mbps" are bits, but "mb/s" and "MBPS" may be bits or bytes.
+    fn counted(text: &str, ps: bool) -> Option<Self> {
+        words::all(UNITS).find_map(|(base, word)| {
+            let prefix = ["", "s", "es"].iter().find_map(|end| without(text, word, end))?;
+            if word == "b" && !ps && text == text.to_ascii_lowercase() {
+                return None;
+            }
+            let prefixes = if base == Base::Seconds { SMALL } else { LARGE };
+            let (power, binary) = power(prefix, prefixes)?;
+            let factors = match base.metric() {
+                // 1000^power, with some or all of the thousands being 1024.
+                Metric::Throughput => {
+                    let factor = |kibi| 1024_f64.powi(kibi) * 1000_f64.powi(power - kibi);
+                    (if binary { power } else { 0 }..=power).map(factor).collect()
+                }
+                _ if binary => return None,
+                Metric::Latency => vec![1000_f64.powi(-power)],
+                Metric::Rate | Metric::Other => vec![1000_f64.powi(power)],
+            };
+            Some(Self { base, factors })
+        })
+    }
+
+    /// A base unit by itself: `bytes/s`, `s`.
+    pub fn read_base(text: &str) -> Option<Base> {
+        let unit = Self::read(text).filter(|unit| unit.factors == [1.0])?;
+        unit.base.si_unit().map(|_| unit.base)
+    }
+
+    /// What it may mean in that base unit; `None`: no number of it is one of that unit.
+    pub fn factors(&self, base: Base) -> Option<Cow<'_, [f64]>> {
+        let scale = match (self.base, base) {
+            (Base::Bits, Base::Bytes) => 0.125,
+            (Base::Bytes, Base::Bits) => 8.0,
+            (own, base) if own == base => return Some(Cow::Borrowed(&self.factors)),
+            (own, base) if own.metric() == Metric::Rate && base.metric() == Metric::Rate => 1.0,
+            _ => return None,
+        };
+        Some(self.factors.iter().map(|f| f * scale).collect())
+    }
 }
 
 /// Without a remark in brackets, without spaces, with `/` for `per` and `u` for the Greek letter.
@@ -118,89 +139,42 @@ fn spelling(unit: &str) -> String {
     unit.split_whitespace().collect()
 }
 
-/// What is counted of `thing per second`: the thing.
-fn count(unit: &str) -> &str {
-    match unit.rsplit_once('/') {
-        Some((thing, by)) if SECOND.iter().any(|second| second.eq_ignore_ascii_case(by)) => thing,
-        _ => unit.strip_suffix("ps").unwrap_or(unit),
-    }
-}
-
-fn time(lower: &str) -> Option<Written> {
-    let (head, of) = lower.split_once('/').map_or((lower, None), |(head, of)| (head, Some(of)));
-    let mut prefixes = TIMES.iter().filter_map(|word| head.strip_suffix(word));
-    let factor = prefixes.find_map(|prefix| PARTS.iter().find(|(part, _)| *part == prefix));
-    let factor = factor.map(|(_, factor)| *factor);
-    let cycles = CYCLES.contains(&head);
-    match of {
-        _ if factor.is_none() && !cycles => None,
-        Some(of) if DATA.iter().any(|(word, _)| word.eq_ignore_ascii_case(of)) => {
-            Some(Written::TimePerByte)
+/// What is before the word and its ending. Case counts in B and b; no letter has a plural.
+fn without<'a>(text: &'a str, word: &str, end: &str) -> Option<&'a str> {
+    let (before, found) = text.split_at_checked(text.len().checked_sub(word.len() + end.len())?)?;
+    let same = match word {
+        _ if word.len() == 1 && !end.is_empty() => false,
+        "B" | "b" => found == word,
+        _ => {
+            found.is_char_boundary(word.len()) && {
+                let (found, ending) = found.split_at(word.len());
+                found.eq_ignore_ascii_case(word) && ending.eq_ignore_ascii_case(end)
+            }
         }
-        Some(of) if !EVENTS.split(' ').chain(ITEMS.split(' ')).any(|word| word == of) => None,
-        _ => Some(factor.map_or(Written::Unconverted, |f| Written::Of(Base::Seconds, vec![f]))),
-    }
+    };
+    same.then_some(before)
 }
 
-fn per_second(unit: &str) -> Option<Written> {
-    // "iops" ends as "Bps" does, so both are tried. "MBPS" may be bits or bytes.
-    let both = [unit, count(unit)].into_iter().find_map(|noun| data(noun).or_else(|| events(noun)));
-    both.or_else(|| events(unit.strip_suffix("PS")?))
+/// Whether a text is the word, or its plural.
+fn is_word(text: &str, word: &str) -> bool {
+    ["", "s", "es"].iter().any(|end| without(text, word, end) == Some(""))
 }
 
-fn data(noun: &str) -> Option<Written> {
-    let (rest, base) =
-        DATA.iter().find_map(|(word, base)| Some((noun.strip_suffix(word)?, *base)))?;
-    let (power, binary) = prefix(rest)?;
-    // 1000^power, with some or all of the thousands being 1024.
-    let all = (0..=power).map(|kibi| 1024_f64.powi(kibi) * 1000_f64.powi(power - kibi));
-    let all: Vec<f64> = all.collect();
-    let factors = if binary { all.last().copied().into_iter().collect() } else { all };
-    Some(Written::Of(base, factors))
-}
-
-fn events(noun: &str) -> Option<Written> {
-    let lower = noun.to_ascii_lowercase();
-    let power = EVENTS.split(' ').find_map(|word| {
-        let rest = noun.get(..lower.strip_suffix(word)?.len())?;
-        prefix(rest).filter(|(_, binary)| !binary).map(|(power, _)| power)
-    })?;
-    Some(Written::Of(Base::Operations, vec![1000_f64.powi(power)]))
-}
-
-/// The power of 1000 of a prefix, and whether 1024 is meant for sure.
-fn prefix(text: &str) -> Option<(i32, bool)> {
+/// The power of a prefix, and whether 1024 is meant for sure.
+fn power(text: &str, prefixes: &[[&str; 2]]) -> Option<(i32, bool)> {
     let lower = text.to_ascii_lowercase();
     let (decimal, binary) = match lower.strip_suffix('i') {
         Some(letter) => (letter, true),
         None => (lower.as_str(), false),
     };
-    let power = PREFIXES.iter().zip(0..).find(|(words, _)| words.contains(&decimal))?.1;
+    let power = prefixes.iter().zip(0..).find(|(words, _)| words.contains(&decimal))?.1;
     (power > 0 || !binary).then_some((power, binary))
 }
 
-impl Written {
-    /// Whether a metric may be written in it: a loss is a share, and what no rule reads is free.
-    pub(crate) fn fits(&self, metric: Metric) -> bool {
-        match (self, metric) {
-            (_, Metric::Other) | (Self::Unconverted, _) => true,
-            (Self::Of(base, _), metric) => base.metric() == metric,
-            (Self::TimePerByte, metric) => metric == Metric::Latency,
-            (Self::Share, _) => false,
-        }
-    }
-
-    /// What it may mean in that base unit; `None`: no number of it is one of that unit.
-    pub(crate) fn factors(&self, base: Base) -> Option<Cow<'_, [f64]>> {
-        let Self::Of(own, factors) = self else { return None };
-        let scale = match (own, base) {
-            (Base::Bits, Base::Bytes) => 0.125,
-            (Base::Bytes, Base::Bits) => 8.0,
-            _ if *own == base => return Some(Cow::Borrowed(factors)),
-            _ => return None,
-        };
-        Some(factors.iter().map(|f| f * scale).collect())
-    }
+/// Whether it is written as bits or bytes are, without saying which.
+pub(crate) fn is_bits_or_bytes(unit: &str) -> bool {
+    let unit = spelling(unit).to_ascii_lowercase();
+    ["b/s", "b/sec", "bps"].iter().any(|end| unit.ends_with(end))
 }
 
 /// The power of 1.024 that a ratio is, if it is one from -4 to 4 but 0: what is left where 1024 and
@@ -212,22 +186,13 @@ pub(crate) fn power_of_1024(ratio: f64) -> Option<i32> {
 
 /// Units that a metric is written in, as suggestions.
 pub(crate) fn usual(metric: Metric) -> Vec<String> {
-    let with = |prefixes: &[&str], words: &[&str]| -> Vec<String> {
-        prefixes.iter().flat_map(|p| words.iter().map(move |w| format!("{p}{w}"))).collect()
+    let prefixes = match metric {
+        Metric::Latency => ["", "m", "u", "n", ""],
+        _ => ["", "k", "M", "G", "T"],
     };
-    let plain = ["", "k", "M", "G", "T"];
-    match metric {
-        Metric::Throughput => {
-            let binary = with(&["Ki", "Mi", "Gi", "Ti"], &["B/s"]);
-            let words = ["B/s", "Bps", "Bytes/sec", "bit/s", "bits/sec", "b/s", "bps"];
-            [with(&plain, &words), binary].concat()
-        }
-        Metric::Rate => with(&plain, &["ops/s", "OPS", "IOPS", "FLOPS", "FLOP/s", "pps", "tps"]),
-        Metric::Latency | Metric::Other => {
-            let cycles = CYCLES.map(str::to_owned).to_vec();
-            [with(&["", "m", "u", "n"], &TIMES), cycles].concat()
-        }
-    }
+    let forms = words::of(USUAL, metric);
+    let all = forms.flat_map(|form| prefixes.map(|prefix| format!("{prefix}{form}")));
+    all.filter(|unit| Unit::read(unit).is_some()).collect()
 }
 
 #[cfg(test)]
@@ -236,7 +201,7 @@ mod tests {
 
     #[test]
     fn units_as_reports_write_them() {
-        use Base::{Bits, Bytes, Operations, Seconds};
+        use Base::{Bits, Bytes, Operations, Requests, Seconds};
         for (unit, base, first, count) in [
             ("MB/s", Bytes, 1e6, 3),
             ("MBps", Bytes, 1e6, 3),
@@ -267,35 +232,40 @@ mod tests {
             ("k IOPS", Operations, 1e3, 1),
             ("Mpps", Operations, 1e6, 1),
             ("events/sec", Operations, 1.0, 1),
-            ("tps", Operations, 1.0, 1),
+            ("tps", Requests, 1.0, 1),
             ("GUPS", Operations, 1e9, 1),
             ("TPS", Operations, 1.0, 1),
             ("MIPS", Operations, 1e6, 1),
             ("MB/S", Bytes, 1e6, 3),
+            ("mbps", Bits, 1e6, 3),
+            ("KBytes/sec", Bytes, 1e3, 2),
+            ("queries/s", Requests, 1.0, 1),
         ] {
-            let written = written(unit).unwrap_or_else(|| panic!("{unit}"));
+            let written = Unit::read(unit).unwrap_or_else(|| panic!("{unit}"));
             let found = written.factors(base).unwrap_or_else(|| panic!("{unit}: {written:?}"));
             assert!((found[0] / first - 1.0).abs() < 1e-12, "{unit}: {found:?}");
             assert_eq!(found.len(), count, "{unit}");
         }
         for unit in
-            ["furlongs", "iB", "x", "MB per hour", "parsecs", "KiIOPS", "ns/fortnight", "MBPS"]
+            ["furlongs", "iB", "x", "MB per hour", "parsecs", "KiIOPS", "ns/fortnight", "%", ""]
         {
-            assert_eq!(written(unit), None, "{unit}");
+            assert_eq!(Unit::read(unit), None, "{unit}");
         }
-        for (unit, is) in [("%", Written::Share), ("", Written::Unconverted)] {
-            assert_eq!(written(unit), Some(is), "{unit}");
+        for unit in ["MBPS", "mb/s", "kb/s", "b/s", "gb/sec"] {
+            assert_eq!(Unit::read(unit), None, "{unit}");
+            assert!(is_bits_or_bytes(unit), "{unit}");
         }
-        assert_eq!(written("cycles per access"), Some(Written::Unconverted));
+        let cycles = Unit::read("cycles per access").unwrap();
+        assert_eq!((cycles.base, cycles.factors(Seconds)), (Base::Cycles, None));
     }
 
     #[test]
     fn only_bits_and_bytes_are_no_operations() {
         for unit in ["ms/bit", "ns / b", "us per byte"] {
-            assert_eq!(written(unit), Some(Written::TimePerByte), "{unit}");
+            assert_eq!(Unit::read(unit).unwrap().base, Base::TimePerByte, "{unit}");
         }
         for unit in ["ms", "ms/block", "us/batch", "ms per block"] {
-            assert!(matches!(written(unit), Some(Written::Of(..))), "{unit}");
+            assert_eq!(Unit::read(unit).unwrap().base, Base::Seconds, "{unit}");
         }
     }
 
@@ -312,26 +282,29 @@ mod tests {
             ("Gop/s", false),
             ("tps", false),
         ] {
-            assert_eq!(is_packets(unit), packets, "{unit}");
+            assert_eq!(Unit::read(unit).unwrap().base == Base::Packets, packets, "{unit}");
         }
     }
 
     #[test]
-    fn a_unit_fits_its_metric_and_suggestions_are_known() {
-        for (unit, metric, fits) in [
-            ("MB/s", Metric::Throughput, true),
-            ("MB/s", Metric::Rate, false),
-            ("us", Metric::Throughput, false),
-            ("%", Metric::Latency, false),
-            ("%", Metric::Other, true),
-            ("", Metric::Rate, true),
-        ] {
-            assert_eq!(written(unit).unwrap().fits(metric), fits, "{unit} {metric:?}");
-        }
+    fn suggestions_are_known() {
         for metric in [Metric::Rate, Metric::Throughput, Metric::Latency] {
-            for unit in usual(metric) {
-                assert!(written(&unit).is_some_and(|w| w.fits(metric)), "{unit}");
-            }
+            let all = usual(metric);
+            assert!(all.len() > 5, "{all:?}");
+            assert!(all.iter().all(|unit| Unit::read(unit).unwrap().base.metric() == metric));
+        }
+        for (text, base) in [
+            ("bytes/s", Some(Base::Bytes)),
+            ("B/s", Some(Base::Bytes)),
+            ("bit/s", Some(Base::Bits)),
+            ("flop/s", Some(Base::Operations)),
+            ("packets/s", Some(Base::Packets)),
+            ("sec", Some(Base::Seconds)),
+            ("b/s", None),
+            ("MB/s", None),
+            ("cycles", None),
+        ] {
+            assert_eq!(Unit::read_base(text), base, "{text}");
         }
     }
 }

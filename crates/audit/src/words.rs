@@ -1,94 +1,83 @@
-//! The words that cells of a table may hold, and what they mean; another word is refused with the
-//! nearest of them, since a rule that does not know a word would pass over its figure.
+//! The words that cells of a table may hold, and what they mean. Reading, refusing and
+//! `proofmark explain audit` follow from these tables alone: a word that is in none is refused with
+//! the nearest, since a rule that does not know a word would pass over its figure.
 
-use proofmark_model::{Subsystem, did_you_mean};
+use proofmark_model::did_you_mean;
 
 use crate::figure::{Metric, Statistic};
 use crate::units::Base;
 
-/// Words of the column `subsystem`.
-pub(crate) fn subsystems() -> Vec<(&'static str, Subsystem)> {
-    Subsystem::ALL.into_iter().map(|subsystem| (subsystem.as_str(), subsystem)).collect()
-}
+/// Meanings, each with its words, separated by spaces; the usual word first.
+pub(crate) type Words<T> = [(T, &'static str)];
 
-/// Words of the column `metric`.
-pub(crate) const METRICS: &[(&str, Metric)] = &[
-    ("rate", Metric::Rate),
-    ("iops", Metric::Rate),
-    ("pps", Metric::Rate),
-    ("throughput", Metric::Throughput),
-    ("bandwidth", Metric::Throughput),
-    ("latency", Metric::Latency),
-    ("time", Metric::Other),
-    ("jitter", Metric::Other),
-    ("loss", Metric::Other),
-    ("other", Metric::Other),
+/// Words of the column `metric`, whatever their case.
+pub(crate) const METRICS: &Words<Metric> = &[
+    (Metric::Rate, "rate iops pps"),
+    (Metric::Throughput, "throughput bandwidth"),
+    (Metric::Latency, "latency"),
+    (Metric::Other, "time jitter loss other"),
 ];
 
-/// Words of the column `trial` that are no number.
-pub(crate) const STATISTICS: &[(&str, Statistic)] = &[
-    ("mean", Statistic::Mean),
-    ("average", Statistic::Mean),
-    ("avg", Statistic::Mean),
-    ("median", Statistic::Mean),
-    ("sd", Statistic::Deviation),
-    ("std", Statistic::Deviation),
-    ("stddev", Statistic::Deviation),
-    ("stdev", Statistic::Deviation),
-    ("std dev", Statistic::Deviation),
-    ("standard deviation", Statistic::Deviation),
-    ("deviation", Statistic::Deviation),
-    ("min", Statistic::Other),
-    ("minimum", Statistic::Other),
-    ("max", Statistic::Other),
-    ("maximum", Statistic::Other),
-    ("best", Statistic::Other),
-    ("worst", Statistic::Other),
-    ("total", Statistic::Other),
-    ("", Statistic::Other),
+/// Words of the column `trial` that are no number, whatever their case.
+pub(crate) const STATISTICS: &Words<Statistic> = &[
+    (Statistic::Mean, "mean average avg median"),
+    (Statistic::Deviation, "sd std stddev stdev deviation"),
+    (Statistic::Other, "min max best worst total"),
 ];
 
-/// Words of the column `si_unit`; case counts in none but `B/s`, which is not `b/s`.
-pub(crate) const BASES: &[(&str, Base)] = &[
-    ("bytes/s", Base::Bytes),
-    ("byte/s", Base::Bytes),
-    ("B/s", Base::Bytes),
-    ("bits/s", Base::Bits),
-    ("bit/s", Base::Bits),
-    ("ops/s", Base::Operations),
-    ("op/s", Base::Operations),
-    ("packets/s", Base::Operations),
-    ("flop/s", Base::Operations),
-    ("seconds", Base::Seconds),
-    ("second", Base::Seconds),
-    ("sec", Base::Seconds),
-    ("s", Base::Seconds),
+/// What units count, also in the plural. Case counts in `B` and `b` alone.
+pub(crate) const UNITS: &Words<Base> = &[
+    (Base::Seconds, "s sec second"),
+    (Base::Cycles, "cycle clock"),
+    (
+        Base::Operations,
+        "op iop flop operation io ips event ups access lookup iteration block batch",
+    ),
+    (Base::Packets, "packet pps frame datagram"),
+    (Base::Requests, "request req rps tps qps transaction queries message connection call"),
+    (Base::Bytes, "B byte"),
+    (Base::Bits, "bit b"),
 ];
 
-/// What a word of a list means, whatever its case.
-pub(crate) fn meaning<T: Copy>(list: &[(&str, T)], word: &str) -> Option<T> {
-    list.iter().find(|(known, _)| known.eq_ignore_ascii_case(word)).map(|(_, meaning)| *meaning)
+/// How units of a metric are usually written, without their prefix: what is suggested.
+pub(crate) const USUAL: &Words<Metric> = &[
+    (Metric::Throughput, "B/s Bps Bytes/sec bit/s bits/sec bps iB/s"),
+    (Metric::Rate, "IOPS ops/s OPS FLOPS FLOP/s pps tps"),
+    (Metric::Latency, "s sec"),
+];
+
+/// Every word with its meaning.
+pub(crate) fn all<T: Copy>(table: &Words<T>) -> impl Iterator<Item = (T, &'static str)> {
+    table.iter().flat_map(|(meaning, words)| words.split(' ').map(|word| (*meaning, word)))
 }
 
-/// The meaning of a `si_unit`.
-pub(crate) fn base(word: &str) -> Option<Base> {
-    meaning(BASES, word).filter(|_| word != "b/s")
+/// The words of one meaning, the usual first.
+pub(crate) fn of<T: Copy + PartialEq>(
+    table: &Words<T>,
+    wanted: T,
+) -> impl Iterator<Item = &'static str> {
+    all(table).filter(move |(meaning, _)| *meaning == wanted).map(|(_, word)| word)
 }
 
-/// The statistic of a cell of the column `trial`: a word, a number, or a percentile such as `p99.9`.
+/// What a word means, whatever its case and spaces.
+pub(crate) fn meaning<T: Copy>(table: &Words<T>, word: &str) -> Option<T> {
+    let word = word.replace(' ', "");
+    all(table).find(|(_, known)| known.eq_ignore_ascii_case(&word)).map(|(meaning, _)| meaning)
+}
+
+/// The statistic of a cell of the column `trial`: a word, a number, nothing, or a percentile such
+/// as `p99.9`.
 pub(crate) fn statistic(text: &str) -> Option<Statistic> {
-    let percentile = || {
-        let number = text.strip_prefix(['p', 'P'])?.parse::<f64>().ok()?;
-        (0.0..=100.0).contains(&number).then_some(Statistic::Other)
-    };
+    let percentile = || text.strip_prefix(['p', 'P'])?.parse::<f64>().ok();
+    let other = || text.is_empty() || percentile().is_some_and(|p| (0.0..=100.0).contains(&p));
     meaning(STATISTICS, text)
         .or_else(|| text.parse().ok().map(Statistic::Trial))
-        .or_else(percentile)
+        .or_else(|| other().then_some(Statistic::Other))
 }
 
 /// The end of a message about an unknown word: the nearest known one, else where all are.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    did_you_mean(word, known.into_iter().filter(|known| !known.is_empty()))
+    did_you_mean(word, known)
         .unwrap_or_else(|| "'proofmark explain audit' lists the known ones".to_owned())
 }
 

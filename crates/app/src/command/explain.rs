@@ -82,19 +82,21 @@ fn here(profile: &str) -> Result<(usize, String), Usage> {
     Ok((plan.points.len(), takes(&plan)))
 }
 
-/// The words that a table of published figures and its machine's file may hold, and both by example.
+/// A table of published figures and its machine's file by example, then the words that they may hold.
 fn explain_audit() -> String {
-    let guide = proofmark_audit::guide();
-    let lines = guide.lines().map(|line| match line.starts_with(' ') {
-        true => wrap(line, width(), "      "),
-        false => paragraph(line),
-    });
-    let mut text: String =
-        lines.map(|line| if line.is_empty() { "\n".to_owned() } else { line }).collect();
+    let mut text = "audit: how published figures are checked\n".to_owned();
     for (name, example) in proofmark_audit::EXAMPLE {
         text += &format!("\nExample: {name}\n\n{example}");
     }
-    text + "\nproofmark audit figures.csv --machine machines.toml\n"
+    text += "\nproofmark audit figures.csv --machine machines.toml\n\n";
+    for line in proofmark_audit::guide().lines() {
+        text += &match line.starts_with(' ') {
+            _ if line.is_empty() => "\n".to_owned(),
+            true => wrap(line, width(), "      "),
+            false => paragraph(line),
+        };
+    }
+    text
 }
 
 fn explain((id, title, about): (&str, &str, &str)) -> String {

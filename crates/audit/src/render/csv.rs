@@ -11,8 +11,9 @@ const OWN: [&str; 4] = ["verdict", "reason", "reasons", "message"];
 /// The text.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
     let mut out = csv::Writer::from_writer(Vec::new());
-    let columns = COLUMNS.iter().filter(|column| **column != "si_unit");
-    out.write_record(["line"].iter().chain(columns).chain(&OWN))?;
+    let columns = COLUMNS.iter().map(|column| column.name);
+    let columns = columns.filter(|name| !["si_unit", "note"].contains(name));
+    out.write_record(["line"].into_iter().chain(columns).chain(OWN))?;
     let number = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
     for (f, j) in sheet.figures().iter().zip(judged) {
         let reason = j.reason();

@@ -24,8 +24,9 @@ pub(super) const RULE: Rule = Rule {
             rate above CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no \
             processor reaches 10 GHz.",
     advice: "Derive the ceiling from cores, operations per cycle and the clock under that load (for \
-             memory from transfers per second, which DDR already counts twice). Then measure again.",
-    needs: "of floating-point rates claimed_peak_gflops, or CPUs and a clock; of memory claimed_memory_bytes_per_s",
+             memory from transfers per second, which DDR already counts twice). Then measure again, \
+             with data larger than all caches.",
+    needs: "claimed_peak_gflops, or CPUs and a clock; claimed_memory_bytes_per_s",
     covers,
     examine,
 };

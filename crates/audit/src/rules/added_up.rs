@@ -3,6 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
+use crate::series::Key;
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
@@ -28,7 +29,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Memory, Metric::Throughput))?;
     let mut sum = 0.0;
     for workload in WORKLOADS {
-        sum += sheet.summary(figure, workload)?.level()?;
+        let key = Key { work: workload.to_owned(), ..Key::from_figure(figure) };
+        sum += sheet.summary(figure, &key)?.level()?;
     }
     let converted = power_of_1024(rate / sum);
     ((rate / sum - 1.0).abs() <= PRINTED || converted.is_some()).then(|| {

@@ -10,8 +10,9 @@ pub(super) const RULE: Rule = Rule {
     title: "copied column",
     about: "Two points whose trials are equal one by one (at least three different numbers) cannot \
             both have been measured. Nor can the means, or the deviations, of two operations of a \
-            tool that are equal at each block and number of threads. Fewer can agree by chance if \
-            the timer is coarse.",
+            tool that are equal at each block and number of threads. Numbers \
+            of so few digits that fewer than 1000 columns can be written in their range may agree \
+            by chance, as those of a full link do.",
     advice: "Look up both in the raw data; at least one of the two was not measured.",
     needs: "two columns with three different numbers or more",
     covers: super::nothing,
@@ -42,6 +43,9 @@ mod tests {
             ([1.5, 2.5, 3.5], [1.5, 2.5, 3.6], false),
             ([1.5, 2.5, 3.5], [2.5, 1.5, 3.5], false),
             ([1.5, 2.5, 2.5], [1.5, 2.5, 2.5], false),
+            // A link that is full.
+            ([941.0, 940.0, 942.0], [941.0, 940.0, 942.0], false),
+            ([941.3, 940.2, 942.7], [941.3, 940.2, 942.7], true),
         ] {
             let column = |operation: &str, values: [f64; 3]| {
                 [(1, values[0]), (2, values[1]), (3, values[2])]

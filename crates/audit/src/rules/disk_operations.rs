@@ -3,6 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::{Covers, Rule};
+use crate::figure::Order;
 use crate::{Figure, Metric, Sheet};
 
 /// A provider counts over a second or more and lets a little more through.
@@ -48,7 +49,7 @@ fn operations(figure: &Figure) -> Option<f64> {
     let level = figure.level().filter(|_| figure.subsystem == Subsystem::Disk)?;
     let moves = ["read", "write", "rw"].iter().any(|word| figure.operation.contains(word));
     match figure.metric {
-        Metric::Rate if moves && !figure.operation.contains("seq") => Some(level),
+        Metric::Rate if moves && figure.order != Order::Sequential => Some(level),
         Metric::Throughput if moves && figure.is_random() => Some(level / figure.block? as f64),
         _ => None,
     }
@@ -72,6 +73,9 @@ mod tests {
             // The order may be sequential, and then many are one.
             ("disk read rate 2600 block=4096", SUSPECT),
             ("disk seq_read rate 90000 block=4096", None),
+            // By fio's manual its read is sequential.
+            ("disk read rate 90000 block=4096 tool=fio", None),
+            ("disk read-rnd4k rate 90000 block=4096", INVALID),
             ("disk read throughput 9e8 block=4096", None),
             // No reads and writes of a device, or no rate.
             ("disk stat rate 90000", None),

@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
             printed digits. One outside, by more than 0.5 %, is suspect: it or a trial was \
             misprinted, or it was computed from other trials.",
     advice: "Compute it again from all trials, and print those.",
-    needs: "a mean and all its trials, two or more, numbered from 0 or 1",
+    needs: "a mean and all its trials, numbered from 0 or 1",
     covers: super::nothing,
     examine,
 };

@@ -24,7 +24,10 @@ pub(super) const RULE: Rule = Rule {
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.size().filter(|_| figure.metric == Metric::Throughput)?;
     let others = sheet.same_number(figure).take(MOST).filter(|other| other.unit != figure.unit);
-    let mut ratios = others.filter_map(|other| Some((other, rate / other.size()?)));
+    let ratios = others.filter_map(|other| Some((other, rate / other.size()?)));
+    // What is within the printed digits may be a power of 1.024 as well.
+    let digits = |other: &Figure| figure.rounding() + other.rounding();
+    let mut ratios = ratios.filter(|(other, ratio)| (ratio - 1.0).abs() > digits(other));
     let (other, power) = ratios.find_map(|(other, ratio)| Some((other, power_of_1024(ratio)?)))?;
     let message = format!(
         "it is 1.024^{power} of the same figure in {} (line {})",
@@ -47,6 +50,8 @@ mod tests {
             ("memory triad throughput 7.178e9 printed=7.178 unit=GB/s", true),
             ("memory triad throughput 7.009e9 printed=7.009 unit=GB/s", true),
             ("memory triad throughput 7.35e9 printed=7.35 unit=GB/s", false),
+            // Rounded.
+            ("memory triad throughput 7.2e9 printed=7 unit=GB/s", false),
             // Another run, in the same unit.
             ("memory triad throughput 7.178e9 printed=7178 unit=MB/s", false),
             ("memory triad throughput 7.2e9 printed=7.2 unit=GB/s", false),

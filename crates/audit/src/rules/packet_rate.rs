@@ -24,8 +24,7 @@ pub(super) const RULE: Rule = Rule {
             datagrams by its block: each is a packet or more.",
     advice: "Count packets at the receiver's interface. A sender counts what it queued, and \
              within one machine no frame is sent.",
-    needs: "packets per second, or a UDP throughput with its block; network_link_bits_per_s or \
-            network_limit_packets_per_s",
+    needs: "network_link_bits_per_s or network_limit_packets_per_s; packets or UDP",
     covers,
     examine,
 };

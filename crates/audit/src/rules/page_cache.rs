@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
             limit: that tool used the page cache.",
     advice: "The page cache served the data. Measure with direct I/O, or with far more data than \
              memory, and compare with the device's own counters.",
-    needs: "disk_link_bytes_per_s or disk_limit_bytes_per_s; of rates and latencies the block",
+    needs: "disk_link_bytes_per_s or disk_limit_bytes_per_s; mostly the block",
     covers,
     examine,
 };

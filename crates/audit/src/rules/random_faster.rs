@@ -3,6 +3,8 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::{Covers, Rule};
+use crate::figure::Order;
+use crate::series::Key;
 use crate::{Figure, Metric, Sheet};
 
 /// What chance and a device that scatters blocks over many chips may give random order.
@@ -43,24 +45,22 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     })
 }
 
-/// The same in sequential order: `rand_X` against `seq_X`, or `X` where the report says no order.
+/// The same in sequential order, or where the report says no order.
 fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
-    if !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
+    if !figure.is_random() || !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
         return None;
     }
-    let rest = ["rand_", "random_"].iter().find_map(|p| figure.operation.strip_prefix(p))?;
-    let all = |rest: &str| ["seq_", "sequential_", ""].map(|order| format!("{order}{rest}"));
-    let find = |names: &[String]| {
-        names.iter().find_map(|operation| sheet.partner(figure, operation, figure.metric))
+    let keys = |work: &str| {
+        let key = |order| Key { order, work: work.to_owned(), ..Key::from_figure(figure) };
+        [Order::Sequential, Order::Unsaid].map(key)
     };
-    if rest != "write" {
-        return find(&all(rest));
-    }
+    let rewrites = ["rewrite", "re_write", "overwrite"].map(keys).concat();
     // What creates a file allocates its blocks, too: a rewrite is what can be compared.
-    let rewrites = [all("rewrite"), all("re_write"), all("overwrite")].concat();
-    let creates = figure.tool.to_ascii_lowercase().contains("iozone")
-        || rewrites.iter().any(|operation| sheet.has_operation(figure, operation));
-    find(&if creates { rewrites } else { all(rest).to_vec() })
+    let creates = figure.work == "write"
+        && (figure.tool.to_ascii_lowercase().contains("iozone")
+            || rewrites.iter().any(|key| sheet.has(key)));
+    let keys = if creates { rewrites } else { keys(&figure.work).to_vec() };
+    keys.iter().find_map(|key| sheet.partner(figure, key))
 }
 
 #[cfg(test)]
@@ -74,6 +74,8 @@ mod tests {
             ("memory seq_read throughput 10", "memory rand_read throughput 13", true),
             ("memory seq_read throughput 10", "memory rand_read throughput 12", false),
             ("memory write throughput 10", "memory rand_write throughput 13", true),
+            ("disk read rate 10 tool=fio", "disk randread rate 13 tool=fio", true),
+            ("disk SeqRead rate 10", "disk read-random rate 13", true),
             ("memory seq_write throughput 10", "memory rand_read throughput 13", false),
             ("network seq_read throughput 10", "network rand_read throughput 13", false),
             ("memory seq_read latency 13", "memory rand_read latency 10", true),

@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
             the numbers do not say which. Of a network only packets are compared, and their \
             headers (98 B at most) may count.",
     advice: "Look up the block size, the bytes and the operations in the tool's own output.",
-    needs: "a rate and a throughput of the same tool, operation, block, threads and trial",
+    needs: "rate and throughput of the same operation, block, threads and trial",
     covers: super::nothing,
     examine,
 };
@@ -34,7 +34,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         Metric::Latency | Metric::Other => return None,
     };
     let level = figure.level()?;
-    let partner = sheet.partner(figure, &figure.operation, other)?;
+    let partner = sheet.partner_in(figure, other)?;
     let (rate, throughput) = match other {
         Metric::Rate => (partner.level()?, level),
         _ => (level, partner.level()?),

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
             unless their parts fit a nearer cache or they keep CPUs awake.",
     advice: "Name it reciprocal throughput. Measure latency as the time of one operation that waits \
              for the previous one, with a histogram.",
-    needs: "latencies and throughputs of the same tool, operation, block, threads and trial, of three points or more; or latencies by threads",
+    needs: "latency and throughput of three points; or latencies by threads",
     covers: super::nothing,
     examine,
 };

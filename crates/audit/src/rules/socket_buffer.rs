@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
             machine. Tools whose rate the receiver counts (iperf3, nuttcp) are not judged: both \
             copies are in it, and on a loopback two CPUs share them.",
     advice: "Send for at least 10 s, and take the rate from the receiver's count.",
-    needs: "a copy bandwidth of memory with one thread; network_link_bits_per_s",
+    needs: "memory copy of one thread; network_link_bits_per_s",
     covers: super::nothing,
     examine,
 };

@@ -23,7 +23,8 @@ pub(super) const RULE: Rule = Rule {
             core, and the verdict is suspect. A rate more than 10 % above linear is also suspect; \
             it is invalid only if a ceiling of the machine confirms it, since smaller parts can \
             fit each CPU's own cache. Disks count only above their link's rate, since a queue can \
-            speed up a real disk. Networks do not count.",
+            speed up a real disk. Networks do not count, nor do rates of requests, transactions, \
+            queries, messages and calls, whose threads may wait.",
     advice: "Divide all the work by the wall time from the first thread's start to the last thread's \
              end. Do not add rates or use CPU time.",
     needs: "rates at two numbers of threads or more; cpus, vcpus or cores",
@@ -32,8 +33,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    let of_cpus = matches!(figure.metric, Metric::Rate | Metric::Throughput)
-        && figure.subsystem.pace() != Pace::Device;
+    let of_cpus = is_work(figure) && figure.subsystem.pace() != Pace::Device;
     match figure.level().zip(figure.threads).filter(|_| of_cpus) {
         None => Covers::Nothing,
         Some(_) if sheet.series(figure).levels().nth(1).is_none() => Covers::Nothing,
@@ -57,6 +57,11 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     Some(finding.with("growth", growth.growth).with("possible", growth.possible))
 }
 
+/// A rate, but of requests: threads that wait for others may be more than the CPUs.
+fn is_work(figure: &Figure) -> bool {
+    matches!(figure.metric, Metric::Rate | Metric::Throughput) && !figure.requests
+}
+
 struct Growth {
     severity: Severity,
     message: String,
@@ -66,7 +71,7 @@ struct Growth {
 
 /// What a finding weighs at most; `None` where more than CPUs and memory can have made the figure.
 fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
-    if !matches!(figure.metric, Metric::Rate | Metric::Throughput) {
+    if !is_work(figure) {
         return None;
     }
     if figure.subsystem == Subsystem::Disk {
@@ -172,6 +177,15 @@ mod tests {
             assert_eq!(found, expected, "{facts}: {rates:?}");
         }
         assert_eq!(severities(&RULE, MACHINE, &rows("memory", &grows))[1], INVALID);
+    }
+
+    #[test]
+    fn threads_that_wait_may_be_more_than_the_cpus() {
+        let rates = ["cpu http rate 1e4 threads=8", "cpu http rate 4e4 threads=64"];
+        for (unit, multiplied) in [("ops/s", true), ("req/s", false), ("kTPS", false)] {
+            let rows = rates.map(|row| format!("{row} unit={unit} printed=1"));
+            assert_eq!(flagged(&RULE, "cpus = 8", &rows), [multiplied; 2], "{unit}");
+        }
     }
 
     #[test]

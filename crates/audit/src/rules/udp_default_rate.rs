@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::Rule;
-use crate::units::{Base, Written};
+use crate::units::Base;
 use crate::{Figure, Metric, Sheet};
 
 /// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; rounded to three digits as it prints.
@@ -37,13 +37,14 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
 
 /// Whether the default rate would be printed as this number, with one meaning of its prefix.
 fn is_default_in_bytes(figure: &Figure) -> bool {
-    let Written::Of(Base::Bytes, _) = &figure.written else { return false };
-    let factors = figure.written.factors(Base::Bits);
+    let Some(unit) = figure.written.as_ref().filter(|unit| unit.base == Base::Bytes) else {
+        return false;
+    };
     let near = |rate: f64| {
         IN_BYTES.iter().any(|default| (default / rate - 1.0).abs() <= figure.rounding() * 1.001)
     };
-    figure.rounding() <= COARSEST
-        && factors.is_some_and(|all| all.iter().any(|f| near(figure.value * f)))
+    let factors = unit.factors(Base::Bits).unwrap_or_default();
+    figure.rounding() <= COARSEST && factors.iter().any(|factor| near(figure.value * factor))
 }
 
 #[cfg(test)]

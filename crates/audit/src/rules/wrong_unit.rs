@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity};
 
 use super::Rule;
-use crate::units::{Written, power_of_1024};
+use crate::units::{Base, power_of_1024};
 use crate::{Figure, Metric, Sheet};
 
 /// Numbers in base units are often rounded to three digits.
@@ -15,13 +15,14 @@ pub(super) const RULE: Rule = Rule {
     about: "The printed number times its unit must equal the number in base units, with a factor \
             of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
     advice: "Check which unit was meant: bits or bytes, 1000 or 1024.",
-    needs: "value, unit_as_written, value_si and si_unit",
+    needs: "value, unit_as_written, value_si",
     covers: super::nothing,
     examine,
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
-    if figure.metric == Metric::Latency && figure.written == Written::TimePerByte {
+    let unit = figure.written.as_ref()?;
+    if figure.metric == Metric::Latency && unit.base == Base::TimePerByte {
         return Some(Finding::new(
             RULE.id,
             Severity::Invalid,
@@ -30,7 +31,7 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
         ));
     }
     let si = figure.si?;
-    let factors = figure.written.factors(figure.base?)?;
+    let factors = unit.factors(figure.base?)?;
     let fits = |f: &f64| (figure.value * f - si).abs() <= PRINTED * si.abs();
     (!factors.iter().any(fits)).then(|| {
         let mixed = factors.iter().find_map(|f| power_of_1024(figure.value * f / si));
