@@ -100,8 +100,14 @@ macro_rules! loops {
                             (Update::Subtract, GROUP) => {
                                 tile::multiply::<$vector, $rows, { $groups * PER }, true>(t, next_a, Update::Subtract);
                             }
-                            (update, _) => {
-                                tile::multiply::<$vector, $rows, { $groups * PER }, false>(t, next_a, update);
+                            (Update::Set, _) => {
+                                tile::multiply::<$vector, $rows, { $groups * PER }, false>(t, next_a, Update::Set);
+                            }
+                            (Update::Add, _) => {
+                                tile::multiply::<$vector, $rows, { $groups * PER }, false>(t, next_a, Update::Add);
+                            }
+                            (Update::Subtract, _) => {
+                                tile::multiply::<$vector, $rows, { $groups * PER }, false>(t, next_a, Update::Subtract);
                             }
                         }
                     }
