@@ -238,8 +238,8 @@ pub struct ImportArgs {
 #[command(after_help = "\
 'proofmark explain audit' has the words of both files, and an example.")]
 pub struct AuditArgs {
-    /// The figures as CSV: subsystem, tool, operation, metric, block_size_bytes, threads, trial,
-    /// value, unit_as_written, value_si, si_unit
+    /// The figures as CSV: subsystem, tool, operation, metric, value, unit_as_written; and, where
+    /// known, block_size_bytes, threads, trial, value_si, si_unit, note
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
     /// The machines they were measured on, as TOML, one table per machine

@@ -29,7 +29,7 @@ pub use facts::{choose, read_machines};
 pub use figure::{Figure, Metric, Statistic};
 pub use guide::{EXAMPLE, guide};
 pub use machine::Machine;
-pub use rules::{Covers, Rule};
+pub use rules::{Look, Outcome, Rule};
 pub use sheet::Sheet;
 pub use table::read_figures;
 
@@ -82,17 +82,16 @@ pub fn audit(sheet: &Sheet) -> Vec<Judged> {
 }
 
 fn judge(sheet: &Sheet, figure: &Figure) -> Judged {
-    let found = rules::ALL.iter().filter_map(|rule| (rule.examine)(sheet, figure));
-    let findings: Vec<Finding> = found.collect();
-    let (mut checked, mut missing) = (!findings.is_empty(), Vec::new());
+    let (mut findings, mut missing, mut passed) = (Vec::new(), Vec::new(), false);
     for rule in rules::ALL {
-        match (rule.covers)(sheet, figure) {
-            Covers::Nothing => {}
-            Covers::Figure => checked = true,
-            Covers::Missing(_) if findings.iter().any(|f| f.check == rule.id) => {}
-            Covers::Missing(what) => missing.push(Missing { rule: Some(rule.id), what }),
+        match rule.examine(sheet, figure) {
+            Some(Outcome::Found(finding)) => findings.push(finding),
+            Some(Outcome::Missing(what)) => missing.push(Missing { rule: Some(rule.id), what }),
+            Some(Outcome::Passed) => passed = true,
+            None => {}
         }
     }
+    let checked = passed || !findings.is_empty();
     if !checked && missing.is_empty() {
         let what = match (figure.metric, figure.si) {
             (Metric::Other, _) => "no rule reads this metric",

@@ -40,15 +40,29 @@ impl Key {
     }
 }
 
+/// The mean of numbers that were added.
+#[derive(Debug, Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64) {
+        self.sum += value;
+        self.count += 1.0;
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.sum / self.count)
+    }
+}
+
 /// The figures of one number of threads.
 #[derive(Debug, Default)]
 struct Cell {
-    means: Vec<f64>,
-    trials: Vec<f64>,
-}
-
-fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    means: Mean,
+    trials: Mean,
 }
 
 #[derive(Debug, Default)]
@@ -61,8 +75,8 @@ impl Series {
         let (Some(threads), Some(level)) = (figure.threads, figure.level()) else { return };
         let cell = self.cells.entry(threads).or_default();
         match figure.statistic {
-            Statistic::Mean => cell.means.push(level),
-            Statistic::Trial(_) => cell.trials.push(level),
+            Statistic::Mean => cell.means.add(level),
+            Statistic::Trial(_) => cell.trials.add(level),
             Statistic::Deviation | Statistic::Other => {}
         }
     }
@@ -70,7 +84,7 @@ impl Series {
     /// Threads and level in base units, by threads: the printed mean, else that of the trials.
     pub fn levels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.cells.iter().take(MOST_CELLS).filter_map(|(threads, cell)| {
-            let level = mean(&cell.means).or_else(|| mean(&cell.trials))?;
+            let level = cell.means.value().or_else(|| cell.trials.value())?;
             (level > 0.0).then_some((*threads as f64, level))
         })
     }

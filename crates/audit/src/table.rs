@@ -128,9 +128,7 @@ fn header(names: &csv::StringRecord) -> Result<[Option<usize>; COLUMNS.len()], S
             let near = did_you_mean(&name.to_ascii_lowercase(), COLUMNS.map(|column| column.name));
             let near = near.filter(|_| !name.is_empty()).unwrap_or_else(columns);
             let name = shown(name);
-            return Err(format!(
-                "column '{name}' is unknown; {near} (for text of your own use 'note')"
-            ));
+            return Err(format!("column '{name}' is unknown; {near} 'note' takes free text"));
         };
         if places[known].replace(place).is_some() {
             return Err(format!("column '{}' is there twice", COLUMNS[known].name));
@@ -148,7 +146,7 @@ fn columns() -> String {
         let columns = COLUMNS.iter().filter(|column| column.required == required);
         columns.map(|column| column.name).collect::<Vec<_>>().join(",")
     };
-    format!("the header must name {}, and may name {}", of(true), of(false))
+    format!("the header must name {}, and may name {}.", of(true), of(false))
 }
 
 #[cfg(test)]
@@ -245,7 +243,11 @@ mod tests {
     #[test]
     fn an_unknown_column_is_refused_with_the_nearest() {
         for (from, to, hint) in [
-            ("trial", "trail", "column 'trail' is unknown; did you mean 'trial'?"),
+            (
+                "trial",
+                "trail",
+                "column 'trail' is unknown; did you mean 'trial'? 'note' takes free text",
+            ),
             ("si_unit", "SI unit", "column 'SI unit' is unknown; did you mean 'si_unit'?"),
             ("tool", "note,tool,tools", "column 'tools' is unknown; did you mean 'tool'?"),
             (

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use crate::{Figure, Machine, Rule, Sheet, choose, read_figures, read_machines};
+use crate::{Figure, Machine, Outcome, Rule, Sheet, choose, read_figures, read_machines};
 
 /// Two CPUs at 2 GHz with a disk behind SATA.
 pub(crate) const MACHINE: &str = "vcpus = 2\nclock_hz_nominal = 2_000_000_000\n\
@@ -57,7 +57,11 @@ pub(crate) fn findings<R: AsRef<str>>(
 ) -> Vec<Option<Finding>> {
     let rows: String = rows.iter().map(|text| row(text.as_ref())).collect();
     let sheet = Sheet::new(machine(facts), figures(&rows));
-    sheet.figures().iter().map(|figure| (rule.examine)(&sheet, figure)).collect()
+    let found = |figure| match rule.examine(&sheet, figure) {
+        Some(Outcome::Found(finding)) => Some(finding),
+        _ => None,
+    };
+    sheet.figures().iter().map(found).collect()
 }
 
 /// How bad a rule finds each row.

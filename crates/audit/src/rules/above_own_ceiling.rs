@@ -1,8 +1,8 @@
 //! `above_own_ceiling`: a rate above the theoretical value that the same report gives.
 
-use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::machine::NO_CLOCK;
 use crate::{Figure, Machine, Metric, Sheet};
 
@@ -27,31 +27,27 @@ pub(super) const RULE: Rule = Rule {
              memory from transfers per second, which DDR already counts twice). Then measure again, \
              with data larger than all caches.",
     needs: "claimed_peak_gflops, or CPUs and a clock; claimed_memory_bytes_per_s",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    let rate = matches!(figure.metric, Metric::Rate | Metric::Throughput);
-    match (figure.subsystem, ceilings(sheet.machine(), figure)) {
-        _ if figure.level().is_none() || !rate => Covers::Nothing,
-        (_, [_, Some(_)]) => Covers::Figure,
-        (Subsystem::Cpu, _) if is_floating_point(figure) => Covers::Missing(
-            "no claimed_peak_gflops, and no cpus with clock_hz_nominal, are declared",
-        ),
-        (Subsystem::Memory, _) if figure.metric == Metric::Throughput => {
-            Covers::Missing("no claimed_memory_bytes_per_s is declared")
-        }
-        _ => Covers::Nothing,
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let rate = figure.level()?;
-    let (ceiling, unit, severity, whose) = lower_ceiling(sheet.machine(), figure)?;
-    let [shown, most] = [rate, ceiling].map(|value| format_quantity(value, unit));
-    let message = format!("{shown} is {:.0} % of {whose}, {most}", 100.0 * rate / ceiling);
-    Some(RULE.finding(severity, message).with("ceiling", ceiling).with("rate", rate))
+    let found = lower_ceiling(sheet.machine(), figure).map(|(ceiling, unit, severity, whose)| {
+        let [shown, most] = [rate, ceiling].map(|value| format_quantity(value, unit));
+        let message = format!("{shown} is {:.0} % of {whose}, {most}", 100.0 * rate / ceiling);
+        RULE.finding(severity, message).with("ceiling", ceiling).with("rate", rate)
+    });
+    let missing = match (figure.subsystem, figure.metric) {
+        _ if ceilings(sheet.machine(), figure)[1].is_some() => None,
+        (Subsystem::Cpu, Metric::Rate | Metric::Throughput) if is_floating_point(figure) => {
+            Some("no claimed_peak_gflops, and no cpus with clock_hz_nominal, are declared")
+        }
+        (Subsystem::Memory, Metric::Throughput) => {
+            Some("no claimed_memory_bytes_per_s is declared")
+        }
+        _ => return None,
+    };
+    Some(Outcome::new(found, missing))
 }
 
 type Ceiling = (f64, Unit, Severity, &'static str);

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::series::Key;
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
@@ -21,8 +21,7 @@ pub(super) const RULE: Rule = Rule {
             1024 in place of 1000, or the other way.",
     advice: "Print each by itself, and use triad for the machine.",
     needs: "copy, scale, add and triad of the same tool",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

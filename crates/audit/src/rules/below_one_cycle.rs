@@ -1,8 +1,8 @@
 //! `below_one_cycle`: an operation faster than one tick of the processor.
 
-use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::machine::NO_CLOCK;
 use crate::{Figure, Metric, Sheet};
 
@@ -18,34 +18,30 @@ pub(super) const RULE: Rule = Rule {
     advice: "Check the unit and the divisor. Time one operation that waits for the previous one, and \
              declare the clock.",
     needs: "a latency; clock_hz_nominal or clock_hz_running",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    let bound_by_a_clock = matches!(figure.subsystem, Subsystem::Cpu | Subsystem::Memory);
-    match figure.level().filter(|_| bound_by_a_clock && figure.metric == Metric::Latency) {
-        None => Covers::Nothing,
-        Some(_) if sheet.machine().clock().is_none() => {
-            Covers::Missing("no clock_hz_nominal or clock_hz_running is declared")
-        }
-        Some(_) => Covers::Figure,
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;
     let declared = sheet.machine().clock();
-    let (clock, severity, whose) = if latency < 1.0 / NO_CLOCK {
-        (declared.unwrap_or(NO_CLOCK), Severity::Invalid, "")
+    let below = if latency < 1.0 / NO_CLOCK {
+        Some((declared.unwrap_or(NO_CLOCK), Severity::Invalid, ""))
     } else {
-        let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock)?;
-        (clock, Severity::Suspect, "; valid only if a turbo clock exceeded the declared one")
+        let but = "; valid only if a turbo clock exceeded the declared one";
+        let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock);
+        clock.map(|clock| (clock, Severity::Suspect, but))
     };
-    let cycle = 1.0 / clock;
-    let (part, shown) = (latency / cycle, format_quantity(cycle, Unit::Second));
-    let message = format!("{latency:.3e} s is {part:.4} of a cycle of {shown}{whose}");
-    Some(RULE.finding(severity, message).with("cycle_s", cycle).with("latency_s", latency))
+    let found = below.map(|(clock, severity, but)| {
+        let cycle = 1.0 / clock;
+        let (part, shown) = (latency / cycle, format_quantity(cycle, Unit::Second));
+        let message = format!("{latency:.3e} s is {part:.4} of a cycle of {shown}{but}");
+        RULE.finding(severity, message).with("cycle_s", cycle).with("latency_s", latency)
+    });
+    if !matches!(figure.subsystem, Subsystem::Cpu | Subsystem::Memory) {
+        return found.map(Outcome::Found);
+    }
+    let what = "no clock_hz_nominal or clock_hz_running is declared";
+    Some(Outcome::new(found, declared.is_none().then_some(what)))
 }
 
 #[cfg(test)]

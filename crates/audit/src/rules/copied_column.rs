@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::{Figure, Sheet, Statistic};
 
 pub(super) const RULE: Rule = Rule {
@@ -15,8 +15,7 @@ pub(super) const RULE: Rule = Rule {
             by chance, as those of a full link do.",
     advice: "Look up both in the raw data; at least one of the two was not measured.",
     needs: "two columns with three different numbers or more",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

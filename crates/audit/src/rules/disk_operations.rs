@@ -1,8 +1,8 @@
 //! `disk_operations`: more operations a second than the disks or their provider allow.
 
-use proofmark_model::{Finding, Severity, Subsystem};
+use proofmark_model::{Severity, Subsystem};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::figure::Order;
 use crate::{Figure, Metric, Sheet};
 
@@ -20,28 +20,25 @@ pub(super) const RULE: Rule = Rule {
     advice: "Measure with direct I/O, for longer than a burst allowance lasts, or declare the limit \
              that held while it ran.",
     needs: "disk_limit_operations_per_s; of throughputs the block",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    match (operations(figure), sheet.machine().disk_limit_operations_per_s) {
-        (None, _) => Covers::Nothing,
-        (Some(_), None) => Covers::Missing("no disk_limit_operations_per_s is declared"),
-        (Some(_), Some(_)) => Covers::Figure,
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let limit = sheet.machine().disk_limit_operations_per_s?;
-    let rate = operations(figure).filter(|rate| *rate > limit * LET_THROUGH)?;
-    let (severity, but) = match figure.is_random() {
-        true => (Severity::Invalid, ""),
-        false => (Severity::Suspect, "; sequential operations can be merged"),
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
+    let rate = operations(figure)?;
+    let Some(limit) = sheet.machine().disk_limit_operations_per_s else {
+        return Some(Outcome::Missing("no disk_limit_operations_per_s is declared"));
     };
-    let message = format!("{rate:.0} operations per second, but the disk allows {limit:.0}{but}");
-    let finding = RULE.finding(severity, message);
-    Some(finding.with("operations_per_s", rate).with("limit_operations_per_s", limit))
+    let found = (rate > limit * LET_THROUGH).then(|| {
+        let (severity, but) = match figure.is_random() {
+            true => (Severity::Invalid, ""),
+            false => (Severity::Suspect, "; sequential operations can be merged"),
+        };
+        let message =
+            format!("{rate:.0} operations per second, but the disk allows {limit:.0}{but}");
+        let finding = RULE.finding(severity, message);
+        finding.with("operations_per_s", rate).with("limit_operations_per_s", limit)
+    });
+    Some(Outcome::new(found, None))
 }
 
 /// Reads and writes a second that the device does for a figure, if it does one for each.

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Pace, Severity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::{Figure, Metric, Sheet, Statistic};
 
 /// Printed deviations have two digits or more.
@@ -22,8 +22,7 @@ pub(super) const RULE: Rule = Rule {
             them 0.",
     advice: "Compute it again from all trials, in the unit of the mean.",
     needs: "a deviation and all its trials, or its mean",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -1,8 +1,8 @@
 //! `loopback`: a rate that no wire of the machine carries.
 
-use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
@@ -17,35 +17,27 @@ pub(super) const RULE: Rule = Rule {
     advice: "Both ends were on one machine, or no data was sent. Name the figure loopback, or measure \
              between two machines and check the interface counters.",
     needs: "network_link_bits_per_s; of rates and latencies the block",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let judged = figure.subsystem == Subsystem::Network && figure.metric != Metric::Other;
-    if !judged || figure.level().is_none() {
-        Covers::Nothing
-    } else if sheet.machine().network_link_bits_per_s.is_none() {
-        Covers::Missing("no network_link_bits_per_s is declared")
-    } else if flow(figure).is_none() {
-        Covers::Missing("block_size_bytes is empty, so the bits per second are unknown")
-    } else {
-        Covers::Figure
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let rate = flow(figure)?;
+    figure.level().filter(|_| judged)?;
     let limit = sheet.machine().network_limit(figure);
+    let declared = limit.severity == Severity::Invalid;
     // What is assumed of a link is of whole transfers.
-    if limit.severity != Severity::Invalid && figure.metric != Metric::Throughput {
-        return None;
-    }
-    let shown = |v| format_quantity(v, Unit::BitPerSecond);
-    (rate > limit.most).then(|| {
-        let message = format!("{}, but {} {}", shown(rate), limit.whose, shown(limit.most));
+    let rate = flow(figure).filter(|_| declared || figure.metric == Metric::Throughput);
+    let found = rate.filter(|rate| *rate > limit.most).map(|rate| {
+        let [shown, most] = [rate, limit.most].map(|v| format_quantity(v, Unit::BitPerSecond));
+        let message = format!("{shown}, but {} {most}", limit.whose);
         RULE.finding(limit.severity, message).with("limit_bit_per_s", limit.most)
-    })
+    });
+    let missing = match rate {
+        _ if !declared => Some("no network_link_bits_per_s is declared"),
+        None => Some("block_size_bytes is empty, so the bits per second are unknown"),
+        Some(_) => None,
+    };
+    Some(Outcome::new(found, missing))
 }
 
 /// Bits a second that the link must carry in one direction: of operations their blocks, of a

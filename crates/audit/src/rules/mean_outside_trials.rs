@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::units::power_of_1024;
 use crate::{Figure, Sheet, Statistic};
 
@@ -17,8 +17,7 @@ pub(super) const RULE: Rule = Rule {
             misprinted, or it was computed from other trials.",
     advice: "Compute it again from all trials, and print those.",
     needs: "a mean and all its trials, numbered from 0 or 1",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
@@ -17,8 +17,7 @@ pub(super) const RULE: Rule = Rule {
             1000. Which of the two is right the numbers do not say.",
     advice: "Convert both from the bytes and seconds measured: MB is 1000 x 1000 B, MiB 1024 x 1024.",
     needs: "the same throughput twice, in different units",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

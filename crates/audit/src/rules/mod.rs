@@ -39,29 +39,51 @@ pub struct Rule {
     pub advice: &'static str,
     /// What of the table and of the machine it needs.
     pub needs: &'static str,
-    /// Whether a figure without a finding was held against something.
-    pub covers: fn(&Sheet, &Figure) -> Covers,
-    /// Its finding about a figure of the sheet, if any.
-    pub examine: fn(&Sheet, &Figure) -> Option<Finding>,
+    /// How it looks at a figure.
+    pub look: Look,
 }
 
-/// What a rule could hold a figure against.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Covers {
-    /// Nothing: it is about other figures, or looks for one fault that tells nothing of the rest.
-    Nothing,
-    /// Nothing, because this is missing.
+/// Finds something, or nothing, about a figure of the sheet.
+type Examine<T> = fn(&Sheet, &Figure) -> Option<T>;
+
+/// How a rule looks at figures.
+#[derive(Debug, Clone, Copy)]
+pub enum Look {
+    /// For one fault, whose absence makes no figure right.
+    ForFault(Examine<Finding>),
+    /// At what the figure is held against: a limit, or what the report says elsewhere. `None`: the
+    /// rule is about other figures.
+    Against(Examine<Outcome>),
+}
+
+/// What a rule says of a figure that it is about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It is doubted.
+    Found(Finding),
+    /// It could not be held against anything, because this is not there.
     Missing(&'static str),
-    /// A limit, or what the same report says elsewhere: without a finding it passed.
-    Figure,
+    /// It was held against something, and agrees.
+    Passed,
 }
 
-/// Of rules that look for one fault, whose absence makes no figure right.
-fn nothing(_: &Sheet, _: &Figure) -> Covers {
-    Covers::Nothing
+impl Outcome {
+    /// What was found; else what is missing; else the figure passed.
+    fn new(found: Option<Finding>, missing: Option<&'static str>) -> Self {
+        let other = missing.map_or(Self::Passed, Self::Missing);
+        found.map_or(other, Self::Found)
+    }
 }
 
 impl Rule {
+    /// What it says of a figure of the sheet; `None`: nothing.
+    pub fn examine(&self, sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
+        match self.look {
+            Look::ForFault(examine) => examine(sheet, figure).map(Outcome::Found),
+            Look::Against(examine) => examine(sheet, figure),
+        }
+    }
+
     fn finding(&self, severity: Severity, message: impl Into<String>) -> Finding {
         Finding::new(self.id, severity, message, self.advice)
     }

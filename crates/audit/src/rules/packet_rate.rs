@@ -1,8 +1,8 @@
 //! `packet_rate`: more packets a second than a link has room for.
 
-use proofmark_model::{Finding, Severity, Subsystem};
+use proofmark_model::{Severity, Subsystem};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet};
 
@@ -25,26 +25,10 @@ pub(super) const RULE: Rule = Rule {
     advice: "Count packets at the receiver's interface. A sender counts what it queued, and \
              within one machine no frame is sent.",
     needs: "network_link_bits_per_s or network_limit_packets_per_s; packets or UDP",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    let machine = sheet.machine();
-    match packets(figure) {
-        None => Covers::Nothing,
-        Some(_) if machine.network_limit_packets_per_s.is_some() => Covers::Figure,
-        Some(_) if figure.metric == Metric::Throughput => {
-            Covers::Missing("no network_limit_packets_per_s is declared")
-        }
-        Some(_) if machine.network_link_bits_per_s.is_some() => Covers::Figure,
-        Some(_) => {
-            Covers::Missing("no network_link_bits_per_s or network_limit_packets_per_s is declared")
-        }
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let rate = packets(figure)?;
     let frame = figure.block.map_or(LEAST_FRAME, |b| (b as f64).max(LEAST_FRAME));
     let link = sheet.machine().network_limit(figure);
@@ -57,16 +41,25 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         severity: Severity::Invalid,
     });
     let allowed = allowed.filter(|limit| rate > limit.most * LET_THROUGH);
-    let limit = allowed.or(on_the_link)?;
-    let [shown, most] = [rate, limit.most].map(|n| format!("{:.4}", n / 1e6));
-    let frames = if allowed.is_some() {
-        String::new()
-    } else {
-        format!(" in frames of {frame:.0} B, which take {:.0} B", frame + AROUND)
+    let found = allowed.or(on_the_link).map(|limit| {
+        let [shown, most] = [rate, limit.most].map(|n| format!("{:.4}", n / 1e6));
+        let frames = match allowed {
+            Some(_) => String::new(),
+            None => format!(" in frames of {frame:.0} B, which take {:.0} B", frame + AROUND),
+        };
+        let message =
+            format!("{shown} million packets per second, but {} {most}{frames}", limit.whose);
+        let finding = RULE.finding(limit.severity, message);
+        finding.with("packets_per_s", rate).with("limit_packets_per_s", limit.most)
+    });
+    let machine = sheet.machine();
+    let missing = match figure.metric {
+        _ if machine.network_limit_packets_per_s.is_some() => None,
+        Metric::Throughput => Some("no network_limit_packets_per_s is declared"),
+        _ if machine.network_link_bits_per_s.is_some() => None,
+        _ => Some("no network_link_bits_per_s or network_limit_packets_per_s is declared"),
     };
-    let message = format!("{shown} million packets per second, but {} {most}{frames}", limit.whose);
-    let finding = RULE.finding(limit.severity, message);
-    Some(finding.with("packets_per_s", rate).with("limit_packets_per_s", limit.most))
+    Some(Outcome::new(found, missing))
 }
 
 /// Packets a second that the figure takes at least.

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
@@ -21,37 +21,31 @@ pub(super) const RULE: Rule = Rule {
     advice: "The page cache served the data. Measure with direct I/O, or with far more data than \
              memory, and compare with the device's own counters.",
     needs: "disk_link_bytes_per_s or disk_limit_bytes_per_s; mostly the block",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    let limit = sheet.machine().disk_limit(figure);
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let judged = figure.subsystem == Subsystem::Disk && figure.metric != Metric::Other;
-    if !judged || figure.level().is_none() {
-        Covers::Nothing
-    } else if figure.device_rate().is_none() {
-        Covers::Missing("block_size_bytes is empty, so the bytes per second are unknown")
-    } else if limit.severity == Severity::Invalid {
-        Covers::Figure
-    } else if figure.metric == Metric::Latency {
-        Covers::Missing("no disk_link_bytes_per_s is declared")
-    } else {
-        Covers::Missing("no disk_link_bytes_per_s or disk_limit_bytes_per_s is declared")
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let rate = figure.device_rate()?;
+    figure.level().filter(|_| judged)?;
+    let Some(rate) = figure.device_rate() else {
+        let what = "block_size_bytes is empty, so the bytes per second are unknown";
+        return Some(Outcome::Missing(what));
+    };
     let limit = sheet.machine().disk_limit(figure);
-    if rate <= limit.most {
-        return buffered(sheet, figure);
-    }
-    let shown = |v| format_quantity(v, Unit::BytePerSecond);
-    let message =
-        format!("{} from the disk, but {} {}", shown(rate), limit.whose, shown(limit.most));
-    let finding = RULE.finding(limit.severity, message);
-    Some(finding.with("device_bytes_per_s", rate).with("limit_bytes_per_s", limit.most))
+    let found = if rate > limit.most {
+        let [shown, most] = [rate, limit.most].map(|v| format_quantity(v, Unit::BytePerSecond));
+        let message = format!("{shown} from the disk, but {} {most}", limit.whose);
+        let finding = RULE.finding(limit.severity, message);
+        Some(finding.with("device_bytes_per_s", rate).with("limit_bytes_per_s", limit.most))
+    } else {
+        buffered(sheet, figure)
+    };
+    let missing = match figure.metric {
+        _ if limit.severity == Severity::Invalid => None,
+        Metric::Latency => Some("no disk_link_bytes_per_s is declared"),
+        _ => Some("no disk_link_bytes_per_s or disk_limit_bytes_per_s is declared"),
+    };
+    Some(Outcome::new(found, missing))
 }
 
 /// Fewer other figures prove nothing about a tool.

@@ -1,8 +1,8 @@
 //! `population_deviation`: the deviation of a population, printed for a sample.
 
-use proofmark_model::{Finding, Severity};
+use proofmark_model::Severity;
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::{Figure, Sheet, Statistic};
 
 /// Printed deviations have two digits or more.
@@ -20,40 +20,28 @@ pub(super) const RULE: Rule = Rule {
             two differ by more than the printed digits.",
     advice: "Divide by n - 1.",
     needs: "a deviation and all its trials, 2 to 20",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    match figure.statistic {
-        Statistic::Deviation if sheet.trials(figure).is_none() => {
-            Covers::Missing("not all trials of the deviation are in the table")
-        }
-        Statistic::Deviation => Covers::Figure,
-        _ => Covers::Nothing,
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     if figure.statistic != Statistic::Deviation {
         return None;
     }
-    let (deviation, trials) = sheet.trials(figure)?.beside(figure)?;
+    let Some(trials) = sheet.trials(figure) else {
+        return Some(Outcome::Missing("not all trials of the deviation are in the table"));
+    };
+    let (deviation, trials) = trials.beside(figure)?;
     let n = trials.count;
-    if !(2.0..=20.0).contains(&n) {
-        return None;
-    }
     let (sample, population) = trials.deviations();
-    if sample <= trials.mean * ROUNDING {
-        return None;
-    }
-    ((deviation / population - 1.0).abs() <= PRINTED).then(|| {
+    let judged = (2.0..=20.0).contains(&n) && sample > trials.mean * ROUNDING;
+    let found = (judged && (deviation / population - 1.0).abs() <= PRINTED).then(|| {
         let message = format!(
             "the deviation divides by {n:.0} instead of {:.0}; the sample deviation is {sample:.4}",
             n - 1.0
         );
         RULE.finding(Severity::Note, message).with("sample_deviation", sample)
-    })
+    });
+    Some(Outcome::new(found, None))
 }
 
 #[cfg(test)]

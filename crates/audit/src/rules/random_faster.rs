@@ -1,8 +1,8 @@
 //! `random_faster`: random order came out faster than sequential order.
 
-use proofmark_model::{Finding, Severity, Subsystem};
+use proofmark_model::{Severity, Subsystem};
 
-use super::{Covers, Rule};
+use super::{Look, Outcome, Rule};
 use crate::figure::Order;
 use crate::series::Key;
 use crate::{Figure, Metric, Sheet};
@@ -20,29 +20,21 @@ pub(super) const RULE: Rule = Rule {
             in IOzone always: its write creates the file.",
     advice: "Touch the memory first, drop caches between the passes, and alternate the two.",
     needs: "the same operation in random and in sequential order",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    match figure.level().and(partner(sheet, figure)) {
-        Some(_) => Covers::Figure,
-        None => Covers::Nothing,
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
-    let random = figure.level().filter(|r| *r > 0.0)?;
-    let sequential = partner(sheet, figure)?.level().filter(|r| *r > 0.0)?;
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
+    let (random, sequential) = (figure.level()?, partner(sheet, figure)?.level()?);
     let ahead = match figure.metric {
         Metric::Rate | Metric::Throughput => random / sequential,
         Metric::Latency => sequential / random,
         Metric::Other => return None,
     };
-    (ahead > AHEAD).then(|| {
+    let found = (ahead > AHEAD && random > 0.0 && sequential > 0.0).then(|| {
         let message = format!("{ahead:.2} times as fast as the same operation in sequential order");
         RULE.finding(Severity::Suspect, message).with("ahead", ahead)
-    })
+    });
+    Some(Outcome::new(found, None))
 }
 
 /// The same in sequential order, or where the report says no order.

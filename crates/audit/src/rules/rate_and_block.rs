@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
@@ -23,8 +23,7 @@ pub(super) const RULE: Rule = Rule {
             headers (98 B at most) may count.",
     advice: "Look up the block size, the bytes and the operations in the tool's own output.",
     needs: "rate and throughput of the same operation, block, threads and trial",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
@@ -19,8 +19,7 @@ pub(super) const RULE: Rule = Rule {
     advice: "Name it reciprocal throughput. Measure latency as the time of one operation that waits \
              for the previous one, with a histogram.",
     needs: "latency and throughput of three points; or latencies by threads",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::{Figure, Metric, Sheet};
 
 /// Tools that print what the receiver counted, by their manuals.
@@ -20,8 +20,7 @@ pub(super) const RULE: Rule = Rule {
             copies are in it, and on a loopback two CPUs share them.",
     advice: "Send for at least 10 s, and take the rate from the receiver's count.",
     needs: "memory copy of one thread; network_link_bits_per_s",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -1,8 +1,8 @@
 //! `thread_multiplied`: a rate that grows with threads where no CPU is left to do it.
 
-use proofmark_model::{Finding, Pace, Severity, Subsystem};
+use proofmark_model::{Pace, Severity, Subsystem};
 
-use super::{Covers, Rule, above_own_ceiling};
+use super::{Look, Outcome, Rule, above_own_ceiling};
 use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet, severity};
 
@@ -28,33 +28,28 @@ pub(super) const RULE: Rule = Rule {
     advice: "Divide all the work by the wall time from the first thread's start to the last thread's \
              end. Do not add rates or use CPU time.",
     needs: "rates at two numbers of threads or more; cpus, vcpus or cores",
-    covers,
-    examine,
+    look: Look::Against(examine),
 };
 
-fn covers(sheet: &Sheet, figure: &Figure) -> Covers {
-    let of_cpus = is_work(figure) && figure.subsystem.pace() != Pace::Device;
-    match figure.level().zip(figure.threads).filter(|_| of_cpus) {
-        None => Covers::Nothing,
-        Some(_) if sheet.series(figure).levels().nth(1).is_none() => Covers::Nothing,
-        Some(_) if sheet.machine().logical_cpus().is_none() => {
-            Covers::Missing("no cpus, vcpus or cores are declared")
-        }
-        Some(_) => Covers::Figure,
-    }
-}
-
-fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
+fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     figure.level()?;
-    let threads = figure.threads.filter(|t| *t > 1)? as f64;
-    let heaviest = bound_by_cpus(sheet, figure)?;
+    let threads = figure.threads? as f64;
     let levels: Vec<(f64, f64)> = sheet.series(figure).levels().collect();
     let cpus = sheet.machine().logical_cpus();
-    let growth = cpus
-        .and_then(|cpus| beyond(&levels, cpus))
-        .or_else(|| above_linear(&levels, threads, above_linear_weighs(sheet, figure)))?;
-    let finding = RULE.finding(growth.severity.min(heaviest), growth.message);
-    Some(finding.with("growth", growth.growth).with("possible", growth.possible))
+    let heaviest = bound_by_cpus(sheet, figure).filter(|_| threads > 1.0);
+    let found = heaviest.and_then(|heaviest| {
+        let growth = cpus
+            .and_then(|cpus| beyond(&levels, cpus))
+            .or_else(|| above_linear(&levels, threads, above_linear_weighs(sheet, figure)))?;
+        let finding = RULE.finding(growth.severity.min(heaviest), growth.message);
+        Some(finding.with("growth", growth.growth).with("possible", growth.possible))
+    });
+    // A queue may help a device.
+    if !is_work(figure) || figure.subsystem.pace() == Pace::Device || levels.len() < 2 {
+        return found.map(Outcome::Found);
+    }
+    let what = "no cpus, vcpus or cores are declared";
+    Some(Outcome::new(found, cpus.is_none().then_some(what)))
 }
 
 /// A rate, but of requests: threads that wait for others may be more than the CPUs.

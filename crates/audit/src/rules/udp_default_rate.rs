@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::units::Base;
 use crate::{Figure, Metric, Sheet};
 
@@ -21,8 +21,7 @@ pub(super) const RULE: Rule = Rule {
             the network's. In bytes it is printed as 0.12 or 0.13 MBytes, or as 128 KBytes.",
     advice: "Request a rate above the link's (-b), and take the receiver's count.",
     needs: "a UDP throughput of iperf",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::{Figure, Metric, Sheet, Statistic};
 
 /// 65,535 B of an IPv4 packet (RFC 791) less 20 of its header and 8 of UDP's (RFC 768).
@@ -16,8 +16,7 @@ pub(super) const RULE: Rule = Rule {
             something else.",
     advice: "State the payload sent, the loss, and which end counted.",
     needs: "the block of a UDP figure",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity};
 
-use super::Rule;
+use super::{Look, Rule};
 use crate::units::{Base, power_of_1024};
 use crate::{Figure, Metric, Sheet};
 
@@ -16,8 +16,7 @@ pub(super) const RULE: Rule = Rule {
             of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
     advice: "Check which unit was meant: bits or bytes, 1000 or 1024.",
     needs: "value, unit_as_written, value_si",
-    covers: super::nothing,
-    examine,
+    look: Look::ForFault(examine),
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
