@@ -8,7 +8,7 @@ use proofmark_model::{
 
 use super::Fio;
 use super::accounts::other_rate;
-use super::json::{Job, Report, Side};
+use super::json::{Asked, Job, Report, Side};
 use super::medium::no_disk;
 use super::options::{
     block, direct, file, flush, flushed_after, pacing, params, plain, ramp_ms, reads,
@@ -170,11 +170,18 @@ impl Work<'_> {
             asked_written_bytes,
             order: pattern.order(),
             flush: flush(options),
+            flush_every_bytes: self.between_flushes(options),
             direct: Some(direct(options)),
             size_bytes: file(options, self.threads).unwrap_or_default(),
             // What only the system knows is left open.
             ..FileState::default()
         })
+    }
+
+    /// Bytes that all processes write between two flushes, where each is for several writes.
+    fn between_flushes(&self, options: Asked<'_>) -> Option<u64> {
+        let writes = flushed_after(options).filter(|writes| *writes > 1)?;
+        writes.checked_mul(block(options, Way::Write)?)?.checked_mul(self.threads?)
     }
 
     /// Times of what the rate counts: of a write that is flushed, the flush's.

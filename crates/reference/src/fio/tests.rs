@@ -178,6 +178,10 @@ fn the_latency_of_a_flushed_write_is_its_flushs() {
     // Of a flush after 16 writes it is neither the flush's nor the write's.
     let seldom = one(FSYNC_16_3_33);
     assert_eq!((seldom.latency, seldom.params.text("latency")), (None, None));
+    let between = |text: &str| one(text).trials[0].file.as_ref().unwrap().flush_every_bytes;
+    assert_eq!(between(FSYNC_16_3_33), Some(48_000));
+    let more = replaced(FSYNC_16_3_33, "\"fsync\" : \"16\"", "\"fsync\" : \"7000\"");
+    assert_eq!((between(&more), between(FDATASYNC_3_33)), (Some(21_000_000), None));
     // With O_DSYNC the write itself takes that long.
     let by_itself = one(&replaced(FDATASYNC_3_33, "\"fdatasync\" : \"1\"", "\"sync\" : \"dsync\""));
     assert!(by_itself.latency.unwrap().p99.unwrap() < 1e-3);
