@@ -139,6 +139,8 @@ pub(super) struct Times {
 #[derive(Debug, Deserialize)]
 pub(super) struct Disk {
     #[serde(default)]
+    pub(super) name: String,
+    #[serde(default)]
     pub(super) read_ios: u64,
     #[serde(default)]
     pub(super) write_ios: u64,

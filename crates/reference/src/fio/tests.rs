@@ -21,6 +21,11 @@ const RATE_3_33: &str = include_str!("captured/3.33-rate.json");
 const MIXED_3_33: &str = include_str!("captured/3.33-mixed.json");
 const GLOBAL_3_1: &str = include_str!("captured/made-3.1-global-numjobs.json");
 
+const MIXED_VERIFIED: &str = r#"{"fio version": "fio-3.35", "jobs": [{"jobname": "v",
+    "job options": {"rw": "randwrite", "bs": "8k", "size": "80k", "verify": "md5"},
+    "read": {"io_bytes": 81920, "runtime": 5, "total_ios": 10},
+    "write": {"io_bytes": 81920, "runtime": 9, "total_ios": 10}}]}"#;
+
 fn parse(text: &str) -> Output {
     Fio.parse(text).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -314,6 +319,34 @@ fn counts_of_direct_ios_prove_the_work() {
         let f = first(STEADY_3_33, from, to);
         assert_eq!(found(&f), [("not_a_disk", Severity::Invalid)], "{to}");
     }
+}
+
+#[test]
+fn devices_of_memory_prove_nothing_and_other_devices_are_other_figures() {
+    let on = |device: &str| replaced(STEADY_3_33, "\"vda\"", &format!("\"{device}\""));
+    for (device, checks) in [("zram3", 1), ("ram0", 1), ("nullb1", 1), ("loop7", 0), ("dm-4", 0)] {
+        let f = one(&on(device));
+        assert_eq!(f.findings.iter().filter(|f| f.check == "not_a_disk").count(), checks);
+        assert_eq!(f.trials[0].device.is_some(), device == "dm-4", "{device}");
+    }
+    let later = |device: &str| {
+        let later = replaced(&on(device), "\"timestamp_ms\" : 1", "\"timestamp_ms\" : 2");
+        later.replace("\"max\" : ", "\"max\" : 9")
+    };
+    let devices = |text: &str| {
+        let figures = parse(text).figures;
+        figures.iter().map(|f| f.params.text("device").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let names = ["sdq", "sdr"].map(|name| Some(name.to_owned()));
+    assert_eq!(devices(&(on("sdq") + &later("sdr"))), names);
+    assert_eq!(devices(&(on("sdq") + &later("sdq"))), [None]);
+}
+
+#[test]
+fn reads_that_verify_are_no_writes() {
+    let verified = MIXED_VERIFIED;
+    let tests: Vec<_> = parse(verified).figures.iter().map(|f| f.test.to_string()).collect();
+    assert_eq!(tests, ["randwrite.verify.read", "randwrite"]);
 }
 
 #[test]
