@@ -149,6 +149,8 @@ fn what_cannot_be_is_refused() {
         ("\"mean\" : 110115.343198", "\"mean\" : -1.0", "mean"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e999", "out of range"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e70", "the mean of the latencies is 1.0"),
+        ("\"mean\" : 110115.343198", "\"mean\" : 11.5", "11.5 ns, is not between"),
+        ("\"95.000000\" : ", "\"95.000000\" : 1", "are not in their order"),
         ("\"74240\" : ", "\"about 74240\" : ", "no time in ns"),
         ("\"runtime\" : 301", "\"runtime\" : 0", "for a millisecond"),
         ("\"io_bytes\" : 86228992", "\"io_bytes\" : 0", "for a millisecond"),
@@ -211,11 +213,13 @@ fn statistics_of_several_jobs_have_no_jobs_parameters() {
     let processes = ("\"job_runtime\" : 300", "\"job_runtime\" : 602");
     let bytes = ("\"runtime\" : \"30s\"", "\"thread\" : \"1\"");
     let depth = ("\"iodepth\" : \"4\"", "\"iodepth\" : \"1\"");
+    let deeper = ("\"iodepth\" : \"4\"", "\"iodepth\" : \"16\"");
     for (text, (from, to)) in [
         (GROUPS_3_25, block),
         (PLUS_3_33, way),
         (PLUS_3_33, processes),
         (GROUPS_3_25, depth),
+        (GROUPS_3_25, deeper),
         (DIRECT_3_39, bytes),
     ] {
         let f = first(text, from, to);
