@@ -6,7 +6,7 @@
 use proofmark_model::is_quantity;
 
 use super::json::{Asked, Job, Side};
-use super::options::{amount, block, depth, pacing, processes, reads};
+use super::options::{amount, block, depth, pacing, plain, processes, reads};
 use super::pattern::{Pattern, Way};
 use super::runs::runtime;
 use crate::printed::{Rounded, agree};
@@ -26,6 +26,12 @@ const DRAWN: f64 = 5.0;
 
 /// More I/Os in flight than allowed, by rate x mean latency, that the clock does not explain.
 const MORE_IN_FLIGHT: f64 = 1.1;
+
+/// Percent of the I/Os: below it a job that fills its queue one by one is not at its depth.
+const FEW: f64 = 0.5;
+
+/// Times that a queue is filled before it tells its depth.
+const FILLED: f64 = 10.0;
 
 /// Processes of a job, and what contradicts its options.
 #[derive(Debug, Default, PartialEq)]
@@ -95,6 +101,30 @@ pub(super) fn contradiction(
         .or_else(|| other_share(job, options, pattern))
         .or_else(|| more_bytes(job, options, threads?).filter(|_| !verifies))
         .or_else(|| more_in_flight(job, options, threads?))
+        .or_else(|| other_depth(job, options, threads?))
+}
+
+/// fio fills the queue before it waits, and counts how full it was at each I/O.
+fn other_depth(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+    let asked = depth(options).filter(|depth| *depth > 1 && plain(options))?;
+    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).unwrap_or(0);
+    let ios: f64 = Way::ALL.into_iter().map(|way| ios(way) as f64).sum();
+    if ios < (FILLED * asked as f64 * threads as f64).max(MANY) {
+        return None;
+    }
+    // A level ends where the next, of twice as many, begins.
+    let level = asked.min(64).ilog2();
+    let share = |(name, percent): (&String, &f64)| {
+        let from: u64 = name.trim_start_matches(">=").parse().ok()?;
+        (from.checked_ilog2()? >= level).then_some(*percent)
+    };
+    let at_depth: f64 = job.iodepth_level.iter().filter_map(share).sum();
+    let seen: f64 = job.iodepth_level.values().sum();
+    let below = seen > 0.0 && at_depth < FEW;
+    below.then(|| {
+        let from = 1_u64 << level;
+        format!("iodepth={asked}, but {at_depth} % of the I/Os had {from} or more in flight")
+    })
 }
 
 fn other_way(job: &Job, pattern: Pattern) -> Option<String> {

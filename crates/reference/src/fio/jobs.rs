@@ -8,8 +8,8 @@ use proofmark_model::{
 
 use super::Fio;
 use super::accounts::other_rate;
-use super::json::{Job, Report, Side};
-use super::medium::no_disk;
+use super::json::{Asked, Job, Report, Side};
+use super::medium::{at_bottom, not_a_disk};
 use super::options::{
     block, direct, file, flush, flushed_after, pacing, params, plain, ramp_ms, reads,
 };
@@ -35,6 +35,7 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
         for mut figure in work.figures(counters.as_ref(), line)? {
             // What ran at the same time is no repetition.
             let key = |f: &Figure| (work.period, f.test.clone(), f.title.clone(), f.params.clone());
+            figure.findings.extend(not_a_disk(work.options, &report.disk_util));
             let title = figure.title.clone();
             for number in 2.. {
                 if seen.insert(key(&figure)) {
@@ -57,6 +58,13 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
         started: began.or(printed).and_then(Timestamp::from_millis),
         figures,
     })
+}
+
+/// The names of the devices that a report has counters of, in order; empty where it has none.
+pub(super) fn devices(report: &Report) -> String {
+    let mut names: Vec<_> = at_bottom(&report.disk_util).map(|disk| &*disk.name).collect();
+    names.sort_unstable();
+    Malformed::excerpt(&names.join(" "))
 }
 
 /// Why a report has no figure.
@@ -170,11 +178,18 @@ impl Work<'_> {
             asked_written_bytes,
             order: pattern.order(),
             flush: flush(options),
+            flush_every_bytes: self.between_flushes(options),
             direct: Some(direct(options)),
             size_bytes: file(options, self.threads).unwrap_or_default(),
             // What only the system knows is left open.
             ..FileState::default()
         })
+    }
+
+    /// Bytes that all processes write between two flushes, where each is for several writes.
+    fn between_flushes(&self, options: Asked<'_>) -> Option<u64> {
+        let writes = flushed_after(options).filter(|writes| *writes > 1)?;
+        writes.checked_mul(block(options, Way::Write)?)?.checked_mul(self.threads?)
     }
 
     /// Times of what the rate counts: of a write that is flushed, the flush's.
@@ -254,10 +269,6 @@ impl Work<'_> {
         let other = self.all_sides(way).into_iter().find_map(other_rate);
         all.extend(other.map(|why| contradicts(Severity::Invalid, why)));
         let Some(options) = self.options else { return all };
-        if let Some(why) = no_disk(options) {
-            let advice = "run fio on a file or device of the disk";
-            all.push(Finding::new("not_a_disk", Severity::Invalid, why, advice));
-        }
         let paced = |set| format!("fio paced itself ({set}): the rate is what was asked for");
         all.extend(pacing(options).map(|set| warned(Severity::Suspect, paced(set))));
         let steady = self.entries.iter().filter_map(|job| job.steadystate.as_ref()?.attained);

@@ -83,6 +83,9 @@ pub(super) struct Job {
     /// Flushes by `fsync` and `fdatasync`, from fio 3.5 on.
     pub(super) sync: Option<Flushes>,
     pub(super) steadystate: Option<SteadyState>,
+    /// Percent of the I/Os, by how many were in flight: at least that number, or `>=64`.
+    #[serde(default)]
+    pub(super) iodepth_level: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -138,6 +141,8 @@ pub(super) struct Times {
 /// Counters of a device over the whole run.
 #[derive(Debug, Deserialize)]
 pub(super) struct Disk {
+    #[serde(default)]
+    pub(super) name: String,
     #[serde(default)]
     pub(super) read_ios: u64,
     #[serde(default)]

@@ -1,6 +1,9 @@
 //! What a job's options say of where its bytes went, where that is no disk.
 
-use super::json::Asked;
+use proofmark_model::{Finding, Severity};
+
+use super::json::{Asked, Disk};
+use crate::Malformed;
 
 /// Folders that are in memory on every Linux.
 const IN_MEMORY: &[&str] = &["/dev/shm", "/run/shm"];
@@ -10,10 +13,39 @@ const HOLDS_NOTHING: &[&str] =
     &["/dev/zero", "/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Beginnings of the names of block devices that are memory, or hold nothing.
-const NO_DISKS: &[&str] = &["/dev/ram", "/dev/zram", "/dev/nullb"];
+const NO_DISKS: &[&str] = &["ram", "zram", "nullb"];
+
+/// The beginning of the names of devices that are files: what holds those is not reported.
+const FILES: &str = "loop";
+
+/// Whether a device is no disk.
+fn is_memory(name: &str) -> bool {
+    NO_DISKS.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether what a device counts is of a disk.
+pub(super) fn is_disk(disk: &Disk) -> bool {
+    !is_memory(&disk.name) && !disk.name.starts_with(FILES)
+}
+
+/// The devices at the bottom, of whose counters the others are sums.
+pub(super) fn at_bottom(disks: &[Disk]) -> impl Iterator<Item = &Disk> {
+    disks.iter().filter(|disk| disk.aggr_read_ios.is_none())
+}
+
+/// What is said where the options name no disk, or where all devices that were used are memory.
+pub(super) fn not_a_disk(options: Option<Asked<'_>>, disks: &[Disk]) -> Option<Finding> {
+    let mut used = at_bottom(disks).peekable();
+    let first = used.peek().map(|disk| Malformed::excerpt(&disk.name));
+    let memory = first.filter(|_| used.all(|disk| is_memory(&disk.name)));
+    let by_device = || memory.map(|name| format!("the device {name} is in memory, not on a disk"));
+    let why = options.and_then(no_disk).or_else(by_device)?;
+    let advice = "run fio on a file or device of the disk";
+    Some(Finding::new("not_a_disk", Severity::Invalid, why, advice))
+}
 
 /// Why these options name no disk, if they do.
-pub(super) fn no_disk(options: Asked<'_>) -> Option<String> {
+fn no_disk(options: Asked<'_>) -> Option<String> {
     if let Some(engine) = options.get("ioengine").filter(|engine| *engine == "null") {
         return Some(format!("ioengine={engine} does no I/O"));
     }
@@ -29,7 +61,7 @@ pub(super) fn no_disk(options: Asked<'_>) -> Option<String> {
             path.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let in_memory = IN_MEMORY.iter().any(within);
-        let no_disk = NO_DISKS.iter().any(|start| path.starts_with(start));
+        let no_disk = path.strip_prefix("/dev/").is_some_and(is_memory);
         (in_memory || no_disk).then(|| format!("{path} is in memory, not on a disk"))
     })
 }

@@ -17,6 +17,8 @@ mod works;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use proofmark_model::Printed;
 
 use crate::documents::{documents, opening};
@@ -67,8 +69,17 @@ impl Tool for Fio {
         version::check(text)?;
         let mut output = Output::default();
         let mut empty = Vec::new();
-        for run in runs::last_of_each(documents::<json::Report>(text)?) {
-            let found = jobs::output(&run.value, run.line)?;
+        let runs = runs::last_of_each(documents::<json::Report>(text)?);
+        let devices: BTreeSet<_> = runs.iter().map(|run| jobs::devices(&run.value)).collect();
+        for run in runs {
+            let mut found = jobs::output(&run.value, run.line)?;
+            // Runs on another device are no repetitions.
+            let device = Some(jobs::devices(&run.value)).filter(|_| devices.len() > 1);
+            if let Some(device) = device.filter(|device| !device.is_empty()) {
+                for figure in &mut found.figures {
+                    figure.params = std::mem::take(&mut figure.params).with("device", &*device);
+                }
+            }
             if found.figures.is_empty() {
                 empty.push(Malformed::at(run.line, jobs::nothing(&run.value)));
             }

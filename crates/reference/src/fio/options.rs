@@ -151,7 +151,7 @@ pub(super) fn depth(options: Asked<'_>) -> Option<u64> {
 
 /// Bytes of all files: `size` is a process's, each of which has its own unless they are named.
 pub(super) fn file(options: Asked<'_>, threads: Option<u64>) -> Option<u64> {
-    let bytes = size(options.get("size")?, options)?;
+    let bytes = each_size(options)?;
     let named = options.get("filename").is_some();
     match options.get("offset_increment").filter(|more| size(more, options) != Some(0)) {
         // Each in its own part of the named file.
@@ -183,7 +183,12 @@ pub(super) fn amount(options: Asked<'_>) -> Option<u64> {
         return None;
     }
     let loops = options.get("loops").map_or(Some(1), |loops| loops.parse().ok())?;
-    size(options.get("size")?, options)?.checked_mul(loops)
+    each_size(options)?.checked_mul(loops)
+}
+
+/// Bytes of a process. With 0 it takes the files as they are.
+fn each_size(options: Asked<'_>) -> Option<u64> {
+    size(options.get("size")?, options).filter(|bytes| *bytes > 0)
 }
 
 /// Milliseconds of untimed work before what counts; `None` if it is not known.
@@ -328,6 +333,8 @@ mod tests {
             ("size=4m runtime=9", amount, None),
             ("size=4m number_ios=9", amount, None),
             ("size=50%", amount, None),
+            ("size=0", amount, None),
+            ("size=0k filename=f", of_three, None),
             ("fsync=8 fdatasync=2", flushed_after, Some(2)),
             ("fsync=0", flushed_after, None),
             ("fsync=often", flushed_after, Some(0)),

@@ -76,11 +76,13 @@ impl Pattern {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
     }
 
-    /// `randread`; of one direction of a pattern of more, `randrw.read`.
+    /// `randread`; of one direction of a pattern of more, `randrw.read`; of the reads by which a
+    /// pattern that writes verifies what it wrote, `randwrite.verify.read`.
     pub(super) fn test(self, way: Way) -> String {
         match way {
             Way::Mixed => self.name.to_owned(),
-            _ if self.only().is_some() => self.name.to_owned(),
+            _ if self.only() == Some(way) => self.name.to_owned(),
+            _ if self.only().is_some() => format!("{}.verify.{}", self.name, way.word()),
             _ => format!("{}.{}", self.name, way.word()),
         }
     }

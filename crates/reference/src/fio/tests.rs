@@ -21,6 +21,11 @@ const RATE_3_33: &str = include_str!("captured/3.33-rate.json");
 const MIXED_3_33: &str = include_str!("captured/3.33-mixed.json");
 const GLOBAL_3_1: &str = include_str!("captured/made-3.1-global-numjobs.json");
 
+const MIXED_VERIFIED: &str = r#"{"fio version": "fio-3.35", "jobs": [{"jobname": "v",
+    "job options": {"rw": "randwrite", "bs": "8k", "size": "80k", "verify": "md5"},
+    "read": {"io_bytes": 81920, "runtime": 5, "total_ios": 10},
+    "write": {"io_bytes": 81920, "runtime": 9, "total_ios": 10}}]}"#;
+
 fn parse(text: &str) -> Output {
     Fio.parse(text).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -144,6 +149,8 @@ fn what_cannot_be_is_refused() {
         ("\"mean\" : 110115.343198", "\"mean\" : -1.0", "mean"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e999", "out of range"),
         ("\"mean\" : 110115.343198", "\"mean\" : 1e70", "the mean of the latencies is 1.0"),
+        ("\"mean\" : 110115.343198", "\"mean\" : 11.5", "11.5 ns, is not between"),
+        ("\"95.000000\" : ", "\"95.000000\" : 1", "are not in their order"),
         ("\"74240\" : ", "\"about 74240\" : ", "no time in ns"),
         ("\"runtime\" : 301", "\"runtime\" : 0", "for a millisecond"),
         ("\"io_bytes\" : 86228992", "\"io_bytes\" : 0", "for a millisecond"),
@@ -178,6 +185,10 @@ fn the_latency_of_a_flushed_write_is_its_flushs() {
     // Of a flush after 16 writes it is neither the flush's nor the write's.
     let seldom = one(FSYNC_16_3_33);
     assert_eq!((seldom.latency, seldom.params.text("latency")), (None, None));
+    let between = |text: &str| one(text).trials[0].file.as_ref().unwrap().flush_every_bytes;
+    assert_eq!(between(FSYNC_16_3_33), Some(48_000));
+    let more = replaced(FSYNC_16_3_33, "\"fsync\" : \"16\"", "\"fsync\" : \"7000\"");
+    assert_eq!((between(&more), between(FDATASYNC_3_33)), (Some(21_000_000), None));
     // With O_DSYNC the write itself takes that long.
     let by_itself = one(&replaced(FDATASYNC_3_33, "\"fdatasync\" : \"1\"", "\"sync\" : \"dsync\""));
     assert!(by_itself.latency.unwrap().p99.unwrap() < 1e-3);
@@ -202,11 +213,13 @@ fn statistics_of_several_jobs_have_no_jobs_parameters() {
     let processes = ("\"job_runtime\" : 300", "\"job_runtime\" : 602");
     let bytes = ("\"runtime\" : \"30s\"", "\"thread\" : \"1\"");
     let depth = ("\"iodepth\" : \"4\"", "\"iodepth\" : \"1\"");
+    let deeper = ("\"iodepth\" : \"4\"", "\"iodepth\" : \"16\"");
     for (text, (from, to)) in [
         (GROUPS_3_25, block),
         (PLUS_3_33, way),
         (PLUS_3_33, processes),
         (GROUPS_3_25, depth),
+        (GROUPS_3_25, deeper),
         (DIRECT_3_39, bytes),
     ] {
         let f = first(text, from, to);
@@ -310,6 +323,34 @@ fn counts_of_direct_ios_prove_the_work() {
         let f = first(STEADY_3_33, from, to);
         assert_eq!(found(&f), [("not_a_disk", Severity::Invalid)], "{to}");
     }
+}
+
+#[test]
+fn devices_of_memory_prove_nothing_and_other_devices_are_other_figures() {
+    let on = |device: &str| replaced(STEADY_3_33, "\"vda\"", &format!("\"{device}\""));
+    for (device, checks) in [("zram3", 1), ("ram0", 1), ("nullb1", 1), ("loop7", 0), ("dm-4", 0)] {
+        let f = one(&on(device));
+        assert_eq!(f.findings.iter().filter(|f| f.check == "not_a_disk").count(), checks);
+        assert_eq!(f.trials[0].device.is_some(), device == "dm-4", "{device}");
+    }
+    let later = |device: &str| {
+        let later = replaced(&on(device), "\"timestamp_ms\" : 1", "\"timestamp_ms\" : 2");
+        later.replace("\"max\" : ", "\"max\" : 9")
+    };
+    let devices = |text: &str| {
+        let figures = parse(text).figures;
+        figures.iter().map(|f| f.params.text("device").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let names = ["sdq", "sdr"].map(|name| Some(name.to_owned()));
+    assert_eq!(devices(&(on("sdq") + &later("sdr"))), names);
+    assert_eq!(devices(&(on("sdq") + &later("sdq"))), [None]);
+}
+
+#[test]
+fn reads_that_verify_are_no_writes() {
+    let verified = MIXED_VERIFIED;
+    let tests: Vec<_> = parse(verified).figures.iter().map(|f| f.test.to_string()).collect();
+    assert_eq!(tests, ["randwrite.verify.read", "randwrite"]);
 }
 
 #[test]

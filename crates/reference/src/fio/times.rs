@@ -15,6 +15,7 @@ pub(super) fn latency(
     ios: Option<u64>,
     line: usize,
 ) -> Result<Option<Latency>, Malformed> {
+    times.into_iter().flatten().try_for_each(|times| in_order(times, line))?;
     let has_median = |times: &&Times| times.percentile.contains_key("50.000000");
     let Some(times) = times.into_iter().flatten().find(has_median) else {
         return Ok(None);
@@ -37,6 +38,38 @@ pub(super) fn latency(
         max: seconds(times.max),
         buckets: buckets(times, line)?,
     }))
+}
+
+/// Share that a percentile, the middle of a bucket, may be more than the greatest time.
+const BUCKET: f64 = 0.01;
+
+/// Fails if percentiles do not rise up to the greatest time, or if the mean is not between the
+/// extremes.
+fn in_order(times: &Times, line: usize) -> Result<(), Malformed> {
+    let mut percentiles: Vec<(f64, u64)> = times
+        .percentile
+        .iter()
+        .filter_map(|(percent, ns)| Some((percent.parse().ok()?, *ns)))
+        .collect();
+    percentiles.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    if !percentiles.is_sorted_by_key(|(_, ns)| *ns) {
+        return Err(Malformed::at(line, "the percentiles of the latencies are not in their order"));
+    }
+    let (min, max) = (times.min as f64, times.max as f64);
+    let above = percentiles.last().is_some_and(|(_, ns)| *ns as f64 > max * (1.0 + BUCKET) + 1.0);
+    if above && max > 0.0 {
+        let what = format!("a percentile of the latencies is above their maximum of {max} ns");
+        return Err(Malformed::at(line, what));
+    }
+    let outside = times.mean < min - 1.0 || times.mean > max + 1.0;
+    if outside && max > 0.0 && is_quantity(times.mean / 1e9) {
+        let what = format!(
+            "the mean of the latencies, {} ns, is not between {min} ns and {max} ns",
+            times.mean
+        );
+        return Err(Malformed::at(line, what));
+    }
+    Ok(())
 }
 
 fn seconds(nanoseconds: u64) -> f64 {

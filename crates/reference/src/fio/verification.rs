@@ -3,6 +3,7 @@
 use proofmark_model::{DeviceTraffic, FileState, is_quantity};
 
 use super::json::Disk;
+use super::medium::{at_bottom, is_disk};
 use crate::Malformed;
 
 /// Seconds at the end of a run of which fio may have missed the counters: it reads them every
@@ -42,7 +43,7 @@ pub(super) struct Asked<'a> {
     pub(super) blocks: [Option<u64>; 2],
 }
 
-/// The counters of the devices at the bottom; `None` where there are none.
+/// The counters of the devices at the bottom; `None` where there are no disks.
 pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, Malformed> {
     let large = || Malformed::at(line, "a counter of disk_util is out of range");
     let mut all = Counters { has_bytes: true, ..Counters::default() };
@@ -50,7 +51,7 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
     let add = |sum: u64, more: u64, times: u64| {
         more.checked_mul(times).and_then(|more| sum.checked_add(more)).ok_or_else(large)
     };
-    for disk in disks.iter().filter(|d| d.aggr_read_ios.is_none()) {
+    for disk in at_bottom(disks).filter(|d| is_disk(d)) {
         let traffic = &mut all.traffic;
         match (disk.read_sectors, disk.write_sectors) {
             (Some(read), Some(written)) => {

@@ -18,6 +18,11 @@ impl Run {
         let failed = failed.map_or_else(String::new, |w| format!(": {w}"));
         let what = format!("no rate: the test did not run{failed}");
         wrong_if(!self.has_rates(), self.header.unwrap_or(last), &what)?;
+        let missing = match self.unreported() {
+            1 => "a connection has no rate: give all that the client prints".to_owned(),
+            n => format!("{n} connections have no rate: give all that the client prints"),
+        };
+        wrong_if(self.unreported() > 0, last, &missing)?;
         let arrived = udp && self.streams.values().any(|s| !s.received.is_empty());
         let trial = if arrived { self.arrived(last)? } else { self.counted(last)? };
         let value = trial.value;

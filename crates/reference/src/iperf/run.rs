@@ -1,6 +1,6 @@
 //! One run of iperf's client, line by line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::Params;
 
@@ -19,6 +19,8 @@ pub(super) struct Run {
     pub(super) server: String,
     pub(super) params: Params,
     pub(super) streams: BTreeMap<String, Stream>,
+    /// Of the connections that were made.
+    connected: BTreeSet<String>,
     pub(super) sum: Vec<Amount>,
     /// Bits a second that a stream of UDP is to send.
     pub(super) pace: Option<f64>,
@@ -48,6 +50,12 @@ pub(super) struct Stream {
 impl Run {
     pub(super) fn has_rates(&self) -> bool {
         !self.sum.is_empty() || !self.streams.is_empty()
+    }
+
+    /// Connections without a rate, where others have one.
+    pub(super) fn unreported(&self) -> usize {
+        let missing = self.connected.iter().filter(|id| !self.streams.contains_key(*id));
+        if self.streams.is_empty() { 0 } else { missing.count() }
     }
 
     /// Whether a line begins another run.
@@ -122,6 +130,7 @@ impl Run {
                 self.next = Some((at, ends.to_owned()));
                 return Ok(());
             }
+            self.connected.insert(id.trim_start_matches('*').to_owned());
             return self.connection(ends, at);
         }
         if let Some((_, warning)) = rest.split_once("WARNING: ") {

@@ -46,6 +46,16 @@ fn csv_of_a_receiver_has_its_datagrams() {
 }
 
 #[test]
+fn a_connection_without_a_rate_was_cut() {
+    let whole = text("2.1.8-tcp-4-streams.txt");
+    let total = whole.find("[  2] 0.0000-1.0142").unwrap();
+    let end = whole[total..].find('\n').unwrap();
+    let header = whole[..whole.find("0.0000-").unwrap()].rfind('\n').unwrap() + 1;
+    let cut = format!("{}{}", &whole[..header], &whole[total..total + end]);
+    refuses(&Iperf, &cut, &[("", "", "3 connections have no rate")]);
+}
+
+#[test]
 fn each_run_of_a_log_is_read() {
     let one = text("2.1.8-tcp.txt");
     let figure = only(&Iperf, one);

@@ -120,7 +120,7 @@ impl Report<'_> {
         let seconds = seconds.strip_suffix(" sec");
         let seconds = need(seconds, at, "the Time does not end in sec")?;
         took(&trial, seconds, at)?;
-        let findings = self.differences(number(seconds, at)?)?;
+        let findings = self.differences(number(seconds, at)?, name.is_some())?;
         let own: Cow<'static, str> = match &name {
             Some(name) => name.of.name.into(),
             None => Malformed::excerpt(test).into(),
@@ -146,8 +146,8 @@ impl Report<'_> {
     }
 
     /// What it says twice, differently: the time by its clock, the bytes by their iterations, and
-    /// operations by their rate.
-    fn differences(&self, seconds: f64) -> Result<Vec<Finding>, Malformed> {
+    /// operations by their rate. Only the loops that are known use each of their arrays once.
+    fn differences(&self, seconds: f64, once: bool) -> Result<Vec<Finding>, Malformed> {
         let value = |labels: &[&str]| {
             self.labels.value(labels, "").map(|number| number.map(|number| number.value))
         };
@@ -161,7 +161,7 @@ impl Report<'_> {
                 "the time in s, and the cycles by their clock",
             ),
             (
-                volume.map(|(bytes, n)| (bytes.into(), n * size)),
+                volume.filter(|_| once).map(|(bytes, n)| (bytes.into(), n * size)),
                 "the data volume in bytes, and size x iterations",
             ),
             (

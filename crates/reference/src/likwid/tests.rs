@@ -42,6 +42,14 @@ fn what_it_says_twice_is_compared() {
         found("Iterations per thread:\t20", "Iterations per thread:\t10")
             .contains("size x iterations")
     );
+    let other = COPY.replace("copy_avx512", "daxpy_avx512");
+    let more = with_piece(
+        &LikwidBench,
+        &other,
+        "Iterations per thread:\t20",
+        "Iterations per thread:\t13",
+    );
+    assert!(more.findings.is_empty(), "two arrays, one of them twice");
     assert!(found("Number of Flops:\t0", "Number of Flops:\t80530636800").contains("operations"));
 }
 

@@ -39,7 +39,8 @@ impl Tool for Qperf {
                     have three digits and the time is missing; -uu has all digits. The size of a \
                     message is known only with -vv, or where -m set it and -v shows it. UDP has the \
                     datagrams of both ends with -vv. Use of CPUs is that of whole machines, in \
-                    ticks of 10 ms. Runs of a test that have the same parameters are trials.",
+                    ticks of 10 ms. Runs of a test that have the same parameters are trials, \
+                    where the size is among them: a loop (-oo) does not print it.",
         }
     }
 
@@ -64,7 +65,21 @@ impl Tool for Qperf {
         let block = need(open, last, "no test of qperf")?;
         block.end(&mut output)?;
         wrong_if(output.figures.is_empty(), last, "no test with a result")?;
+        apart(&mut output.figures);
         Ok(output)
+    }
+}
+
+/// Parts the blocks of a test that do not show their size: a loop (-oo) prints them like
+/// repetitions.
+fn apart(figures: &mut [Figure]) {
+    let mut seen = BTreeMap::new();
+    for figure in figures.iter_mut().filter(|f| f.params.get("block_size").is_none()) {
+        let number = seen.entry(figure.test.clone()).or_insert(0_u64);
+        *number += 1;
+        if *number > 1 {
+            figure.title = format!("{} ({number})", figure.title);
+        }
     }
 }
 

@@ -90,6 +90,10 @@ fn each_test_is_a_figure_and_the_same_ones_are_trials() {
     let sizes: Vec<_> = loops.iter().map(|f| f.params.int("block_size")).collect();
     assert_eq!(sizes, [Some(1), Some(8), Some(64), Some(512)]);
     assert_eq!(only(&Qperf, &block("tcp_bw").repeat(3)).trials.len(), 3);
+    let unknown =
+        Qperf.parse("udp_lat:\n    latency  =  9.5 us\nudp_lat:\n    latency  =  31 us\n");
+    let trials: Vec<_> = unknown.unwrap().figures.iter().map(|f| f.trials.len()).collect();
+    assert_eq!(trials, [1, 1], "a loop over sizes prints so");
     let rounded = Qperf.parse(text("bits")).unwrap().figures;
     assert!(rounded.iter().all(|f| f.params.int("block_size").is_none()), "1.4 KB");
     let other = only(&Qperf, &block("tcp_bw").replace("tcp_bw", "rc_bi_bw"));

@@ -16,6 +16,8 @@ use crate::{Figure, Malformed};
 const FILLED: std::ops::Range<f64> = 0.9..1.02;
 /// By how much what sockperf says twice may differ, as a share.
 const SHARE: f64 = 0.01;
+/// Seconds by which the valid part of a playback may be longer than the whole run.
+const AROUND_S: f64 = 0.1;
 
 const MIN: &str = "<MIN>";
 const MAX: &str = "<MAX>";
@@ -40,6 +42,8 @@ pub(super) struct Run {
     udp: Option<bool>,
     server: String,
     params: Params,
+    /// Seconds of all, of which some are not valid.
+    total: Option<f64>,
     /// Of the valid part.
     valid: Option<Valid>,
     /// The mean, and whether it is of half of a round trip.
@@ -84,6 +88,8 @@ impl Run {
             self.udp = Some(rest.contains("# UDP"));
             self.server = word(rest);
             self.params = with_path(Params::default().with("streams", 1), "", &self.server);
+        } else if let Some(rest) = after("[Total Run] RunTime=") {
+            self.total = Some(first(rest)?);
         } else if let Some(rest) = after("[Valid Duration] RunTime=") {
             let of = |mark: &str| rest.split_once(mark).map_or("", |(_, count)| count);
             let sent = of("SentMessages=").split(';').next().unwrap_or("");
@@ -219,6 +225,12 @@ impl Run {
             unless(counted, || {
                 let count = self.count.unwrap_or_default();
                 format!("{received} answers were received, and {count} were timed")
+            }),
+            self.total.and_then(|all| {
+                let part = valid.seconds;
+                unless(part <= (1.0 + SHARE) * all + AROUND_S, || {
+                    format!("{part} s of a run of {all} s were valid")
+                })
             }),
             unless(valid.sent.is_none_or(|sent| received <= sent), || {
                 let sent = valid.sent.unwrap_or_default();

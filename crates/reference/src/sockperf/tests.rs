@@ -81,6 +81,7 @@ fn what_is_said_twice_must_agree_and_lost_messages_are_reported() {
         ("tcp", "SentMessages=106574", "SentMessages=100000", "were received to 100000 messages"),
         ("tcp", "avg-latency=2.568", "avg-latency=3.568", "the mean is 2.568 us, and 3.568 us"),
         ("tcp", "percentile 99.000 =    2", "percentile 99.000 =    1", "not in their order"),
+        ("tcp", "[Total Run] RunTime=", "[Total Run] RunTime=0.25 was ", "s of a run of 0.25"),
         ("tcp-throughput", "Total of 724297", "Total of 624297", "messages in 1.001 s are no"),
         ("tcp-throughput", "690.394 MBps", "790.394 MBps", "of 1000 B are no 828.8 MB/s"),
     ] {
