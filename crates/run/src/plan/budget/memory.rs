@@ -13,8 +13,8 @@ use crate::set_up;
 const LEAST_S: f64 = 0.1;
 
 /// Place of the configuration without which the most time of setting up memory is saved, of those
-/// that answer for no row of the summary.
-fn slowest(plan: &Plan) -> Option<usize> {
+/// that answer for no row of the summary, and that `may_go`.
+fn slowest(plan: &Plan, may_go: impl Fn(&Plan, usize) -> bool) -> Option<usize> {
     let total = |plan: &Plan| set_up::seconds(plan, &find).iter().sum::<f64>();
     let all_s = total(plan);
     let saved_s = |at: usize| {
@@ -22,10 +22,18 @@ fn slowest(plan: &Plan) -> Option<usize> {
         points.remove(at);
         all_s - total(&Plan { points, policy: plan.policy.clone(), ..Plan::default() })
     };
-    let spare = |at: &usize| !answers(plan, &plan.points[*at]) && plan.series.is_empty();
+    let spare = |at: &usize| {
+        !answers(plan, &plan.points[*at]) && plan.series.is_empty() && may_go(plan, *at)
+    };
     let each = (0..plan.points.len()).filter(spare).map(|at| (at, saved_s(at)));
     let most = each.filter(|(_, s)| *s >= LEAST_S).max_by(|a, b| a.1.total_cmp(&b.1));
     most.map(|(at, _)| at)
+}
+
+/// Whether its workload has another configuration: who asks for a workload gets one.
+fn is_not_the_last(plan: &Plan, at: usize) -> bool {
+    let workload = &plan.points[at].workload;
+    plan.points.iter().filter(|point| point.workload == *workload).count() > 1
 }
 
 /// Leaves out configurations of a profile's time until the rest fits into it, with a finding that
@@ -35,7 +43,7 @@ pub(crate) fn leave_out(planned: &mut Planned) {
     let asked_s = fewest_s(&planned.plan);
     let mut out: Vec<Point> = Vec::new();
     while fewest_s(&planned.plan) > budget_s
-        && let Some(place) = slowest(&planned.plan)
+        && let Some(place) = slowest(&planned.plan, |_, _| true)
     {
         out.push(planned.plan.points[place].clone());
         let Planned { plan, tools, .. } = &mut *planned;
@@ -62,7 +70,7 @@ impl Step<'_> {
         let before = self.needed_s();
         let mut out: Vec<Point> = Vec::new();
         while !self.fits()
-            && let Some(place) = slowest(self.plan())
+            && let Some(place) = slowest(self.plan(), is_not_the_last)
         {
             out.push(self.plan().points[place].clone());
             self.keep(|at, _| at != place);
@@ -102,6 +110,14 @@ mod tests {
             ..PlanRequest::default()
         };
         plan(&request, host).unwrap()
+    }
+
+    #[test]
+    fn a_workload_that_is_asked_for_is_measured() {
+        let plan = planned(&machine("kvm", 300), &["memory.copy", "cpu.dgemm"], Some(3)).plan;
+        for id in ["memory.copy", "cpu.dgemm"] {
+            assert!(plan.points.iter().any(|point| point.workload == id), "{id}");
+        }
     }
 
     fn said(planned: &Planned) -> String {
