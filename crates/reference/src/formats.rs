@@ -9,6 +9,12 @@ struct Format {
     instead: Option<&'static str>,
 }
 
+impl Format {
+    fn is_in(&self, text: &str) -> bool {
+        self.holds.iter().all(|words| text.contains(words))
+    }
+}
+
 const fn format(name: &'static str, holds: &'static [&'static str]) -> Format {
     Format { holds, name, instead: None }
 }
@@ -102,16 +108,37 @@ const FORMATS: &[Format] = &[
 
 /// What an output is that no tool's reader reads, and what to do instead.
 pub fn unread(text: &str) -> Option<String> {
-    let is_it = |f: &&Format| f.holds.iter().all(|words| text.contains(words));
-    let found = FORMATS.iter().find(is_it)?;
+    let found = FORMATS.iter().find(|f| f.is_in(text))?;
     let instead =
         found.instead.unwrap_or("proofmark audit checks a figure that you type (explain audit)");
     Some(format!("this is {}, which is not read: {instead}", found.name))
 }
 
+/// A format that is not read, of another program, in a text that this tool's reader read.
+pub fn beside(tool: &str, text: &str) -> Option<String> {
+    let other =
+        |f: &&Format| ![Some(UNPACK), Some(TEXT)].contains(&f.instead) && !f.name.contains(tool);
+    let found = FORMATS.iter().filter(other).find(|f| f.is_in(text))?;
+    Some(format!("{}, which is not read", found.name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_beside_an_output_is_named() {
+        let others = "Connecting to host b, port 5201\n[ ID] Interval Transfer\n";
+        assert!(beside("sockperf", others).is_some_and(|what| what.starts_with("iperf3's text")));
+        assert_eq!(beside("iperf3", others), None);
+        // Of the captured outputs none has another.
+        for (folder, path) in crate::captured::folders() {
+            for (name, text) in crate::captured::outputs(&path) {
+                let Some((tool, Ok(_))) = crate::read(&text) else { continue };
+                assert_eq!(beside(tool.id(), &text), None, "{folder}/{name}");
+            }
+        }
+    }
 
     #[test]
     fn known_formats_are_named_with_what_to_do_instead() {

@@ -45,7 +45,7 @@ use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
 pub use figure::{Figure, Output};
-pub use formats::unread;
+pub use formats::{beside, unread};
 pub use malformed::Malformed;
 pub use program::{OWN_VARIABLES, raise_open_files, spawn};
 pub(crate) use program::{on_path, path};

@@ -11,7 +11,7 @@ use proofmark_model::{
     Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Subsystem, Timestamp,
     Trial, WorkloadSpec,
 };
-use proofmark_reference::{Figure, Output as Figures, Tool, decoded, unread};
+use proofmark_reference::{Figure, Output as Figures, Tool, beside, decoded, unread};
 use proofmark_report::terminal;
 use proofmark_run::{begin, look, read_bytes, unknown};
 
@@ -66,7 +66,13 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
         figures_of(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
-    let run = judge(&RawRun { label, ..run_of(by, read, started, args.here) });
+    let mut raw = RawRun { label, ..run_of(by, read, started, args.here) };
+    if let Some(other) = beside(by.id(), &text) {
+        let what = format!("the file also has {other}");
+        let advice = "import that part for itself, as its tool's machine-readable output";
+        raw.findings.push(Finding::new(IMPORTED, Severity::Note, what, advice));
+    }
+    let run = judge(&raw);
     let output = Output::create(&args.results, &run.plan, Timestamp::now())?;
     finish(&args.results, &run, (&output, None), terminal::brief)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Params, Unit};
+use proofmark_model::{Params, Severity, Unit};
 
 use super::TEST;
 use crate::figure::FLOPS;
-use crate::findings::differ;
+use crate::findings::{differ, warned};
 use crate::printed::{rated, took};
 use crate::text::{columns, each_line, moment, need, number, positive, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
@@ -40,8 +40,17 @@ pub(super) fn read(text: &str) -> Result<Output, Malformed> {
         last,
         "HPL solved nothing: it ended before the first line of its table",
     )?;
+    let aborted = |line: &&str| ABORTED.iter().any(|words| line.contains(words));
+    if let Some(line) = text.lines().find(aborted) {
+        let what = format!("a run in the file was aborted: {}", Malformed::excerpt(line));
+        let found = warned(Severity::Note, what);
+        listing.output.figures.iter_mut().for_each(|f| f.findings.push(found.clone()));
+    }
     Ok(listing.output)
 }
+
+/// What HPL and launchers print of a run that ended early.
+const ABORTED: [&str; 4] = ["HPL ERROR", "MPI_ABORT was", "exited on signal", "BAD TERMINATION"];
 
 #[derive(Default)]
 struct Listing<'a> {

@@ -260,3 +260,10 @@ fn its_memory_is_the_matrix_and_its_processes() {
     assert!(memory(50_000, 2) > 50_000 * 50_000 * 8 && memory(3000, 4) > memory(3000, 2));
     assert_eq!(memory(u64::MAX, 1), u64::MAX);
 }
+
+#[test]
+fn a_run_that_was_aborted_is_not_passed_over() {
+    let crash = "HPL ERROR from process # 0, on line 419 of function HPL_pdinfo:\n";
+    let found = Hpl.parse(&format!("{crash}{TWO}")).unwrap().figures;
+    assert!(found.iter().all(|f| f.findings.iter().any(|f| f.message.contains("was aborted"))));
+}
