@@ -116,7 +116,7 @@ fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
     let all = ios(m, m.trials.iter().map(|t| t.work).sum())?;
     let (seen, most) = (all / seconds * latency.mean, in_flight_at_most(m));
     // Other work of a tool may pace itself, or wait for a flush in between.
-    let is_ours = ctx.spec(m).is_some_and(|spec| !spec.parameters.is_empty());
+    let is_ours = !ctx.imported || ctx.spec(m).is_some_and(|spec| !spec.ceilings.is_empty());
     let is_full =
         is_ours && all >= FULL * most * m.trials.len() as f64 && !m.trials.iter().any(flushes);
     let least = if is_full { IN_FLIGHT[0] * most } else { 0.0 };
@@ -211,11 +211,11 @@ mod tests {
     fn a_tools_other_work_may_be_idle_but_not_do_more_at_once() {
         let other = WorkloadSpec {
             id: "tool.read".into(),
-            parameters: Vec::new().into(),
+            ceilings: Vec::new().into(),
             ..spec("disk.rand_read")
         };
         let (host, policy) = (host(), policy());
-        let ctx = context(&host, &other, &policy, &[]);
+        let ctx = Context { imported: true, ..context(&host, &other, &policy, &[]) };
         let found = |seen| {
             let m = Measurement { workload: "tool.read".into(), ..reads(seen, 32) };
             in_flight(&ctx, &m).is_some()
