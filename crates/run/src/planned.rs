@@ -47,6 +47,16 @@ impl Planned {
             self.findings.push(finding);
         }
     }
+
+    /// Keeps these points of the plan, in order, with what belongs to them.
+    pub(crate) fn keep(&mut self, keeps: impl FnMut(usize, &Point) -> bool) {
+        let Self { plan, tools, .. } = self;
+        let places = keep(plan, keeps);
+        tools.installed.retain(|name, _| plan.references.contains_key(name));
+        let reasons = std::mem::take(&mut tools.missing).into_iter();
+        tools.missing =
+            reasons.filter_map(|(place, why)| Some((*places.get(&place)?, why))).collect();
+    }
 }
 
 /// Keeps these points of a plan, in order, with what belongs to them; the new place of each.

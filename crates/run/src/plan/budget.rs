@@ -9,7 +9,7 @@ use proofmark_model::{
 
 use super::estimate::{point_s, seconds};
 use super::references;
-use crate::planned::{Planned, keep};
+use crate::planned::Planned;
 
 mod memory;
 mod quota;
@@ -182,7 +182,7 @@ impl Step<'_> {
             let Some(point) = place.map(|place| points[place].clone()) else { break };
             let n = size(&point)?;
             out.entry(point.workload.clone()).or_default().push(n);
-            self.keep(|_, p| p.workload != point.workload || size(p) != Some(n));
+            self.planned.keep(|_, p| p.workload != point.workload || size(p) != Some(n));
         }
         let took = format_seconds(before - self.needed_s());
         let lines = out.iter().map(|(workload, sizes)| {
@@ -204,7 +204,7 @@ impl Step<'_> {
         if sizes.is_empty() || self.plan().points.iter().all(gone) {
             return None;
         }
-        self.keep(|_, p| !gone(p));
+        self.planned.keep(|_, p| !gone(p));
         let texts: Vec<_> = sizes.iter().map(|s| format_size(*s)).collect();
         let took = format_seconds((before - self.needed_s()).max(0.0));
         Some(format!("files of {} left out: {took}", texts.join(", ")))
@@ -224,7 +224,7 @@ impl Step<'_> {
         // What is now the same is one point.
         let mut seen: Vec<(Point, bool)> = Vec::new();
         let series: BTreeSet<usize> = self.plan().series.iter().map(|s| s.point).collect();
-        self.keep(|place, p| {
+        self.planned.keep(|place, p| {
             let this = (p.clone(), series.contains(&place));
             let new = !seen.contains(&this);
             seen.push(this);
@@ -255,7 +255,7 @@ impl Step<'_> {
         let series: BTreeSet<Point> =
             self.plan().series.iter().map(|s| self.plan().points[s.point].clone()).collect();
         let mut gone = BTreeSet::new();
-        self.keep(|_, p| {
+        self.planned.keep(|_, p| {
             let n = p.params.threads();
             let kept = of.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
             if !kept && !series.contains(p) {
@@ -266,16 +266,6 @@ impl Step<'_> {
         let texts: Vec<_> = gone.iter().map(u64::to_string).collect();
         let took = format_seconds(before - self.needed_s());
         (!gone.is_empty()).then(|| format!("{} threads left out: {took}", texts.join(" and ")))
-    }
-
-    /// Keeps these points of the plan, in order, with what belongs to them.
-    fn keep(&mut self, keeps: impl FnMut(usize, &Point) -> bool) {
-        let Planned { plan, tools, .. } = &mut *self.planned;
-        let places = keep(plan, keeps);
-        tools.installed.retain(|name, _| plan.references.contains_key(name));
-        let reasons = std::mem::take(&mut tools.missing).into_iter();
-        tools.missing =
-            reasons.filter_map(|(place, why)| Some((*places.get(&place)?, why))).collect();
     }
 }
 

@@ -5,7 +5,7 @@ use proofmark_model::{Finding, Plan, Point, Severity, format_seconds};
 use super::super::estimate::fewest_s;
 use super::quota::{answers, words};
 use super::{BUDGET, Step};
-use crate::planned::{Planned, keep};
+use crate::planned::Planned;
 use crate::registry::find;
 use crate::set_up;
 
@@ -46,11 +46,7 @@ pub(crate) fn leave_out(planned: &mut Planned) {
         && let Some(place) = slowest(&planned.plan, |_, _| true)
     {
         out.push(planned.plan.points[place].clone());
-        let Planned { plan, tools, .. } = &mut *planned;
-        let places = keep(plan, |at, _| at != place);
-        tools.installed.retain(|name, _| plan.references.contains_key(name));
-        let reasons = std::mem::take(&mut tools.missing).into_iter();
-        tools.missing = reasons.filter_map(|(at, why)| Some((*places.get(&at)?, why))).collect();
+        planned.keep(|at, _| at != place);
     }
     if out.is_empty() {
         return;
@@ -73,7 +69,7 @@ impl Step<'_> {
             && let Some(place) = slowest(self.plan(), is_not_the_last)
         {
             out.push(self.plan().points[place].clone());
-            self.keep(|at, _| at != place);
+            self.planned.keep(|at, _| at != place);
         }
         let took = format_seconds(before - self.needed_s());
         (!out.is_empty()).then(|| {

@@ -6,7 +6,7 @@ use proofmark_model::{
 };
 
 use super::super::estimate::fewest_s;
-use crate::planned::{Planned, keep};
+use crate::planned::Planned;
 use crate::registry::find;
 
 /// Id, title and meaning.
@@ -51,11 +51,7 @@ pub(crate) fn leave_out(planned: &mut Planned) {
     while !fits(&planned.plan) {
         let Some(place) = least_wanted(&planned.plan) else { break };
         out.push(planned.plan.points[place].clone());
-        let Planned { plan, tools, .. } = &mut *planned;
-        let places = keep(plan, |at, _| at != place);
-        tools.installed.retain(|name, _| plan.references.contains_key(name));
-        let reasons = std::mem::take(&mut tools.missing).into_iter();
-        tools.missing = reasons.filter_map(|(at, why)| Some((*places.get(&at)?, why))).collect();
+        planned.keep(|at, _| at != place);
     }
     if out.is_empty() {
         return;
