@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use proofmark_model::{Plan, Run, Timestamp};
+use proofmark_reference::decoded;
 use proofmark_report::Options;
-use proofmark_run::RunFile;
+use proofmark_run::{RunFile, read_bytes};
 
 use crate::cli::ResultFiles;
 use crate::error::usage;
@@ -205,6 +206,12 @@ pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
         None if format == TERMINAL => Ok(print(text)?),
         None => Ok(print_data(text)?),
     }
+}
+
+/// The text of a stranger's file of so many bytes at most, whatever its encoding.
+pub fn strangers_text(path: &Path, most: u64) -> Result<String> {
+    let bytes = File::open(path).and_then(|file| read_bytes(file, most));
+    bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(path, e))
 }
 
 /// Why a named file cannot be read: a failure if it may not be, else a mistake in what was typed.

@@ -1,17 +1,14 @@
 //! `proofmark audit`: figures that somebody else published, judged by rules.
 
-use std::fs::File;
 use std::path::Path;
 
 use anyhow::Result;
 use proofmark_audit::{Figure, Machine, Sheet, audit, choose, read_figures, read_machines, render};
 use proofmark_model::Verdict;
-use proofmark_reference::decoded;
-use proofmark_run::read_bytes;
 
 use crate::cli::AuditArgs;
 use crate::error::{Outcome, usage};
-use crate::output::{is_stdout, unreadable, write_file};
+use crate::output::{is_stdout, strangers_text, write_file};
 use crate::text::{print, print_data};
 
 /// Largest table that is read, in bytes.
@@ -45,7 +42,7 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
 
 fn machine(args: &AuditArgs) -> Result<Machine> {
     let path = &args.machine;
-    let text = text(path, LARGEST_MACHINES)?;
+    let text = strangers_text(path, LARGEST_MACHINES)?;
     let usage = |e| usage(format!("{}: {e}", path.display()));
     let machines = read_machines(&text).map_err(usage)?;
     let stem = args.file.file_stem().and_then(|s| s.to_str());
@@ -53,14 +50,8 @@ fn machine(args: &AuditArgs) -> Result<Machine> {
 }
 
 fn figures(path: &Path) -> Result<Vec<Figure>> {
-    let text = text(path, LARGEST_TABLE)?;
+    let text = strangers_text(path, LARGEST_TABLE)?;
     read_figures(&text).map_err(|e| usage(format!("{}: {e}", path.display())))
-}
-
-/// The text of a file, whatever its encoding.
-fn text(path: &Path, most: u64) -> Result<String> {
-    let bytes = File::open(path).and_then(|file| read_bytes(file, most));
-    bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(path, e))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

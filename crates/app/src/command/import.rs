@@ -1,7 +1,6 @@
 //! `proofmark import`: judge what another tool measured.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -18,7 +17,7 @@ use proofmark_run::{begin, look, read_bytes, unknown};
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
 use crate::finish::finish;
-use crate::output::{Output, unreadable};
+use crate::output::{Output, strangers_text, unreadable};
 use crate::this_program::tool;
 
 /// Largest output that is read, in bytes.
@@ -78,10 +77,10 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
 }
 
 fn text_of(file: &Path) -> Result<String> {
-    let bytes = match file == Path::new("-") {
-        true => read_bytes(std::io::stdin(), LARGEST),
-        false => File::open(file).and_then(|file| read_bytes(file, LARGEST)),
-    };
+    if file != Path::new("-") {
+        return strangers_text(file, LARGEST);
+    }
+    let bytes = read_bytes(std::io::stdin(), LARGEST);
     bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(file, e))
 }
 
