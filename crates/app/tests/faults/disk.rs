@@ -10,7 +10,7 @@ use super::lab::disk::{
 };
 use super::lab::{Busy, alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
-use proofmark_model::{Ending, Measurement, Run, Severity, StorageKind, Verdict};
+use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// A run of one point of each of these workloads in a folder, with a small file and three trials.
@@ -37,11 +37,11 @@ fn measured(folder: &Path, workload: &str) -> Measurement {
     run.measurements.into_iter().next().unwrap()
 }
 
-/// A point in which this check doubts nothing: others on the machine may disturb one run, hardly each of four.
-fn undisturbed(folder: &Path, workload: &str, check: &str) -> Measurement {
-    let doubted = |m: &Measurement| found(m, check) == Some(Severity::Suspect);
+/// A measurement of the device alone: others on the machine may disturb one run, hardly each of four.
+fn undisturbed(folder: &Path, workload: &str) -> Measurement {
+    let doubted = |m: &Measurement| found(m, "shared_device") == Some(Severity::Suspect);
     let m = (0..4).map(|_| measured(folder, workload)).find(|m| !doubted(m));
-    m.unwrap_or_else(|| panic!("{check} doubts {workload} whenever it is alone"))
+    m.unwrap_or_else(|| panic!("shared_device doubts {workload} whenever it is alone"))
 }
 
 /// Whether the folder lies on devices that can be watched; the reason is reported where not.
@@ -194,7 +194,7 @@ fn what_is_written_and_lost_is_unverified() {
 /// planted or watched.
 fn alone_and_beside(workload: &str, writers: usize) -> Option<[Measurement; 2]> {
     let (here, there) = (folder(), folder());
-    let alone = undisturbed(here.path(), workload, "shared_device");
+    let alone = undisturbed(here.path(), workload);
     let neighbours = neighbours_writing_to(there.path(), writers)?;
     let (run, _) = run_json(&mut disk(here.path(), &[workload]));
     drop(neighbours);
@@ -221,7 +221,13 @@ fn commits_beside_another_writer_are_suspect() {
 fn commits_while_every_cpu_is_busy_are_suspect() {
     let _turn = alone();
     let here = folder();
-    undisturbed(here.path(), "disk.fsync", "other_cpu");
+    // Daemons may take a few percent of a CPU, which is another message of the same check.
+    let crowded = |m: &Measurement| {
+        let says =
+            |f: &&Finding| f.check == "other_cpu" && f.message.contains("kept all CPUs busy");
+        m.findings.iter().find(says).map(|f| f.severity)
+    };
+    assert_eq!(crowded(&measured(here.path(), "disk.fsync")), None);
     let cpus = thread::available_parallelism().unwrap().get();
     let busy: Vec<Busy> = (0..cpus as u32).map(Busy::on).collect();
     let (run, _) = run_json(&mut disk(here.path(), &["disk.fsync"]));
@@ -231,7 +237,7 @@ fn commits_while_every_cpu_is_busy_are_suspect() {
         return skip("this test may not use every CPU");
     }
     let m = &run.measurements[0];
-    assert_eq!(found(m, "other_cpu"), Some(Severity::Suspect), "{:?}", m.findings);
+    assert_eq!(crowded(m), Some(Severity::Suspect), "{:?}", m.findings);
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub(super) static OTHER_CPU: Check = Check {
 
 fn other_cpu(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
-    worst([took(ctx, m, &capacity), crowded(ctx, m, &capacity)])
+    worst([crowded(ctx, m, &capacity), took(ctx, m, &capacity)])
 }
 
 /// Others that kept all CPUs busy during writes. These wait for kernel threads, which need a free CPU.
