@@ -38,8 +38,8 @@ fn example(id: &str) -> String {
     match id {
         "audit" => explain_audit(),
         "exit_status" => {
-            let rows = error::STATUSES.iter().map(|s| (s.code, s.line()));
-            format!("\n{}", columns(rows))
+            let rows = columns(error::STATUSES.iter().map(|s| (s.code, s.line())));
+            format!("\n{}", wrap(&rows, width(), "         "))
         }
         _ => String::new(),
     }
