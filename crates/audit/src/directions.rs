@@ -1,16 +1,16 @@
-//! Whether a figure adds up both directions of a link: these carry data at once, so that the
-//! sum may be twice what one of them does.
+//! Detection of figures that add up both directions of a link. Both carry data at once, so their
+//! sum may be twice the rate of one.
 
 use proofmark_model::Subsystem;
 
 use crate::figure::Figure;
 
-/// What says so: as words or parts of them; `bibw` as of the OSU benchmarks, `dualtest` as of
-/// iperf.
+/// Words, or parts of words, for both directions: `bibw` is from the OSU benchmarks, `dualtest`
+/// from iperf.
 const DUPLEX: [&str; 5] = ["both", "bidir", "duplex", "bibw", "dualtest"];
 const HALF_DUPLEX: &str = "halfduplex";
 
-/// Whether the operation, or the tool where it is a network's, says both directions.
+/// True if the operation names both directions; for networks, the tool's name counts too.
 pub(crate) fn both(figure: &Figure) -> bool {
     let operation = figure.operation.to_ascii_lowercase();
     let names = match figure.subsystem {

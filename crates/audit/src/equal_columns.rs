@@ -6,17 +6,17 @@ use proofmark_model::Subsystem;
 
 use crate::figure::{Figure, Metric, Statistic};
 
-/// For a figure in a column that equals another, the figure of the same place there.
+/// Maps a figure to the figure in the same row of an equal column, both by index.
 pub(crate) type EqualColumns = HashMap<usize, usize>;
 
-/// Fewer different numbers may agree by chance: a coarse timer repeats itself.
-const LEAST_DIFFERENT: usize = 3;
+/// Minimum of distinct numbers in a column: fewer may agree by chance, as a coarse timer repeats.
+const MIN_DISTINCT: usize = 3;
 
-/// So many columns could have been printed, by the range and the last digit of the numbers: fewer
-/// may agree by chance, as those of a link that is full.
-const LEAST_POSSIBLE: f64 = 1000.0;
+/// Minimum of columns that could be printed in the numbers' range with their last digit. Fewer may
+/// agree by chance, as those of a saturated link do.
+const MIN_POSSIBLE: f64 = 1000.0;
 
-/// Whether the column of another operation would hardly be the same by chance.
+/// True if another operation's column is unlikely to be the same by chance.
 fn is_particular(column: &[&Figure]) -> bool {
     let values = || column.iter().map(|figure| figure.value);
     let different: HashSet<u64> = values().map(f64::to_bits).collect();
@@ -24,12 +24,12 @@ fn is_particular(column: &[&Figure]) -> bool {
     let digit = column.iter().map(|figure| 2.0 * figure.rounding() * figure.value);
     let digit = digit.filter(|digit| *digit > 0.0).fold(f64::INFINITY, f64::min);
     let possible = (range / digit + 1.0).powi(column.len().min(1000) as i32);
-    different.len() >= LEAST_DIFFERENT && possible >= LEAST_POSSIBLE
+    different.len() >= MIN_DISTINCT && possible >= MIN_POSSIBLE
 }
 
-/// Compares the numbered trials of every point, and the means and the deviations of every
-/// operation over its blocks and threads, with all others of the same unit. Of two equal columns
-/// both are named: which one was copied the numbers do not say.
+/// Finds equal columns of one unit: the numbered trials of every point, and the means and the
+/// deviations of every operation over its blocks and threads. Names both columns: the numbers do
+/// not show which one is the copy.
 pub(crate) fn find<'a>(
     figures: &[Figure],
     points: impl Iterator<Item = &'a Vec<usize>>,
@@ -58,11 +58,10 @@ pub(crate) fn find<'a>(
     found
 }
 
-/// Where the numbers of a column stand: of which tool and statistic, and at which block and
-/// threads each.
+/// Identity of a column: its tool and statistic, and the block and threads of each of its numbers.
 type Place<'a> = (Subsystem, &'a str, Metric, Statistic, Vec<(Option<u64>, Option<u64>)>);
 
-/// The means and the deviations of each operation of a tool, by block and threads.
+/// Iterates over the means and the deviations of each operation of a tool, by block and threads.
 fn over_settings(figures: &[Figure]) -> impl Iterator<Item = (Option<Place<'_>>, Vec<usize>)> {
     let mut columns: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let summaries = [Statistic::Mean, Statistic::Deviation];

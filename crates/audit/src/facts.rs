@@ -1,5 +1,5 @@
-//! Facts about machines, as tables of a TOML file. A key that is not known is refused: a
-//! limit under a misspelt key would be checked by no rule, and look like one that was kept.
+//! Facts about machines, as tables of a TOML file. Unknown keys are errors: otherwise a limit with
+//! a misspelt key would be checked by no rule and look kept.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::row::shown;
 use crate::words::nearest;
 use crate::{InputError, Machine};
 
-/// Keys of free text, with parts of keys that people try for them.
+/// Keys of free text, each with parts of other keys that people try for it.
 pub(crate) const TEXTS: [(&str, &str); 2] = [("machine", "model"), ("note", "comment description")];
 
 /// Reads the tables of a TOML file, whose numbers must be above 0.
@@ -23,9 +23,11 @@ pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError
     };
     let tables: BTreeMap<String, BTreeMap<Spanned<String>, Spanned<Value>>> = toml::from_str(text)
         .map_err(|e| {
-            // Only what stands outside a table has a type that is not expected.
+            // Only an entry outside all tables has an unexpected type.
             let why = match e.message().starts_with("invalid type") {
-                true => "no table of facts; write [NAME] above the facts of a machine".to_owned(),
+                true => {
+                    "facts outside a table; write [NAME] above the facts of a machine".to_owned()
+                }
                 false => clean(e.message()),
             };
             at(e.span().map_or(0, |span| span.start), why)
@@ -43,11 +45,11 @@ pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError
     Ok(machines)
 }
 
-/// Keeps a fact, whose value is `found` in the file; else why not.
+/// Stores a fact, whose value is `found` in the file, or returns why it is refused.
 fn set(machine: &mut Machine, key: &str, value: &Value, found: &str) -> Result<(), String> {
     if TEXTS.iter().any(|(known, _)| *known == key) {
         let text = value.as_str().map(|_| ());
-        return text.ok_or_else(|| format!("{key} = {found} is no text"));
+        return text.ok_or_else(|| format!("{key} = {found} is not a text; put it in quotes"));
     }
     let fact = FACTS.iter().find(|fact| fact.key == key).ok_or_else(|| unknown(key))?;
     let number = value.as_float().or_else(|| value.as_integer().map(|n| n as f64));
@@ -66,10 +68,10 @@ fn unknown(key: &str) -> String {
         Some((key, _)) => format!("did you mean '{key}'?"),
         None => nearest(&lower, known().map(|(key, _)| key)),
     };
-    format!("'{}' is no known fact; {hint}", shown(key))
+    format!("unknown fact '{}'; {hint}", shown(key))
 }
 
-/// The machine that was named, else the one named like the file, else the only one; or an error.
+/// Chooses the machine by name, else by the file's name, else the only one of the file.
 pub fn choose(
     machines: &BTreeMap<String, Machine>,
     name: Option<&str>,
@@ -79,7 +81,7 @@ pub fn choose(
     if let Some(name) = name {
         let meant = did_you_mean(name, machines.keys().map(String::as_str));
         let meant = meant.map_or_else(String::new, |hint| format!("; {hint}"));
-        let unknown = || format!("no machine '{name}'; the file has: {}{meant}", known());
+        let unknown = || format!("unknown machine '{name}'; the file has: {}{meant}", known());
         return machines.get(name).cloned().ok_or_else(|| InputError(unknown()));
     }
     if let Some(machine) = stem.and_then(|s| machines.get(s)) {
@@ -133,12 +135,12 @@ mod tests {
                 "line 3: clock_hz_nominal = -1 is not",
             ),
             ("\n[a]\nvcpus = \"two\"\n", "line 3: vcpus = \"two\" is not"),
-            ("\n[a]\nmachine = 2\n", "line 3: machine = 2 is no text"),
-            ("[a]\n[a.b]\ncores = 1\n", "line 2: 'b' is no known fact"),
+            ("\n[a]\nmachine = 2\n", "line 3: machine = 2 is not a text; put it in quotes"),
+            ("[a]\n[a.b]\ncores = 1\n", "line 2: unknown fact 'b'"),
             ("[a\n", "line 1: "),
             ("[b]\na = \n", "line 2: "),
-            ("cpus = 3\n[a]\n", "line 1: no table of facts; write [NAME] above"),
-            ("[[a]]\ncpus = 3\n", "line 1: no table of facts;"),
+            ("cpus = 3\n[a]\n", "line 1: facts outside a table; write [NAME] above"),
+            ("[[a]]\ncpus = 3\n", "line 1: facts outside a table;"),
         ] {
             let text = read_machines(text).unwrap_err().to_string();
             assert!(text.starts_with(why) && text.lines().count() == 1, "{text}");
@@ -161,7 +163,7 @@ mod tests {
         ] {
             let text = format!("# a machine\n[a]\ncores = 2\n{key} = 1e9\n");
             let error = read_machines(&text).unwrap_err().to_string();
-            assert_eq!(error, format!("line 4: '{key}' is no known fact; {nearest}"));
+            assert_eq!(error, format!("line 4: unknown fact '{key}'; {nearest}"));
         }
     }
 

@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::units::{Base, Unit};
 
-/// A device moves whole sectors, of 512 bytes at the least.
+/// Bytes of the smallest sector: a device moves whole sectors.
 const SECTOR: f64 = 512.0;
-/// What kind of quantity a figure is.
+/// Kind of quantity of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Metric {
     /// Operations per second.
@@ -21,7 +21,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Its word.
+    /// Returns the word for the metric in the table.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Rate => "rate",
@@ -32,10 +32,10 @@ impl Metric {
     }
 }
 
-/// Which of a point's numbers a figure is.
+/// Statistic that a figure gives of its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Statistic {
-    /// The trial of that number.
+    /// The trial with this number.
     Trial(u64),
     /// Mean (or median) over the trials.
     Mean,
@@ -45,7 +45,7 @@ pub enum Statistic {
     Other,
 }
 
-/// In which order blocks are accessed.
+/// Order in which blocks are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Order {
     Random,
@@ -54,7 +54,7 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// How words of an operation begin that say it.
+    /// Prefixes of an operation's words that name the order.
     const WORDS: [(&str, Self); 5] = [
         ("random", Self::Random),
         ("rand", Self::Random),
@@ -63,8 +63,8 @@ impl Order {
         ("seq", Self::Sequential),
     ];
 
-    /// The order that a tool's operation says, and the rest of its words: `rand_read`, `randread`
-    /// and `Random Read` are one.
+    /// Splits a tool's operation into its order and the other words: `rand_read`, `randread` and
+    /// `Random Read` give the same.
     pub fn read(tool: &str, operation: &str) -> (Self, String) {
         let (mut order, mut rest) = (Self::Unsaid, Vec::new());
         for word in operation.split(|c: char| !c.is_alphanumeric()) {
@@ -73,7 +73,7 @@ impl Order {
             order = said;
             rest.extend(Some(word).filter(|word| !word.is_empty()));
         }
-        // The manual of fio: "read: Sequential reads".
+        // The manual of fio defines: "read: Sequential reads".
         let fio = tool.eq_ignore_ascii_case("fio")
             && matches!(rest[..], ["read" | "write" | "rw" | "readwrite"]);
         let order = if fio && order == Self::Unsaid { Self::Sequential } else { order };
@@ -84,7 +84,7 @@ impl Order {
 /// One row of a published table, whose columns are its fields in JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// Place among the figures of the file, from 0.
+    /// Index in the file's figures, from 0.
     #[serde(skip)]
     pub(crate) index: usize,
     /// Line of the file, from 1.
@@ -101,15 +101,15 @@ pub struct Figure {
     /// Kind of quantity.
     #[serde(skip)]
     pub metric: Metric,
-    /// Bytes of one operation; `None`: not said.
+    /// Bytes of one operation; `None` if not stated.
     #[serde(rename = "block_size_bytes")]
     pub block: Option<u64>,
-    /// Threads or streams; `None`: not said.
+    /// Threads or streams; `None` if not stated.
     pub threads: Option<u64>,
-    /// Which of the numbers it is, as the column `trial` says it.
+    /// Content of the column `trial`.
     #[serde(rename = "trial")]
     pub statistic_name: String,
-    /// Which of the point's numbers it is.
+    /// Statistic that the column `trial` names.
     #[serde(skip)]
     pub statistic: Statistic,
     /// The number as printed, in `unit`.
@@ -117,24 +117,25 @@ pub struct Figure {
     /// The unit as printed.
     #[serde(rename = "unit_as_written")]
     pub unit: String,
-    /// What that means; `None`: nothing that is known.
+    /// Meaning of `unit`; `None` if unknown.
     #[serde(skip)]
     pub(crate) written: Option<Unit>,
-    /// The number in `si_unit`, as stated, else of `value` and `unit`; `None`: not convertible.
+    /// The number in `si_unit`: as stated, else computed from `value` and `unit`. `None` if it
+    /// cannot be converted.
     #[serde(rename = "value_si")]
     pub si: Option<f64>,
-    /// `bytes/s`, `bits/s`, `ops/s` or `seconds`; empty: none.
+    /// `bytes/s`, `bits/s`, `ops/s` or `seconds`; empty if there is none.
     pub si_unit: String,
-    /// What that means.
+    /// Meaning of `si_unit`.
     #[serde(skip)]
     pub(crate) base: Option<Base>,
-    /// Whether a rate counts packets.
+    /// True for a rate of packets.
     #[serde(skip)]
     pub(crate) packets: bool,
-    /// Whether a rate counts requests.
+    /// True for a rate of requests.
     #[serde(skip)]
     pub(crate) requests: bool,
-    /// The order that the operation says, and its other words.
+    /// Order that the operation names.
     #[serde(skip)]
     pub(crate) order: Order,
     #[serde(skip)]
@@ -142,14 +143,14 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The figure in base units, of a network's throughput in bit/s and of any other in B/s,
-    /// unless it is a deviation: that is no rate and no time of an operation, so limits of these
-    /// do not hold for it.
+    /// Returns the figure in base units: bit/s for a network's throughput, B/s for any other.
+    /// `None` for a deviation: it is no rate and no time of an operation, so their limits do not
+    /// apply.
     pub(crate) fn level(&self) -> Option<f64> {
         self.size().filter(|_| self.statistic != Statistic::Deviation)
     }
 
-    /// The same, of a deviation too.
+    /// Returns the figure in base units as [`Figure::level`] does, and a deviation too.
     pub(crate) fn size(&self) -> Option<f64> {
         let factor = match (self.base?, self.subsystem) {
             (Base::Bytes, Subsystem::Network) => 8.0,
@@ -159,8 +160,8 @@ impl Figure {
         Some(self.si? * factor)
     }
 
-    /// Half a unit of the last digit that is printed, as a share of the number: `0.13` is of
-    /// 0.125 to 0.135, and so off by 4 % at most. Zeros at the end are not known to be digits.
+    /// Returns half a unit of the last printed digit, as a fraction of the number. `0.13` may be
+    /// 0.125 to 0.135, so 4 %. Zeros at the end may not be digits.
     pub(crate) fn rounding(&self) -> f64 {
         let text = self.value.to_string();
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
@@ -168,15 +169,15 @@ impl Figure {
         if self.value > 0.0 { half / self.value } else { 0.0 }
     }
 
-    /// Bytes that a device moves for an operation of the block: whole sectors where the order is
-    /// random, since neighbours in a sector are not asked for together.
+    /// Returns the bytes that a device moves for one operation. Random operations move whole
+    /// sectors, since neighbours in a sector are not requested together.
     pub(crate) fn moved(&self) -> Option<f64> {
         let block = self.block? as f64;
         Some(if self.is_random() { block.max(SECTOR) } else { block })
     }
 
-    /// What a disk would have to carry for it, in B/s: of a rate of operations their blocks; a
-    /// latency is the rate of one operation at a time.
+    /// Returns the rate in B/s that the figure demands of a disk. A rate of operations counts their
+    /// blocks; a latency counts one operation at a time.
     pub(crate) fn device_rate(&self) -> Option<f64> {
         if self.subsystem != Subsystem::Disk {
             return None;
@@ -193,12 +194,12 @@ impl Figure {
         }
     }
 
-    /// Whether the operation says that its order is random.
+    /// True if the operation names the random order.
     pub(crate) fn is_random(&self) -> bool {
         self.order == Order::Random
     }
 
-    /// Whether it is of that subsystem and kind.
+    /// True for a figure of this subsystem and metric.
     pub(crate) fn is(&self, subsystem: Subsystem, metric: Metric) -> bool {
         self.subsystem == subsystem && self.metric == metric
     }

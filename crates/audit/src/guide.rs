@@ -1,5 +1,5 @@
-//! What `proofmark explain audit` prints: an example, the words of the table and of the machine's
-//! file, and what each rule needs.
+//! Text of `proofmark explain audit`: an example, the words of the table and of the machine's file,
+//! and the needs of each rule.
 
 use std::fmt::Write as _;
 
@@ -10,13 +10,13 @@ use crate::rules;
 use crate::table::COLUMNS;
 use crate::words::{self, METRICS, STATISTICS, UNITS};
 
-/// A table and the file of its machine, as they can be audited.
+/// Example: a table and its machine's file. Both can be audited.
 pub const EXAMPLE: [(&str, &str); 2] = [
     ("figures.csv", include_str!("guide/figures.csv")),
     ("machines.toml", include_str!("guide/machines.toml")),
 ];
 
-/// The guide after the example: a paragraph, or an entry of a list, a line.
+/// Returns the guide that follows the example, one paragraph or list entry per line.
 pub fn guide() -> String {
     let mut out =
         "Rules compare each figure with the machine's facts, or with other figures. It is \
@@ -49,7 +49,7 @@ pub fn guide() -> String {
     out
 }
 
-/// What the cells of `metric` and `unit_as_written`, and of `trial`, may hold.
+/// Iterates over the words that the cells of `metric`, `unit_as_written` and `trial` may hold.
 fn vocabulary() -> impl Iterator<Item = String> {
     let metrics = METRICS.iter().map(|(metric, names)| {
         let units: Vec<&str> = UNITS

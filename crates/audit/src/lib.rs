@@ -1,8 +1,9 @@
-//! Checks published figures: a table of numbers and the facts about the machine, without the
-//! program that made them. Each rule of [`rules::ALL`] looks at one figure of a [`Sheet`] among all
-//! others; [`audit`] puts a verdict on each. No I/O happens here. Rules rest on physics and
-//! arithmetic alone (a link's rate, a clock's cycle, a copied column), never on who published the
-//! figures.
+//! Audit of published figures: a table of numbers and facts about the machine, without the program
+//! that measured them.
+//!
+//! Each rule of [`rules::ALL`] examines one figure of a [`Sheet`] and may look up all others;
+//! [`audit`] gives each a verdict. Rules rest on physics and arithmetic (a link's rate, a clock's
+//! cycle, a copied column), never on who published the figures. This crate does no I/O.
 
 mod directions;
 mod equal_columns;
@@ -29,51 +30,51 @@ pub use facts::{choose, read_machines};
 pub use figure::{Figure, Metric, Statistic};
 pub use guide::{EXAMPLE, guide};
 pub use machine::Machine;
-pub use rules::{Look, Outcome, Rule};
+pub use rules::{Examination, Outcome, Rule};
 pub use sheet::Sheet;
 pub use table::read_figures;
 
-/// Why a file was refused: its line, and what is wrong there.
+/// Reason why a file is refused: the line and what is wrong there.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct InputError(String);
 
-/// The findings about one figure.
+/// Verdict and findings of one figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// The worst finding decides. `Valid` is a pass only if the figure was `checked`.
+    /// Verdict of the worst finding. `Valid` is a pass only if the figure was `checked`.
     pub verdict: Verdict,
-    /// In the order of [`rules::ALL`], which is that of causes: cause before effect.
+    /// Findings in the order of [`rules::ALL`]: causes before their effects.
     pub findings: Vec<Finding>,
-    /// Whether a rule found something, or could hold the figure against anything.
+    /// True if a rule found a fault or could compare the figure with a limit.
     pub checked: bool,
-    /// What kept rules from looking at it; not empty if it was not checked.
+    /// Facts that rules lacked; not empty if the figure was not checked.
     pub missing: Vec<Missing>,
 }
 
-/// What kept a rule from looking at a figure.
+/// Fact that a rule lacked to check a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Missing {
-    /// The rule's id; `None`: no rule is about such a figure.
+    /// Id of the rule; `None` if no rule applies to such a figure.
     pub rule: Option<&'static str>,
-    /// What is not there, as a sentence.
+    /// The missing fact, as a sentence.
     pub what: &'static str,
 }
 
 impl Judged {
-    /// The finding that explains the verdict: of the worst ones the first cause.
+    /// Returns the finding that explains the verdict: the first cause among the worst findings.
     pub fn reason(&self) -> Option<&Finding> {
         let worst = self.findings.iter().map(|f| f.severity).max()?;
         self.findings.iter().find(|f| f.severity == worst)
     }
 
-    /// The word for how it stands: its verdict, or `not checked`.
-    pub fn standing(&self) -> &'static str {
+    /// Returns the verdict as a word, or `not checked`.
+    pub fn verdict_word(&self) -> &'static str {
         if self.checked { self.verdict.as_str() } else { NOT_CHECKED }
     }
 }
 
-/// How a figure stands that no rule could look at.
+/// Word for a figure that no rule could check.
 const NOT_CHECKED: &str = "not checked";
 
 /// Judges every figure, in the order of the file.
@@ -103,13 +104,13 @@ fn judge(sheet: &Sheet, figure: &Figure) -> Judged {
     Judged { verdict: Verdict::of(&findings), findings, checked, missing }
 }
 
-/// The worst verdict of all figures; `Valid` of none.
+/// Returns the worst verdict of all figures; `Valid` for none.
 pub fn worst(judged: &[Judged]) -> Verdict {
     judged.iter().map(|j| j.verdict).max().unwrap_or(Verdict::Valid)
 }
 
-/// How far the evidence goes beyond its limit decides between the two: a factor of four is
-/// no noise, a factor of two on a shared machine may be.
+/// Returns the severity of exceeding a limit by this factor. A factor of 4 cannot be noise; a
+/// factor of 2 can, on a shared machine.
 fn severity(factor: f64) -> Severity {
     if factor >= 4.0 { Severity::Invalid } else { Severity::Suspect }
 }
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_worst_finding_decides_and_its_first_cause_is_the_reason() {
-        // The unit is suspect, and the rate, whatever its unit, above the link.
+        // Both the unit is suspect and, in any unit, the rate above the link.
         let rows = "disk,x,r,throughput,,1,1,100,MB/s,8e8,bytes/s\n\
                     disk,x,r,throughput,,1,1,100,MB/s,2e8,bytes/s\n\
                     disk,x,r,throughput,,1,1,100,MB/s,1e8,bytes/s\n";
@@ -150,7 +151,7 @@ mod tests {
             let rows: String = rows.iter().map(|row| testing::row(row)).collect();
             let sheet = Sheet::new(testing::machine(facts), testing::figures(&rows));
             let judged = audit(&sheet).pop().unwrap();
-            (judged.standing(), judged.missing.first().map(|m| m.what))
+            (judged.verdict_word(), judged.missing.first().map(|m| m.what))
         };
         const READ: &str = "disk seq_read throughput 7.7e9";
         const CLOCK: &str = "clock_hz_nominal = 2e9\n";
@@ -197,11 +198,11 @@ mod tests {
                 assert_eq!(standing(facts, rows).1, expected, "{facts} {rows:?}");
             }
         }
-        // A limit that the machine lacks is named where another one let the figure pass.
+        // A limit that the machine lacks is reported even if the figure passed another one.
         let random = ["disk randread rate 80000 block=4096"];
         let without = Some("no disk_limit_operations_per_s is declared");
         assert_eq!(standing("disk_link_bytes_per_s = 8e9", &random), ("valid", without));
-        // Above what one drive carries at all.
+        // Above the rate of any single drive.
         assert_eq!(standing("", &["disk read throughput 2e10"]).0, "suspect");
     }
 }

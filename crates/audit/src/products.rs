@@ -1,9 +1,9 @@
-//! Latency times throughput of the same point, where it is the same for most points of a tool.
+//! Detection of latencies that were computed from throughputs, by the product of both.
 //!
-//! A latency that was measured and a throughput that was measured are two things: more
-//! threads, other blocks and other operations change their product. Where it stays the
-//! same while the rates differ, one was divided out of the other, or the same number of
-//! operations was always in flight: Little's law.
+//! A measured latency and a measured throughput are independent: more threads, other blocks and
+//! other operations change their product. A product that stays the same while the rates differ
+//! shows one of two things. Either one was divided out of the other, or the same number of
+//! operations was always in flight (Little's law).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,31 +12,31 @@ use proofmark_model::Subsystem;
 use crate::figure::{Figure, Metric, Statistic};
 use crate::sheet::{Point, Sheet};
 
-/// How far products may be apart: three digits leave 0.5 %, and two figures are multiplied.
+/// Tolerance for equal products: three digits leave 0.5 %, and two figures are multiplied.
 const PRINTED: f64 = 0.01;
-/// Rates that hardly differ say nothing about what the product depends on.
+/// Minimum ratio of the rates: similar rates do not show what the product depends on.
 const RATES_DIFFER: f64 = 1.1;
-/// Two points could agree by chance.
-const LEAST: usize = 3;
+/// Minimum of points with an equal product: two could agree by chance.
+const MIN_EQUAL: usize = 3;
 
-/// So many that are tied show that a tool computes its latencies, so that one in ten that is not
-/// tied is a misprint.
-const LEAST_TIED: usize = 9;
+/// Minimum of tied points that shows that a tool computes its latencies. One in ten that is not
+/// tied is then a misprint.
+const MIN_TIED: usize = 9;
 const ONE_IN: usize = 10;
 
-/// What ties a latency to a throughput.
+/// Tie between a latency and a throughput: their constant product.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Product {
-    /// Latency x throughput, in bytes or bits; with `per_block` divided by the block.
+    /// Latency x throughput in bytes or bits, divided by the block if `per_block`.
     pub constant: f64,
-    /// Whether it is the same only after division by the block.
+    /// True if the product is constant only after division by the block.
     pub per_block: bool,
-    /// Points of this tool that share it, of how many.
+    /// Points of this tool that share the product.
     pub shared: usize,
     pub of: usize,
-    /// Whether this figure alone is off: a misprint among figures that are tied.
+    /// True if only this figure differs: a misprint among tied figures.
     pub odd: bool,
-    /// Whether a queue or a window of constant size gives the same of true latencies.
+    /// True if true latencies would give the same with a queue or window of constant size.
     pub in_flight: bool,
 }
 
@@ -51,8 +51,8 @@ struct Pair {
     in_flight: Option<f64>,
 }
 
-/// The latencies that are tied to a throughput, by index: those of numbered trials (or means
-/// that have no trials), and the means over trials that all are.
+/// Returns the latencies that are tied to a throughput, by index: numbered trials, means without
+/// trials, and means whose trials are all tied.
 pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
     let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
     for figure in sheet.figures().iter().filter(|f| f.metric == Metric::Latency) {
@@ -61,8 +61,8 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         {
             continue;
         }
-        // Not operations per second: latency x those is what is in flight, by Little's law, of true
-        // latencies too, and the queue's depth is no column.
+        // Operations per second are left out: latency x rate is the number in flight (Little's
+        // law), for true latencies too, and no column gives the queue depth.
         let rate = sheet.partner_in(figure, Metric::Throughput);
         if let Some(pair) = rate.and_then(|rate| pair(figure, rate)) {
             groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(pair);
@@ -78,7 +78,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
     found
 }
 
-/// A latency and its throughput, where their product is a number above 0.
+/// Returns a latency and its throughput if their product is a number above 0.
 fn pair(latency: &Figure, throughput: &Figure) -> Option<Pair> {
     let rate = throughput.level()?;
     let product = latency.level()? * rate;
@@ -95,7 +95,7 @@ fn pair(latency: &Figure, throughput: &Figure) -> Option<Pair> {
     })
 }
 
-/// The pairs that share a product, if they are most of them.
+/// Returns the pairs that share a product, if most pairs do.
 fn tied(
     subsystem: Subsystem,
     pairs: &[Pair],
@@ -108,10 +108,10 @@ fn tied(
     let Some(&constant) = products.get(products.len() / 2) else { return };
     let near = |p: &&Pair| scaled(p).is_some_and(|x| (x / constant - 1.0).abs() <= PRINTED);
     let (shared, others): (Vec<&Pair>, Vec<&Pair>) = pairs.iter().partition(|p| near(p));
-    // With one synchronous operation in flight a thread, latency x throughput is
-    // threads x block by Little's law, of true latencies too.
+    // With one synchronous operation in flight per thread, true latencies also give threads x block
+    // (Little's law).
     let synchronous = |p: &Pair| p.threads * if per_block { 1.0 } else { p.block.unwrap_or(1.0) };
-    let ties = shared.len() >= LEAST
+    let ties = shared.len() >= MIN_EQUAL
         && shared.len() * 2 >= products.len()
         && spread(shared.iter().map(|p| p.rate)) >= RATES_DIFFER
         && spread(shared.iter().map(|p| synchronous(p))) >= RATES_DIFFER;
@@ -122,11 +122,10 @@ fn tied(
             shared: shared.len(),
             of: products.len(),
             odd: false,
-            // A network keeps a window of bytes in flight, whatever the block.
+            // A network keeps a window of bytes in flight, for any block size.
             in_flight: subsystem == Subsystem::Network || constant_queue(&shared),
         };
-        if !product.in_flight && shared.len() >= LEAST_TIED && others.len() * ONE_IN <= pairs.len()
-        {
+        if !product.in_flight && shared.len() >= MIN_TIED && others.len() * ONE_IN <= pairs.len() {
             let odd = Product { odd: true, ..product.clone() };
             for pair in others {
                 found.entry(pair.index).or_insert_with(|| odd.clone());
@@ -136,7 +135,7 @@ fn tied(
     }
 }
 
-/// Whether the same whole number of operations may have been in flight in all: a part cannot be.
+/// True if the same whole number of operations may have been in flight; a fraction cannot be.
 fn constant_queue(shared: &[&Pair]) -> bool {
     let Some(depth) = shared.first().and_then(|p| p.in_flight) else { return false };
     let depth = depth.round().max(1.0);
@@ -149,7 +148,7 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
     most / least
 }
 
-/// What holds for every trial of a point holds for its means. Trials are looked at once a point.
+/// Adds means whose trials are all tied. Trials are examined once per point, not once per figure.
 fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
     let mut points: HashMap<Point, Option<&Product>> = HashMap::new();
     let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;
@@ -161,7 +160,7 @@ fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, 
     sheet.figures().iter().filter(is_mean).filter_map(tied).collect()
 }
 
-/// The first trial's product, if every trial has one.
+/// Returns the first trial's product if every trial has one.
 fn of_all<'a>(trials: &[usize], found: &'a HashMap<usize, Product>) -> Option<&'a Product> {
     let first = found.get(trials.first()?)?;
     trials.iter().all(|i| found.get(i).is_some_and(|p| !p.odd)).then_some(first)

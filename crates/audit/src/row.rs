@@ -1,4 +1,4 @@
-//! A row of the table: its cells are numbers and known words, or the figure is refused.
+//! One row of the table. Its cells are numbers and known words, or the row is refused.
 
 use proofmark_model::{Subsystem, clean_excerpt, did_you_mean};
 
@@ -11,16 +11,16 @@ use crate::words::{self, METRICS, STATISTICS, nearest};
 /// Longest text in a cell, in bytes.
 const LONGEST_CELL: usize = 1000;
 
-/// A row, whose cells are in the order of [`COLUMNS`].
+/// Cells of a row, in the order of [`COLUMNS`].
 pub(crate) struct Row<'a> {
     pub line: u64,
     pub cells: [&'a str; COLUMNS.len()],
-    /// Whether a number may have a decimal comma.
+    /// True if numbers may have a decimal comma.
     pub comma: bool,
 }
 
 impl Row<'_> {
-    /// The figure, which has that place among all; or the first cell that is not as it must be.
+    /// Parses the figure with this index, or returns an error for its first wrong cell.
     pub fn figure(&self, index: usize) -> Result<Figure, InputError> {
         let long = COLUMNS.iter().zip(self.cells).find(|(_, text)| text.len() > LONGEST_CELL);
         if let Some((column, text)) = long {
@@ -33,10 +33,11 @@ impl Row<'_> {
             .find(|known| known.as_str().eq_ignore_ascii_case(subsystem))
             .ok_or_else(|| {
                 let known = Subsystem::ALL.iter().map(|known| known.as_str());
-                self.no_word("subsystem", subsystem, known)
+                self.unknown_word("subsystem", subsystem, known)
             })?;
-        let metric = words::meaning(METRICS, kind)
-            .ok_or_else(|| self.no_word("metric", kind, words::all(METRICS).map(|(_, w)| w)))?;
+        let metric = words::meaning(METRICS, kind).ok_or_else(|| {
+            self.unknown_word("metric", kind, words::all(METRICS).map(|(_, w)| w))
+        })?;
         let statistic = words::statistic(trial).ok_or_else(|| {
             let near = nearest(trial, words::all(STATISTICS).map(|(_, word)| word));
             let hint = format!("expected the number of a trial, or a word such as mean; {near}");
@@ -51,7 +52,7 @@ impl Row<'_> {
             _ => self.base(si_unit, metric, kind)?,
         };
         let base = base.filter(|base| base.si_unit().is_some());
-        // Of prefixes of bytes the first is that of 1000.
+        // The first factor reads prefixes of bytes as powers of 1000.
         let computed = || Some(value * written.as_ref()?.factors(base?)?.first()?);
         let si = stated.or_else(computed);
         let si_unit = match base.and_then(Base::si_unit).filter(|_| si_unit.is_empty()) {
@@ -94,8 +95,8 @@ impl Row<'_> {
         InputError(format!("line {}: column '{column}' holds '{found}'; {hint}", self.line))
     }
 
-    /// Refuses a word that is none of a few.
-    fn no_word<'a>(
+    /// Returns the error for an unknown word.
+    fn unknown_word<'a>(
         &self,
         column: &str,
         found: &str,
@@ -114,16 +115,16 @@ impl Row<'_> {
             }
             Some(unit) => {
                 let of = unit.base.metric().as_str();
-                format!("which is a unit of the metric {of}, not of {kind}")
+                format!("it is a unit of the metric {of}, not of {kind}")
             }
-            // Of what no rule reads any unit will do.
+            // Any unit is accepted for a metric that no rule reads.
             None if unit.is_empty() || metric == Metric::Other => return Ok(None),
             None if units::is_bits_or_bytes(unit) => {
-                "which may be bits or bytes; write MB/s or Mbit/s".to_owned()
+                "it may mean bits or bytes; write MB/s or Mbit/s".to_owned()
             }
             None => {
                 let near = nearest(unit, units::usual(metric).iter().map(String::as_str));
-                format!("which is no known unit of the metric {kind}; {near}")
+                format!("it is not a known unit of the metric {kind}; {near}")
             }
         };
         Err(self.wrong("unit_as_written", unit, &why))
@@ -139,7 +140,7 @@ impl Row<'_> {
         let known: Vec<&str> = bases.filter_map(Base::si_unit).collect();
         let near = did_you_mean(word, known.iter().copied());
         let near = near.map_or_else(String::new, |near| format!("; {near}"));
-        let why = format!("expected, of the metric {kind}, one of {}{near}", known.join(", "));
+        let why = format!("for the metric {kind} expected one of {}{near}", known.join(", "));
         Err(self.wrong("si_unit", word, &why))
     }
 
@@ -157,13 +158,12 @@ impl Row<'_> {
             false => text.to_owned(),
         };
         let number = point.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
-        let hint = "expected a finite number of at least 0, without a unit, and with no separator \
-                    of thousands";
+        let hint = "expected a finite number of at least 0, without a unit or thousands separators";
         number.ok_or_else(|| self.wrong(column, text, hint))
     }
 }
 
-/// A cell for an error message: short, and without what would steer a terminal.
+/// Returns a cell for an error message: shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
     let mut out: String = clean_excerpt(text, 40);
     if out.len() < text.len() {

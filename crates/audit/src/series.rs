@@ -1,4 +1,4 @@
-//! A series: figures that differ in threads and trial alone.
+//! Series of figures: they differ only in threads and trial.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use proofmark_model::Subsystem;
 
 use crate::figure::{Figure, Metric, Order, Statistic};
 
-/// Most numbers of threads that are looked at; no report has as many, a hostile file may.
+/// Maximum of thread counts per series: no report has as many, but a hostile file may.
 const MOST_CELLS: usize = 64;
 
-/// What the figures of a series have in common.
+/// Properties that all figures of a series share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub subsystem: Subsystem,
@@ -17,7 +17,7 @@ pub(crate) struct Key {
     pub order: Order,
     pub work: String,
     pub metric: Metric,
-    /// The name of a [`Metric::Other`]: jitter and loss are not one series.
+    /// Name of a [`Metric::Other`], which keeps jitter and loss in separate series.
     pub other: String,
     pub block: Option<u64>,
 }
@@ -40,7 +40,7 @@ impl Key {
     }
 }
 
-/// The mean of numbers that were added.
+/// Running mean.
 #[derive(Debug, Default)]
 struct Mean {
     sum: f64,
@@ -58,7 +58,7 @@ impl Mean {
     }
 }
 
-/// The figures of one number of threads.
+/// Figures with the same number of threads.
 #[derive(Debug, Default)]
 struct Cell {
     means: Mean,
@@ -81,7 +81,8 @@ impl Series {
         }
     }
 
-    /// Threads and level in base units, by threads: the printed mean, else that of the trials.
+    /// Iterates over the levels in base units by threads: the printed mean, else that of the
+    /// trials.
     pub fn levels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.cells.iter().take(MOST_CELLS).filter_map(|(threads, cell)| {
             let level = cell.means.value().or_else(|| cell.trials.value())?;

@@ -1,4 +1,4 @@
-//! All figures of a report with the machine, and the indexes that rules look things up in.
+//! All figures of a report, its machine, and the indexes that rules use.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,13 +10,13 @@ use crate::series::{Key, Series};
 use crate::tallies::{self, Tallies, Tally};
 use crate::trials::Trials;
 
-/// A series' number, and threads.
+/// Index of a series, and threads.
 pub(crate) type Point = (usize, Option<u64>);
 
 #[derive(Debug, Clone, Copy)]
 struct Position {
     series: usize,
-    /// Which it is of the figures with its point and statistic: these are distinguished by order.
+    /// Position among the figures of the same point and statistic.
     nth: usize,
 }
 
@@ -72,92 +72,94 @@ impl Sheet {
         &self.figures
     }
 
-    /// What is known of the machine.
+    /// Returns the facts about the machine.
     pub fn machine(&self) -> &Machine {
         &self.machine
     }
 
-    /// The series that a figure belongs to.
+    /// Returns the series that a figure belongs to.
     pub(crate) fn series(&self, figure: &Figure) -> &Series {
         &self.series[self.positions[figure.index].series]
     }
 
-    /// The figures of a statistic at the threads of a figure in a series, in the order of the file.
+    /// Returns the figures of a series at these threads with this statistic, in the order of the
+    /// file.
     fn at(&self, key: &Key, threads: Option<u64>, statistic: Statistic) -> &[usize] {
         let point = self.keys.get(key).map(|series| (*series, threads));
         let found = point.and_then(|point| self.statistics.get(&(point, statistic)));
         found.map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The figure of the same block, threads and trial in another series.
+    /// Returns the figure with the same block, threads and trial in another series.
     pub(crate) fn partner(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
         let same = self.at(key, figure.threads, figure.statistic);
         self.figures.get(*same.get(self.positions[figure.index].nth)?)
     }
 
-    /// The partner of the same operation that has another metric.
+    /// Returns the partner with the same operation and another metric.
     pub(crate) fn partner_in(&self, figure: &Figure, metric: Metric) -> Option<&Figure> {
         self.partner(figure, &Key { metric, ..Key::from_figure(figure) })
     }
 
-    /// The point that a figure belongs to.
+    /// Returns the point that a figure belongs to.
     pub(crate) fn point(&self, figure: &Figure) -> Point {
         (self.positions[figure.index].series, figure.threads)
     }
 
-    /// The numbered trials of a figure's point, by index. There may be as many as rows: who
-    /// looks at all of them for each figure makes every row look at every other.
+    /// Returns the indexes of the numbered trials of a figure's point. There may be as many as
+    /// rows: a rule that visits all of them for each figure takes quadratic time.
     pub(crate) fn trial_indexes(&self, figure: &Figure) -> &[usize] {
         self.trials.get(&self.point(figure)).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The numbered trials of a figure's point, if there are two or more and none is missing.
+    /// Returns the numbered trials of a figure's point, if there are at least two and none is
+    /// missing.
     pub(crate) fn trials(&self, figure: &Figure) -> Option<&Trials> {
         self.numbers.get(&self.point(figure))
     }
 
-    /// The figures of the same point and statistic, in the order of the file: the same number
-    /// in another unit, or another run. There may be as many as rows.
+    /// Iterates over the figures of the same point and statistic, in the order of the file: the
+    /// number in another unit, or another run. There may be as many as rows.
     pub(crate) fn same_number(&self, figure: &Figure) -> impl Iterator<Item = &Figure> {
         let same = self.statistics.get(&(self.point(figure), figure.statistic));
         same.into_iter().flatten().map(|i| &self.figures[*i])
     }
 
-    /// The mean of a figure's point.
+    /// Returns the mean of a figure's point.
     pub(crate) fn mean(&self, figure: &Figure) -> Option<&Figure> {
         let means = self.statistics.get(&(self.point(figure), Statistic::Mean))?;
         means.first().map(|i| &self.figures[*i])
     }
 
-    /// The figure of another series at the same threads: of the same statistic, else its mean or
-    /// the best that a report prints, as a row of sums may call itself otherwise.
+    /// Returns another series' figure at the same threads and statistic, else its printed mean or
+    /// best: a row of sums may name its statistic differently.
     pub(crate) fn summary(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
         let statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
         let mut same = statistics.filter_map(|s| self.at(key, figure.threads, s).first());
         self.figures.get(*same.next()?)
     }
 
-    /// Whether there is any figure of the series.
+    /// True if the report has a figure of the series.
     pub(crate) fn has(&self, key: &Key) -> bool {
         self.keys.contains_key(key)
     }
 
-    /// What ties a latency to a throughput.
+    /// Returns the product that ties a latency to a throughput.
     pub(crate) fn product(&self, figure: &Figure) -> Option<&Product> {
         self.products.get(&figure.index)
     }
 
-    /// The same trial in another column that holds the same numbers.
+    /// Returns the same trial in another column with equal numbers.
     pub(crate) fn same_trial_of_equal_column(&self, figure: &Figure) -> Option<&Figure> {
         Some(&self.figures[*self.equal_columns.get(&figure.index)?])
     }
 
-    /// How a disk figure's tool did at the same setting, all operations and trials together.
+    /// Counts a disk tool's rates at the figure's setting, over all operations and trials.
     pub(crate) fn tally(&self, figure: &Figure) -> Option<&Tally> {
         self.tallies.get(&tallies::setting(figure))
     }
 
-    /// The best memory copy of one thread in the same report, in B/s read and written together.
+    /// Returns the best memory copy of one thread in the report, in B/s read and written together.
     pub(crate) fn copy_bandwidth(&self) -> Option<f64> {
         self.copy_bandwidth
     }

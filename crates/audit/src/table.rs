@@ -1,4 +1,4 @@
-//! The table of figures: CSV with the columns of [`COLUMNS`], as people and spreadsheets write it.
+//! Reader of the table of figures: CSV as people and spreadsheets write it.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use crate::InputError;
 use crate::figure::Figure;
 use crate::row::{Row, shown};
 
-/// Most rows that are read: some thousand times the largest report known.
+/// Maximum of rows read: some thousand times the largest known report.
 const MOST_ROWS: usize = 4_000_000;
 
 /// A column of the table.
 pub(crate) struct Column {
     pub name: &'static str,
-    /// Whether it must be there; another that is not is as if its cells were empty.
+    /// True if the column is required; an optional one that is missing counts as empty cells.
     pub required: bool,
-    /// What its cells hold.
+    /// Description of its cells.
     pub about: &'static str,
 }
 
@@ -48,16 +48,19 @@ const fn optional(name: &'static str, about: &'static str) -> Column {
     Column { name, required: false, about }
 }
 
-/// Reads figures from CSV with the header that the module's `COLUMNS` list, in any order; else the
-/// first line that is not as it must be, and why. Cells may be separated by commas, by tabs, or
-/// by semicolons, with which numbers may have a decimal comma.
+/// Reads figures from CSV, whose header has the module's `COLUMNS` in any order. Cells are
+/// separated by commas, tabs or semicolons; with the last two, numbers may have a decimal comma.
+///
+/// # Errors
+///
+/// Returns the first wrong line and what is wrong there.
 pub fn read_figures(text: &str) -> Result<Vec<Figure>, InputError> {
     read_at_most(text, MOST_ROWS)
 }
 
 fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // One kind of line break, so that lines are counted as editors count them.
+    // Unify line breaks, so that lines are counted as editors count them.
     let text = match text.contains('\r') {
         true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
         false => Cow::Borrowed(text),
@@ -73,7 +76,7 @@ fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
     let mut figures = Vec::new();
     let mut record = csv::StringRecord::new();
     loop {
-        // Empty lines before a record are read with it.
+        // The reader consumes empty lines together with the next record.
         let rest = text.as_bytes().get(reader.position().byte() as usize..).unwrap_or_default();
         let empty = rest.iter().take_while(|b| **b == b'\n').count() as u64;
         let line = first_line + reader.position().line() - 1 + empty;
@@ -85,7 +88,7 @@ fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
             places = Some((header(&record).map_err(wrong)?, record.len()));
             continue;
         };
-        // A spreadsheet writes the empty rows below a table, too.
+        // Spreadsheets also write the empty rows below a table.
         if record.iter().all(str::is_empty) {
             continue;
         }
@@ -93,7 +96,7 @@ fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
             return Err(wrong(format!("{} cells, but the header has {cells}", record.len())));
         }
         if figures.len() >= most {
-            return Err(wrong(format!("more than {most} figures")));
+            return Err(wrong(format!("more than {most} figures; split the table")));
         }
         let cells = places.map(|place| place.map_or("", |place| &record[place]));
         let row = Row { line, cells, comma: delimiter == b';' };
@@ -105,8 +108,8 @@ fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {
     }
 }
 
-/// The table without what a spreadsheet may write before it ("sep=;"), its first line, and what
-/// separates its cells: that, else what its first line holds most of.
+/// Splits off what a spreadsheet may write before the table ("sep=;"). Returns the table, its first
+/// line, and its separator: the stated one, else the most frequent one in its first line.
 fn separator(text: &str) -> (&str, u64, u8) {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let declared = first.trim_matches('"').strip_prefix("sep=").map(str::as_bytes);
@@ -115,11 +118,11 @@ fn separator(text: &str) -> (&str, u64, u8) {
     }
     let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let count = |delimiter: &u8| header.bytes().filter(|b| b == delimiter).count();
-    // The last of equals: a comma where there is none of them.
+    // `max_by_key` returns the last of equals: a comma if there is no separator.
     (text, 1, [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b','))
 }
 
-/// The place of each column; `None`: it is not there, and need not be.
+/// Returns the index of each column; `None` for an optional one that is missing.
 fn header(names: &csv::StringRecord) -> Result<[Option<usize>; COLUMNS.len()], String> {
     let mut places = [None; COLUMNS.len()];
     for (place, name) in names.iter().enumerate() {
@@ -131,7 +134,7 @@ fn header(names: &csv::StringRecord) -> Result<[Option<usize>; COLUMNS.len()], S
             return Err(format!("column '{name}' is unknown; {near} 'note' takes free text"));
         };
         if places[known].replace(place).is_some() {
-            return Err(format!("column '{}' is there twice", COLUMNS[known].name));
+            return Err(format!("column '{}' appears twice", COLUMNS[known].name));
         }
     }
     let missing = places.iter().zip(&COLUMNS).find(|(p, column)| p.is_none() && column.required);
@@ -181,7 +184,7 @@ mod tests {
             ("disk,f,r,rate,88,kIOPS,", Some(88e3), "ops/s"),
             ("network,f,r,pps,1.2,Mpps,", Some(1.2e6), "packets/s"),
             ("memory,f,r,latency,81,ns per access,", Some(81e-9), "seconds"),
-            // What is no time of an operation, and what would need a clock.
+            // Units that are no time of an operation, or that need a clock.
             ("memory,f,r,latency,81,ns/byte,", None, ""),
             ("memory,f,r,latency,200,cycles,", None, ""),
             ("cpu,f,r,rate,200,,", None, ""),
@@ -195,7 +198,7 @@ mod tests {
         for unit in ["MBPS", "mb/s"] {
             let cells = format!("{header}disk,f,r,throughput,541,{unit},\n");
             let error = read_figures(&cells).unwrap_err().to_string();
-            assert!(error.ends_with("which may be bits or bytes; write MB/s or Mbit/s"), "{error}");
+            assert!(error.ends_with("it may mean bits or bytes; write MB/s or Mbit/s"), "{error}");
         }
     }
 
@@ -226,7 +229,7 @@ mod tests {
         let three = format!("{HEADER}{}", good.repeat(3));
         assert_eq!(read_at_most(&three, 3).unwrap().len(), 3);
         let text = read_at_most(&three, 2).unwrap_err().to_string();
-        assert_eq!(text, "line 4: more than 2 figures");
+        assert_eq!(text, "line 4: more than 2 figures; split the table");
     }
 
     #[test]
@@ -237,7 +240,7 @@ mod tests {
         let missing = text("subsystem,tool\n");
         assert!(missing.starts_with("line 1: column 'operation' is missing"), "{missing}");
         let twice = text(&format!("tool,{HEADER}"));
-        assert!(twice.starts_with("line 1: column 'tool' is there twice"), "{twice}");
+        assert!(twice.starts_with("line 1: column 'tool' appears twice"), "{twice}");
     }
 
     #[test]
@@ -280,39 +283,42 @@ mod tests {
             ("disk,f,r,rate,,,maen,1,IOPS,1,ops/s", "did you mean 'mean'?"),
             (
                 "disk,f,r,latency,,,1,1,usce,1e-6,seconds",
-                "no known unit of the metric latency; did you mean 'usec'?",
+                "not a known unit of the metric latency; did you mean 'usec'?",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MBs,1e6,bytes/s",
-                "no known unit of the metric throughput; did you mean 'MB/s'?",
+                "not a known unit of the metric throughput; did you mean 'MB/s'?",
             ),
             ("cpu,f,r,rate,,,1,1,GFLPOS,1e9,ops/s", "did you mean 'GFLOPS'?"),
             (
                 "disk,f,r,throughput,,,1,1,us,1e6,bytes/s",
-                "which is a unit of the metric latency, not of throughput",
+                "it is a unit of the metric latency, not of throughput",
             ),
             (
                 "disk,f,r,rate,,,1,1,MB/s,1e6,bytes/s",
-                "which is a unit of the metric throughput, not of rate",
+                "it is a unit of the metric throughput, not of rate",
             ),
             (
                 "disk,f,r,rate,,,1,1,,1e6,bytes/s",
-                "holds 'bytes/s'; expected, of the metric rate, one of ops/s, packets/s, requests/s",
+                "holds 'bytes/s'; for the metric rate expected one of ops/s, packets/s, requests/s",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MB/s,1e6,byts/s",
-                "column 'si_unit' holds 'byts/s'; expected, of the metric throughput, one of bytes/s, \
-                 bits/s; did you mean 'bytes/s'?",
+                "column 'si_unit' holds 'byts/s'; for the metric throughput expected one of \
+                 bytes/s, bits/s; did you mean 'bytes/s'?",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MB/s,1e6,b/s",
-                "column 'si_unit' holds 'b/s'; expected, of the metric throughput, one of bytes/s,",
+                "column 'si_unit' holds 'b/s'; for the metric throughput expected one of bytes/s,",
             ),
             (
                 "disk,f,r,throughput,,,1,1,MB/s,1e6,",
-                "column 'si_unit' holds ''; expected, of the metric throughput, one of bytes/s",
+                "column 'si_unit' holds ''; for the metric throughput expected one of bytes/s",
             ),
-            ("disk,f,r,throughput,,,1,\"1,024\",MB/s,1e6,bytes/s", "no separator of thousands"),
+            (
+                "disk,f,r,throughput,,,1,\"1,024\",MB/s,1e6,bytes/s",
+                "without a unit or thousands separators",
+            ),
         ] {
             let text = error(&format!("{cells}\n"));
             assert!(text.starts_with("line 2: column '") && text.contains(says), "{text}");

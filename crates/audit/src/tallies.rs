@@ -1,4 +1,4 @@
-//! How many of a disk tool's rates at a setting (block and threads) are above the disk's limit.
+//! Counts of a disk tool's rates above the disk's limit, by setting (block and threads).
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use crate::machine::Machine;
 type Setting = (String, Option<u64>, Option<u64>);
 pub(crate) type Tallies = HashMap<Setting, Tally>;
 
-/// Disk rates of a tool at one setting, counted.
+/// Counts of a tool's disk rates at one setting.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// All of them.
+    /// All rates.
     pub figures: usize,
-    /// Those above what the disk can carry.
+    /// Rates above the disk's limit.
     pub above: usize,
 }
 

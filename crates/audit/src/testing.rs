@@ -8,7 +8,7 @@ use crate::{Figure, Machine, Outcome, Rule, Sheet, choose, read_figures, read_ma
 pub(crate) const MACHINE: &str = "vcpus = 2\nclock_hz_nominal = 2_000_000_000\n\
     disk_link_bytes_per_s = 600_000_000\n";
 
-/// What a rule may say of a figure.
+/// Severity that a test expects of a rule.
 pub(crate) const SUSPECT: Option<Severity> = Some(Severity::Suspect);
 pub(crate) const INVALID: Option<Severity> = Some(Severity::Invalid);
 
@@ -18,13 +18,13 @@ pub(crate) fn figures(rows: &str) -> Vec<Figure> {
     read_figures(&format!("{header}{rows}")).unwrap()
 }
 
-/// The machine of which these facts are declared.
+/// Returns a machine with these declared facts.
 pub(crate) fn machine(facts: &str) -> Machine {
     choose(&read_machines(&format!("[m]\n{facts}\n")).unwrap(), None, None).unwrap()
 }
 
-/// A row of the table: subsystem, operation, metric and value in base units, such as
-/// `disk seq_read throughput 6e8`; then what is not as usual, such as `block=4096 threads=2`.
+/// Returns a row of the table from its subsystem, operation, metric and value in base units (`disk
+/// seq_read throughput 6e8`), then other cells (`block=4096 threads=2`).
 pub(crate) fn row(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let [subsystem, operation, metric, value, others @ ..] = &words[..] else { panic!("{text}") };
@@ -49,7 +49,7 @@ pub(crate) fn row(text: &str) -> String {
     )
 }
 
-/// What a rule says of each row.
+/// Returns a rule's finding for each row.
 pub(crate) fn findings<R: AsRef<str>>(
     rule: &Rule,
     facts: &str,
@@ -64,7 +64,7 @@ pub(crate) fn findings<R: AsRef<str>>(
     sheet.figures().iter().map(found).collect()
 }
 
-/// How bad a rule finds each row.
+/// Returns the severity that a rule gives each row.
 pub(crate) fn severities<R: AsRef<str>>(
     rule: &Rule,
     facts: &str,
@@ -73,12 +73,12 @@ pub(crate) fn severities<R: AsRef<str>>(
     findings(rule, facts, rows).into_iter().map(|found| found.map(|f| f.severity)).collect()
 }
 
-/// Which rows a rule flags or notes.
+/// Returns which rows a rule flags or notes.
 pub(crate) fn flagged<R: AsRef<str>>(rule: &Rule, facts: &str, rows: &[R]) -> Vec<bool> {
     findings(rule, facts, rows).iter().map(Option::is_some).collect()
 }
 
-/// Holds how bad a rule finds figures of a machine, each by itself.
+/// Asserts the severity that a rule gives each row by itself.
 pub(crate) fn judges(rule: &Rule, facts: &str, expected: &[(&str, Option<Severity>)]) {
     for (row, severity) in expected {
         assert_eq!(severities(rule, facts, &[row]), [*severity], "{facts}: {row}");

@@ -1,17 +1,17 @@
-//! What the numbered trials of a point say about its mean and its deviation.
+//! Bounds that the numbered trials of a point set for its mean and its deviation.
 
 use crate::figure::{Figure, Statistic};
 
-/// Numbers in one unit, taken together.
+/// Summary of numbers in one unit.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Numbers {
     pub count: f64,
     pub least: f64,
     pub most: f64,
     pub mean: f64,
-    /// Sum of the squares of what each is off the mean.
+    /// Sum of squared deviations from the mean.
     squares: f64,
-    /// Half a unit of the last digit that is printed, of the coarsest.
+    /// Half a unit of the last printed digit, of the coarsest number.
     pub rounding: f64,
 }
 
@@ -30,13 +30,13 @@ impl Numbers {
         all
     }
 
-    /// The deviation of a sample, and that of a whole population.
+    /// Returns the deviation of a sample and that of a population.
     pub fn deviations(&self) -> (f64, f64) {
         ((self.squares / (self.count - 1.0)).sqrt(), (self.squares / self.count).sqrt())
     }
 }
 
-/// The trials of a point, as printed where all have one unit, and in base units where all have one.
+/// Trials of a point: as printed if all have one unit, and in base units if all have one.
 #[derive(Debug)]
 pub(crate) struct Trials {
     unit: Option<String>,
@@ -45,8 +45,8 @@ pub(crate) struct Trials {
 }
 
 impl Trials {
-    /// The trials of a point if they are two or more and all that there were: each number once,
-    /// from 0 or 1 on. Of others a mean may say something else.
+    /// Collects the trials of a point if there are at least two and none is missing: each number
+    /// once, from 0 or 1 on. A mean of other trials may differ.
     pub fn new(figures: &[Figure], trials: &[usize]) -> Option<Self> {
         let all = || trials.iter().filter_map(|i| figures.get(*i));
         let mut numbers: Vec<Statistic> = all().map(|f| f.statistic).collect();
@@ -64,8 +64,8 @@ impl Trials {
         })
     }
 
-    /// A number of the same point and its trials, in one unit.
-    pub fn beside(&self, figure: &Figure) -> Option<(f64, &Numbers)> {
+    /// Returns a number of the same point and its trials, both in one unit.
+    pub fn in_unit_of(&self, figure: &Figure) -> Option<(f64, &Numbers)> {
         if self.unit.as_ref() == Some(&figure.unit) {
             return Some((figure.value, &self.printed));
         }

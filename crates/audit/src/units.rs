@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::figure::Metric;
 use crate::words::{self, UNITS, USUAL};
 
-/// What a unit counts.
+/// Quantity that a unit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Base {
     /// Bytes per second.
@@ -16,18 +16,18 @@ pub enum Base {
     Operations,
     /// Packets per second.
     Packets,
-    /// Requests per second: their threads may wait for others.
+    /// Requests per second; their threads may wait for others.
     Requests,
     /// Seconds.
     Seconds,
-    /// Clock cycles, of a clock that is not known.
+    /// Clock cycles; the clock is unknown.
     Cycles,
-    /// Time of a bit or a byte, which is no time of an operation.
+    /// Time per bit or byte: no time of an operation.
     TimePerByte,
 }
 
 impl Base {
-    /// The metric that it is a unit of.
+    /// Returns the metric that the unit measures.
     pub(crate) fn metric(self) -> Metric {
         match self {
             Self::Bytes | Self::Bits => Metric::Throughput,
@@ -36,7 +36,7 @@ impl Base {
         }
     }
 
-    /// Its name in the column `si_unit`; `None`: there is none.
+    /// Returns its name in the column `si_unit`; `None` if it has none.
     pub(crate) fn si_unit(self) -> Option<&'static str> {
         match self {
             Self::Bytes => Some("bytes/s"),
@@ -50,16 +50,16 @@ impl Base {
     }
 }
 
-/// A unit that is known.
+/// Known unit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Unit {
     pub base: Base,
-    /// What it may be in its base unit. Prefixes of bits and bytes are read as powers of 1000, which
-    /// come first, of 1024 and as mixtures of both, since reports mean any of them.
+    /// Possible factors to the base unit. Prefixes of bits and bytes are read as powers of 1000
+    /// (first), as powers of 1024 and as mixtures: reports use all of them.
     factors: Vec<f64>,
 }
 
-/// Prefixes by power of 1000; with an `i` after the letter they are powers of 1024.
+/// Prefixes by power of 1000; an `i` after the letter makes them powers of 1024.
 const LARGE: &[[&str; 2]] =
     &[["", ""], ["k", "kilo"], ["m", "mega"], ["g", "giga"], ["t", "tera"], ["p", "peta"]];
 /// Prefixes of seconds by power of 1/1000.
@@ -67,11 +67,12 @@ const SMALL: &[[&str; 2]] =
     &[["", ""], ["m", "milli"], ["u", "micro"], ["n", "nano"], ["p", "pico"]];
 
 impl Unit {
-    /// A unit as written, if every part of it is known. A remark in brackets after it is none of it.
+    /// Parses a unit as written if every part of it is known. Ignores a remark in brackets after
+    /// it.
     pub fn read(text: &str) -> Option<Self> {
         let text = spelling(text);
         let Some((counted, by)) = text.split_once('/') else {
-            // "iops" ends as "Bps" does, so both are tried.
+            // "iops" ends like "Bps", so try both.
             let per_second = || Self::counted(text.strip_suffix("ps")?, true);
             return Self::counted(&text, false).or_else(per_second);
         };
@@ -87,7 +88,7 @@ impl Unit {
         }
     }
 
-    /// A prefix and what it is of. "mbps" are bits, but "mb/s" and "MBPS" may be bits or bytes.
+    /// Parses a prefix and a counted unit. "mbps" is bits; "mb/s" and "MBPS" may be bits or bytes.
     fn counted(text: &str, ps: bool) -> Option<Self> {
         words::all(UNITS).find_map(|(base, word)| {
             let prefix = ["", "s", "es"].iter().find_map(|end| without(text, word, end))?;
@@ -97,7 +98,7 @@ impl Unit {
             let prefixes = if base == Base::Seconds { SMALL } else { LARGE };
             let (power, binary) = power(prefix, prefixes)?;
             let factors = match base.metric() {
-                // 1000^power, with some or all of the thousands being 1024.
+                // 1000^power, with any number of the thousands replaced by 1024.
                 Metric::Throughput => {
                     let factor = |kibi| 1024_f64.powi(kibi) * 1000_f64.powi(power - kibi);
                     (if binary { power } else { 0 }..=power).map(factor).collect()
@@ -110,13 +111,13 @@ impl Unit {
         })
     }
 
-    /// A base unit by itself: `bytes/s`, `s`.
+    /// Parses a base unit without prefix: `bytes/s`, `s`.
     pub fn read_base(text: &str) -> Option<Base> {
         let unit = Self::read(text).filter(|unit| unit.factors == [1.0])?;
         unit.base.si_unit().map(|_| unit.base)
     }
 
-    /// What it may mean in that base unit; `None`: no number of it is one of that unit.
+    /// Returns the possible factors to a base unit; `None` if it cannot be converted to it.
     pub fn factors(&self, base: Base) -> Option<Cow<'_, [f64]>> {
         let scale = match (self.base, base) {
             (Base::Bits, Base::Bytes) => 0.125,
@@ -129,7 +130,7 @@ impl Unit {
     }
 }
 
-/// Without a remark in brackets, without spaces, with `/` for `per` and `u` for the Greek letter.
+/// Normalises spelling: no remark in brackets, no spaces, `/` for `per`, `u` for the Greek letter.
 fn spelling(unit: &str) -> String {
     let unit = match unit.split_once('(') {
         Some((before, _)) if unit.ends_with(')') => before,
@@ -139,7 +140,7 @@ fn spelling(unit: &str) -> String {
     unit.split_whitespace().collect()
 }
 
-/// What is before the word and its ending. Case counts in B and b; no letter has a plural.
+/// Returns the text before a word and its ending. Case matters for B and b; letters have no plural.
 fn without<'a>(text: &'a str, word: &str, end: &str) -> Option<&'a str> {
     let (before, found) = text.split_at_checked(text.len().checked_sub(word.len() + end.len())?)?;
     let same = match word {
@@ -155,12 +156,12 @@ fn without<'a>(text: &'a str, word: &str, end: &str) -> Option<&'a str> {
     same.then_some(before)
 }
 
-/// Whether a text is the word, or its plural.
+/// True if a text is the word or its plural.
 fn is_word(text: &str, word: &str) -> bool {
     ["", "s", "es"].iter().any(|end| without(text, word, end) == Some(""))
 }
 
-/// The power of a prefix, and whether 1024 is meant for sure.
+/// Returns the power of a prefix, and whether it certainly means 1024.
 fn power(text: &str, prefixes: &[[&str; 2]]) -> Option<(i32, bool)> {
     let lower = text.to_ascii_lowercase();
     let (decimal, binary) = match lower.strip_suffix('i') {
@@ -171,26 +172,26 @@ fn power(text: &str, prefixes: &[[&str; 2]]) -> Option<(i32, bool)> {
     (power > 0 || !binary).then_some((power, binary))
 }
 
-/// Whether it is written as bits or bytes are, without saying which.
+/// True if the spelling leaves open whether it is bits or bytes.
 pub(crate) fn is_bits_or_bytes(unit: &str) -> bool {
     let unit = spelling(unit).to_ascii_lowercase();
     ["b/s", "b/sec", "bps"].iter().any(|end| unit.ends_with(end))
 }
 
-/// The power of 1.024 that a ratio is, if it is one from -4 to 4 but 0: what is left where 1024 and
-/// 1000 were taken for each other so many times.
+/// Returns the power of 1.024 that a ratio is, from -4 to 4 without 0: the error of mixing up 1024
+/// and 1000 that many times.
 pub(crate) fn power_of_1024(ratio: f64) -> Option<i32> {
     let near = |power: &i32| (ratio / 1.024_f64.powi(*power) - 1.0).abs() <= 0.003;
     [-1, 1, -2, 2, -3, 3, -4, 4].into_iter().find(near)
 }
 
-/// Units that a metric is written in, as suggestions.
+/// Returns the usual units of a metric, for suggestions.
 pub(crate) fn usual(metric: Metric) -> Vec<String> {
     let prefixes = match metric {
         Metric::Latency => ["", "m", "u", "n", ""],
         _ => ["", "k", "M", "G", "T"],
     };
-    let forms = words::of(USUAL, metric);
+    let forms = words::words_for(USUAL, metric);
     let all = forms.flat_map(|form| prefixes.map(|prefix| format!("{prefix}{form}")));
     all.filter(|unit| Unit::read(unit).is_some()).collect()
 }

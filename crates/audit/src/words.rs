@@ -1,16 +1,16 @@
-//! The words that cells of a table may hold, and what they mean. Reading, refusing and
-//! `proofmark explain audit` follow from these tables alone: a word that is in none is refused with
-//! the nearest, since a rule that does not know a word would pass over its figure.
+//! Words that cells of a table may hold. The reader, its errors and `proofmark explain audit` use
+//! only these tables. An unknown word is an error that suggests the nearest: rules would skip its
+//! figure.
 
 use proofmark_model::did_you_mean;
 
 use crate::figure::{Metric, Statistic};
 use crate::units::Base;
 
-/// Meanings, each with its words, separated by spaces; the usual word first.
+/// Meanings, each with its words separated by spaces, the usual word first.
 pub(crate) type Words<T> = [(T, &'static str)];
 
-/// Words of the column `metric`, whatever their case.
+/// Words of the column `metric`; case is ignored.
 pub(crate) const METRICS: &Words<Metric> = &[
     (Metric::Rate, "rate iops pps"),
     (Metric::Throughput, "throughput bandwidth"),
@@ -18,14 +18,14 @@ pub(crate) const METRICS: &Words<Metric> = &[
     (Metric::Other, "time jitter loss other"),
 ];
 
-/// Words of the column `trial` that are no number, whatever their case.
+/// Words of the column `trial` other than numbers; case is ignored.
 pub(crate) const STATISTICS: &Words<Statistic> = &[
     (Statistic::Mean, "mean average avg median"),
     (Statistic::Deviation, "sd std stddev stdev deviation"),
     (Statistic::Other, "min max best worst total"),
 ];
 
-/// What units count, also in the plural. Case counts in `B` and `b` alone.
+/// Units and their plurals are accepted. Case matters only for `B` and `b`.
 pub(crate) const UNITS: &Words<Base> = &[
     (Base::Seconds, "s sec second"),
     (Base::Cycles, "cycle clock"),
@@ -39,34 +39,33 @@ pub(crate) const UNITS: &Words<Base> = &[
     (Base::Bits, "bit b"),
 ];
 
-/// How units of a metric are usually written, without their prefix: what is suggested.
+/// Usual spellings of a metric's units without prefix, for suggestions.
 pub(crate) const USUAL: &Words<Metric> = &[
     (Metric::Throughput, "B/s Bps Bytes/sec bit/s bits/sec bps iB/s"),
     (Metric::Rate, "IOPS ops/s OPS FLOPS FLOP/s pps tps"),
     (Metric::Latency, "s sec"),
 ];
 
-/// Every word with its meaning.
+/// Iterates over every word with its meaning.
 pub(crate) fn all<T: Copy>(table: &Words<T>) -> impl Iterator<Item = (T, &'static str)> {
     table.iter().flat_map(|(meaning, words)| words.split(' ').map(|word| (*meaning, word)))
 }
 
-/// The words of one meaning, the usual first.
-pub(crate) fn of<T: Copy + PartialEq>(
+/// Iterates over the words for one meaning, the usual first.
+pub(crate) fn words_for<T: Copy + PartialEq>(
     table: &Words<T>,
     wanted: T,
 ) -> impl Iterator<Item = &'static str> {
     all(table).filter(move |(meaning, _)| *meaning == wanted).map(|(_, word)| word)
 }
 
-/// What a word means, whatever its case and spaces.
+/// Returns the meaning of a word; case and spaces are ignored.
 pub(crate) fn meaning<T: Copy>(table: &Words<T>, word: &str) -> Option<T> {
     let word = word.replace(' ', "");
     all(table).find(|(_, known)| known.eq_ignore_ascii_case(&word)).map(|(meaning, _)| meaning)
 }
 
-/// The statistic of a cell of the column `trial`: a word, a number, nothing, or a percentile such
-/// as `p99.9`.
+/// Parses a cell of the column `trial`: a word, a number, nothing, or a percentile such as `p99.9`.
 pub(crate) fn statistic(text: &str) -> Option<Statistic> {
     let percentile = || text.strip_prefix(['p', 'P'])?.parse::<f64>().ok();
     let other = || text.is_empty() || percentile().is_some_and(|p| (0.0..=100.0).contains(&p));
@@ -75,7 +74,7 @@ pub(crate) fn statistic(text: &str) -> Option<Statistic> {
         .or_else(|| other().then_some(Statistic::Other))
 }
 
-/// The end of a message about an unknown word: the nearest known one, else where all are.
+/// Returns the hint about an unknown word: the nearest known one, else the command that lists all.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     did_you_mean(word, known)
         .unwrap_or_else(|| "'proofmark explain audit' lists the known ones".to_owned())

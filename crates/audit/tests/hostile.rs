@@ -1,4 +1,4 @@
-//! What outsiders may hand over: no panic, a line in every error, and time for a million rows.
+//! Hostile input: no panic, a line number in every error, and linear time for a million rows.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -25,7 +25,7 @@ fn whole(machine: Machine, text: &[u8]) -> Result<usize, String> {
     Ok(judged.len())
 }
 
-/// Words that rules know, by column.
+/// Words known to rules, by column.
 const CELLS: [&[&str]; 11] = [
     &["cpu", "memory", "disk", "network"],
     &["own", "iperf", "stream", "iozone"],
@@ -54,7 +54,7 @@ const CELLS: [&[&str]; 11] = [
     &["bytes/s", "bits/s", "seconds", "ops/s", "packets/s", ""],
 ];
 
-/// Cells that fit each other, so that rows reach the rules: metric, unit and base unit.
+/// Matching cells, so that rows reach the rules: metric, unit and base unit.
 const FITTING: [[&str; 3]; 6] = [
     ["throughput", "MB/s", "bytes/s"],
     ["throughput", "GiB/s", "bits/s"],
@@ -112,7 +112,7 @@ proptest! {
         }
     }
 
-    /// Of any of the breaks, separators and marks of a spreadsheet the line is that of an editor.
+    /// With any line break, separator or byte order mark, the line number is that of an editor.
     #[test]
     fn a_wrong_row_is_named_by_its_line(
         line_break in prop::sample::select(vec!["\n", "\r\n", "\r"]),
@@ -155,14 +155,14 @@ fn a_truncated_file_says_where_it_ends() {
     assert!(text.starts_with("line 3: "), "{text}");
 }
 
-/// CPU time of this thread until now, in seconds: other work of the machine does not count.
+/// Returns this thread's CPU time in seconds: other load on the machine does not count.
 fn cpu_s() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Audits figures in two sizes, the second 4 times the first. What looks at each row for each row
-/// takes 16 times as long for it.
+/// Audits two sizes of input, the second 4 times the first. A rule with quadratic time would take
+/// 16 times as long.
 fn takes_time_in_proportion(
     rows: impl Fn(u32) -> String,
     sizes: [u32; 2],
@@ -203,7 +203,7 @@ fn many_rows_take_time_in_proportion() {
 
 #[test]
 fn the_same_number_many_times_takes_time_in_proportion() {
-    // One point, one statistic, and units that alternate: each has as many partners as rows.
+    // One point, one statistic, and alternating units: each figure has as many partners as rows.
     let rows = |count| {
         let mut text = HEADER.to_owned();
         for n in 0..count {
@@ -229,7 +229,7 @@ fn the_same_number_many_times_takes_time_in_proportion() {
 
 #[test]
 fn many_means_of_many_trials_take_time_in_proportion() {
-    // All tied to a throughput, so that the trials behind a mean must be looked at to the last.
+    // All are tied to a throughput, so every trial behind a mean is examined.
     let rows = |count| {
         let mut text = HEADER.to_owned();
         for n in 1..=count {

@@ -1,13 +1,14 @@
-//! Rules against published reports whose faults were listed by people beforehand, and against
-//! figures of a machine that they were not written for.
+//! Tests of rules against published reports, whose faults were listed by people beforehand, and
+//! against figures of a machine that the rules were not written for.
 //!
-//! The fixtures' last column, `wrong`, was filled in by hand, not from the rules: ids of the faults
-//! that a figure has, joined by `+`; empty: none. Of honest figures it holds the rules that may
-//! doubt them, since a fault looks the same, and that must never call them invalid. `?` in a
-//! published report: the list cannot decide, so the figure counts for neither side. These are
-//! deviations of which not all trials are printed, bytes written one by one below the link's
-//! rate, nanosecond disk latencies above a cycle, two threads on one CPU that are half as
-//! fast again, threads of a large machine below linear, and a misprint.
+//! The fixtures' last column, `wrong`, was filled in by hand, not from the rules. It holds the ids
+//! of the faults that a figure has, joined by `+`, or nothing. For honest figures it holds the
+//! rules that may doubt them, since a fault looks the same, but must never call them invalid. `?`
+//! in a published report: the list cannot decide, so the figure counts for neither side.
+//!
+//! These are deviations whose trials are not all printed, bytes written one by one below the link's
+//! rate, and nanosecond disk latencies above a cycle. Others are two threads on one CPU that are
+//! half as fast again, threads of a large machine below linear, and a misprint.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -37,7 +38,7 @@ const REPORTS: [(&str, &str); 3] = [
 const LIES: &str = include_str!("data/lies.csv");
 const HONEST: &str = include_str!("data/honest.csv");
 
-/// A row of a fixture, what is wrong with it, and what was found.
+/// Row of a fixture: its figure, its listed faults and the verdict.
 struct Row {
     text: &'static str,
     wrong: BTreeSet<&'static str>,
@@ -50,7 +51,7 @@ impl Row {
     }
 }
 
-/// The rows of a fixture, of that machine.
+/// Reads the rows of a fixture for one machine.
 fn rows(machines: &str, machine: &str, text: &'static str) -> Vec<Row> {
     let machine = choose(&read_machines(machines).unwrap(), Some(machine), None).unwrap();
     let table: String =
@@ -76,7 +77,7 @@ fn modern(machine: &str, text: &'static str) -> Vec<Row> {
     rows(include_str!("data/modern.toml"), machine, text)
 }
 
-/// A filled buffer and a loopback look alike: no figure of a table separates them.
+/// True if both are the same fault. No figure of a table separates a filled buffer from a loopback.
 fn same(wrong: &str, reason: &str) -> bool {
     let alike = ["socket_buffer", "loopback"];
     wrong == reason || (alike.contains(&wrong) && alike.contains(&reason))
@@ -86,7 +87,7 @@ fn same(wrong: &str, reason: &str) -> bool {
 struct Tally {
     wrong: usize,
     found: usize,
-    /// Found by that rule and explained by it, or by another that the list names too.
+    /// Found by that rule, and explained by it or by another listed one.
     first: usize,
 }
 
@@ -153,7 +154,7 @@ fn honest_figures_are_not_invalid_because_the_machine_is_not_declared() {
     for row in &rows {
         assert_ne!(row.judged.verdict, Verdict::Invalid, "{}: {:?}", row.text, row.judged);
     }
-    // Above what is assumed, and it says so; or doubted of the declared machine too.
+    // Above an assumed limit, which the finding states; or suspect for the declared machine too.
     let suspect = rows.iter().filter(|row| row.judged.verdict == Verdict::Suspect);
     let suspect: BTreeSet<&str> = suspect.flat_map(Row::found).collect();
     let known = [

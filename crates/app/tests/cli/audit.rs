@@ -75,7 +75,7 @@ fn a_misspelt_fact_is_a_usage_error_with_the_nearest() {
     let folder = Folder::new();
     folder.file("t.csv", HEADER.to_owned() + GOOD);
     folder.file("m.toml", "[m]\ncpus = 2\ndisk_link_bytes_per_second = 6e8\n");
-    let says = "line 3: 'disk_link_bytes_per_second' is no known fact; did you mean";
+    let says = "line 3: unknown fact 'disk_link_bytes_per_second'; did you mean";
     folder.run(&["audit", "t.csv", "--machine", "m.toml"]).refused(2, says);
 }
 

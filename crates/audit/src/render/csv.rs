@@ -1,14 +1,14 @@
-//! The audit as CSV: figures, verdicts and reasons; what could be a formula gets an apostrophe.
+//! The audit as CSV: figures, verdicts and reasons. Cells that could be formulas get an apostrophe.
 
 use proofmark_model::clean;
 
 use crate::table::COLUMNS;
 use crate::{Judged, Sheet};
 
-/// What each figure gets besides its own columns but the last, the base unit.
+/// Columns after those of the figures, except for the base unit.
 const OWN: [&str; 4] = ["verdict", "reason", "reasons", "message"];
 
-/// The text.
+/// Renders the audit as CSV.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<Vec<u8>, csv::Error> {
     let mut out = csv::Writer::from_writer(Vec::new());
     let columns = COLUMNS.iter().map(|column| column.name);

@@ -24,11 +24,11 @@ struct Row<'a> {
     /// Id of the rule that explains the verdict.
     reason: Option<&'a str>,
     findings: &'a [Finding],
-    /// What kept rules from looking at it.
+    /// Facts that rules lacked.
     missing: &'a [Missing],
 }
 
-/// The text, which ends in a line break.
+/// Renders the audit as JSON with a final line break.
 pub fn render(sheet: &Sheet, judged: &[Judged]) -> Result<String, serde_json::Error> {
     let rows = sheet.figures().iter().zip(judged).map(|(figure, j)| Row {
         figure,

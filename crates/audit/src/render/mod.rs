@@ -7,7 +7,7 @@ pub mod terminal;
 
 pub use summary::{Gap, Reason, Summary, summary};
 
-/// A figure's verdict for a program: a word without spaces.
+/// Returns a figure's verdict as an id without spaces.
 fn id(judged: &crate::Judged) -> String {
-    judged.standing().replace(' ', "_")
+    judged.verdict_word().replace(' ', "_")
 }

@@ -7,53 +7,53 @@ use serde::Serialize;
 
 use crate::{Judged, Missing, NOT_CHECKED, rules};
 
-/// How many figures there are of each kind.
+/// Counts of figures by verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// All figures.
     pub figures: usize,
-    /// Those that a rule looked at, and that no rule doubts.
+    /// Figures that a rule checked and none doubts.
     pub valid: usize,
-    /// Those that no rule could look at.
+    /// Figures that no rule could check.
     pub not_checked: usize,
-    /// Those that something disturbed.
+    /// Figures with a suspect finding.
     pub suspect: usize,
-    /// Those that do not measure what their name says.
+    /// Figures that do not measure what their name says.
     pub invalid: usize,
-    /// Rules that found something, in the order of causes.
+    /// Rules with findings, in the order of causes.
     pub reasons: Vec<Reason>,
-    /// What kept rules from looking at figures that no rule doubts, in the order of the rules.
+    /// Facts that rules lacked for figures without a finding, in the order of the rules.
     pub missing: Vec<Gap>,
 }
 
-/// What kept a rule from looking at figures, and how many.
+/// Counts of figures for which a rule lacked a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Gap {
-    /// What is missing, and for which rule.
+    /// The missing fact and its rule.
     #[serde(flatten)]
     pub missing: Missing,
-    /// Figures that no rule could look at.
+    /// Figures that no rule could check.
     pub not_checked: usize,
     /// Figures that passed other rules.
     pub passed_others: usize,
 }
 
-/// How many figures a rule has something to say of.
+/// Counts of figures with findings of one rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reason {
     /// The rule's id.
     pub rule: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// Figures whose verdict it explains (or, of a note, whose first note it is).
+    /// Figures whose verdict it explains; for a note, whose first note it is.
     pub first: usize,
-    /// Figures that it found, first or not.
+    /// All figures with its finding.
     pub found: usize,
 }
 
-/// Counts.
+/// Counts figures by verdict, by reason and by missing fact.
 pub fn summary(judged: &[Judged]) -> Summary {
-    let of = |standing: &str| judged.iter().filter(|j| j.standing() == standing).count();
+    let of = |standing: &str| judged.iter().filter(|j| j.verdict_word() == standing).count();
     let reasons = rules::ALL.iter().map(|rule| Reason {
         rule: rule.id,
         title: rule.title,

@@ -1,4 +1,4 @@
-//! The audit for people: the counts, then what is flagged by fault and operation, or every figure.
+//! The audit as text: counts, then flagged figures by fault and operation, or every figure.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use proofmark_model::{Finding, Subsystem, Verdict, clean};
 use super::summary;
 use crate::{Figure, Judged, Missing, Sheet};
 
-/// The text; with `all` every figure on a line of its own.
+/// Renders the audit as text; `all` prints every figure on its own line.
 pub fn render(sheet: &Sheet, judged: &[Judged], all: bool) -> String {
     let mut out = counts(judged);
     if all {
@@ -50,7 +50,7 @@ fn counts(judged: &[Judged]) -> String {
     out
 }
 
-/// What figures of a group have in common.
+/// Properties that the figures of a group share.
 type Shared<'a> = (&'a str, Subsystem, &'a str, &'a str, &'a str);
 
 struct Group<'a> {
@@ -112,7 +112,7 @@ fn line(figure: &Figure, judged: &Judged) -> String {
     let mut out = format!(
         "{:>6}  {:<11}  {} {} {} {}, block {}, threads {}, trial {}: {} {}",
         figure.line,
-        judged.standing(),
+        judged.verdict_word(),
         figure.subsystem,
         clean(&figure.tool),
         clean(&figure.operation),

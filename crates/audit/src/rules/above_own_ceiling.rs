@@ -2,16 +2,16 @@
 
 use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
 
-use super::{Look, Outcome, Rule};
-use crate::machine::NO_CLOCK;
+use super::{Examination, Outcome, Rule};
+use crate::machine::MAX_CLOCK;
 use crate::{Figure, Machine, Metric, Sheet};
 
-/// The widest vector units of a core: two 512-bit fused multiply-adds a cycle of 16
-/// single-precision lanes and 2 operations each.
+/// FLOP per cycle of a core's widest vector units: two 512-bit fused multiply-adds, 16
+/// single-precision lanes, 2 operations each.
 const VECTOR_FLOP_A_CYCLE: f64 = 64.0;
-/// The widest matrix unit of a core: 16 x 16 sums of 64 products of 8-bit numbers in 16 cycles
-/// (AMX), 2 operations each; 16-bit numbers get half of it. No core known does more of any
-/// precision.
+/// FLOP per cycle of a core's widest matrix unit (AMX): 16 x 16 sums of 64 products of 8-bit
+/// numbers in 16 cycles, 2 operations each. 16-bit numbers reach half of it. No known core does
+/// more at any precision.
 const MATRIX_FLOP_A_CYCLE: f64 = 2048.0;
 
 pub(super) const RULE: Rule = Rule {
@@ -23,18 +23,18 @@ pub(super) const RULE: Rule = Rule {
             above it is suspect: 16-bit numbers, matrix units and a turbo clock can exceed it. A \
             rate above CPUs x 10 GHz x 2048 FLOP per cycle (the widest matrix unit) is invalid: no \
             processor reaches 10 GHz.",
-    advice: "Derive the ceiling from cores, operations per cycle and the clock under that load (for \
-             memory from transfers per second, which DDR already counts twice). Then measure again, \
-             with data larger than all caches.",
+    advice: "Derive the ceiling from cores, operations per cycle and the clock under that load \
+             (for memory from transfers per second, which DDR already counts twice). Then measure \
+             again, with data larger than all caches.",
     needs: "claimed_peak_gflops, or CPUs and a clock; claimed_memory_bytes_per_s",
-    look: Look::Against(examine),
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let rate = figure.level()?;
-    let found = lower_ceiling(sheet.machine(), figure).map(|(ceiling, unit, severity, whose)| {
+    let found = lower_ceiling(sheet.machine(), figure).map(|(ceiling, unit, severity, source)| {
         let [shown, most] = [rate, ceiling].map(|value| format_quantity(value, unit));
-        let message = format!("{shown} is {:.0} % of {whose}, {most}", 100.0 * rate / ceiling);
+        let message = format!("{shown} is {:.0} % of {source}, {most}", 100.0 * rate / ceiling);
         RULE.finding(severity, message).with("ceiling", ceiling).with("rate", rate)
     });
     let missing = match (figure.subsystem, figure.metric) {
@@ -52,30 +52,30 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 type Ceiling = (f64, Unit, Severity, &'static str);
 
-/// What it weighs that the figure is above a ceiling, if it is.
+/// Returns the severity of the figure's exceeding a ceiling, if it does.
 pub(super) fn exceeded(machine: &Machine, figure: &Figure) -> Option<Severity> {
     lower_ceiling(machine, figure).map(|(_, _, severity, _)| severity)
 }
 
-/// The weightiest ceiling that the figure is above.
+/// Returns the most severe ceiling that the figure exceeds.
 fn lower_ceiling(machine: &Machine, figure: &Figure) -> Option<Ceiling> {
     let rate = figure.level()?;
     ceilings(machine, figure).into_iter().flatten().find(|(ceiling, ..)| rate > *ceiling)
 }
 
-/// The physical ceiling first: it weighs more.
+/// Returns the physical ceiling and the claimed one; the first is more severe.
 fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {
     match (figure.subsystem, figure.metric) {
         (Subsystem::Cpu, Metric::Rate | Metric::Throughput) if is_floating_point(figure) => {
             let cpus = machine.logical_cpus().map(|l| l.most);
             let matrix = cpus.map(|cpus| {
-                let whose = "the physical limit (10 GHz, 2048 FLOP per cycle)";
-                (cpus * NO_CLOCK * MATRIX_FLOP_A_CYCLE, Severity::Invalid, whose)
+                let source = "the physical limit (10 GHz, 2048 FLOP per cycle)";
+                (cpus * MAX_CLOCK * MATRIX_FLOP_A_CYCLE, Severity::Invalid, source)
             });
             let vector = cpus.zip(machine.clock()).map(|(cpus, clock)| {
-                let whose = "the limit of vector units (64 FLOP per cycle at the declared clock; \
+                let source = "the limit of vector units (64 FLOP per cycle at the declared clock; \
                              16-bit numbers, matrix units and turbo can exceed it)";
-                (cpus * clock * VECTOR_FLOP_A_CYCLE, Severity::Suspect, whose)
+                (cpus * clock * VECTOR_FLOP_A_CYCLE, Severity::Suspect, source)
             });
             let claimed = machine
                 .claimed_peak_gflops
@@ -84,8 +84,8 @@ fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {
         }
         (Subsystem::Memory, Metric::Throughput) => {
             let claimed = machine.claimed_memory_bytes_per_s.map(|v| {
-                let whose = "the bandwidth that the report claims";
-                (v, Unit::BytePerSecond, Severity::Suspect, whose)
+                let source = "the bandwidth that the report claims";
+                (v, Unit::BytePerSecond, Severity::Suspect, source)
             });
             [None, claimed]
         }

@@ -1,13 +1,13 @@
-//! `added_up`: STREAM's four workloads added up as one bandwidth.
+//! `added_up`: the sum of STREAM's four workloads given as one bandwidth.
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::series::Key;
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
-/// A sum of four figures of three digits or more.
+/// Tolerance of a sum of four figures with at least three digits.
 const PRINTED: f64 = 0.005;
 /// STREAM's workloads.
 const WORKLOADS: [&str; 4] = ["copy", "scale", "add", "triad"];
@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
             1024 in place of 1000, or the other way.",
     advice: "Print each by itself, and use triad for the machine.",
     needs: "copy, scale, add and triad of the same tool",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
@@ -35,8 +35,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     ((rate / sum - 1.0).abs() <= PRINTED || converted.is_some()).then(|| {
         let mixed = converted.map_or("", |_| "; 1000 and 1024 are mixed as well");
         let message = format!(
-            "the figure is the sum of copy, scale, add and triad, which run one after the \
-             other{mixed}"
+            "the figure is the sum of copy, scale, add and triad, which never run at the same \
+             time{mixed}"
         );
         RULE.finding(Severity::Invalid, message).with("sum_bytes_per_s", sum)
     })

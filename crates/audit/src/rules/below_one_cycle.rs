@@ -1,12 +1,12 @@
-//! `below_one_cycle`: an operation faster than one tick of the processor.
+//! `below_one_cycle`: a latency below one clock cycle.
 
 use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
 
-use super::{Look, Outcome, Rule};
-use crate::machine::NO_CLOCK;
+use super::{Examination, Outcome, Rule};
+use crate::machine::MAX_CLOCK;
 use crate::{Figure, Metric, Sheet};
 
-/// Printed latencies have two digits or more.
+/// Tolerance of a printed latency: two digits or more.
 const PRINTED: f64 = 0.01;
 
 pub(super) const RULE: Rule = Rule {
@@ -15,17 +15,17 @@ pub(super) const RULE: Rule = Rule {
     about: "A dependent operation takes at least one clock cycle. A latency below one cycle of 10 \
             GHz is invalid: no processor reaches 10 GHz. A latency below one cycle of the highest \
             declared clock (nominal or running) is suspect: a turbo clock may have been higher.",
-    advice: "Check the unit and the divisor. Time one operation that waits for the previous one, and \
-             declare the clock.",
+    advice: "Check the unit and the divisor. Time one operation that waits for the previous one, \
+             and declare the clock.",
     needs: "a latency; clock_hz_nominal or clock_hz_running",
-    look: Look::Against(examine),
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let latency = figure.level().filter(|_| figure.metric == Metric::Latency)?;
     let declared = sheet.machine().clock();
-    let below = if latency < 1.0 / NO_CLOCK {
-        Some((declared.unwrap_or(NO_CLOCK), Severity::Invalid, ""))
+    let below = if latency < 1.0 / MAX_CLOCK {
+        Some((declared.unwrap_or(MAX_CLOCK), Severity::Invalid, ""))
     } else {
         let but = "; valid only if a turbo clock exceeded the declared one";
         let clock = declared.filter(|clock| latency < (1.0 - PRINTED) / clock);

@@ -1,8 +1,8 @@
-//! `copied_column`: the same numbers in two columns.
+//! `copied_column`: equal numbers in two columns.
 
 use proofmark_model::{Finding, Severity};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::{Figure, Sheet, Statistic};
 
 pub(super) const RULE: Rule = Rule {
@@ -10,12 +10,12 @@ pub(super) const RULE: Rule = Rule {
     title: "copied column",
     about: "Two points whose trials are equal one by one (at least three different numbers) cannot \
             both have been measured. Nor can the means, or the deviations, of two operations of a \
-            tool that are equal at each block and number of threads. Numbers \
-            of so few digits that fewer than 1000 columns can be written in their range may agree \
-            by chance, as those of a full link do.",
+            tool that are equal at each block and number of threads. Numbers of so few digits that \
+            fewer than 1000 columns can be written in their range may agree by chance, as those of \
+            a full link do.",
     advice: "Look up both in the raw data; at least one of the two was not measured.",
     needs: "two columns with three different numbers or more",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
@@ -42,7 +42,7 @@ mod tests {
             ([1.5, 2.5, 3.5], [1.5, 2.5, 3.6], false),
             ([1.5, 2.5, 3.5], [2.5, 1.5, 3.5], false),
             ([1.5, 2.5, 2.5], [1.5, 2.5, 2.5], false),
-            // A link that is full.
+            // A saturated link.
             ([941.0, 940.0, 942.0], [941.0, 940.0, 942.0], false),
             ([941.3, 940.2, 942.7], [941.3, 940.2, 942.7], true),
         ] {
@@ -60,7 +60,7 @@ mod tests {
         for (deviations, other, copied) in [
             (["1.5", "2.25", "0.75"], "w", true),
             (["1.5", "2.25", "0.7"], "w", false),
-            // The trials of a fine clock may all be the same.
+            // The trials of a fine clock may all be equal.
             (["0", "0", "0"], "w", false),
             (["1.5", "2.25", "0.75"], "w tool=y", false),
         ] {
@@ -74,7 +74,7 @@ mod tests {
             let rows = [column("r", first), column(other, deviations)].concat();
             assert_eq!(flagged(&RULE, MACHINE, &rows), [copied; 6], "{deviations:?} {other}");
         }
-        // At other blocks they are other numbers.
+        // Numbers at other blocks form other columns.
         let rows = [(8, "r"), (64, "r"), (512, "r"), (16, "w"), (64, "w"), (512, "w")]
             .map(|(b, o)| format!("disk {o} throughput {} block={b} trial=mean", b.max(10)));
         assert_eq!(flagged(&RULE, MACHINE, &rows), [false; 6]);

@@ -1,26 +1,27 @@
-//! `disk_operations`: more operations a second than the disks or their provider allow.
+//! `disk_operations`: more operations per second than the disks or their provider allow.
 
 use proofmark_model::{Severity, Subsystem};
 
-use super::{Look, Outcome, Rule};
+use super::{Examination, Outcome, Rule};
 use crate::figure::Order;
 use crate::{Figure, Metric, Sheet};
 
-/// A provider counts over a second or more and lets a little more through.
-const LET_THROUGH: f64 = 1.05;
+/// Tolerance of a provider's limit: it is enforced over a second or more, and not exactly.
+const LIMIT_TOLERANCE: f64 = 1.05;
 
 pub(super) const RULE: Rule = Rule {
     id: "disk_operations",
     title: "more operations than the disk allows",
     about: "A disk does at most disk_limit_operations_per_s: what its provider allows, or for \
-            rotating disks their number times the operations of each. More than 5 % above it, \
-            random operations came from a cache, and the figure is invalid. A random throughput \
-            is converted to operations by its block. Operations whose order is not stated are \
-            only suspect, since a device merges neighbours. Sequential operations are not judged.",
-    advice: "Measure with direct I/O, for longer than a burst allowance lasts, or declare the limit \
-             that held while it ran.",
-    needs: "disk_limit_operations_per_s; of throughputs the block",
-    look: Look::Against(examine),
+            rotating disks their number times the operations of each. If random operations exceed \
+            it by more than 5 %, a cache served them, and the figure is invalid. A random \
+            throughput is converted to operations by its block. Operations whose order is not \
+            stated are only suspect, since a device merges neighbours. Sequential operations are \
+            not judged.",
+    advice: "Measure with direct I/O, for longer than a burst allowance lasts, or declare the \
+             limit that held while it ran.",
+    needs: "disk_limit_operations_per_s; for throughputs the block",
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
@@ -28,20 +29,20 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let Some(limit) = sheet.machine().disk_limit_operations_per_s else {
         return Some(Outcome::Missing("no disk_limit_operations_per_s is declared"));
     };
-    let found = (rate > limit * LET_THROUGH).then(|| {
+    let found = (rate > limit * LIMIT_TOLERANCE).then(|| {
         let (severity, but) = match figure.is_random() {
             true => (Severity::Invalid, ""),
             false => (Severity::Suspect, "; sequential operations can be merged"),
         };
         let message =
-            format!("{rate:.0} operations per second, but the disk allows {limit:.0}{but}");
+            format!("{rate:.0} operations per second exceed the disk's limit, {limit:.0}{but}");
         let finding = RULE.finding(severity, message);
         finding.with("operations_per_s", rate).with("limit_operations_per_s", limit)
     });
     Some(Outcome::new(found, None))
 }
 
-/// Reads and writes a second that the device does for a figure, if it does one for each.
+/// Returns the figure's reads and writes per second, if the device does one for each operation.
 fn operations(figure: &Figure) -> Option<f64> {
     let level = figure.level().filter(|_| figure.subsystem == Subsystem::Disk)?;
     let moves = ["read", "write", "rw"].iter().any(|word| figure.operation.contains(word));
@@ -67,14 +68,14 @@ mod tests {
             ("disk rand_write throughput 12e6 block=4096", INVALID),
             ("disk rand_write throughput 9e6 block=4096", None),
             ("disk rand_write throughput 12e6", None),
-            // The order may be sequential, and then many are one.
+            // The order may be sequential, and the device may merge operations.
             ("disk read rate 2600 block=4096", SUSPECT),
             ("disk seq_read rate 90000 block=4096", None),
-            // By fio's manual its read is sequential.
+            // fio's manual calls its read sequential.
             ("disk read rate 90000 block=4096 tool=fio", None),
             ("disk read-rnd4k rate 90000 block=4096", INVALID),
             ("disk read throughput 9e8 block=4096", None),
-            // No reads and writes of a device, or no rate.
+            // Neither reads and writes of a device, nor a rate.
             ("disk stat rate 90000", None),
             ("disk randread rate 2600 block=4096 trial=sd", None),
             ("disk randread latency 1e-4 block=4096", None),

@@ -1,8 +1,8 @@
-//! `loopback`: a rate that no wire of the machine carries.
+//! `loopback`: a rate above the machine's network link.
 
 use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
 
-use super::{Look, Outcome, Rule};
+use super::{Examination, Outcome, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
@@ -14,10 +14,10 @@ pub(super) const RULE: Rule = Rule {
             network_link_bits_per_s for faster links. Operations named both, bidir or duplex may \
             be twice as fast. With a declared link, operations per second are converted by their \
             block, and a latency is compared with the time that its block takes on the link.",
-    advice: "Both ends were on one machine, or no data was sent. Name the figure loopback, or measure \
-             between two machines and check the interface counters.",
-    needs: "network_link_bits_per_s; of rates and latencies the block",
-    look: Look::Against(examine),
+    advice: "Both ends were on one machine, or no data was sent. Name the figure loopback, or \
+             measure between two machines and check the interface counters.",
+    needs: "network_link_bits_per_s; for rates and latencies the block",
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
@@ -25,11 +25,11 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     figure.level().filter(|_| judged)?;
     let limit = sheet.machine().network_limit(figure);
     let declared = limit.severity == Severity::Invalid;
-    // What is assumed of a link is of whole transfers.
+    // An assumed link limits throughputs only.
     let rate = flow(figure).filter(|_| declared || figure.metric == Metric::Throughput);
     let found = rate.filter(|rate| *rate > limit.most).map(|rate| {
         let [shown, most] = [rate, limit.most].map(|v| format_quantity(v, Unit::BitPerSecond));
-        let message = format!("{shown}, but {} {most}", limit.whose);
+        let message = format!("{shown} exceeds {}, {most}", limit.source);
         RULE.finding(limit.severity, message).with("limit_bit_per_s", limit.most)
     });
     let missing = match rate {
@@ -40,8 +40,8 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     Some(Outcome::new(found, missing))
 }
 
-/// Bits a second that the link must carry in one direction: of operations their blocks, of a
-/// latency the block within it.
+/// Returns the bits per second that the link must carry in one direction. A rate of operations
+/// counts their blocks; a latency counts one block within it.
 fn flow(figure: &Figure) -> Option<f64> {
     let level = figure.level().filter(|_| figure.subsystem == Subsystem::Network)?;
     let block = || Some(figure.block? as f64 * 8.0);

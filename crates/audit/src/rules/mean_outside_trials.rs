@@ -1,28 +1,28 @@
-//! `mean_outside_trials`: a mean that none of its own trials allow.
+//! `mean_outside_trials`: a mean that its trials cannot have.
 
 use proofmark_model::{Finding, Severity};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::units::power_of_1024;
 use crate::{Figure, Sheet, Statistic};
 
-/// Numbers are often rounded to three digits, of which the last may be a zero.
+/// Tolerance of a printed number: often three digits, the last of which may be a zero.
 const PRINTED: f64 = 0.005;
 
 pub(super) const RULE: Rule = Rule {
     id: "mean_outside_trials",
     title: "mean outside its own trials",
     about: "A mean or median lies between the smallest and the largest of its trials, to the \
-            printed digits. One outside, by more than 0.5 %, is suspect: it or a trial was \
+            printed digits. A mean outside by more than 0.5 % is suspect: it or a trial was \
             misprinted, or it was computed from other trials.",
     advice: "Compute it again from all trials, and print those.",
     needs: "a mean and all its trials, numbered from 0 or 1",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let trials = sheet.trials(figure).filter(|_| figure.statistic == Statistic::Mean)?;
-    let (mean, trials) = trials.beside(figure)?;
+    let (mean, trials) = trials.in_unit_of(figure)?;
     let digits = trials.rounding + figure.rounding() * mean;
     let least = trials.least * (1.0 - PRINTED) - digits;
     let most = trials.most * (1.0 + PRINTED) + digits;
@@ -30,7 +30,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
         let mixed = power_of_1024(mean / trials.mean);
         let mixed = mixed.map_or("", |_| "; 1000 and 1024 are mixed");
         let message = format!(
-            "{mean} is the mean of {:.0} trials from {} to {}{mixed}",
+            "the mean, {mean}, is outside the range of its {:.0} trials, {} to {}{mixed}",
             trials.count, trials.least, trials.most
         );
         let finding = RULE.finding(Severity::Suspect, message);
@@ -63,7 +63,7 @@ mod tests {
             let rows = [first, second, third, mean.clone()];
             assert_eq!(flagged(&RULE, MACHINE, &rows), [false, false, false, outside], "{mean}");
             assert_eq!(flagged(&RULE, MACHINE, &[&trials[0], &mean]), [false; 2], "one trial");
-            // Others are not in the table, or these are of two tables.
+            // Trials are missing from the table, or these are of two tables.
             for (from, to) in [("trial=3", "trial=9"), ("trial=3", "trial=1")] {
                 let rows = rows.clone().map(|row| row.replace(from, to));
                 assert_eq!(flagged(&RULE, MACHINE, &rows), [false; 4], "{to}");

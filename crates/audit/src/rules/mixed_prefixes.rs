@@ -1,35 +1,36 @@
-//! `mixed_prefixes`: 1000 in one place and 1024 in another for the same number.
+//! `mixed_prefixes`: one number printed with prefixes of 1000 and of 1024.
 
 use proofmark_model::{Finding, Severity};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
-/// Most numbers of a point and statistic that are looked at; no report has as many.
-const MOST: usize = 8;
+/// Maximum of numbers examined per point and statistic; no report has as many.
+const MAX_COMPARED: usize = 8;
 
 pub(super) const RULE: Rule = Rule {
     id: "mixed_prefixes",
     title: "1000 and 1024 mixed",
     about: "The same throughput in two units must be one number. If the two differ by a power of \
             1.024 (2.4 %, 4.9 %, 7.4 %), to 0.3 %, one was converted with 1024 and the other with \
-            1000. Which of the two is right the numbers do not say.",
+            1000. The numbers do not show which of the two is right.",
     advice: "Convert both from the bytes and seconds measured: MB is 1000 x 1000 B, MiB 1024 x 1024.",
     needs: "the same throughput twice, in different units",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.size().filter(|_| figure.metric == Metric::Throughput)?;
-    let others = sheet.same_number(figure).take(MOST).filter(|other| other.unit != figure.unit);
+    let others =
+        sheet.same_number(figure).take(MAX_COMPARED).filter(|other| other.unit != figure.unit);
     let ratios = others.filter_map(|other| Some((other, rate / other.size()?)));
-    // What is within the printed digits may be a power of 1.024 as well.
+    // With coarse digits, a difference by rounding may look like a power of 1.024.
     let digits = |other: &Figure| figure.rounding() + other.rounding();
     let mut ratios = ratios.filter(|(other, ratio)| (ratio - 1.0).abs() > digits(other));
     let (other, power) = ratios.find_map(|(other, ratio)| Some((other, power_of_1024(ratio)?)))?;
     let message = format!(
-        "it is 1.024^{power} of the same figure in {} (line {})",
+        "1000 and 1024 are mixed: it is 1.024^{power} times the figure in {} (line {})",
         proofmark_model::clean(&other.unit),
         other.line
     );

@@ -1,5 +1,5 @@
-//! Rules, one file each, in which every limit is derived: from a physical quantity of the machine,
-//! from arithmetic on the report's own figures, or from a protocol's or a tool's documentation.
+//! Rules, one per file. Each derives its limits: from a physical quantity of the machine, from
+//! arithmetic on the report's own figures, or from the documentation of a protocol or tool.
 
 mod above_own_ceiling;
 mod added_up;
@@ -26,49 +26,49 @@ use proofmark_model::{Finding, Severity};
 
 use crate::{Figure, Sheet};
 
-/// One rule.
+/// Rule of the audit.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// Id, as in findings.
     pub id: &'static str,
     /// Title for summaries.
     pub title: &'static str,
-    /// What it looks at, and from what its limits are derived.
+    /// Description: the fault, and the source of the limits.
     pub about: &'static str,
-    /// What to do about what it finds.
+    /// Action for its findings.
     pub advice: &'static str,
-    /// What of the table and of the machine it needs.
+    /// Columns and facts that it needs.
     pub needs: &'static str,
-    /// How it looks at a figure.
-    pub look: Look,
+    /// How the rule examines a figure.
+    pub examination: Examination,
 }
 
-/// Finds something, or nothing, about a figure of the sheet.
+/// Function that examines one figure of the sheet.
 type Examine<T> = fn(&Sheet, &Figure) -> Option<T>;
 
-/// How a rule looks at figures.
+/// Examination of a figure: for one fault, or by a limit.
 #[derive(Debug, Clone, Copy)]
-pub enum Look {
-    /// For one fault, whose absence makes no figure right.
-    ForFault(Examine<Finding>),
-    /// At what the figure is held against: a limit, or what the report says elsewhere. `None`: the
-    /// rule is about other figures.
-    Against(Examine<Outcome>),
+pub enum Examination {
+    /// Detects one fault; its absence does not make a figure checked.
+    FindFault(Examine<Finding>),
+    /// Compares the figure with a limit or with other figures of the report. `None` if the rule
+    /// does not apply to the figure.
+    Compare(Examine<Outcome>),
 }
 
-/// What a rule says of a figure that it is about.
+/// Outcome of a rule that applies to a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It is doubted.
+    /// The rule found a fault.
     Found(Finding),
-    /// It could not be held against anything, because this is not there.
+    /// The rule lacks this fact, so it could not compare the figure.
     Missing(&'static str),
-    /// It was held against something, and agrees.
+    /// The figure was compared and agrees.
     Passed,
 }
 
 impl Outcome {
-    /// What was found; else what is missing; else the figure passed.
+    /// Returns the finding, else the missing fact, else a pass.
     fn new(found: Option<Finding>, missing: Option<&'static str>) -> Self {
         let other = missing.map_or(Self::Passed, Self::Missing);
         found.map_or(other, Self::Found)
@@ -76,11 +76,11 @@ impl Outcome {
 }
 
 impl Rule {
-    /// What it says of a figure of the sheet; `None`: nothing.
+    /// Examines a figure of the sheet; `None` if the rule has no result for it.
     pub fn examine(&self, sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
-        match self.look {
-            Look::ForFault(examine) => examine(sheet, figure).map(Outcome::Found),
-            Look::Against(examine) => examine(sheet, figure),
+        match self.examination {
+            Examination::FindFault(examine) => examine(sheet, figure).map(Outcome::Found),
+            Examination::Compare(examine) => examine(sheet, figure),
         }
     }
 
@@ -89,8 +89,8 @@ impl Rule {
     }
 }
 
-/// Every rule in the order of causes: how a number was computed, then what answered in place of the
-/// device, then what can be seen of it.
+/// Every rule, in the order of causes: the number's computation, then the substitute that answered
+/// for the device, then its visible effects.
 pub const ALL: &[Rule] = &[
     wrong_unit::RULE,
     mixed_prefixes::RULE,

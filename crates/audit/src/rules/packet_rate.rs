@@ -1,21 +1,21 @@
-//! `packet_rate`: more packets a second than a link has room for.
+//! `packet_rate`: more packets per second than the link can carry.
 
 use proofmark_model::{Severity, Subsystem};
 
-use super::{Look, Outcome, Rule};
+use super::{Examination, Outcome, Rule};
 use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet};
 
-/// The least frame of Ethernet is 64 B with its checksum (IEEE 802.3).
-const LEAST_FRAME: f64 = 64.0;
-/// On the wire 8 B of preamble and start, and a gap of 12 B, go with each frame.
-const AROUND: f64 = 20.0;
-/// A provider counts over a second or more and lets a little more through.
-const LET_THROUGH: f64 = 1.05;
+/// Bytes of the smallest Ethernet frame, with its checksum (IEEE 802.3).
+const SMALLEST_FRAME: f64 = 64.0;
+/// Bytes that each frame adds on the wire: 8 of preamble and start, 12 of gap.
+const FRAME_OVERHEAD: f64 = 20.0;
+/// Tolerance of a provider's limit: it is enforced over a second or more, and not exactly.
+const LIMIT_TOLERANCE: f64 = 1.05;
 
 pub(super) const RULE: Rule = Rule {
     id: "packet_rate",
-    title: "more packets than the link carries",
+    title: "more packets than the link can carry",
     about: "An Ethernet frame takes at least 84 B of a link: 64 B, a preamble of 8 B and a gap of \
             12 B (IEEE 802.3). So 10 Gbit/s carry at most 14.88 million packets per second in one \
             direction. A larger block takes its size and 20 B. A higher rate is invalid if the \
@@ -25,30 +25,34 @@ pub(super) const RULE: Rule = Rule {
     advice: "Count packets at the receiver's interface. A sender counts what it queued, and \
              within one machine no frame is sent.",
     needs: "network_link_bits_per_s or network_limit_packets_per_s; packets or UDP",
-    look: Look::Against(examine),
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let rate = packets(figure)?;
-    let frame = figure.block.map_or(LEAST_FRAME, |b| (b as f64).max(LEAST_FRAME));
+    let frame = figure.block.map_or(SMALLEST_FRAME, |b| (b as f64).max(SMALLEST_FRAME));
     let link = sheet.machine().network_limit(figure);
-    // Of a throughput the link is another rule's.
-    let on_the_link = Some(Limit { most: link.most / 8.0 / (frame + AROUND), ..link })
+    // The rule `loopback` compares throughputs with the link.
+    let on_the_link = Some(Limit { most: link.most / 8.0 / (frame + FRAME_OVERHEAD), ..link })
         .filter(|limit| figure.metric == Metric::Rate && rate > limit.most);
     let allowed = sheet.machine().network_limit_packets_per_s.map(|most| Limit {
         most,
-        whose: "the provider or the adapter allows",
+        source: "the limit of the provider or adapter",
         severity: Severity::Invalid,
     });
-    let allowed = allowed.filter(|limit| rate > limit.most * LET_THROUGH);
+    let allowed = allowed.filter(|limit| rate > limit.most * LIMIT_TOLERANCE);
     let found = allowed.or(on_the_link).map(|limit| {
         let [shown, most] = [rate, limit.most].map(|n| format!("{:.4}", n / 1e6));
         let frames = match allowed {
             Some(_) => String::new(),
-            None => format!(" in frames of {frame:.0} B, which take {:.0} B", frame + AROUND),
+            None => {
+                format!(" in frames of {frame:.0} B ({:.0} B on the wire)", frame + FRAME_OVERHEAD)
+            }
         };
-        let message =
-            format!("{shown} million packets per second, but {} {most}{frames}", limit.whose);
+        let message = format!(
+            "{shown} million packets per second exceed {}, {most} million{frames}",
+            limit.source
+        );
         let finding = RULE.finding(limit.severity, message);
         finding.with("packets_per_s", rate).with("limit_packets_per_s", limit.most)
     });
@@ -62,7 +66,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     Some(Outcome::new(found, missing))
 }
 
-/// Packets a second that the figure takes at least.
+/// Returns the minimum of packets per second that the figure needs.
 fn packets(figure: &Figure) -> Option<f64> {
     let level = figure.level().filter(|_| figure.subsystem == Subsystem::Network)?;
     match figure.metric {
@@ -98,7 +102,7 @@ mod tests {
                     ("network forward rate 2.07e6 unit=packets/s block=1500", INVALID),
                     ("network forward pps 37.3e6 base_unit=ops/s", INVALID),
                     ("network small_packets rate 37.3e6", INVALID),
-                    // Many transactions may be in a packet.
+                    // A packet may hold many transactions.
                     ("network tcp_rr rate 60e6 unit=ops/s", None),
                 ][..],
             ),

@@ -1,27 +1,27 @@
-//! `page_cache`: a disk figure that no disk of this machine can carry.
+//! `page_cache`: a disk figure above the rate of every disk of the machine.
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::{Look, Outcome, Rule};
+use super::{Examination, Outcome, Rule};
 use crate::{Figure, Metric, Sheet};
 
 pub(super) const RULE: Rule = Rule {
     id: "page_cache",
     title: "page cache reported as disk",
-    about: "A rate above what the disk's link carries after coding, or above what the provider \
-            allows, came from memory and is invalid. Operations per second are converted to bytes \
-            by their block size. Random operations smaller than a sector count as one sector of \
-            512 B, which the device must move. A latency is converted to a rate, block / latency, \
-            and compared with the link alone: an allowance covers many parallel operations. \
-            Without a declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is \
-            suspect. An operation that reads and writes may use both directions of a link at once, \
-            except on SATA (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the \
-            same tool's other rates (at least nine) with that block and those threads exceed the \
-            limit: that tool used the page cache.",
+    about: "A rate above that of the disk's link after coding, or above the provider's limit, came \
+            from memory and is invalid. Operations per second are converted to bytes by their \
+            block size. Random operations smaller than a sector count as one sector of 512 B, \
+            which the device must move. A latency is converted to a rate, block / latency, and \
+            compared with the link alone: an allowance covers many parallel operations. Without a \
+            declared link, a rate above one drive on PCIe 5.0 x4 (15.754 GB/s) is suspect. An \
+            operation that reads and writes may use both directions of a link at once, except on \
+            SATA (150, 300 or 600 MB/s). A lower rate is suspect if nine in ten of the same tool's \
+            other rates (at least nine) with that block and those threads exceed the limit: that \
+            tool used the page cache.",
     advice: "The page cache served the data. Measure with direct I/O, or with far more data than \
              memory, and compare with the device's own counters.",
-    needs: "disk_link_bytes_per_s or disk_limit_bytes_per_s; mostly the block",
-    look: Look::Against(examine),
+    needs: "disk_link_bytes_per_s or disk_limit_bytes_per_s; usually the block",
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
@@ -34,7 +34,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let limit = sheet.machine().disk_limit(figure);
     let found = if rate > limit.most {
         let [shown, most] = [rate, limit.most].map(|v| format_quantity(v, Unit::BytePerSecond));
-        let message = format!("{shown} from the disk, but {} {most}", limit.whose);
+        let message = format!("{shown} from the disk exceeds {}, {most}", limit.source);
         let finding = RULE.finding(limit.severity, message);
         Some(finding.with("device_bytes_per_s", rate).with("limit_bytes_per_s", limit.most))
     } else {
@@ -48,20 +48,20 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     Some(Outcome::new(found, missing))
 }
 
-/// Fewer other figures prove nothing about a tool.
-const LEAST_OTHERS: usize = 9;
-/// Share of them above the limit that shows a buffered tool.
-const MOST_OF_THEM: f64 = 0.9;
+/// Minimum of other figures for a conclusion about the tool.
+const MIN_OTHERS: usize = 9;
+/// Fraction of them above the limit that shows buffered I/O.
+const MIN_FRACTION_ABOVE: f64 = 0.9;
 
-/// A slow figure of a tool whose other figures at that point came from the page cache: it was
-/// buffered as well, and includes what the cache was busy with.
+/// Flags a slow figure of a tool whose other figures at that setting came from the page cache: its
+/// I/O was buffered too, and includes the cache's other work.
 fn buffered(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     if !figure.is(Subsystem::Disk, Metric::Throughput) || figure.level().is_none() {
         return None;
     }
     let tally = sheet.tally(figure)?;
     let others = tally.figures.saturating_sub(1);
-    let most = others >= LEAST_OTHERS && tally.above as f64 >= MOST_OF_THEM * others as f64;
+    let most = others >= MIN_OTHERS && tally.above as f64 >= MIN_FRACTION_ABOVE * others as f64;
     most.then(|| {
         let message = format!(
             "{} of this tool's {others} other rates at this block size and thread count exceed the \
@@ -85,25 +85,25 @@ mod tests {
             ("disk seq_read throughput 599e6", None),
             ("disk seq_read throughput 601e6 trial=sd", None),
             ("memory seq_read throughput 601e6", None),
-            // A random byte costs a sector.
+            // A random byte moves a sector.
             ("disk rand_read throughput 2e6 block=1", INVALID),
             ("disk rand_read throughput 1e6 block=1", None),
             ("disk seq_read throughput 2e6 block=1", None),
             ("disk rand_read throughput 2e6 block=4096", None),
-            // A latency is a rate too.
+            // A latency implies a rate.
             ("disk seq_read latency 1e-5 block=8192", INVALID),
             ("disk seq_read latency 2e-5 block=8192", None),
             ("disk seq_read latency 1e-5", None),
-            // Operations a second move their blocks.
+            // A rate of operations moves their blocks.
             ("disk rand_read rate 150e3 block=4096 threads=8", INVALID),
             ("disk rand_read rate 140e3 block=4096 threads=8", None),
             ("disk rand_read rate 1.2e6 block=1 threads=8", INVALID),
             ("disk stat rate 9e6 threads=8", None),
-            // Reads and writes share the directions of SATA.
+            // On SATA, reads and writes share the rate.
             ("disk seq_read_write throughput 900e6", INVALID),
         ];
         judges(&RULE, MACHINE, &expected);
-        // Above a limit that is not declared.
+        // Above an assumed limit.
         judges(&RULE, "", &[("disk seq_read throughput 28e9", SUSPECT)]);
     }
 

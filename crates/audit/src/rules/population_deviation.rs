@@ -1,14 +1,14 @@
-//! `population_deviation`: the deviation of a population, printed for a sample.
+//! `population_deviation`: a population's deviation printed for a sample.
 
 use proofmark_model::Severity;
 
-use super::{Look, Outcome, Rule};
+use super::{Examination, Outcome, Rule};
 use crate::{Figure, Sheet, Statistic};
 
-/// Printed deviations have two digits or more.
+/// Tolerance of a printed deviation: two digits or more.
 const PRINTED: f64 = 0.01;
 
-/// Trials that are all the same have a deviation of 0, or of what rounding leaves.
+/// Rounding error of the deviation of equal trials, which is 0.
 const ROUNDING: f64 = 1e-9;
 
 pub(super) const RULE: Rule = Rule {
@@ -20,7 +20,7 @@ pub(super) const RULE: Rule = Rule {
             two differ by more than the printed digits.",
     advice: "Divide by n - 1.",
     needs: "a deviation and all its trials, 2 to 20",
-    look: Look::Against(examine),
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
@@ -30,7 +30,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let Some(trials) = sheet.trials(figure) else {
         return Some(Outcome::Missing("not all trials of the deviation are in the table"));
     };
-    let (deviation, trials) = trials.beside(figure)?;
+    let (deviation, trials) = trials.in_unit_of(figure)?;
     let n = trials.count;
     let (sample, population) = trials.deviations();
     let judged = (2.0..=20.0).contains(&n) && sample > trials.mean * ROUNDING;
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_sample_divides_by_one_less() {
-        // What rounding leaves of three trials that are the same is no deviation.
+        // The rounding error of three equal trials is no deviation.
         let left = (0.1_f64 - (0.1 + 0.1 + 0.1) / 3.0).abs();
         assert!(left > 0.0);
         for (trials, deviation, of_population) in [

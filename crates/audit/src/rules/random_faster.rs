@@ -1,14 +1,14 @@
-//! `random_faster`: random order came out faster than sequential order.
+//! `random_faster`: a random order faster than the sequential one.
 
 use proofmark_model::{Severity, Subsystem};
 
-use super::{Look, Outcome, Rule};
+use super::{Examination, Outcome, Rule};
 use crate::figure::Order;
 use crate::series::Key;
 use crate::{Figure, Metric, Sheet};
 
-/// What chance and a device that scatters blocks over many chips may give random order.
-const AHEAD: f64 = 1.25;
+/// Advantage that chance, or a device that spreads blocks over many chips, may give random order.
+const MAX_ADVANTAGE: f64 = 1.25;
 
 pub(super) const RULE: Rule = Rule {
     id: "random_faster",
@@ -16,11 +16,11 @@ pub(super) const RULE: Rule = Rule {
     about: "Prefetchers, DRAM rows, TLBs and read-ahead all favour sequential order. Noise, and \
             blocks spread over several chips, can make random order up to a quarter faster. Beyond \
             that the sequential pass included first-touch page faults, or left its data in a cache \
-            for the random pass. A random write is compared with a rewrite if the tool has one, and \
-            in IOzone always: its write creates the file.",
+            for the random pass. A random write is compared with a rewrite if the tool has one, \
+            and in IOzone always: its write creates the file.",
     advice: "Touch the memory first, drop caches between the passes, and alternate the two.",
     needs: "the same operation in random and in sequential order",
-    look: Look::Against(examine),
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
@@ -30,14 +30,14 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
         Metric::Latency => sequential / random,
         Metric::Other => return None,
     };
-    let found = (ahead > AHEAD && random > 0.0 && sequential > 0.0).then(|| {
-        let message = format!("{ahead:.2} times as fast as the same operation in sequential order");
+    let found = (ahead > MAX_ADVANTAGE && random > 0.0 && sequential > 0.0).then(|| {
+        let message = format!("random order is {ahead:.2} times as fast as sequential order");
         RULE.finding(Severity::Suspect, message).with("ahead", ahead)
     });
     Some(Outcome::new(found, None))
 }
 
-/// The same in sequential order, or where the report says no order.
+/// Returns the figure for the sequential order, or for one that is not stated.
 fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
     if !figure.is_random() || !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
         return None;
@@ -47,7 +47,7 @@ fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
         [Order::Sequential, Order::Unsaid].map(key)
     };
     let rewrites = ["rewrite", "re_write", "overwrite"].map(keys).concat();
-    // What creates a file allocates its blocks, too: a rewrite is what can be compared.
+    // Creating a file also allocates its blocks, so compare with a rewrite.
     let creates = figure.work == "write"
         && (figure.tool.to_ascii_lowercase().contains("iozone")
             || rewrites.iter().any(|key| sheet.has(key)));

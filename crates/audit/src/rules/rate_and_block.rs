@@ -1,29 +1,29 @@
-//! `rate_and_block`: operations times their block that are not the throughput beside them.
+//! `rate_and_block`: a rate whose operations times their block differ from the throughput.
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
-/// How far two numbers of two or three digits may be apart.
+/// Tolerance for two numbers of two or three digits.
 const PRINTED: f64 = 0.05;
-/// What goes with a payload on the wire: 38 B of Ethernet, 40 of IPv6 and 20 of TCP.
+/// Bytes of headers per payload on the wire: 38 of Ethernet, 40 of IPv6 and 20 of TCP.
 const HEADERS: f64 = 98.0;
-/// The least that a frame takes of the wire.
-const LEAST: f64 = 84.0;
+/// Bytes of the smallest frame on the wire.
+const SMALLEST_FRAME: f64 = 84.0;
 
 pub(super) const RULE: Rule = Rule {
     id: "rate_and_block",
-    title: "operations x block is not the throughput",
-    about: "Where a table has operations per second and the throughput of the same work, the first \
-            times the block is the second. More than 5 % apart, or apart by a power of 1.024 \
-            (1000 and 1024 mixed), one of the three is wrong. Both figures are suspect, since \
-            the numbers do not say which. Of a network only packets are compared, and their \
-            headers (98 B at most) may count.",
+    title: "rate x block differs from the throughput",
+    about: "If a table has the rate and the throughput of the same work, the rate times the \
+            block must equal the throughput. If they differ by more than 5 %, or by a power of \
+            1.024 (1000 and 1024 mixed), one of the three is wrong. Both figures are suspect, \
+            since the numbers do not show which. For networks only packets are compared; their \
+            headers, up to 98 B, may be included.",
     advice: "Look up the block size, the bytes and the operations in the tool's own output.",
     needs: "rate and throughput of the same operation, block, threads and trial",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
@@ -41,13 +41,13 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let block = figure.block? as f64;
     let packets = figure.packets || partner.packets;
     let (bits, most) = match figure.subsystem {
-        Subsystem::Network if packets => (8.0, (block + HEADERS).max(LEAST)),
+        Subsystem::Network if packets => (8.0, (block + HEADERS).max(SMALLEST_FRAME)),
         Subsystem::Memory | Subsystem::Disk => (1.0, block),
         Subsystem::Network | Subsystem::Cpu => return None,
     };
     let of_block = throughput / (rate * block * bits);
     let power = power_of_1024(of_block).filter(|_| figure.subsystem != Subsystem::Network);
-    // What two coarse numbers leave may be a power of 1.024 as well.
+    // With coarse digits, a difference by rounding may look like a power of 1.024.
     let digits = figure.rounding() + partner.rounding();
     let fits = of_block >= 1.0 - PRINTED && of_block <= most / block * (1.0 + PRINTED);
     if !of_block.is_finite() || fits && power.is_none_or(|_| digits > 0.005) {

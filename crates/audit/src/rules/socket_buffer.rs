@@ -1,11 +1,11 @@
-//! `socket_buffer`: a transfer that ended when the sender's buffer took it.
+//! `socket_buffer`: a transfer timed until the sender's buffer accepted it, not until it arrived.
 
 use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::{Figure, Metric, Sheet};
 
-/// Tools that print what the receiver counted, by their manuals.
+/// Tools that print the receiver's count, by their manuals.
 const RECEIVER_COUNTS: [&str; 2] = ["iperf3", "nuttcp"];
 
 pub(super) const RULE: Rule = Rule {
@@ -20,21 +20,22 @@ pub(super) const RULE: Rule = Rule {
             copies are in it, and on a loopback two CPUs share them.",
     advice: "Send for at least 10 s, and take the rate from the receiver's count.",
     needs: "memory copy of one thread; network_link_bits_per_s",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let rate = figure.level().filter(|_| figure.is(Subsystem::Network, Metric::Throughput))?;
-    // The receiver counted: its copy is in the rate.
+    // A rate counted by the receiver includes both copies.
     if RECEIVER_COUNTS.iter().any(|tool| figure.tool.to_ascii_lowercase().contains(tool)) {
         return None;
     }
     let streams = figure.threads.map_or(1.0, |t| t as f64);
-    // Read and written, and twice: four bytes move for one that arrives. In bit/s.
+    // Two copies, each a read and a write: four bytes move for each that arrives. In bit/s.
     let twice = streams * sheet.copy_bandwidth()? / 4.0 * 8.0;
     (rate > twice && rate > sheet.machine().network_limit(figure).most).then(|| {
         let [rate, most] = [rate, twice].map(|v| format_quantity(v, Unit::BitPerSecond));
-        let message = format!("{rate}, but a CPU that copies data in and out again reaches {most}");
+        let message =
+            format!("{rate} exceeds {most}, the rate of a CPU that copies the data twice");
         RULE.finding(Severity::Suspect, message).with("copied_twice_bit_per_s", twice)
     })
 }

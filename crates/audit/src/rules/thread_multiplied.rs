@@ -1,16 +1,16 @@
-//! `thread_multiplied`: a rate that grows with threads where no CPU is left to do it.
+//! `thread_multiplied`: a rate that grows with threads beyond the CPUs.
 
 use proofmark_model::{Pace, Severity, Subsystem};
 
-use super::{Look, Outcome, Rule, above_own_ceiling};
+use super::{Examination, Outcome, Rule, above_own_ceiling};
 use crate::machine::Limit;
 use crate::{Figure, Metric, Sheet, severity};
 
-/// Trials of a quiet machine are within some percent; a tenth above linear is no noise.
+/// Tolerance above linear growth: trials of a quiet machine differ by some percent, not by 10 %.
 const ABOVE_LINEAR: f64 = 1.1;
-/// The least factor of threads beyond the CPUs that counts: from 8 to 9 the bound is 6 %, as
-/// noise is.
-const THREADS_MORE: f64 = 2.0;
+/// Minimum factor of threads beyond the CPUs: from 8 to 9 threads the bound would be 6 %, which is
+/// noise.
+const MIN_THREAD_FACTOR: f64 = 2.0;
 
 pub(super) const RULE: Rule = Rule {
     id: "thread_multiplied",
@@ -25,10 +25,10 @@ pub(super) const RULE: Rule = Rule {
             fit each CPU's own cache. Disks count only above their link's rate, since a queue can \
             speed up a real disk. Networks do not count, nor do rates of requests, transactions, \
             queries, messages and calls, whose threads may wait.",
-    advice: "Divide all the work by the wall time from the first thread's start to the last thread's \
-             end. Do not add rates or use CPU time.",
+    advice: "Divide all the work by the wall time from the first thread's start to the last \
+             thread's end. Do not add rates or use CPU time.",
     needs: "rates at two numbers of threads or more; cpus, vcpus or cores",
-    look: Look::Against(examine),
+    examination: Examination::Compare(examine),
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
@@ -44,7 +44,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
         let finding = RULE.finding(growth.severity.min(heaviest), growth.message);
         Some(finding.with("growth", growth.growth).with("possible", growth.possible))
     });
-    // A queue may help a device.
+    // A queue may speed up a device.
     if !is_work(figure) || figure.subsystem.pace() == Pace::Device || levels.len() < 2 {
         return found.map(Outcome::Found);
     }
@@ -52,7 +52,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     Some(Outcome::new(found, cpus.is_none().then_some(what)))
 }
 
-/// A rate, but of requests: threads that wait for others may be more than the CPUs.
+/// True for rates other than of requests, whose threads may wait and so outnumber the CPUs.
 fn is_work(figure: &Figure) -> bool {
     matches!(figure.metric, Metric::Rate | Metric::Throughput) && !figure.requests
 }
@@ -64,7 +64,7 @@ struct Growth {
     possible: f64,
 }
 
-/// What a finding weighs at most; `None` where more than CPUs and memory can have made the figure.
+/// Returns the maximum severity; `None` if more than CPUs and memory can explain the figure.
 fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
     if !is_work(figure) {
         return None;
@@ -76,9 +76,9 @@ fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
     (figure.subsystem.pace() != Pace::Device).then_some(Severity::Invalid)
 }
 
-/// What growth above linear weighs at most. Parts of the same data may each fit a private
-/// cache, which makes CPUs and memory several times as fast; no cache is above what the
-/// machine's units do, nor behind a disk's link.
+/// Returns the maximum severity of growth above linear. Parts of the data may each fit a private
+/// cache, which speeds up CPUs and memory several times. No cache exceeds the limits of the
+/// machine's units or of a disk's link.
 fn above_linear_weighs(sheet: &Sheet, figure: &Figure) -> Severity {
     if figure.subsystem.pace() == Pace::Device {
         return Severity::Invalid;
@@ -86,10 +86,10 @@ fn above_linear_weighs(sheet: &Sheet, figure: &Figure) -> Severity {
     above_own_ceiling::exceeded(sheet.machine(), figure).unwrap_or(Severity::Suspect)
 }
 
-/// The strongest growth beyond the CPUs.
+/// Returns the strongest growth beyond the CPUs.
 fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
     let cpus = limit.most;
-    // The first point that fills the CPUs; without one, what the last before could become.
+    // The base is the first point that fills the CPUs, else the last one below, scaled to them.
     let full = levels.iter().find(|(t, _)| *t >= cpus).copied();
     let below = levels.iter().rev().find(|(t, _)| *t < cpus).copied();
     levels
@@ -103,12 +103,12 @@ fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
             };
             let (from, level) = base?;
             let (factor, growth) = (t / from, rate / level);
-            (factor >= THREADS_MORE && growth > factor.sqrt()).then(|| Growth {
+            (factor >= MIN_THREAD_FACTOR && growth > factor.sqrt()).then(|| Growth {
                 severity: severity(factor).min(limit.severity),
                 message: format!(
                     "from {from:.0} to {t:.0} threads the rate grows {growth:.2} times, but only \
                      {cpus:.0} {}",
-                    limit.whose
+                    limit.source
                 ),
                 growth,
                 possible: 1.0,
@@ -117,7 +117,8 @@ fn beyond(levels: &[(f64, f64)], limit: Limit) -> Option<Growth> {
         .max_by(|a, b| a.severity.cmp(&b.severity).then(a.growth.total_cmp(&b.growth)))
 }
 
-/// Growth from the fewest threads above their factor; of means, since one trial may be lucky.
+/// Returns growth above linear from the fewest threads. Uses means: a single trial may be an
+/// outlier.
 fn above_linear(levels: &[(f64, f64)], threads: f64, most: Severity) -> Option<Growth> {
     let (fewest, level) = levels.first().filter(|(t, _)| *t < threads)?;
     let (_, rate) = levels.iter().find(|(t, _)| *t == threads)?;
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
     use crate::testing::{INVALID, MACHINE, SUSPECT, findings, flagged, severities};
 
-    /// Rows of threads and 10^6 bytes a second.
+    /// Returns rows of threads and 10^6 bytes per second.
     fn rows(subsystem: &str, rates: &[(u32, f64)]) -> Vec<String> {
         let row = |(t, r): &(u32, f64)| format!("{subsystem} copy throughput {r}e6 threads={t}");
         rates.iter().map(row).collect()
@@ -154,17 +155,17 @@ mod tests {
             ("cpus = 8", &grows, &[false; 4]),
             ("", &grows, &[false; 4]),
             (MACHINE, &[(1, 3200.0), (2, 6400.0), (4, 6500.0), (8, 7000.0)], &[false; 4]),
-            // Threads beyond the cores may have logical CPUs.
+            // Threads beyond the cores may run on logical CPUs.
             (cores, &logical, &[false; 3]),
             (both, &logical, &[false; 3]),
             ("cpus = 8\ncores = 8", &logical, &[true; 3]),
-            // Without a point that fills the CPUs the one below is scaled.
+            // Without a point that fills the CPUs, the one below is scaled.
             (MACHINE, &[(1, 1000.0), (8, 8000.0)], &[false, true]),
             (MACHINE, &[(1, 1000.0), (8, 2500.0)], &[false, false]),
-            // Nothing is faster than linear, but a lucky trial.
+            // Nothing is faster than linear, except for an outlier.
             ("cpus = 48", &[(1, 1000.0), (2, 2300.0), (4, 3900.0)], &[false, true, false]),
             ("cpus = 48", &[(1, 1000.0), (2, 2300.0), (2, 1900.0)], &[false; 3]),
-            // A thread more than the CPUs grows by noise.
+            // One more thread than CPUs grows by noise.
             ("cpus = 8", &[(8, 1000.0), (9, 1070.0), (15, 1500.0)], &[false; 3]),
             ("cpus = 8", &[(8, 1000.0), (9, 1070.0), (16, 1500.0)], &[true; 3]),
         ] {
@@ -201,17 +202,17 @@ mod tests {
         let (below, above) = ([(1, 1e3), (4, 18e3)], [(1, 1e3), (4, 22e3)]);
         for (facts, subsystem, rates, severity) in [
             (many, "memory", &below, SUSPECT),
-            // Above what the memory does, as caches are.
+            // Above the memory's rate, as caches are.
             (many, "memory", &above, SUSPECT),
             (many, "cpu", &below, SUSPECT),
-            // 15.754 GB/s of one drive, and none is declared.
+            // One drive reaches 15.754 GB/s, and no link is declared.
             (many, "disk", &below, SUSPECT),
             ("disk_link_bytes_per_s = 6e8", "disk", &below, INVALID),
         ] {
             let found = severities(&RULE, facts, &rows(subsystem, rates));
             assert_eq!(found[1], severity, "{subsystem} {rates:?}");
         }
-        // Above what any core does.
+        // Above the rate of any core.
         let flops = ["cpu gflops rate 1e12", "cpu gflops rate 1e18 threads=4"];
         assert_eq!(severities(&RULE, many, &flops)[1], INVALID);
     }
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!(of(MACHINE, "disk", 1.0), [None; 4]);
         assert_eq!(of(MACHINE, "network", 1.0), [None; 4]);
         assert_eq!(of(MACHINE, "disk", 100.0), [None, INVALID, INVALID, INVALID]);
-        // Perhaps drives in parallel.
+        // There may be several drives in parallel.
         assert_eq!(of("vcpus = 2", "disk", 1e3), [None, SUSPECT, SUSPECT, SUSPECT]);
         assert_eq!(of(MACHINE, "disk", 1e3), [None, INVALID, INVALID, INVALID]);
     }

@@ -1,16 +1,16 @@
-//! `udp_default_rate`: the rate that a tool sends UDP at unless another is set.
+//! `udp_default_rate`: the rate at which a tool sends UDP by default.
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::units::Base;
 use crate::{Figure, Metric, Sheet};
 
-/// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; rounded to three digits as it prints.
+/// iperf's default in bit/s, by version: 10^6 or 2^20, rounded to the three printed digits.
 const DEFAULT: std::ops::RangeInclusive<f64> = 0.995e6..=1.055e6;
-/// The same in bytes, of which the tools print two decimals: 0.12 or 0.13 MBytes, 128 KBytes.
+/// The default in bytes, printed with two decimals: 0.12 or 0.13 MBytes, 128 KBytes.
 const IN_BYTES: [f64; 2] = [1e6, 1_048_576.0];
-/// Fewer digits would be the default of many rates.
+/// Maximum rounding: many rates with fewer digits would look like the default.
 const COARSEST: f64 = 0.05;
 
 pub(super) const RULE: Rule = Rule {
@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
             the network's. In bytes it is printed as 0.12 or 0.13 MBytes, or as 128 KBytes.",
     advice: "Request a rate above the link's (-b), and take the receiver's count.",
     needs: "a UDP throughput of iperf",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
@@ -29,12 +29,12 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let iperf = figure.tool.to_ascii_lowercase().contains("iperf");
     let is_default = DEFAULT.contains(&rate) || is_default_in_bytes(figure);
     (iperf && figure.operation.contains("udp") && is_default).then(|| {
-        let message = "the rate is iperf's default for UDP, 1 Mbit/s";
+        let message = "the rate is iperf's default for UDP, 1 Mbit/s, not the network's";
         RULE.finding(Severity::Invalid, message).with("rate_bit_per_s", rate)
     })
 }
 
-/// Whether the default rate would be printed as this number, with one meaning of its prefix.
+/// True if the default rate would be printed as this number, for one meaning of its prefix.
 fn is_default_in_bytes(figure: &Figure) -> bool {
     let Some(unit) = figure.written.as_ref().filter(|unit| unit.base == Base::Bytes) else {
         return false;

@@ -2,11 +2,12 @@
 
 use proofmark_model::{Finding, Severity, Subsystem};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::{Figure, Metric, Sheet, Statistic};
 
-/// 65,535 B of an IPv4 packet (RFC 791) less 20 of its header and 8 of UDP's (RFC 768).
-const MOST: u64 = 65_507;
+/// Maximum payload: an IPv4 packet of 65,535 B (RFC 791) less 20 B of its header and 8 B of UDP's
+/// (RFC 768).
+const MAX_PAYLOAD: u64 = 65_507;
 
 pub(super) const RULE: Rule = Rule {
     id: "udp_payload",
@@ -16,18 +17,19 @@ pub(super) const RULE: Rule = Rule {
             something else.",
     advice: "State the payload sent, the loss, and which end counted.",
     needs: "the block of a UDP figure",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
-    let block = figure.block.filter(|b| *b > MOST)?;
+    let block = figure.block.filter(|b| *b > MAX_PAYLOAD)?;
     let judged = figure.subsystem == Subsystem::Network
         && figure.operation.contains("udp")
         && figure.metric != Metric::Other
         && figure.statistic != Statistic::Deviation;
     judged.then(|| {
-        let message = format!("a datagram of {block} B exceeds the maximum over IPv4, {MOST} B");
-        RULE.finding(Severity::Invalid, message).with("most_bytes", MOST)
+        let message =
+            format!("a datagram of {block} B exceeds the maximum over IPv4, {MAX_PAYLOAD} B");
+        RULE.finding(Severity::Invalid, message).with("most_bytes", MAX_PAYLOAD)
     })
 }
 

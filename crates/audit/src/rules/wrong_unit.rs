@@ -1,12 +1,12 @@
-//! `wrong_unit`: a number whose unit does not say what it is.
+//! `wrong_unit`: a number that does not fit its unit.
 
 use proofmark_model::{Finding, Severity};
 
-use super::{Look, Rule};
+use super::{Examination, Rule};
 use crate::units::{Base, power_of_1024};
 use crate::{Figure, Metric, Sheet};
 
-/// Numbers in base units are often rounded to three digits.
+/// Tolerance of base units, which are often rounded to three digits.
 const PRINTED: f64 = 0.01;
 
 pub(super) const RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(super) const RULE: Rule = Rule {
             of 1000 or 1024. A latency per bit or per byte is not the time of an operation.",
     advice: "Check which unit was meant: bits or bytes, 1000 or 1024.",
     needs: "value, unit_as_written, value_si",
-    look: Look::ForFault(examine),
+    examination: Examination::FindFault(examine),
 };
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
@@ -35,8 +35,7 @@ fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     (!factors.iter().any(fits)).then(|| {
         let mixed = factors.iter().find_map(|f| power_of_1024(figure.value * f / si));
         let mixed = mixed.map_or("", |_| "; 1000 and 1024 are mixed");
-        let message =
-            format!("the number and its unit do not give the number in base units{mixed}");
+        let message = format!("value x unit_as_written differs from value_si{mixed}");
         let factor = if figure.value > 0.0 { si / figure.value } else { 0.0 };
         RULE.finding(Severity::Suspect, message).with("factor", factor)
     })
