@@ -1,15 +1,15 @@
-//! Names of nodes as people type them: `n1,n2`, `n[1-32,40]`, or a file with a name a line.
+//! Node names as users type them: `n1,n2`, `n[1-32,40]`, or a file with one name per line.
 
 use std::collections::BTreeSet;
 
-/// Nodes of a fleet, at the most.
-const MOST: usize = 20_000;
+/// Maximum of nodes in a fleet.
+const MAX_HOSTS: usize = 20_000;
 
-/// The largest file of names that is read, in bytes.
+/// Maximum size of a hosts file, in bytes.
 pub const LARGEST_LIST: u64 = 4 << 20;
 
-/// The nodes of a list, or of the lines of a hosts file; each once, in the order they are named.
-/// Of a line, only the first word counts: MPI's files have slots after it.
+/// Returns the nodes of a list or of a hosts file, without repetitions, in their order. In a file,
+/// only the first word of a line counts: MPI's files have slots after it.
 pub fn named_hosts(text: &str, is_file: bool) -> Result<Vec<String>, String> {
     let parts = match is_file {
         false => split(text)?,
@@ -32,7 +32,7 @@ pub fn named_hosts(text: &str, is_file: bool) -> Result<Vec<String>, String> {
     }
 }
 
-/// Parts between the commas that are not in brackets.
+/// Splits a text at the commas outside brackets.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let mut depth = 0;
     let mut parts = vec![String::new()];
@@ -45,26 +45,30 @@ fn split(text: &str) -> Result<Vec<String>, String> {
         match (letter, depth, parts.last_mut()) {
             (',', 0, _) => parts.push(String::new()),
             (_, 0 | 1, Some(part)) => part.push(letter),
-            _ => return Err(format!("'{text}': brackets do not match")),
+            _ => {
+                return Err(format!(
+                    "'{text}': unbalanced brackets; write a list such as n[1-32,40]"
+                ));
+            }
         }
     }
     if depth != 0 {
-        return Err(format!("'{text}': brackets do not match"));
+        return Err(format!("'{text}': unbalanced brackets; write a list such as n[1-32,40]"));
     }
     Ok(parts.into_iter().map(|p| p.trim().to_owned()).filter(|p| !p.is_empty()).collect())
 }
 
-/// Adds the hosts of `rack[1-2]n[01-16]`.
+/// Adds the hosts of a part such as `rack[1-2]n[01-16]`.
 fn expand(part: &str, all: &mut Vec<String>) -> Result<(), String> {
     let Some((head, rest)) = part.split_once('[') else {
         check(part)?;
-        if all.len() >= MOST {
-            return Err(format!("more than {MOST} hosts are named"));
+        if all.len() >= MAX_HOSTS {
+            return Err(format!("too many hosts: the maximum is {MAX_HOSTS}"));
         }
         all.push(part.to_owned());
         return Ok(());
     };
-    let (ranges, tail) = rest.split_once(']').ok_or_else(|| format!("'{part}': no ]"))?;
+    let (ranges, tail) = rest.split_once(']').ok_or_else(|| format!("'{part}': missing ']'"))?;
     for range in ranges.split(',') {
         let (from, to) = range.split_once('-').unwrap_or((range, range));
         let number = |text: &str| {
@@ -74,8 +78,8 @@ fn expand(part: &str, all: &mut Vec<String>) -> Result<(), String> {
         let (Some(first), Some(last)) = (number(from), number(to)) else {
             return Err(format!("'{part}': '{range}' is not a range such as 1-32"));
         };
-        if last < first || (last - first) as usize >= MOST {
-            return Err(format!("'{part}': '{range}' is not a range of at most {MOST} hosts"));
+        if last < first || (last - first) as usize >= MAX_HOSTS {
+            return Err(format!("'{part}': '{range}' is not a range of at most {MAX_HOSTS} hosts"));
         }
         let width = if from.starts_with('0') { from.len() } else { 0 };
         for n in first..=last {
@@ -85,7 +89,7 @@ fn expand(part: &str, all: &mut Vec<String>) -> Result<(), String> {
     Ok(())
 }
 
-/// A name that is an option to ssh, or that ends a line, is none.
+/// Refuses names that ssh would take as options, and names that break a line.
 fn check(host: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "@.-_:%".contains(c);
     match host.len() <= 255 && !host.starts_with('-') && host.chars().all(fits) {
@@ -122,7 +126,7 @@ mod tests {
             ("n[0-99999]", "at most"),
             ("-oProxyCommand=x", "not a host name"),
             ("n 1", "not a host name"),
-            ("n[1-200]x[1-200]", "more than"),
+            ("n[1-200]x[1-200]", "too many hosts"),
         ] {
             let said = of(text).unwrap_err();
             assert!(said.contains(why), "{text}: {said}");

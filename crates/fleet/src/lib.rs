@@ -1,8 +1,8 @@
-//! Measures many machines in rounds: starts one process a node, has all of them measure round by
-//! round, and appends what they answer to a file.
+//! Measurement of many machines in rounds: starts one process per node, has all of them measure in
+//! each round, and appends their answers to a file.
 //!
-//! A launcher ([`launch`]) knows how nodes are reached, and nothing of rounds; [`measure`] asks them
-//! round by round, and knows nothing of ssh or Slurm; [`answer_orders`] is the other end, on each node.
+//! A launcher ([`launch`]) reaches the nodes and knows nothing of rounds. [`measure`] orders rounds
+//! and knows nothing of ssh or Slurm. [`answer_orders`] runs on each node and answers them.
 
 mod hosts;
 pub mod launch;
@@ -15,7 +15,7 @@ mod subnet;
 
 pub use hosts::{LARGEST_LIST, named_hosts};
 pub use log::{FleetLog, ResumeState};
-pub use node::{Done, answer_orders};
-pub use protocol::{Answer, AnswerReader, MOST_ADDRESSES, Order, PairKey, Work, read_answer};
+pub use node::{OrderOutcome, answer_orders};
+pub use protocol::{Answer, AnswerReader, MOST_ADDRESSES, NodeTask, Order, PairKey, read_answer};
 pub use rounds::{Fleet, NetworkPass, TimeLimits, Unfinished, measure};
 pub use subnet::Subnet;

@@ -1,9 +1,9 @@
-//! Lines of a stream that may never end one.
+//! Bounded reading of lines from untrusted streams.
 
 use std::io::{self, BufRead, Read as _};
 
-/// The next line without its end; `None` at the end of the stream. Of a line that is longer than
-/// `most` bytes, only so many and one more are kept: whoever reads it sees that it is too long.
+/// Reads the next line without its end; `None` at the end of the stream. Keeps at most `most` + 1
+/// bytes of a line, so that a caller sees that it is too long.
 pub(crate) fn next_line(from: &mut impl BufRead, most: usize) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if from.by_ref().take(most as u64 + 1).read_until(b'\n', &mut line)? == 0 {

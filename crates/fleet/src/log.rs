@@ -1,5 +1,4 @@
-//! The file that a fleet's lines are appended to as they come: nothing that a node answered is lost
-//! with the launcher.
+//! A fleet's file. Lines are appended as they arrive, so that a killed launcher loses no answer.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -15,17 +14,17 @@ use rustix::fs::OFlags;
 use crate::lines::next_line;
 use crate::protocol::LONGEST_ANSWER;
 
-/// The file's name in its folder.
+/// Name of the file in its folder.
 const NAME: &str = "fleet.jsonl";
 
-/// A fleet's file, open to append to.
+/// A fleet's file, open for appending.
 #[derive(Debug)]
 pub struct FleetLog {
     file: File,
 }
 
 impl FleetLog {
-    /// Makes the file in a folder that has none, with the plan as its first line.
+    /// Creates the file in a folder without one, with the plan as its first line.
     pub fn create(dir: &Path, plan: &FleetPlan) -> io::Result<Self> {
         let file = open(dir, OpenOptions::new().append(true).create_new(true))?;
         let mut log = Self { file };
@@ -33,7 +32,7 @@ impl FleetLog {
         Ok(log)
     }
 
-    /// Opens the file of a fleet that was not measured to its end. A line that was cut off is ended.
+    /// Opens the file of an unfinished fleet, and terminates a line that was cut off.
     pub fn resume(dir: &Path) -> io::Result<Self> {
         let mut file = open(dir, OpenOptions::new().read(true).append(true))?;
         let mut last = [b'\n'];
@@ -48,7 +47,7 @@ impl FleetLog {
         Ok(Self { file })
     }
 
-    /// Appends a line, which is on the disk then.
+    /// Appends a line and syncs it to the disk.
     pub fn append(&mut self, line: &FleetLine) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
@@ -56,7 +55,7 @@ impl FleetLog {
         self.file.sync_data()
     }
 
-    /// Reads a fleet's file, the plan first. The error is one line.
+    /// Reads a fleet's file, the plan first. An error is one line of text.
     pub fn read(dir: &Path) -> Result<FleetLines, String> {
         let path = dir.join(NAME);
         let fault = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
@@ -68,10 +67,10 @@ impl FleetLog {
     }
 }
 
-/// The lines of a fleet's file, the plan first. One that was cut off, since the launcher was killed
-/// while it wrote it, is left out.
+/// Lines of a fleet's file, the plan first. Skips a line that was cut off when the launcher was
+/// killed.
 pub struct FleetLines {
-    /// The plan.
+    /// Plan of the fleet.
     pub plan: FleetPlan,
     is_first: bool,
     from: BufReader<Box<dyn Read>>,
@@ -81,7 +80,7 @@ impl FleetLines {
     fn new(from: Box<dyn Read>) -> Result<Self, String> {
         let mut from = BufReader::with_capacity(1 << 20, from);
         let first = next_line(&mut from, LONGEST_ANSWER).map_err(|e| e.to_string())?;
-        let first = first.ok_or("it is empty")?;
+        let first = first.ok_or("the file is empty")?;
         match serde_json::from_slice(&first) {
             Ok(FleetLine::Plan(plan)) if plan.schema == FLEET_SCHEMA => {
                 Ok(Self { plan: *plan, is_first: true, from })
@@ -90,7 +89,7 @@ impl FleetLines {
                 let schema = clean_excerpt(&plan.schema, 40);
                 Err(format!("schema is {schema}, this proofmark reads {FLEET_SCHEMA}"))
             }
-            Ok(_) => Err("its first line is not a fleet's plan".to_owned()),
+            Ok(_) => Err("the first line is not a fleet's plan".to_owned()),
             Err(e) => Err(format!("not a fleet's file: {e}")),
         }
     }
@@ -113,21 +112,21 @@ impl Iterator for FleetLines {
     }
 }
 
-/// What is known from before the launcher was started again.
+/// State of a fleet that an earlier launcher measured in part.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ResumeState {
     turns: Vec<Turn>,
-    /// Which pairs have a result, or a reason why there is none: the lesser name first.
+    /// Pairs with a result or a failure; the smaller name is first.
     pairs: BTreeSet<(Pass, u32, [String; 2])>,
-    /// Which nodes were to measure again, if that was decided.
+    /// Nodes of the second pass, if they were decided.
     pub(crate) nodes_again: Option<Vec<String>>,
-    /// Who was to measure the network with whom, if that was decided.
+    /// Plan of the pairs, if it was decided.
     pub(crate) round_robin: Option<RoundRobin>,
-    /// Which pairs were to do so again, if that was decided.
+    /// Pairs of their second pass, if they were decided.
     pub(crate) pairs_again: Option<PairsAgain>,
 }
 
-/// What became of a node or a pair in a round.
+/// Outcome of a node or a pair in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Turn {
     node: String,
@@ -139,8 +138,8 @@ struct Turn {
 }
 
 impl ResumeState {
-    /// From the lines of a fleet's file.
-    pub fn of(lines: impl IntoIterator<Item = FleetLine>) -> Self {
+    /// Collects the state from the lines of a fleet's file.
+    pub fn from_lines(lines: impl IntoIterator<Item = FleetLine>) -> Self {
         let mut known = Self::default();
         for line in lines {
             let turn = match line {
@@ -183,12 +182,12 @@ impl ResumeState {
         known
     }
 
-    /// Whether there is an answer of a pair, or the reason why there is none.
+    /// True if a pair has an answer or a failure.
     pub(crate) fn has_pair(&self, pass: Pass, round: u32, pair: [&str; 2]) -> bool {
         self.pairs.contains(&(pass, round, unordered(pair)))
     }
 
-    /// The pairs of the first pass, and whether they have a result.
+    /// Iterates over the pairs of the first pass; `true` marks those with a result.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = ([&str; 2], bool)> {
         let of = self.turns.iter().filter(|turn| turn.pass == Pass::Pairs);
         of.filter_map(|turn| {
@@ -198,19 +197,20 @@ impl ResumeState {
 }
 
 impl Turn {
-    /// Whether it answers for the node's round: whoever is gone does for all that follow.
+    /// True if the turn completes a node's round; a node that failed for good completes all later
+    /// rounds.
     fn answers(&self, pass: Pass, round: u32) -> bool {
         let (own, asked) = ((self.pass, self.round), (pass, round));
         own == asked || self.gone && own < asked
     }
 }
 
-/// A pair, the lesser name first.
+/// Returns a pair with the smaller name first.
 pub(crate) fn unordered([a, b]: [&str; 2]) -> [String; 2] {
     [a.min(b).to_owned(), a.max(b).to_owned()]
 }
 
-/// Rounds of a pass that need not be measured again: in which every node has answered, or was gone.
+/// Counts the complete rounds of a pass: every node answered or had failed for good.
 pub(crate) fn rounds_done(known: &ResumeState, pass: Pass, nodes: &[String], rounds: u32) -> u32 {
     let is_done = |round: &u32| {
         let here = known.turns.iter().filter(|turn| turn.answers(pass, *round));
@@ -281,7 +281,7 @@ mod tests {
             std::fs::write(dir.path().join(NAME), text).unwrap();
             FleetLog::read(dir.path()).err().unwrap()
         };
-        assert!(why("").ends_with("it is empty"));
+        assert!(why("").ends_with("the file is empty"));
         assert!(why("{}\n").contains("not a fleet's file"));
         assert!(
             why(&serde_json::to_string(&failure("n1", 1, true)).unwrap())
@@ -296,7 +296,7 @@ mod tests {
     fn a_round_is_done_if_every_node_answered_or_was_gone() {
         let nodes = plan().nodes;
         let done = |lines: &[FleetLine]| {
-            let known = ResumeState::of(lines.to_vec());
+            let known = ResumeState::from_lines(lines.to_vec());
             rounds_done(&known, Pass::First, &nodes, 8)
         };
         assert_eq!(done(&[]), 0);
@@ -308,7 +308,7 @@ mod tests {
             2
         );
         assert_eq!(done(&[failure("n1", 1, true), failure("n2", 1, true)]), 8);
-        let known = ResumeState::of([failure("n1", 3, true), failure("n2", 3, false)]);
+        let known = ResumeState::from_lines([failure("n1", 3, true), failure("n2", 3, false)]);
         let again = |node: &str| rounds_done(&known, Pass::Again, &[node.to_owned()], 8);
         assert_eq!((again("n1"), again("n2")), (8, 0), "who is gone is not waited for");
     }

@@ -1,5 +1,5 @@
-//! The end on a node: reads orders, measures, answers. It ends with its input, which ends with the
-//! launcher.
+//! A node's side: reads orders, measures and answers. It ends with its input, which closes when the
+//! launcher ends.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::SocketAddr;
@@ -12,37 +12,37 @@ use proofmark_model::{NodeRound, Tool};
 use crate::lines::next_line;
 use crate::protocol::{Answer, LONGEST_ANSWER, Order};
 
-/// A node that hears nothing for so long is alone.
-const SILENCE: Duration = Duration::from_secs(300);
+/// Time without an order or keep-alive after which a node assumes that the launcher is gone.
+const MAX_SILENCE: Duration = Duration::from_secs(300);
 
-/// What came of an order.
+/// Outcome of an order.
 #[derive(Debug)]
-pub enum Done {
-    /// A round.
+pub enum OrderOutcome {
+    /// The node measured a round.
     Measured(Box<NodeRound>),
-    /// Other nodes are answered at these addresses.
+    /// The node serves other nodes at these addresses.
     Serves(Vec<SocketAddr>),
 }
 
-/// Answers the orders of `input` for a node until it ends, and calls `end` then, from a thread of its
-/// own, while a round may still be measured.
+/// Answers the orders of `input` for a node until the input ends. Then calls `end` from another
+/// thread, since a round may still be running.
 pub fn answer_orders(
     (node, tool): (&str, Tool),
     input: impl Read + Send + 'static,
     mut output: impl Write,
-    mut follow: impl FnMut(&Order) -> Result<Done, String>,
+    mut follow: impl FnMut(&Order) -> Result<OrderOutcome, String>,
     end: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
     say(&mut output, &Answer::hello(node, tool))?;
     let orders = orders(input, end);
-    // A launcher that lost its network does not end the input.
-    while let Ok(heard) = orders.recv_timeout(SILENCE) {
+    // A launcher that lost its network does not close the input.
+    while let Ok(heard) = orders.recv_timeout(MAX_SILENCE) {
         let Some(order) = heard.filter(|order| order.nodes.iter().any(|name| name == node)) else {
             continue;
         };
         let answer = match follow(&order) {
-            Ok(Done::Measured(round)) => Answer::Round(round),
-            Ok(Done::Serves(addresses)) => Answer::Serves { addresses },
+            Ok(OrderOutcome::Measured(round)) => Answer::Round(round),
+            Ok(OrderOutcome::Serves(addresses)) => Answer::Serves { addresses },
             Err(reason) => Answer::Failed { pass: order.pass, round: order.round, reason },
         };
         say(&mut output, &answer)?;
@@ -55,7 +55,7 @@ fn say(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
     output.flush()
 }
 
-/// The orders as they come; what is no order ends them, as the end of the input does.
+/// Reads orders in a thread. An invalid order ends them, as the end of the input does.
 fn orders(
     input: impl Read + Send + 'static,
     end: impl FnOnce() + Send + 'static,

@@ -1,5 +1,5 @@
-//! What is said between the launcher and the nodes: a JSON object a line. Nodes are not trusted: each
-//! line is bounded, and all of it is checked before it is used.
+//! Messages between the launcher and the nodes: one JSON object per line. Nodes are not trusted:
+//! each line is bounded, and every field is checked before use.
 
 use std::net::SocketAddr;
 
@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::subnet::Subnet;
 
-/// The longest answer that is read, in bytes.
+/// Maximum length of an answer, in bytes.
 pub const LONGEST_ANSWER: usize = 4 << 20;
 
-/// Bytes of an answer in a line: srun cuts lines of more than 1 KiB. A line begins with [`MORE`] if
-/// the answer goes on in the next, else with [`LAST`].
+/// Bytes of an answer per line: srun cuts lines above 1 KiB. A line starts with [`MORE`] if the
+/// answer continues on the next one, else with [`LAST`].
 const IN_A_LINE: usize = 800;
 const MORE: u8 = b'+';
 const LAST: u8 = b'.';
 
-/// The longest line of an answer that is read, in bytes.
+/// Maximum length of a line of an answer, in bytes.
 pub(crate) const LONGEST_LINE: usize = 4096;
 
-/// Letters of what a node says in words, at the most.
-const LONGEST_WORDS: usize = 600;
+/// Maximum of characters of a node's texts.
+const MAX_TEXT: usize = 600;
 
-/// Addresses of a node at the most.
+/// Maximum of addresses per node.
 pub const MOST_ADDRESSES: usize = 16;
 
-/// What nodes are asked for; it ends with its line.
+/// Order to nodes, sent as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// Which nodes are asked; the others do nothing.
+    /// Nodes that follow the order; others ignore it.
     pub nodes: Vec<String>,
-    /// Which pass.
+    /// Pass of the round.
     pub pass: Pass,
     /// Round of the pass, from 1.
     pub round: u32,
-    /// What to do.
-    pub work: Work,
+    /// Task of the order.
+    pub work: NodeTask,
 }
 
 impl Order {
-    /// The line that gives it; `None` for what JSON cannot hold.
+    /// Encodes the order as a line; `None` if JSON cannot hold it.
     pub(crate) fn line(&self) -> Option<Vec<u8>> {
         let mut line = serde_json::to_vec(self).ok()?;
         line.push(b'\n');
@@ -48,33 +48,33 @@ impl Order {
     }
 }
 
-/// What is to be done.
+/// Task of an order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "work", rename_all = "snake_case")]
-pub enum Work {
-    /// Measure itself.
+pub enum NodeTask {
+    /// Measure this node.
     Measure(FleetTask),
-    /// Answer other nodes that measure the network, until the end.
+    /// Serve other nodes' network tests until the end.
     Serve {
-        /// What they must know.
+        /// Key that clients must hold.
         key: PairKey,
-        /// Only by an address in it.
+        /// Subnet to which addresses are limited.
         subnet: Option<Subnet>,
     },
     /// Measure the network to a node that serves.
     Pair {
-        /// The node.
+        /// Name of that node.
         partner: String,
-        /// Where it listens, by several ways.
+        /// Addresses at which it listens.
         addresses: Vec<SocketAddr>,
-        /// What it must know.
+        /// Key of its server.
         key: PairKey,
-        /// How.
+        /// Task to measure.
         task: FleetTask,
     },
 }
 
-/// What both ends of a pair must know: made for one node of one fleet, and written into no file.
+/// Key for the server of one node in one fleet. It is never written to a file.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct PairKey(pub String);
@@ -85,39 +85,39 @@ impl std::fmt::Debug for PairKey {
     }
 }
 
-/// What a node says; the first is a hello.
+/// Answer of a node; the first is a hello.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// It is there.
+    /// The node has started.
     Hello {
-        /// [`FLEET_SCHEMA`].
+        /// Schema that it uses: [`FLEET_SCHEMA`].
         schema: String,
         /// Its name.
         node: String,
         /// Its program.
         tool: Tool,
     },
-    /// What it measured.
+    /// Results of a round.
     Round(Box<NodeRound>),
-    /// It answers other nodes.
+    /// The node serves other nodes.
     Serves {
-        /// Where it listens.
+        /// Addresses at which it listens.
         addresses: Vec<SocketAddr>,
     },
-    /// Why it did not.
+    /// The node did not complete an order.
     Failed {
-        /// Which pass.
+        /// Pass of the order.
         pass: Pass,
         /// Round of the pass.
         round: u32,
-        /// In one sentence.
+        /// Reason in one sentence.
         reason: String,
     },
 }
 
 impl Answer {
-    /// The lines that hold it.
+    /// Encodes the answer as lines.
     pub(crate) fn lines(&self) -> serde_json::Result<Vec<u8>> {
         let text = serde_json::to_vec(self)?;
         let parts = text.chunks(IN_A_LINE);
@@ -128,21 +128,24 @@ impl Answer {
         Ok(parts.enumerate().flat_map(line).collect())
     }
 
-    /// The first answer of a program.
+    /// Creates the first answer of a node.
     pub fn hello(node: &str, tool: Tool) -> Self {
         Self::Hello { schema: FLEET_SCHEMA.to_owned(), node: node.to_owned(), tool }
     }
 }
 
-/// Puts the lines of a node's answers together.
+/// Assembles the lines of a node's answers.
 #[derive(Debug, Default)]
 pub struct AnswerReader {
     so_far: Vec<u8>,
 }
 
 impl AnswerReader {
-    /// The answer that ends with this line; `None` if it goes on. Why the line cannot be used, in
-    /// words.
+    /// Adds a line and returns the answer that it completes; `None` if the answer continues.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the line cannot be used.
     pub fn read(&mut self, line: &[u8]) -> Result<Option<Answer>, String> {
         let (mark, part) = line.split_first().ok_or("it sent an empty line")?;
         self.so_far.extend_from_slice(part);
@@ -157,19 +160,23 @@ impl AnswerReader {
     }
 }
 
-/// Reads an answer, whoever wrote it; why it cannot be used, in words.
+/// Parses an untrusted answer.
+///
+/// # Errors
+///
+/// Returns why it cannot be used.
 pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
     if line.len() > LONGEST_ANSWER {
         return Err(format!("its answer is longer than {} MiB", LONGEST_ANSWER >> 20));
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|e| {
-        let said = String::from_utf8_lossy(&line[..line.len().min(LONGEST_WORDS)]);
+        let said = String::from_utf8_lossy(&line[..line.len().min(MAX_TEXT)]);
         let why = clean_excerpt(&e.to_string(), 160);
         format!("its answer is not proofmark's: {why}: {}", clean_excerpt(&said, 80))
     })?;
     match &answer {
         Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => Err(format!(
-            "it uses protocol {}, the launcher {FLEET_SCHEMA}",
+            "it uses protocol {}, but the launcher uses {FLEET_SCHEMA}; run one proofmark on both",
             clean_excerpt(schema, 40)
         )),
         Answer::Serves { addresses } if addresses.len() > MOST_ADDRESSES => {
@@ -207,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_key_is_not_shown() {
-        let work = Work::Serve { key: PairKey("secret".to_owned()), subnet: None };
+        let work = NodeTask::Serve { key: PairKey("secret".to_owned()), subnet: None };
         assert!(!format!("{work:?}").contains("secret"));
     }
 

@@ -1,5 +1,5 @@
-//! Rounds over nodes: all of them measure, answer, and measure again. Then those that look slow, once
-//! more, beside some of their group that do not. Then, if it is asked for, the network between them
+//! Rounds over nodes: all measure and answer, then measure again. Nodes that look slow measure once
+//! more with some of their group that do not. Last, if requested, the network between them
 //! (`pairs`).
 
 mod answers;
@@ -14,46 +14,46 @@ use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodesAgain, Pass, clean
 
 use crate::launch::{Event, Launcher};
 use crate::log::{FleetLog, ResumeState, rounds_done};
-use crate::protocol::{Answer, AnswerReader, Order, Work};
-use answers::{Kept, NOT_ASKED, check_answer};
+use crate::protocol::{Answer, AnswerReader, NodeTask, Order};
+use answers::{Accepted, NOT_ASKED, check_answer};
 pub use pairs::NetworkPass;
 use pairs::PairHistory;
 
-/// Lines of nodes that wait to be read.
+/// Maximum of queued lines from nodes.
 const QUEUE: usize = 8192;
-/// How often nodes are told that the launcher is there.
-const WAKE: Duration = Duration::from_secs(60);
+/// Interval of keep-alive messages to nodes.
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long nodes are waited for.
+/// Time limits for nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeLimits {
-    /// Until all have started.
+    /// Time until all nodes have started.
     pub start: Duration,
-    /// Until those that were asked have answered.
+    /// Time until all nodes have answered an order.
     pub round: Duration,
 }
 
-/// A fleet that is measured.
+/// Fleet to measure.
 pub struct Fleet<'a> {
-    /// What is to be measured, where.
+    /// Nodes, task and rounds.
     pub plan: &'a FleetPlan,
-    /// How long nodes are waited for.
+    /// Time limits for nodes.
     pub limits: TimeLimits,
-    /// Where lines are appended.
+    /// File for the answers.
     pub log: &'a mut FleetLog,
-    /// What is known from before.
+    /// State from an earlier launcher.
     pub known: &'a ResumeState,
-    /// By the fleet's file, which nodes to measure again.
+    /// Returns the nodes of the second pass, from the fleet's file.
     pub nodes_again: &'a dyn Fn() -> Result<Vec<String>, String>,
-    /// The network between nodes, if it is measured.
+    /// Tests of the network between nodes, if requested.
     pub network: Option<NetworkPass<'a>>,
-    /// Says a line to the user.
-    pub tell: &'a dyn Fn(&str),
-    /// Whether to stop.
+    /// Prints a line for the user.
+    pub print: &'a dyn Fn(&str),
+    /// Returns true when the user stops the fleet.
     pub stopped: &'a dyn Fn() -> bool,
 }
 
-/// Why a fleet was not measured to its end.
+/// Reason why a fleet is incomplete.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Unfinished {
     /// The user stopped it.
@@ -68,100 +68,100 @@ impl From<std::io::Error> for Unfinished {
     }
 }
 
-/// Measures a fleet.
+/// Measures a fleet and appends every answer to its file.
 pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinished> {
     let (to, events) = sync_channel(QUEUE);
     launcher.start(to).map_err(Unfinished::Failed)?;
-    let mut asking = Coordinator {
+    let mut coordinator = Coordinator {
         fleet,
         launcher,
         events,
         heard: BTreeMap::new(),
-        said_hello: BTreeSet::new(),
+        greeted: BTreeSet::new(),
         gone: BTreeSet::new(),
         addresses: BTreeMap::new(),
         pairs: PairHistory::default(),
-        woken: Instant::now(),
+        last_keep_alive: Instant::now(),
     };
-    let all = asking.fleet.plan.nodes.clone();
-    asking.begin(&all)?;
-    asking.pass(Pass::First, &all)?;
-    let again = asking.nodes_again()?;
+    let all = coordinator.fleet.plan.nodes.clone();
+    coordinator.await_hellos(&all)?;
+    coordinator.pass(Pass::First, &all)?;
+    let again = coordinator.nodes_again()?;
     if !again.is_empty() {
-        asking.tell(&format!("measuring again: {}", again.join(", ")));
-        asking.pass(Pass::Again, &again)?;
+        coordinator.print(&format!("second pass: measuring {} again", again.join(", ")));
+        coordinator.pass(Pass::Again, &again)?;
     }
-    asking.network_pass()
+    coordinator.network_pass()
 }
 
 struct Coordinator<'a> {
     fleet: Fleet<'a>,
     launcher: &'a mut dyn Launcher,
     events: Receiver<Event>,
-    /// What each node has said of an answer that goes on.
+    /// Incomplete answers by node.
     heard: BTreeMap<String, AnswerReader>,
-    /// Who is asked no more.
+    /// Nodes that failed for good and get no more orders.
     gone: BTreeSet<String>,
-    /// Who has said what it runs.
-    said_hello: BTreeSet<String>,
-    /// Where nodes answer others.
+    /// Nodes that sent their hello.
+    greeted: BTreeSet<String>,
+    /// Addresses of nodes that serve others.
     addresses: BTreeMap<String, Vec<SocketAddr>>,
     pairs: PairHistory,
-    /// When nodes were told last that the launcher is there.
-    woken: Instant,
+    /// Time of the last keep-alive message.
+    last_keep_alive: Instant,
 }
 
-/// Which round of which pass.
-type When = (Pass, u32);
+/// Identifies a round by its pass and number.
+type RoundId = (Pass, u32);
 
 impl Coordinator<'_> {
-    fn tell(&self, line: &str) {
-        (self.fleet.tell)(line);
+    fn print(&self, line: &str) {
+        (self.fleet.print)(line);
     }
 
-    /// Which nodes are measured again: as the file says, if it does.
+    /// Returns the nodes of the second pass: those in the file, else those judged now.
     fn nodes_again(&mut self) -> Result<Vec<String>, Unfinished> {
         if let Some(nodes) = &self.fleet.known.nodes_again {
             return Ok(nodes.clone());
         }
         let nodes = (self.fleet.nodes_again)().map_err(Unfinished::Failed)?;
-        self.keep(FleetLine::NodesAgain(NodesAgain { nodes: nodes.clone() }))?;
+        self.log_line(FleetLine::NodesAgain(NodesAgain { nodes: nodes.clone() }))?;
         Ok(nodes)
     }
 
-    /// Waits until every node has said what it runs.
-    fn begin(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
+    /// Waits for the hello of every node.
+    fn await_hellos(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
         let mut waiting: BTreeSet<String> = nodes.iter().cloned().collect();
         let limit = self.fleet.limits.start;
         let begun = Instant::now();
-        // Nobody has been asked anything: who fails here fails in the first round that is to come.
-        let when = self.to_come(nodes);
+        // No order is out, so a failure here counts for the first open round.
+        let round_id = self.first_open_round(nodes);
         let mut late = 0;
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
-            match self.understand(event)? {
-                Heard::Nothing => {}
-                Heard::Hello(node) => drop(waiting.remove(&node)),
-                Heard::Gone(node, reason) => {
+            match self.interpret(event)? {
+                NodeEvent::Nothing => {}
+                NodeEvent::Hello(node) => drop(waiting.remove(&node)),
+                NodeEvent::Gone(node, reason) => {
                     waiting.remove(&node);
-                    self.fail(&node, None, when, reason, true)?;
+                    self.fail(&node, None, round_id, reason, true)?;
                 }
-                Heard::Answer(node, _) => {
+                NodeEvent::Answer(node, _) => {
                     waiting.remove(&node);
                     let reason = NOT_ASKED.to_owned();
-                    self.fail(&node, None, when, reason, true)?;
+                    self.fail(&node, None, round_id, reason, true)?;
                 }
             }
         }
         for node in waiting {
             let reason = format!("it did not start within {} s (--start-limit)", limit.as_secs());
-            self.fail(&node, None, when, reason, true)?;
+            self.fail(&node, None, round_id, reason, true)?;
         }
         Ok(())
     }
 
-    /// The first round that is not known from before.
-    fn to_come(&self, nodes: &[String]) -> When {
+    /// Returns the first round that the file lacks.
+    fn first_open_round(&self, nodes: &[String]) -> RoundId {
         let rounds = self.fleet.plan.rounds;
         match rounds_done(self.fleet.known, Pass::First, nodes, rounds) {
             done if done < rounds => (Pass::First, done + 1),
@@ -169,7 +169,7 @@ impl Coordinator<'_> {
         }
     }
 
-    /// All rounds of a pass that are not known from before.
+    /// Measures all rounds of a pass that the file lacks.
     fn pass(&mut self, pass: Pass, nodes: &[String]) -> Result<(), Unfinished> {
         let rounds = self.fleet.plan.rounds;
         let done = rounds_done(self.fleet.known, pass, nodes, rounds);
@@ -180,25 +180,28 @@ impl Coordinator<'_> {
                 return Ok(());
             }
             for mut nodes in batches(here.clone(), self.fleet.plan.at_once, round) {
-                // One may have gone while others were asked.
+                // A node may have failed while others were measured.
                 nodes.retain(|node| !self.gone.contains(node));
                 if nodes.is_empty() {
                     continue;
                 }
-                let work = Work::Measure(self.fleet.plan.task.clone());
-                self.ask((pass, round), &[Order { nodes, pass, round, work }])?;
+                let work = NodeTask::Measure(self.fleet.plan.task.clone());
+                self.run_orders((pass, round), &[Order { nodes, pass, round, work }])?;
             }
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
             let again = if pass == Pass::Again { " second pass:" } else { "" };
-            self.tell(&format!("[{round}/{rounds}]{again} {left} of {} nodes answer", nodes.len()));
+            self.print(&format!(
+                "[{round}/{rounds}]{again} {left} of {} nodes answered",
+                nodes.len()
+            ));
         }
         Ok(())
     }
 
-    /// Has some nodes follow orders at once, and waits for their answers.
-    fn ask(&mut self, when: When, orders: &[Order]) -> Result<(), Unfinished> {
+    /// Sends orders at the same time and waits for all answers.
+    fn run_orders(&mut self, round_id: RoundId, orders: &[Order]) -> Result<(), Unfinished> {
         orders.iter().for_each(|order| self.launcher.order(order));
-        let mut waiting: BTreeMap<&String, &Work> = BTreeMap::new();
+        let mut waiting: BTreeMap<&String, &NodeTask> = BTreeMap::new();
         for order in orders {
             waiting.extend(order.nodes.iter().map(|node| (node, &order.work)));
         }
@@ -207,38 +210,38 @@ impl Coordinator<'_> {
         let mut late = 0;
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
-            let (node, answer) = match self.understand(event)? {
-                Heard::Nothing | Heard::Hello(_) => continue,
-                Heard::Gone(node, reason) => (node, Err((reason, true))),
-                Heard::Answer(node, answer) => {
+            let (node, answer) = match self.interpret(event)? {
+                NodeEvent::Nothing | NodeEvent::Hello(_) => continue,
+                NodeEvent::Gone(node, reason) => (node, Err((reason, true))),
+                NodeEvent::Answer(node, answer) => {
                     let own = &self.fleet.plan.tool;
                     let answer =
-                        check_answer((&node, own), when, waiting.get(&node).copied(), answer);
+                        check_answer((&node, own), round_id, waiting.get(&node).copied(), answer);
                     (node, answer)
                 }
             };
             match answer {
-                Ok(Kept::Round(round)) => {
+                Ok(Accepted::Round(round)) => {
                     self.pairs.add(&round);
-                    self.keep(FleetLine::Round(round))?;
+                    self.log_line(FleetLine::Round(round))?;
                 }
-                Ok(Kept::Addresses(addresses)) => {
+                Ok(Accepted::Addresses(addresses)) => {
                     drop(self.addresses.insert(node.clone(), addresses))
                 }
                 Err((reason, gone)) => {
-                    self.fail(&node, waiting.get(&node).copied(), when, reason, gone)?;
+                    self.fail(&node, waiting.get(&node).copied(), round_id, reason, gone)?;
                 }
             }
             waiting.remove(&node);
         }
         for (node, work) in waiting {
             let reason = format!("no answer within {} s", limit.as_secs());
-            self.fail(node, Some(work), when, reason, true)?;
+            self.fail(node, Some(work), round_id, reason, true)?;
         }
         Ok(())
     }
 
-    /// The next event within a limit of a moment. `late` counts those that were read afterwards.
+    /// Returns the next event before a deadline. `late` counts events that are read after it.
     fn next(
         &mut self,
         (begun, limit): (Instant, Duration),
@@ -249,12 +252,12 @@ impl Coordinator<'_> {
             if (self.fleet.stopped)() {
                 return Err(Unfinished::Stopped);
             }
-            if self.woken.elapsed() > WAKE {
+            if self.last_keep_alive.elapsed() > KEEP_ALIVE_INTERVAL {
                 self.launcher.keep_alive();
-                self.woken = Instant::now();
+                self.last_keep_alive = Instant::now();
             }
             let left = limit.saturating_sub(begun.elapsed());
-            // What has come in time counts, however late it is read: that is no more than waits.
+            // Accept events that arrived in time but are read late: at most one full queue.
             *late += usize::from(left.is_zero());
             if *late <= QUEUE
                 && let Ok(event) = self.events.try_recv()
@@ -272,30 +275,33 @@ impl Coordinator<'_> {
         }
     }
 
-    fn understand(&mut self, event: Event) -> Result<Heard, Unfinished> {
+    fn interpret(&mut self, event: Event) -> Result<NodeEvent, Unfinished> {
         let known =
             |node: &String| self.fleet.plan.nodes.contains(node) && !self.gone.contains(node);
         Ok(match event {
-            Event::Said { node, .. } | Event::Ended { node, .. } if !known(&node) => Heard::Nothing,
-            Event::Ended { node, reason } => Heard::Gone(node, reason),
+            Event::Said { node, .. } | Event::Ended { node, .. } if !known(&node) => {
+                NodeEvent::Nothing
+            }
+            Event::Ended { node, reason } => NodeEvent::Gone(node, reason),
             Event::Failed(why) => return Err(Unfinished::Failed(why)),
             Event::Said { node, line } => {
                 match self.heard.entry(node.clone()).or_default().read(&line) {
-                    Ok(None) => Heard::Nothing,
-                    Err(reason) => Heard::Gone(node, reason),
-                    Ok(Some(Answer::Hello { node: name, .. })) if name != node => {
-                        Heard::Gone(node, format!("it calls itself '{}'", clean_excerpt(&name, 60)))
-                    }
-                    Ok(Some(Answer::Hello { .. })) if !self.said_hello.insert(node.clone()) => {
-                        Heard::Gone(node, "it sent a second hello".to_owned())
+                    Ok(None) => NodeEvent::Nothing,
+                    Err(reason) => NodeEvent::Gone(node, reason),
+                    Ok(Some(Answer::Hello { node: name, .. })) if name != node => NodeEvent::Gone(
+                        node,
+                        format!("it reported another name, '{}'", clean_excerpt(&name, 60)),
+                    ),
+                    Ok(Some(Answer::Hello { .. })) if !self.greeted.insert(node.clone()) => {
+                        NodeEvent::Gone(node, "it sent a second hello".to_owned())
                     }
                     Ok(Some(Answer::Hello { tool, .. })) => {
                         match tool.mismatch(&self.fleet.plan.tool) {
-                            Some(reason) => Heard::Gone(node, reason),
-                            None => Heard::Hello(node),
+                            Some(reason) => NodeEvent::Gone(node, reason),
+                            None => NodeEvent::Hello(node),
                         }
                     }
-                    Ok(Some(answer)) => Heard::Answer(node, answer),
+                    Ok(Some(answer)) => NodeEvent::Answer(node, answer),
                 }
             }
         })
@@ -304,36 +310,36 @@ impl Coordinator<'_> {
     fn fail(
         &mut self,
         node: &str,
-        work: Option<&Work>,
-        when: When,
+        work: Option<&NodeTask>,
+        round_id: RoundId,
         reason: String,
         gone: bool,
     ) -> Result<(), Unfinished> {
-        let (pass, round) = when;
+        let (pass, round) = round_id;
         let partner = match work {
-            Some(Work::Pair { partner, .. }) => Some(partner.clone()),
+            Some(NodeTask::Pair { partner, .. }) => Some(partner.clone()),
             _ => None,
         };
         if let Some(partner) = &partner {
             self.pairs.fail(node, partner);
         }
         let with = partner.iter().map(|partner| format!(" with {partner}")).collect::<String>();
-        self.tell(&format!("{node}{with}: {reason}"));
+        self.print(&format!("{node}{with}: {reason}"));
         if gone {
             self.gone.insert(node.to_owned());
             self.launcher.end(node);
         }
         let node = node.to_owned();
-        self.keep(FleetLine::Failure(NodeFailure { node, partner, pass, round, reason, gone }))
+        self.log_line(FleetLine::Failure(NodeFailure { node, partner, pass, round, reason, gone }))
     }
 
-    fn keep(&mut self, line: FleetLine) -> Result<(), Unfinished> {
+    fn log_line(&mut self, line: FleetLine) -> Result<(), Unfinished> {
         Ok(self.fleet.log.append(&line)?)
     }
 }
 
-/// The nodes of a round that measure at the same time, by turns: as many each time as possible, and
-/// with others in each round.
+/// Splits a round's nodes into batches that measure at the same time. Batches are as large as
+/// allowed and differ from round to round.
 fn batches(mut nodes: Vec<String>, at_once: Option<u32>, round: u32) -> Vec<Vec<String>> {
     let at_once = at_once.map_or(usize::MAX, |n| n.max(1) as usize);
     let count = nodes.len().div_ceil(at_once).max(1);
@@ -346,8 +352,8 @@ fn batches(mut nodes: Vec<String>, at_once: Option<u32>, round: u32) -> Vec<Vec<
     nodes.chunks(size).map(<[String]>::to_vec).collect()
 }
 
-/// What a node's line means.
-enum Heard {
+/// Meaning of a node's event.
+enum NodeEvent {
     Nothing,
     Hello(String),
     Answer(String, Answer),

@@ -1,4 +1,4 @@
-//! Addresses with the same beginning.
+//! Range of IP addresses with a common prefix.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// `10.1.0.0/16`: all addresses that begin with the same bits.
+/// Subnet such as `10.1.0.0/16`: all addresses that start with the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Subnet {
@@ -15,7 +15,7 @@ pub struct Subnet {
 }
 
 impl Subnet {
-    /// Whether an address begins so.
+    /// True if an address belongs to the subnet.
     pub fn has(&self, address: IpAddr) -> bool {
         let all = |ip: IpAddr| match ip.to_canonical() {
             IpAddr::V4(ip) => (32_u32, u128::from(ip.to_bits())),
@@ -38,7 +38,7 @@ impl FromStr for Subnet {
             let bits: u8 = bits.parse().ok()?;
             (bits <= most).then_some(Self { address, bits })
         };
-        read().ok_or_else(|| "write a subnet such as 10.1.0.0/16".to_owned())
+        read().ok_or_else(|| "expected a subnet such as 10.1.0.0/16".to_owned())
     }
 }
 

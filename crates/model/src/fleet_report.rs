@@ -1,5 +1,5 @@
-//! What follows from a fleet's lines: which nodes are slow compared with their group, by how much and why,
-//! and which could not be shown to be healthy.
+//! Report of a fleet: nodes that are slow compared with their group, by how much and why, and
+//! unverified nodes.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -213,7 +213,7 @@ impl StripOutcome {
         matches!(self, Self::Slow | Self::SlowNotConfirmed)
     }
 
-    /// The words that are printed.
+    /// Returns the word that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Level => "level",
@@ -262,7 +262,7 @@ pub struct NodeSlowAt {
     pub confirmed: bool,
 }
 
-/// What is said of a node. The order is that of a report, worst first.
+/// Verdict on a node. The order is that of a report, worst first.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -270,8 +270,8 @@ pub struct NodeSlowAt {
 pub enum NodeState {
     /// Slow compared with its group, in both passes.
     Slow,
-    /// Something is missing that would show it to be healthy.
-    NotShownHealthy,
+    /// Too little data to call it healthy or slow; its reasons say what is missing.
+    Unverified,
     /// The fleet has at most 3 nodes: none is compared. Shares of ceilings are shown.
     NotCompared,
     /// As fast as its group at every required figure.
@@ -280,14 +280,13 @@ pub enum NodeState {
 
 impl NodeState {
     /// All, worst first.
-    pub const ALL: [Self; 4] =
-        [Self::Slow, Self::NotShownHealthy, Self::NotCompared, Self::Healthy];
+    pub const ALL: [Self; 4] = [Self::Slow, Self::Unverified, Self::NotCompared, Self::Healthy];
 
-    /// The words that are printed.
+    /// Returns the word that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Slow => "slow",
-            Self::NotShownHealthy => "not shown healthy",
+            Self::Unverified => "unverified",
             Self::NotCompared => "not compared",
             Self::Healthy => "healthy",
         }
@@ -295,13 +294,13 @@ impl NodeState {
 }
 
 impl FleetReport {
-    /// Nodes in that state.
+    /// Counts the nodes in a state.
     pub fn count(&self, state: NodeState) -> usize {
         self.nodes.iter().filter(|n| n.state == state).count()
     }
 
-    /// Missed if a node or a link is slow, or no node was measured; undecided if one is not shown healthy.
-    /// Nodes that are not compared are no failure: there are only such if the fleet has at most 3 nodes.
+    /// Returns missed if a node or a link is slow, or no node was measured; undecided if one is
+    /// unverified. Nodes that are not compared do not count: a fleet of up to 3 nodes has only these.
     pub fn decision(&self) -> Decision {
         let any = |state| self.nodes.iter().any(|n| n.state == state);
         let mut links = self.groups.iter().flat_map(|g| &g.links).map(|link| link.confirmed);
@@ -310,7 +309,7 @@ impl FleetReport {
             () if self.nodes.is_empty() || any(NodeState::Slow) || links.any(|slow| slow) => {
                 Decision::Missed
             }
-            () if any(NodeState::NotShownHealthy) || doubted => Decision::Undecided,
+            () if any(NodeState::Unverified) || doubted => Decision::Undecided,
             () => Decision::Met,
         }
     }

@@ -10,7 +10,7 @@ use std::fs;
 use std::time::Duration;
 
 use proofmark_model::FleetReport;
-use proofmark_model::NodeState::{NotShownHealthy, Slow};
+use proofmark_model::NodeState::{Slow, Unverified};
 use proofmark_testing::wait_until_within;
 use testbed::{Testbed, quotas, report, state};
 
@@ -64,7 +64,7 @@ fn another_program_another_machine_and_a_hostile_node_are_named_with_their_reaso
         ("n6", "its answer is longer than 4 MiB"),
         ("n7", "1 usable CPU, the largest group has 2"),
     ] {
-        assert_eq!(state(&found, node), NotShownHealthy, "{found:#?}");
+        assert_eq!(state(&found, node), Unverified, "{found:#?}");
         let said = found.nodes.iter().find(|n| n.name == node).unwrap().reasons.join("\n");
         assert!(said.contains(expected), "{said}");
     }
@@ -92,7 +92,7 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
     let found = report(&out);
     assert_eq!(status.code(), exit_status(&found));
     let said = found.nodes.iter().find(|n| n.name == "n4").unwrap();
-    assert_eq!(said.state, NotShownHealthy);
+    assert_eq!(said.state, Unverified);
     assert!(
         said.reasons.iter().any(|r| r.contains("ssh could not connect, or lost")),
         "{:?}",
@@ -117,7 +117,7 @@ fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     assert_eq!(status, exit_status(&found));
     let n2 = found.nodes.iter().find(|n| n.name == "n2").unwrap();
     // A machine that is busy itself may leave too little to see of what the quota costs.
-    assert!([Slow, NotShownHealthy].contains(&n2.state), "{found:#?}");
+    assert!([Slow, Unverified].contains(&n2.state), "{found:#?}");
     if let Some(cause) = &n2.cause {
         assert!(cause.contains("CPU quota of 0.4 CPUs"), "{cause}");
     }

@@ -1,6 +1,5 @@
-//! The network between nodes, in rounds of pairs of which each node is in one at most: after a round
-//! robin every node of a group has measured with every other. Then the pairs that look slow once more,
-//! and their nodes with others.
+//! Network between nodes, in rounds of pairs with each node in at most one. A round robin covers
+//! all pairs of a group. Then pairs that look slow are measured again, and their nodes with others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,42 +9,42 @@ use proofmark_model::{
 
 use super::{Coordinator, Unfinished};
 use crate::log::unordered;
-use crate::protocol::{Order, PairKey, Work};
+use crate::protocol::{NodeTask, Order, PairKey};
 use crate::subnet::Subnet;
 
-/// What is asked of the network between nodes.
+/// Request to measure the network between nodes.
 pub struct NetworkPass<'a> {
-    /// With how many partners.
+    /// Number of partners per node.
     pub pairs: Pairs,
-    /// Only by addresses in it.
+    /// Subnet to which addresses are limited.
     pub subnet: Option<Subnet>,
-    /// Makes a key.
+    /// Creates a key.
     pub key: &'a dyn Fn() -> Result<String, String>,
-    /// By the fleet's file, which nodes are compared with each other.
+    /// Returns the groups of comparable nodes, from the fleet's file.
     pub groups: &'a dyn Fn() -> Result<Vec<Vec<String>>, String>,
-    /// By the fleet's file, which pairs to measure again.
+    /// Returns the pairs of the second pass, from the fleet's file.
     pub again: &'a dyn Fn() -> Result<PairsAgain, String>,
 }
 
-/// How nodes reach each other, and how often they did.
+/// Keys of the nodes' servers, and results and failures of pairs.
 #[derive(Default)]
 pub(super) struct PairHistory {
     keys: BTreeMap<String, PairKey>,
-    /// By node, the pairs of the first pass with a result.
+    /// Results of pairs in the first pass, by node.
     times: BTreeMap<String, usize>,
-    /// Pairs that failed, the lesser name first.
+    /// Pairs that failed; the smaller name is first.
     failed: BTreeSet<[String; 2]>,
 }
 
 impl PairHistory {
-    /// A pair has a result.
+    /// Counts the result of a pair.
     pub(super) fn add(&mut self, round: &NodeRound) {
         if let (Pass::Pairs, Some(partner)) = (round.pass, &round.partner) {
             self.add_pair([&round.node, partner]);
         }
     }
 
-    /// A pair has none.
+    /// Records the failure of a pair.
     pub(super) fn fail(&mut self, node: &str, partner: &str) {
         self.failed.insert(unordered([node, partner]));
     }
@@ -60,7 +59,7 @@ impl PairHistory {
 }
 
 impl Coordinator<'_> {
-    /// Both passes over pairs, if the network is measured.
+    /// Measures both passes over pairs, if the network was requested.
     pub(super) fn network_pass(&mut self) -> Result<(), Unfinished> {
         let Some(round_robin) = self.round_robin()? else { return Ok(()) };
         self.serve(&round_robin.groups.concat())?;
@@ -75,11 +74,11 @@ impl Coordinator<'_> {
                 let pairs = RoundRobin::pairs(group.len(), round).into_iter();
                 pairs.map(|pair| pair.map(|place| group[place].clone())).collect::<Vec<_>>()
             };
-            // Further rounds are for groups that lack some, and make up for a partner that was lost only.
+            // Extra rounds are for groups that lack results because partners were lost.
             let is_planned = round <= round_robin.rounds;
             let groups = round_robin.groups.iter();
             let groups: Vec<_> =
-                groups.filter(|g| is_planned || self.lacks(&round_robin, g)).collect();
+                groups.filter(|g| is_planned || self.lacks_results(&round_robin, g)).collect();
             if groups.is_empty() {
                 break;
             }
@@ -95,7 +94,7 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    /// Who is to measure with whom: as the file says, if it does.
+    /// Returns the plan of the pairs: that in the file, else a new one.
     fn round_robin(&mut self) -> Result<Option<RoundRobin>, Unfinished> {
         let Some(network) = &self.fleet.network else { return Ok(None) };
         if let Some(round_robin) = &self.fleet.known.round_robin {
@@ -106,38 +105,38 @@ impl Coordinator<'_> {
         if network.pairs == Pairs::All && largest > RoundRobin::MOST_ROUNDS as usize {
             let most = RoundRobin::MOST_ROUNDS;
             return Err(Unfinished::Failed(format!(
-                "--pairs all: a group has {largest} nodes, more than {most}; name a number of partners \
-                 such as --pairs 64"
+                "--pairs all allows groups of up to {most} nodes, but one has {largest}; give a \
+                 number of partners, such as --pairs 64"
             )));
         }
         let round_robin = RoundRobin { rounds: rounds(network.pairs, &groups), groups };
-        self.keep(FleetLine::RoundRobin(round_robin.clone()))?;
+        self.log_line(FleetLine::RoundRobin(round_robin.clone()))?;
         Ok(Some(round_robin))
     }
 
-    /// Which pairs are measured again: as the file says, if it does.
+    /// Returns the pairs of the second pass: those in the file, else those judged now.
     fn again(&mut self) -> Result<PairsAgain, Unfinished> {
         let Some(network) = &self.fleet.network else { return Ok(PairsAgain::default()) };
         if let Some(again) = &self.fleet.known.pairs_again {
             return Ok(again.clone());
         }
         let again = (network.again)().map_err(Unfinished::Failed)?;
-        self.keep(FleetLine::PairsAgain(again.clone()))?;
+        self.log_line(FleetLine::PairsAgain(again.clone()))?;
         Ok(again)
     }
 
-    /// Whether a node of a group has too few results since its partners were lost.
-    fn lacks(&self, round_robin: &RoundRobin, group: &[String]) -> bool {
+    /// True if a node of a group lacks results because its partners were lost.
+    fn lacks_results(&self, round_robin: &RoundRobin, group: &[String]) -> bool {
         let here = |node: &String| !self.gone.contains(node) && self.addresses.contains_key(node);
         let few = |(place, node): (usize, &String)| {
             let needed = rounds_needed(round_robin.planned(group.len(), place));
             here(node) && self.pairs.times.get(node).copied().unwrap_or(0) < needed
         };
-        // Two are left to meet.
+        // A pair needs two nodes.
         group.iter().filter(|node| here(node)).count() > 1 && group.iter().enumerate().any(few)
     }
 
-    /// Has all nodes answer others from now on.
+    /// Makes all nodes serve others from now on.
     fn serve(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
         let Some(network) = &self.fleet.network else { return Ok(()) };
         let (subnet, pass, round) = (network.subnet, Pass::Pairs, 1);
@@ -145,13 +144,13 @@ impl Coordinator<'_> {
         for node in nodes.iter().filter(|node| !self.gone.contains(*node)) {
             let key = PairKey((network.key)().map_err(Unfinished::Failed)?);
             self.pairs.keys.insert(node.clone(), key.clone());
-            let work = Work::Serve { key, subnet };
+            let work = NodeTask::Serve { key, subnet };
             orders.push(Order { nodes: vec![node.clone()], pass, round, work });
         }
-        self.ask((pass, round), &orders)
+        self.run_orders((pass, round), &orders)
     }
 
-    /// A round, of which what is known from before is left out.
+    /// Measures the pairs of a round that the file lacks.
     fn round(
         &mut self,
         pass: Pass,
@@ -168,14 +167,14 @@ impl Coordinator<'_> {
             let orders: Vec<Order> =
                 batch.into_iter().filter_map(|pair| self.pair(pass, round, pair)).collect();
             asked += orders.len();
-            self.ask((pass, round), &orders)?;
+            self.run_orders((pass, round), &orders)?;
         }
         let again = if pass == Pass::PairsAgain { " second pass:" } else { "" };
-        self.tell(&format!("[{round}/{rounds}]{again} asked {asked} of {all} pairs"));
+        self.print(&format!("[{round}/{rounds}]{again} asked {asked} of {all} pairs"));
         Ok(())
     }
 
-    /// The order for a pair; `None` if one of its nodes is gone or does not serve.
+    /// Returns the order for a pair; `None` if a node failed for good or does not serve.
     fn pair(&self, pass: Pass, round: u32, [client, partner]: [String; 2]) -> Option<Order> {
         let serves = |node: &String| self.addresses.get(node).filter(|_| !self.gone.contains(node));
         let (addresses, key) =
@@ -185,13 +184,13 @@ impl Coordinator<'_> {
             nodes: vec![client],
             pass,
             round,
-            work: Work::Pair { partner, addresses, key, task },
+            work: NodeTask::Pair { partner, addresses, key, task },
         })
     }
 }
 
-/// How many rounds it takes until each node has measured with as many partners as asked. In a group of
-/// an odd number of nodes one is left out in each round.
+/// Counts the rounds until each node has measured with the requested number of partners. An odd
+/// group leaves out one node per round.
 fn rounds(pairs: Pairs, groups: &[Vec<String>]) -> u32 {
     let of = |nodes: u32| {
         let each = match pairs {
@@ -210,7 +209,7 @@ fn rounds(pairs: Pairs, groups: &[Vec<String>]) -> u32 {
         .unwrap_or(0)
 }
 
-/// The pairs in batches, in each of which a node is in one pair at most.
+/// Splits pairs into batches in which each node is in at most one pair.
 fn disjoint(pairs: Vec<[String; 2]>, at_once: usize) -> Vec<Vec<[String; 2]>> {
     let mut batches: Vec<Vec<[String; 2]>> = Vec::new();
     for pair in pairs {

@@ -1,5 +1,5 @@
-//! What a launcher makes of the bytes of a node, and what must hold of it, whatever they are. Used by
-//! the test here and by `fuzz/targets/node.rs`.
+//! Processing of a node's bytes by a launcher, and the properties that hold for any bytes. Shared
+//! with `fuzz/targets/node.rs`.
 
 use std::sync::LazyLock;
 
@@ -12,28 +12,28 @@ use proofmark_model::{
 use proofmark_report::Options;
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 
-/// What a node printed: a hello, a round of four results, and why there was no second one.
+/// Output of a node: a hello, a round of four results, and the failure of a second one.
 pub const CAPTURED: &[u8] = include_bytes!("captured/node.txt");
 
-/// The node whose bytes they are, and those that it is compared with.
+/// Name of the node that sent the bytes.
 const NODE: &str = "n1";
 const OTHERS: [&str; 4] = ["n2", "n3", "n4", "n5"];
 const ROUNDS: u32 = 4;
-/// What launchers keep of a line.
+/// Length to which launchers bound a line.
 const LONGEST_LINE: usize = 4097;
-/// No form of a fleet of five nodes is longer, whatever a node sends.
+/// Maximum length of a report of five nodes in any format.
 const LONGEST: usize = 4 << 20;
 
-/// What was read of a node's bytes.
+/// Answers read from a node's bytes.
 #[derive(Default)]
 pub struct Heard {
-    /// Answers that can be used.
+    /// Usable answers.
     pub answers: Vec<Answer>,
-    /// Why the next cannot: the launcher gives the node up.
+    /// Reason why the next answer is unusable: the launcher drops the node.
     pub refused: Option<String>,
 }
 
-/// Reads what a node printed.
+/// Reads the output of a node.
 pub fn hear(bytes: &[u8]) -> Heard {
     let (mut heard, mut lines) = (Heard::default(), AnswerReader::default());
     let all = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -50,14 +50,14 @@ pub fn hear(bytes: &[u8]) -> Heard {
     heard
 }
 
-/// The round of the captured answers.
+/// Round of the captured answers.
 static ROUND: LazyLock<NodeRound> = LazyLock::new(|| {
     let answers = hear(CAPTURED).answers.into_iter();
     let round = |answer| if let Answer::Round(round) = answer { Some(*round) } else { None };
     answers.filter_map(round).next().unwrap()
 });
 
-/// The plan, and what the other nodes measured: each differs a little in each round.
+/// Plan, and rounds of the other nodes, which differ a little in each round.
 static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
     let nodes = [NODE].into_iter().chain(OTHERS).map(str::to_owned).collect();
     let plan = FleetPlan {
@@ -90,7 +90,7 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
     plan.into_iter().chain(rounds).collect()
 });
 
-/// What a node gave as answer, as that of a pair: its figures as those of the network.
+/// Converts a node's answer into one of a pair, with network figures.
 fn of_pair(answer: &NodeRound, pass: Pass, round: u32, [node, partner]: [&str; 2]) -> FleetLine {
     let mut line = NodeRound { pass, round, ..answer.clone() };
     (line.node, line.partner) = (node.to_owned(), Some(partner.to_owned()));
@@ -98,7 +98,7 @@ fn of_pair(answer: &NodeRound, pass: Pass, round: u32, [node, partner]: [&str; 2
     FleetLine::Round(Box::new(line))
 }
 
-/// The lines of a fleet one of whose nodes gave this answer in every round of every pass.
+/// Returns the lines of a fleet in which one node gave this answer in every round of every pass.
 fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
     let line = |pass, round, pair: Option<[&str; 2]>| match (answer, pair) {
         (Answer::Hello { .. } | Answer::Serves { .. }, _) => None,
@@ -137,8 +137,8 @@ fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
     lines
 }
 
-/// Judges and draws a fleet with such an answer. Whatever it says, each form can be made and read.
-/// Of a hello, and of where a node listens, nothing is kept.
+/// Judges and renders a fleet with this answer: every format must work. A hello and a server's
+/// addresses leave no line.
 pub fn judge_and_draw(answer: &Answer) {
     if matches!(answer, Answer::Hello { .. } | Answer::Serves { .. }) {
         return;

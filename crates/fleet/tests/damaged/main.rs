@@ -1,6 +1,6 @@
-//! Answers of nodes, damaged in many ways: each is refused in words, or judged and drawn. With
-//! `PROPTEST_CASES=1000000 cargo test --release --package proofmark-fleet --test damaged -- --nocapture`
-//! it says how many were.
+//! Damaged answers of nodes: each is refused with a reason, or judged and rendered.
+//! `PROPTEST_CASES=1000000 cargo test --release --package proofmark-fleet --test damaged --
+//! --nocapture` prints how many.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -16,7 +16,7 @@ use proptest::sample::{Index, select};
 
 use heard::{CAPTURED, hear, judge_and_draw};
 
-/// What readers stumble over in place of a number, of a text, and of either.
+/// Values that often break parsers: for a number, for a text, and for either.
 const NUMBERS: [&str; 14] = [
     "null",
     "0",
@@ -47,7 +47,7 @@ const TEXTS: [&str; 10] = [
 ];
 const OTHERS: [&str; 5] = ["true", "null", "[]", "{}", "[[[[[[[[]]]]]]]]"];
 
-/// The captured answers, each as one text.
+/// Returns the captured answers, one text each.
 fn answers() -> Vec<String> {
     let mut texts = vec![String::new()];
     for line in std::str::from_utf8(CAPTURED).unwrap().lines() {
@@ -60,7 +60,7 @@ fn answers() -> Vec<String> {
     texts
 }
 
-/// Where the numbers, strings and words of a JSON text are.
+/// Finds the numbers, strings and words of a JSON text.
 fn values(text: &[u8]) -> Vec<Range<usize>> {
     let (mut all, mut at) = (Vec::new(), 0);
     while let Some(first) = text.get(at) {
@@ -74,7 +74,7 @@ fn values(text: &[u8]) -> Vec<Range<usize>> {
             _ => 1,
         };
         let end = (at + long).min(text.len());
-        // A name, which a colon follows, stays.
+        // Leave out keys, which a colon follows.
         if long > 1 && text.get(end) != Some(&b':') {
             all.push(at..end);
         }
@@ -83,22 +83,22 @@ fn values(text: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
-/// A change of an answer.
+/// Mutation of an answer.
 #[derive(Debug, Clone)]
 enum Change {
-    /// Another value in place of one, of the same type.
+    /// Replaces a value by another of the same type.
     Value(Index, Index),
-    /// One of another type.
+    /// Replaces a value by one of another type.
     Other(Index, &'static str),
-    /// A digit in place of one: another number of the same size.
+    /// Replaces a digit: another number of the same size.
     Digit(Index, u8),
-    /// The value at another place.
+    /// Replaces a value by one from another place.
     Moved(Index, Index),
-    /// Objects of a list twice, or very often.
+    /// Repeats objects of a list, up to very often.
     Again(Index, usize, usize),
-    /// A piece taken out, or other bytes in its place.
+    /// Removes bytes or replaces them by others.
     Bytes(Index, usize, Vec<u8>),
-    /// Cut off.
+    /// Cuts off the end.
     Cut(Index),
 }
 
@@ -140,7 +140,7 @@ fn changed(mut text: Vec<u8>, change: &Change) -> Vec<u8> {
             text.splice(to.get(&all).clone(), value);
         }
         Change::Again(at, long, times) => {
-            // Whole objects of a list, with what parts them.
+            // Whole objects of a list, with their separators.
             let ends: Vec<usize> = text
                 .windows(2)
                 .enumerate()
@@ -163,7 +163,7 @@ fn changed(mut text: Vec<u8>, change: &Change) -> Vec<u8> {
     text
 }
 
-/// How often, and how long the longest took.
+/// Counts of outcomes, and the longest time.
 #[derive(Default)]
 struct Counts {
     refused: Cell<u64>,
@@ -212,7 +212,7 @@ fn what_was_captured_is_judged_and_drawn() {
 fn damaged_answers_are_refused_or_judged_and_drawn() {
     let counts = Counts::default();
     let texts = answers();
-    // Most of what is sent is rounds.
+    // Most answers are rounds.
     let text = prop_oneof![1 => Just(&texts[0]), 20 => Just(&texts[1]), 1 => Just(&texts[2])];
     proptest!(|(text in text, changes in prop::collection::vec(change(), 1..5))| {
         let bytes = changes.iter().fold(text.clone().into_bytes(), changed);

@@ -45,8 +45,8 @@ fn within(margin: Option<f64>) -> bool {
     margin.is_some_and(|margin| margin <= LIMIT)
 }
 
-/// Why no node of a group is shown healthy, whatever it measured: the required results that are not
-/// judged by any figure.
+/// Returns why all nodes of a group are unverified, whatever they measured: required results that no
+/// figure can judge.
 pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
     let required = figures.iter().filter(|f| f.required);
     let open: Vec<&FleetFigure> = required
@@ -84,8 +84,8 @@ pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
     uneven.into_iter().chain(few).collect()
 }
 
-/// Why no node of a group is shown healthy, if a workload is not compared at all although most nodes measured
-/// it: each with parameters of its own, such as a size that follows from its free memory.
+/// Returns why all nodes of a group are unverified, if a workload is not compared although most
+/// nodes measured it: each with other parameters, such as a size that follows from its free memory.
 pub(super) fn scattered(
     lines: &Lines,
     group: &Group,

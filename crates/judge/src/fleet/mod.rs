@@ -1,5 +1,5 @@
-//! Judges a fleet: which nodes are slow compared with their group, by how much and why, and which were not
-//! shown to be healthy.
+//! Judgement of a fleet: nodes that are slow compared with their group, by how much and why, and
+//! unverified nodes.
 //!
 //! `intake` reduces the file's lines to what is judged, and `check` refuses those that cannot be
 //! believed. Nodes of one kind make a group (`groups`). Each figure of a group is judged by the rule

@@ -26,7 +26,7 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     let count = |pass| node.usable(pass).count() as u32;
     let mut said = FleetNode {
         name: node.name.clone(),
-        state: NodeState::NotShownHealthy,
+        state: NodeState::Unverified,
         group: place.map(|(group, _)| group),
         reasons: reasons::of_lines(&fleet.lines, number),
         notes: Vec::new(),
@@ -49,7 +49,7 @@ fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNod
     let comparable = fleet.groups[group].comparable();
     said.state = match said.reasons.is_empty() {
         _ if said.figures.iter().any(|f| f.confirmed) => NodeState::Slow,
-        false => NodeState::NotShownHealthy,
+        false => NodeState::Unverified,
         true if comparable => NodeState::Healthy,
         true => NodeState::NotCompared,
     };

@@ -1,4 +1,4 @@
-//! Why a node is not shown to be healthy.
+//! Reasons why a node is unverified.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -26,7 +26,7 @@ pub(super) struct Judged {
     pub(super) methods: BTreeMap<String, u32>,
     /// What nodes sent and most lack.
     pub(super) not_judged: Option<NotJudged>,
-    /// Why none of its nodes is shown healthy; nothing where the nodes are not compared.
+    /// Reasons why all its nodes are unverified; empty if the nodes are not compared.
     pub(super) open: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
              cause{its}, and measure the fleet again."
         ));
     }
-    if let Some(names) = in_state(report, NodeState::NotShownHealthy) {
+    if let Some(names) = in_state(report, NodeState::Unverified) {
         out.push(format!("Fix what is reported for {names}, then measure again."));
     }
     let slow = links(fleet).into_iter().filter(|link| link.link.confirmed).collect::<Vec<_>>();

@@ -76,10 +76,7 @@ fn names(all: &[String]) -> String {
 fn more_nodes(view: &View) -> Option<String> {
     let rest: usize = view.nodes.iter().skip(NODES).map(|s| s.names.len()).sum();
     (rest > 0).then(|| {
-        format!(
-            "{} that are slow, not shown healthy or not compared.",
-            plural(rest as u64, "other node")
-        )
+        format!("{} that are slow, unverified or not compared.", plural(rest as u64, "other node"))
     })
 }
 
@@ -105,25 +102,25 @@ impl<'a> Part<'a> {
 
 /// How it was made.
 const METHOD: [&str; 6] = [
-    "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the node's \
-     speed as a share of its group's median of the same round: below 1 is worse, for times too. A \
-     node's ratio is the median over its rounds. 8 + 3 means that 8 rounds of the first pass and 3 of \
-     the second have a result.",
-    "Groups. Nodes with the same facts are a group, and are compared only with each other: each group of \
-     4 or more is judged by itself. A node of a smaller group is not shown to be healthy. A fleet of \
+    "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the \
+     node's speed as a share of its group's median of the same round: below 1 is worse, for times \
+     too. A node's ratio is the median over its rounds. 8 + 3 means that 8 rounds of the first \
+     pass and 3 of the second have a result.",
+    "Groups. Nodes with the same facts are a group, and are compared only with each other: each \
+     group of 4 or more is judged by itself. A node of a smaller group is unverified. A fleet of \
      fewer than 4 nodes is not compared: shares of ceilings are shown.",
-    "Slow. A round is slow if its ratio is below 1 minus the margin. A node that is slow at a figure in \
-     the first pass measures once more, together with a few nodes of its group. It is slow only if the \
-     second pass shows it too; else it is not shown to be healthy, since it may be slow only while all \
-     nodes run.",
-    "Healthy. A node is healthy if it is as fast as its group at every required result: at every result \
-     that most nodes of the group have. A node that lacks one, or has too few rounds, is not shown to \
-     be healthy. Spread: robust standard deviation between nodes, as a share.",
-    "Margin. At a figure whose margin is above 15 % a node that is not slow is not judged. If that is so \
-     for each figure of a required result, attainable and delivered, nodes differ too much to judge \
-     it, and none of the group is shown to be healthy.",
-    "Links. Nodes of a group measure the network in rounds of pairs. A pair's ratio counts for both \
-     nodes: a node that is slow with all its partners is slow. A pair that is slow while both nodes \
-     are as fast with others is measured again in every round of a second pass, and so are its nodes \
-     with others; the link is slow if 7 of 8 rounds show that.",
+    "Slow. A round is slow if its ratio is below 1 minus the margin. A node that is slow at a \
+     figure in the first pass measures once more, together with a few nodes of its group. It is \
+     slow only if the second pass shows it too; else it is unverified, since it may be slow only \
+     while all nodes run.",
+    "Healthy. A node is healthy if it is as fast as its group at every required result: at every \
+     result that most nodes of the group have. A node that lacks one, or has too few rounds, is \
+     unverified. Spread: robust standard deviation between nodes, as a share.",
+    "Margin. At a figure whose margin is above 15 % a node that is not slow is not judged. If that \
+     is so for each figure of a required result, attainable and delivered, nodes differ too much \
+     to judge it, and every other node of the group is unverified.",
+    "Links. Nodes of a group measure the network in rounds of pairs. A pair's ratio counts for \
+     both nodes: a node that is slow with all its partners is slow. A pair that is slow while both \
+     nodes are as fast with others is measured again in every round of a second pass, and so are \
+     its nodes with others; the link is slow if 7 of 8 rounds show that.",
 ];

@@ -1,6 +1,6 @@
 //! JUnit XML: a suite with a case for each node, and one for each link that is slow or may be.
 //!
-//! - slow, not shown to be healthy: `failure`, its type the state and its message the cause or reason;
+//! - slow, unverified: `failure`, its type the state and its message the cause or reason;
 //! - not compared: `skipped`;
 //! - healthy: passes.
 //!

@@ -44,7 +44,7 @@ pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
 impl Link<'_> {
     /// What it is like as a node would be.
     pub fn state(&self) -> NodeState {
-        if self.link.confirmed { NodeState::Slow } else { NodeState::NotShownHealthy }
+        if self.link.confirmed { NodeState::Slow } else { NodeState::Unverified }
     }
 
     /// `n1 and n3`

@@ -123,7 +123,7 @@ fn nodes(report: &FleetReport) -> String {
     states + &groups + &family("fleet_node_rounds", what, None, rounds)
 }
 
-/// `not_shown_healthy`, as the JSON has it.
+/// `unverified`, as the JSON has it.
 fn id(state: NodeState) -> String {
     state.as_str().replace(' ', "_")
 }

@@ -135,7 +135,7 @@ fn nodes(page: &Page, view: &View, room: usize) -> String {
     out
 }
 
-/// `and others: 21 slow, 20 not shown healthy`
+/// `and others: 21 slow, 20 unverified`
 fn rest(said: &[Said]) -> String {
     let count = |state: NodeState| {
         let nodes: usize = said.iter().filter(|s| s.state == state).map(|s| s.names.len()).sum();

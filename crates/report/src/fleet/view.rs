@@ -174,14 +174,13 @@ fn notes(report: &FleetReport) -> Vec<String> {
 const LINKS: usize = 12;
 
 fn more_links(rest: usize) -> Option<String> {
-    (rest > 0)
-        .then(|| format!("{} slow or not shown to be healthy.", plural(rest as u64, "other link")))
+    (rest > 0).then(|| format!("{} slow or unverified.", plural(rest as u64, "other link")))
 }
 
 impl SaidLink {
     fn new(link: &links::Link) -> Self {
         let state = link.state();
-        let mark = if link.link.confirmed { "✗ slow link" } else { "! link not shown healthy" };
+        let mark = if link.link.confirmed { "✗ slow link" } else { "! unverified link" };
         Self { mark, color: words::color(state), text: clean(&link.link.cause) }
     }
 }

@@ -57,7 +57,7 @@ fn others(all: usize) -> usize {
 pub fn mark(state: NodeState) -> &'static str {
     match state {
         NodeState::Slow => "✗ slow",
-        NodeState::NotShownHealthy => "! not shown healthy",
+        NodeState::Unverified => "! unverified",
         NodeState::NotCompared => "- not compared",
         NodeState::Healthy => "✓ healthy",
     }
@@ -67,7 +67,7 @@ pub fn mark(state: NodeState) -> &'static str {
 pub fn color(state: NodeState) -> Option<Verdict> {
     match state {
         NodeState::Slow => Some(Verdict::Invalid),
-        NodeState::NotShownHealthy => Some(Verdict::Suspect),
+        NodeState::Unverified => Some(Verdict::Suspect),
         NodeState::NotCompared => None,
         NodeState::Healthy => Some(Verdict::Valid),
     }
@@ -91,7 +91,7 @@ fn links(report: &FleetReport) -> Option<String> {
         }
         several => Some(format!("{} links between nodes are {words}.", several.len())),
     };
-    let open = said(&open, "not shown to be healthy");
+    let open = said(&open, "unverified");
     let all: Vec<String> = said(&slow, "slow").into_iter().chain(open).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
@@ -112,7 +112,7 @@ fn states(report: &FleetReport) -> String {
     }
     let mut parts = vec![format!("{healthy} of {} healthy", plural(all as u64, "node"))];
     parts.extend(be(report, NodeState::Slow, "slow"));
-    parts.extend(be(report, NodeState::NotShownHealthy, "not shown to be healthy"));
+    parts.extend(be(report, NodeState::Unverified, "unverified"));
     parts.extend(be(report, NodeState::NotCompared, "not compared"));
     parts.join("; ") + "."
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_fleet::{Done, Order, Work, answer_orders};
+use proofmark_fleet::{NodeTask, Order, OrderOutcome, answer_orders};
 use proofmark_judge::fleet::node_round;
 use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, Timestamp};
 use proofmark_peer::boot_id;
@@ -53,13 +53,13 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
     let mut answering: Option<PairServer> = None;
     let follow = |order: &Order| {
         let done = match &order.work {
-            Work::Measure(task) => measure(order, (&node, task), None, &stop),
-            Work::Serve { key, subnet } => PairServer::start(key, *subnet).map(|here| {
+            NodeTask::Measure(task) => measure(order, (&node, task), None, &stop),
+            NodeTask::Serve { key, subnet } => PairServer::start(key, *subnet).map(|here| {
                 let addresses = here.addresses.clone();
                 answering = Some(here);
-                Done::Serves(addresses)
+                OrderOutcome::Serves(addresses)
             }),
-            Work::Pair { partner, addresses, key, task } => reach(addresses, key)
+            NodeTask::Pair { partner, addresses, key, task } => reach(addresses, key)
                 .and_then(|peer| measure(order, (&node, task), Some((partner, peer)), &stop)),
         };
         done.map_err(|e| format!("{e:#}"))
@@ -111,7 +111,7 @@ fn measure(
     (node, task): (&str, &FleetTask),
     pair: Option<(&str, PeerRequest)>,
     stop: &Stop,
-) -> Result<Done> {
+) -> Result<OrderOutcome> {
     // Held while the profile is read from it.
     let text = task.profile_text.as_deref().map(in_memory).transpose()?;
     let partner = pair.as_ref().map(|(partner, _)| *partner);
@@ -131,7 +131,7 @@ fn measure(
             let mut round = node_round(&run, (node, partner), order.pass, order.round);
             round.boot_id = boot_id();
             round.left_out = joined(left_out.into_iter().chain(not_planned));
-            Ok(Done::Measured(Box::new(round)))
+            Ok(OrderOutcome::Measured(Box::new(round)))
         }
     }
 }

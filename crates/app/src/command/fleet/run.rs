@@ -80,7 +80,7 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
             Ok(all.flat_map(|s| s.slow.into_iter().chain(s.peers)).collect())
         },
         network: plan.pairs.map(of),
-        tell: &say,
+        print: &say,
         stopped: &stopped,
     };
     let measured = measure(fleet, launcher.as_mut());
@@ -110,7 +110,7 @@ fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, ResumeSt
         let lines = FleetLog::read(dir).map_err(usage)?;
         let before = lines.plan.clone();
         check_resumed_plan(&before, &plan)?;
-        return Ok((before, ResumeState::of(lines), FleetLog::resume(dir)?));
+        return Ok((before, ResumeState::from_lines(lines), FleetLog::resume(dir)?));
     }
     let log = FleetLog::create(dir, &plan);
     let log = log.with_context(|| format!("cannot write to {}", dir.display()))?;

@@ -1,4 +1,4 @@
-//! Rounds over nodes that are made up, in memory.
+//! Tests of rounds over fake nodes in memory.
 
 mod pairs;
 
@@ -55,7 +55,7 @@ fn figure(rate: f64) -> NodeFigure {
     }
 }
 
-/// What a node does when it is asked.
+/// Answers of a fake node to an order to measure.
 type Answers = fn(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>>;
 
 fn lines(answer: &Answer) -> Vec<Vec<u8>> {
@@ -67,7 +67,7 @@ fn well(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
     lines(&Answer::Round(Box::new(result(node, pass, round))))
 }
 
-/// What a node does when it is asked to measure the network.
+/// Answers of a fake node to an order to measure the network.
 type PairAnswers = fn(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>>;
 
 fn well_in_pair(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
@@ -75,8 +75,8 @@ fn well_in_pair(node: &str, partner: &str, pass: Pass, round: u32) -> Vec<Vec<u8
     lines(&Answer::Round(Box::new(NodeRound { partner, ..result(node, pass, round) })))
 }
 
-/// Three nodes, of which the last one is peculiar.
-struct MadeUp {
+/// Launcher of three fake nodes; the last one misbehaves.
+struct FakeNodes {
     nodes: Vec<String>,
     hello: Option<Answer>,
     peculiar: Answers,
@@ -86,7 +86,7 @@ struct MadeUp {
     ended: Vec<String>,
 }
 
-impl MadeUp {
+impl FakeNodes {
     fn new(peculiar: Answers) -> Self {
         let nodes = ["n1", "n2", "n3"].map(str::to_owned).to_vec();
         let hello = Some(Answer::hello("n3", tool("1")));
@@ -109,7 +109,7 @@ impl MadeUp {
     }
 }
 
-impl Launcher for MadeUp {
+impl Launcher for FakeNodes {
     fn name(&self) -> &'static str {
         "made up"
     }
@@ -139,12 +139,12 @@ impl Launcher for MadeUp {
             let answers: Answers = if node == "n3" { self.peculiar } else { well };
             let (pass, round) = (order.pass, order.round);
             match &order.work {
-                Work::Measure(_) => self.say(node, answers(node, pass, round)),
-                Work::Serve { .. } => {
+                NodeTask::Measure(_) => self.say(node, answers(node, pass, round)),
+                NodeTask::Serve { .. } => {
                     let addresses = vec![format!("10.0.0.{}:7", &node[1..]).parse().unwrap()];
                     self.say(node, lines(&Answer::Serves { addresses }));
                 }
-                Work::Pair { partner, addresses, key, .. } => {
+                NodeTask::Pair { partner, addresses, key, .. } => {
                     assert_eq!(addresses[0].to_string(), format!("10.0.0.{}:7", &partner[1..]));
                     assert_eq!(key.0, "secret");
                     self.say(node, (self.pair)(node, partner, pass, round));
@@ -160,22 +160,22 @@ impl Launcher for MadeUp {
     }
 }
 
-/// The lines of a fleet of three nodes that is measured in two rounds, and what was asked.
-fn measured(launcher: &mut MadeUp, again: &[&str]) -> Vec<FleetLine> {
+/// Returns the file's lines after two rounds of three nodes, the last one misbehaving.
+fn measured(launcher: &mut FakeNodes, again: &[&str]) -> Vec<FleetLine> {
     measured_with(launcher, again, None)
 }
 
 fn measured_with(
-    launcher: &mut MadeUp,
+    launcher: &mut FakeNodes,
     again: &[&str],
     network: Option<NetworkPass>,
 ) -> Vec<FleetLine> {
     resumed(launcher, again, network, Vec::new())
 }
 
-/// The same after these lines of an earlier launcher.
+/// Returns the lines after resuming from these lines of an earlier launcher.
 fn resumed(
-    launcher: &mut MadeUp,
+    launcher: &mut FakeNodes,
     again: &[&str],
     network: Option<NetworkPass>,
     before: Vec<FleetLine>,
@@ -198,7 +198,7 @@ fn resumed(
     let mut log = FleetLog::create(dir.path(), &plan).unwrap();
     before.iter().for_each(|line| log.append(line).unwrap());
     let is_new = before.is_empty();
-    let known = ResumeState::of(before);
+    let known = ResumeState::from_lines(before);
     let told = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
@@ -207,7 +207,7 @@ fn resumed(
         known: &known,
         network,
         nodes_again: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
-        tell: &|line: &str| told.borrow_mut().push(line.to_owned()),
+        print: &|line: &str| told.borrow_mut().push(line.to_owned()),
         stopped: &|| false,
     };
     assert_eq!(measure(fleet, launcher), Ok(()));
@@ -232,7 +232,7 @@ fn results(lines: &[FleetLine], pass: Pass) -> usize {
 
 #[test]
 fn all_nodes_answer_in_all_rounds_and_some_again() {
-    let mut launcher = MadeUp::new(well);
+    let mut launcher = FakeNodes::new(well);
     let lines = measured(&mut launcher, &["n2", "n3"]);
     assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (6, 4));
     assert_eq!(failures(&lines), []);
@@ -241,11 +241,11 @@ fn all_nodes_answer_in_all_rounds_and_some_again() {
 
 #[test]
 fn the_second_pass_goes_on_with_the_nodes_that_it_began_with() {
-    let all = measured(&mut MadeUp::new(well), &["n2"]);
+    let all = measured(&mut FakeNodes::new(well), &["n2"]);
     let begun = all.iter().position(|l| matches!(l, FleetLine::NodesAgain(_))).unwrap();
     for kept in begun + 1..all.len() {
-        let mut launcher = MadeUp::new(well);
-        // What comes of the file now is of other nodes.
+        let mut launcher = FakeNodes::new(well);
+        // From here on the file's lines are of other nodes.
         let lines = resumed(&mut launcher, &["n1", "n3"], None, all[..kept].to_vec());
         assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (6, 2));
         assert!(launcher.orders.iter().all(|(.., node)| node == "n2"), "{:?}", launcher.orders);
@@ -257,7 +257,7 @@ fn a_node_that_answers_no_more_costs_no_other_node_a_round() {
     fn silent(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
         if round == 2 { Vec::new() } else { well(node, pass, round) }
     }
-    let mut launcher = MadeUp::new(silent);
+    let mut launcher = FakeNodes::new(silent);
     let lines = measured(&mut launcher, &["n2", "n3"]);
     assert_eq!(failures(&lines), [("n3", 2, "no answer within 0 s", true)]);
     assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Again)), (5, 2));
@@ -290,12 +290,12 @@ fn a_hostile_node_is_named_with_what_it_did() {
     }
     for (peculiar, expected) in [
         (garbage as Answers, "its answer is not proofmark's: "),
-        (other, "it calls itself 'n1'"),
+        (other, "it reported another name, 'n1'"),
         (endless, "its answer is longer than 4 MiB"),
         (infinite, "it sent an impossible value of cpu.flops: 1e200"),
         (negative, "it sent an impossible value of cpu.flops: -1e0"),
     ] {
-        let mut launcher = MadeUp::new(peculiar);
+        let mut launcher = FakeNodes::new(peculiar);
         let lines = measured(&mut launcher, &[]);
         let [("n3", 1, reason, true)] = failures(&lines)[..] else { panic!("{lines:?}") };
         assert!(reason.starts_with(expected) && !reason.contains('\u{1b}'), "{reason:?}");
@@ -305,13 +305,13 @@ fn a_hostile_node_is_named_with_what_it_did() {
 
 #[test]
 fn a_node_of_another_program_or_without_one_is_not_asked() {
-    let mut launcher = MadeUp::new(well);
+    let mut launcher = FakeNodes::new(well);
     launcher.hello = Some(Answer::hello("n3", tool("2")));
     let lines = measured(&mut launcher, &[]);
     let expected = "it has proofmark 2 (of no commit), the launcher 1 (of no commit)";
     assert_eq!(failures(&lines), [("n3", 1, expected, true)]);
     assert!(launcher.orders.iter().all(|(_, _, node)| node != "n3"));
-    let mut launcher = MadeUp::new(well);
+    let mut launcher = FakeNodes::new(well);
     launcher.hello = None;
     let lines = measured(&mut launcher, &[]);
     assert_eq!(failures(&lines), [("n3", 1, "it did not start within 0 s (--start-limit)", true)]);
@@ -324,7 +324,7 @@ fn a_round_that_failed_is_no_reason_to_give_up_a_node() {
         let failed = Answer::Failed { pass, round, reason };
         if round == 1 { lines(&failed) } else { well(node, pass, round) }
     }
-    let mut launcher = MadeUp::new(fails_once);
+    let mut launcher = FakeNodes::new(fails_once);
     let lines = measured(&mut launcher, &[]);
     assert_eq!(failures(&lines), [("n3", 1, "the worker was killed by signal 9", false)]);
     assert_eq!(results(&lines, Pass::First), 5);
@@ -335,8 +335,8 @@ fn a_node_that_answers_a_round_twice_is_asked_no_more() {
     fn twice(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
         [well(node, pass, round), well(node, pass, round)].concat()
     }
-    let mut launcher = MadeUp::new(twice);
-    // It is asked first, so that the others answer after it.
+    let mut launcher = FakeNodes::new(twice);
+    // The last node is asked first, so that the others answer after it.
     launcher.nodes.rotate_left(1);
     let lines = measured(&mut launcher, &[]);
     assert_eq!(failures(&lines), [("n3", 1, "it sent an answer that no order asked for", true)]);
@@ -364,11 +364,11 @@ fn a_node_that_floods_the_launcher_stops_no_round() {
     fn flood(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
         (0..100).flat_map(|_| well(node, pass, round + 9)).collect()
     }
-    let found = measured(&mut MadeUp::new(flood), &[]);
+    let found = measured(&mut FakeNodes::new(flood), &[]);
     assert_eq!(failures(&found), [("n3", 1, "it sent an answer that no order asked for", true)]);
     fn hello_again(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
         lines(&Answer::hello("n3", tool("1")))
     }
-    let found = measured(&mut MadeUp::new(hello_again), &[]);
+    let found = measured(&mut FakeNodes::new(hello_again), &[]);
     assert_eq!(failures(&found), [("n3", 1, "it sent a second hello", true)]);
 }

@@ -1,15 +1,15 @@
-//! Rounds of pairs of made-up nodes.
+//! Tests of rounds over pairs of fake nodes.
 
 use proofmark_model::{Pairs, PairsAgain};
 
 use super::*;
 
-/// The lines of a fleet of three nodes that measure the network too, and a pair of them again.
-fn in_pairs(launcher: &mut MadeUp) -> Vec<FleetLine> {
+/// Returns the lines of a fleet of three nodes that also measures the network, and one pair again.
+fn in_pairs(launcher: &mut FakeNodes) -> Vec<FleetLine> {
     in_pairs_after(launcher, Vec::new())
 }
 
-fn in_pairs_after(launcher: &mut MadeUp, before: Vec<FleetLine>) -> Vec<FleetLine> {
+fn in_pairs_after(launcher: &mut FakeNodes, before: Vec<FleetLine>) -> Vec<FleetLine> {
     let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
     let again = ["n1", "n2"].map(str::to_owned);
     let network = NetworkPass {
@@ -22,24 +22,24 @@ fn in_pairs_after(launcher: &mut MadeUp, before: Vec<FleetLine>) -> Vec<FleetLin
     resumed(launcher, &[], Some(network), before)
 }
 
-/// The nodes of the orders of a pass, by round.
-fn asked(launcher: &MadeUp, pass: Pass) -> Vec<(u32, &str)> {
+/// Returns the nodes of the orders of a pass, by round.
+fn asked(launcher: &FakeNodes, pass: Pass) -> Vec<(u32, &str)> {
     let of = launcher.orders.iter().filter(|(p, ..)| *p == pass);
     of.map(|(_, round, node)| (*round, node.as_str())).collect()
 }
 
 #[test]
 fn a_launcher_that_was_killed_in_pairs_goes_on_with_the_next_pair() {
-    let all = in_pairs(&mut MadeUp::new(well));
+    let all = in_pairs(&mut FakeNodes::new(well));
     for kept in 0..=all.len() {
-        let mut launcher = MadeUp::new(well);
+        let mut launcher = FakeNodes::new(well);
         let lines = in_pairs_after(&mut launcher, all[..kept].to_vec());
         assert_eq!(results(&lines, Pass::Pairs), 3, "after {kept} lines");
         assert_eq!(results(&lines, Pass::PairsAgain), 2);
         let circles = lines.iter().filter(|l| matches!(l, FleetLine::RoundRobin(_))).count();
         assert_eq!(circles, 1);
         let left = 3 - results(&all[..kept], Pass::Pairs);
-        // Each node is asked to serve.
+        // Each node gets an order to serve.
         assert_eq!(asked(&launcher, Pass::Pairs).len(), 3 + left, "no pair is measured twice");
     }
 }
@@ -52,7 +52,7 @@ fn further_rounds_make_up_for_a_lost_partner() {
         }
         well_in_pair(node, partner, pass, round)
     }
-    let mut launcher = MadeUp::new(well);
+    let mut launcher = FakeNodes::new(well);
     launcher.pair = lost;
     let lines = in_pairs(&mut launcher);
     assert!(failures(&lines).iter().any(|(node, .., gone)| *node == "n3" && *gone));
@@ -67,7 +67,7 @@ fn further_rounds_make_up_for_a_lost_partner() {
 
 #[test]
 fn nodes_measure_with_each_other_after_they_measured_themselves() {
-    let lines = in_pairs(&mut MadeUp::new(well));
+    let lines = in_pairs(&mut FakeNodes::new(well));
     assert_eq!(failures(&lines), []);
     assert_eq!((results(&lines, Pass::First), results(&lines, Pass::Pairs)), (6, 3));
     assert_eq!(results(&lines, Pass::PairsAgain), 2);
@@ -93,7 +93,7 @@ fn who_answers_for_another_pair_is_asked_no_more() {
         well(node, pass, round)
     }
     for peculiar in [other as PairAnswers, itself] {
-        let mut launcher = MadeUp::new(well);
+        let mut launcher = FakeNodes::new(well);
         launcher.pair = peculiar;
         let lines = in_pairs(&mut launcher);
         let failed = failures(&lines);
@@ -110,7 +110,7 @@ fn a_pair_that_fails_costs_no_node() {
     fn refused(_: &str, _: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
         lines(&Answer::Failed { pass, round, reason: "no route".to_owned() })
     }
-    let mut launcher = MadeUp::new(well);
+    let mut launcher = FakeNodes::new(well);
     launcher.pair = refused;
     let lines = in_pairs(&mut launcher);
     assert!(launcher.ended.is_empty());

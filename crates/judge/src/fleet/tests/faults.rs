@@ -58,7 +58,7 @@ fn a_time_that_is_longer_is_slow() {
 
 #[test]
 fn slow_in_six_of_eight_rounds_is_not_slow() {
-    for (rounds, state) in [(6, NodeState::Healthy), (7, NodeState::NotShownHealthy)] {
+    for (rounds, state) in [(6, NodeState::Healthy), (7, NodeState::Unverified)] {
         let report = report(fleet(8, |node, line| {
             if node == 3 && line.round <= rounds {
                 scale(&mut line.figures[0], [0.8; 2]);
@@ -81,7 +81,7 @@ fn without_a_second_pass_nothing_is_named_slow() {
     expect(
         &report(lines.clone()),
         "n5",
-        NodeState::NotShownHealthy,
+        NodeState::Unverified,
         "not confirmed, the second pass has too few usable rounds",
     );
     let asked = nodes_again(lines).unwrap();
@@ -127,8 +127,8 @@ fn nodes_that_recover_make_nobody_slow() {
     let report = report(lines);
     let [slow, recovered] = ["n4", "n3"].map(|name| node(&report, name));
     assert!(slow.cause.as_ref().unwrap().starts_with("n4: delivers 60 % of its group"));
-    assert_eq!(recovered.state, NodeState::NotShownHealthy);
-    let counts = [NodeState::Slow, NodeState::NotShownHealthy].map(|state| report.count(state));
+    assert_eq!(recovered.state, NodeState::Unverified);
+    let counts = [NodeState::Slow, NodeState::Unverified].map(|state| report.count(state));
     assert_eq!(counts, [1, 4]);
 }
 

@@ -4,7 +4,7 @@ use proofmark_model::{Decision, NodeFinding, NodeState, Param, Params, Severity,
 
 use super::*;
 
-const NOT_SHOWN: NodeState = NodeState::NotShownHealthy;
+const UNVERIFIED: NodeState = NodeState::Unverified;
 
 fn without(lines: Vec<FleetLine>, gone: impl Fn(&NodeRound) -> bool) -> Vec<FleetLine> {
     let keep = |line: &FleetLine| !matches!(line, FleetLine::Round(line) if gone(line));
@@ -18,7 +18,7 @@ fn healthy(nodes: usize) -> Vec<FleetLine> {
 #[test]
 fn a_node_that_never_answers() {
     let lines = without(healthy(8), |line| line.node == "n7");
-    expect(&report(lines.clone()), "n7", NOT_SHOWN, "it sent neither a result nor an error");
+    expect(&report(lines.clone()), "n7", UNVERIFIED, "it sent neither a result nor an error");
     assert_eq!(node(&report(lines), "n7").group, None);
 }
 
@@ -29,12 +29,12 @@ fn a_node_that_fails() {
         lines.push(failure("n1", number, "timed out after 60 s", gone));
     }
     let report = report(lines);
-    expect(&report, "n1", NOT_SHOWN, "timed out after 60 s (round 4); it was not asked again");
-    expect(&report, "n1", NOT_SHOWN, "has 2 usable rounds of 8, 7 are needed");
+    expect(&report, "n1", UNVERIFIED, "timed out after 60 s (round 4); it was not asked again");
+    expect(&report, "n1", UNVERIFIED, "has 2 usable rounds of 8, 7 are needed");
     // One failure is enough, even if the other seven rounds are there.
     let mut lines = healthy(8);
     lines.push(failure("n1", 3, "lost", false));
-    expect(&super::report(lines), "n1", NOT_SHOWN, "lost (round 3)");
+    expect(&super::report(lines), "n1", UNVERIFIED, "lost (round 3)");
 }
 
 #[test]
@@ -74,13 +74,13 @@ fn a_workload_that_each_node_measures_in_another_size_is_not_left_out() {
         }))
     };
     for said in sized(0).nodes {
-        assert_eq!(said.state, NOT_SHOWN);
+        assert_eq!(said.state, UNVERIFIED);
         assert!(said.reasons[0].starts_with("nodes measured Triad with different parameters"));
     }
     // Of most nodes it is the same.
     let most = sized(6);
     assert_eq!(most.count(NodeState::Healthy), 7);
-    expect(&most, "n7", NOT_SHOWN, "Triad (attainable) has 0 usable rounds of 8");
+    expect(&most, "n7", UNVERIFIED, "Triad (attainable) has 0 usable rounds of 8");
 }
 
 #[test]
@@ -90,13 +90,13 @@ fn another_program() {
             line.tool.commit = Some("bad".into());
         }
     }));
-    expect(&other, "n4", NOT_SHOWN, "it has proofmark 0.2.0 (bad), the launcher 0.2.0 (c0ffee)");
+    expect(&other, "n4", UNVERIFIED, "it has proofmark 0.2.0 (bad), the launcher 0.2.0 (c0ffee)");
     let other = report(fleet(8, |node, line| {
         if node == 4 {
             line.tool.version = "0.1.9".into();
         }
     }));
-    expect(&other, "n4", NOT_SHOWN, "it has proofmark 0.1.9");
+    expect(&other, "n4", UNVERIFIED, "it has proofmark 0.1.9");
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn another_method() {
             line.figures[1].method = 2;
         }
     }));
-    expect(&other, "n0", NOT_SHOWN, "measures memory.triad by method 2, its group by method 1");
+    expect(&other, "n0", UNVERIFIED, "measures memory.triad by method 2, its group by method 1");
     assert!(other.groups[0].figures.iter().all(|f| f.strips.len() == 8));
 }
 
@@ -123,11 +123,11 @@ fn another_kind_of_node() {
         }))
     };
     let fewer = odd("usable CPUs", "1");
-    expect(&fewer, "n6", NOT_SHOWN, "1 usable CPU, the largest group has 2");
+    expect(&fewer, "n6", UNVERIFIED, "1 usable CPU, the largest group has 2");
     assert!(fewer.groups[0].comparable && !fewer.groups[1].comparable);
     assert_eq!(fewer.groups[1].differences[0].what, "usable CPUs");
     let words = "instruction sets without avx512f, unlike the largest group";
-    expect(&odd("instruction sets", "avx2 fma"), "n6", NOT_SHOWN, words);
+    expect(&odd("instruction sets", "avx2 fma"), "n6", UNVERIFIED, words);
     // A quota is a fault, not another kind.
     assert_eq!(odd("CPU quota", "1 CPU").groups.len(), 1);
 }
@@ -166,7 +166,7 @@ fn three_nodes_are_not_compared() {
             line.figures[0].verdict = Verdict::Invalid;
         }
     }));
-    assert_eq!(node(&invalid, "n0").state, NOT_SHOWN);
+    assert_eq!(node(&invalid, "n0").state, UNVERIFIED);
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn invalid_results_do_not_count() {
     }));
     let words = "Triad (attainable) has 6 usable rounds of 8, 7 are needed: \
                  invalid: The page cache served 90 %.";
-    expect(&report, "n2", NOT_SHOWN, words);
+    expect(&report, "n2", UNVERIFIED, words);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn seven_rounds_are_enough_and_suspect_ones_count() {
     let lines = without(lines, |line| line.node == "n3" && line.round == 5);
     assert_eq!(report(lines.clone()).count(NodeState::Healthy), 8);
     let lines = without(lines, |line| line.node == "n3" && line.round == 6);
-    expect(&report(lines), "n3", NOT_SHOWN, "has 6 usable rounds of 8");
+    expect(&report(lines), "n3", UNVERIFIED, "has 6 usable rounds of 8");
 }
 
 #[test]
@@ -205,8 +205,8 @@ fn a_figure_that_most_have_is_required() {
             }
         }))
     };
-    expect(&lack(1), "n0", NOT_SHOWN, "no room on the disk");
-    assert_eq!(lack(4).count(NOT_SHOWN), 4);
+    expect(&lack(1), "n0", UNVERIFIED, "no room on the disk");
+    assert_eq!(lack(4).count(UNVERIFIED), 4);
     // Where most cannot measure it, nobody must.
     assert_eq!(lack(5).count(NodeState::Healthy), 9);
 }
@@ -219,7 +219,7 @@ fn facts_that_change_are_said() {
         }
     }));
     let words = "it changed between rounds: CPU quota: none in round 1, 1 CPU in round 5";
-    expect(&report, "n1", NOT_SHOWN, words);
+    expect(&report, "n1", UNVERIFIED, words);
 }
 
 #[test]
@@ -232,26 +232,26 @@ fn hostile_lines_do_not_count() {
         }))
     };
     let number = hostile(|line| line.figures[0].delivered = Some(-1.0));
-    expect(&number, "n7", NOT_SHOWN, "an impossible value of cpu.flops");
+    expect(&number, "n7", UNVERIFIED, "an impossible value of cpu.flops");
     let number = hostile(|line| line.figures[0].attainable = Some(1e300));
-    expect(&number, "n7", NOT_SHOWN, "an impossible value of cpu.flops: 1e300");
+    expect(&number, "n7", UNVERIFIED, "an impossible value of cpu.flops: 1e300");
     let many = hostile(|line| line.figures = vec![figure(FIGURES[0]); 5000]);
-    expect(&many, "n7", NOT_SHOWN, "more than 1000 results");
+    expect(&many, "n7", UNVERIFIED, "more than 1000 results");
     let steers = hostile(|line| {
         let word = Param::Text("\u{1b}[2J".into());
         line.figures[0].params.0.insert("isa".into(), word);
     });
-    expect(&steers, "n7", NOT_SHOWN, "a name or parameters that no workload has");
+    expect(&steers, "n7", UNVERIFIED, "a name or parameters that no workload has");
     let title = hostile(|line| line.figures[0].title = "\u{1b}[2Jred".into());
     assert_eq!(title.groups[0].figures[0].title, "Multiply-add");
     let empty = hostile(|line| line.figures.clear());
-    expect(&empty, "n7", NOT_SHOWN, "has 0 usable rounds of 8");
+    expect(&empty, "n7", UNVERIFIED, "has 0 usable rounds of 8");
 }
 
 #[test]
 fn a_fleet_in_which_nothing_is_measured_fails() {
     let report = report(fleet(8, |_, line| line.figures.clear()));
-    assert_eq!(report.count(NOT_SHOWN), 8);
+    assert_eq!(report.count(UNVERIFIED), 8);
     assert!(report.decision() == Decision::Undecided);
     assert!(node(&report, "n0").reasons[0].contains("no result that counts"));
 }

@@ -85,7 +85,7 @@ fn without_one(nodes: usize, further: u32, slow: f64) -> FleetReport {
 fn a_pair_that_is_alone_in_its_round_shows_nothing() {
     let report = without_one(5, 6, 0.8);
     let n1 = node(&report, "n1");
-    assert_eq!(n1.state, NodeState::NotShownHealthy, "{n1:?}");
+    assert_eq!(n1.state, NodeState::Unverified, "{n1:?}");
     assert!(n1.reasons.iter().any(|r| r.contains("are needed")), "{n1:?}");
 }
 
@@ -106,7 +106,7 @@ fn two_nodes_that_fail_with_all_are_the_only_ones_to_blame() {
         ends.iter().any(|n| *n > 5).then(|| vec![lost(&a, Some(&b), number, false)])
     };
     let report = report(with_failures(8, (8, 8), |_| 1.0, &failed, &[]));
-    for (name, state) in [("n6", NodeState::NotShownHealthy), ("n0", NodeState::Healthy)] {
+    for (name, state) in [("n6", NodeState::Unverified), ("n0", NodeState::Healthy)] {
         assert_eq!(node(&report, name).state, state, "{:?}", node(&report, name));
     }
     assert_eq!(report.count(NodeState::Healthy), 6);
@@ -248,7 +248,7 @@ fn a_pair_that_fails_is_not_taken_for_health() {
     let expected = "n2 with n5: no route to host (round ";
     for name in ["n2", "n5"] {
         let said = node(&report, name);
-        assert_eq!(said.state, NodeState::NotShownHealthy);
+        assert_eq!(said.state, NodeState::Unverified);
         assert!(said.reasons[0].starts_with(expected), "{said:?}");
     }
     assert_eq!(report.count(NodeState::Healthy), 6);
@@ -267,7 +267,7 @@ fn a_node_that_fails_with_several_partners_fails_alone() {
     });
     assert!(failed.len() > 6);
     lines.extend(failed);
-    expect(&report(lines), "n4", NodeState::NotShownHealthy, "with n4: no route to host");
+    expect(&report(lines), "n4", NodeState::Unverified, "with n4: no route to host");
 }
 
 #[test]
@@ -285,12 +285,7 @@ fn a_node_that_is_lost_in_pairs_is_not_healthy_and_costs_no_other_its_health() {
             lines[at] = lost(&other, Some("n5"), 8, false);
         }
         lines.insert(if first { at } else { at + 1 }, lost("n5", None, 8, true));
-        expect(
-            &report(lines),
-            "n5",
-            NodeState::NotShownHealthy,
-            "no route to host (round 8 of pairs)",
-        );
+        expect(&report(lines), "n5", NodeState::Unverified, "no route to host (round 8 of pairs)");
     }
     // One that cannot serve is in no pair; further rounds make up for the lost ones of the others.
     let mut lines = network(8, 12, |_| 1.0);
@@ -301,7 +296,7 @@ fn a_node_that_is_lost_in_pairs_is_not_healthy_and_costs_no_other_its_health() {
         }
     }
     lines.push(lost("n3", None, 1, false));
-    expect(&report(lines), "n3", NodeState::NotShownHealthy, "no route to host (round 1 of pairs)");
+    expect(&report(lines), "n3", NodeState::Unverified, "no route to host (round 1 of pairs)");
 }
 
 #[test]
@@ -317,7 +312,7 @@ fn a_network_that_was_not_measured_to_the_end_is_not_healthy() {
     };
     let expected = "no result of the network to other nodes";
     assert!(none(0).nodes.iter().all(|n| n.reasons == [expected]), "{:?}", none(0).nodes[0]);
-    assert_eq!(none(8).count(NodeState::NotShownHealthy), 8);
+    assert_eq!(none(8).count(NodeState::Unverified), 8);
     let said = none(8).nodes[0].reasons.join("; ");
     assert!(said.contains("has 8 usable rounds of 16, 14 are needed"), "{said}");
     assert_eq!(none(16).count(NodeState::Healthy), 8);
@@ -355,7 +350,7 @@ fn results_of_another_pass_do_not_count() {
     expect(
         &report(lines),
         "n3",
-        NodeState::NotShownHealthy,
+        NodeState::Unverified,
         "it sent results of the network outside of pairs, or others of a pair",
     );
 }
@@ -420,7 +415,7 @@ fn a_pair_that_fails_in_the_second_pass_is_not_healthy_unless_the_other_node_is_
         let report = report(lines);
         ["n5", "n6"].map(|name| node(&report, name).state)
     };
-    use NodeState::{Healthy, NotShownHealthy};
-    assert_eq!(failed(false), [NotShownHealthy; 2]);
-    assert_eq!(failed(true), [Healthy, NotShownHealthy]);
+    use NodeState::{Healthy, Unverified};
+    assert_eq!(failed(false), [Unverified; 2]);
+    assert_eq!(failed(true), [Healthy, Unverified]);
 }

@@ -17,7 +17,7 @@ enum Slow {
 }
 
 /// Of so many fleets, in how many what was planted is found, in how many something else is called slow, and
-/// in how many nothing is slow and something is not shown healthy.
+/// in how many nothing is slow and something is unverified.
 fn simulated(fleets: usize, nodes: usize, between: f64, slow: Slow) -> [usize; 3] {
     // Two that measure with each other in 8 rounds.
     let [a, b] = RoundRobin::pairs(nodes, 1)[0];
@@ -74,7 +74,7 @@ fn what_is_slow_is_found_and_nothing_else() {
 #[ignore = "prints the table of METHOD.md, and takes minutes"]
 fn table_of_pairs() {
     println!(
-        "found / something else called slow / nothing slow, but not all shown healthy, in % of fleets"
+        "found / something else called slow / nothing slow, but something unverified, in % of fleets"
     );
     for between in [0.003, 0.02, 0.05] {
         for (nodes, fleets) in [(4, 1000), (8, 1000), (32, 200)] {

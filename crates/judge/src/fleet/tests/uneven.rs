@@ -4,7 +4,7 @@ use proofmark_model::{Decision, NodeState, StripOutcome};
 
 use super::*;
 
-const NOT_SHOWN: NodeState = NodeState::NotShownHealthy;
+const UNVERIFIED: NodeState = NodeState::Unverified;
 
 /// Nodes that differ for good by this share at the first two results, each kind by its own.
 fn uneven(nodes: usize, attainable: f64, delivered: f64) -> FleetReport {
@@ -23,7 +23,7 @@ fn half_of_the_nodes_that_are_slow_hide_nothing() {
             scale(&mut line.figures[1], [0.7; 2]);
         }
     }));
-    assert_eq!(report.count(NOT_SHOWN), 32);
+    assert_eq!(report.count(UNVERIFIED), 32);
     assert!(report.decision() == Decision::Undecided);
     let reasons = &node(&report, "n0").reasons;
     assert!(reasons[0].starts_with("Triad differs too much between nodes to judge: margin "));
@@ -41,7 +41,7 @@ fn a_result_is_judged_if_one_of_its_figures_is() {
     assert_eq!(uneven(32, 0.0, 0.2).count(NodeState::Healthy), 32);
     assert_eq!(uneven(32, 0.2, 0.0).count(NodeState::Healthy), 32);
     let neither = uneven(32, 0.2, 0.1);
-    assert_eq!(neither.count(NOT_SHOWN), 32);
+    assert_eq!(neither.count(UNVERIFIED), 32);
     let words = " and 1 other result differ too much between nodes to judge: margins up to ";
     assert!(neither.nodes[0].reasons[0].contains(words), "{:?}", neither.nodes[0].reasons);
 }
@@ -87,12 +87,12 @@ fn what_few_nodes_have_widens_no_margin() {
 }
 
 #[test]
-fn a_large_fleet_without_four_alike_is_not_shown_healthy() {
+fn a_large_fleet_without_four_alike_is_unverified() {
     let kinds = |nodes: usize| {
         report(fleet(nodes, |node, line| line.facts[1].value = (node / 3).to_string()))
     };
     let report = kinds(6);
-    assert_eq!((report.count(NOT_SHOWN), report.decision()), (6, Decision::Undecided));
+    assert_eq!((report.count(UNVERIFIED), report.decision()), (6, Decision::Undecided));
     let reasons = &node(&report, "n0").reasons;
     assert_eq!(reasons, &["its group has 3 nodes; comparing needs 4"]);
     let reasons = &node(&report, "n5").reasons;
@@ -102,7 +102,7 @@ fn a_large_fleet_without_four_alike_is_not_shown_healthy() {
 }
 
 #[test]
-fn slow_beside_all_but_not_beside_few_is_not_shown_healthy() {
+fn slow_beside_all_but_not_beside_few_is_unverified() {
     let report = report(passes(8, &BOTH, |node, line| {
         if node == 5 && line.pass == Pass::First {
             scale(&mut line.figures[0], [0.7; 2]);
@@ -110,7 +110,7 @@ fn slow_beside_all_but_not_beside_few_is_not_shown_healthy() {
     }));
     let words = "of its group at Multiply-add: slow only while all nodes ran, not with a \
                  few: a limit that they share (power, a switch), or chance; measure again";
-    expect(&report, "n5", NOT_SHOWN, words);
+    expect(&report, "n5", UNVERIFIED, words);
     assert!(report.decision() == Decision::Undecided);
     let strip = &report.groups[0].figures[0].strips[5];
     assert_eq!((strip.outcome, strip.again.len()), (StripOutcome::SlowNotConfirmed, 8));
