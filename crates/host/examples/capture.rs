@@ -1,16 +1,15 @@
-//! Captures what the probes ask of this machine into a folder, so that it can become a fixture:
-//! `cargo run -p proofmark-host --example capture -- DIR [DISK]`. DISK is the folder to look at for
-//! the disk workloads, absolute and without links, `/` if left out. Of /proc/self/mountinfo only
-//! the cgroup mounts and those on the way to DISK (and to files of loop devices under it) are kept,
-//! of environments and the firmware's tables nothing; the machine's network addresses are kept.
-//! Look through the folder before you share it.
+//! Captures the files that the probes read on this machine into a folder, to become a fixture:
+//! `cargo run -p proofmark-host --example capture -- DIR [DISK]`. DISK is the folder for disk
+//! workloads (absolute, without links; default `/`). Of /proc/self/mountinfo it keeps the cgroup
+//! mounts and those on the path to DISK and to files of loop devices under it. It keeps network
+//! addresses, but no environments or firmware tables. Check the folder before you share it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use proofmark_host::{Root, look, network};
+use proofmark_host::{Root, detect, network};
 
-/// What these begin with is not kept: environments, serial numbers, devices.
+/// Prefixes of paths that are left out: environments, serial numbers, devices.
 const PRIVATE: [&str; 3] = ["/proc/1/environ", "/sys/firmware/", "/dev/"];
 
 fn main() -> io::Result<()> {
@@ -20,7 +19,7 @@ fn main() -> io::Result<()> {
     };
     let disk = std::env::args().nth(2).unwrap_or_else(|| "/".to_owned());
     let root = Root::recording();
-    let host = look(&root, &disk);
+    let host = detect(&root, &disk);
     let addresses = root.addresses_text().unwrap_or_default();
     for address in addresses.lines().filter_map(|l| l.split_once(' ')?.1.parse().ok()) {
         let _ = network::interface_to(&root, address);
@@ -37,15 +36,15 @@ fn main() -> io::Result<()> {
         None => eprintln!("no storage: {}", host.storage.origin()),
     }
     let kept = |path: &String| !PRIVATE.iter().any(|begin| path.starts_with(begin));
-    let asked: Vec<String> = root.asked().into_iter().filter(kept).collect();
+    let asked: Vec<String> = root.requested_paths().into_iter().filter(kept).collect();
     for path in &asked {
         let (real, to) = follow(&folder, path)?;
-        // Files that cannot be read are left out.
+        // Skip unreadable files.
         if let (true, Ok(text)) = (real.is_file(), std::fs::read_to_string(&real)) {
             write(&to, &needed(path, text, &ways))?;
         }
     }
-    // The presence of a folder says something, and git keeps no empty one.
+    // The presence of a folder has a meaning, and git keeps no empty one.
     for path in &asked {
         let (real, to) = follow(&folder, path)?;
         if real.is_dir() && !to.exists() {
@@ -55,14 +54,14 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Where a path is without links, and where in the folder that is kept; the links on the way are
-/// made there again, as they are: those of sysfs are relative.
+/// Resolves a path, and its location in the captured folder. Recreates the links on it, which are
+/// relative in sysfs.
 fn follow(folder: &Path, path: &str) -> io::Result<(PathBuf, PathBuf)> {
     let inside = |path: &Path| folder.join(path.strip_prefix("/").unwrap_or(path));
     let mut real = PathBuf::from("/");
     for part in Path::new(path).components().skip(1) {
         real.push(part);
-        // /proc/self is a link to the number of this process.
+        // /proc/self is a link to this process's number.
         let target = std::fs::read_link(&real).ok().filter(|_| !path.starts_with("/proc/"));
         let Some(target) = target.filter(|to| to.is_relative()) else { continue };
         let link = inside(&real);
@@ -76,14 +75,14 @@ fn follow(folder: &Path, path: &str) -> io::Result<(PathBuf, PathBuf)> {
     Ok((real, to))
 }
 
-/// As much of a file as the probes need, which look at what is on these ways.
+/// Returns the part of a file that probes need for these paths.
 fn needed(path: &str, text: String, ways: &[PathBuf]) -> String {
     let lines = |keep: &dyn Fn(&str) -> bool| {
         text.lines().filter(|l| keep(l)).map(|l| l.to_owned() + "\n").collect()
     };
     let on_way = |point: &str| ways.iter().any(|way| way.starts_with(point));
     match path {
-        // Enough to know every kind of core.
+        // Four blocks cover every kind of core.
         "/proc/cpuinfo" => text.split_inclusive("\n\n").take(4).collect(),
         "/proc/stat" => text.split_inclusive('\n').take(1).collect(),
         "/proc/self/mountinfo" => {

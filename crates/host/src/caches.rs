@@ -1,5 +1,5 @@
-//! The caches that the first online CPU sees, who shares them, and how many of
-//! each there are. From /sys/devices/system/cpu/cpu*/cache.
+//! Caches of the first online CPU, the CPUs that share each, and the number of instances. Read from
+//! /sys/devices/system/cpu/cpu*/cache.
 //!
 //! Source: Linux `Documentation/ABI/testing/sysfs-devices-system-cpu`.
 
@@ -14,7 +14,7 @@ use crate::topology::CPUS;
 
 const MOST_CACHES: u32 = 16;
 
-pub(crate) fn look(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
+pub(crate) fn detect(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(cpus) = online.get() else {
         return Probe::missing(format!("the online CPUs are not known: {}", online.origin()));
     };
@@ -65,8 +65,8 @@ fn sharers(root: &Root, cpu: u32, index: u32, online: &[u32]) -> Result<Vec<u32>
     Ok(list.into_iter().filter(|c| online.binary_search(c).is_ok()).collect())
 }
 
-/// How many instances of the cache the online CPUs have. A CPU that an instance
-/// already covers is not asked again; one that reports nothing is not counted.
+/// Counts the instances of a cache over the online CPUs. Skips CPUs of a counted instance and CPUs
+/// that report nothing.
 fn instances(root: &Root, index: u32, online: &[u32], first: &[u32]) -> u32 {
     let mut covered: BTreeSet<u32> = first.iter().copied().collect();
     let mut found = 1;
@@ -82,7 +82,7 @@ fn instances(root: &Root, index: u32, online: &[u32], first: &[u32]) -> u32 {
     found
 }
 
-/// The sizes that distinguish core designs.
+/// Returns the cache sizes that distinguish core designs.
 pub(crate) fn sizes(caches: &Probe<Vec<Cache>>) -> CacheSizes {
     let size = |level: u32, kinds: &[CacheKind]| {
         let list = caches.get()?;
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn instances_are_counted_over_the_online_cpus() {
-        let found = look(&Machine::new(L2).root(), &Probe::known(vec![0, 1, 4], ""));
+        let found = detect(&Machine::new(L2).root(), &Probe::known(vec![0, 1, 4], ""));
         let cache = &found.get().unwrap()[0];
         assert_eq!((cache.size_bytes, cache.instances), (1280 << 10, 2));
         assert_eq!(cache.shared_by, [0, 4], "CPU 5 is offline and belongs to the other");
@@ -123,13 +123,13 @@ mod tests {
     #[test]
     fn what_is_missing_is_named() {
         let nothing = Machine::new(&[]).root();
-        let found = look(&nothing, &Probe::known(vec![0], ""));
+        let found = detect(&nothing, &Probe::known(vec![0], ""));
         assert!(found.origin().contains("the kernel lists no cache"));
-        let found = look(&nothing, &Probe::missing("no file"));
+        let found = detect(&nothing, &Probe::missing("no file"));
         assert!(found.origin().ends_with("no file"));
         let mut broken = L2.to_vec();
         broken[2].1 = "0K\n";
-        let broken = look(&Machine::new(&broken).root(), &Probe::known(vec![0], ""));
+        let broken = detect(&Machine::new(&broken).root(), &Probe::known(vec![0], ""));
         assert!(broken.origin().contains("invalid size '0K'"));
     }
 }

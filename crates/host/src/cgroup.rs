@@ -1,16 +1,15 @@
-//! Where the limits of this process's cgroup are: the folders from its own
-//! cgroup up to the top that can be seen. Works with cgroup v1, v2, both at once
-//! (hybrid), and inside a container that sees only its part of the tree.
+//! Folders of this process's cgroup and its parents, up to the visible top. Supports cgroup v1, v2,
+//! both at once (hybrid), and containers that see only part of the tree.
 //!
 //! Sources: cgroups(7), cgroup_namespaces(7), Linux `Documentation/admin-guide/cgroup-v2.rst`.
 
 use crate::mounts::{self, Mount};
 use crate::root::{Reason, Root, above, below, fault};
 
-/// Deeper trees than this are not walked.
-const DEEPEST: usize = 64;
+/// Maximum depth of cgroups that is searched.
+const MAX_DEPTH: usize = 64;
 
-/// Which of the two interfaces a controller is on.
+/// Version of the cgroup interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Version {
     /// One hierarchy for each controller.
@@ -22,17 +21,17 @@ pub(crate) enum Version {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) version: Version,
-    /// From this process's cgroup up to the mount point; those that exist.
+    /// Existing folders from this process's cgroup up to the mount point.
     pub(crate) folders: Vec<String>,
-    /// Whether the mount shows the hierarchy from its real top as far as can be
-    /// known; in a container, limits above its own cgroup cannot be seen.
+    /// True if the mount seems to show the hierarchy from its real top. In a container, limits
+    /// above its own cgroup are not visible.
     pub(crate) from_top: bool,
 }
 
-/// Where the files of a controller (`cpu`, `memory`, `cpuset`) are.
+/// Finds the folders that have a controller's files (`cpu`, `memory`, `cpuset`).
 pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
     let text = root.read("/proc/self/cgroup")?;
-    let mounts = mounts::look(root)?;
+    let mounts = mounts::detect(root)?;
     let (version, path) = membership(&text, controller)
         .ok_or_else(|| fault("/proc/self/cgroup", format!("no cgroup for {controller}")))?;
     let fits = |m: &&Mount| match version {
@@ -44,8 +43,8 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
         own.retain(|f| root.exists(f));
         own
     };
-    // The same hierarchy may be mounted more than once; the mount that shows
-    // this process's own cgroup shows most.
+    // A hierarchy may be mounted several times: prefer the mount that shows this process's own
+    // cgroup.
     let best = mounts
         .iter()
         .filter(fits)
@@ -61,15 +60,15 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
     }
 }
 
-/// Whether the mount point is the top of the hierarchy as far as is known: in
-/// cgroup v2 the top, and only the top, has none of these files.
+/// True if the mount point seems to be the top of the hierarchy. In cgroup v2, only the top lacks
+/// these files.
 fn is_top(root: &Root, mount: &Mount) -> bool {
     const NOT_AT_TOP: [&str; 3] = ["cgroup.events", "cpu.max", "memory.max"];
     mount.kind != "cgroup2" || !NOT_AT_TOP.iter().any(|f| root.exists(&below(&mount.point, f)))
 }
 
-/// The interface and path of this process's cgroup: the v1 hierarchy of the
-/// controller if there is one, else the unified one.
+/// Returns the version and path of this process's cgroup: in the controller's v1 hierarchy, else in
+/// the unified one.
 fn membership(text: &str, controller: &str) -> Option<(Version, String)> {
     let lines = text.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':');
@@ -87,8 +86,8 @@ fn membership(text: &str, controller: &str) -> Option<(Version, String)> {
     unified
 }
 
-/// The folder of a cgroup below a mount. Where the path and the mount do not
-/// meet (another cgroup namespace), the mount point is what this process sees.
+/// Returns the folder of a cgroup below a mount. If the path is outside the mount (another cgroup
+/// namespace), this process sees the mount point.
 fn folder(mount: &Mount, path: &str) -> String {
     let leads_up = |text: &str| text.split('/').any(|p| p == "..");
     let rest = match mount.root.as_str() {
@@ -106,7 +105,7 @@ fn folder(mount: &Mount, path: &str) -> String {
 fn climb(from: &str, top: &str) -> Vec<String> {
     let mut folders = vec![from.to_owned()];
     let mut here = from;
-    while here != top && folders.len() < DEEPEST {
+    while here != top && folders.len() < MAX_DEPTH {
         match above(here) {
             Some(next) if next.starts_with(top) => {
                 folders.push(next.to_owned());

@@ -1,9 +1,9 @@
-//! The frequencies that the machine reports. The measured one is added by who runs the measurement.
+//! Clock frequencies that the machine reports. The run adds the measured one.
 //!
-//! Sources: Intel SDM volume 2A, CPUID leaves 0x15 and 0x16; the hypervisor leaf
-//! 0x40000010 (VMware's, also KVM's); Linux `Documentation/admin-guide/pm/cpufreq.rst`
-//! and `acpi_cppc`; the kernel derives BogoMIPS from the constant counter on x86
-//! (`arch/x86/kernel/tsc.c`) and on AArch64 (`arch/arm64/kernel/time.c`).
+//! Sources: Intel SDM volume 2A, CPUID leaves 0x15 and 0x16; the hypervisor leaf 0x40000010
+//! (VMware's, also KVM's); Linux `Documentation/admin-guide/pm/cpufreq.rst` and `acpi_cppc`; the
+//! kernel derives BogoMIPS from the constant counter on x86 (`arch/x86/kernel/tsc.c`) and on
+//! AArch64 (`arch/arm64/kernel/time.c`).
 
 use proofmark_model::{Clock, Probe};
 
@@ -12,7 +12,7 @@ use crate::root::{Reason, Root};
 use crate::text::field;
 use crate::topology::CPUS;
 
-pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>, first: u32) -> Clock {
+pub(crate) fn detect(root: &Root, cpuid: Result<&Dump, &Reason>, first: u32) -> Clock {
     Clock {
         nominal_hz: nominal(root, cpuid, first),
         boost_hz: boost(root, cpuid, first),
@@ -21,14 +21,14 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>, first: u32) -> Cl
     }
 }
 
-/// A frequency in a file of one CPU, in `unit` Hz; 0 means unknown there.
+/// Reads a frequency from a CPU's file in units of `unit` Hz; 0 means unknown.
 fn from_file(root: &Root, cpu: u32, name: &str, unit: f64) -> Option<Probe<f64>> {
     let path = format!("{CPUS}/cpu{cpu}/{name}");
     let value: u64 = root.number(&path).ok()?;
     (value > 0).then(|| Probe::known(value as f64 * unit, path))
 }
 
-/// Base and maximum frequency of leaf 0x16 in Hz, where reported.
+/// Returns the base and maximum frequency of leaf 0x16 in Hz, if reported.
 fn leaf_0x16(cpuid: Result<&Dump, &Reason>) -> (Option<f64>, Option<f64>) {
     let info = cpuid.ok().and_then(|dump| dump.decoded().get_processor_frequency_info());
     let hertz = |mhz: u16| (mhz > 0).then(|| f64::from(mhz) * 1e6);
@@ -61,7 +61,7 @@ fn boost(root: &Root, cpuid: Result<&Dump, &Reason>, first: u32) -> Probe<f64> {
         .unwrap_or_else(|| Probe::missing("no highest frequency in cpufreq or CPUID leaf 0x16"))
 }
 
-/// The frequency at the end of names such as `Intel(R) Xeon(R) CPU @ 2.60GHz`.
+/// Parses the frequency at the end of names such as `Intel(R) Xeon(R) CPU @ 2.60GHz`.
 fn brand_frequency(brand: &str) -> Option<f64> {
     let tail = brand.rsplit_once('@')?.1.trim();
     let (number, unit) = match (tail.strip_suffix("GHz"), tail.strip_suffix("MHz")) {
@@ -73,7 +73,7 @@ fn brand_frequency(brand: &str) -> Option<f64> {
     (value > 0.0 && value.is_finite()).then_some(value * unit)
 }
 
-/// The time-stamp counter, or AArch64's virtual counter.
+/// Returns the frequency of the time-stamp counter, or of AArch64's virtual counter.
 fn counter(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<f64> {
     if let Ok(dump) = cpuid {
         let decoded = dump.decoded();
@@ -93,7 +93,7 @@ fn counter(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<f64> {
     }
 }
 
-/// Half of BogoMIPS, where the kernel takes that from a constant counter.
+/// Returns half of BogoMIPS, if the kernel derives it from a constant counter.
 fn from_bogomips(cpuinfo: &str) -> Option<f64> {
     let value = match field(cpuinfo, "BogoMIPS") {
         Some(arm) => arm,
@@ -135,7 +135,7 @@ mod tests {
             ("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency", "2900000\n"),
             ("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "0\n"),
         ]);
-        let clock = look(&machine.root(), Err(&"none".to_owned()), 0);
+        let clock = detect(&machine.root(), Err(&"none".to_owned()), 0);
         assert_eq!(clock.nominal_hz.get(), Some(&2.9e9));
         assert!(clock.boost_hz.get().is_none());
         assert!(clock.measured_hz.get().is_none() && clock.tsc_hz.get().is_none());

@@ -1,18 +1,18 @@
-//! The container manager around this process, `none` outside of containers.
-//! Each manager leaves another trace; a trace alone that an image can carry out
-//! of its container (`/.dockerenv`) proves nothing on a disk's root file system.
+//! Container manager around this process; `none` outside of containers. Each manager leaves another
+//! trace. A trace that an image can carry out of its container (`/.dockerenv`) does not count on a
+//! disk's root file system.
 //!
-//! Sources: systemd's Container Interface (the `container` variable and
-//! `/run/systemd/container`); podman-run(1) (`/run/.containerenv`); the cgroup
-//! paths that Docker, containerd, LXC and the kubelet use.
+//! Sources: systemd's Container Interface (the `container` variable and `/run/systemd/container`);
+//! podman-run(1) (`/run/.containerenv`); the cgroup paths of Docker, containerd, LXC and the
+//! kubelet.
 
 use proofmark_model::Probe;
 
 use crate::mounts::{self, Mount};
 use crate::root::Root;
 
-pub(crate) fn look(root: &Root) -> Probe<String> {
-    let mounts = mounts::look(root).unwrap_or_default();
+pub(crate) fn detect(root: &Root) -> Probe<String> {
+    let mounts = mounts::detect(root).unwrap_or_default();
     if root.exists("/run/.containerenv") {
         return Probe::known("podman".to_owned(), "/run/.containerenv");
     }
@@ -43,7 +43,7 @@ pub(crate) fn look(root: &Root) -> Probe<String> {
     }
 }
 
-/// Whether the root file system is a whole disk, as on a machine of its own.
+/// True if the root file system is on a disk, as outside of containers.
 fn on_disk(top: &Mount) -> bool {
     top.root == "/" && top.source.starts_with("/dev/") && !top.source.contains("docker")
 }
@@ -53,7 +53,7 @@ fn variable(environ: &str) -> Option<String> {
     (!value.is_empty()).then(|| value.to_owned())
 }
 
-/// The manager that this kind of cgroup path belongs to.
+/// Returns the manager that uses this kind of cgroup path.
 fn by_path(cgroup: &str) -> Option<&'static str> {
     const PATHS: &[(&str, &str)] = &[
         ("/kubepods", "kubernetes"),
@@ -73,7 +73,7 @@ mod tests {
     use crate::testing::Machine;
 
     fn found(files: &[(&str, &str)]) -> Probe<String> {
-        look(&Machine::new(files).root())
+        detect(&Machine::new(files).root())
     }
 
     const DISK: (&str, &str) = ("/proc/self/mountinfo", "27 1 254:0 / / rw - ext4 /dev/vda rw\n");

@@ -1,10 +1,8 @@
-//! What the CPUID instruction answers, read once and kept, so that a captured
-//! dump and the live processor are decoded by the same code. Reading it once
-//! also costs less: under a hypervisor each CPUID is a trap.
+//! CPUID, read once and kept, so that the same code decodes the live processor and a captured dump.
+//! Reading it once is also cheaper: under a hypervisor each CPUID traps.
 //!
-//! Sources: Intel Software Developer's Manual, volume 2A, CPUID; AMD64
-//! Architecture Programmer's Manual, volume 3, appendix E. The decoding of the
-//! common leaves is that of the `raw-cpuid` crate.
+//! Sources: Intel Software Developer's Manual, volume 2A, CPUID; AMD64 Architecture Programmer's
+//! Manual, volume 3, appendix E. The `raw-cpuid` crate decodes the common leaves.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +11,7 @@ use raw_cpuid::{CpuId, CpuIdResult};
 use crate::root::Reason;
 use crate::text::hexadecimal;
 
-/// Leaves that are read from the live processor, with the number of subleaves.
+/// Leaves read from the live processor, with their number of subleaves.
 #[cfg(target_arch = "x86_64")]
 const LEAVES: &[(&[u32], u32)] = &[
     (&[0x0, 0x1, 0x15, 0x16, 0x1a, 0x24], 1),
@@ -40,7 +38,7 @@ pub(crate) struct Dump {
 }
 
 impl Dump {
-    /// Reads the processor that this thread runs on.
+    /// Reads CPUID of the processor that runs this thread.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn read() -> Result<Self, Reason> {
         use raw_cpuid::native_cpuid::cpuid_count;
@@ -54,7 +52,7 @@ impl Dump {
         for (leaf, subleaves) in all {
             let last = match leaf {
                 0x8000_0000.. => last_extended,
-                // KVM may answer 0 for the last leaf, meaning 0x40000001.
+                // KVM may report 0 as the last leaf, meaning 0x40000001.
                 0x4000_0000 | 0x4000_0001 if hypervisor => u32::MAX,
                 0x4000_0000.. => last_hypervisor,
                 _ => last_basic,
@@ -71,9 +69,8 @@ impl Dump {
         Err("CPUID is an instruction of x86 processors".to_owned())
     }
 
-    /// Reads a dump in the format of `cpuid -1 -r`:
-    /// `   0x00000004 0x02: eax=0x0c004143 ebx=0x03c0003f ecx=0x000007ff edx=0x00000000`.
-    /// Lines of another form are skipped; a dump without leaf 0 is refused.
+    /// Parses a dump in the format of `cpuid -1 -r`: `   0x00000004 0x02: eax=0x0c004143
+    /// ebx=0x03c0003f ecx=0x000007ff edx=0x00000000`. Skips other lines; fails without leaf 0.
     pub(crate) fn parse(text: &str) -> Result<Self, Reason> {
         let leaves: BTreeMap<_, _> = text.lines().filter_map(parse_line).collect();
         if leaves.contains_key(&(0, 0)) {
@@ -83,7 +80,7 @@ impl Dump {
         }
     }
 
-    /// The dump in the format that [`Dump::parse`] reads.
+    /// Returns the dump in the format that [`Dump::parse`] reads.
     pub(crate) fn to_text(&self) -> String {
         let line = |(&(leaf, sub), r): (&(u32, u32), &CpuIdResult)| {
             format!(
@@ -94,7 +91,7 @@ impl Dump {
         self.leaves.iter().map(line).collect()
     }
 
-    /// What a leaf answers; zeros where the processor does not have it.
+    /// Returns a leaf's registers; zeros if the processor lacks it.
     pub(crate) fn leaf(&self, leaf: u32, subleaf: u32) -> CpuIdResult {
         let none = CpuIdResult { eax: 0, ebx: 0, ecx: 0, edx: 0 };
         self.leaves.get(&(leaf, subleaf)).copied().unwrap_or(none)
@@ -115,7 +112,7 @@ impl Dump {
         CpuId::with_cpuid_fn(|leaf, subleaf| self.leaf(leaf, subleaf))
     }
 
-    /// The twelve letters of the hypervisor, if there is one.
+    /// Returns the hypervisor's 12-character signature, if there is one.
     pub(crate) fn hypervisor(&self) -> Option<String> {
         if !self.bit(1, 0, Register::Ecx, 31) {
             return None;
@@ -125,8 +122,8 @@ impl Dump {
         Some(String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned())
     }
 
-    /// How many logical CPU numbers are set aside for those that share the
-    /// cache of this level (leaf 4 or 0x8000001d, EAX bits 25 to 14).
+    /// Returns how many logical CPU numbers are reserved for the sharers of a cache of this level
+    /// (leaf 4 or 0x8000001d, EAX bits 25 to 14).
     pub(crate) fn sharing(&self, level: u32) -> Option<u32> {
         [0x4, 0x8000_001d].iter().find_map(|&leaf| {
             (0..8).map(|s| self.leaf(leaf, s)).find_map(|r| {
@@ -137,7 +134,7 @@ impl Dump {
     }
 }
 
-/// One line of a dump: its leaf and subleaf, and the registers.
+/// Parses a line of a dump into leaf, subleaf and registers.
 fn parse_line(line: &str) -> Option<((u32, u32), CpuIdResult)> {
     let (place, registers) = line.split_once(':')?;
     let mut place = place.split_whitespace();

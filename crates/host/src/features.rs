@@ -1,19 +1,19 @@
-//! Instruction set extensions: the CPUID bits that claim them, and the names that the report
-//! prints. Names are those of /proc/cpuinfo, save for four that the field calls otherwise (`pni` is
-//! sse3, `abm` lzcnt, `asimd` neon, `atomics` lse).
+//! Instruction set extensions: their CPUID bits and the names that reports print. The names are
+//! those of /proc/cpuinfo, except for four with a more common name (`pni` is sse3, `abm` lzcnt,
+//! `asimd` neon, `atomics` lse).
 //!
-//! Sources: Intel SDM volume 2A (CPUID leaves 1, 7 and 0x80000001); AMD64 APM
-//! volume 3, appendix E; Linux arm64 ELF hwcaps documentation.
+//! Sources: Intel SDM volume 2A (CPUID leaves 1, 7 and 0x80000001); AMD64 APM volume 3, appendix E;
+//! Linux arm64 ELF hwcaps documentation.
 
 use std::collections::BTreeSet;
 
 use crate::cpuid::Dump;
 use crate::cpuid::Register::{self, Eax, Ebx, Ecx, Edx};
 
-/// One bit: leaf, subleaf, register, bit, name.
+/// Feature bit: leaf, subleaf, register, bit, name.
 type Bit = (u32, u32, Register, u32, &'static str);
 
-/// The bits of the extensions that kernels or the microarchitecture table care for.
+/// Bits of the extensions that workloads or the microarchitecture table use.
 const BITS: &[Bit] = &[
     (0x1, 0, Edx, 25, "sse"),
     (0x1, 0, Edx, 26, "sse2"),
@@ -73,21 +73,21 @@ const BITS: &[Bit] = &[
     (0x8000_0001, 0, Ecx, 16, "fma4"),
 ];
 
-/// Extensions of AArch64 by the kernel's names.
+/// Extensions of AArch64, by the kernel's names.
 const ARM: &[&str] = &[
     "aes", "asimd", "asimddp", "asimdfhm", "asimdhp", "asimdrdm", "atomics", "bf16", "crc32",
     "fcma", "fp", "fphp", "i8mm", "jscvt", "lrcpc", "pmull", "sha1", "sha2", "sha3", "sha512",
     "sme", "sme2", "sve", "sve2", "svebf16", "svei8mm",
 ];
 
-/// The extensions that the processor claims in CPUID.
+/// Returns the extensions that CPUID reports.
 pub(crate) fn reported(dump: &Dump) -> BTreeSet<String> {
     let claimed =
         BITS.iter().filter(|(leaf, sub, register, bit, _)| dump.bit(*leaf, *sub, *register, *bit));
     claimed.map(|(.., name)| (*name).to_owned()).collect()
 }
 
-/// The kernel's flags that are extensions, by their usual names, sorted.
+/// Returns the extensions among the kernel's flags by their usual names, sorted.
 pub(crate) fn extensions<'a>(flags: impl Iterator<Item = &'a str>) -> Vec<String> {
     let known = |name: &str| BITS.iter().any(|(.., n)| *n == name) || ARM.contains(&name);
     let found: BTreeSet<&str> = flags

@@ -1,4 +1,4 @@
-//! Findings about the host itself. All are notes: they disturb no result by themselves.
+//! Findings about the host. All are notes: by themselves they change no verdict.
 
 use proofmark_model::{
     BlockDevice, CacheKind, Finding, Host, Probe, Severity, StorageKind, format_size,
@@ -7,7 +7,7 @@ use proofmark_model::{
 use crate::cpuid::Dump;
 use crate::virtualisation;
 
-/// Id, title, and what it means with what to do about it.
+/// Id, title, and description with action.
 pub(crate) type Entry = (&'static str, &'static str, &'static str);
 
 pub(crate) const MASKED_MODEL: Entry = (
@@ -108,7 +108,7 @@ const PROBE_FAILED: Entry = (
      Ceilings and checks that need them report it. The other facts are valid.",
 );
 
-/// Every finding about the host, all notes: id, title, and what it means with what to do.
+/// Every finding about the host: id, title, and description with action.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     MASKED_MODEL,
     USABLE_CPUS,
@@ -124,9 +124,8 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     PROBE_FAILED,
 ];
 
-/// No core design has a last-level cache with more than this for each core
-/// (EPYC 9184X: 768 MiB for 16 cores).
-const MOST_L3_A_CORE: u64 = 48 << 20;
+/// Maximum L3 per core of any core design (EPYC 9184X: 768 MiB for 16 cores).
+const MAX_L3_PER_CORE: u64 = 48 << 20;
 
 pub(crate) fn add(host: &mut Host, dump: Option<&Dump>, hybrid: bool) {
     let notes = [
@@ -149,7 +148,7 @@ pub(crate) fn note(entry: &Entry, message: impl Into<String>, advice: &str) -> F
     Finding::new(entry.0, Severity::Note, message, advice)
 }
 
-/// The hypervisor's name, if this is a virtual machine.
+/// Returns the hypervisor's name on a virtual machine.
 fn hypervisor(host: &Host) -> Option<&str> {
     virtualisation::hypervisor(&host.os.virtualisation)
 }
@@ -198,7 +197,7 @@ fn hidden_clock(host: &Host) -> Option<Finding> {
     })
 }
 
-/// The last-level cache is reported larger than this machine can have to itself.
+/// Notes a reported last-level cache that is too large for this machine alone.
 fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
     let name = hypervisor(host)?;
     let cores = u64::from(*host.cpu.cores.get()?);
@@ -210,7 +209,7 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
     let sharing = dump.and_then(|d| d.sharing(cache.level));
     // CPUID rounds the number of sharers up to a power of two.
     let outsiders = sharing.filter(|&n| n > cpus.next_power_of_two());
-    let too_large = cache.size_bytes > MOST_L3_A_CORE.saturating_mul(cores);
+    let too_large = cache.size_bytes > MAX_L3_PER_CORE.saturating_mul(cores);
     let why = match outsiders {
         Some(n) => format!("CPUID reserves {n} CPU numbers for its sharers"),
         None if too_large => "no processor has that much per core".to_owned(),
@@ -230,7 +229,7 @@ fn cache_share(host: &Host, dump: Option<&Dump>) -> Option<Finding> {
     Some(finding.with("hypervisor", name).with("size_bytes", cache.size_bytes).with("cpus", cpus))
 }
 
-/// Memory workloads ask for huge pages with madvise(2), which `never` refuses.
+/// Notes disabled huge pages: memory workloads request them with madvise(2), which `never` refuses.
 fn huge_pages_off(host: &Host) -> Option<Finding> {
     let setting = &host.memory.transparent_huge_pages;
     const UNKNOWN: &str = "The system does not report whether transparent huge pages are on; \
@@ -247,7 +246,7 @@ fn huge_pages_off(host: &Host) -> Option<Finding> {
     Some(note(&HUGE_PAGES_OFF, message, advice).with("found", setting.origin()))
 }
 
-/// No module's transfer rate is known, so that the ceiling of DRAM is assumed.
+/// Notes unknown transfer rates of memory modules: the DRAM ceiling is then assumed.
 fn hidden_modules(host: &Host) -> Option<Finding> {
     let modules = &host.memory.modules;
     if modules.get().is_some_and(|all| all.iter().any(|m| m.transfers_per_s.is_some())) {
@@ -267,7 +266,7 @@ fn hidden_modules(host: &Host) -> Option<Finding> {
     Some(note(&MODULES_HIDDEN, message, advice).with("found", modules.origin()))
 }
 
-/// The folder is on a disk that a hypervisor shows; any disk of a virtual machine is one.
+/// Notes a virtual disk; any disk of a virtual machine is one.
 fn virtual_disk(host: &Host) -> Option<Finding> {
     let storage = host.storage.get().filter(|s| s.kind == StorageKind::Block)?;
     let shown = |d: &&BlockDevice| {
@@ -297,7 +296,7 @@ fn memory_disk(host: &Host) -> Option<Finding> {
     Some(note(&MEMORY_DISK, message, advice).with("devices", names))
 }
 
-/// Facts that ceilings or pinning need and that are not known.
+/// Notes unknown facts that ceilings or pinning need.
 fn failed_probes(host: &Host) -> Option<Finding> {
     fn gone<T>(name: &str, probe: &Probe<T>) -> Option<(String, String)> {
         probe.get().is_none().then(|| (name.to_owned(), probe.origin().to_owned()))

@@ -1,8 +1,8 @@
-//! The processor's identity: vendor, family, model, stepping, name and features. From CPUID on
-//! x86; on AArch64 from /proc/cpuinfo, where the kernel copies the fields of MIDR_EL1.
+//! Processor identity: vendor, family, model, stepping, name and features. Read from CPUID on x86,
+//! and from the kernel's copy of MIDR_EL1 in /proc/cpuinfo on AArch64.
 //!
-//! Sources: Intel SDM volume 2A, CPUID; Arm Architecture Reference Manual,
-//! MIDR_EL1; the kernel's documentation of arm64 CPU feature registers.
+//! Sources: Intel SDM volume 2A, CPUID; Arm Architecture Reference Manual, MIDR_EL1; the kernel's
+//! documentation of arm64 CPU feature registers.
 
 use std::collections::BTreeSet;
 
@@ -13,30 +13,30 @@ use crate::features;
 use crate::root::{Reason, Root, probe};
 use crate::text::{field, hexadecimal};
 
-/// The first blocks of /proc/cpuinfo are enough for one processor's identity.
+/// Bytes read of /proc/cpuinfo: its first blocks identify the processor.
 const CPUINFO_HEAD: u64 = 16 << 10;
 const CPUINFO: &str = "/proc/cpuinfo";
 const NO_PART: &str = "no MIDR_EL1 in /sys and no 'CPU part' in /proc/cpuinfo";
 
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
-    /// Vendor string of CPUID, or the implementer's name.
+    /// CPUID's vendor string, or the implementer's name.
     pub(crate) vendor: Probe<String>,
     pub(crate) model_name: Probe<String>,
     /// Display family, or the part number of MIDR.
     pub(crate) family: Probe<u32>,
     pub(crate) model: Probe<u32>,
     pub(crate) stepping: Probe<u32>,
-    /// Features that the processor claims, by the kernel's names.
+    /// Features that the processor reports, by the kernel's names.
     pub(crate) features: BTreeSet<String>,
     pub(crate) isa: Probe<Vec<String>>,
     /// Implementer and part, on AArch64.
     pub(crate) midr: Option<(u32, u32)>,
-    /// Whether cores of two designs are in one machine.
+    /// True if the machine has cores of two designs.
     pub(crate) hybrid: bool,
 }
 
-pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
+pub(crate) fn detect(root: &Root, cpuid: Result<&Dump, &Reason>) -> Identity {
     let cpuinfo = root.head(CPUINFO, CPUINFO_HEAD);
     if root.arch() == "aarch64" {
         return arm(root, cpuinfo);
@@ -89,8 +89,8 @@ fn from_cpuid(dump: &Dump, isa: Probe<Vec<String>>) -> Identity {
     }
 }
 
-/// Display family, display model and stepping in EAX of leaf 1. By hand, because
-/// the crate's own sum overflows on values that a broken hypervisor may give.
+/// Decodes family, model and stepping from EAX of leaf 1. The `raw-cpuid` crate's sum overflows on
+/// values that a broken hypervisor may give.
 fn numbers(signature: u32) -> (u32, u32, u32) {
     let bits = |from: u32, mask: u32| signature >> from & mask;
     let base = bits(8, 0xf);
@@ -103,8 +103,8 @@ fn known_or(text: Option<String>, source: &'static str, reason: &'static str) ->
     probe(text.filter(|text| !text.is_empty()).ok_or_else(|| reason.to_owned()), source)
 }
 
-/// Extensions of an x86 processor that programs may use. The kernel's list is
-/// asked first, because it leaves out what the kernel does not enable.
+/// Returns the extensions that programs may use on x86. The kernel's list comes first, because it
+/// leaves out disabled ones.
 fn isa(cpuinfo: Result<&str, &Reason>, dump: &Dump) -> Probe<Vec<String>> {
     match cpuinfo.ok().and_then(|text| field(text, "flags")) {
         Some(flags) => Probe::known(features::extensions(flags.split_whitespace()), CPUINFO),
@@ -149,7 +149,7 @@ fn arm(root: &Root, cpuinfo: Result<String, Reason>) -> Identity {
     }
 }
 
-/// Implementer and part of the first CPU.
+/// Returns the implementer and part of the first CPU.
 fn midr(root: &Root, cpuinfo: &str) -> (Option<(u32, u32)>, &'static str) {
     const REGISTER: &str = "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
     let register = root.line(REGISTER).ok();
@@ -162,13 +162,13 @@ fn midr(root: &Root, cpuinfo: &str) -> (Option<(u32, u32)>, &'static str) {
     (number("CPU implementer").zip(number("CPU part")), CPUINFO)
 }
 
-/// Whether /proc/cpuinfo lists cores of more than one part number (big.LITTLE).
+/// True if /proc/cpuinfo lists cores of several part numbers (big.LITTLE).
 fn several_parts(cpuinfo: &str) -> bool {
     let parts = cpuinfo.lines().filter_map(|l| l.strip_prefix("CPU part"));
     parts.map(str::trim).collect::<BTreeSet<_>>().len() > 1
 }
 
-/// The company of an implementer code (Arm ARM, MIDR_EL1.Implementer).
+/// Returns the company of an implementer code (Arm ARM, MIDR_EL1.Implementer).
 fn implementer_name(code: u32) -> Option<&'static str> {
     Some(match code {
         0x41 => "Arm",
@@ -200,7 +200,7 @@ mod tests {
     const ARM: (&str, &str) = ("/arch", "aarch64");
 
     fn found(files: &[(&str, &str)]) -> Identity {
-        look(&Machine::new(files).root(), Err(&"no CPUID".to_owned()))
+        detect(&Machine::new(files).root(), Err(&"no CPUID".to_owned()))
     }
 
     #[test]

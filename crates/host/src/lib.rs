@@ -1,10 +1,10 @@
-//! Looks at the machine and fills [`Host`].
+//! Detection of the machine's facts, as a [`Host`].
 //!
-//! One file per probe. A probe that fails leaves its reason in place of the value. All read through
-//! [`Root`], so that the same code runs on the live machine and on folders captured of others.
+//! Each probe has its own file. A failed probe leaves its reason in place of the value. All probes
+//! read through [`Root`], so the same code runs on the live machine and on captured ones.
 //!
 //! ```
-//! let host = proofmark_host::look(&proofmark_host::Root::live(), "/");
+//! let host = proofmark_host::detect(&proofmark_host::Root::live(), "/");
 //! assert!(!host.limits.usable_cpus.is_empty());
 //! ```
 
@@ -46,30 +46,30 @@ pub use load::CpuTicks;
 pub use root::Root;
 pub use system_state::system_state;
 
-/// Ids of every core design that [`look`] can name, each once.
+/// Iterates over the ids of every core design that [`detect`] can name.
 pub fn designs() -> impl Iterator<Item = &'static str> {
     microarchitecture::ids()
 }
 
-/// Looks at the machine, and at what is under the folder `disk_path` (absolute; may hold links and
-/// `..`). Takes milliseconds, and never fails as a whole. If the folder cannot be used (missing, a
-/// file, read-only, not this user's to write in), [`Host::storage`] says so and what to do. It
-/// makes no file anywhere; of io_uring it sets up one ring of one entry and closes it.
+/// Detects the machine and the storage under the folder `disk_path` (absolute; may hold links and
+/// `..`). Takes milliseconds and never fails as a whole. If the folder is unusable (missing, a
+/// file, read-only, without write permission), [`Host::storage`] has the reason and the action.
+/// Creates no file; to probe io_uring it sets up one ring of one entry and closes it.
 ///
-/// Left for others to fill, because they must be measured: [`proofmark_model::Clock::measured_hz`],
-/// and the resolution and overhead in [`proofmark_model::Timer`].
-pub fn look(root: &Root, disk_path: &str) -> Host {
+/// Measured values are left to the caller: [`proofmark_model::Clock::measured_hz`], and the
+/// resolution and overhead in [`proofmark_model::Timer`].
+pub fn detect(root: &Root, disk_path: &str) -> Host {
     let cpuid = root.cpuid();
-    let who = identity::look(root, cpuid.as_ref());
-    let topology = topology::look(root);
-    let caches = caches::look(root, &topology.online);
+    let who = identity::detect(root, cpuid.as_ref());
+    let topology = topology::detect(root);
+    let caches = caches::detect(root, &topology.online);
     let online = topology.online.get().cloned().unwrap_or_default();
     let first = topology.online.get().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
     let (design, masked) = microarchitecture::conclude(&who, caches::sizes(&caches));
     let mut findings: Vec<_> = masked.into_iter().collect();
-    let limits = limits::look(root, &topology, &mut findings);
+    let limits = limits::detect(root, &topology, &mut findings);
     let hybrid = who.hybrid;
-    let virtualisation = virtualisation::look(root, cpuid.as_ref());
+    let virtualisation = virtualisation::detect(root, cpuid.as_ref());
     let hypervisor = virtualisation::hypervisor(&virtualisation);
     let mut host = Host {
         cpu: Cpu {
@@ -86,12 +86,12 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
             logical_cpus: topology.logical_cpus(),
             threads_per_core: topology.threads_per_core(),
             topology: topology.cpus,
-            numa_nodes: numa::look(root),
+            numa_nodes: numa::detect(root),
             caches,
-            clock: clock::look(root, cpuid.as_ref(), first),
+            clock: clock::detect(root, cpuid.as_ref(), first),
         },
-        memory: memory::look(root, hypervisor),
-        storage: storage::look(root, disk_path, hypervisor.is_some()),
+        memory: memory::detect(root, hypervisor),
+        storage: storage::detect(root, disk_path, hypervisor.is_some()),
         network: proofmark_model::Probe::missing("no network is measured"),
         os: Os {
             host_name: os::host_name(root),
@@ -99,12 +99,12 @@ pub fn look(root: &Root, disk_path: &str) -> Host {
             kernel: os::kernel(root),
             distribution: os::distribution(root),
             virtualisation,
-            container: container::look(root),
+            container: container::detect(root),
         },
         limits,
-        settings: settings::look(root, &online),
-        timer: timer::look(root),
-        load: load::look(root),
+        settings: settings::detect(root, &online),
+        timer: timer::detect(root),
+        load: load::detect(root),
         findings,
     };
     findings::add(&mut host, cpuid.as_ref().ok(), hybrid);

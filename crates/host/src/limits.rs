@@ -1,8 +1,8 @@
-//! What this process may use: affinity mask, cpuset, CPU quota and memory limit
-//! of the tightest cgroup on the way up, and the CPUs that follow from them.
+//! Limits of this process: affinity mask, cpuset, and the CPU quota and memory limit of the
+//! tightest cgroup among its own and the parents; the usable CPUs follow.
 //!
-//! Sources: sched_setaffinity(2), cpuset(7), Linux
-//! `Documentation/scheduler/sched-bwc.rst` and `admin-guide/cgroup-v2.rst`.
+//! Sources: sched_setaffinity(2), cpuset(7), Linux `Documentation/scheduler/sched-bwc.rst` and
+//! `admin-guide/cgroup-v2.rst`.
 
 mod io;
 mod memory;
@@ -19,11 +19,11 @@ use crate::root::{Reason, Root, below, fault, probe_from};
 use crate::text::{cpu_list, format_cpus};
 use crate::topology::Topology;
 
-/// Detects the limits; findings say where the usable CPUs are in doubt.
-pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
+/// Detects the limits; findings report doubts about the usable CPUs.
+pub(crate) fn detect(root: &Root, topology: &Topology, findings: &mut Vec<Finding>) -> Limits {
     let affinity = probe_from(root.affinity());
     let cpuset = probe_from(cpuset(root));
-    let (memory_limit, memory_used) = memory::look(root);
+    let (memory_limit, memory_used) = memory::detect(root);
     let usable = usable(&affinity, &cpuset, topology, findings);
     let usable_cores = match topology.cpus.get() {
         Some(places) => cores_among(&usable, places),
@@ -37,7 +37,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
         cpu_stat: cpu_stat(root),
         memory_bytes: probe_from(memory_limit),
         memory_used_bytes: probe_from(memory_used),
-        io: io::look(root),
+        io: io::detect(root),
         io_uring: root.io_uring(),
         pinning: root.pinning(),
         declared: BTreeMap::new(),
@@ -46,7 +46,7 @@ pub(crate) fn look(root: &Root, topology: &Topology, findings: &mut Vec<Finding>
     }
 }
 
-/// The CPUs of the nearest cgroup that lists them.
+/// Returns the CPUs of the nearest cgroup that lists them.
 fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
     let place = cgroup::place(root, "cpuset")?;
     let names: &[&str] = match place.version {
@@ -65,8 +65,8 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
     Err("no parent cgroup has a cpuset".to_owned())
 }
 
-/// The limit with the smallest key on the way up and the file that sets it. `read` gives the limit
-/// of a folder that has the file, by its path; `None` for no limit there.
+/// Finds the limit with the smallest key among the folders and the file that sets it. `read`
+/// returns the limit of a folder's file by its path; `None` for no limit.
 pub(crate) fn tightest<T, K: PartialOrd>(
     root: &Root,
     place: &Place,
@@ -119,15 +119,15 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
     Ok((quota.unwrap_or_default(), source))
 }
 
-/// The `cpu.stat` files from this process's cgroup up, nearest first. The paths
-/// are those of the machine, also where it is a captured one.
+/// Returns the `cpu.stat` files of this process's cgroup and its parents, nearest first, as paths
+/// of the machine, even of a captured one.
 pub fn cpu_stat(root: &Root) -> Vec<String> {
     let folders = cgroup::place(root, "cpu").map(|p| p.folders).unwrap_or_default();
     let files = folders.iter().map(|folder| below(folder, "cpu.stat"));
     files.filter(|path| root.exists(path)).collect()
 }
 
-/// CPUs to pin to, in the order of use.
+/// Returns the CPUs for pinning, in the order of use.
 fn usable(
     affinity: &Probe<Vec<u32>>,
     cpuset: &Probe<Vec<u32>>,
@@ -147,8 +147,7 @@ fn usable(
     if !common.is_empty() {
         return in_order(&common, places);
     }
-    // The kernel lets no process be without a CPU, so one of the lists is
-    // stale; the mask is closest to the truth.
+    // Every process has a CPU, so one of the lists is stale; the mask is the most reliable.
     let why = "the affinity mask, the cpuset and the online CPUs have no CPU in common";
     findings.push(doubt(why, &sets));
     in_order(first, places)
@@ -160,7 +159,7 @@ fn doubt(message: &str, sets: &[&[u32]]) -> Finding {
     note(&USABLE_CPUS, message, advice).with("lists", lists)
 }
 
-/// One CPU of each physical core first, then the siblings, each by number.
+/// Orders one CPU of each physical core first, then the siblings, each by number.
 fn in_order(cpus: &[u32], places: &[LogicalCpu]) -> Vec<u32> {
     let mut taken: BTreeSet<u32> = BTreeSet::new();
     let (mut first, mut siblings) = (Vec::new(), Vec::new());
@@ -177,7 +176,7 @@ fn in_order(cpus: &[u32], places: &[LogicalCpu]) -> Vec<u32> {
     first
 }
 
-/// Physical cores among the CPUs; a CPU of unknown place counts as a core.
+/// Counts the physical cores among the CPUs; a CPU without a known core counts as one.
 fn cores_among(cpus: &[u32], places: &[LogicalCpu]) -> u32 {
     let core = |cpu: &u32| {
         let place = places.iter().find(|p| p.cpu == *cpu);

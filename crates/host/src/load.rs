@@ -1,4 +1,4 @@
-//! What else runs: load averages, stolen time, how busy the CPUs are.
+//! Other load: load averages, stolen time, and how busy the CPUs are.
 //!
 //! Source: proc(5), proc_loadavg(5), proc_stat(5).
 
@@ -8,13 +8,13 @@ use crate::root::{Reason, Root, fault, probe};
 
 const LOADAVG: &str = "/proc/loadavg";
 const STAT: &str = "/proc/stat";
-/// How its line of all CPUs begins.
+/// Prefix of the line for all CPUs.
 const ALL: &str = "cpu ";
 
-pub(crate) fn look(root: &Root) -> Load {
+pub(crate) fn detect(root: &Root) -> Load {
     Load {
         average: probe(root.line(LOADAVG).and_then(|line| averages(&line)), LOADAVG),
-        // The first line is enough; with many CPUs and interrupts the file is long.
+        // Read only the first line: with many CPUs and interrupts the file is long.
         steal_since_boot: probe(root.head(STAT, 512).and_then(|text| steal(&text)), STAT),
     }
 }
@@ -29,7 +29,7 @@ fn averages(line: &str) -> Result<[f64; 3], Reason> {
     }
 }
 
-/// Time of some CPUs since boot, in ticks.
+/// Time of a set of CPUs since boot, in ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CpuTicks {
     all: f64,
@@ -38,8 +38,8 @@ pub struct CpuTicks {
 }
 
 impl CpuTicks {
-    /// Of these CPUs together, as the system counts it now, or of all if it lists none of them; `None`
-    /// where it counts nothing.
+    /// Reads the sum of these CPUs, or that of all CPUs if none of them is listed. `None` if the
+    /// system counts nothing.
     pub fn now(root: &Root, cpus: &[u32]) -> Option<Self> {
         Self::of_cpus(&root.read(STAT).ok()?, cpus)
     }
@@ -54,8 +54,8 @@ impl CpuTicks {
         each.reduce(sum).or_else(|| Self::parse(text, ALL).ok())
     }
 
-    /// The line `cpu  user nice system idle iowait irq softirq steal guest guest_nice`, which begins
-    /// with this word. Guest time is part of user time already.
+    /// Parses the line with this prefix: `cpu  user nice system idle iowait irq softirq steal guest
+    /// guest_nice`. User time already includes guest time.
     fn parse(text: &str, begins: &str) -> Result<Self, Reason> {
         let line = text.lines().find_map(|l| l.strip_prefix(begins));
         let line = line.ok_or_else(|| fault(STAT, format!("no line '{}'", begins.trim_end())))?;
@@ -72,8 +72,8 @@ impl CpuTicks {
         }
     }
 
-    /// Since an earlier look: the share of the CPUs' time in which they worked for anybody, and the
-    /// share that was stolen. `None` where no tick has passed.
+    /// Returns the fraction of CPU time since `earlier` that was busy, and the stolen fraction.
+    /// `None` if no tick has passed.
     pub fn since(self, earlier: Self) -> Option<[f64; 2]> {
         let all = self.all - earlier.all;
         let shares = [all - (self.idle - earlier.idle), self.stolen - earlier.stolen];
@@ -81,7 +81,7 @@ impl CpuTicks {
     }
 }
 
-/// Stolen ticks over all ticks since boot.
+/// Returns stolen ticks divided by all ticks since boot.
 fn steal(text: &str) -> Result<f64, Reason> {
     let ticks = CpuTicks::parse(text, ALL)?;
     let share = ticks.stolen / ticks.all;
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn steal_is_a_share_without_guest_time() {
         assert_eq!(steal("cpu  50 0 20 20 0 0 0 10 40 0\ncpu0 1\n"), Ok(0.1));
-        // Without steal, as before Linux 2.6.11; without a tick; without the line of all CPUs.
+        // Without steal (before Linux 2.6.11), without a tick, and without the line of all CPUs.
         for bad in ["cpu  1 1 1 1 1 1 1\n", "cpu  0 0 0 0 0 0 0 0\n", "cpu0 1 1 1 1 1 1 1 1\n"] {
             assert!(steal(bad).is_err(), "{bad}");
         }

@@ -1,18 +1,18 @@
-//! Machines of 512 CPUs, numbered up to 2047, and of 2048: made here, since they would be
-//! thousands of files.
+//! Tests on machines with 512 CPUs, numbered up to 2047, and with 2048. They are generated: as
+//! fixtures they would be thousands of files.
 
-use crate::look;
+use crate::detect;
 use crate::testing::Machine;
 
-/// Their numbers: some are offline, as on a machine with empty sockets.
+/// Iterates over the online CPUs; some are offline, as on a machine with empty sockets.
 fn online() -> impl Iterator<Item = u32> {
     (0..256).chain(1792..2048)
 }
 
 const ONLINE: &str = "0-255,1792-2047\n";
 
-/// Two sockets of 128 cores with two threads each: CPU n of the first half and n + 1792 are one
-/// core. 8 cores share a cache of the third level. A node a socket.
+/// Creates a machine with two sockets of 128 cores and two threads per core: CPUs n and n + 1792
+/// are one core. Each 8 cores share an L3 cache; each socket is a node.
 fn machine() -> Machine {
     let m = Machine::new(&[]);
     m.put("/arch", "x86_64\n");
@@ -50,7 +50,7 @@ fn machine() -> Machine {
 
 #[test]
 fn a_machine_of_512_cpus_numbered_up_to_2047() {
-    let host = look(&machine().root(), "/");
+    let host = detect(&machine().root(), "/");
     let cpu = &host.cpu;
     assert_eq!((cpu.logical_cpus.get(), cpu.cores.get()), (Some(&512), Some(&256)));
     assert_eq!((cpu.sockets.get(), cpu.threads_per_core.get()), (Some(&2), Some(&2)));
@@ -86,7 +86,7 @@ fn a_machine_of_2048_cpus_without_sys() {
     m.put("/arch", "x86_64\n");
     m.put("/proc/cpuinfo", (0..2048).map(block).collect::<String>());
     let root = m.root().with_affinity(Some((0..2048).collect()));
-    let host = look(&root, "/");
+    let host = detect(&root, "/");
     assert_eq!(host.cpu.logical_cpus.get(), Some(&2048), "{:?}", host.cpu.logical_cpus);
     assert_eq!(host.cpu.sockets.get(), Some(&2));
     assert_eq!(host.limits.usable_cpus.len(), 2048);

@@ -1,4 +1,4 @@
-//! Main memory and swap from /proc/meminfo; transparent huge pages.
+//! Main memory and swap, from /proc/meminfo, and transparent huge pages.
 //!
 //! Sources: proc(5); Linux `Documentation/admin-guide/mm/transhuge.rst`.
 
@@ -10,7 +10,7 @@ use crate::text::{bracketed, field, kilobytes};
 pub(crate) const MEMINFO: &str = "/proc/meminfo";
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
+pub(crate) fn detect(root: &Root, hypervisor: Option<&str>) -> Memory {
     let text = root.read(MEMINFO);
     let none = |line: &str| fault(HUGE, format!("'{line}' has no selected choice"));
     let chosen = |line: String| Ok(bracketed(&line).ok_or_else(|| none(&line))?.to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Memory {
         available_bytes: bytes("MemAvailable"),
         swap_total_bytes: bytes("SwapTotal"),
         transparent_huge_pages: probe(root.line(HUGE).and_then(chosen), HUGE),
-        modules: crate::smbios::look(root, hypervisor),
+        modules: crate::smbios::detect(root, hypervisor),
     }
 }
 
@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn the_choice_is_the_word_in_brackets() {
-        let found = |line| look(&Machine::new(&[(HUGE, line)]).root(), None).transparent_huge_pages;
+        let found =
+            |line| detect(&Machine::new(&[(HUGE, line)]).root(), None).transparent_huge_pages;
         assert_eq!(found("always [madvise] never").get().unwrap(), "madvise");
         assert!(found("always madvise never").origin().ends_with("has no selected choice"));
     }

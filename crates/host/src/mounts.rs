@@ -1,4 +1,4 @@
-//! The mounts of this process, from /proc/self/mountinfo.
+//! Mounts of this process, from /proc/self/mountinfo.
 //!
 //! Source: proc_pid_mountinfo(5).
 
@@ -7,18 +7,18 @@ use crate::root::{Reason, Root};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     id: u64,
-    /// Number of the mount that it is mounted on.
+    /// Number of the parent mount.
     parent: u64,
-    /// Major and minor number of the file system, as files on it show it: `8:1`; the
-    /// major number is 0 where it is no block device's.
+    /// Major and minor number of the file system, as its files have it: `8:1`. The major number is
+    /// 0 if it is not on one block device.
     pub(crate) number: String,
-    /// The folder of the file system that is mounted.
+    /// Mounted folder of the file system.
     pub(crate) root: String,
     pub(crate) point: String,
-    /// Options of this mount, which may be stricter than those of the file system.
+    /// Options of this mount; they may be stricter than those of the file system.
     pub(crate) mount_options: Vec<String>,
     pub(crate) kind: String,
-    /// Device or name.
+    /// Device or other source.
     pub(crate) source: String,
     /// Options of the file system; for cgroup v1, its controllers.
     pub(crate) options: Vec<String>,
@@ -29,16 +29,16 @@ impl Mount {
         self.mount_options.iter().chain(&self.options).any(|o| o == "ro")
     }
 
-    /// The value of an option `name=value` of the file system.
+    /// Returns the value of the file system's option `name=value`.
     pub(crate) fn option(&self, name: &str) -> Option<String> {
         let values = self.options.iter().filter_map(|o| o.split_once('='));
         values.filter(|(key, _)| *key == name).map(|(_, value)| unescape(value)).next()
     }
 }
 
-/// The mount that holds a path (absolute, without links): from the first mount on the
-/// way, again and again the next one that is mounted on it. So a mount that a later one
-/// hides is passed by, though its point may be the longest.
+/// Finds the mount that holds an absolute path without links. Starts at the first mount on the path
+/// and follows the mounts on it, so that a mount hidden by a later one is skipped, even if its
+/// point is longer.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
     let way: Vec<&Mount> = mounts.iter().filter(|m| covers(&m.point, path)).collect();
     let nearest = |from: &dyn Fn(&Mount) -> bool| {
@@ -60,17 +60,17 @@ fn covers(folder: &str, path: &str) -> bool {
 }
 
 /// Reads the mounts, in the order of mounting.
-pub(crate) fn look(root: &Root) -> Result<Vec<Mount>, Reason> {
+pub(crate) fn detect(root: &Root) -> Result<Vec<Mount>, Reason> {
     Ok(parse(&root.read("/proc/self/mountinfo")?))
 }
 
-/// Lines of another form are skipped.
+/// Parses mounts and skips lines of another form.
 pub(crate) fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(line).collect()
 }
 
-/// `36 35 98:0 /root /point rw,noatime shared:1 - ext3 /dev/root rw,errors=continue`;
-/// the number of fields before the dash varies.
+/// Parses a line such as `36 35 98:0 /root /point rw,noatime shared:1 - ext3 /dev/root
+/// rw,errors=continue`. The number of fields before the dash varies.
 fn line(line: &str) -> Option<Mount> {
     let (front, back) = line.split_once(" - ")?;
     let (mut front, mut back) = (front.split(' '), back.split(' '));
@@ -88,7 +88,7 @@ fn line(line: &str) -> Option<Mount> {
     })
 }
 
-/// Blanks and backslashes are written in octal, as `\040`.
+/// Decodes blanks and backslashes, which are written in octal, as `\040`.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -147,7 +147,7 @@ mod tests {
                     22 21 0:9 / /srv rw - tmpfs above rw\n";
         let above = "20 1 8:1 / / rw - ext4 root rw\n21 20 8:2 / /a/b rw - ext4 hidden rw\n\
                      22 20 8:3 / /a rw - ext4 later rw\n";
-        // The order of the lines says nothing: the root may come last.
+        // The root may come last: the order of lines has no meaning.
         let moved = "22 29 0:9 / /srv rw - tmpfs srv rw\n29 1 8:1 / / rw - ext4 root rw\n";
         let own_parent = "1 1 0:2 / / rw - rootfs rootfs rw\n20 1 8:1 / / rw - ext4 root rw\n";
         let changed_root = "5 4 8:2 / /srv rw - ext4 srv rw\n";

@@ -1,4 +1,4 @@
-//! NUMA nodes from /sys/devices/system/node.
+//! NUMA nodes, from /sys/devices/system/node.
 //!
 //! Source: Linux `Documentation/ABI/stable/sysfs-devices-node`.
 
@@ -9,7 +9,7 @@ use crate::text::kilobytes;
 
 const NODES: &str = "/sys/devices/system/node";
 
-pub(crate) fn look(root: &Root) -> Probe<Vec<NumaNode>> {
+pub(crate) fn detect(root: &Root) -> Probe<Vec<NumaNode>> {
     probe(nodes(root), NODES)
 }
 
@@ -26,13 +26,13 @@ fn nodes(root: &Root) -> Result<Vec<NumaNode>, Reason> {
 
 fn node(root: &Root, id: u32) -> Result<NumaNode, Reason> {
     let list = format!("{NODES}/node{id}/cpulist");
-    // A node with memory only has an empty list.
+    // A node without CPUs has an empty list.
     let cpus = crate::text::cpu_list(&root.read(&list)?).map_err(|e| fault(&list, e))?;
     let meminfo = root.read(&format!("{NODES}/node{id}/meminfo")).ok();
     Ok(NumaNode { id, cpus, memory_bytes: meminfo.as_deref().and_then(total) })
 }
 
-/// Bytes of `Node 0 MemTotal:  123 kB`.
+/// Parses bytes from `Node 0 MemTotal:  123 kB`.
 fn total(meminfo: &str) -> Option<u64> {
     meminfo.lines().find_map(|line| kilobytes(line.split_once("MemTotal:")?.1))
 }
@@ -49,7 +49,7 @@ mod tests {
             let cpus = if name == "node2" { "0-1\n" } else { "\n" };
             machine.put(&format!("{NODES}/{name}/cpulist"), cpus);
         }
-        let found = look(&machine.root());
+        let found = detect(&machine.root());
         let nodes = found.get().unwrap();
         assert_eq!(nodes.iter().map(|n| n.id).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
         assert_eq!((nodes[2].cpus.as_slice(), nodes[10].cpus.as_slice()), (&[0, 1][..], &[][..]));

@@ -1,4 +1,4 @@
-//! Kernel and distribution, and what the machine is called.
+//! Kernel, distribution, and the machine's host and product name.
 //!
 //! Sources: proc(5); os-release(5); sysfs-class-dmi-id.
 
@@ -17,13 +17,13 @@ pub(crate) fn kernel(root: &Root) -> Probe<String> {
     probe(root.line(OSTYPE).and_then(name), OSRELEASE)
 }
 
-/// The machine's name.
+/// Reads the host name.
 pub(crate) fn host_name(root: &Root) -> Probe<String> {
     probe(root.line(HOST_NAME), HOST_NAME)
 }
 
-/// Vendor and product as the firmware names them: at some providers the instance type. Serial numbers
-/// and UUIDs, which lie next to them, are not read.
+/// Reads the firmware's vendor and product: at some providers the instance type. Serial numbers and
+/// UUIDs next to them are not read.
 pub(crate) fn product(root: &Root) -> Probe<String> {
     let named = |text: &String| {
         let text = text.to_lowercase();
@@ -42,7 +42,7 @@ pub(crate) fn product(root: &Root) -> Probe<String> {
     probe(both, PRODUCT)
 }
 
-/// Name of the distribution; in a container, the container's.
+/// Reads the name of the distribution; in a container, that of its image.
 pub(crate) fn distribution(root: &Root) -> Probe<String> {
     let mut last = "not examined".to_owned();
     for path in ["/etc/os-release", "/usr/lib/os-release"] {

@@ -1,9 +1,9 @@
-//! Where the probes read: the live machine, or a folder that holds what was captured of another.
+//! Source of the probes' data: the live machine, or a folder captured on another.
 //!
-//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the format of
-//! `cpuid -1 -r`), `space` (bytes of the file system of the folder that is looked at, all and free,
-//! as two numbers: no file of the system has them), `addresses` (an interface and an IP address a
-//! line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
+//! A captured folder holds `arch` (as `uname -m` prints it), `cpuid.txt` (the format of `cpuid -1
+//! -r`), `space` (total and free bytes of the disk folder's file system, as two numbers, since no
+//! file of the system has them), `addresses` (an interface and an IP address per line), and the
+//! files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,25 +19,25 @@ use crate::cpuid::Dump;
 use crate::network::{self, Address};
 use crate::text::{self, cpu_list};
 
-/// No file that a probe reads is larger; more than this is not read.
+/// Maximum bytes read of a file; files that probes read are smaller.
 const LARGEST_FILE: u64 = 8 << 20;
 
-/// 0: all may use io_uring, 1: a group, 2: nobody. Since Linux 6.6.
+/// Kernel switch since Linux 6.6: 0 allows io_uring to all, 1 to a group, 2 to nobody.
 const IO_URING_SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
 
-/// Why something is not known.
+/// Reason why a fact is unknown.
 pub(crate) type Reason = String;
 
 pub(crate) fn fault(path: &str, words: impl std::fmt::Display) -> Reason {
     format!("{path}: {words}")
 }
 
-/// What a probe found there, or why it is not known.
+/// Converts a result and its source into a probe.
 pub(crate) fn probe<T>(found: Result<T, Reason>, source: impl Into<Cow<'static, str>>) -> Probe<T> {
     probe_from(found.map(|value| (value, source)))
 }
 
-/// What a probe found, with its source, or why it is not known.
+/// Converts a result that has its own source into a probe.
 pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Reason>) -> Probe<T> {
     match found {
         Ok((value, source)) => Probe::known(value, source),
@@ -45,53 +45,60 @@ pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Re
     }
 }
 
-/// The live machine, or a captured one.
+/// The live machine or a captured one.
 #[derive(Debug, Clone)]
 pub struct Root {
     base: PathBuf,
     live: bool,
     affinity: Option<Vec<u32>>,
     pinning: Option<Result<(), String>>,
-    /// The paths that probes asked for, if they are recorded.
-    asked: Option<Arc<Mutex<BTreeSet<String>>>>,
+    /// Paths that probes requested, if recorded.
+    requested: Option<Arc<Mutex<BTreeSet<String>>>>,
 }
 
 impl Root {
-    /// The machine that this process runs on.
+    /// Returns the machine that runs this process.
     pub fn live() -> Self {
-        Self { base: PathBuf::from("/"), live: true, affinity: None, pinning: None, asked: None }
+        Self {
+            base: PathBuf::from("/"),
+            live: true,
+            affinity: None,
+            pinning: None,
+            requested: None,
+        }
     }
 
-    /// The same, which keeps what probes ask for: see [`Root::asked`].
+    /// Returns the live machine and records the probes' paths: see [`Root::requested_paths`].
     pub fn recording() -> Self {
-        Self { asked: Some(Arc::default()), ..Self::live() }
+        Self { requested: Some(Arc::default()), ..Self::live() }
     }
 
-    /// The paths that probes have asked for so far, and what they found in folders.
-    pub fn asked(&self) -> BTreeSet<String> {
-        let asked = self.asked.as_ref().map(|a| a.lock().unwrap_or_else(PoisonError::into_inner));
+    /// Returns the paths that probes requested so far, and the names they found in folders.
+    pub fn requested_paths(&self) -> BTreeSet<String> {
+        let asked =
+            self.requested.as_ref().map(|a| a.lock().unwrap_or_else(PoisonError::into_inner));
         asked.map(|paths| paths.clone()).unwrap_or_default()
     }
 
-    /// A machine captured below `folder`.
+    /// Returns the machine captured in `folder`.
     pub fn fixture(folder: impl Into<PathBuf>) -> Self {
-        Self { base: folder.into(), live: false, affinity: None, pinning: None, asked: None }
+        Self { base: folder.into(), live: false, affinity: None, pinning: None, requested: None }
     }
 
-    /// Sets the caller's affinity mask, which is used where /proc has none.
+    /// Sets the caller's affinity mask, used if /proc has none.
     #[must_use]
     pub fn with_affinity(self, cpus: Option<Vec<u32>>) -> Self {
         Self { affinity: cpus, ..self }
     }
 
-    /// Sets what came of pinning the caller to the CPUs that it may use anyway.
+    /// Sets the result of pinning the caller to the CPUs that it may use anyway.
     #[must_use]
     pub fn with_pinning(self, tried: Option<Result<(), String>>) -> Self {
         Self { pinning: tried, ..self }
     }
 
     fn locate(&self, path: &str) -> PathBuf {
-        if let Some(asked) = &self.asked {
+        if let Some(asked) = &self.requested {
             asked.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
         }
         self.inside(path)
@@ -101,25 +108,25 @@ impl Root {
         self.base.join(path.trim_start_matches('/'))
     }
 
-    /// The text of a file, given by its absolute path on the machine.
+    /// Reads a file, given by its absolute path on the machine.
     pub(crate) fn read(&self, path: &str) -> Result<String, Reason> {
         self.head(path, LARGEST_FILE)
     }
 
-    /// The first `limit` bytes of a file. Bytes that are not UTF-8 are replaced.
+    /// Reads the first `limit` bytes of a file as text and replaces bytes that are not UTF-8.
     pub(crate) fn head(&self, path: &str, limit: u64) -> Result<String, Reason> {
         let bytes = self.bytes(path, limit).map_err(|e| fault(path, words(&e)))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The first `limit` bytes of a file as they are.
+    /// Reads the first `limit` bytes of a file.
     pub(crate) fn bytes(&self, path: &str, limit: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         File::open(self.locate(path))?.take(limit).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// A file of one line, without its end; empty is a failure.
+    /// Reads a file of one line without its end; fails if it is empty.
     pub(crate) fn line(&self, path: &str) -> Result<String, Reason> {
         let text = self.read(path)?;
         match text.trim() {
@@ -137,7 +144,7 @@ impl Root {
         cpu_list(&self.line(path)?).map_err(|e| fault(path, e))
     }
 
-    /// Major and minor number of the block device whose node is there: `8:16`.
+    /// Returns the major and minor number of a block device's node: `8:16`.
     pub(crate) fn block_number(&self, path: &str) -> Option<String> {
         let found = std::fs::metadata(self.locate(path)).ok()?;
         let number = std::os::unix::fs::MetadataExt::rdev(&found);
@@ -150,7 +157,7 @@ impl Root {
         self.locate(path).exists()
     }
 
-    /// The names in a folder that begin with these letters, sorted.
+    /// Returns the sorted names in a folder that start with a prefix.
     pub(crate) fn names(&self, path: &str, begin: &str) -> Result<Vec<String>, Reason> {
         let entries = std::fs::read_dir(self.inside(path));
         let entries = entries.map_err(|e| fault(path, words(&e)))?.flatten();
@@ -161,7 +168,7 @@ impl Root {
         Ok(names)
     }
 
-    /// The path without links. A link of a captured machine may be relative only.
+    /// Resolves links in a path. Links of a captured machine must be relative.
     pub(crate) fn real(&self, path: &str) -> Result<String, Reason> {
         let failed = |e: io::Error| fault(path, words(&e));
         let found = self.locate(path).canonicalize().map_err(failed)?;
@@ -172,7 +179,7 @@ impl Root {
         }
     }
 
-    /// The real path of a folder; of a captured machine the path as given.
+    /// Resolves a folder's path; on a captured machine, returns it unchanged.
     pub(crate) fn folder(&self, path: &str) -> Result<String, Reason> {
         if !self.live {
             return Ok(path.to_owned());
@@ -180,7 +187,7 @@ impl Root {
         let refused = |e: io::Error| match e.kind() {
             io::ErrorKind::NotFound => format!("folder {path} does not exist"),
             io::ErrorKind::PermissionDenied => {
-                format!("no permission to look into {path}")
+                format!("no permission to read {path}")
             }
             _ => fault(path, e),
         };
@@ -191,7 +198,7 @@ impl Root {
         }
     }
 
-    /// Whether this user may make files in a folder; taken to be so of a captured machine.
+    /// Checks that this user may create files in a folder; always true on a captured machine.
     pub(crate) fn writable(&self, folder: &str) -> Result<(), Reason> {
         use rustix::fs::{Access, access};
         if !self.live {
@@ -205,8 +212,8 @@ impl Root {
         })
     }
 
-    /// Bytes of the file system that holds a folder: all, and those that this user may
-    /// still write (statvfs(3)).
+    /// Returns the size of a folder's file system and the bytes that this user may still write
+    /// (statvfs(3)).
     pub(crate) fn space(&self, folder: &str) -> Result<(u64, u64), Reason> {
         if !self.live {
             let text = self.line("/space")?;
@@ -222,9 +229,8 @@ impl Root {
         Ok((bytes(found.f_blocks), bytes(found.f_bavail)))
     }
 
-    /// Whether the kernel lets this process use io_uring: a ring is set up and closed again. The
-    /// kernel may be built without it, a switch may forbid it, and container managers' seccomp
-    /// filters refuse it (io_uring_setup(2)).
+    /// Probes io_uring by setting up and closing a ring. The kernel may be built without it, a
+    /// switch may forbid it, and container managers' seccomp filters refuse it (io_uring_setup(2)).
     pub(crate) fn io_uring(&self) -> Probe<bool> {
         if !self.live {
             return Probe::missing("io_uring is tried only on the live machine");
@@ -235,8 +241,7 @@ impl Root {
         }
     }
 
-    /// Whether the kernel lets this process pin threads, which container managers' seccomp filters
-    /// may refuse.
+    /// Probes whether threads can be pinned; container managers' seccomp filters may refuse it.
     pub(crate) fn pinning(&self) -> Probe<bool> {
         match &self.pinning {
             None => Probe::missing("pinning was not tried"),
@@ -249,7 +254,7 @@ impl Root {
         if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
     }
 
-    /// Addresses of this machine, to keep as `addresses` of a captured one; `None` if unknown.
+    /// Returns this machine's addresses in the format of `addresses`; `None` if unknown.
     pub fn addresses_text(&self) -> Option<String> {
         let all = self.addresses().ok()?;
         Some(all.iter().map(|a| format!("{} {}\n", a.interface, a.ip)).collect())
@@ -275,12 +280,12 @@ impl Root {
         }
     }
 
-    /// What CPUID answers, to keep as `cpuid.txt` of a captured machine; `None` without CPUID.
+    /// Returns CPUID in the format of `cpuid.txt`; `None` without CPUID.
     pub fn cpuid_text(&self) -> Option<String> {
         self.cpuid().ok().map(|dump| dump.to_text())
     }
 
-    /// CPUs that the calling thread may run on, and where that was read.
+    /// Returns the CPUs that the calling thread may run on, and the source.
     pub(crate) fn affinity(&self) -> Result<(Vec<u32>, &'static str), Reason> {
         let mut last = "not examined".to_owned();
         for path in ["/proc/thread-self/status", "/proc/self/status"] {
@@ -293,14 +298,14 @@ impl Root {
     }
 }
 
-/// The affinity mask in a `status` file of /proc (proc(5)).
+/// Parses the affinity mask in a `status` file of /proc (proc(5)).
 fn allowed_list(path: &str, text: &str) -> Result<Vec<u32>, Reason> {
     let list = text::field(text, "Cpus_allowed_list")
         .ok_or_else(|| fault(path, "no Cpus_allowed_list"))?;
     cpu_list(list).map_err(|e| fault(path, e))
 }
 
-/// Why io_uring may not be used, with the value of the switch.
+/// Returns why io_uring is refused, with the value of the switch.
 fn refused(error: &io::Error, switch: Option<String>) -> String {
     let switch = switch.map(|value| format!("; {IO_URING_SWITCH} is {value}")).unwrap_or_default();
     format!("io_uring_setup: {error}{switch}")
@@ -314,12 +319,12 @@ pub(crate) fn words(error: &io::Error) -> String {
     }
 }
 
-/// Joins a folder and a name of the machine with one slash.
+/// Joins a folder and a name with one slash.
 pub(crate) fn below(folder: &str, name: &str) -> String {
     if folder.ends_with('/') { format!("{folder}{name}") } else { format!("{folder}/{name}") }
 }
 
-/// The folder above, `None` for the root.
+/// Returns the parent folder; `None` for the root.
 pub(crate) fn above(folder: &str) -> Option<&str> {
     Path::new(folder).parent().and_then(Path::to_str)
 }

@@ -1,9 +1,10 @@
-//! Settings of the system that change speed, by the names that the field uses. Two machines of one
-//! model that differ in one of them differ in their results.
+//! System settings that affect speed, by their usual names. Machines of one model that differ in a
+//! setting may differ in results.
 //!
-//! Sources: Linux `Documentation/ABI/testing/sysfs-devices-system-cpu`, `admin-guide/pm/cpuidle.rst`,
-//! `admin-guide/pm/cpufreq.rst`, `admin-guide/pm/intel_pstate.rst`, `admin-guide/sysctl/kernel.rst`,
-//! `admin-guide/mm/ksm.rst`, `core-api/irq/irq-affinity.rst`; proc(5).
+//! Sources: Linux `Documentation/ABI/testing/sysfs-devices-system-cpu`,
+//! `admin-guide/pm/cpuidle.rst`, `admin-guide/pm/cpufreq.rst`, `admin-guide/pm/intel_pstate.rst`,
+//! `admin-guide/sysctl/kernel.rst`, `admin-guide/mm/ksm.rst`, `core-api/irq/irq-affinity.rst`;
+//! proc(5).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +19,7 @@ const BOOST: &str = "/sys/devices/system/cpu/cpufreq/boost";
 const CMDLINE: &str = "/proc/cmdline";
 const IRQ: &str = "/proc/irq";
 
-/// Settings that are one line of one file.
+/// Settings in files of one line.
 const LINES: [(&str, &str); 5] = [
     ("cpuidle driver", "/sys/devices/system/cpu/cpuidle/current_driver"),
     ("KSM", "/sys/kernel/mm/ksm/run"),
@@ -27,12 +28,12 @@ const LINES: [(&str, &str); 5] = [
     ("swappiness", "/proc/sys/vm/swappiness"),
 ];
 
-/// All that can be read, and of the others why not.
-pub(crate) fn look(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<String>> {
+/// Detects all settings; an unreadable one has its reason.
+pub(crate) fn detect(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<String>> {
     let lines = LINES.map(|(name, path)| (name, probe(root.line(path), path)));
     let others = [
-        ("C-states", of_all(root, online, "cpuidle", c_states)),
-        ("governor", of_all(root, online, "cpufreq/scaling_governor", Root::line)),
+        ("C-states", common_value(root, online, "cpuidle", c_states)),
+        ("governor", common_value(root, online, "cpufreq/scaling_governor", Root::line)),
         ("IRQ affinity", probe(irq_affinity(root), IRQ)),
         ("kernel command line", probe(root.line(CMDLINE).map(|l| options(&l)), CMDLINE)),
         ("microcode", probe_from(microcode(root))),
@@ -47,8 +48,8 @@ pub(crate) fn look(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<String
     all
 }
 
-/// What every CPU has below that path, once if all have the same, else with the number of CPUs.
-fn of_all(
+/// Returns a value once if all CPUs have the same, else each with its number of CPUs.
+fn common_value(
     root: &Root,
     online: &[u32],
     below: &str,
@@ -74,7 +75,7 @@ fn of_all(
     }
 }
 
-/// The idle states of a CPU, the shallowest first, without those that are switched off.
+/// Returns the enabled idle states of a CPU, the shallowest first.
 fn c_states(root: &Root, folder: &str) -> Result<String, Reason> {
     let mut states: Vec<(u32, String)> = Vec::new();
     for name in root.names(folder, "state")? {
@@ -92,7 +93,7 @@ fn c_states(root: &Root, folder: &str) -> Result<String, Reason> {
     }
 }
 
-/// The kernel's part of its command line: what follows two dashes is the first process's.
+/// Returns the kernel's part of its command line: arguments after ` -- ` are for init.
 fn options(line: &str) -> String {
     line.split(" -- ").next().unwrap_or(line).to_owned()
 }
@@ -104,7 +105,7 @@ fn turbo(root: &Root) -> Result<(String, &'static str), Reason> {
         .or_else(|_| root.line(BOOST).map(|on| (words(on != "0"), BOOST)))
 }
 
-/// Of the first CPU, by the file of its own or as /proc/cpuinfo has it.
+/// Returns the first CPU's microcode, from its own file or /proc/cpuinfo.
 fn microcode(root: &Root) -> Result<(String, String), Reason> {
     const VERSION: &str = "/sys/devices/system/cpu/cpu0/microcode/version";
     const CPUINFO: &str = "/proc/cpuinfo";
@@ -120,7 +121,7 @@ fn microcode(root: &Root) -> Result<(String, String), Reason> {
     Ok((version, CPUINFO.to_owned()))
 }
 
-/// The CPUs that interrupts may go to, each list once.
+/// Returns the CPUs that may receive interrupts, each list once.
 fn irq_affinity(root: &Root) -> Result<String, Reason> {
     let lists: BTreeSet<String> = root
         .names(IRQ, "")?
@@ -161,7 +162,7 @@ mod tests {
             ("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n"),
             ("/sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected\n"),
         ]);
-        let all = look(&machine.root(), &[0, 1, 2]);
+        let all = detect(&machine.root(), &[0, 1, 2]);
         for (name, expected) in [
             ("kernel command line", "quiet mitigations=off"),
             ("microcode", "0xa101144"),
@@ -172,7 +173,7 @@ mod tests {
         ] {
             assert_eq!(value(&all, name).as_deref(), Some(expected), "{name}");
         }
-        assert_eq!(value(&look(&machine.root(), &[0]), "C-states").unwrap(), "POLL C1");
+        assert_eq!(value(&detect(&machine.root(), &[0]), "C-states").unwrap(), "POLL C1");
         assert_eq!(value(&all, "C-states"), None, "not of every CPU");
         assert!(!all["KSM"].origin().is_empty());
     }
@@ -180,7 +181,7 @@ mod tests {
     #[test]
     fn either_switch_tells_of_turbo() {
         let found = |path: &str, text: &str| {
-            value(&look(&Machine::new(&[(path, text)]).root(), &[0]), "turbo")
+            value(&detect(&Machine::new(&[(path, text)]).root(), &[0]), "turbo")
         };
         let of = [(NO_TURBO, "0"), (NO_TURBO, "1"), (BOOST, "0"), (BOOST, "1"), ("/x", "1")];
         let of = of.map(|(path, text)| found(path, text));

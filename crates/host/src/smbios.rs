@@ -1,9 +1,9 @@
-//! Memory modules from the firmware's SMBIOS tables, which the kernel hands to root
-//! (they hold serial numbers; none is read here).
+//! Memory modules from the firmware's SMBIOS tables. The kernel shows these to root only, since
+//! they hold serial numbers; none is read here.
 //!
-//! Sources: DMTF DSP0134, System Management BIOS Reference Specification 3.7.0:
-//! entry points (5.2), structures (6.1), physical memory array (7.17), memory device
-//! (7.18); Linux `Documentation/ABI/testing/sysfs-firmware-dmi-tables`.
+//! Sources: DMTF DSP0134, System Management BIOS Reference Specification 3.7.0: entry points (5.2),
+//! structures (6.1), physical memory array (7.17), memory device (7.18); Linux
+//! `Documentation/ABI/testing/sysfs-firmware-dmi-tables`.
 
 mod structure;
 
@@ -18,22 +18,22 @@ use structure::{Structure, structures, version};
 const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
 const ENTRY_POINT: &str = "/sys/firmware/dmi/tables/smbios_entry_point";
 
-/// Larger tables are not read; real ones take some ten KiB.
+/// Maximum bytes read of a table; real ones take about 10 KiB.
 const LARGEST_TABLE: u64 = 4 << 20;
-/// Both kinds of entry point are shorter.
+/// Maximum bytes of an entry point; both kinds are shorter.
 const LARGEST_ENTRY_POINT: u64 = 64;
 
 const PHYSICAL_MEMORY_ARRAY: u8 = 16;
 const MEMORY_DEVICE: u8 = 17;
-/// Fields of a memory device with the numbers of its names.
+/// Offsets of a memory device's name strings.
 const DEVICE: usize = 0x10;
 const BANK: usize = 0x11;
-/// What a physical memory array is used for: main memory, rather than video or flash.
+/// Use of a physical memory array: main memory, not video or flash.
 const SYSTEM_MEMORY: u8 = 3;
 
-/// Detects the memory modules. The table of a virtual machine is invented by its hypervisor: what
-/// it says of speed is not the machine's, and is left out.
-pub(crate) fn look(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
+/// Detects the memory modules. A hypervisor invents the table of its virtual machine, so its speeds
+/// are left out.
+pub(crate) fn detect(root: &Root, hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
     probe_from(modules(root, hypervisor))
 }
 
@@ -67,7 +67,7 @@ fn modules(root: &Root, hypervisor: Option<&str>) -> Result<(Vec<MemoryModule>, 
     Ok((modules, origin))
 }
 
-/// The devices of main memory: those whose array is for nothing else.
+/// Returns the devices in arrays of main memory.
 fn devices<'a>(structures: &'a [Structure<'a>]) -> Vec<&'a Structure<'a>> {
     let arrays = structures.iter().filter(|s| s.kind == PHYSICAL_MEMORY_ARRAY);
     let uses: BTreeMap<_, _> = arrays.map(|a| (a.word(0x02), a.byte(0x05))).collect();
@@ -92,22 +92,22 @@ fn unreadable(error: &io::Error) -> Reason {
     )
 }
 
-/// The module in a memory device, which is a slot, if there is one of known size; `alone`: no
-/// other device has this one's name.
+/// Returns the module in a memory device (a slot), if its size is known. `alone`: no other device
+/// has its name.
 fn module(s: &Structure, alone: bool) -> Option<MemoryModule> {
     let known = |width: &u16| *width != 0 && *width != u16::MAX;
     Some(MemoryModule {
         locator: locator(&s.string(DEVICE), &s.string(BANK), alone),
         kind: kind(s.byte(0x12)),
         size_bytes: size(s).filter(|bytes| *bytes > 0)?,
-        // As configured, else what the module can do.
+        // The configured speed, else the module's maximum.
         transfers_per_s: speed(s, 0x20, 0x58).or(speed(s, 0x15, 0x54)),
         data_bits: s.word(0x0a).filter(known).map(u32::from),
     })
 }
 
-/// The device's own name; before it the bank's, where that names the channel or
-/// the socket, or which of several devices of one name this is.
+/// Returns the device's name. The bank's name precedes it if it names the channel or socket, or
+/// tells devices of one name apart.
 fn locator(device: &str, bank: &str, alone: bool) -> String {
     let lower = bank.to_lowercase();
     let names = ["channel", "node", "cpu", "proc", "socket"].iter().any(|w| lower.contains(w));
@@ -121,7 +121,7 @@ fn locator(device: &str, bank: &str, alone: bool) -> String {
     }
 }
 
-/// Bytes; 0 for an empty slot, `None` for an unknown size.
+/// Returns the size in bytes; 0 for an empty slot, `None` if unknown.
 fn size(s: &Structure) -> Option<u64> {
     const MIB: u64 = 1 << 20;
     match s.word(0x0c)? {
@@ -132,8 +132,8 @@ fn size(s: &Structure) -> Option<u64> {
     }
 }
 
-/// Transfers per second from a field in MT/s, or from its extended one where it is full. Already
-/// the double data rate: DDR4-2133 has 2133 here.
+/// Reads transfers per second from a field in MT/s, or from its extended field if it is full. It is
+/// the double data rate already: DDR4-2133 has 2133 here.
 fn speed(s: &Structure, field: usize, extended: usize) -> Option<f64> {
     let mega = match s.word(field)? {
         0xffff => s.dword(extended)? & 0x7fff_ffff,
@@ -142,7 +142,7 @@ fn speed(s: &Structure, field: usize, extended: usize) -> Option<f64> {
     (mega != 0).then_some(f64::from(mega) * 1e6)
 }
 
-/// Name of a memory type (7.18.2).
+/// Returns the name of a memory type (7.18.2).
 fn kind(code: Option<u8>) -> String {
     let name = match code {
         Some(0x03) => "DRAM",

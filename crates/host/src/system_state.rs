@@ -1,5 +1,5 @@
-//! The limits that this process is under, and the counters that show that one was reached. Read
-//! before and after something that may end because of one, so each read is a few small files.
+//! Limits of this process, and counters that show when one was reached. Both are read before and
+//! after work that a limit may end, so each read takes only a few small files.
 //!
 //! Sources: getrlimit(2), proc_sys_kernel(5), proc_vmstat(5), Linux
 //! `Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/pids.rst` and `cgroup-v1/memory.rst`.
@@ -12,11 +12,11 @@ use crate::limits::{bytes_of_limit, counter, tightest};
 use crate::memory::{MEMINFO, meminfo};
 use crate::root::{Root, below};
 
-/// What every system has, and other programs and the system's random numbers are had from.
+/// Files that every system has and that programs and random numbers need.
 const NEEDED: [&str; 3] = ["/dev/null", "/dev/urandom", "/proc/self"];
 
-/// Looks at the limits of this process. Takes a tenth of a millisecond, and never fails: what cannot
-/// be read, as where no file can be opened any more, is no limit.
+/// Reads the limits of this process in about 0.1 ms. Never fails: an unreadable limit counts as
+/// none, for example when no more files can be opened.
 pub fn system_state(root: &Root) -> SystemState {
     let limit = |resource| getrlimit(resource).current;
     let vmstat = root.read("/proc/vmstat").unwrap_or_default();
@@ -38,22 +38,22 @@ pub fn system_state(root: &Root) -> SystemState {
     }
 }
 
-/// The limit of CPU time. Where the soft and the hard one were the same, the program lowers its soft
-/// one by a second, to be told before it is killed: that is not the user's limit.
+/// Returns the user's limit of CPU time. If the soft and the hard limit were equal, proofmark
+/// lowered its soft one by a second, to be warned before it is killed.
 fn cpu_seconds(limit: Rlimit) -> Option<u64> {
     let lowered = |soft: &u64| limit.maximum.is_some_and(|hard| hard == soft + 1);
     limit.current.map(|soft| if lowered(&soft) { soft + 1 } else { soft })
 }
 
-/// Whether the kernel spares this user's processes the limit of their number: root outside of any
-/// user namespace (Linux `kernel/fork.c`).
+/// True if the kernel exempts this user from the limit of processes: root outside of any user
+/// namespace (Linux `kernel/fork.c`).
 fn is_unlimited_root(root: &Root) -> bool {
     let map = root.line("/proc/self/uid_map").unwrap_or_default();
     let whole = map.split_whitespace().eq(["0", "0", "4294967295"]);
     rustix::process::geteuid().is_root() && whole
 }
 
-/// Of a cgroup and those above it the limit that leaves the least, and all that were hit.
+/// Returns the process limit that leaves the least room, in a cgroup and its parents, and all hits.
 fn processes(root: &Root) -> CgroupLimit {
     let Ok(place) = cgroup::place(root, "pids") else { return CgroupLimit::default() };
     let used = |folder: &str| root.number(&below(folder, "pids.current")).ok();
@@ -77,11 +77,11 @@ fn memory(root: &Root) -> CgroupLimit {
         counter(&root.read(&below(folder, file)).ok()?, name)
     };
     let hits = match place.version {
-        // Counts each of its processes that was killed, whichever limit was the cause.
+        // v1 counts every killed process of the group, for any limit.
         Version::V1 => {
             place.folders.first().and_then(|own| count(own, "memory.oom_control", "oom_kill"))
         }
-        // Each group counts how often its own limit was the cause.
+        // v2 counts in each group the hits of its own limit.
         Version::V2 => {
             let of = |folder| count(folder, "memory.events", "oom");
             place.folders.iter().filter_map(of).reduce(|a, b| a + b)
@@ -90,7 +90,7 @@ fn memory(root: &Root) -> CgroupLimit {
     CgroupLimit { hits, ..least }
 }
 
-/// The limit that leaves the least, of those that are set.
+/// Returns the set limit that leaves the least room.
 fn least_room(
     root: &Root,
     place: &Place,
@@ -133,7 +133,7 @@ mod tests {
         let expected = CgroupLimit { limit: Some(10), used: Some(9), hits: Some(7), file };
         assert_eq!(state.cgroup_processes, expected);
         let file = format!("{above}/memory.max");
-        // How often a limit was the cause, not how many were killed.
+        // The number of hits of a limit, not of killed processes.
         let expected = CgroupLimit { limit: Some(4096), used: None, hits: Some(9), file };
         assert_eq!(state.cgroup_memory, expected);
     }

@@ -1,4 +1,4 @@
-//! Machines composed file by file, for the tests of the probes.
+//! Machines composed from files, for the tests of the probes.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::root::Root;
 pub(crate) struct Machine(tempfile::TempDir);
 
 impl Machine {
-    /// A machine with these files, by their absolute paths.
+    /// Creates a machine with these files, by absolute paths.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let machine = Self(tempfile::tempdir().unwrap());
         for (path, text) in files {
@@ -16,7 +16,7 @@ impl Machine {
         machine
     }
 
-    /// Where a path of the machine is; its folder is made.
+    /// Returns the location of a machine's path and creates its folder.
     pub(crate) fn at(&self, path: &str) -> PathBuf {
         let path = self.0.path().join(Path::new(path).strip_prefix("/").unwrap());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,12 +1,12 @@
-//! Small formats of /proc and /sys that several probes read: lists of CPUs,
-//! `key: value` lines, sizes with a K or M.
+//! Small formats of /proc and /sys that several probes read: lists of CPUs, `key: value` lines,
+//! sizes in K or M.
 
-/// No Linux kernel numbers a CPU higher than this; a list that does is broken,
-/// and expanding it could eat the memory.
+/// Maximum CPU number, above that of any Linux kernel. Expanding a damaged list could exhaust
+/// memory.
 const LARGEST_CPU: u32 = 65_535;
 
-/// CPUs from a list such as `0-3,8,10-11`, sorted, without doubles. An empty list is read as no
-/// CPU. Fails with a sentence that quotes it.
+/// Parses a list of CPUs such as `0-3,8,10-11` into sorted, distinct numbers. An empty list has no
+/// CPU. An error quotes the list.
 pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
     let error = || {
         let begin: String = text.trim().chars().take(60).collect();
@@ -27,7 +27,7 @@ pub(crate) fn cpu_list(text: &str) -> Result<Vec<u32>, String> {
     Ok(cpus)
 }
 
-/// CPUs as a list such as `0-3,8`.
+/// Formats CPUs as a list such as `0-3,8`.
 pub(crate) fn format_cpus(cpus: &[u32]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut rest = cpus;
@@ -40,7 +40,7 @@ pub(crate) fn format_cpus(cpus: &[u32]) -> String {
     parts.join(",")
 }
 
-/// The value of the first line `key : value`, trimmed.
+/// Returns the trimmed value of the first line `key : value`.
 pub(crate) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -48,7 +48,7 @@ pub(crate) fn field<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// Bytes from a cache size of sysfs, such as `48K`, `2M` or `512`.
+/// Parses a cache size of sysfs into bytes, such as `48K`, `2M` or `512`.
 pub(crate) fn cache_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let (digits, shift) = match text.as_bytes().last()? {
@@ -60,22 +60,22 @@ pub(crate) fn cache_size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// Bytes from `123 kB`, as /proc/meminfo writes them.
+/// Parses `123 kB` of /proc/meminfo into bytes.
 pub(crate) fn kilobytes(text: &str) -> Option<u64> {
     text.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Returns the word in brackets of `always [madvise] never`.
 pub(crate) fn bracketed(text: &str) -> Option<&str> {
     text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
 }
 
-/// Whether it is digits alone.
+/// True for a text of digits only.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A number written as `0x41` or `65`.
+/// Parses a number such as `0x41` or `65`.
 pub(crate) fn hexadecimal(text: &str) -> Option<u32> {
     match text.trim().strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),

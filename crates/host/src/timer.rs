@@ -1,5 +1,4 @@
-//! The clock that trials are timed with, as far as the kernel names it. Its
-//! resolution and overhead are added by who measures them.
+//! Clock of the trials, as the kernel names it. The run adds its resolution and overhead.
 
 use proofmark_model::{Probe, Timer};
 
@@ -7,7 +6,7 @@ use crate::root::{Root, probe};
 
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-pub(crate) fn look(root: &Root) -> Timer {
+pub(crate) fn detect(root: &Root) -> Timer {
     Timer {
         clock_source: probe(root.line(SOURCE), SOURCE),
         resolution_s: Probe::missing("measured when a run starts"),

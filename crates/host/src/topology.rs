@@ -1,5 +1,5 @@
-//! Where each logical CPU sits: core, socket, siblings. From
-//! /sys/devices/system/cpu; from /proc/cpuinfo where that is not there.
+//! Core, socket and siblings of each logical CPU. Read from /sys/devices/system/cpu, else from
+//! /proc/cpuinfo.
 //!
 //! Source: Linux `Documentation/admin-guide/cputopology.rst`.
 
@@ -30,7 +30,7 @@ impl Topology {
         self.online.clone().map(|cpus| count(cpus.into_iter()))
     }
 
-    /// The most hardware threads that one core shows.
+    /// Returns the maximum of hardware threads per core.
     pub(crate) fn threads_per_core(&self) -> Probe<u32> {
         let most = |cpus: Vec<LogicalCpu>| cpus.iter().map(|c| count(c.siblings.iter())).max();
         self.cpus.clone().map(|cpus| most(cpus).unwrap_or(1))
@@ -41,7 +41,7 @@ fn count<T: Ord>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.collect::<BTreeSet<_>>().len()).unwrap_or(u32::MAX)
 }
 
-pub(crate) fn look(root: &Root) -> Topology {
+pub(crate) fn detect(root: &Root) -> Topology {
     let list = format!("{CPUS}/online");
     let online = root.cpus(&list).and_then(|cpus| match cpus.as_slice() {
         [] => Err(fault(&list, "lists no CPU")),
@@ -92,8 +92,7 @@ fn from_sys(root: &Root, online: &[u32]) -> Result<Vec<LogicalCpu>, Reason> {
     Ok(cpus)
 }
 
-/// An id; some AArch64 kernels write -1 where the firmware reports none, which
-/// is read as the only one, 0.
+/// Reads an id. Some AArch64 kernels write -1 if the firmware reports none, which is read as 0.
 fn id(root: &Root, path: &str) -> Result<u32, Reason> {
     let value: i64 = root.number(path)?;
     u32::try_from(value.max(0)).map_err(|_| fault(path, format!("invalid id {value}")))
@@ -153,8 +152,8 @@ mod tests {
         assert!(from_cpuinfo("").is_err());
     }
 
-    /// A machine whose CPU 0 is a core with these siblings.
-    fn look_at(online: &str, siblings: &str, socket: &str) -> Topology {
+    /// Detects a machine whose CPU 0 is on a core with these siblings.
+    fn detect_with(online: &str, siblings: &str, socket: &str) -> Topology {
         let machine = Machine::new(&[]);
         for (file, text) in [
             ("online", online),
@@ -164,12 +163,12 @@ mod tests {
         ] {
             machine.put(&format!("{CPUS}/{file}"), text);
         }
-        look(&machine.root())
+        detect(&machine.root())
     }
 
     #[test]
     fn offline_siblings_do_not_count() {
-        let found = look_at("0\n", "0-1\n", "-1\n");
+        let found = detect_with("0\n", "0-1\n", "-1\n");
         let cpus = found.cpus.get().unwrap();
         assert_eq!((cpus[0].siblings.as_slice(), cpus[0].socket), (&[0_u32][..], 0));
         assert_eq!(found.threads_per_core().get(), Some(&1));
@@ -177,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_cpu_that_is_not_its_own_sibling_is_refused() {
-        let found = look_at("0-1\n", "1\n", "0\n");
+        let found = detect_with("0-1\n", "1\n", "0\n");
         assert!(found.cpus.origin().contains("not listed as its own sibling"), "{:?}", found.cpus);
         assert_eq!(found.logical_cpus().get(), Some(&2), "the other facts are valid");
     }

@@ -1,9 +1,9 @@
-//! The hypervisor underneath: the hypervisor leaf of CPUID on x86; the kernel's
-//! and the firmware's word for it elsewhere.
+//! Hypervisor of the machine: CPUID's hypervisor leaf on x86, the kernel's and the firmware's
+//! report elsewhere.
 //!
-//! Sources: Linux `Documentation/virt/kvm/x86/cpuid.rst`, Microsoft's Hypervisor
-//! Top Level Functional Specification (leaf 0x40000000); systemd-detect-virt(1)
-//! for the names that firmware tables use.
+//! Sources: Linux `Documentation/virt/kvm/x86/cpuid.rst`, Microsoft's Hypervisor Top Level
+//! Functional Specification (leaf 0x40000000); systemd-detect-virt(1) for the names that firmware
+//! tables use.
 
 use proofmark_model::Probe;
 
@@ -12,8 +12,8 @@ use crate::root::{Reason, Root};
 
 const DMI: &str = "/sys/class/dmi/id";
 
-/// Detects the hypervisor, `none` on the bare machine.
-pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> {
+/// Detects the hypervisor; `none` on bare metal.
+pub(crate) fn detect(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> {
     if let Ok(dump) = cpuid {
         return match dump.hypervisor() {
             Some(signature) => Probe::known(by_signature(&signature), "CPUID leaf 0x40000000"),
@@ -40,7 +40,7 @@ pub(crate) fn look(root: &Root, cpuid: Result<&Dump, &Reason>) -> Probe<String> 
     }
 }
 
-/// The hypervisor's name, if this is known to be a virtual machine.
+/// Returns the hypervisor's name on a known virtual machine.
 pub(crate) fn hypervisor(found: &Probe<String>) -> Option<&str> {
     found.get().map(String::as_str).filter(|name| *name != "none")
 }
@@ -70,7 +70,7 @@ fn by_device_tree(compatible: &str) -> String {
     }
 }
 
-/// Name by the firmware's maker and product; a maker of real machines is `none`.
+/// Returns the name by the firmware's vendor and product; `none` for vendors of real machines.
 fn by_firmware(vendor: &str, product: &str) -> String {
     let name = match (vendor, product) {
         ("Amazon EC2", p) if p.contains(".metal") => "none",
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn without_any_word_it_is_unknown() {
         let nothing = crate::testing::Machine::new(&[]);
-        let found = look(&nothing.root(), Err(&"x".to_owned()));
+        let found = detect(&nothing.root(), Err(&"x".to_owned()));
         assert!(found.get().is_none());
         assert!(found.origin().contains("sys_vendor: no such file"), "{found:?}");
     }

@@ -1,12 +1,12 @@
-//! The whole look on machines captured or composed (`fixtures/README.md` says
-//! which), kept as snapshots; and on the machine that runs the tests.
+//! Tests of the full detection on captured or composed machines (see `fixtures/README.md`), as
+//! snapshots, and on the live machine.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use proofmark_host::{Root, look};
+use proofmark_host::{Root, detect};
 use proofmark_model::Host;
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The names of all captured and composed machines, sorted.
+/// Returns the sorted names of all captured and composed machines.
 fn fixtures() -> Vec<String> {
     let entries = std::fs::read_dir(folder("")).unwrap().map(|e| e.unwrap());
     let folders = entries.filter(|e| e.path().is_dir());
@@ -32,11 +32,11 @@ fn every_fixture_has_its_snapshot() {
     let names = fixtures();
     assert!(names.len() >= 7, "{names:?}");
     for name in names {
-        insta::assert_json_snapshot!(name.clone(), look(&Root::fixture(folder(&name)), "/srv"));
+        insta::assert_json_snapshot!(name.clone(), detect(&Root::fixture(folder(&name)), "/srv"));
     }
 }
 
-/// All files of a machine, copied into a folder with their links.
+/// Copies all files of a machine into a folder, with their links.
 fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap().map(|e| e.unwrap()) {
@@ -53,7 +53,7 @@ fn copy(from: &Path, to: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// A text with one of its words, numbers or marks replaced, or cut, or another text.
+/// Damages a text: replaces a word, number or mark, cuts it, or replaces it all.
 fn damaged(text: &str, at: usize, word: &str, how: u8) -> String {
     let part = |c: char| !c.is_alphanumeric() && c != '_';
     let parts: Vec<&str> = text.split_inclusive(part).collect();
@@ -66,12 +66,12 @@ fn damaged(text: &str, at: usize, word: &str, how: u8) -> String {
     }
 }
 
-/// Numbers and texts that no file holds.
+/// Numbers and texts outside of any valid file.
 const NUMBERS: &[&str] = &["18446744073709551615", "4294967295", "-1", "0", "9e999", "nan", "x"];
 const TEXTS: &[&str] =
     &["", "é", "[", "]", "\\9", "/", "..", ",", ":", "=", "@", "-", " - ", "\n\n"];
 
-/// The text with all its numbers replaced.
+/// Replaces all numbers of a text.
 fn with_numbers(text: &str, number: &str) -> String {
     let parts = text.split_inclusive(|c: char| !c.is_alphanumeric());
     let replaced = parts.map(|part| match part.starts_with(|c: char| c.is_ascii_digit()) {
@@ -81,15 +81,15 @@ fn with_numbers(text: &str, number: &str) -> String {
     replaced.collect()
 }
 
-/// Whatever one file says, the look ends and the other facts have a value or a reason.
+/// Detection completes with any content of one file; other facts keep a value or a reason.
 #[test]
-fn no_damaged_file_stops_the_look() {
+fn no_damaged_file_stops_detection() {
     let keep = tempfile::tempdir().unwrap();
     let mut seen = BTreeSet::new();
     let mut own_files = |name: String| {
         let (to, mut own) = (keep.path().join(&name), Vec::new());
         copy(&folder(&name), &to, &mut own);
-        // One of each kind: those of other CPUs, nodes and disks are read alike.
+        // One file of each kind is enough: those of other CPUs, nodes and disks are parsed alike.
         own.retain(|file| {
             let path = file.strip_prefix(&to).unwrap().to_str().unwrap();
             seen.insert(path.replace(|c: char| c.is_ascii_digit(), ""))
@@ -108,7 +108,7 @@ fn no_damaged_file_stops_the_look() {
                 let _ = proofmark_host::network::interface_to(&root, local.parse().unwrap());
             }
         } else {
-            reasons(&serde_json::to_value(look(&root, "/srv")).unwrap());
+            reasons(&serde_json::to_value(detect(&root, "/srv")).unwrap());
         }
         std::fs::write(file, &sound).unwrap();
     };
@@ -136,7 +136,7 @@ fn no_damaged_file_stops_the_look() {
 #[test]
 fn an_empty_machine_has_a_reason_for_everything() {
     let nothing = tempfile::tempdir().unwrap();
-    let host = look(&Root::fixture(nothing.path()), "/srv");
+    let host = detect(&Root::fixture(nothing.path()), "/srv");
     assert_eq!(
         checks(&host),
         ["host.usable_cpus", "host.huge_pages_off", "host.modules_hidden", "host.probe_failed"]
@@ -146,8 +146,7 @@ fn an_empty_machine_has_a_reason_for_everything() {
     reasons(&json);
 }
 
-/// Every null of the JSON has a reason that says something, or, where
-/// the known value is that there is none, its source.
+/// Checks that every null of the JSON has a reason, or its source if the value is known to be none.
 fn reasons(value: &serde_json::Value) {
     match value {
         serde_json::Value::Object(map) => {
@@ -164,7 +163,7 @@ fn reasons(value: &serde_json::Value) {
 
 #[test]
 fn the_live_machine() {
-    let host = look(&Root::live(), "/");
+    let host = detect(&Root::live(), "/");
     let cores = host.limits.usable_cores as usize;
     assert!((1..=host.limits.usable_cpus.len()).contains(&cores), "{cores}");
     assert_eq!(host.cpu.arch, std::env::consts::ARCH);
@@ -172,12 +171,12 @@ fn the_live_machine() {
         assert!(host.cpu.vendor.get().is_some());
         assert!(host.cpu.isa.get().unwrap().iter().any(|name| name == "sse2"));
     }
-    // What was taken down and read again is the same machine.
+    // Writing CPUID and reading it again gives the same machine.
     if let Some(text) = Root::live().cpuid_text() {
         let again = tempfile::tempdir().unwrap();
         std::fs::write(again.path().join("arch"), "x86_64").unwrap();
         std::fs::write(again.path().join("cpuid.txt"), text).unwrap();
-        let copy = look(&Root::fixture(again.path()), "/srv");
+        let copy = detect(&Root::fixture(again.path()), "/srv");
         assert_eq!(copy.cpu.vendor, host.cpu.vendor);
         assert_eq!(copy.cpu.model_name, host.cpu.model_name);
         assert_eq!(copy.cpu.model, host.cpu.model);
@@ -188,10 +187,10 @@ fn the_live_machine() {
     assert_eq!(host.limits.pinning.get(), None, "the caller tries it");
     reasons(&serde_json::to_value(&host).unwrap());
     let refused = Root::live().with_pinning(Some(Err("Operation not permitted".to_owned())));
-    let found = look(&refused, "/srv").findings;
+    let found = detect(&refused, "/srv").findings;
     let told = found.iter().find(|f| f.check == "host.pinning_refused").map(|f| &*f.message);
     let expected = "Threads cannot be pinned to CPUs: sched_setaffinity: Operation not permitted.";
     assert_eq!(told, Some(expected), "{found:?}");
-    let allowed = look(&Root::live().with_pinning(Some(Ok(()))), "/srv");
+    let allowed = detect(&Root::live().with_pinning(Some(Ok(()))), "/srv");
     assert!(allowed.findings.iter().all(|f| f.check != "host.pinning_refused"));
 }

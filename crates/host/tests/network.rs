@@ -1,5 +1,4 @@
-//! The interface that packets to a peer leave by, on the machines of `fixtures` and on
-//! the one that runs the tests.
+//! Tests of the interface to a peer, on the machines of `fixtures` and on the live one.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -21,7 +20,7 @@ fn interfaces_as_real_kernels_report_them() {
     const ETH0: (&str, &str, u64, Option<f64>, Option<&str>) =
         ("eth0", "virtio", 1400, None, Some("virtio_net"));
     const VIRTIO: &str = "; no line rate: virtio reports no link speed";
-    // Name, kind, MTU, line rate and driver; and how the origin ends.
+    // Name, kind, MTU, line rate and driver, and the end of the source.
     for (machine, local, expected, origin) in [
         (GUEST, "127.0.0.1", ("lo", "loopback", 65_536, None, None), "loopback has no link"),
         (GUEST, "192.0.2.2", ETH0, VIRTIO),
@@ -30,7 +29,7 @@ fn interfaces_as_real_kernels_report_them() {
         (SERVER, "2001:db8::7", NIC, "getifaddrs, /sys/class/net/ens1f0np0"),
         (SERVER, "203.0.113.7", ("bond0", "bond", 1500, Some(20e9), None), "/bond0"),
         (SERVER, "192.0.2.7", ("bond0.30", "vlan", 1500, Some(20e9), None), "/bond0.30"),
-        // Speeds that are made up are no line rates.
+        // Invented speeds are no line rates.
         (SERVER, "192.0.2.129", ("br0", "bridge", 1500, None, None), "which one is unknown"),
         (
             "zen4_container_cgroup_v2",

@@ -87,7 +87,7 @@ pub(crate) fn look_only(disk_path: Option<&Path>) -> Host {
     let cpus = usable_cpus(None);
     let pinning = cpus.as_deref().map(|cpus| pin_to(cpus).map_err(|e| e.to_string()));
     let root = proofmark_host::Root::live().with_affinity(cpus).with_pinning(pinning);
-    proofmark_host::look(&root, &folder.to_string_lossy())
+    proofmark_host::detect(&root, &folder.to_string_lossy())
 }
 
 /// Looks at the host, a folder's disk (else the current one's) and clocks; takes some tens of ms.

@@ -1,4 +1,4 @@
-//! Findings planted, and their list.
+//! Tests of planted findings and of their list.
 
 use proofmark_model::MemoryModule;
 
@@ -6,7 +6,7 @@ use super::*;
 
 fn two_sockets() -> Host {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/skylake_two_sockets");
-    crate::look(&crate::Root::fixture(folder), "/srv")
+    crate::detect(&crate::Root::fixture(folder), "/srv")
 }
 
 #[test]

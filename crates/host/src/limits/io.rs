@@ -1,7 +1,7 @@
-//! What cgroups let this process read and write on each block device.
+//! Limits of cgroups on this process's reads and writes, by block device.
 //!
-//! In cgroup v2 the limits of all cgroups on the way up hold, so the tightest counts.
-//! In v1 those of a parent do not hold its children: only the process's own counts.
+//! In cgroup v2 the limits of all parent cgroups apply too, so the tightest counts. In v1 a
+//! parent's limits do not apply to its children: only the process's own cgroup counts.
 //!
 //! Sources: Linux `Documentation/admin-guide/cgroup-v2.rst` (io.max) and
 //! `admin-guide/cgroup-v1/blkio-controller.rst` (blkio.throttle.*, "Hierarchical Cgroups").
@@ -13,8 +13,8 @@ use proofmark_model::{IoLimit, Probe};
 use crate::cgroup::{self, Place, Version};
 use crate::root::{Reason, Root, below, fault, probe_from};
 
-/// File of cgroup v1 and key in `io.max` of cgroup v2 that limit bytes read, bytes written, reads
-/// and writes.
+/// Limited quantities: bytes read, bytes written, reads and writes. Each has its file in cgroup v1
+/// and its key in `io.max` of cgroup v2.
 const QUANTITIES: [(&str, &str); 4] = [
     ("blkio.throttle.read_bps_device", "rbps"),
     ("blkio.throttle.write_bps_device", "wbps"),
@@ -22,12 +22,11 @@ const QUANTITIES: [(&str, &str); 4] = [
     ("blkio.throttle.write_iops_device", "wiops"),
 ];
 
-/// The tightest limit on each of [`QUANTITIES`], and the file that sets it.
+/// Tightest limit on each of [`QUANTITIES`], and the file that sets it.
 type Tightest = [Option<(u64, String)>; 4];
 
-/// The limits of each device that has one, by device number; an empty list where no
-/// cgroup sets any.
-pub(super) fn look(root: &Root) -> Probe<Vec<IoLimit>> {
+/// Detects the limits by device number. The list is empty if no cgroup sets any.
+pub(super) fn detect(root: &Root) -> Probe<Vec<IoLimit>> {
     probe_from(find(root))
 }
 
@@ -59,8 +58,8 @@ fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
     Ok((limits, source))
 }
 
-/// The files that limit this process, each with what it limits; `None` for `io.max`,
-/// which says so itself.
+/// Returns the files that limit this process, each with its quantity; `None` for `io.max`, whose
+/// lines name it.
 fn files(place: &Place) -> Vec<(String, Option<usize>)> {
     match place.version {
         Version::V1 => {
@@ -86,10 +85,10 @@ fn source(place: &Place, limits: &[IoLimit]) -> String {
     }
 }
 
-/// A device's number and its limits, by their place in [`QUANTITIES`]; no limit is left out.
+/// Device number and its limits, by index in [`QUANTITIES`]. Unset ones are left out.
 type Line<'a> = (&'a str, Vec<(usize, u64)>);
 
-/// `8:16 2097152`.
+/// Parses a line of v1: `8:16 2097152`.
 fn line_v1(line: &str, quantity: usize) -> Option<Line<'_>> {
     let (device, value) = line.trim().split_once(' ')?;
     let value = value.trim().parse().ok()?;
@@ -97,7 +96,7 @@ fn line_v1(line: &str, quantity: usize) -> Option<Line<'_>> {
     Some((number(device)?, limits))
 }
 
-/// `8:16 rbps=2097152 wbps=max riops=max wiops=120`. Keys of later kernels are passed by.
+/// Parses a line of v2: `8:16 rbps=2097152 wbps=max riops=max wiops=120`. Skips unknown keys.
 fn line_v2(line: &str) -> Option<Line<'_>> {
     let mut words = line.split_whitespace();
     let device = number(words.next()?)?;
@@ -113,14 +112,14 @@ fn line_v2(line: &str) -> Option<Line<'_>> {
     Some((device, limits))
 }
 
-/// The text, if it is a major and a minor number.
+/// Returns the text if it is a major and a minor number.
 fn number(device: &str) -> Option<&str> {
     let (major, minor) = device.split_once(':')?;
     let fits = |part: &str| part.parse::<u32>().is_ok();
     (fits(major) && fits(minor)).then_some(device)
 }
 
-/// The host's description, with each file named once.
+/// Converts a device's limits and names each file once.
 fn limit((device, tightest): (String, Tightest)) -> IoLimit {
     let files: BTreeSet<&str> = tightest.iter().flatten().map(|(_, path)| path.as_str()).collect();
     let source = Vec::from_iter(files).join(", ");
@@ -136,10 +135,10 @@ mod tests {
     use crate::testing::Machine;
 
     fn limits(m: &Machine) -> Vec<IoLimit> {
-        look(&m.root()).get().unwrap().clone()
+        detect(&m.root()).get().unwrap().clone()
     }
 
-    /// Bytes read and written, reads and writes a second.
+    /// Returns bytes read and written, reads and writes per second.
     fn four(limit: &IoLimit) -> [Option<f64>; 4] {
         [limit.read_bytes_per_s, limit.write_bytes_per_s, limit.reads_per_s, limit.writes_per_s]
     }
@@ -158,10 +157,10 @@ mod tests {
         assert_eq!(found[0].source, "/sys/fs/cgroup/a/io.max");
         assert_eq!(four(&found[1]), [Some(1_048_576.0), None, None, Some(120.0)]);
         assert_eq!(found[1].source, "/sys/fs/cgroup/a/b/io.max, /sys/fs/cgroup/a/io.max");
-        assert_eq!(look(&m.root()).origin(), "io.max from /sys/fs/cgroup/a/b upwards");
+        assert_eq!(detect(&m.root()).origin(), "io.max from /sys/fs/cgroup/a/b upwards");
     }
 
-    /// The hierarchy of [`V1`] with the controller for block devices.
+    /// Creates a [`V1`] hierarchy with the controller of block devices.
     fn v1(path: &str) -> Machine {
         let mounts = format!("{V1}38 31 0:35 / /sys/fs/cgroup/blkio rw - cgroup cgroup rw,blkio\n");
         machine(&format!("7:blkio:{path}\n0::/\n"), &mounts)
@@ -195,12 +194,12 @@ mod tests {
     fn no_limit_is_known_and_not_missing() {
         let m = v1("/");
         m.put("/sys/fs/cgroup/blkio/blkio.throttle.read_bps_device", "");
-        let found = look(&m.root());
+        let found = detect(&m.root());
         assert_eq!(found.get(), Some(&Vec::new()));
         assert_eq!(found.origin(), "no blkio.throttle file in /sys/fs/cgroup/blkio sets one");
         let m = machine("0::/a\n", V2);
         m.put("/sys/fs/cgroup/a/io.max", "").put("/sys/fs/cgroup/cpu.max", "max 100000\n");
-        let found = look(&m.root());
+        let found = detect(&m.root());
         assert_eq!(found.get(), Some(&Vec::new()));
         assert!(found.origin().ends_with("one; limits above this container are not visible"));
     }
@@ -221,7 +220,7 @@ mod tests {
         ] {
             let m = if file == v2 { machine("0::/\n", V2) } else { v1("/") };
             m.put(file, bad);
-            let found = look(&m.root());
+            let found = detect(&m.root());
             assert!(found.get().is_none(), "{bad}");
             assert!(found.origin().starts_with(&format!("{file}: invalid limit '")), "{bad}");
         }

@@ -1,22 +1,22 @@
-//! The memory limit that leaves the least room, and what its cgroup holds already.
+//! Memory limit that leaves the least room, and the memory that its cgroup already holds.
 //!
-//! What is held is summed up from the parts that count against the limit and that the
-//! kernel cannot drop to make room. Page cache and slabs that shrink are no part of
-//! it; shared memory and tmpfs are, though the kernel lists them with the cache.
+//! The held memory is the sum of the parts that count against the limit and that the kernel cannot
+//! reclaim. Page cache and reclaimable slabs are left out. Shared memory and tmpfs count, though
+//! the kernel lists them with the cache.
 //!
-//! Sources: Linux `Documentation/admin-guide/cgroup-v2.rst` (memory.max, memory.stat)
-//! and `admin-guide/cgroup-v1/memory.rst` (memory.limit_in_bytes, memory.stat,
+//! Sources: Linux `Documentation/admin-guide/cgroup-v2.rst` (memory.max, memory.stat) and
+//! `admin-guide/cgroup-v1/memory.rst` (memory.limit_in_bytes, memory.stat,
 //! memory.kmem.usage_in_bytes).
 
 use super::tightest;
 use crate::cgroup::{self, Version};
 use crate::root::{Reason, Root, below, fault};
 
-/// cgroup v1 writes "no limit" as the largest multiple of the page size in 63
-/// bits, which depends on the page size; no machine has this much.
+/// Threshold of "no limit". cgroup v1 writes it as the largest multiple of the page size in 63
+/// bits; no machine has this much.
 const UNLIMITED: u64 = 1 << 62;
 
-/// A value and the file that it was read from, or why there is none.
+/// Value and the file that it was read from, or why it is unknown.
 type Found<T> = Result<(T, String), Reason>;
 
 struct Limit {
@@ -25,14 +25,15 @@ struct Limit {
 }
 
 impl Limit {
-    /// What it leaves: the tightest limit is the one that leaves the least.
+    /// Returns the room that the limit leaves; the tightest limit leaves the least.
     fn room(&self) -> u64 {
         self.bytes.saturating_sub(self.used.as_ref().map_or(0, |(bytes, _)| *bytes))
     }
 }
 
-/// The limit in bytes, `None` for none, and the bytes that its cgroup holds and cannot give back.
-pub(super) fn look(root: &Root) -> (Found<Option<u64>>, Found<u64>) {
+/// Detects the limit in bytes (`None` for no limit), and the bytes that its cgroup holds and cannot
+/// reclaim.
+pub(super) fn detect(root: &Root) -> (Found<Option<u64>>, Found<u64>) {
     match limit(root) {
         Ok((Some(limit), path)) => (Ok((Some(limit.bytes), path)), limit.used),
         Ok((None, why)) => {
@@ -59,7 +60,7 @@ fn limit(root: &Root) -> Found<Option<Limit>> {
     })
 }
 
-/// Bytes from a limit's file; `None` for no limit.
+/// Parses a limit in bytes; `None` for no limit.
 pub(crate) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     match line.parse::<u64>() {
         _ if line == "max" => Ok(None),
@@ -68,7 +69,7 @@ pub(crate) fn bytes(path: &str, line: &str) -> Result<Option<u64>, Reason> {
     }
 }
 
-/// Memory used by a cgroup v2 and those below it.
+/// Returns the memory held by a cgroup v2 and its descendants.
 fn used_v2(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
@@ -76,12 +77,12 @@ fn used_v2(root: &Root, folder: &str) -> Found<u64> {
     Ok((held, path))
 }
 
-/// Bytes held by the lines of a v2 `memory.stat`; a line that this kernel does not
-/// write counts as nothing, but for `anon`.
+/// Sums the held bytes of a v2 `memory.stat`. Lines that this kernel lacks count as 0, except for
+/// `anon`.
 fn held_v2(stat: &str) -> Option<u64> {
     let of = |key: &str| counter(stat, key).unwrap_or(0);
     let all = |keys: &[&str]| keys.iter().map(|key| of(key)).fold(0, u64::saturating_add);
-    // All of the kernel's memory in one line, since Linux 5.18.
+    // Since Linux 5.18, one line has all memory of the kernel.
     let kernel = match counter(stat, "kernel") {
         Some(kernel) => kernel.saturating_sub(of("slab_reclaimable")),
         None => all(&["kernel_stack", "pagetables", "percpu", "vmalloc", "slab_unreclaimable"]),
@@ -90,18 +91,18 @@ fn held_v2(stat: &str) -> Option<u64> {
     Some(processes.saturating_add(kernel))
 }
 
-/// Memory used by a cgroup v1 and, where they count against it, those below it.
+/// Returns the memory held by a cgroup v1 and, if they count against its limit, its descendants.
 fn used_v1(root: &Root, folder: &str) -> Found<u64> {
     let path = below(folder, "memory.stat");
     let stat = root.read(&path)?;
     let rss = counter(&stat, "total_rss").ok_or_else(|| fault(&path, "has no total_rss"))?;
     let shmem = counter(&stat, "total_shmem").unwrap_or(0);
-    // v1 does not report which of its slabs can shrink: all count. A kernel may count none.
+    // v1 does not report which slabs are reclaimable, so all count. Some kernels count none.
     let kernel = root.number(&below(folder, "memory.kmem.usage_in_bytes")).unwrap_or(0);
     Ok((rss.saturating_add(shmem).saturating_add(kernel), path))
 }
 
-/// The number of the line `key number`.
+/// Returns the number in the line `key number`.
 pub(crate) fn counter(stat: &str, key: &str) -> Option<u64> {
     stat.lines().find_map(|line| {
         let (name, number) = line.split_once(' ')?;
@@ -115,14 +116,14 @@ mod tests {
     use super::*;
     use crate::testing::Machine;
 
-    /// A process of 100 bytes with 7000 of cache, as Linux 6 writes it.
+    /// Statistics of a process with 100 bytes and 7000 of cache, as Linux 6 writes them.
     const STAT_V2: &str = "anon 100\nfile 7020\nkernel 3050\nkernel_stack 10\npagetables 5\n\
         sec_pagetables 0\npercpu 4\nsock 2\nvmalloc 1\nshmem 20\nfile_mapped 7\nanon_thp 64\n\
         inactive_anon 120\nactive_file 7000\nslab_reclaimable 3000\nslab_unreclaimable 30\n\
         slab 3030\nhugetlb 0\n";
 
     fn found(m: &Machine) -> (Option<u64>, Result<u64, String>) {
-        let (limit, used) = look(&m.root());
+        let (limit, used) = detect(&m.root());
         let used = used.map(|(bytes, _)| bytes);
         (limit.ok().and_then(|(limit, _)| limit), used)
     }
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_limit_that_leaves_the_least_room_counts_with_what_is_used_of_it() {
-        // The limits and accounts of a cgroup and of the one above.
+        // Limits and statistics of a cgroup and its parent.
         for (own, above, expected, why) in [
             (["max", "anon 1"], ["4096", STAT_V2], (4096, 172), "no limit below"),
             (
@@ -147,7 +148,7 @@ mod tests {
                 (1000, 100),
                 "900 left below, 1000 above",
             ),
-            // Others in the same slice hold most of what it may have.
+            // Others in the same slice hold most of its limit.
             (["1000", "anon 100"], ["4000", "anon 3500"], (4000, 3500), "500 left above"),
             (["1000", "anon 100"], ["4000", "anon 3100"], (1000, 100), "of equals the nearest"),
         ] {

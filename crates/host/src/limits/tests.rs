@@ -1,4 +1,4 @@
-//! Quotas planted in every kind of cgroup tree; orders of CPUs.
+//! Tests of planted quotas in every kind of cgroup tree, and of the order of CPUs.
 
 use proptest::prelude::*;
 
@@ -23,7 +23,7 @@ fn v2_the_tightest_on_the_way_up_counts() {
         .put("/sys/fs/cgroup/a/b/memory.max", "4096\n")
         .put("/sys/fs/cgroup/a/memory.max", "max\n");
     assert_eq!(quota(&m), Ok((Some(0.5), "/sys/fs/cgroup/a/cpu.max".to_owned())));
-    assert_eq!(memory::look(&m.root()).0.unwrap().0, Some(4096));
+    assert_eq!(memory::detect(&m.root()).0.unwrap().0, Some(4096));
     m.put("/sys/fs/cgroup/a/b/cpu.max", "20000 100000\n");
     assert_eq!(quota(&m).unwrap().0, Some(0.2));
     m.put("/sys/fs/cgroup/a/b/cpu.stat", "").put("/sys/fs/cgroup/cpu.stat", "");
@@ -53,7 +53,7 @@ fn v1_and_hybrid_read_the_controllers_own_mount() {
         .put("/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "9223372036854771712\n")
         .put("/sys/fs/cgroup/unified/cpu.max", "1000 100000\n");
     assert_eq!(quota(&m).unwrap().0, Some(1.5));
-    assert_eq!(memory::look(&m.root()).0.unwrap().0, None, "the v1 word for no limit");
+    assert_eq!(memory::detect(&m.root()).0.unwrap().0, None, "the v1 word for no limit");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn usable_is_what_all_three_allow_or_a_guess_with_a_finding() {
     let probe = |cpus: Option<&[u32]>| {
         cpus.map_or(Probe::missing(""), |cpus| Probe::known(cpus.to_vec(), "test"))
     };
-    // Affinity mask, cpuset and online CPUs, as far as they are known.
+    // Affinity mask, cpuset and online CPUs; some are unknown.
     for (lists, expected, doubt) in [
         ([Some(&[0, 1, 2, 9][..]), Some(&[1, 2, 3, 9]), Some(&[0, 1, 2])], &[1, 2][..], false),
         ([None, Some(&[1]), Some(&[0, 1])], &[1], false),

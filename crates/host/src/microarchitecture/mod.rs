@@ -1,10 +1,9 @@
-//! Which core design this is, and what that was concluded from.
+//! Core design of the processor, and the evidence for it.
 //!
-//! The model number is believed unless the processor claims a feature, or has a level-1 cache, that
-//! the design of this number cannot have: hypervisors mask model numbers, but they cannot add
-//! features. Then the designs that can have all that was seen remain. If one remains, or several
-//! that do the same arithmetic in a cycle, that is the answer and a finding says so; if not, the
-//! answer is unknown, with the reason.
+//! The model number is accepted unless the processor has a feature or a level-1 cache that this
+//! design cannot have: hypervisors mask model numbers, but cannot add features. Then every design
+//! remains that fits all features. If one remains, or several with the same arithmetic per cycle,
+//! it is the answer, with a finding. Else the design is unknown, with the reason.
 
 mod table;
 
@@ -16,7 +15,7 @@ use crate::findings::{MASKED_MODEL, note};
 use crate::identity::Identity;
 use table::{DESIGNS, Design, MARKS, PARTS, ROWS, Row, is_named};
 
-/// Sizes in bytes of the caches that distinguish designs, where known.
+/// Sizes in bytes of the caches that distinguish designs, if known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct CacheSizes {
     pub(crate) l1d: Option<u64>,
@@ -24,12 +23,12 @@ pub(crate) struct CacheSizes {
     pub(crate) l2: Option<u64>,
 }
 
-/// Ids of every design that [`conclude`] can name, each once.
+/// Iterates over the ids of every design that [`conclude`] can name.
 pub(crate) fn ids() -> impl Iterator<Item = &'static str> {
     DESIGNS.iter().map(|design| design.id).chain(PARTS.iter().map(|part| part.2))
 }
 
-/// The conclusion, and a finding if the model number was not believed.
+/// Concludes the design, with a finding if the model number was rejected.
 pub(crate) fn conclude(
     who: &Identity,
     caches: CacheSizes,
@@ -78,7 +77,7 @@ fn find_row(vendor: &str, family: u32, model: u32, stepping: Option<u32>) -> Opt
     })
 }
 
-/// The model number is believed.
+/// Returns the design of an accepted model number.
 fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Microarchitecture> {
     let mut evidence = format!("{number}: {}", row.product);
     if who.hybrid {
@@ -91,14 +90,14 @@ fn plain(row: &Row, design: &Design, number: &str, who: &Identity) -> Probe<Micr
     )
 }
 
-/// What the processor shows that the design cannot have.
+/// Returns the properties of the processor that the design cannot have.
 fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<String> {
     let mut against: Vec<String> = reported_marks(who)
         .filter(|(_, designs)| !is_named(designs, design.id))
         .map(|(feature, _)| feature.to_owned())
         .collect();
-    // Smaller than the design's may be a hypervisor's invention; larger is not.
-    // On a machine of two core designs, the caches may be the other one's.
+    // A hypervisor may invent smaller caches, but not larger ones. On a machine of two core
+    // designs, the caches may belong to the other one.
     if !who.hybrid {
         for (name, bytes, own) in
             [("L1d", caches.l1d, design.l1.0), ("L1i", caches.l1i, design.l1.1)]
@@ -111,13 +110,13 @@ fn contradictions(design: &Design, who: &Identity, caches: CacheSizes) -> Vec<St
     against
 }
 
-/// The features that the processor claims and that distinguish designs, with the designs.
+/// Iterates over the processor's distinguishing features, with the designs that have them.
 fn reported_marks(who: &Identity) -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     let marks = MARKS.iter().flat_map(|(f, designs)| f.split(' ').map(move |f| (f, *designs)));
     marks.filter(|(feature, _)| who.features.contains(*feature))
 }
 
-/// The designs of the vendor that can have all that was seen.
+/// Returns the vendor's designs that fit all features and caches.
 fn candidates(vendor: &str, who: &Identity, caches: CacheSizes) -> Vec<&'static Design> {
     let able: Vec<_> = DESIGNS
         .iter()
@@ -135,7 +134,7 @@ fn candidates(vendor: &str, who: &Identity, caches: CacheSizes) -> Vec<&'static 
     if fitting.is_empty() { able } else { fitting }
 }
 
-/// The model number is not believed.
+/// Concludes the design after rejecting the model number.
 fn resolve(
     row: &Row,
     named: Option<&Design>,
@@ -201,7 +200,7 @@ fn with_product(design: &Design, product: &str) -> String {
     }
 }
 
-/// Name of a design with its product lines.
+/// Returns a design's name with its product lines.
 fn title(design: &Design) -> String {
     let products: Vec<_> =
         ROWS.iter().filter(|r| r.design == Some(design.id)).map(|r| r.product).collect();

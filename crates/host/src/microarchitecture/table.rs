@@ -9,16 +9,16 @@
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Design {
-    /// Key of the table of execution ports.
+    /// Key in the table of execution ports.
     pub(crate) id: &'static str,
     pub(crate) name: &'static str,
-    /// Who makes it, by CPUID's vendor string.
+    /// Vendor string of CPUID.
     pub(crate) vendor: &'static str,
-    /// Designs of one class issue the same arithmetic in a cycle, so that not
-    /// knowing which of them it is does no harm to a ceiling.
+    /// Class of designs with the same arithmetic per cycle: within one, the exact design does not
+    /// matter to a ceiling.
     pub(crate) class: &'static str,
     pub(crate) l1: (u64, u64),
-    /// Sizes of L2 in KiB that products have.
+    /// L2 sizes of products in KiB.
     pub(crate) l2: &'static [u64],
 }
 
@@ -36,7 +36,7 @@ const fn design(
     Design { id, name, vendor, class, l1, l2 }
 }
 
-/// The x86 designs, older before newer. Cache sizes: [I], [A].
+/// x86 designs, the older first. Cache sizes: [I], [A].
 pub(crate) const DESIGNS: &[Design] = &[
     design("sandy_bridge", "Sandy Bridge", INTEL, "sandy_bridge", (32, 32), &[256]),
     design("ivy_bridge", "Ivy Bridge", INTEL, "sandy_bridge", (32, 32), &[256]),
@@ -61,16 +61,16 @@ pub(crate) const DESIGNS: &[Design] = &[
     design("zen5", "Zen 5", AMD, "zen5", (48, 32), &[1024]),
 ];
 
-/// Class of Golden Cove in servers and its successor.
+/// Class of server Golden Cove and its successor.
 const GCS: &str = "golden_cove_server";
 
-/// Model numbers of one family, and their design.
+/// Model numbers of one family and their design.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) vendor: &'static str,
     pub(crate) family: u32,
     pub(crate) models: (u32, u32),
-    /// First and last stepping; one model number may hold several products.
+    /// First and last stepping: one model number may cover several products.
     pub(crate) steppings: (u32, u32),
     /// Id of the design; `None` for a number that hypervisors use as a placeholder.
     pub(crate) design: Option<&'static str>,
@@ -142,7 +142,7 @@ pub(crate) const ROWS: &[Row] = &[
     intel(0xbe, "gracemont", "Alder Lake-N"),
     intel(0xaf, "crestmont", "Sierra Forest"),
     intel(0xb6, "crestmont", "Grand Ridge"),
-    // QEMU's `Icelake-Server` bears the number of Snow Ridge (a Tremont).
+    // QEMU's `Icelake-Server` has the number of Snow Ridge (a Tremont).
     Row { design: None, ..intel(0x86, "", "Snow Ridge, or QEMU's Icelake-Server") },
     row(AMD, 0x17, (0x00, 0x2f), "zen", "Zen or Zen+"),
     row(AMD, 0x17, (0x50, 0x5f), "zen", "Zen"),
@@ -164,19 +164,18 @@ pub(crate) const ROWS: &[Row] = &[
     row(AMD, 0x1a, (0x60, 0x7f), "zen5", "Krackan or Strix Halo"),
 ];
 
-/// Ids, Intel's and AMD's, of the designs from Skylake on.
+/// Ids of Intel's and AMD's designs from Skylake on.
 const SINCE_SKYLAKE: &str = "skylake skylake_server ice_lake ice_lake_server rocket_lake \
     golden_cove golden_cove_server redwood_cove redwood_cove_server lion_cove gracemont crestmont \
     zen zen2 zen3 zen4 zen5";
-/// Designs with 512-bit vectors after Skylake-SP's.
+/// Designs with 512-bit vectors, after Skylake-SP.
 const SECOND_AVX512: &str = "ice_lake ice_lake_server rocket_lake golden_cove golden_cove_server \
     redwood_cove_server zen4 zen5";
 /// Designs with vector forms of AES.
 const VECTOR_AES: &str = "ice_lake ice_lake_server rocket_lake golden_cove golden_cove_server \
     redwood_cove redwood_cove_server lion_cove gracemont crestmont zen3 zen4 zen5";
 
-/// Features that distinguish designs, by the kernel's names, and the designs that can have them:
-/// [I], [A].
+/// Distinguishing features, by the kernel's names, and the designs that can have them: [I], [A].
 pub(crate) const MARKS: &[(&str, &[&str])] = &[
     ("amx_fp16 avx10 prefetchi", &["redwood_cove_server"]),
     ("amx_tile amx_int8 amx_bf16", &["golden_cove_server redwood_cove_server"]),
@@ -195,7 +194,7 @@ pub(crate) const MARKS: &[(&str, &[&str])] = &[
     ("avx2 fma bmi2", &["haswell broadwell", SINCE_SKYLAKE]),
 ];
 
-/// Whether a list of [`MARKS`] names the design.
+/// True if a list of [`MARKS`] names the design.
 pub(crate) fn is_named(designs: &[&str], id: &str) -> bool {
     designs.iter().flat_map(|words| words.split(' ')).any(|word| word == id)
 }

@@ -1,4 +1,4 @@
-//! Model numbers that are true, masked, and beyond resolution.
+//! Tests of true, masked and ambiguous model numbers.
 
 use proofmark_model::Severity;
 
@@ -96,14 +96,14 @@ fn features_that_the_named_model_cannot_have_override_it() {
     assert_eq!((finding.check.as_ref(), finding.severity), ("host.masked_model", Severity::Note));
     assert_eq!(finding.evidence["concluded"], "redwood_cove_server");
 
-    // AVX10 identifies Granite Rapids where AMX's new type is masked.
+    // AVX10 identifies Granite Rapids if the new type of AMX is masked.
     let avx10 = "amx_tile avx512f avx512_vbmi2 avx10";
     assert_eq!(id(&intel(0x8f, avx10), NONE), Ok(("redwood_cove_server".to_owned(), true)));
 
     let sapphire = "amx_tile avx512f avx512_vbmi2";
     let masked = |expected: &str| Ok((expected.to_owned(), true));
     assert_eq!(id(&intel(0x55, sapphire), sizes(48, 32, 2048)), masked("golden_cove_server"));
-    // Without cache sizes two designs are left, which issue alike: the older is named.
+    // Without cache sizes two designs remain that issue alike: the older one is named.
     assert_eq!(id(&intel(0x55, sapphire), NONE), masked("golden_cove_server"));
     assert_eq!(id(&amd(0x17, 0x31, "avx512f"), sizes(32, 32, 1024)), masked("zen4"));
     assert_eq!(id(&amd(0x19, 0x01, "avx512f avx_vnni"), NONE), masked("zen5"));
@@ -112,7 +112,7 @@ fn features_that_the_named_model_cannot_have_override_it() {
 #[test]
 fn a_cache_larger_than_the_named_designs_overrides_it() {
     let hidden = intel(0x8f, "avx512f avx512_vbmi2 avx512_fp16");
-    // An L1i of 64 KiB is not Golden Cove's; smaller caches are a hypervisor's invention.
+    // Golden Cove has no L1i of 64 KiB; a hypervisor may invent smaller caches.
     for (caches, expected, masked) in [
         (sizes(48, 64, 2048), "redwood_cove_server", true),
         (sizes(32, 32, 4096), "golden_cove_server", false),

@@ -1,6 +1,5 @@
-//! Which interface has which address: getifaddrs(3) on the live machine, of a captured
-//! one the file `addresses` with an interface and an address a line. No file of the
-//! system lists IPv4 addresses with their interfaces.
+//! Addresses of interfaces: getifaddrs(3) on the live machine, the file `addresses` of a captured
+//! one. No file of the system lists IPv4 addresses with their interfaces.
 
 use std::net::IpAddr;
 
@@ -13,14 +12,14 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// The name may be the label of an address, `eth0:1`, on the interface `eth0`.
+    /// A name may be an address label such as `eth0:1`, on the interface `eth0`.
     fn new(name: &str, ip: IpAddr) -> Self {
         let interface = name.split(':').next().unwrap_or(name).to_owned();
         Self { interface, ip }
     }
 }
 
-/// Addresses of the live machine, in the network namespace of this thread.
+/// Returns the addresses of the live machine, in this thread's network namespace.
 pub(crate) fn live() -> Result<Vec<Address>, Reason> {
     let all = if_addrs::get_if_addrs().map_err(|e| fault("getifaddrs", e))?;
     Ok(all.iter().map(|a| Address::new(&a.name, a.ip())).collect())

@@ -1,4 +1,4 @@
-//! What an interface is, by its files in sysfs.
+//! Kind of an interface, from its files in sysfs.
 //!
 //! Sources: Linux `include/uapi/linux/if_arp.h` (the numbers of `type`), `drivers/net` and
 //! `net/8021q`, `net/bridge` (DEVTYPE of `uevent`), `Documentation/ABI/testing/sysfs-class-net`.
@@ -8,13 +8,13 @@ use crate::root::{Reason, Root};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kind {
-    /// That of [`proofmark_model::Interface::kind`].
+    /// Word for [`proofmark_model::Interface::kind`].
     pub(super) word: &'static str,
-    /// Why packets leave by no wire whose speed the driver knows; `None` where they may.
+    /// Reason why no wire with a known speed carries the packets; `None` if one may.
     pub(super) no_wire: Option<&'static str>,
 }
 
-/// A kind whose packets may leave by a wire.
+/// Creates a kind whose packets may use a wire.
 const fn wired(word: &'static str) -> Kind {
     Kind { word, no_wire: None }
 }
@@ -25,40 +25,41 @@ const fn without(word: &'static str, why: &'static str) -> Kind {
 
 impl Kind {
     const LOOPBACK: Self = without("loopback", "loopback has no link");
-    /// A device of hardware, or one that a hypervisor made to look like it.
+    /// A hardware device, or a hypervisor's imitation of one.
     const ETHERNET: Self = wired("ethernet");
-    /// One end of a pair (veth), mostly that of a container.
+    /// One end of a veth pair, usually of a container.
     const VIRTUAL_ETHERNET: Self =
         without("virtual ethernet", "a veth pair has no link; its reported speed is invented");
-    /// A hypervisor's device, made for guests.
+    /// A hypervisor's device for guests.
     const VIRTIO: Self = without("virtio", "virtio reports no link speed");
-    /// A switch in software.
+    /// A software switch.
     const BRIDGE: Self =
         without("bridge", "packets leave through one of the bridge's ports, which one is unknown");
-    /// Several that act as one, by `bonding` or `team`.
+    /// Several interfaces combined by `bonding` or `team`.
     pub(super) const BOND: Self = wired("bond");
     /// A tagged network on another interface.
     pub(super) const VLAN: Self = wired("vlan");
-    /// Packets in packets, or a program that takes them.
+    /// Encapsulation, or a program that receives the packets.
     const TUNNEL: Self = without("tunnel", "a tunnel has no link of its own");
-    /// An end of a program that uses Ethernet, such as a virtual machine's.
+    /// Ethernet interface of a program, such as a virtual machine.
     const TAP: Self = without("tap", "the other end is a program");
-    /// A further address on another interface, with neighbours on this machine.
+    /// An additional address on another interface, with neighbours on this machine.
     const MACVLAN: Self = without("macvlan", "macvlan neighbours may be on this machine");
     const WIRELESS: Self =
         without("wireless", "the rate of a radio link changes with its reception");
     const INFINIBAND: Self = wired("infiniband");
-    /// Software of some other kind.
+    /// Another software device.
     const VIRTUAL: Self = without("virtual", "a software device has no link");
     const OTHER: Self = wired("other");
 }
 
 const ETHER: u32 = 1;
-/// ARPHRD_PPP, TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE and NONE (tun, WireGuard).
+/// Interface types of tunnels: ARPHRD_PPP, TUNNEL, TUNNEL6, SIT, IPGRE, IP6GRE and NONE (tun,
+/// WireGuard).
 const TUNNELS: &[u32] = &[512, 768, 769, 776, 778, 823, 65534];
 const LOOPBACK: u32 = 772;
 const INFINIBAND: u32 = 32;
-/// What drivers call themselves in `uevent`.
+/// Kinds by the driver's DEVTYPE in `uevent`.
 const BY_DEVTYPE: &[(&str, Kind)] = &[
     ("bridge", Kind::BRIDGE),
     ("bond", Kind::BOND),
@@ -94,7 +95,7 @@ pub(super) fn read(root: &Root, name: &str) -> Result<Kind, Reason> {
     })
 }
 
-/// A device of software that looks like Ethernet and does not say what it is.
+/// Returns the kind of a software device that looks like Ethernet and names no kind.
 fn software(root: &Root, name: &str) -> Kind {
     let folder = format!("{NET}/{name}");
     let number = |file: &str| root.number::<u32>(&format!("{folder}/{file}")).ok();
@@ -102,14 +103,14 @@ fn software(root: &Root, name: &str) -> Kind {
     match lower(root, name)[..] {
         [_] if elsewhere => Kind::MACVLAN,
         [_, ..] => Kind::BOND,
-        // The number of a pair's other end may by chance be its own, where that is in
-        // another network namespace; but no other such device has a speed.
+        // In another network namespace, the peer's number may equal its own by chance; but no other
+        // such device has a speed.
         [] if elsewhere || number("speed").is_some() => Kind::VIRTUAL_ETHERNET,
         [] => Kind::VIRTUAL,
     }
 }
 
-/// Names of the interfaces that carry this one, sorted.
+/// Returns the sorted names of the interfaces below this one.
 pub(super) fn lower(root: &Root, name: &str) -> Vec<String> {
     let files = root.names(&format!("{NET}/{name}"), "lower_").unwrap_or_default();
     files.iter().filter_map(|f| f.strip_prefix("lower_")).map(str::to_owned).collect()
@@ -119,7 +120,7 @@ pub(super) fn driver(root: &Root, name: &str) -> Option<String> {
     value(root, &format!("{NET}/{name}/device/uevent"), "DRIVER")
 }
 
-/// A value of a `uevent` file, which has `KEY=value` a line.
+/// Returns a value of a `uevent` file, which has one `KEY=value` per line.
 fn value(root: &Root, path: &str, key: &str) -> Option<String> {
     let text = root.read(path).ok()?;
     let values = text.lines().filter_map(|l| l.split_once('='));

@@ -1,5 +1,5 @@
-//! The interface that packets to a peer leave by: which one has the local address,
-//! what it is, and what its wire carries.
+//! Network interface that packets to a peer leave by: its local address, its kind and its line
+//! rate.
 //!
 //! Sources: getifaddrs(3), sysfs(5), Linux `Documentation/ABI/testing/sysfs-class-net`.
 
@@ -15,43 +15,43 @@ use crate::root::{Reason, Root, probe_from};
 use crate::virtualisation;
 pub(crate) use addresses::{Address, live, parse};
 
-/// Where the kernel lists the interfaces of this network namespace.
+/// Folder of the interfaces of this network namespace.
 const NET: &str = "/sys/class/net";
 
-/// The interface that has a local address of this machine. Where it has no line rate,
-/// the probe's source says why.
+/// Finds the interface with a local address. Without a line rate, the probe's source has the
+/// reason.
 ///
-/// Packets between two addresses of one machine do not leave by it, whatever its
-/// addresses are: see [`interface_between`].
+/// Packets between two addresses of one machine use the loopback interface instead: see
+/// [`interface_between`].
 pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
-    probe_from(having(root, local).and_then(|name| look(root, &name)))
+    probe_from(interface_with(root, local).and_then(|name| detect(root, &name)))
 }
 
-/// The interface that packets from the address `local` of this machine to `far` leave by: the
-/// loopback interface, if `far` is an address of this machine too, else the one that has `local`.
+/// Finds the interface for packets from the local address `local` to `far`: the loopback interface
+/// if `far` is local too, else the one that has `local`.
 pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Interface> {
-    match own(root, far) {
+    match is_local(root, far) {
         Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),
         Ok(false) => interface_to(root, local),
         Err(reason) => Probe::missing(reason),
     }
 }
 
-/// Whether an address is one of this machine's, in this network namespace.
-fn own(root: &Root, address: IpAddr) -> Result<bool, Reason> {
+/// True if an address belongs to this machine, in this network namespace.
+fn is_local(root: &Root, address: IpAddr) -> Result<bool, Reason> {
     let address = address.to_canonical();
     Ok(address.is_loopback() || root.addresses()?.iter().any(|a| a.ip == address))
 }
 
-/// The one interface that has an address, by its name.
-fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
-    // A socket for both versions of IP reports an IPv4 address as ::ffff:192.0.2.1.
+/// Returns the name of the only interface with an address.
+fn interface_with(root: &Root, address: IpAddr) -> Result<String, Reason> {
+    // A dual-stack socket reports an IPv4 address as ::ffff:192.0.2.1.
     let address = address.to_canonical();
     let all = root.addresses()?;
     let mut names: Vec<&str> =
         all.iter().filter(|a| a.ip == address).map(|a| a.interface.as_str()).collect();
     if names.is_empty() && address.is_loopback() {
-        // All of 127.0.0.0/8 is local where one of it is.
+        // If one address of 127.0.0.0/8 is local, all are.
         names = all.iter().filter(|a| a.ip.is_loopback()).map(|a| a.interface.as_str()).collect();
     }
     names.sort_unstable();
@@ -65,7 +65,8 @@ fn having(root: &Root, address: IpAddr) -> Result<String, Reason> {
     }
 }
 
-/// The addresses by which other machines may reach this one, in the network namespace of this thread.
+/// Returns the addresses by which other machines may reach this one, in this thread's network
+/// namespace.
 pub fn own_addresses() -> Result<Vec<IpAddr>, String> {
     let is_local = |ip: IpAddr| match ip {
         IpAddr::V4(ip) => ip.is_link_local(),
@@ -75,13 +76,13 @@ pub fn own_addresses() -> Result<Vec<IpAddr>, String> {
     Ok(addresses::live()?.into_iter().map(|a| a.ip).filter(leads_here).collect())
 }
 
-/// An interface, and where its facts are from, with the reason where it has no line rate.
-fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
+/// Describes an interface and its sources, with the reason for a missing line rate.
+fn detect(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
     let folder = format!("{NET}/{name}");
     let mtu = root.number(&format!("{folder}/mtu"))?;
     let driver = kind::driver(root, name);
     let kind = kind::read(root, name)?;
-    let rate = rate::look(root, name, kind, in_virtual_machine(root));
+    let rate = rate::detect(root, name, kind, in_virtual_machine(root));
     let none = rate.as_ref().err().map(|why| format!("; no line rate: {why}"));
     let interface = Interface {
         name: name.to_owned(),
@@ -95,7 +96,7 @@ fn look(root: &Root, name: &str) -> Result<(Interface, String), Reason> {
 
 fn in_virtual_machine(root: &Root) -> bool {
     let cpuid = root.cpuid();
-    virtualisation::hypervisor(&virtualisation::look(root, cpuid.as_ref())).is_some()
+    virtualisation::hypervisor(&virtualisation::detect(root, cpuid.as_ref())).is_some()
 }
 
 #[cfg(test)]

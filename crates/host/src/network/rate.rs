@@ -1,25 +1,24 @@
-//! What the wire of an interface carries, where there is one.
+//! Line rate of an interface's wire.
 //!
-//! Source: Linux `Documentation/ABI/testing/sysfs-class-net` (speed, in Mbit/s; -1
-//! where it is not known). Devices of software and of hypervisors make a number up: a
-//! pair of virtual interfaces says 10000.
+//! Source: Linux `Documentation/ABI/testing/sysfs-class-net` (speed, in Mbit/s; -1 if unknown).
+//! Software devices and hypervisors invent a number: a pair of virtual interfaces reports 10000.
 
 use super::NET;
 use super::kind::{self, Kind};
 use crate::root::{Reason, Root};
 
-/// Interfaces are stacked no deeper than the kernel allows (MAX_NEST_DEV).
-const DEEPEST: u32 = 8;
+/// Maximum depth of stacked interfaces, as in the kernel (MAX_NEST_DEV).
+const MAX_DEPTH: u32 = 8;
 
-/// Line rate in bits per second, or why there is none. `guest`: this is a virtual machine, where
-/// the hypervisor invents the speed of a device.
-pub(super) fn look(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f64, Reason> {
-    wired(root, name, kind, guest, DEEPEST)?;
+/// Returns the line rate in bits per second, or why it is missing. `guest` marks a virtual machine,
+/// whose hypervisor invents the speed of a device.
+pub(super) fn detect(root: &Root, name: &str, kind: Kind, guest: bool) -> Result<f64, Reason> {
+    wired(root, name, kind, guest, MAX_DEPTH)?;
     megabits(root.number(&format!("{NET}/{name}/speed")).ok())
         .ok_or_else(|| "the driver reports no speed".to_owned())
 }
 
-/// Whether packets leave by a wire whose speed is known to the driver, or why not.
+/// Checks that packets leave by a wire whose speed the driver knows.
 fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result<(), Reason> {
     match kind.no_wire {
         Some(why) => Err(why.to_owned()),
@@ -31,8 +30,7 @@ fn wired(root: &Root, name: &str, kind: Kind, guest: bool, depth: u32) -> Result
     }
 }
 
-/// Whether all that carry an interface have wires, so that the speed it says is not made of numbers
-/// that were invented.
+/// Checks that all interfaces below have wires, so that the reported speed is not invented.
 fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reason> {
     let lower = kind::lower(root, name);
     if lower.is_empty() {
@@ -47,8 +45,8 @@ fn carried(root: &Root, name: &str, guest: bool, depth: u32) -> Result<(), Reaso
     Ok(())
 }
 
-/// Bits per second of Mbit/s; -1 for unknown was kept in 16 and in 32 bits without a sign by older
-/// kernels.
+/// Converts Mbit/s to bits per second. Older kernels keep -1 for unknown as an unsigned 16 or
+/// 32-bit number.
 fn megabits(reported: Option<i64>) -> Option<f64> {
     const OLD_UNKNOWN: i64 = 0xffff;
     let known = reported.filter(|n| (1..i64::from(i32::MAX)).contains(n) && *n != OLD_UNKNOWN);

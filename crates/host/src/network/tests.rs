@@ -1,15 +1,15 @@
-//! Interfaces composed for each kind, with the files that the kernel gives it.
+//! Tests on composed interfaces of each kind, with their sysfs files.
 
 use super::*;
 use crate::testing::Machine;
 
-/// A bare machine (CPUID leaf 1 without a hypervisor's bit) with addresses.
+/// Creates a bare-metal machine (no hypervisor bit in CPUID leaf 1) with addresses.
 fn bare(addresses: &str) -> Machine {
     const CPUID: &str = "   0x00000001 0x00: eax=0x00050654 ebx=0x0 ecx=0x0 edx=0x0\n";
     Machine::new(&[("/arch", "x86_64"), ("/cpuid.txt", CPUID), ("/addresses", addresses)])
 }
 
-/// Adds an interface with these files besides `type` (ARPHRD_*) and `mtu`.
+/// Adds an interface with `type` (ARPHRD_*), `mtu` and these files.
 fn interface(m: &Machine, name: &str, number: u32, files: &[(&str, &str)]) {
     let number = number.to_string();
     for (file, text) in [("type", number.as_str()), ("mtu", "1500\n")].iter().chain(files) {
@@ -17,7 +17,7 @@ fn interface(m: &Machine, name: &str, number: u32, files: &[(&str, &str)]) {
     }
 }
 
-/// Kind, line rate, and why there is none, of an interface with these files.
+/// Returns the kind, the line rate and the reason for a missing rate.
 fn reported(number: u32, files: &[(&str, &str)]) -> (String, Option<f64>, String) {
     let machine = bare("x0 192.0.2.1\n");
     interface(&machine, "x0", number, files);
@@ -78,7 +78,7 @@ fn a_wire_has_the_rate_that_its_driver_tells() {
     }
 }
 
-/// A bond over two, with these drivers.
+/// Creates a bond over two interfaces with these drivers.
 fn bond(of: [&str; 2]) -> Probe<Interface> {
     let m = bare("bond0 192.0.2.1\n");
     let files =

@@ -15,7 +15,7 @@ fn reasons_name_the_machines_path_and_not_the_captured_folder() {
 fn what_is_asked_for_is_recorded() {
     let root = Root::recording();
     let _ = (root.read("/proc/stat"), root.exists("/no/such"), root.names("/proc/self", "stat"));
-    let asked = Vec::from_iter(root.asked());
+    let asked = Vec::from_iter(root.requested_paths());
     let names = ["stat", "statm", "status"].map(|name| format!("/proc/self/{name}"));
     assert_eq!(asked, [&["/no/such".to_owned()], &names[..], &["/proc/stat".to_owned()]].concat());
 }
@@ -64,7 +64,7 @@ fn a_folder_that_may_not_be_written_in_is_named() {
 
 #[test]
 fn a_live_read_only_file_system_is_known() {
-    let mounts = mounts::look(&Root::live()).unwrap_or_default();
+    let mounts = mounts::detect(&Root::live()).unwrap_or_default();
     let shown = |m: &&mounts::Mount| mounts::holding(&mounts, &m.point) == Some(*m);
     let closed = mounts.iter().filter(shown).find(|m| m.read_only() && m.kind == "tmpfs");
     let Some(mount) = closed else {

@@ -1,10 +1,10 @@
-//! The structures of an SMBIOS table: a header of type, length and handle, fields at
-//! fixed offsets, then strings. Every length in it is checked against what is there.
+//! Structures of an SMBIOS table: a header of type, length and handle, fields at fixed offsets,
+//! then strings. Every length is checked against the table.
 
 const END_OF_TABLE: u8 = 127;
-/// Type, length, handle.
+/// Bytes of type, length and handle.
 const HEADER: usize = 4;
-/// Longer strings are cut; names of slots are not longer.
+/// Maximum length of a string; longer ones are cut. Names of slots are shorter.
 const LONGEST_STRING: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,12 +12,12 @@ pub(super) struct Structure<'a> {
     /// Type, such as 17 for a memory device.
     pub(super) kind: u8,
     fields: &'a [u8],
-    /// The strings, each with a zero after it but the last.
+    /// The strings, separated by zeros.
     strings: &'a [u8],
 }
 
-/// The structures of a table, up to its end. Fails if it cannot be read to its end. Of a torn table
-/// nothing is taken: modules that are left out would make the memory look slower than it is.
+/// Parses all structures of a table. Fails if any is damaged: missing modules would make the memory
+/// look slower than it is.
 pub(super) fn structures(table: &[u8]) -> Result<Vec<Structure<'_>>, String> {
     let mut found = Vec::new();
     let mut rest = table;
@@ -34,17 +34,18 @@ pub(super) fn structures(table: &[u8]) -> Result<Vec<Structure<'_>>, String> {
 }
 
 impl<'a> Structure<'a> {
-    /// The structure that a table starts with, and what comes after it.
+    /// Splits a table into its first structure and the rest.
     fn first(table: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (&kind, &length) = (table.first()?, table.get(1)?);
         let (fields, rest) = table.split_at_checked(usize::from(length).max(HEADER))?;
-        // Two zeros end the strings, also where there are none.
+        // Two zeros end the strings, even if there are none.
         let end = rest.windows(2).position(|two| two == [0, 0])?;
         let whole = usize::from(length) >= HEADER;
         whole.then_some((Self { kind, fields, strings: &rest[..end] }, &rest[end + 2..]))
     }
 
-    /// The byte at an offset, if the structure is long enough; so are the others.
+    /// Returns the byte at an offset if the structure is long enough; `word` and others do
+    /// likewise.
     pub(super) fn byte(&self, offset: usize) -> Option<u8> {
         self.fields.get(offset).copied()
     }
@@ -57,8 +58,8 @@ impl<'a> Structure<'a> {
         Some(u32::from(self.word(offset)?) | u32::from(self.word(offset + 2)?) << 16)
     }
 
-    /// The string whose number is at an offset, without characters that are no text;
-    /// empty where there is none, or only the words for none.
+    /// Returns the string whose number is at an offset, without control characters. Empty if it is
+    /// missing or means none.
     pub(super) fn string(&self, offset: usize) -> String {
         let number = usize::from(self.byte(offset).unwrap_or(0));
         let bytes = number.checked_sub(1).and_then(|n| self.strings.split(|b| *b == 0).nth(n));
@@ -72,7 +73,7 @@ impl<'a> Structure<'a> {
     }
 }
 
-/// Major and minor version from an entry point, of 32 or of 64 bits.
+/// Returns the major and minor version of a 32-bit or 64-bit entry point.
 pub(super) fn version(entry_point: &[u8]) -> Option<(u8, u8)> {
     let at = |n: usize| Some((*entry_point.get(n)?, *entry_point.get(n + 1)?));
     match entry_point {

@@ -1,12 +1,12 @@
-//! Tables built by hand, byte by byte as DSP0134 7.17 and 7.18 lay them out; no
-//! firmware's own table is kept, for they hold serial numbers.
+//! Tests on tables built byte by byte after DSP0134 7.17 and 7.18. No real table is kept: they hold
+//! serial numbers.
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::testing::Machine;
 
-/// A structure: its type and handle, its fields from offset 4, its strings.
+/// Builds a structure from its type, handle, fields from offset 4 on, and strings.
 fn structure(kind: u8, handle: u16, fields: &[u8], strings: &[&str]) -> Vec<u8> {
     let mut bytes = vec![kind, u8::try_from(fields.len() + 4).unwrap()];
     bytes.extend(handle.to_le_bytes());
@@ -26,7 +26,7 @@ fn end() -> Vec<u8> {
 
 const END: u8 = 127;
 
-/// A memory device as a specification of that length (2.1: 0x15, 2.7: 0x22, 3.3: 0x5c) lays it out.
+/// Memory device as a specification of this length lays it out (2.1: 0x15, 2.7: 0x22, 3.3: 0x5c).
 #[derive(Clone)]
 struct Dimm {
     length: usize,
@@ -41,7 +41,7 @@ struct Dimm {
     names: [&'static str; 2],
 }
 
-/// 8 GiB of DDR4-2400 that is run at 2133 MT/s, with 8 bits more for error correction.
+/// 8 GiB of DDR4-2400 that run at 2133 MT/s, with 8 more bits for error correction.
 const DDR4: Dimm = Dimm {
     length: 0x28,
     array: 0x1000,
@@ -91,11 +91,11 @@ fn table(dimms: &[Dimm]) -> Vec<u8> {
     [bios, array(0x1000, SYSTEM_MEMORY)].concat().into_iter().chain(devices).chain(end()).collect()
 }
 
-/// What is found on a machine with this table and, if any, this entry point.
+/// Detects the modules of a machine with this table and entry point.
 fn find(table: &[u8], entry_point: &[u8], hypervisor: Option<&str>) -> Probe<Vec<MemoryModule>> {
     let machine = Machine::new(&[]);
     machine.put(TABLE, table).put(ENTRY_POINT, entry_point);
-    look(&machine.root(), hypervisor)
+    detect(&machine.root(), hypervisor)
 }
 
 fn found(dimms: &[Dimm]) -> Vec<MemoryModule> {
@@ -173,7 +173,7 @@ fn the_bank_is_reported_where_it_names_the_place() {
         (&[["Node0_Channel0", "Node0"]], &["Node0_Channel0"]),
         (&[["Not Specified", " BANK 0 "]], &["BANK 0"]),
         (&[["Not Specified", "Unknown"]], &["unnamed"]),
-        // No control sequence reaches a terminal.
+        // Control sequences are removed.
         (&[["a\x1b[31mb", "x"]], &["a[31mb"]),
     ] {
         let dimms: Vec<_> = names.iter().map(|&names| Dimm { names, ..DDR4 }).collect();
@@ -197,7 +197,7 @@ fn memory_that_is_not_main_memory_is_left_out() {
 
 #[test]
 fn a_hypervisors_modules_have_no_speed() {
-    // QEMU and others report 0; EC2 reports one, of a module that is not there.
+    // QEMU and others report 0; EC2 reports the speed of a module that does not exist.
     let silent = Dimm { speed: 0, configured: 0, data_bits: 0xffff, kind: 0x07, ..DDR4 };
     for (dimm, name) in [(&silent, "kvm"), (&DDR4, "amazon")] {
         let found = find(&table(std::slice::from_ref(dimm)), &[], Some(name));
@@ -224,7 +224,7 @@ fn the_origin_has_the_version_and_what_is_left_out() {
 
 #[test]
 fn what_is_not_there_has_a_reason() {
-    let nothing = look(&Machine::new(&[]).root(), None);
+    let nothing = detect(&Machine::new(&[]).root(), None);
     assert!(nothing.origin().starts_with(&format!("{TABLE}: no such file; ")), "{nothing:?}");
     let denied = unreadable(&io::Error::from(io::ErrorKind::PermissionDenied));
     assert_eq!(denied, format!("{TABLE}: permission denied; only root can read it"));
@@ -251,7 +251,7 @@ fn of_a_torn_table_nothing_is_taken() {
     assert!(find(&after_the_end, &[], None).get().is_some(), "what follows the end is no table");
 }
 
-/// A table of structures that are whole, with lengths and contents at random.
+/// Generates tables of valid structures with random lengths and contents.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop_oneof![Just(MEMORY_DEVICE), Just(PHYSICAL_MEMORY_ARRAY), any::<u8>()];
     let fields = proptest::collection::vec(prop_oneof![Just(0), Just(0xff), any::<u8>()], 0..120);
@@ -265,7 +265,7 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(one, 0..12).prop_map(|all| all.concat())
 }
 
-/// Parses without a file, as [`modules`] does.
+/// Parses a table from memory, as [`modules`] does from a file.
 fn parse(table: &[u8]) -> Vec<MemoryModule> {
     let found = structures(table).unwrap_or_default();
     devices(&found).into_iter().filter_map(|s| module(s, true)).collect()

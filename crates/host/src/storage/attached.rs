@@ -1,10 +1,10 @@
-//! How a device is attached, by the folders of sysfs above its own, and what that says
-//! of a device that no other carries.
+//! Attachment of a device, from the sysfs folders above it, and the storage kind that it implies
+//! for a device without lower devices.
 //!
 //! Sources: Linux `drivers/ata`, `drivers/scsi`, `drivers/nvme`, `drivers/block`,
-//! `drivers/target/loopback`, `drivers/vdpa/vdpa_sim` and `drivers/usb`, whose device
-//! names these are; `Documentation/driver-api/libata.rst`, `scsi/`, `driver-api/usb/`,
-//! `usb/usbip_protocol.rst`, `admin-guide/kernel-parameters.rst` (memmap).
+//! `drivers/target/loopback`, `drivers/vdpa/vdpa_sim` and `drivers/usb` (names of devices);
+//! `Documentation/driver-api/libata.rst`, `scsi/`, `driver-api/usb/`, `usb/usbip_protocol.rst`,
+//! `admin-guide/kernel-parameters.rst` (memmap).
 
 use proofmark_model::StorageKind;
 
@@ -12,48 +12,47 @@ use super::device;
 use super::file_system::last;
 use crate::root::Root;
 
-/// The transport of a device that is memory.
+/// Transport of a device in memory.
 const MEMORY: &str = "memory";
-/// The transport of a device whose data come over a network.
+/// Transport of a device on a network.
 const NETWORK: &str = "network";
 
-/// What holds the data of a device that no other carries, by its name, its real folder
-/// in sysfs and its [`transport`].
+/// Returns the storage kind of a device without lower devices, from its name, its real folder in
+/// sysfs and its [`transport`].
 pub(super) fn holder(name: &str, folder: &str, transport: Option<&str>) -> StorageKind {
     match transport {
         Some(MEMORY) => return StorageKind::Memory,
-        // A disk array on Fibre Channel is a server with a cache of its own.
+        // A Fibre Channel array is a server with its own cache.
         Some(NETWORK | "iscsi" | "fc") => return StorageKind::Network,
-        // Persistent memory or memory that poses as it: a range of DRAM that memmap= set aside
-        // looks the same. The others pass on what this machine holds, mostly a file or memory, and
-        // do not report which.
+        // Persistent memory looks like a range of DRAM reserved by memmap=. The others pass I/O on
+        // to something on this machine, usually a file or memory, and do not report it.
         Some("pmem" | "nvme loop" | "tcm_loop" | "dummy_hcd") => return StorageKind::Unknown,
         _ => {}
     }
     match device::kind(name) {
-        // Its own disk is missing, so that its peer does the I/O.
+        // It has no local disk, so its peer does the I/O.
         "DRBD" => StorageKind::Network,
         "disk" if has_hardware(folder) => StorageKind::Block,
-        // A device that makes its data up, or a program that does.
+        // A device, or a program behind it, that generates its data.
         _ => StorageKind::Unknown,
     }
 }
 
-/// Whether the kernel has the device below one of hardware. The head of an NVMe
-/// namespace with several controllers has not, but it is on top of its paths.
+/// True if the kernel has the device below a hardware device. The head of an NVMe namespace with
+/// several controllers is not, but it is above its paths.
 fn has_hardware(folder: &str) -> bool {
     const NONE: &[&str] = &["/sys/devices/virtual/", "/sys/devices/faux/"];
     !NONE.iter().any(|begin| folder.starts_with(begin))
 }
 
-/// How a device with this real folder in sysfs is attached: `sata`, `nvme`, `usb`,
-/// `sas`, `scsi` and so on; `None` for what has no attachment, as a RAID, and what is
-/// not known. What poses as hardware is known by a folder further up than its bus.
+/// Returns the attachment of a device with this real folder in sysfs: `sata`, `nvme`, `usb`, `sas`,
+/// `scsi` and so on. `None` for devices without one, such as RAID, and unknown ones. An emulated
+/// device is recognised by a folder above its bus.
 pub(super) fn transport(root: &Root, folder: &str) -> Option<&'static str> {
     let name = last(folder)?;
     let is_scsi = || folder.split('/').any(|s| numbered(s, "host")).then_some("scsi");
     let found = by_name(&name)
-        .or_else(|| folder.split('/').find_map(poses))
+        .or_else(|| folder.split('/').find_map(emulated))
         .or_else(|| folder.rsplit('/').find_map(by_segment));
     let bus = found.or_else(is_scsi)?;
     let over = root.line(&format!("{folder}/device/transport"));
@@ -64,25 +63,25 @@ pub(super) fn transport(root: &Root, folder: &str) -> Option<&'static str> {
     })
 }
 
-/// Devices without a bus.
+/// Returns the transport of devices without a bus.
 fn by_name(name: &str) -> Option<&'static str> {
     if matches!(device::kind(name), "zram" | "RAM disk") {
         return Some(MEMORY);
     }
-    // Of these the last is ATA over Ethernet.
+    // The last of these is ATA over Ethernet.
     if ["nbd", "rbd", "rnbd", "etherd!e"].iter().any(|begin| numbered(name, begin)) {
         return Some(NETWORK);
     }
     ["nvme", "pmem"].into_iter().find(|begin| numbered(name, begin))
 }
 
-/// What a folder on the way says of a device that poses as one on a bus.
-fn poses(segment: &str) -> Option<&'static str> {
+/// Returns the transport of an emulated device, from a folder on its path.
+fn emulated(segment: &str) -> Option<&'static str> {
     const BEGINS: &[(&str, &str)] = &[
-        // RAM that plays a disk (scsi_debug, the simulator of vDPA).
+        // RAM that emulates a disk (scsi_debug, the simulator of vDPA).
         ("pseudo_", MEMORY),
         ("vdpasim_blk", MEMORY),
-        // A SCSI target of this machine; a USB gadget of it; a USB device of another one.
+        // A SCSI target of this machine; a USB gadget of this machine; a USB device of another one.
         ("tcm_loop_", "tcm_loop"),
         ("dummy_hcd", "dummy_hcd"),
         ("vhci_hcd", NETWORK),
@@ -90,7 +89,7 @@ fn poses(segment: &str) -> Option<&'static str> {
     BEGINS.iter().find(|(begin, _)| segment.starts_with(begin)).map(|(_, transport)| *transport)
 }
 
-/// What a folder on the way says. The nearest that says something counts.
+/// Returns the transport that a folder on the path implies; the nearest counts.
 fn by_segment(segment: &str) -> Option<&'static str> {
     const NUMBERED: &[(&str, &str)] = &[
         ("virtio", "virtio"),
@@ -108,7 +107,7 @@ fn by_segment(segment: &str) -> Option<&'static str> {
     NUMBERED.iter().find(|(begin, _)| numbered(segment, begin)).map(|(_, transport)| *transport)
 }
 
-/// Whether the name is these letters and then a number.
+/// True if the name is this prefix and a number.
 fn numbered(name: &str, begin: &str) -> bool {
     name.strip_prefix(begin).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }

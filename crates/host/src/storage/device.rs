@@ -1,7 +1,7 @@
-//! The facts of one block device.
+//! Facts of one block device.
 //!
-//! Sources: Linux `Documentation/ABI/stable/sysfs-block` (size, queue/*), `block/
-//! queue-sysfs.rst`, `block/writeback_cache_control.rst`; losetup(8).
+//! Sources: Linux `Documentation/ABI/stable/sysfs-block` (size, queue/*), `block/queue-sysfs.rst`,
+//! `block/writeback_cache_control.rst`; losetup(8).
 
 use proofmark_model::BlockDevice;
 
@@ -9,24 +9,24 @@ use super::{BLOCK, attached, link};
 use crate::root::{Root, above};
 use crate::text::bracketed;
 
-/// Unit of `size`, whatever the device's sectors are.
+/// Unit of `size`, for any sector size of the device.
 const SECTOR: u64 = 512;
 
-/// A device by its name in [`BLOCK`], if there is one; what carries it is left open.
-pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<BlockDevice> {
+/// Detects a device by its name in [`BLOCK`], without the devices below it.
+pub(super) fn detect(root: &Root, name: &str, virtual_machine: bool) -> Option<BlockDevice> {
     let folder = root.real(&format!("{BLOCK}/{name}")).ok()?;
     let partition = root.exists(&format!("{folder}/partition"));
-    // A partition has the queue of its disk, which is the folder above.
+    // A partition uses its disk's queue, in the folder above.
     let disk = if partition { above(&folder)? } else { folder.as_str() };
     let queue = |file: &str| root.line(&format!("{disk}/queue/{file}")).ok();
     let bytes = |file: &str| queue(file)?.parse::<u64>().ok();
     let transport = if partition { None } else { attached::transport(root, &folder) };
     let link = match transport {
-        Some(transport) if !virtual_machine => link::look(root, &folder, transport),
+        Some(transport) if !virtual_machine => link::detect(root, &folder, transport),
         _ => None,
     };
     let kind = if partition { "partition" } else { kind(name) };
-    // A write-back cache is one that a loss of power empties.
+    // A write-back cache loses its data without power.
     let cache = |text: &str| either(text, "write through", "write back");
     let by_kernel = queue("write_cache").and_then(|text| cache(&text));
     let by_driver = driver_cache(root, disk).and_then(|text| cache(&text));
@@ -52,7 +52,7 @@ pub(super) fn look(root: &Root, name: &str, virtual_machine: bool) -> Option<Blo
     })
 }
 
-/// What the driver of a disk says of its cache: virtio at the disk, SCSI at its `scsi_disk`.
+/// Returns the driver's cache type: virtio has it at the disk, SCSI at its `scsi_disk`.
 fn driver_cache(root: &Root, disk: &str) -> Option<String> {
     let virtio = root.line(&format!("{disk}/cache_type")).ok();
     virtio.or_else(|| {
@@ -62,12 +62,12 @@ fn driver_cache(root: &Root, disk: &str) -> Option<String> {
     })
 }
 
-/// The name as /proc/diskstats and /dev have it: sysfs writes `!` for a slash.
+/// Returns the name as in /proc/diskstats and /dev: sysfs writes `!` for a slash.
 pub(super) fn shown(name: &str) -> String {
     name.replace('!', "/")
 }
 
-/// What a whole device is, by its name.
+/// Returns the kind of a whole device, from its name.
 pub(super) fn kind(name: &str) -> &'static str {
     const KINDS: &[(&str, &str)] = &[
         ("dm-", "device mapper"),
@@ -81,7 +81,7 @@ pub(super) fn kind(name: &str) -> &'static str {
         ("zd", "ZFS volume"),
         ("ublkb", "ublk"),
     ];
-    // `md127`, but also `md_name` and `md_d0`.
+    // Matches `md127`, but also `md_name` and `md_d0`.
     let fits = |begin: &str| match name.strip_prefix(begin) {
         Some(rest) => rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'),
         None => false,
@@ -90,7 +90,7 @@ pub(super) fn kind(name: &str) -> &'static str {
 }
 
 fn model(root: &Root, folder: &str) -> Option<String> {
-    // MMC cards have a name instead.
+    // MMC cards have `name` instead of `model`.
     let reported = |file: &str| root.line(&format!("{folder}/device/{file}")).ok();
     reported("model").or_else(|| folder.contains("/mmc").then(|| reported("name"))?)
 }
@@ -99,12 +99,12 @@ fn sectors(root: &Root, folder: &str) -> Option<u64> {
     root.number::<u64>(&format!("{folder}/size")).ok()?.checked_mul(SECTOR)
 }
 
-/// Which of two words the text is.
+/// Returns which of two words the text is.
 fn either(text: &str, no: &str, yes: &str) -> Option<bool> {
     [no, yes].contains(&text).then_some(text == yes)
 }
 
-/// `none` of `[none] mq-deadline kyber`; a device without a choice has one word.
+/// Returns the selected word of `[none] mq-deadline kyber`; a device without a choice has one word.
 fn chosen(text: &str) -> Option<String> {
     let only = || Some(text.trim()).filter(|t| !t.is_empty() && !t.contains([' ', '[', ']']));
     bracketed(text).or_else(only).map(str::to_owned)

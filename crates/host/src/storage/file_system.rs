@@ -1,7 +1,7 @@
-//! What holds the data of a file system: block devices, memory, a server, or another file system.
+//! Storage kind of a file system: block devices, memory, a server, or another file system.
 //!
-//! Sources: Linux `Documentation/filesystems/` (overlayfs.rst, tmpfs.rst, 9p.rst,
-//! virtiofs.rst, fuse.rst, btrfs.rst); proc_pid_mountinfo(5).
+//! Sources: Linux `Documentation/filesystems/` (overlayfs.rst, tmpfs.rst, 9p.rst, virtiofs.rst,
+//! fuse.rst, btrfs.rst); proc_pid_mountinfo(5).
 
 use proofmark_model::StorageKind;
 
@@ -9,8 +9,8 @@ use super::BLOCK;
 use crate::mounts::Mount;
 use crate::root::{Root, below};
 
-/// Kinds of file systems by the kernel's names, where they say what holds the data. Those of FUSE
-/// are programs: where not listed, they are assumed to be on another file system.
+/// Storage kinds by the kernel's file system names. FUSE file systems are programs: unlisted ones
+/// are assumed to be on another file system.
 const KINDS: &[(StorageKind, &str)] = &[
     (StorageKind::Memory, "tmpfs ramfs devtmpfs hugetlbfs rootfs"),
     (
@@ -22,7 +22,7 @@ const KINDS: &[(StorageKind, &str)] = &[
     (StorageKind::Unknown, "zfs"),
 ];
 
-/// What is known from the name of the file system alone; `None`: its devices say.
+/// Returns the kind that the name implies; `None` if it depends on the devices.
 pub(super) fn kind(name: &str) -> Option<StorageKind> {
     let listed = KINDS.iter().find(|(_, names)| names.split(' ').any(|listed| listed == name));
     listed
@@ -30,20 +30,20 @@ pub(super) fn kind(name: &str) -> Option<StorageKind> {
         .or_else(|| name.starts_with("fuse.").then_some(StorageKind::Layered))
 }
 
-/// The folder where an overlay keeps what is written to it. A container sees the path
-/// as its host wrote it, but mostly not the folder: then there is none.
+/// Returns an overlay's upper folder, which holds what is written. A container sees its host's
+/// path, but usually not the folder: then there is none.
 pub(super) fn upper(root: &Root, mount: &Mount) -> Option<String> {
     let folder = (mount.kind == "overlay").then(|| mount.option("upperdir"))??;
     (folder.starts_with('/') && root.exists(&folder)).then_some(folder)
 }
 
-/// Names in [`BLOCK`] of the devices under a file system; empty where they are not known.
+/// Returns the names in [`BLOCK`] of the devices under a file system; empty if unknown.
 pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
     if !mount.number.starts_with("0:") {
         return by_number(root, &mount.number).into_iter().collect();
     }
-    // A file system of several devices has a number of its own: its source is one of
-    // them, or lists all (bcachefs).
+    // A file system of several devices has its own number. Its source is one of them, or lists all
+    // (bcachefs).
     let sources = mount.source.split(':').filter(|s| s.starts_with("/dev/"));
     let named: Vec<String> = sources.filter_map(|s| by_path(root, s)).collect();
     match (mount.kind.as_str(), named.as_slice()) {
@@ -52,7 +52,7 @@ pub(super) fn devices(root: &Root, mount: &Mount) -> Vec<String> {
     }
 }
 
-/// The block device that a path stands for, wherever its node is.
+/// Returns the block device of a device node.
 pub(super) fn device_of(root: &Root, path: &str) -> Option<String> {
     let number = root.block_number(path);
     number.and_then(|number| by_number(root, &number)).or_else(|| by_path(root, path))
@@ -69,13 +69,13 @@ fn by_path(root: &Root, path: &str) -> Option<String> {
     direct(&real).or_else(|| mapped(root, path.strip_prefix("/dev/mapper/")?))
 }
 
-/// The device mapper's device of this name, where /dev does not report.
+/// Finds a device-mapper device by name, if /dev does not have it.
 fn mapped(root: &Root, name: &str) -> Option<String> {
     let called = |d: &String| root.line(&format!("{BLOCK}/{d}/dm/name")).is_ok_and(|n| n == name);
     root.names(BLOCK, "dm-").ok()?.into_iter().find(called)
 }
 
-/// All devices of the btrfs that has this one.
+/// Returns all devices of the btrfs that includes this one.
 fn siblings(root: &Root, device: &str) -> Option<Vec<String>> {
     const ALL: &str = "/sys/fs/btrfs";
     let folders = root.names(ALL, "").ok()?.into_iter().map(|id| format!("{ALL}/{id}/devices"));

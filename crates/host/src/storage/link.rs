@@ -1,19 +1,19 @@
-//! What the link to a device carries after coding: no device is read or written faster, save from a
-//! cache on this side of it. Overhead of packets and commands is not taken off.
+//! Rate of the link to a device after coding: the maximum for reads and writes, except from a cache
+//! on this side. The overhead of packets and commands is not subtracted.
 //!
-//! Sources: PCI Express Base Specification 6.0, section 4.2 (8b/10b at 2.5 and 5 GT/s,
-//! 128b/130b at 8 to 32 GT/s, flits of 242 bytes in 256 at 64 GT/s); Serial ATA
-//! Revision 3.x and Serial Attached SCSI (8b/10b; SAS-4: 128b/150b); Universal Serial
-//! Bus 2.0, and 3.2 (8b/10b at 5 Gbit/s, 128b/132b a lane of 10 Gbit/s); Linux
-//! `Documentation/ABI/testing/sysfs-bus-pci`, `sysfs-ata`, `sysfs-bus-usb`.
+//! Sources: PCI Express Base Specification 6.0, section 4.2 (8b/10b at 2.5 and 5 GT/s, 128b/130b at
+//! 8 to 32 GT/s, flits of 242 bytes in 256 at 64 GT/s); Serial ATA Revision 3.x and Serial Attached
+//! SCSI (8b/10b; SAS-4: 128b/150b); Universal Serial Bus 2.0, and 3.2 (8b/10b at 5 Gbit/s,
+//! 128b/132b a lane of 10 Gbit/s); Linux `Documentation/ABI/testing/sysfs-bus-pci`, `sysfs-ata`,
+//! `sysfs-bus-usb`.
 
 use proofmark_model::Link;
 
 use crate::root::{Root, above};
 use crate::text::is_number;
 
-/// The link to a device with this real folder in sysfs; `None` where its rate is not known.
-pub(super) fn look(root: &Root, folder: &str, transport: &str) -> Option<Link> {
+/// Detects the link to a device with this real folder in sysfs; `None` if its rate is unknown.
+pub(super) fn detect(root: &Root, folder: &str, transport: &str) -> Option<Link> {
     match transport {
         "nvme" => nvme(root, folder),
         "sata" => sata(root, folder),
@@ -34,7 +34,7 @@ fn nvme(root: &Root, folder: &str) -> Option<Link> {
     })
 }
 
-/// The link of the ATA port above a disk. A port multiplier has several: then none.
+/// Returns the link of the ATA port above a disk; `None` if a port multiplier has several.
 fn sata(root: &Root, folder: &str) -> Option<Link> {
     let port = folder.split('/').filter_map(|s| s.strip_prefix("ata")).find(|n| is_number(n))?;
     let source = format!("/sys/class/ata_link/link{port}/sata_spd");
@@ -43,7 +43,7 @@ fn sata(root: &Root, folder: &str) -> Option<Link> {
     Some(Link { name: format!("SATA {giga:.1} Gbit/s"), bytes_per_s, source })
 }
 
-/// The links of the port nearest to a SAS disk, all its lanes together.
+/// Returns the lanes of the port nearest to a SAS disk, as one link.
 fn sas(root: &Root, folder: &str) -> Option<Link> {
     let mut here = above(folder)?;
     while !here.rsplit('/').next()?.starts_with("port-") {
@@ -85,7 +85,7 @@ fn usb(root: &Root, folder: &str) -> Option<Link> {
     })
 }
 
-/// Bytes per second of one lane, by its transfers.
+/// Returns bytes per second of a lane, from its transfers.
 fn pcie(giga: f64) -> Option<f64> {
     const CODES: &[(f64, f64)] = &[
         (2.5, 8.0 / 10.0),
@@ -99,12 +99,12 @@ fn pcie(giga: f64) -> Option<f64> {
     Some(giga * 1e9 / 8.0 * code.1)
 }
 
-/// Bytes per second of a line with 8b/10b, if its rate is one of those that there are.
+/// Returns bytes per second of an 8b/10b line, if its rate is a standard one.
 fn eight_of_ten(giga: f64, rates: &[f64]) -> Option<f64> {
     rates.contains(&giga).then_some(giga * 1e9 / 10.0)
 }
 
-/// The nearest folder above that has the file, and its line.
+/// Finds the file in the nearest folder above; returns that folder and the line.
 fn nearest(root: &Root, folder: &str, file: &str) -> Option<(String, String)> {
     let mut here = above(folder)?;
     loop {
@@ -115,7 +115,7 @@ fn nearest(root: &Root, folder: &str, file: &str) -> Option<(String, String)> {
     }
 }
 
-/// The number before a unit, as in `8.0 GT/s PCIe` and `6.0 Gbps`.
+/// Parses the number before a unit, as in `8.0 GT/s PCIe` and `6.0 Gbps`.
 fn leading(text: &str, unit: &str) -> Option<f64> {
     let mut words = text.split_whitespace();
     let number = words.next()?.parse().ok()?;
@@ -130,13 +130,13 @@ mod tests {
     const PCI: &str = "/sys/devices/pci0000:00/0000:00:1d.0/0000:3d:00.0";
 
     fn rate(machine: &Machine, folder: &str, transport: &str) -> Option<(String, u64)> {
-        let link = look(&machine.root(), folder, transport)?;
+        let link = detect(&machine.root(), folder, transport)?;
         assert!(machine.root().exists(&link.source), "{}", link.source);
         Some((link.name, link.bytes_per_s.round() as u64))
     }
 
-    /// What the files of each device say, one of which differs, and that of a device above it
-    /// or next to it, which is not the device's.
+    /// Plants files of each device, one of which differs, and those of a device above or next to
+    /// it, which must not count.
     #[test]
     fn links_by_their_rate() {
         let pcie = format!("{PCI}/current_link_speed");

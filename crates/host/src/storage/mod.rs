@@ -1,5 +1,4 @@
-//! What is under a folder: its mount, its file system, and the block devices down
-//! to those that no other carries.
+//! Storage under a folder: its mount, its file system, and the block devices down to the lowest.
 //!
 //! Sources: proc_pid_mountinfo(5), statvfs(3), sysfs(5), Linux
 //! `Documentation/ABI/stable/sysfs-block`.
@@ -16,18 +15,19 @@ use crate::mounts::{self, Mount};
 use crate::root::{Reason, Root, fault, probe};
 use stack::Stack;
 
-/// Where the kernel lists its block devices, partitions among them.
+/// Folder of the kernel's block devices, including partitions.
 const BLOCK: &str = "/sys/class/block";
 
-/// Looks at a folder (absolute). `virtual_machine`: links are a hypervisor's word and are left out.
-pub(crate) fn look(root: &Root, path: &str, virtual_machine: bool) -> Probe<Storage> {
+/// Detects the storage under an absolute folder. On a `virtual_machine` links are left out: the
+/// hypervisor invents them.
+pub(crate) fn detect(root: &Root, path: &str, virtual_machine: bool) -> Probe<Storage> {
     let found = find(root, path, virtual_machine);
     probe(found, "/proc/self/mountinfo, statvfs and /sys/class/block")
 }
 
 fn find(root: &Root, path: &str, virtual_machine: bool) -> Result<Storage, Reason> {
     let path = root.folder(path).map_err(other_folder)?;
-    let mounts = mounts::look(root)?;
+    let mounts = mounts::detect(root)?;
     let mount = mounts::holding(&mounts, &path)
         .ok_or_else(|| fault("/proc/self/mountinfo", format!("no mount contains {path}")))?;
     writable(root, mount, &path).map_err(other_folder)?;
@@ -59,7 +59,7 @@ fn writable(root: &Root, mount: &Mount, path: &str) -> Result<(), Reason> {
     root.writable(path)
 }
 
-/// Options of the mount, then those of the file system that it does not repeat.
+/// Returns the mount's options, then the file system's that differ.
 fn options(mount: &Mount) -> String {
     let own = mount.options.iter().filter(|o| !mount.mount_options.contains(o));
     let all: Vec<&str> = mount.mount_options.iter().chain(own).map(String::as_str).collect();

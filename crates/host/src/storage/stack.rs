@@ -1,8 +1,8 @@
-//! The block devices under a file system, from its own down: a partition is on its disk, RAID and
-//! device mapper on their parts, a loop device on the file system of its file.
+//! Block devices under a file system, from its own down: a partition over its disk, RAID and device
+//! mapper over their parts, a loop device over its file's file system.
 //!
-//! The paths of a multipath device stay at the bottom, next to each other: each I/O
-//! takes one of them, so their counters add up to what reached the disk.
+//! The paths of a multipath device are at the bottom, next to each other: each I/O takes one of
+//! them, so their counters add up to the disk's I/O.
 //!
 //! Sources: Linux `Documentation/ABI/stable/sysfs-block` (partition, slaves),
 //! `admin-guide/blockdev/` (loop, zram, ramdisk, null_blk), losetup(8),
@@ -16,8 +16,8 @@ use crate::mounts::{self, Mount};
 use crate::root::{Root, above};
 use crate::text::is_number;
 
-/// Loop devices and overlays on one another deeper than this are not followed.
-const DEEPEST: usize = 8;
+/// Maximum depth of stacked loop devices and overlays.
+const MAX_DEPTH: usize = 8;
 
 pub(super) struct Stack<'a> {
     root: &'a Root,
@@ -32,9 +32,8 @@ impl<'a> Stack<'a> {
         Self { root, mounts, virtual_machine, kinds: Vec::new(), devices: Vec::new() }
     }
 
-    /// What holds the data, as one word for all that was found, and the devices. If a
-    /// part is memory, all is: no number of it is a disk's. Likewise for a server, and
-    /// for what is not known.
+    /// Returns one storage kind for all devices, and the devices. If a part is in memory, the kind
+    /// is memory: its results are not a disk's. The same holds for servers and unknown parts.
     pub(super) fn found(self) -> (StorageKind, Vec<BlockDevice>) {
         use StorageKind::{Block, Layered, Memory, Network, Unknown};
         let has = |kind: &&StorageKind| self.kinds.contains(kind);
@@ -42,9 +41,9 @@ impl<'a> Stack<'a> {
         (kind, self.devices)
     }
 
-    /// Names of the devices under the file system, themselves added.
+    /// Adds the devices under a file system and returns their names.
     pub(super) fn file_system(&mut self, mount: &Mount, depth: usize) -> Vec<String> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return self.ends_in(StorageKind::Unknown);
         }
         if let Some(upper) = file_system::upper(self.root, mount) {
@@ -63,7 +62,7 @@ impl<'a> Stack<'a> {
         devices
     }
 
-    /// The file system that holds a path; `otherwise` if none is known to.
+    /// Adds the file system that holds a path; `otherwise` is the kind if none is known.
     fn holding(&mut self, path: &str, depth: usize, otherwise: StorageKind) -> Vec<String> {
         match mounts::holding(self.mounts, path) {
             Some(mount) => self.file_system(mount, depth),
@@ -71,7 +70,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// What is not followed any further.
+    /// Ends the search with a storage kind.
     fn ends_in(&mut self, kind: StorageKind) -> Vec<String> {
         self.kinds.push(kind);
         Vec::new()
@@ -83,7 +82,7 @@ impl<'a> Stack<'a> {
         if self.devices.iter().any(|d| d.name == shown) {
             return;
         }
-        let Some(found) = device::look(self.root, name, self.virtual_machine) else {
+        let Some(found) = device::detect(self.root, name, self.virtual_machine) else {
             self.kinds.push(StorageKind::Unknown);
             return;
         };
@@ -99,7 +98,7 @@ impl<'a> Stack<'a> {
         self.devices[at].over = lower.iter().map(|l| device::shown(l)).collect();
     }
 
-    /// What carries a device that is no loop device.
+    /// Adds the devices below one that is no loop device.
     fn below(&mut self, name: &str, transport: Option<&str>, depth: usize) -> Vec<String> {
         let lower = parts(self.root, name);
         for part in &lower {
@@ -112,9 +111,9 @@ impl<'a> Stack<'a> {
         lower
     }
 
-    /// What carries a loop device: the file system of its file, or the block device that its file
-    /// stands for. The kernel marks a file that has no name any more, and gives the path of another
-    /// mount namespace too, so that its folder must be there.
+    /// Adds what is below a loop device: the file system of its file, or the block device that the
+    /// file is. The kernel marks deleted files, and also gives paths of other mount namespaces, so
+    /// the folder must exist.
     fn file(&mut self, file: &str, depth: usize) -> Vec<String> {
         let path = file.strip_suffix(" (deleted)").unwrap_or(file);
         if let Some(device) = file_system::device_of(self.root, path) {
@@ -128,8 +127,8 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// The devices right below a partition, a RAID, a device of the device mapper, or an
-/// NVMe namespace that several controllers lead to; sorted.
+/// Returns the sorted devices directly below a partition, a RAID, a device-mapper device, or an
+/// NVMe namespace with several controllers.
 fn parts(root: &Root, name: &str) -> Vec<String> {
     let folder = format!("{BLOCK}/{name}");
     if root.exists(&format!("{folder}/partition")) {
@@ -140,7 +139,7 @@ fn parts(root: &Root, name: &str) -> Vec<String> {
     if lower.is_empty() { paths(root, name) } else { lower }
 }
 
-/// The paths `nvme0c1n1` of a namespace `nvme0n1`, where there are any.
+/// Returns the paths `nvme0c1n1` of a namespace `nvme0n1`, if any.
 fn paths(root: &Root, name: &str) -> Vec<String> {
     let Some((subsystem, namespace)) = namespace(name) else { return Vec::new() };
     let begin = format!("{subsystem}c");
@@ -152,7 +151,7 @@ fn paths(root: &Root, name: &str) -> Vec<String> {
     paths
 }
 
-/// `nvme0` and `1` of `nvme0n1`.
+/// Splits `nvme0n1` into `nvme0` and `1`.
 fn namespace(name: &str) -> Option<(&str, &str)> {
     let (subsystem, namespace) = name.rsplit_once('n')?;
     let instance = subsystem.strip_prefix("nvme")?;

@@ -1,4 +1,4 @@
-//! Machines composed for each way that a file system can be on devices.
+//! Tests on composed machines, with each arrangement of file systems and devices.
 
 use proofmark_model::{BlockDevice, StorageKind};
 
@@ -7,7 +7,7 @@ use crate::testing::Machine;
 
 mod leaves;
 
-/// A machine with these mounts, and a megabyte of which half is free.
+/// Creates a machine with these mounts and a megabyte of space, half of it free.
 pub(super) fn machine(mountinfo: &str) -> Machine {
     Machine::new(&[("/proc/self/mountinfo", mountinfo), ("/space", "1000000 500000\n")])
 }
@@ -18,7 +18,7 @@ impl Machine {
         self
     }
 
-    /// A device with its folder below /sys/devices, as sysfs links to it.
+    /// Adds a device and its folder below /sys/devices, linked as in sysfs.
     fn device(&self, folder: &str, number: &str) -> &Self {
         let real = format!("/sys/devices/{folder}");
         let name = folder.rsplit('/').next().unwrap();
@@ -33,7 +33,7 @@ impl Machine {
         self.device(folder, number).put(&format!("/sys/devices/{folder}/partition"), "1\n")
     }
 
-    /// A device that is no hardware's, over others.
+    /// Adds a software device over others.
     fn over(&self, name: &str, number: &str, lower: &[&str]) -> &Self {
         self.device(&format!("virtual/block/{name}"), number);
         for name_below in lower {
@@ -47,13 +47,13 @@ impl Machine {
         self.device(&format!("virtual/block/{name}"), number).put(&path, file)
     }
 
-    fn look(&self, path: &str) -> Storage {
-        look(&self.root(), path, false).get().unwrap().clone()
+    fn detect(&self, path: &str) -> Storage {
+        detect(&self.root(), path, false).get().unwrap().clone()
     }
 
-    /// The kind, and each device with those that carry it.
+    /// Returns the kind, and each device with those below it.
     fn stack(&self, path: &str) -> (StorageKind, Vec<String>) {
-        let storage = self.look(path);
+        let storage = self.detect(path);
         let line = |d: &BlockDevice| format!("{} {}", d.name, d.over.join(" ")).trim().to_owned();
         (storage.kind, storage.devices.iter().map(line).collect())
     }
@@ -71,7 +71,7 @@ const SATA: &str = "pci0000:00/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block
 const SECOND: &str = "pci0000:00/0000:00:1f.2/ata2/host1/target1:0:0/1:0:0:0/block/sdb";
 const NVME: &str = "pci0000:00/0000:00:1d.0/0000:3d:00.0/nvme/nvme0/nvme0n1";
 
-/// A SATA disk with a partition, mounted.
+/// Creates a SATA disk with a mounted partition.
 fn sata() -> Machine {
     let m = machine(&on("8:1", "ext4", "/dev/sda1"));
     m.device(SATA, "8:0").partition(&format!("{SATA}/sda1"), "8:1");
@@ -93,7 +93,7 @@ fn sata() -> Machine {
 
 #[test]
 fn a_partition_has_the_queue_of_its_disk_and_the_disk_the_link() {
-    let found = sata().look("/srv");
+    let found = sata().detect("/srv");
     assert_eq!(found.kind, StorageKind::Block);
     assert_eq!((found.total_bytes, found.free_bytes), (1_000_000, 500_000));
     assert_eq!((found.file_system.as_str(), found.mount_point.as_str()), ("ext4", "/"));
@@ -120,7 +120,7 @@ fn a_partition_has_the_queue_of_its_disk_and_the_disk_the_link() {
 #[test]
 fn a_hypervisors_word_for_a_link_is_left_out() {
     let m = sata();
-    let found = look(&m.root(), "/srv", true);
+    let found = detect(&m.root(), "/srv", true);
     let disk = &found.get().unwrap().devices[1];
     assert_eq!((disk.transport.as_deref(), disk.link.as_ref()), (Some("sata"), None));
 }
@@ -129,7 +129,7 @@ fn a_hypervisors_word_for_a_link_is_left_out() {
 fn facts_that_are_not_reported_are_none() {
     let m = machine(&on("8:0", "ext4", "/dev/sda"));
     m.device(SATA, "8:0").put(&format!("/sys/devices/{SATA}/size"), "many\n");
-    let disk = m.look("/srv").devices.remove(0);
+    let disk = m.detect("/srv").devices.remove(0);
     assert_eq!((disk.size_bytes, disk.rotational), (None, None));
     assert_eq!((disk.volatile_cache, disk.fua), (None, None));
     assert_eq!((disk.model, disk.link, disk.scheduler), (None, None, None));
@@ -140,7 +140,7 @@ fn facts_that_are_not_reported_are_none() {
 fn devices_over_devices() {
     use StorageKind::{Block, Memory, Network, Unknown};
     type Over = (&'static str, &'static str, &'static [&'static str]);
-    // The number of the mounted device; devices with their numbers over others; all that was found.
+    // Number of the mounted device; devices, each with its number, over others; expected devices.
     let cases: [(&str, &[Over], StorageKind, &[&str]); 7] = [
         (
             "253:0",
@@ -154,7 +154,7 @@ fn devices_over_devices() {
             Block,
             &["dm-1 md0", "md0 sda sdb", "sda", "sdb"],
         ),
-        // A replica with a disk of its own; a server's disk; RAM in a mirror.
+        // A replica with its own disk; a server's disk; RAM in a mirror.
         ("147:0", &[("drbd0", "147:0", &["sda"])], Block, &["drbd0 sda", "sda"]),
         (
             "253:0",
@@ -168,7 +168,7 @@ fn devices_over_devices() {
             Memory,
             &["md0 ram0 sda", "ram0", "sda"],
         ),
-        // A mapping of nothing; a device that names itself.
+        // A mapping without devices; a device over itself.
         ("253:0", &[("dm-0", "253:0", &[])], Unknown, &["dm-0"]),
         (
             "253:0",
@@ -196,7 +196,7 @@ fn a_loop_device_lies_on_the_file_system_of_its_file() {
         let m = machine(&mounts);
         m.device(SATA, "8:0").looped("loop0", "7:0", file).folder("/images");
         assert_eq!(m.stack("/srv"), (StorageKind::Block, lines(&["loop0 sda", "sda"])), "{file}");
-        let device = m.look("/srv").devices.remove(0);
+        let device = m.detect("/srv").devices.remove(0);
         assert_eq!((device.kind.as_str(), device.backing.as_deref()), ("loop", Some(file)));
     }
     let m = machine(&mounts);
@@ -228,9 +228,9 @@ fn an_overlay_lies_where_it_writes_to() {
     m.device(SATA, "8:0");
     assert_eq!(m.stack("/srv"), (StorageKind::Layered, Vec::new()), "its folder cannot be seen");
     m.folder("/data/up");
-    let seen = m.look("/srv");
+    let seen = m.detect("/srv");
     assert_eq!((seen.kind, seen.devices[0].name.as_str()), (StorageKind::Block, "sda"));
-    // The disk's file system is ext4, but the I/O goes through the overlay.
+    // The disk's file system is ext4, but I/O passes through the overlay.
     assert_eq!((seen.file_system.as_str(), seen.mount_point.as_str()), ("overlay", "/srv"));
 
     let container = on("0:50", "overlay", "overlay").replace(" rw\n", " rw,upperdir=/var/up\n");
@@ -266,7 +266,7 @@ fn other_file_systems_by_their_source_or_name() {
         ("fuse.mergerfs", "a:b", StorageKind::Layered),
         ("zfs", "pool/srv", StorageKind::Unknown),
         ("newfs", "x", StorageKind::Unknown),
-        // Of a device that is not there.
+        // The device does not exist.
         ("fuseblk", "x", StorageKind::Unknown),
     ] {
         let m = machine(&on("0:41", kind, source));
@@ -289,7 +289,7 @@ fn what_cannot_be_used_says_what_to_do() {
         (Root::live(), "/no/such/folder", "folder /no/such/folder does not exist", OTHER),
         (Root::live(), "/proc/self/mountinfo", "/proc/self/mountinfo is not a folder", OTHER),
     ] {
-        let found = look(&root, path, false);
+        let found = detect(&root, path, false);
         assert_eq!((found.get(), found.origin()), (None, format!("{reason}{other}").as_str()));
     }
 }
@@ -299,7 +299,7 @@ fn the_live_machine_is_looked_at_as_it_is() {
     let program = std::env::current_exe().unwrap();
     let folder = tempfile::tempdir_in(program.parent().unwrap()).unwrap();
     let inside = folder.path().join("..").join(folder.path().file_name().unwrap());
-    let found = look(&Root::live(), inside.to_str().unwrap(), false);
+    let found = detect(&Root::live(), inside.to_str().unwrap(), false);
     let storage = found.get().unwrap_or_else(|| panic!("{}", found.origin()));
     assert!(storage.path.ends_with(folder.path().file_name().unwrap().to_str().unwrap()));
     assert!(!storage.path.contains(".."));
@@ -311,7 +311,7 @@ fn the_live_machine_is_looked_at_as_it_is() {
         ));
         return;
     }
-    // The kernel's own list of counters has every device by the name found here.
+    // The kernel's list of counters has every detected device by this name.
     let counters = std::fs::read_to_string("/proc/diskstats").unwrap();
     for device in &storage.devices {
         let listed = counters.lines().any(|l| l.split_whitespace().nth(2) == Some(&device.name));

@@ -203,7 +203,7 @@ fn disk_folder(task: &FleetTask) -> Option<String> {
     let folders = task.disk_path.clone().map_or(usual.to_vec(), |path| vec![path]);
     let is_own = |folder: &String| {
         let path = std::path::absolute(Path::new(folder)).unwrap_or_default();
-        let host = proofmark_host::look(&proofmark_host::Root::live(), &path.to_string_lossy());
+        let host = proofmark_host::detect(&proofmark_host::Root::live(), &path.to_string_lossy());
         let kind = host.storage.get().map(|s| s.kind);
         match kind {
             Some(StorageKind::Block) => true,
