@@ -1,4 +1,4 @@
-//! Where a server is.
+//! Address of a server.
 
 use std::fmt;
 use std::io;
@@ -7,20 +7,20 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The TCP and UDP port of a server that has no other.
+/// Default TCP and UDP port of a server.
 pub const DEFAULT_PORT: u16 = 5277;
 
-/// Host and port of a server, as a user writes them: `HOST[:PORT]`, where the host is a
-/// name, an IPv4 address, or an IPv6 address, bare or in brackets (`[fe80::1%eth0]:5277`).
+/// Host and port of a server as users write them: `HOST[:PORT]`. The host is a name, an IPv4
+/// address, or an IPv6 address, bare or in brackets (`[fe80::1%eth0]:5277`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
-    /// A name or an IP address, without brackets.
+    /// Name or IP address, without brackets.
     pub host: String,
-    /// The port, [`DEFAULT_PORT`] where none was given.
+    /// Port; [`DEFAULT_PORT`] if none was given.
     pub port: u16,
 }
 
-/// Why a text is no address.
+/// Reason why a text is not an address.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("invalid peer address `{text}`: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
 pub struct AddressError {
@@ -29,7 +29,7 @@ pub struct AddressError {
 }
 
 impl Address {
-    /// The socket addresses of the host's name, in the system's order.
+    /// Resolves the host's name to socket addresses, in the system's order.
     pub(crate) fn resolve(&self) -> io::Result<Vec<SocketAddr>> {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
@@ -50,7 +50,7 @@ impl FromStr for Address {
         }
         let port = match port {
             None => DEFAULT_PORT,
-            // `parse` takes a sign too.
+            // `parse` would accept a sign.
             Some(text) if text.starts_with('+') => 0,
             Some(text) => text.parse().unwrap_or(0),
         };
@@ -61,7 +61,7 @@ impl FromStr for Address {
     }
 }
 
-/// The host without brackets, and what is in the port's place.
+/// Splits a text into the host without brackets and the text of the port.
 fn split(text: &str) -> Result<(&str, Option<&str>), &'static str> {
     if let Some(rest) = text.strip_prefix('[') {
         let (host, after) = rest.split_once(']').ok_or("the closing bracket is missing")?;

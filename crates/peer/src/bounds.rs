@@ -1,4 +1,4 @@
-//! What a task of the server may still do.
+//! Limits of a session's tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(crate) struct Allowance {
     most: u64,
     spent: AtomicU64,
-    /// Set once a task asks for more than is left; from then on none gets any.
+    /// Set when a task requests more bytes than are left; then no task gets any.
     used_up: AtomicBool,
 }
 
@@ -15,25 +15,25 @@ impl Allowance {
         Self { most, spent: AtomicU64::new(0), used_up: AtomicBool::new(false) }
     }
 
-    /// Bytes that tasks said they carried, at most as many as were allowed.
+    /// Returns the bytes that tasks have counted, up to the limit.
     pub(crate) fn spent(&self) -> u64 {
         if self.used_up() { self.most } else { self.spent.load(Ordering::Relaxed).min(self.most) }
     }
 
-    /// Whether a task asked for more than was left.
+    /// True if a task requested more bytes than were left.
     pub(crate) fn used_up(&self) -> bool {
         self.used_up.load(Ordering::Acquire)
     }
 }
 
-/// The bounds of one job: they end when the job ends, and with it its session.
+/// Limits of one job. They end with the job, and so with its session.
 pub struct Bounds {
     allowance: Arc<Allowance>,
     ended: AtomicBool,
 }
 
 impl Bounds {
-    /// Bounds that belong to no session, for the tests of tasks: `bytes` in all.
+    /// Returns limits without a session, with `bytes` in total, for tests of tasks.
     pub fn without_session(bytes: u64) -> Self {
         Self::within(Arc::new(Allowance::new(bytes)))
     }
@@ -42,10 +42,11 @@ impl Bounds {
         Self { allowance, ended: AtomicBool::new(false) }
     }
 
-    /// Counts bytes of payload before they are sent, or after they are received, over all tasks of
-    /// the session. False if they are more than were agreed, or if the job has ended: the task
-    /// stops then, and may still say so over its connection, which is shut down once it returns.
-    /// All tasks share one counter, so ask for many blocks at a time where blocks are small.
+    /// Counts payload before it is sent, or after it is received, over all tasks of the session.
+    ///
+    /// Returns false if the limit is exceeded or the job has ended: the task must then stop. It may
+    /// still report that over its connection, which closes when it returns. All tasks share one
+    /// counter, so count small blocks in groups.
     pub fn spend(&self, bytes: u64) -> bool {
         if self.ended() {
             return false;
@@ -58,7 +59,7 @@ impl Bounds {
         fits
     }
 
-    /// Whether it has ended: by another job, its channel's or session's end, or its bytes used up.
+    /// True if the job has ended: replaced, its channel or session closed, or its bytes used up.
     pub fn ended(&self) -> bool {
         self.ended.load(Ordering::Acquire) || self.allowance.used_up()
     }

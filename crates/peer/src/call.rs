@@ -1,4 +1,4 @@
-//! The client's way in.
+//! The client's connections to a server.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -15,23 +15,23 @@ use crate::secret::Token;
 use crate::timed::Timed;
 use crate::wire::{DATA, malformed};
 
-/// Longest time for a connection, and again for each answer.
+/// Time limit for a connection, and for each answer.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// A server that outsiders crowd closes connections that were in time too; so one that
-/// was closed without a word is tried again after each of these.
-const AGAIN: [Duration; 3] =
+/// Pauses before a new attempt. A server crowded by unauthenticated peers also closes connections
+/// of clients with the key.
+const RETRY_PAUSES: [Duration; 3] =
     [Duration::from_millis(20), Duration::from_millis(80), Duration::from_millis(200)];
 
-/// Opens a control connection with its first message, and reads the answer.
+/// Opens a control connection with its first message and reads the answer.
 pub(crate) fn control(
     to: SocketAddr,
     key: &Key,
     first: &ToServer,
 ) -> Result<(Sealed, ToClient), PeerError> {
-    let reported = |error| unanswered(to, error);
+    let reported = |error| classify_error(to, error);
     let once = || {
         let stream = connect(to)?;
-        // Small messages, each waited for.
+        // Messages are small and each waits for an answer.
         stream.set_nodelay(true).map_err(reported)?;
         let until = Some(Instant::now() + PATIENCE);
         let state = enter(key, &mut Timed::new(&stream, until)).map_err(reported)?;
@@ -43,9 +43,9 @@ pub(crate) fn control(
     repeatedly(once)
 }
 
-/// Opens a data connection; it comes back without timeouts.
+/// Opens a data connection, without timeouts.
 pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError> {
-    let reported = |error| unanswered(to, error);
+    let reported = |error| classify_error(to, error);
     let once = || {
         let stream = connect(to)?;
         let mut timed = Timed::new(&stream, Some(Instant::now() + PATIENCE));
@@ -70,8 +70,8 @@ pub(crate) fn data(to: SocketAddr, token: Token) -> Result<TcpStream, PeerError>
     })
 }
 
-/// Opens a control connection to the first of the host's addresses that takes one.
-pub(crate) fn reach(
+/// Opens a control connection to the first of the host's addresses that accepts one.
+pub(crate) fn connect_first(
     address: &Address,
     key: &Key,
     first: &ToServer,
@@ -93,7 +93,7 @@ fn connect(to: SocketAddr) -> Result<TcpStream, PeerError> {
 }
 
 fn repeatedly<T>(mut once: impl FnMut() -> Result<T, PeerError>) -> Result<T, PeerError> {
-    for pause in AGAIN {
+    for pause in RETRY_PAUSES {
         match once() {
             Err(PeerError::Silent(_)) => thread::sleep(pause),
             done => return done,
@@ -102,8 +102,8 @@ fn repeatedly<T>(mut once: impl FnMut() -> Result<T, PeerError>) -> Result<T, Pe
     once()
 }
 
-/// What an error before the first answer means.
-fn unanswered(to: SocketAddr, error: io::Error) -> PeerError {
+/// Classifies an error before the first answer.
+fn classify_error(to: SocketAddr, error: io::Error) -> PeerError {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
             PeerError::Silent(to)
@@ -114,8 +114,8 @@ fn unanswered(to: SocketAddr, error: io::Error) -> PeerError {
     }
 }
 
-/// What an answer means that is not the one that was asked for.
-pub(crate) fn other(to: SocketAddr, answer: ToClient) -> PeerError {
+/// Classifies an answer other than the expected one.
+pub(crate) fn unexpected_answer(to: SocketAddr, answer: ToClient) -> PeerError {
     match answer {
         ToClient::Busy { seconds } => PeerError::Busy(to, seconds),
         ToClient::Differs { version } => PeerError::Version(to, excerpt(&version)),

@@ -1,18 +1,18 @@
-//! A worker's own channel into its run's session.
+//! A worker's channel to its run's session.
 
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::call::{PATIENCE, control, data, other};
+use crate::call::{PATIENCE, control, data, unexpected_answer};
 use crate::error::PeerError;
 use crate::invitation::Invitation;
 use crate::message::{OpenStream, ToClient, ToServer};
 use crate::sealed::Sealed;
 use crate::work::Ends;
 
-/// Opens jobs and their data connections. Its job ends when it is dropped.
+/// Channel that opens jobs and their data connections. Its job ends when it is dropped.
 #[derive(Debug)]
 pub struct Channel {
     sealed: Sealed,
@@ -21,7 +21,11 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Joins the session; [`PeerError::Refused`] if it has ended.
+    /// Joins the session.
+    ///
+    /// # Errors
+    ///
+    /// [`PeerError::Refused`] if the session has ended.
     pub fn join(invitation: &Invitation) -> Result<Self, PeerError> {
         let Invitation { address, key, session, .. } = invitation;
         match control(*address, key, &ToServer::Join { session: *session })? {
@@ -30,35 +34,42 @@ impl Channel {
                 let ends = ends.map_err(|source| PeerError::Broken(*address, source))?;
                 Ok(Self { sealed, ends, address: *address })
             }
-            (_, answer) => Err(other(*address, answer)),
+            (_, answer) => Err(unexpected_answer(*address, answer)),
         }
     }
 
-    /// Ends the job before and opens a new one; the streams are those of the server's
-    /// tasks, in their order. [`PeerError::Refused`] has the server's reason.
+    /// Ends the previous job and opens a new one. Returns the streams of the server's tasks in
+    /// their order.
+    ///
+    /// # Errors
+    ///
+    /// [`PeerError::Refused`] with the server's reason.
     pub fn open(&mut self, job: &Value) -> Result<Vec<OpenStream>, PeerError> {
         match self.ask(&ToServer::Open { job: job.clone() })? {
             ToClient::Opened { streams } => Ok(streams),
-            answer => Err(other(self.address, answer)),
+            answer => Err(unexpected_answer(self.address, answer)),
         }
     }
 
-    /// Opens the data connection of a stream of the present job, once a stream. When this
-    /// returns the server's task runs. Both ends find a stream with the system's settings.
-    /// [`PeerError::Refused`] if the stream's token is no longer good.
+    /// Opens the data connection of a stream of the current job, once per stream. On return the
+    /// server's task is running. Both ends have the system's default socket settings.
+    ///
+    /// # Errors
+    ///
+    /// [`PeerError::Refused`] if the token is no longer valid.
     pub fn data(&self, stream: &OpenStream) -> Result<TcpStream, PeerError> {
         data(self.address, stream.token)
     }
 
-    /// The server's counters of network traffic, now; [`PeerError::Refused`] if it has none.
+    /// Reads the server's counters of network traffic; [`PeerError::Refused`] if it has none.
     pub fn counters(&mut self) -> Result<Value, PeerError> {
         match self.ask(&ToServer::Counters)? {
             ToClient::Counters { value } => Ok(value),
-            answer => Err(other(self.address, answer)),
+            answer => Err(unexpected_answer(self.address, answer)),
         }
     }
 
-    /// Its two ends; the client is `local`.
+    /// Returns the two ends of the channel; the client is `local`.
     pub fn ends(&self) -> Ends {
         self.ends
     }

@@ -1,4 +1,4 @@
-//! The run's own channel: the session lives as long as it does.
+//! The run's control channel. The session lasts as long as the channel.
 
 use std::io::{self, ErrorKind};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::VERSION;
 use crate::address::Address;
-use crate::call::{other, reach};
+use crate::call::{connect_first, unexpected_answer};
 use crate::error::PeerError;
 use crate::invitation::Invitation;
 use crate::key::Key;
@@ -16,7 +16,7 @@ use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
 use crate::work::Ends;
 
-/// A session of this run at a server. Dropped, it ends the session.
+/// Session of this run on a server. Dropping it ends the session.
 #[derive(Debug)]
 pub struct ControlSession {
     granted: Limits,
@@ -28,7 +28,7 @@ pub struct ControlSession {
 }
 
 impl ControlSession {
-    /// Asks for a session, perhaps granted less than asked; `run` is its name in the server's log.
+    /// Requests a session, which may get lower limits. `run` is its name in the server's log.
     pub fn connect(
         address: &Address,
         key: &Key,
@@ -37,7 +37,7 @@ impl ControlSession {
     ) -> Result<Self, PeerError> {
         let run = run.chars().take(100).collect();
         let hello = ToServer::Hello { version: VERSION.to_owned(), run, asked };
-        match reach(address, key, &hello)? {
+        match connect_first(address, key, &hello)? {
             (to, channel, ToClient::Welcome { session, silence_ms, granted }) => {
                 let invitation =
                     Invitation { address: to, key: key.clone(), session, interface: None };
@@ -45,7 +45,7 @@ impl ControlSession {
                 Self::keep(channel, granted, invitation, silence)
                     .map_err(|source| PeerError::Broken(to, source))
             }
-            (to, _, answer) => Err(other(to, answer)),
+            (to, _, answer) => Err(unexpected_answer(to, answer)),
         }
     }
 
@@ -60,33 +60,32 @@ impl ControlSession {
         let ended = Arc::new(OnceLock::new());
         let why = Arc::clone(&ended);
         let ping = move || drop(why.set(ping(&mut channel, silence)));
-        let pinger = Some(thread::Builder::new().name("peer-lead".to_owned()).spawn(ping)?);
+        let pinger = Some(thread::Builder::new().name("peer-ping".to_owned()).spawn(ping)?);
         Ok(Self { granted, ends, invitation, ended, stream, pinger })
     }
 
-    /// What the session was granted.
+    /// Returns the granted limits.
     pub fn granted(&self) -> Limits {
         self.granted
     }
 
-    /// The two ends of its connection; the client is `local`.
+    /// Returns the two ends of the connection; the client is `local`.
     pub fn ends(&self) -> Ends {
         self.ends
     }
 
-    /// The invitation with which a worker joins the session.
+    /// Returns the invitation for a worker to join the session.
     pub fn invitation(&self) -> Invitation {
         self.invitation.clone()
     }
 
-    /// Why the session ended, if it has. A server that is gone without a word is noticed within
-    /// its patience (10 s).
+    /// Returns why the session ended, if it has. A server that vanished is noticed within 10 s.
     pub fn ended(&self) -> Option<String> {
         self.ended.get().cloned()
     }
 }
 
-/// Pings until the session ends, and says why it did.
+/// Sends pings until the session ends; returns why it did.
 fn ping(channel: &mut Sealed, silence: Duration) -> String {
     loop {
         match exchange(channel, silence) {
@@ -98,9 +97,9 @@ fn ping(channel: &mut Sealed, silence: Duration) -> String {
     }
 }
 
-/// A ping and its answer, or else the server's message between two pings.
+/// Sends a ping and reads its answer, or the server's message between two pings.
 fn exchange(channel: &mut Sealed, silence: Duration) -> io::Result<ToClient> {
-    // A rest of at least a millisecond, whatever the server said its patience is.
+    // At least a millisecond, whatever silence limit the server sent.
     let rest = (silence / 5).max(Duration::from_millis(1));
     channel.stream().set_read_timeout(Some(rest))?;
     let nothing = match channel.stream().peek(&mut [0]) {
@@ -129,7 +128,7 @@ fn gone(error: &io::Error, silence: Duration) -> String {
 
 impl Drop for ControlSession {
     fn drop(&mut self) {
-        // It may be gone already.
+        // It may be closed already.
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
         if let Some(pinger) = self.pinger.take() {
             let _ = pinger.join();

@@ -1,6 +1,6 @@
-//! The handshake: what an outsider's bytes meet before they have proved the key. At most a
-//! frame of 48 bytes and one of 1,040 are held for each, and nothing is answered but a
-//! first message that only a holder of the key can have made and that was not there before.
+//! Handshake: processing of bytes before authentication. Each connection holds at most a frame of
+//! 48 bytes and one of 1,040. Only a first message that was made with the key and not seen before
+//! gets an answer.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -14,28 +14,28 @@ use crate::message::ToServer;
 use crate::secret::{Secret, Token};
 use crate::wire::{CONTROL, DATA, decode, malformed, read_frame, write_frame};
 
-/// Bytes that ChaCha20-Poly1305 adds to each message.
+/// Bytes that ChaCha20-Poly1305 adds to a message.
 pub(crate) const TAG: usize = 16;
-/// A handshake message: an ephemeral public key and the tag of an empty payload.
+/// Length of a handshake message: an ephemeral public key and the tag of an empty payload.
 const HANDSHAKE: usize = 32 + TAG;
 const LONGEST_FIRST: usize = 1024;
-/// First messages that are remembered, 48 bytes each.
+/// Maximum of first messages that are remembered, 48 bytes each.
 const REMEMBERED: usize = 4096;
-/// Never changes: ends of different versions must come far enough to tell so.
+/// Prologue. It never changes, so that ends of different versions get far enough to report it.
 const PROLOGUE: &[u8] = b"proofmark peer";
 
-/// Who has proved himself.
+/// Result of the authentication.
 pub(crate) enum Admitted {
-    /// A holder of the key, and his first message; `None` if it is not of this version.
+    /// Client with the key, and its first message; `None` if it is of another version.
     Control(Box<TransportState>, Option<ToServer>),
-    /// Someone with a token. Whether it is good for anything is not known here.
+    /// Client with a token, which is not verified here.
     Data(Token),
 }
 
-/// Lets in who holds the key, or has a token.
+/// Authentication by key or token.
 pub(crate) struct Handshake {
     key: Key,
-    /// First messages, so that none is played again; only holders of the key can fill it.
+    /// First messages seen, against replay. Only clients with the key can fill it.
     seen: Mutex<VecDeque<[u8; HANDSHAKE]>>,
 }
 
@@ -44,7 +44,7 @@ impl Handshake {
         Self { key, seen: Mutex::new(VecDeque::new()) }
     }
 
-    /// Reads the beginning of a connection; a deadline is the stream's business.
+    /// Authenticates a connection from its first bytes. The stream must have a deadline.
     pub(crate) fn admit(&self, stream: &mut (impl Read + Write)) -> io::Result<Admitted> {
         let mut kind = [0];
         stream.read_exact(&mut kind)?;
@@ -92,8 +92,8 @@ pub(crate) fn enter(key: &Key, stream: &mut (impl Read + Write)) -> io::Result<T
     noise.into_transport_mode().map_err(io::Error::other)
 }
 
-/// Bytes that a server with this key answers to an outsider who sends `bytes` and then
-/// waits. For tests and fuzzers: whatever the bytes, it is 0 unless they were made with the key.
+/// Returns how many bytes a server with this key answers to a client that sends `bytes` and waits.
+/// For tests and fuzzers: it is 0 unless the bytes were made with the key.
 #[doc(hidden)]
 pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
     answered(&Handshake::new(key.clone()), bytes)
@@ -101,7 +101,7 @@ pub fn answer_to(key: &Key, bytes: &[u8]) -> usize {
 
 fn answered(handshake: &Handshake, sent: &[u8]) -> usize {
     let mut stream = Recorded { sent, answered: 0 };
-    // What follows a refusal is that the connection is closed.
+    // A refusal closes the connection.
     let _ = handshake.admit(&mut stream);
     stream.answered
 }

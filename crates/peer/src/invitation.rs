@@ -1,4 +1,4 @@
-//! What a worker needs to join its run's session.
+//! Invitation for a worker to join its run's session.
 
 use std::net::SocketAddr;
 
@@ -8,36 +8,36 @@ use crate::error::PeerError;
 use crate::key::Key;
 use crate::secret::Token;
 
-/// The environment variable in which an invitation travels to a worker, as JSON. Like
-/// every process's environment it can be read by the same user only.
+/// Environment variable that passes an invitation to a worker, as JSON. Only the same user can read
+/// a process's environment.
 pub const INVITATION: &str = "PROOFMARK_PEER";
 
-/// To a session, from its lead. `Debug` shows neither key nor session.
+/// Invitation to a session. `Debug` shows neither key nor session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
-    /// Where the lead reached the server.
+    /// Address of the server as the control session reached it.
     pub address: SocketAddr,
-    /// The key.
+    /// Key of the server.
     pub key: Key,
-    /// The session.
+    /// Token of the session.
     pub session: Token,
-    /// This machine's interface to the server, where the lead knows it.
+    /// Interface of this machine to the server, if known.
     #[serde(default)]
     pub interface: Option<String>,
 }
 
 impl Invitation {
-    /// The value of the environment variable.
+    /// Encodes the invitation for the environment variable.
     pub fn to_json(&self) -> String {
         serde_json::json!(self).to_string()
     }
 
-    /// From the value of the environment variable; an error does not show it.
+    /// Parses the environment variable; an error does not show its value.
     pub fn parse(json: &str) -> Result<Self, PeerError> {
         serde_json::from_str(json).map_err(|_| PeerError::NoInvitation(INVITATION))
     }
 
-    /// The one that this process was started with, if it was.
+    /// Returns the invitation of this process, if it has one.
     pub fn from_env() -> Result<Option<Self>, PeerError> {
         std::env::var_os(INVITATION).map(|text| Self::parse(&text.to_string_lossy())).transpose()
     }

@@ -1,4 +1,4 @@
-//! The key that both ends share.
+//! Key that both ends share.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -11,43 +11,42 @@ use thiserror::Error;
 
 use crate::secret::Secret;
 
-/// The environment variable that may hold the key.
+/// Environment variable for the key.
 pub const KEY_VARIABLE: &str = "PROOFMARK_KEY";
 
-/// 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor an error shows them.
+/// Key of 32 secret bytes, written as 64 hexadecimal digits. Neither `Debug` nor errors show them.
 pub type Key = Secret<32>;
 
-/// Where a key came from.
+/// Source of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// [`KEY_VARIABLE`].
+    /// The environment variable [`KEY_VARIABLE`].
     Environment,
-    /// A file that was there.
+    /// An existing file.
     File(PathBuf),
-    /// A file that was made just now, with a new key.
+    /// A new file with a new key.
     Made(PathBuf),
 }
 
-/// Why there is no key, and what to do about it.
+/// Reason why there is no key, with the action.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct KeyError(String);
 
 impl Key {
-    /// A new one, from the system's source of randomness; an error only if that has none.
+    /// Generates a key; fails only if the system has no source of randomness.
     pub fn generate() -> Result<Self, KeyError> {
         Self::random().map_err(|e| KeyError(format!("the system provides no random bytes: {e}")))
     }
 
-    /// From 64 hexadecimal digits; white space around them is left out. An error does not show them.
+    /// Parses 64 hexadecimal digits, with white space around them. An error does not show them.
     fn parse(text: &str, place: impl Display) -> Result<Self, KeyError> {
         let what = "does not hold a key of 64 hexadecimal digits; copy the server's key file";
         Self::from_hex(text.trim()).ok_or_else(|| KeyError(format!("{place} {what}")))
     }
 
-    /// The key of `file` if one is named, else that of [`KEY_VARIABLE`], else that of
-    /// `proofmark/key` in `$XDG_CONFIG_HOME` or `~/.config`. A file that group or others may read is
-    /// refused.
+    /// Finds the key: in `file` if given, else in [`KEY_VARIABLE`], else in `proofmark/key` below
+    /// `$XDG_CONFIG_HOME` or `~/.config`. Refuses files that group or others may read.
     pub fn find(file: Option<&Path>) -> Result<Self, KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => Self::parse(&text, KEY_VARIABLE),
@@ -61,7 +60,7 @@ impl Key {
         }
     }
 
-    /// As [`Key::find`]; a file that is not there is made, mode 0600, with a new key.
+    /// Finds the key as [`Key::find`] does, or creates its file with a new key and mode 0600.
     pub fn find_or_make(file: Option<&Path>) -> Result<(Self, KeySource), KeyError> {
         match place(file, |name| std::env::var_os(name))? {
             Place::Text(text) => Ok((Self::parse(&text, KEY_VARIABLE)?, KeySource::Environment)),
@@ -72,13 +71,13 @@ impl Key {
         }
     }
 
-    /// `None` if there is no such file.
+    /// Reads a key file; `None` if it does not exist.
     fn read(path: &Path) -> Result<Option<Self>, KeyError> {
         let file = match File::open(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             opened => opened.map_err(|e| unusable(path, &e))?,
         };
-        // Of the open file, so that none can be put in its place between look and read.
+        // Check the open file, so that it cannot be replaced between check and read.
         let mode = file.metadata().map_err(|e| unusable(path, &e))?.permissions().mode() & 0o7777;
         if mode & 0o077 != 0 {
             let path = path.display();

@@ -1,17 +1,18 @@
-//! The trust between the two ends of a network run.
+//! Authentication between the two ends of a network run.
 //!
 //! The *client* is the run; the *server* is `proofmark serve`, on another machine or on this one.
-//! Both know one key. An [`Overview`] says what a server is and grants; it costs nothing. The
-//! client's [`ControlSession`] asks a [`Server`] for a session; each of its workers joins that with
-//! a [`Channel`], names jobs, and gets data connections for them. What the jobs are and what the
-//! data connections carry is the server's [`Work`]; this crate knows nothing of it.
+//! Both hold the same key. An [`Overview`] describes a server and its limits without starting a
+//! session. The client's [`ControlSession`] requests a session from a [`Server`]. Each worker joins
+//! it with a [`Channel`], opens jobs and gets data connections for them. Jobs and data are defined
+//! by the server's [`Work`]; this crate does not interpret them.
 //!
-//! Who does not hold the key learns nothing: the first message of a control connection proves the
-//! key (Noise, pattern NNpsk0), a data connection begins with a token that was sent over one and is
-//! good once. What does not prove itself is closed without a word, within a fixed time and a fixed
-//! amount of memory. One exception: a first message that was captured and is played to a server
-//! that does not remember it (one that was started again, or had 4,096 others since) gets the
-//! handshake's answer, 48 bytes that mean nothing without the key. It gets no session.
+//! A client without the key gets no access and no information. The first message of a control
+//! connection proves the key (Noise, pattern NNpsk0). A data connection starts with a token that
+//! was sent over a control connection and is valid once. Other connections are closed without an
+//! answer, within a fixed time and a fixed amount of memory. There is one exception: a first
+//! message that was captured and is replayed to a server that does not remember it. That server was
+//! restarted, or has seen 4,096 others since. It answers with 48 bytes of the handshake, which are
+//! useless without the key, and opens no session.
 //!
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
 
@@ -50,10 +51,10 @@ pub use server::{Patience, Server, Stop};
 pub use this_host::{boot_id, this_host};
 pub use work::{Ends, Task, Work};
 
-/// The program's version and, after the stroke, the protocol's; both ends must have the same.
+/// Version of the program and, after the slash, of the protocol; both ends must have the same.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
-/// Locks, also after a panic of another holder: what our locks hold is whole at any time.
+/// Locks a mutex even after a panic of another holder: the protected data are always consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The messages of a control connection, JSON within Noise.
+//! Messages of a control connection: JSON within Noise.
 
 use proofmark_model::{Interface, ServerEnd, clean_excerpt};
 use serde::{Deserialize, Serialize};
@@ -6,122 +6,122 @@ use serde_json::Value;
 
 use crate::secret::Token;
 
-/// Longest text of the other end that is kept, in characters.
+/// Maximum length of a text from the other end, in characters.
 const LONGEST: usize = 200;
 
-/// The other end's text, made safe for a terminal.
+/// Shortens a text from the other end and makes it safe for a terminal.
 pub(crate) fn excerpt(text: &str) -> String {
     clean_excerpt(text, LONGEST)
 }
 
-/// How long a session lasts and how much it carries, at most.
+/// Maximum duration and payload of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Seconds.
     pub seconds: u64,
-    /// Bytes of payload, sent and received, over all its data connections and datagrams.
+    /// Bytes of payload, sent and received, over all data connections and datagrams.
     pub bytes: u64,
 }
 
-/// From the client to the server.
+/// Message from the client to the server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum ToServer {
-    /// A first message that asks what there is; it begins nothing.
+    /// First message: requests an overview and starts nothing.
     Look {
         /// The client's [`crate::VERSION`].
         version: String,
     },
-    /// A lead's first message: it asks for a session.
+    /// First message of a run: requests a session.
     Hello {
         /// The client's [`crate::VERSION`].
         version: String,
         /// Name of the run, for the server's log.
         run: String,
-        /// What the session is to be granted.
+        /// Requested limits.
         asked: Limits,
     },
-    /// A worker's first message: it joins the lead's session.
+    /// First message of a worker: joins a session.
     Join {
-        /// The session, from the invitation.
+        /// Token of the session, from the invitation.
         session: Token,
     },
-    /// Ends the job before, and asks for a new one.
+    /// Ends the previous job and requests a new one.
     Open {
-        /// Its shape is between the client and the server's [`crate::Work`].
+        /// Job, interpreted by the server's [`crate::Work`].
         job: Value,
     },
-    /// Asks for the server's counters.
+    /// Requests the server's counters.
     Counters,
-    /// Says that the lead lives.
+    /// Shows that the run is alive.
     Ping,
 }
 
-/// From the server to the client.
+/// Message from the server to the client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "message", rename_all = "snake_case")]
 pub enum ToClient {
-    /// What there is.
+    /// Description of the server.
     Overview {
         /// The server's machine.
         host: Box<ServerEnd>,
         /// The server's interface to the client.
         interface: Option<Box<Interface>>,
-        /// The most that a session is granted.
+        /// Maximum limits of a session.
         limits: Limits,
-        /// The server's CLOCK_MONOTONIC_RAW, in nanoseconds.
+        /// The server's CLOCK_MONOTONIC_RAW in nanoseconds.
         raw_ns: u64,
     },
-    /// The session exists.
+    /// A session was started.
     Welcome {
-        /// Its name, for the workers to join it.
+        /// Token for workers to join it.
         session: Token,
-        /// The session ends after this long without a message from the lead.
+        /// Time without a message from the run after which the session ends.
         silence_ms: u64,
-        /// What it is granted: what was asked, or less.
+        /// Granted limits: the requested ones or lower.
         granted: Limits,
     },
-    /// There is another session, for this long at most.
+    /// Another session is in progress, for at most this long.
     Busy {
         /// Whole seconds, rounded up.
         seconds: u64,
     },
-    /// The server is of another version.
+    /// The server has another version.
     Differs {
         /// The server's [`crate::VERSION`].
         version: String,
     },
-    /// The worker is in the session.
+    /// The worker has joined the session.
     Joined,
     /// The job is ready for its data connections.
     Opened {
-        /// One for each of the job's streams.
+        /// Streams of the job.
         streams: Vec<OpenStream>,
     },
     /// The server's counters.
     Counters {
-        /// Its shape is between the client and the server's [`crate::Work`].
+        /// Counters, defined by the server's [`crate::Work`].
         value: Value,
     },
-    /// The server lives.
+    /// Answer to a ping.
     Pong,
-    /// What was asked will not be done.
+    /// The server refuses the request.
     Refused {
-        /// Why.
+        /// Reason of the refusal.
         reason: String,
     },
-    /// The session has ended by the server's doing.
+    /// The server has ended the session.
     Ended {
-        /// Why.
+        /// Reason of the end.
         reason: String,
     },
 }
 
-/// A stream of a job that waits for its data connection.
+/// Stream of a job that waits for its data connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenStream {
-    /// Opens the data connection, once.
+    /// Token that opens the data connection, once.
     pub token: Token,
-    /// What the server's task reports of itself.
+    /// Description by the server's task.
     pub description: Value,
 }

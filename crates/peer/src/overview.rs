@@ -1,59 +1,63 @@
-//! What a client may know of a server before it asks for a session.
+//! Description of a server, available without a session.
 
 use proofmark_model::{Interface, ServerEnd};
 
 use crate::VERSION;
 use crate::address::Address;
-use crate::call::{other, reach};
+use crate::call::{connect_first, unexpected_answer};
 use crate::error::PeerError;
 use crate::key::Key;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::this_host::{boot_id, raw_ns};
 use crate::work::Ends;
 
-/// A server that holds the key and has no session, as it reported when it was asked.
+/// Description of an authenticated server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Overview {
-    /// Its machine, as it reports it.
+    /// The server's machine, as it reports it.
     pub server: ServerEnd,
-    /// Its interface to this end, where it reports it.
+    /// The server's interface to this end, if it reports one.
     pub server_interface: Option<Interface>,
-    /// The most that it grants a session.
+    /// Maximum limits of a session.
     pub limits: Limits,
-    /// The two ends of the connection on which it was asked; the client is `local`.
+    /// The two ends of the connection; the client is `local`.
     pub ends: Ends,
-    /// The raw clock here before it was asked, there when it answered, and here after that.
+    /// Raw clocks: here before the request, there at the answer, here after it.
     pub clocks_ns: [u64; 3],
 }
 
 impl Overview {
-    /// Asks for it. [`PeerError::Forwarded`] if an address of this machine leads to another: what
-    /// was measured there would pass for this one's loopback.
+    /// Requests the description.
+    ///
+    /// # Errors
+    ///
+    /// [`PeerError::Forwarded`] if an address of this machine leads to another one: its results
+    /// would pass for loopback.
     pub fn fetch(address: &Address, key: &Key) -> Result<Self, PeerError> {
         let asked_ns = raw_ns();
-        match reach(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
+        match connect_first(address, key, &ToServer::Look { version: VERSION.to_owned() })? {
             (to, channel, ToClient::Overview { host, interface, limits, raw_ns: there_ns }) => {
                 let ends = Ends::from_stream(channel.stream());
                 let ends = ends.map_err(|source| PeerError::Broken(to, source))?;
                 if forwarded(ends, boot_id().as_deref(), host.boot_id.as_deref()) {
                     return Err(PeerError::Forwarded(to));
                 }
-                let server_interface = interface.map(|i| shown_interface(*i));
+                let server_interface = interface.map(|i| sanitized_interface(*i));
                 let clocks_ns = [asked_ns, there_ns, raw_ns()];
-                Ok(Self { server: shown(*host), server_interface, limits, ends, clocks_ns })
+                Ok(Self { server: sanitized(*host), server_interface, limits, ends, clocks_ns })
             }
-            (to, _, answer) => Err(other(to, answer)),
+            (to, _, answer) => Err(unexpected_answer(to, answer)),
         }
     }
 }
 
-/// Whether an address of this machine leads to another: both boot ids are known, and differ.
+/// True if an address of this machine leads to another: both boot ids are known and differ.
 fn forwarded(ends: Ends, here: Option<&str>, there: Option<&str>) -> bool {
     ends.one_machine() && here.zip(there).is_some_and(|(here, there)| here != there)
 }
 
-/// A machine whose words can be shown.
-fn shown(server: ServerEnd) -> ServerEnd {
+/// Makes the texts of a machine safe to print.
+fn sanitized(server: ServerEnd) -> ServerEnd {
     let text = |text: String| excerpt(&text);
     ServerEnd {
         name: text(server.name),
@@ -65,8 +69,8 @@ fn shown(server: ServerEnd) -> ServerEnd {
     }
 }
 
-/// An interface whose words can be shown.
-fn shown_interface(server: Interface) -> Interface {
+/// Makes the texts of an interface safe to print.
+fn sanitized_interface(server: Interface) -> Interface {
     let text = |text: String| excerpt(&text);
     Interface {
         name: text(server.name),

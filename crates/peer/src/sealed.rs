@@ -1,4 +1,4 @@
-//! A control connection whose handshake is done.
+//! Encrypted control connection, after the handshake.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};
@@ -12,7 +12,7 @@ use crate::handshake::{TAG, open, seal};
 use crate::timed::Timed;
 use crate::wire::{LONGEST, decode, encode, read_frame, write_frame};
 
-/// Messages one after the other, each way, sealed.
+/// Encrypted messages in both directions.
 #[derive(Debug)]
 pub(crate) struct Sealed {
     stream: TcpStream,
@@ -24,18 +24,19 @@ impl Sealed {
         Self { stream, state }
     }
 
-    /// The connection below, to shut it down or to wait on it.
+    /// Returns the underlying connection, to shut it down or wait on it.
     pub(crate) fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// Sends a message, in full by then or never.
+    /// Sends a message completely before a deadline, or fails.
     pub(crate) fn send(&mut self, message: &impl Serialize, until: Instant) -> io::Result<()> {
         let frame = seal(&mut self.state, &encode(message)?)?;
         write_frame(&mut Timed::new(&self.stream, Some(until)), &frame)
     }
 
-    /// The next message, if here in full by then. An error is final: part of one may be lost.
+    /// Receives the next complete message before a deadline. An error is final: part of a message
+    /// may be lost.
     pub(crate) fn receive<M: DeserializeOwned>(&mut self, until: Option<Instant>) -> io::Result<M> {
         let mut stream = Timed::new(&self.stream, until);
         let frame = read_frame(&mut stream, TAG, LONGEST + TAG)?;
@@ -45,7 +46,7 @@ impl Sealed {
 
 impl Drop for Sealed {
     fn drop(&mut self) {
-        // Clones of the descriptor are kept elsewhere; the other end shall know now.
+        // Other threads hold clones of the descriptor, so shut it down to notify the other end now.
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }

@@ -1,23 +1,23 @@
-//! Random bytes that only the two ends know.
+//! Random bytes shared by the two ends only.
 
 use std::fmt;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// `N` random bytes. `Debug` does not show them; serialised, they are hexadecimal digits.
+/// Secret of `N` random bytes. `Debug` does not show them; serialised, they are hexadecimal digits.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Secret<const N: usize>(pub(crate) [u8; N]);
 
-/// Names a session or a data connection, for one purpose; whoever knows it was given it by the
-/// server over an authenticated channel.
+/// Token of a session or a data connection, for one purpose. The server sends it over an
+/// authenticated channel only.
 pub type Token = Secret<16>;
 
 impl Copy for Token {}
 
 impl<const N: usize> Secret<N> {
-    /// A new one, from the system's source of randomness; an error only if that has none.
+    /// Generates a secret; fails only if the system has no source of randomness.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; N];
         let none = |e: getrandom::Error| io::Error::other(format!("no random numbers: {e}"));
@@ -25,17 +25,17 @@ impl<const N: usize> Secret<N> {
         Ok(Self(bytes))
     }
 
-    /// Its bytes, to be sent on a way of their own.
+    /// Returns the bytes, to be sent by other means.
     pub fn bytes(&self) -> [u8; N] {
         self.0
     }
 
-    /// Two lower-case hexadecimal digits a byte.
+    /// Formats the secret as two lower-case hexadecimal digits per byte.
     pub fn to_hex(&self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// From exactly `2 * N` digits of either case.
+    /// Parses exactly `2 * N` digits of either case.
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         let value = |digit: &u8| char::from(*digit).to_digit(16).map(|value| value as u8);
         let byte = |pair: &[u8]| Some(value(pair.first()?)? << 4 | value(pair.get(1)?)?);

@@ -1,4 +1,4 @@
-//! The machine that this end runs on, as it reports it to the other.
+//! Description of this machine for the other end.
 
 use proofmark_model::ServerEnd;
 use rustix::system::uname;
@@ -6,9 +6,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::VERSION;
 
-/// This machine, as a server describes itself. A client compares: equal boot ids mean one kernel. The
-/// processor is `None` where /proc/cpuinfo does not name it, as on many AArch64 machines; the boot
-/// id where /proc does not report it. The CPUs are left to who supplies the [`crate::Work`].
+/// Describes this machine as a server. Equal boot ids at both ends mean one kernel. The processor
+/// is `None` if /proc/cpuinfo has no name, as on many AArch64 machines; likewise the boot id. The
+/// [`crate::Work`] fills in the CPUs.
 pub fn this_host() -> ServerEnd {
     let uname = uname();
     let (system, release) = (uname.sysname(), uname.release());
@@ -22,13 +22,14 @@ pub fn this_host() -> ServerEnd {
     }
 }
 
-/// Nanoseconds on CLOCK_MONOTONIC_RAW, which nobody sets: the same for all who run on one kernel.
+/// Returns CLOCK_MONOTONIC_RAW in nanoseconds: never set, and the same for all processes on one
+/// kernel.
 pub fn raw_ns() -> u64 {
     let now = clock_gettime(ClockId::MonotonicRaw);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// The kernel's random id of this boot, where /proc has it.
+/// Returns the kernel's random id of this boot, if /proc has it.
 pub fn boot_id() -> Option<String> {
     read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned())
 }

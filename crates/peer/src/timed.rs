@@ -1,24 +1,24 @@
-//! Reads and writes that end by a moment, however slowly the other end goes.
+//! Reads and writes with a deadline, however slow the other end is.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A stream with one deadline for all: a byte a second gets no more time than silence.
+/// Stream with one deadline for all calls: sending a byte per second gains no time.
 pub(crate) struct Timed<'a> {
     stream: &'a TcpStream,
     until: Option<Instant>,
 }
 
 impl<'a> Timed<'a> {
-    /// Without a moment it waits for as long as the connection lives.
+    /// Creates a stream; without a deadline it waits as long as the connection lives.
     pub(crate) fn new(stream: &'a TcpStream, until: Option<Instant>) -> Self {
         Self { stream, until }
     }
 
     fn left(&self) -> io::Result<Option<Duration>> {
         let Some(until) = self.until else { return Ok(None) };
-        // The kernel counts timeouts in microseconds at best and takes 0 for "forever".
+        // The kernel rounds timeouts to microseconds at best and reads 0 as "forever".
         match until.saturating_duration_since(Instant::now()) {
             left if left < Duration::from_micros(1) => Err(ErrorKind::TimedOut.into()),
             left => Ok(Some(left)),
@@ -26,7 +26,7 @@ impl<'a> Timed<'a> {
     }
 }
 
-/// A timeout of a socket reads as "would block".
+/// Names a socket's timeout, which reads as "would block".
 fn named(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
 }

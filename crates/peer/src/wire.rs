@@ -1,10 +1,10 @@
-//! What travels, and the pure functions that outsiders' bytes meet first. They are public
-//! so that tests and fuzzers reach them.
+//! Wire format, as pure functions that parse untrusted bytes. Public for tests and fuzzers.
 //!
-//! A connection begins with one byte: 1 for a control connection, 2 for a data connection. On a
-//! control connection follow frames: a length of two bytes, big-endian, and that many bytes of a
-//! Noise message; two of the handshake, then JSON. After the 2 of a data connection follows the
-//! token of 16 bytes; the server answers it with a 2, and from then on the connection is the job's.
+//! A connection starts with one byte: 1 for a control connection, 2 for a data connection. A
+//! control connection continues with frames: a big-endian length of two bytes, then that many bytes
+//! of a Noise message. Two frames are the handshake; the rest is JSON. A data connection continues
+//! with a token of 16 bytes. The server answers it with a 2, and from then on the connection
+//! belongs to the job.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -14,14 +14,14 @@ use serde::de::DeserializeOwned;
 pub use crate::handshake::answer_to;
 pub use crate::message::{ToClient, ToServer};
 
-/// Longest message, in bytes of JSON.
+/// Maximum length of a message, in bytes of JSON.
 pub const LONGEST: usize = 60_000;
 /// First byte of a control connection.
 pub const CONTROL: u8 = 1;
-/// First byte of a data connection, and the server's answer to its token.
+/// First byte of a data connection, and the server's answer to a token.
 pub const DATA: u8 = 2;
 
-/// Reads a frame of `least` to `most` bytes; else `InvalidData`, before any memory is taken.
+/// Reads a frame of `least` to `most` bytes; fails with `InvalidData` before it allocates memory.
 pub fn read_frame(stream: &mut impl Read, least: usize, most: usize) -> io::Result<Vec<u8>> {
     let mut length = [0; 2];
     stream.read_exact(&mut length)?;
@@ -34,7 +34,8 @@ pub fn read_frame(stream: &mut impl Read, least: usize, most: usize) -> io::Resu
     Ok(frame)
 }
 
-/// Writes a frame in one call, so in one packet where it fits; `InvalidInput` if it is too long.
+/// Writes a frame in one call, so in one packet if it fits; fails with `InvalidInput` if it is too
+/// long.
 pub fn write_frame(stream: &mut impl Write, frame: &[u8]) -> io::Result<()> {
     let length =
         u16::try_from(frame.len()).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
@@ -44,7 +45,7 @@ pub fn write_frame(stream: &mut impl Write, frame: &[u8]) -> io::Result<()> {
     stream.write_all(&bytes)
 }
 
-/// A message as JSON; `InvalidInput` if it is longer than [`LONGEST`].
+/// Encodes a message as JSON; fails with `InvalidInput` if it is longer than [`LONGEST`].
 pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let json = serde_json::to_vec(message).map_err(io::Error::from)?;
     if json.len() > LONGEST {
@@ -54,7 +55,7 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(json)
 }
 
-/// The message that the bytes are; `InvalidData` if they are none, or more than [`LONGEST`].
+/// Decodes a message; fails with `InvalidData` if it is invalid or longer than [`LONGEST`].
 pub fn decode<M: DeserializeOwned>(json: &[u8]) -> io::Result<M> {
     if json.len() > LONGEST {
         return Err(malformed("a message exceeds the maximum length"));
@@ -62,7 +63,7 @@ pub fn decode<M: DeserializeOwned>(json: &[u8]) -> io::Result<M> {
     serde_json::from_slice(json).map_err(|_| malformed("not a message of this protocol"))
 }
 
-/// Bytes that the other end does not send.
+/// Returns an error for bytes that break the protocol.
 pub(crate) fn malformed(what: &'static str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what)
 }

@@ -1,4 +1,4 @@
-//! What the server does for a session: supplied by whoever runs a [`crate::Server`].
+//! Interface to the server's work, supplied by the owner of a [`crate::Server`].
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::bounds::Bounds;
 
-/// The two ends of a control connection, as the kernel of this machine sees them. An IPv4 address
-/// that came in at an IPv6 socket is reported as the IPv4 address that it is.
+/// The two ends of a control connection, as this machine's kernel sees them. IPv4-mapped IPv6
+/// addresses are converted to IPv4.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ends {
     /// This end.
     pub local: SocketAddr,
-    /// The other end: its address was verified by the TCP handshake, and on a channel by the key.
+    /// The other end. The TCP handshake verified its address; on a channel, so did the key.
     pub peer: SocketAddr,
 }
 
@@ -23,51 +23,51 @@ impl Ends {
         Ok(Self { local: plain(stream.local_addr()?), peer: plain(stream.peer_addr()?) })
     }
 
-    /// Whether both are addresses of one machine, so that no wire is between them. Two
-    /// addresses of one machine that differ are not known as such here.
+    /// True if both addresses are of one machine by their value, so that no wire is between them.
+    /// Different addresses of one machine are not recognised here.
     pub fn one_machine(&self) -> bool {
         let (local, peer) = (self.local.ip(), self.peer.ip());
         peer.is_loopback() || peer == local
     }
 }
 
-/// The address with an IPv4 address in IPv6's clothing taken out of it.
+/// Converts an IPv4-mapped IPv6 address to IPv4.
 fn plain(address: SocketAddr) -> SocketAddr {
     match address.ip().to_canonical() {
-        // The scope of an IPv6 address is kept.
+        // Keep the scope of an IPv6 address.
         ip if ip == address.ip() => address,
         ip => SocketAddr::new(ip, address.port()),
     }
 }
 
-/// The server's side of jobs. A panic in it costs the job, never the server.
+/// The server's side of jobs. A panic ends the job, never the server.
 pub trait Work: Send + Sync {
-    /// This machine's interface to the client, where that is known.
+    /// Returns this machine's interface to the client, if known.
     fn interface(&self, _ends: Ends) -> Option<Interface> {
         None
     }
 
-    /// The CPUs that this end may use; none where its system does not report.
+    /// Returns the CPUs that this end may use; empty if unknown.
     fn cpus(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Prepares one task a stream for `job`, whose shape is between this and the client. At most
-    /// 256. Else why it will not do the job, in a sentence for the user of the client.
+    /// Prepares one task per stream of `job`, at most 256, or returns the reason for the client's
+    /// user.
     fn open(&self, job: &Value, ends: Ends) -> Result<Vec<Box<dyn Task>>, String>;
 
-    /// What this machine's counters of network traffic show now; in JSON at most 60,000 bytes.
+    /// Reads this machine's counters of network traffic; at most 60,000 bytes of JSON.
     fn counters(&self, ends: Ends) -> Value;
 }
 
-/// The server of one stream.
+/// Server of one stream.
 pub trait Task: Send {
-    /// What the client must know about it, such as a UDP port.
+    /// Returns what the client must know of the stream, such as a UDP port.
     fn describe_stream(&self) -> Value;
 
-    /// Does it, on a thread of its own, until `data` or the session ends. When the session ends
-    /// `data` is shut down; whatever else it waits on, it must not wait on for long without asking
-    /// [`Bounds::ended`]. `data` is closed when this returns, even if a clone of it is kept.
+    /// Runs on a thread of its own until `data` or the session ends. The end of the session shuts
+    /// `data` down; during any other wait, poll [`Bounds::ended`]. `data` is closed on return, even
+    /// if a clone of it is kept.
     fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds);
 }
 

@@ -1,4 +1,4 @@
-//! A session's life, seen from the client.
+//! Life of a session, seen from the client.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests and their helpers")]
 
@@ -16,25 +16,25 @@ use proofmark_peer::{
 use proofmark_testing::{join, wait_until};
 use serde_json::json;
 
-/// Enough for who sends nothing.
+/// Limits for clients that send nothing.
 const LITTLE: Limits = Limits { seconds: 10, bytes: 1 };
 
-/// A session of these limits at most, and a worker in it.
+/// Opens a session with these limits, and a worker's channel in it.
 fn joined(server: &ServerSide, limits: Limits) -> (ControlSession, Channel) {
-    let lead = ControlSession::connect(&server.address(), &server.key, "x", limits).unwrap();
-    let channel = Channel::join(&lead.invitation()).unwrap();
-    (lead, channel)
+    let control = ControlSession::connect(&server.address(), &server.key, "x", limits).unwrap();
+    let channel = Channel::join(&control.invitation()).unwrap();
+    (control, channel)
 }
 
-/// The data connections of a new job of so many streams.
+/// Opens the data connections of a new job.
 fn streams(channel: &mut Channel, count: u64) -> Vec<TcpStream> {
     let streams = channel.open(&json!({ "streams": count })).unwrap();
     streams.iter().map(|s| channel.data(s).unwrap()).collect()
 }
 
-/// Waits until the lead's session ends; why it did.
-fn end_of(lead: &ControlSession) -> String {
-    wait_until("the end of the session", || lead.ended())
+/// Waits until the session ends; returns why.
+fn end_of(control: &ControlSession) -> String {
+    wait_until("the end of the session", || control.ended())
 }
 
 fn lives(server: &ServerSide) {
@@ -43,10 +43,10 @@ fn lives(server: &ServerSide) {
     let host = proofmark_model::ServerEnd { cpus, ..this_host() };
     assert_eq!((seen.server, seen.limits), (host, LIMITS));
     assert_eq!((seen.ends.peer, seen.server_interface), (server.address, None));
-    let lead = server.lead();
+    let control = server.control();
     let granted = Limits { seconds: 60, ..LIMITS };
-    assert_eq!((lead.granted(), lead.ends().peer), (granted, server.address));
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    assert_eq!((control.granted(), control.ends().peer), (granted, server.address));
+    let mut channel = Channel::join(&control.invitation()).unwrap();
     assert_eq!(channel.ends().peer, server.address);
     assert_eq!(channel.counters().unwrap(), json!({ "from": server.address.ip() }));
     let open = channel.open(&json!({ "streams": 3 })).unwrap();
@@ -55,14 +55,14 @@ fn lives(server: &ServerSide) {
     for (n, stream) in data.iter_mut().enumerate() {
         echoes(stream, &vec![n as u8; 100_000]);
     }
-    // Pings alone keep it, for longer than the server waits for a word.
+    // Pings alone keep the session alive beyond the server's limit of silence.
     sleep(PATIENCE.silence + Duration::from_millis(500));
-    assert_eq!(lead.ended(), None);
+    assert_eq!(control.ended(), None);
     echoes(&mut data[0], b"still");
     drop(channel);
     assert_eq!(until_closed(&mut data[1]).0, 0);
-    drop(lead);
-    server.next_lead();
+    drop(control);
+    server.next_control();
     server.wait_for("run test ended after 300005 B: ");
 }
 
@@ -80,8 +80,8 @@ fn a_session_lives_over_ipv6() {
 fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
     let server = ServerSide::at(Ipv6Addr::UNSPECIFIED.into(), LIMITS);
     let v4 = SocketAddr::from((Ipv4Addr::LOCALHOST, server.address.port()));
-    let lead = ControlSession::connect(&v4.into(), &server.key, "v4", LITTLE).unwrap();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let control = ControlSession::connect(&v4.into(), &server.key, "v4", LITTLE).unwrap();
+    let mut channel = Channel::join(&control.invitation()).unwrap();
     assert_eq!(channel.counters().unwrap(), json!({ "from": "127.0.0.1" }));
     streams(&mut channel, 1);
 }
@@ -90,15 +90,15 @@ fn a_server_on_all_addresses_tells_ipv4_as_ipv4() {
 fn a_second_run_is_reported_how_long_to_wait() {
     let server = ServerSide::start();
     let begin = Instant::now();
-    let first = server.lead();
-    let second = server.try_lead().unwrap_err();
+    let first = server.control();
+    let second = server.try_control().unwrap_err();
     let seen = Overview::fetch(&server.address(), &server.key).unwrap_err();
     for error in [second, seen] {
         let PeerError::Busy(_, seconds) = error else { panic!("{error:?}") };
         assert!((59 - begin.elapsed().as_secs()..=60).contains(&seconds), "{seconds}");
     }
     drop(first);
-    server.next_lead();
+    server.next_control();
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn to_look_takes_nothing() {
     for _ in 0..20 {
         Overview::fetch(&server.address(), &server.key).unwrap();
     }
-    server.lead();
+    server.control();
     let first = server.log.lock().unwrap().first().cloned();
     assert!(first.as_ref().is_none_or(|line| line.contains("started run")), "{first:?}");
 }
@@ -150,7 +150,7 @@ fn another_version_is_reported_as_such() {
         let answer = Raw::enter(server.address, &server.key).ask(&first);
         assert_eq!(answer, json!({ "message": "differs", "version": VERSION }));
     }
-    server.lead();
+    server.control();
 }
 
 #[test]
@@ -194,9 +194,9 @@ fn no_word_of_a_server_commands_the_terminal() {
     let welcome = json!({ "message": "welcome", "session": session, "silence_ms": 50,
         "granted": LITTLE });
     let ended = json!({ "message": "ended", "reason": TITLE });
-    let lead =
+    let control =
         ControlSession::connect(&pretender(&key, vec![welcome, ended]), &key, "x", LITTLE).unwrap();
-    assert_eq!(end_of(&lead), SHOWN);
+    assert_eq!(end_of(&control), SHOWN);
 }
 
 #[test]
@@ -217,37 +217,37 @@ fn no_more_than_the_server_allows_is_granted() {
 #[test]
 fn bytes_that_are_used_up_end_the_session() {
     let server = ServerSide::start();
-    let (lead, mut channel) = joined(&server, Limits { bytes: 1000, ..LIMITS });
+    let (control, mut channel) = joined(&server, Limits { bytes: 1000, ..LIMITS });
     let mut data = streams(&mut channel, 2);
     echoes(&mut data[0], &[1; 600]);
     echoes(&mut data[1], &[1; 400]);
     std::io::Write::write_all(&mut data[0], b"1").unwrap();
     assert_eq!(until_closed(&mut data[0]).0, 0);
     assert_eq!(until_closed(&mut data[1]).0, 0);
-    assert_eq!(end_of(&lead), "its limit of bytes is reached");
+    assert_eq!(end_of(&control), "its limit of bytes is reached");
     assert!(channel.open(&json!({ "streams": 1 })).is_err());
-    server.next_lead();
+    server.next_control();
 }
 
 #[test]
 fn time_that_is_up_ends_the_session() {
     let server = ServerSide::start();
     let begin = Instant::now();
-    let (lead, mut channel) = joined(&server, Limits { seconds: 2, bytes: 1000 });
+    let (control, mut channel) = joined(&server, Limits { seconds: 2, bytes: 1000 });
     assert_eq!(until_closed(&mut streams(&mut channel, 1)[0]).0, 0);
     let seconds = begin.elapsed().as_secs_f64();
     assert!(seconds > 1.9, "{seconds}");
-    assert_eq!(end_of(&lead), "its limit of time is reached");
-    server.next_lead();
+    assert_eq!(end_of(&control), "its limit of time is reached");
+    server.next_control();
 }
 
 #[test]
 fn a_lead_that_falls_silent_loses_its_session() {
     let server = ServerSide::start();
-    // Its connection stays open, as that of a machine whose link is down.
-    let mut silent = Raw::lead(&server, 60);
+    // Its connection stays open, as that of a machine with a broken link.
+    let mut silent = Raw::control(&server, 60);
     let begin = Instant::now();
-    server.next_lead();
+    server.next_control();
     assert!(begin.elapsed() > PATIENCE.silence / 2, "{:?}", begin.elapsed());
     assert!(silent.hear()["reason"].as_str().unwrap().contains("the client did not respond"));
 }
@@ -255,8 +255,8 @@ fn a_lead_that_falls_silent_loses_its_session() {
 #[test]
 fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
     let server = ServerSide::start();
-    let (lead, mut channel) = joined(&server, LIMITS);
-    let mut other = Channel::join(&lead.invitation()).unwrap();
+    let (control, mut channel) = joined(&server, LIMITS);
+    let mut other = Channel::join(&control.invitation()).unwrap();
     let mut kept = streams(&mut other, 1);
     let first = channel.open(&json!({ "streams": 2 })).unwrap();
     let mut data = channel.data(&first[0]).unwrap();
@@ -273,7 +273,7 @@ fn a_new_job_ends_the_one_before_and_a_token_is_good_once() {
 #[test]
 fn work_that_fails_costs_its_job_alone() {
     let server = ServerSide::start();
-    let (lead, mut channel) = joined(&server, LIMITS);
+    let (control, mut channel) = joined(&server, LIMITS);
     for (job, says) in [
         ("refuse", "planted: no such job"),
         ("panic", "the server's work failed"),
@@ -290,16 +290,16 @@ fn work_that_fails_costs_its_job_alone() {
     assert_eq!(until_closed(&mut channel.data(&task[0]).unwrap()).0, 0);
     server.wait_for("the work of the server panicked");
     echoes(&mut streams(&mut channel, 256)[255], b"and on it goes");
-    assert_eq!(lead.ended(), None);
+    assert_eq!(control.ended(), None);
 }
 
 #[test]
 fn an_ended_session_takes_no_worker() {
     let server = ServerSide::start();
-    let (lead, mut channel) = joined(&server, LIMITS);
-    let old = lead.invitation();
-    drop(lead);
-    let next = server.next_lead();
+    let (control, mut channel) = joined(&server, LIMITS);
+    let old = control.invitation();
+    drop(control);
+    let next = server.next_control();
     let error = Channel::join(&old).unwrap_err();
     assert!(matches!(error, PeerError::Refused { .. }), "{error:?}");
     assert!(channel.counters().is_err());
@@ -309,12 +309,12 @@ fn an_ended_session_takes_no_worker() {
 #[test]
 fn the_lead_knows_when_the_server_stops() {
     let mut server = ServerSide::start();
-    let (lead, mut channel) = joined(&server, LIMITS);
+    let (control, mut channel) = joined(&server, LIMITS);
     let mut data = streams(&mut channel, 1);
     server.stop();
     assert_eq!(until_closed(&mut data[0]).0, 0);
-    assert_eq!(end_of(&lead), "the server was stopped");
-    assert!(server.try_lead().is_err());
+    assert_eq!(end_of(&control), "the server was stopped");
+    assert!(server.try_control().is_err());
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn key() -> Key {
     Secret([7; 32])
 }
 
-/// What a holder of the key sends first, and his side of the handshake.
+/// Returns the first bytes of a client with the key, and its handshake state.
 fn opening(key: &Key) -> (Vec<u8>, HandshakeState) {
     let mut noise = builder(key, Builder::build_initiator).unwrap();
     let mut bytes = vec![CONTROL];
@@ -47,8 +47,8 @@ fn no_part_and_no_damage_is_answered() {
         assert_eq!(answered(&handshake, &sent[..length]), 0, "cut to {length} bytes");
     }
     for bit in 0..8 * sent.len() {
-        // The key exchange leaves out the highest bit of the public key, yet the
-        // handshake's hash holds it.
+        // The key exchange ignores the public key's highest bit, but the handshake's hash includes
+        // it.
         let mut damaged = sent.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         assert_eq!(answered(&handshake, &damaged), 0, "bit {bit} flipped");
@@ -56,7 +56,7 @@ fn no_part_and_no_damage_is_answered() {
     assert_eq!(answered(&handshake, &sent), 50, "and none of it spoilt the handshake");
 }
 
-/// The handshake is right, the first message is not: nobody is let in.
+/// The handshake is valid but the first message is not: the client is refused.
 #[test]
 fn a_first_message_is_short_and_sealed() {
     let admit = |message: &[u8], damage: bool| {
@@ -84,7 +84,7 @@ fn a_first_message_is_short_and_sealed() {
     assert!(admit(&[b' '; LONGEST_FIRST + 1], false).is_err());
 }
 
-/// 30,000 byte strings, most of them shaped to come further than noise would.
+/// 30,000 byte strings, most of them shaped to get further than random bytes would.
 #[test]
 fn no_bytes_of_an_outsider_panic_or_are_answered() {
     let handshake = Handshake::new(key());

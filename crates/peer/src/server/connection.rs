@@ -1,4 +1,5 @@
-//! What becomes of one connection, on its own thread: a lead, a worker, a task, or nothing.
+//! Handling of one connection on its own thread: a run's control session, a worker, a data
+//! connection, or a refusal.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, TcpStream};
@@ -24,23 +25,23 @@ use crate::wire::DATA;
 use crate::work::{Ends, Work};
 use crate::{VERSION, lock};
 
-/// Longest time for an answer to be taken.
+/// Time limit to send an answer.
 const ANSWER: Duration = Duration::from_secs(5);
-/// Why a stopped server grants nothing, and why its session ended.
+/// Reason of a stopped server for refusals and for the end of its session.
 pub(super) const STOPPED: &str = "the server was stopped";
-/// Why a session ended whose tasks asked for more bytes than it was granted.
+/// Reason for the end of a session that requested more bytes than granted.
 const USED_UP: &str = "its limit of bytes is reached";
-/// Longest time that can be granted: a moment must fit the clock.
+/// Maximum duration in seconds: a deadline must fit the clock.
 const LONGEST: u64 = 1 << 30;
 
-/// The server with what it works for.
+/// The server's connections and the work that they serve.
 pub(super) struct Connections<'a> {
     server: &'a Server,
     work: &'a dyn Work,
     log: Log,
-    /// Connections without the key: when they were reported last, and how many since.
+    /// Time of the last report of connections without the key, and their number since.
     turned_away: Mutex<(Option<Instant>, u64)>,
-    /// When it was last reported that the system refuses something.
+    /// Time of the last report of a system error.
     refused_at: Mutex<Option<Instant>>,
 }
 
@@ -50,7 +51,7 @@ impl<'a> Connections<'a> {
         Self { server, work, log, turned_away, refused_at }
     }
 
-    /// Detects what it is, and serves it until it ends.
+    /// Authenticates a connection and serves it until it ends.
     pub(super) fn serve(&self, stream: TcpStream, pass: Pass) {
         let Ok(ends) = Ends::from_stream(&stream) else { return };
         let until = Instant::now() + self.server.patience.handshake;
@@ -59,19 +60,18 @@ impl<'a> Connections<'a> {
                 drop(pass);
                 self.turn_away(ends.peer.ip());
             }
-            Ok(Admitted::Data(token)) => self.data(token, stream, ends, pass),
+            Ok(Admitted::Data(token)) => self.serve_data(token, stream, ends, pass),
             Ok(Admitted::Control(state, first)) => {
                 drop(pass);
-                // Small messages, each waited for.
+                // Messages are small and each waits for an answer.
                 let _ = stream.set_nodelay(true);
                 self.control(Sealed::new(stream, state), ends, first);
             }
         }
     }
 
-    /// Reports what the system refuses to this server, once a second at most: the client only sees
-    /// that its connection is closed.
-    pub(super) fn cannot(&self, what: &str, error: &io::Error) {
+    /// Reports a system error, at most once per second: the client sees only a closed connection.
+    pub(super) fn report_system_error(&self, what: &str, error: &io::Error) {
         let mut reported = lock(&self.refused_at);
         if reported.is_none_or(|at| at.elapsed() >= Duration::from_secs(1)) {
             *reported = Some(Instant::now());
@@ -93,25 +93,25 @@ impl<'a> Connections<'a> {
         self.log.report(format!("rejected {count} connections without the key, {last}"));
     }
 
-    /// A data connection, if its token is good.
-    fn data(&self, token: Token, stream: TcpStream, ends: Ends, pass: Pass) {
+    /// Serves a data connection, if its token is valid.
+    fn serve_data(&self, token: Token, stream: TcpStream, ends: Ends, pass: Pass) {
         let session = self.server.session();
         let claimed = session.as_ref().map_or(Ok(None), |s| s.claim(token, &stream, ends));
         drop(pass);
         let (session, (task, job)) = match (session, claimed) {
             (Some(session), Ok(Some(claimed))) => (session, claimed),
             // No descriptor is free.
-            (_, Err(e)) => return self.cannot("keep a data connection", &e),
+            (_, Err(e)) => return self.report_system_error("keep a data connection", &e),
             _ => return self.turn_away(ends.peer.ip()),
         };
         let begun =
             io::Write::write_all(&mut Timed::new(&stream, Some(Instant::now() + ANSWER)), &[DATA]);
-        // The task finds the stream as a new one: without timeouts.
+        // The task expects a new stream, without timeouts.
         let cleared = stream.set_read_timeout(None).and_then(|()| stream.set_write_timeout(None));
         if begun.is_ok() && cleared.is_ok() {
             self.guarded(|| task.run(stream, &job.bounds));
         }
-        // Only now, so that the task could still answer.
+        // End it only now, so that the task could still answer.
         if session.allowance.used_up() {
             session.end(USED_UP);
         }
@@ -123,16 +123,20 @@ impl<'a> Connections<'a> {
             Some(ToServer::Hello { version, run, asked }) if version == VERSION => {
                 let granted = self.granted(asked);
                 match self.grant(&channel, ends, granted) {
-                    Ok(session) => return self.lead(channel, &session, &excerpt(&run), granted),
+                    Ok(session) => {
+                        return self.serve_control(channel, &session, &excerpt(&run), granted);
+                    }
                     Err(answer) => answer,
                 }
             }
             Some(ToServer::Look { version }) if version == VERSION => self.overview(ends),
             Some(ToServer::Join { session }) => match self.server.session() {
-                Some(found) if found.token == session => return self.worker(channel, ends, &found),
+                Some(found) if found.token == session => {
+                    return self.serve_worker(channel, ends, &found);
+                }
                 _ => refusal("the session has ended"),
             },
-            // Another version: of an unknown shape, or one that says so.
+            // Another version: of an unknown format, or one that names itself.
             _ => ToClient::Differs { version: VERSION.to_owned() },
         };
         let refused = match &answer {
@@ -146,11 +150,11 @@ impl<'a> Connections<'a> {
         if let Some(reason) = refused {
             self.log.report(format!("refused {}: {reason}", ends.peer));
         }
-        // He may be gone; there is nothing else to tell him.
+        // The client may be gone; there is nothing else to report.
         let _ = channel.send(&answer, Instant::now() + ANSWER);
     }
 
-    /// The requested limits, reduced to what this server allows.
+    /// Returns the requested limits, reduced to what this server allows.
     fn granted(&self, asked: Limits) -> Limits {
         let most = self.server.limits;
         Limits {
@@ -159,7 +163,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// What a client may know before it asks for a session.
+    /// Returns the description of this server.
     fn overview(&self, ends: Ends) -> ToClient {
         if let Err(answer) = self.free_slot() {
             return answer;
@@ -180,18 +184,18 @@ impl<'a> Connections<'a> {
         Limits { seconds, bytes }: Limits,
     ) -> Result<Arc<Session>, ToClient> {
         let failed = || refusal("the server has no resources left for a session");
-        let lead = channel.stream().try_clone().map_err(|e| {
-            self.cannot("keep a session", &e);
+        let control = channel.stream().try_clone().map_err(|e| {
+            self.report_system_error("keep a session", &e);
             failed()
         })?;
         let mut slot = self.free_slot()?;
         let until = Instant::now() + Duration::from_secs(seconds);
-        let session = Session::new(lead, ends, until, bytes).ok_or_else(failed)?;
+        let session = Session::new(control, ends, until, bytes).ok_or_else(failed)?;
         *slot = Slot::Taken(Arc::clone(&session));
         Ok(session)
     }
 
-    /// The slot, or why there can be no session now.
+    /// Returns the slot, or the refusal if no session can start now.
     fn free_slot(&self) -> Result<MutexGuard<'_, Slot>, ToClient> {
         let slot = lock(&self.server.slot);
         let refused = match &*slot {
@@ -204,8 +208,14 @@ impl<'a> Connections<'a> {
         refused.map_or(Ok(slot), Err)
     }
 
-    /// Keeps the session alive while its lead is.
-    fn lead(&self, mut channel: Sealed, session: &Arc<Session>, run: &str, granted: Limits) {
+    /// Serves a run's control channel and keeps its session alive meanwhile.
+    fn serve_control(
+        &self,
+        mut channel: Sealed,
+        session: &Arc<Session>,
+        run: &str,
+        granted: Limits,
+    ) {
         let (from, seconds) = (session.ends.peer, granted.seconds);
         self.log.report(format!("{from} started run {run}, at most {seconds} s"));
         let silence = self.server.patience.silence;
@@ -223,7 +233,7 @@ impl<'a> Connections<'a> {
                 Err(error) => Err(error),
             };
         }
-        session.end(&why(next, session.left(), silence));
+        session.end(&end_reason(next, session.left(), silence));
         let reason = session.ended().unwrap_or_default();
         session.wait_for_tasks();
         self.free(session);
@@ -240,8 +250,8 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// A worker's channel, until it closes or the session ends.
-    fn worker(&self, mut channel: Sealed, ends: Ends, session: &Session) {
+    /// Serves a worker's channel until it closes or the session ends.
+    fn serve_worker(&self, mut channel: Sealed, ends: Ends, session: &Session) {
         let (name, mut answer) = match session.join(channel.stream()) {
             Ok(name) => (Some(name), ToClient::Joined),
             Err(reason) => (None, refusal(reason)),
@@ -263,7 +273,7 @@ impl<'a> Connections<'a> {
         }
     }
 
-    /// Sends an answer; one that is too long is refused instead.
+    /// Sends an answer, or a refusal if the answer is too long.
     fn answer(&self, channel: &mut Sealed, answer: &ToClient) -> io::Result<()> {
         let until = Instant::now() + ANSWER;
         match channel.send(answer, until) {
@@ -308,8 +318,8 @@ fn refusal(reason: impl Into<String>) -> ToClient {
     ToClient::Refused { reason: reason.into() }
 }
 
-/// Why the lead's channel ended; if the session itself ended it, that reason is known there.
-fn why(last: io::Result<()>, left: Duration, silence: Duration) -> String {
+/// Returns why the control channel ended. If the session ended it, the session has the reason.
+fn end_reason(last: io::Result<()>, left: Duration, silence: Duration) -> String {
     match last.map_err(|error| error.kind()) {
         _ if left < Duration::from_millis(10) => "its limit of time is reached".to_owned(),
         Err(ErrorKind::UnexpectedEof) => "the client closed the connection".to_owned(),

@@ -1,4 +1,4 @@
-//! Bounds how many connections there are that have not proved the key.
+//! Limit on connections that are not yet authenticated.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -8,10 +8,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use super::job::shut;
 use crate::lock;
 
-/// Most connections that have not proved the key, each with a thread that waits for it.
-const MOST: usize = 16;
+/// Maximum of such connections, each with a waiting thread.
+const MAX_WAITING: usize = 16;
 
-/// Where connections wait to be let in.
+/// Set of connections that wait for authentication.
 #[derive(Default)]
 pub(crate) struct Gate {
     visitors: Mutex<Visitors>,
@@ -20,7 +20,7 @@ pub(crate) struct Gate {
 
 #[derive(Default)]
 struct Visitors {
-    /// Oldest first.
+    /// Waiting connections, the oldest first.
     waiting: VecDeque<Visitor>,
     next: u64,
 }
@@ -31,18 +31,18 @@ struct Visitor {
     stream: TcpStream,
 }
 
-/// A place at the gate, given back when dropped.
+/// Place in the gate, released when dropped.
 pub(crate) struct Pass {
     gate: Arc<Gate>,
     id: u64,
 }
 
 impl Gate {
-    /// A place for the connection. If there is none, the gate closes one that waits: of the
-    /// [`network`] that has the most of them, the one that has waited longest. A holder of the
-    /// key is in within milliseconds, so that neither idle unauthenticated peers nor a crowd from one
-    /// network keep it out. Connections from `favoured`, the client of the session in
-    /// progress, go last: from that very address, not from its network, which others may share.
+    /// Waits for a place for the connection. If none is free, the gate closes the oldest connection
+    /// of the [`network`] with the most. A client with the key passes within milliseconds, so
+    /// neither idle peers nor many connections from one network keep it out. Connections from
+    /// `favoured`, the client of the session in progress, are closed last. That is its exact
+    /// address: others may share its network.
     pub(crate) fn enter(
         self: &Arc<Self>,
         stream: &TcpStream,
@@ -51,11 +51,11 @@ impl Gate {
     ) -> io::Result<Pass> {
         let (stream, ip) = (stream.try_clone()?, ip.to_canonical());
         let mut visitors = lock(&self.visitors);
-        while visitors.waiting.len() >= MOST {
+        while visitors.waiting.len() >= MAX_WAITING {
             if let Some(visitor) = visitors.one_too_many(favoured) {
                 shut(&visitor.stream);
             }
-            // Its thread wakes up and drops the pass.
+            // The closed connection's thread wakes up and drops its pass.
             visitors = self.changed.wait(visitors).unwrap_or_else(PoisonError::into_inner);
         }
         let id = visitors.next;
@@ -76,16 +76,16 @@ impl Visitors {
         for visitor in &self.waiting {
             *count.entry(network(visitor.ip)).or_default() += 1;
         }
-        // The last of equals is taken, and from behind that is the oldest.
+        // `max_by_key` returns the last of equals; in reverse order that is the oldest.
         let crowd =
             |visitor: &&Visitor| (Some(visitor.ip) != favoured, count.get(&network(visitor.ip)));
         self.waiting.iter().rev().max_by_key(crowd)
     }
 }
 
-/// The network of one attacker's addresses, so that they count as one: an IPv4 address alone, and
-/// the first 64 bits of an IPv6 address. A host chooses the other 64 bits as it likes (RFC 4291,
-/// section 2.5.4; RFC 8981): counted by address, one machine is a crowd of peers.
+/// Returns the network of an address, so that one attacker's addresses count as one: an IPv4
+/// address itself, or the first 64 bits of an IPv6 address. A host chooses the other 64 bits freely
+/// (RFC 4291, section 2.5.4; RFC 8981).
 fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// A thread that waits at the gate as the server's do, and the other end.
+    /// Starts a thread that waits at the gate as the server's do; returns its other end.
     fn visit(gate: &Arc<Gate>, ip: IpAddr, favoured: IpAddr) -> TcpStream {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -124,13 +124,13 @@ mod tests {
         client
     }
 
-    /// Waits for the gate to close these, in a time that none of them needs.
+    /// Waits for the gate to close these connections.
     fn all_closed(streams: &[TcpStream]) -> bool {
         streams.iter().all(|mut stream| matches!(stream.read(&mut [0]), Ok(0)))
     }
 
-    /// Whether the gate has closed none of these. It closes in the order of its decisions, so ask
-    /// when those that it must close are closed.
+    /// True if the gate has closed none of these. It closes in the order of its decisions, so call
+    /// this after the expected ones are closed.
     fn none_closed(streams: &[TcpStream]) -> bool {
         let is_open = |mut stream: &TcpStream| {
             stream.set_nonblocking(true).unwrap();
@@ -147,14 +147,14 @@ mod tests {
         let gate = Arc::new(Gate::default());
         let visits = |count, ip| Vec::from_iter((0..count).map(|_| visit(&gate, ip, favoured)));
         let first = visits(1, favoured);
-        let waiting = visits(MOST, other);
+        let waiting = visits(MAX_WAITING, other);
         assert!(all_closed(&waiting[..1]) && none_closed(&waiting[1..]) && none_closed(&first));
-        let newer = visits(MOST, favoured);
+        let newer = visits(MAX_WAITING, favoured);
         assert!(all_closed(&waiting[1..]) && all_closed(&first) && none_closed(&newer));
-        assert_eq!(lock(&gate.visitors).waiting.len(), MOST);
+        assert_eq!(lock(&gate.visitors).waiting.len(), MAX_WAITING);
     }
 
-    /// Each other connection, of a network of its own, stays.
+    /// Connections from other networks stay.
     #[test]
     fn a_crowd_from_one_network_displaces_itself() {
         const V4: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 5);
@@ -162,7 +162,7 @@ mod tests {
         let crowds: [fn(u16) -> IpAddr; 3] = [
             |_| IpAddr::V4(V4),
             |n| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 9, n, !n, 7, n)),
-            // An IPv4 address written as IPv6 is the IPv4 address.
+            // An IPv4-mapped IPv6 address is the IPv4 address.
             |n| if n % 2 == 0 { IpAddr::V4(V4) } else { IpAddr::V6(V4.to_ipv6_mapped()) },
         ];
         for crowd in crowds {
@@ -170,8 +170,8 @@ mod tests {
             let visit = |from| visit(&gate, from, ip("192.0.2.99"));
             let others = ["2001:db8:0:1::1", "2001:db8:0:2::1", "192.0.2.7"];
             let others = others.map(|other| visit(ip(other)));
-            let many: Vec<_> = (0..2 * MOST as u16).map(|n| visit(crowd(n))).collect();
-            let (gone, there) = many.split_at(MOST + others.len());
+            let many: Vec<_> = (0..2 * MAX_WAITING as u16).map(|n| visit(crowd(n))).collect();
+            let (gone, there) = many.split_at(MAX_WAITING + others.len());
             assert!(all_closed(gone) && none_closed(there), "{}", crowd(1));
             assert!(none_closed(&others), "a crowd from {} keeps others out", crowd(1));
         }
@@ -185,7 +185,7 @@ mod tests {
         let (friend, neighbour) = (ip("2001:db8::1"), ip("2001:db8::2"));
         let gate = Arc::new(Gate::default());
         let first = visit(&gate, friend, friend);
-        let crowd: Vec<_> = (0..2 * MOST).map(|_| visit(&gate, neighbour, friend)).collect();
-        assert!(all_closed(&crowd[..=MOST]) && none_closed(&[first]));
+        let crowd: Vec<_> = (0..2 * MAX_WAITING).map(|_| visit(&gate, neighbour, friend)).collect();
+        assert!(all_closed(&crowd[..=MAX_WAITING]) && none_closed(&[first]));
     }
 }

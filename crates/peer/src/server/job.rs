@@ -1,4 +1,4 @@
-//! A job of the server: its streams that wait for their data connections, and those that run.
+//! Job of the server: streams that wait for their data connections, and running ones.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,12 +13,12 @@ use crate::message::OpenStream;
 use crate::secret::Token;
 use crate::work::{Ends, Task};
 
-const MOST_STREAMS: usize = 256;
+const MAX_STREAMS: usize = 256;
 
-/// The streams of one `Open`.
+/// Streams of one `Open` message.
 pub(crate) struct Job {
     pub(crate) bounds: Bounds,
-    /// The ends of the channel that opened it: data connections come from the same address.
+    /// Ends of the channel that opened it: data connections come from the same address.
     ends: Ends,
     streams: Mutex<Streams>,
     changed: Condvar,
@@ -36,9 +36,9 @@ impl Job {
         ends: Ends,
         tasks: Vec<Box<dyn Task>>,
     ) -> Result<(Self, Vec<OpenStream>), String> {
-        if tasks.len() > MOST_STREAMS {
+        if tasks.len() > MAX_STREAMS {
             let asked = tasks.len();
-            return Err(format!("{asked} streams requested; the maximum is {MOST_STREAMS}"));
+            return Err(format!("{asked} streams requested; the maximum is {MAX_STREAMS}"));
         }
         let mut waiting = HashMap::new();
         let mut open = Vec::new();
@@ -54,8 +54,8 @@ impl Job {
         ))
     }
 
-    /// The task that waits for this token, once; the connection is shut down when the job ends. An
-    /// error leaves it waiting.
+    /// Returns the task that waits for this token, once. The connection is shut down when the job
+    /// ends. After an error the task still waits.
     pub(crate) fn claim(
         &self,
         token: Token,
@@ -66,7 +66,7 @@ impl Job {
             return Ok(None);
         }
         let mut streams = lock(&self.streams);
-        // An ended job has none that wait.
+        // An ended job has no waiting tasks.
         if !streams.waiting.contains_key(&token) {
             return Ok(None);
         }
@@ -74,7 +74,7 @@ impl Job {
         Ok(streams.waiting.remove(&token))
     }
 
-    /// Its connection is closed, even if the task kept a clone.
+    /// Closes a task's connection, even if the task kept a clone.
     pub(crate) fn leave(&self, token: Token) {
         if let Some(stream) = lock(&self.streams).running.remove(&token) {
             shut(&stream);
@@ -89,12 +89,12 @@ impl Job {
             streams.running.values().for_each(shut);
             std::mem::take(&mut streams.waiting)
         };
-        // A task's own clean-up runs without the lock, and may fail without harm.
+        // A task's own destructor runs without the lock, and may panic without harm.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(waiting)));
     }
 
-    /// Waits until the tasks of an ended job are gone, so that they do not disturb the
-    /// next; no longer than until then, in case one does not heed its bounds.
+    /// Waits until the tasks of an ended job are gone, so that they do not disturb the next, but
+    /// not beyond a deadline, in case a task ignores its limits.
     pub(crate) fn wait_for_tasks(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let busy = |streams: &mut Streams| !streams.running.is_empty();
@@ -102,7 +102,7 @@ impl Job {
     }
 }
 
-/// It may be gone already.
+/// Shuts down a connection, which may be closed already.
 pub(crate) fn shut(stream: &TcpStream) {
     let _: io::Result<()> = stream.shutdown(Shutdown::Both);
 }

@@ -1,4 +1,4 @@
-//! What the server reports, taken from the threads that serve: none of them waits for who reads it.
+//! The server's log, written by a thread of its own: no serving thread waits for its reader.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -7,31 +7,31 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Most lines that wait to be written.
-const MOST: usize = 256;
-/// Longest wait at the end for what is still to be reported.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Maximum of queued lines.
+const MAX_QUEUED: usize = 256;
+/// Maximum wait for queued lines at the end.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A queue with one thread behind it, which alone waits.
+/// Queue and its writer thread, the only one that waits.
 pub(super) struct Log {
     queue: Option<SyncSender<String>>,
-    /// Lines that found the queue full, since the last report of such.
+    /// Lines lost to a full queue since the last report of it.
     lost: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Log {
     pub(super) fn new(log: impl Fn(String) + Send + 'static) -> Self {
-        let (queue, lines) = sync_channel(MOST);
+        let (queue, lines) = sync_channel(MAX_QUEUED);
         let lost = Arc::new(AtomicU64::new(0));
         let uncounted = Arc::clone(&lost);
         let write = move || write(&log, &lines, &uncounted);
-        // Without a thread for it nothing is reported.
+        // Without its thread nothing is logged.
         let writer = thread::Builder::new().name("peer-log".to_owned()).spawn(write).ok();
         Self { queue: Some(queue), lost, writer }
     }
 
-    /// Leaves a line to be written; one that finds no room is counted.
+    /// Queues a line; counts it as lost if the queue is full.
     pub(super) fn report(&self, line: String) {
         if self.queue.as_ref().is_none_or(|queue| queue.try_send(line).is_err()) {
             self.lost.fetch_add(1, Ordering::Relaxed);
@@ -41,11 +41,11 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // The thread ends when it has reported what is left; one that hangs is left behind.
+        // The thread ends after the queued lines; one that hangs is abandoned.
         self.queue.take();
         let begin = Instant::now();
         while self.writer.as_ref().is_some_and(|writer| !writer.is_finished())
-            && begin.elapsed() < LAST_WORDS
+            && begin.elapsed() < DRAIN_TIMEOUT
         {
             thread::sleep(Duration::from_millis(1));
         }
@@ -83,7 +83,7 @@ mod tests {
             heard.lock().unwrap().push(line);
         });
         let teller = thread::spawn(move || {
-            (0..2 * MOST).for_each(|n| log.report(n.to_string()));
+            (0..2 * MAX_QUEUED).for_each(|n| log.report(n.to_string()));
             log
         });
         let log = join("the events to be queued while the log stalls", teller);
@@ -94,9 +94,9 @@ mod tests {
         let dropped: Vec<usize> = reported.iter().filter_map(dropped).collect();
         let whole = reported.len() - dropped.len();
         assert_eq!(reported[0], "0");
-        // One may be in the writer's hand in addition to those that wait.
-        assert!((MOST..=MOST + 1).contains(&whole), "{whole}");
-        assert_eq!(whole + dropped.iter().sum::<usize>(), 2 * MOST);
+        // The writer may hold one more line than the queue.
+        assert!((MAX_QUEUED..=MAX_QUEUED + 1).contains(&whole), "{whole}");
+        assert_eq!(whole + dropped.iter().sum::<usize>(), 2 * MAX_QUEUED);
     }
 
     #[test]

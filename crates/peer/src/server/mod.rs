@@ -1,4 +1,4 @@
-//! The server: one session at a time for who holds the key, silence for all others.
+//! Server: one session at a time for clients with the key, no answer to others.
 
 mod connection;
 mod gate;
@@ -26,23 +26,23 @@ use crate::lock;
 use crate::message::Limits;
 use crate::work::Work;
 
-/// How long the server waits.
+/// The server's time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
-    /// For a connection to prove the key.
+    /// Time for a connection to authenticate.
     pub handshake: Duration,
-    /// For the next message of a session's lead, which pings five times in it.
+    /// Time for the next message of a run, which pings five times in it.
     pub silence: Duration,
 }
 
 impl Default for Patience {
-    /// 5 s, and 8 s: a dead lead's session is gone, with its tasks, within 10 s.
+    /// Returns 5 s and 8 s: a dead run's session and its tasks are gone within 10 s.
     fn default() -> Self {
         Self { handshake: Duration::from_secs(5), silence: Duration::from_secs(8) }
     }
 }
 
-/// Ends a server's [`Server::serve`], from any thread.
+/// Handle that ends [`Server::serve`] from any thread.
 #[derive(Debug, Clone)]
 pub struct Stop {
     stopped: Arc<AtomicBool>,
@@ -50,10 +50,10 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// The session in progress is ended; nothing is accepted any more.
+    /// Ends the session in progress and stops accepting connections.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
-        // Shutting down a listening socket wakes who accepts on it.
+        // Shutting down a listening socket wakes the thread that accepts on it.
         job::shut(&self.listener);
     }
 }
@@ -64,11 +64,11 @@ enum Slot {
     Closed,
 }
 
-/// A server that is bound to its port.
+/// Server that is bound to its port.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    /// The UDP port of the same number, from which nothing is ever read or sent.
+    /// UDP port of the same number, which is never read or written.
     _mute: UdpSocket,
     handshake: Handshake,
     limits: Limits,
@@ -78,11 +78,11 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds the TCP and the UDP port of this number, 0 for a free one; an error if one is in use.
+    /// Binds the TCP and the UDP port of this number, 0 for a free one. Fails if one is in use.
     pub fn bind(address: SocketAddr, key: Key, limits: Limits) -> io::Result<Self> {
         let (listener, mute) = bind_both(address)?;
         let address = listener.local_addr()?;
-        // The standard library shuts down streams only; the descriptor is what counts.
+        // The standard library shuts down only streams; any type with the descriptor works.
         let shutter = TcpStream::from(OwnedFd::from(listener.try_clone()?));
         let stop = Stop { stopped: Arc::new(AtomicBool::new(false)), listener: Arc::new(shutter) };
         Ok(Self {
@@ -97,26 +97,26 @@ impl Server {
         })
     }
 
-    /// Sets the patience; the default is [`Patience::default`].
+    /// Sets the time limits; the default is [`Patience::default`].
     #[must_use]
     pub fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }
     }
 
-    /// Where it is bound.
+    /// Returns the bound address.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What ends it.
+    /// Returns a handle that stops the server.
     pub fn stop(&self) -> Stop {
         self.stop.clone()
     }
 
-    /// Serves until it is stopped. `log` gets a line for each start and end of a session, each client
-    /// that is refused or has no key (the latter once a second at most), and each panic of the work.
-    /// It is called from one thread, and may wait: what cannot be queued for it is counted, and left
-    /// out.
+    /// Serves until it is stopped. `log` gets a line for each start and end of a session, each
+    /// refused client, clients without the key (at most once per second), and each panic of the
+    /// work. It is called from one thread and may block: lines that do not fit the queue are
+    /// counted and dropped.
     pub fn serve(&self, work: &dyn Work, log: impl Fn(String) + Send + 'static) {
         let gate = Arc::new(Gate::default());
         let connections = Connections::new(self, work, Log::new(log));
@@ -127,7 +127,7 @@ impl Server {
                     Err(e) => {
                         // Out of descriptors, or stopped.
                         if !self.stop.stopped.load(Ordering::Acquire) {
-                            connections.cannot("accept a connection", &e);
+                            connections.report_system_error("accept a connection", &e);
                         }
                         thread::sleep(Duration::from_millis(20));
                         continue;
@@ -137,16 +137,16 @@ impl Server {
                 let pass = match gate.enter(&stream, ip, self.favoured()) {
                     Ok(pass) => pass,
                     Err(e) => {
-                        connections.cannot("keep a connection", &e);
+                        connections.report_system_error("keep a connection", &e);
                         continue;
                     }
                 };
                 let connections = &connections;
                 let serve = move || connections.serve(stream, pass);
                 let name = "peer".to_owned();
-                // Without a thread for it the connection is closed.
+                // Without a thread the connection is closed.
                 if let Err(e) = thread::Builder::new().name(name).spawn_scoped(scope, serve) {
-                    connections.cannot("start a thread for a connection", &e);
+                    connections.report_system_error("start a thread for a connection", &e);
                 }
             }
             gate.clear();
@@ -169,7 +169,7 @@ impl Server {
     }
 }
 
-/// Both ports of one number. A free TCP port may be taken for UDP: another is tried then.
+/// Binds both ports of one number. A free TCP port may be in use for UDP; then another is tried.
 fn bind_both(address: SocketAddr) -> io::Result<(TcpListener, UdpSocket)> {
     let mut tries = if address.port() == 0 { 16 } else { 1 };
     loop {

@@ -1,22 +1,21 @@
-//! The server's UDP port: bound, and deaf.
+//! The server's UDP port: bound, but never read.
 #![allow(unsafe_code)] // SO_ATTACH_FILTER has no safe wrapper here.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
 
-/// A socket that keeps the kernel from answering "port unreachable", and from which
-/// nothing is read or sent. What comes is dropped by a filter before it is queued: a queue
-/// that is full would count as a loss of this machine (RcvbufErrors in /proc/net/snmp), of
-/// which a run in progress would take note.
+/// Binds a socket that keeps the kernel from answering "port unreachable". A filter drops datagrams
+/// before they are queued: a full queue would count as a loss of this machine (RcvbufErrors in
+/// /proc/net/snmp), which a run in progress would report.
 pub(super) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
-    // Without it the socket is as mute.
+    // Without the filter the socket is not read either.
     let _ = drop_all(&socket);
     Ok(socket)
 }
 
-/// A program of one instruction: keep 0 bytes of the packet (socket(7), SO_ATTACH_FILTER).
+/// Attaches a filter of one instruction: keep 0 bytes of the packet (socket(7), SO_ATTACH_FILTER).
 fn drop_all(socket: &UdpSocket) -> io::Result<()> {
     const KEEP: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
     let mut code = [libc::sock_filter { code: KEEP, jt: 0, jf: 0, k: 0 }];
@@ -39,7 +38,7 @@ fn drop_all(socket: &UdpSocket) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// What the kernel counted as dropped since a socket's queue was full.
+    /// Returns the kernel's count of datagrams dropped because of full queues.
     fn dropped() -> u64 {
         let text = std::fs::read_to_string("/proc/net/snmp").unwrap();
         let rows: Vec<Vec<&str>> = text
@@ -51,7 +50,7 @@ mod tests {
         rows[1][column].parse().unwrap()
     }
 
-    /// What a flood at a socket that nobody reads adds to that.
+    /// Returns how much a flood at an unread socket adds to that count.
     fn of_a_flood(at: &UdpSocket) -> u64 {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(at.local_addr().unwrap()).unwrap();
@@ -69,7 +68,7 @@ mod tests {
         let muted = of_a_flood(&mute);
         mute.set_nonblocking(true).unwrap();
         assert!(mute.recv(&mut [0]).is_err(), "nothing is queued");
-        // The count is the whole machine's, and others lose some, too.
+        // The count is for the whole machine, so others add to it.
         let open = of_a_flood(&UdpSocket::bind(address).unwrap());
         assert!(open > 0 && muted < open / 2, "{muted} with the filter, {open} without");
     }

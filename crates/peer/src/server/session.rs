@@ -1,4 +1,4 @@
-//! A session of the server: what one client was granted, and all that hangs on it.
+//! Session of the server: the limits of one client, its channels and its jobs.
 
 use std::collections::HashMap;
 use std::io;
@@ -12,11 +12,11 @@ use crate::lock;
 use crate::secret::Token;
 use crate::work::{Ends, Task};
 
-const MOST_CHANNELS: usize = 16;
-/// How long the tasks of an ended job may take to go.
-const SETTLING: Duration = Duration::from_secs(1);
+const MAX_CHANNELS: usize = 16;
+/// Time limit for the tasks of an ended job to finish.
+const TASK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Lives as long as its lead's channel, its time and its bytes.
+/// Session that lasts as long as its control channel, its time and its bytes.
 pub(crate) struct Session {
     pub(crate) token: Token,
     pub(crate) ends: Ends,
@@ -27,31 +27,31 @@ pub(crate) struct Session {
 
 struct State {
     ended: Option<String>,
-    lead: TcpStream,
+    control: TcpStream,
     channels: HashMap<Token, Member>,
-    /// Jobs that the session's end ended.
+    /// Jobs that were ended by the session's end.
     ended_jobs: Vec<Arc<Job>>,
 }
 
-/// A worker's channel and its present job.
+/// Channel of a worker and its current job.
 struct Member {
     stream: TcpStream,
     job: Option<Arc<Job>>,
 }
 
-/// A task for a data connection, with its job.
+/// Task of a data connection, with its job.
 type Claimed = (Box<dyn Task>, Arc<Job>);
 
 impl Session {
     pub(crate) fn new(
-        lead: TcpStream,
+        control: TcpStream,
         ends: Ends,
         until: Instant,
         bytes: u64,
     ) -> Option<Arc<Self>> {
         let token = Token::random().ok()?;
         let (channels, ended_jobs) = (HashMap::new(), Vec::new());
-        let state = Mutex::new(State { ended: None, lead, channels, ended_jobs });
+        let state = Mutex::new(State { ended: None, control, channels, ended_jobs });
         let allowance = Arc::new(Allowance::new(bytes));
         Some(Arc::new(Self { token, ends, until, allowance, state }))
     }
@@ -60,9 +60,9 @@ impl Session {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Ends it, the first time that it is called: all data connections and channels are
-    /// shut down. The lead's is shut for reading only, so that its thread wakes up and can
-    /// still say why. Waits for nothing, since a task's own thread may be the caller.
+    /// Ends the session, on the first call: shuts down all data connections and channels. The
+    /// control channel is shut for reading only, so that its thread wakes up and can still send the
+    /// reason. Does not wait, since a task's own thread may be the caller.
     pub(crate) fn end(&self, reason: &str) {
         let jobs: Vec<Arc<Job>> = {
             let mut state = lock(&self.state);
@@ -70,7 +70,7 @@ impl Session {
                 return;
             }
             state.ended = Some(reason.to_owned());
-            let _ = state.lead.shutdown(Shutdown::Read);
+            let _ = state.control.shutdown(Shutdown::Read);
             state.channels.values().for_each(|member| shut(&member.stream));
             state.ended_jobs =
                 state.channels.values_mut().filter_map(|member| member.job.take()).collect();
@@ -79,9 +79,9 @@ impl Session {
         jobs.iter().for_each(|job| job.end());
     }
 
-    /// After the end, waits for its tasks.
+    /// Waits for the tasks of an ended session.
     pub(crate) fn wait_for_tasks(&self) {
-        let until = Instant::now() + SETTLING;
+        let until = Instant::now() + TASK_TIMEOUT;
         let jobs = std::mem::take(&mut lock(&self.state).ended_jobs);
         jobs.iter().for_each(|job| job.wait_for_tasks(until));
     }
@@ -90,7 +90,7 @@ impl Session {
         lock(&self.state).ended.clone()
     }
 
-    /// Adds a channel, shut down when the session ends; its name is for the other functions.
+    /// Adds a channel, shut down when the session ends, and returns its token.
     pub(crate) fn join(&self, stream: &TcpStream) -> Result<Token, String> {
         let failed = |e: io::Error| e.to_string();
         let name = Token::random().map_err(failed)?;
@@ -99,14 +99,14 @@ impl Session {
         if let Some(reason) = &state.ended {
             return Err(format!("the session has ended: {reason}"));
         }
-        if state.channels.len() >= MOST_CHANNELS {
-            return Err(format!("the session already has {MOST_CHANNELS} workers"));
+        if state.channels.len() >= MAX_CHANNELS {
+            return Err(format!("the session already has {MAX_CHANNELS} workers"));
         }
         state.channels.insert(name, Member { stream, job: None });
         Ok(name)
     }
 
-    /// Takes a channel out and ends its job.
+    /// Removes a channel and ends its job.
     pub(crate) fn leave(&self, channel: Token) {
         let member = lock(&self.state).channels.remove(&channel);
         if let Some(job) = member.and_then(|member| member.job) {
@@ -114,16 +114,16 @@ impl Session {
         }
     }
 
-    /// Ends the job of a channel, and waits for its tasks.
+    /// Ends the job of a channel and waits for its tasks.
     pub(crate) fn end_job(&self, channel: Token) {
         let job = lock(&self.state).channels.get_mut(&channel).and_then(|member| member.job.take());
         if let Some(job) = job {
             job.end();
-            job.wait_for_tasks(Instant::now() + SETTLING);
+            job.wait_for_tasks(Instant::now() + TASK_TIMEOUT);
         }
     }
 
-    /// Gives a channel its job; false if the session ended meanwhile.
+    /// Sets the job of a channel; false if the session has ended.
     pub(crate) fn start_job(&self, channel: Token, job: Job) -> bool {
         let mut state = lock(&self.state);
         if state.ended.is_some() {
@@ -134,7 +134,7 @@ impl Session {
         true
     }
 
-    /// The task that waits for this data connection, and its job.
+    /// Returns the task that waits for this data connection, and its job.
     pub(crate) fn claim(
         &self,
         token: Token,

@@ -1,5 +1,5 @@
-//! A server that echoes, and ends that can misbehave, made with the Noise library
-//! alone so that it shares no code with the one that is tested.
+//! An echo server, and misbehaving ends that use only the Noise library, so that they share no code
+//! with the tested crate.
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 use std::io::{ErrorKind, Read, Write};
@@ -21,8 +21,8 @@ pub const PATIENCE: Patience =
     Patience { handshake: Duration::from_millis(1500), silence: Duration::from_millis(2500) };
 pub const LIMITS: Limits = Limits { seconds: 120, bytes: 1 << 40 };
 
-/// Sends back what comes. Jobs: `{"streams": n}`, `"panic"`, `"refuse"`, `"panicking task"`,
-/// `"long"` (an answer too long to send).
+/// Work that echoes. Jobs: `{"streams": n}`, `"panic"`, `"refuse"`, `"panicking task"`, `"long"`
+/// (an answer too long to send).
 #[derive(Default)]
 pub struct Echo {
     pub running: Arc<AtomicUsize>,
@@ -73,11 +73,11 @@ impl Task for EchoTask {
     }
 }
 
-/// A server on a thread of this process.
+/// Server on a thread of this process.
 pub struct ServerSide {
     pub address: SocketAddr,
     pub key: Key,
-    /// The lines of its log.
+    /// Lines of its log.
     pub log: Arc<Mutex<Vec<String>>>,
     pub running: Arc<AtomicUsize>,
     stop: Stop,
@@ -117,24 +117,24 @@ impl ServerSide {
         self.address.into()
     }
 
-    pub fn lead(&self) -> ControlSession {
-        self.try_lead().unwrap()
+    pub fn control(&self) -> ControlSession {
+        self.try_control().unwrap()
     }
 
-    pub fn try_lead(&self) -> Result<ControlSession, proofmark_peer::PeerError> {
+    pub fn try_control(&self) -> Result<ControlSession, proofmark_peer::PeerError> {
         let limits = Limits { seconds: 60, ..LIMITS };
         ControlSession::connect(&self.address(), &self.key, "test", limits)
     }
 
-    /// Waits until a new session is granted, for less than the 60 s of the one before.
-    pub fn next_lead(&self) -> ControlSession {
+    /// Waits until a new session is granted, for less than the previous one's 60 s.
+    pub fn next_control(&self) -> ControlSession {
         let limit = Duration::from_secs(30);
-        wait_until_within(limit, "a new session to be granted", || self.try_lead().ok())
+        wait_until_within(limit, "a new session to be granted", || self.try_control().ok())
     }
 
     pub fn stop(&mut self) {
         self.stop.stop();
-        // A second panic while the first unwinds would end the test without its message.
+        // A second panic during unwinding would abort the test without its message.
         if let Some(thread) = self.thread.take().filter(|_| !thread::panicking()) {
             join("the server to end", thread);
         }
@@ -153,7 +153,7 @@ impl Drop for ServerSide {
     }
 }
 
-/// A connection whose reads and writes have a deadline.
+/// Opens a connection whose reads and writes have a deadline.
 pub fn connect(to: SocketAddr) -> TcpStream {
     with_deadline(TcpStream::connect(to).unwrap())
 }
@@ -164,7 +164,7 @@ pub fn with_deadline(stream: TcpStream) -> TcpStream {
     stream
 }
 
-/// The first message of a handshake, after the byte that announces it; and the state.
+/// Returns the first bytes of a control connection, and the handshake state.
 pub fn opening(key: &Key) -> (Vec<u8>, snow::HandshakeState) {
     let mut noise = noise(key, |b| b.build_initiator());
     let mut message = [0; 48];
@@ -182,13 +182,13 @@ fn noise(
     build(builder).unwrap()
 }
 
-/// A lead's first message.
+/// Returns a run's first message.
 pub fn hello(seconds: u64) -> Value {
     json!({ "message": "hello", "version": VERSION, "run": "raw",
         "asked": { "seconds": seconds, "bytes": 1 << 20 } })
 }
 
-/// A server that lets one connection in and says these, each after a message.
+/// Starts a server that accepts one connection and sends these answers, each after a message.
 pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -204,7 +204,7 @@ pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
     address.into()
 }
 
-/// An end that says what a test makes it say, and nothing by itself.
+/// End of a connection that sends only what a test makes it send.
 pub struct Raw {
     pub stream: TcpStream,
     pub state: TransportState,
@@ -225,7 +225,7 @@ impl Raw {
         Self { stream, state: noise.into_transport_mode().unwrap() }
     }
 
-    /// The other side of the handshake.
+    /// Performs the server's side of the handshake.
     fn admit(mut stream: TcpStream, key: &Key) -> Self {
         let mut first = [0; 51];
         stream.read_exact(&mut first).unwrap();
@@ -238,7 +238,7 @@ impl Raw {
         Self { stream, state: noise.into_transport_mode().unwrap() }
     }
 
-    pub fn lead(server: &ServerSide, seconds: u64) -> Self {
+    pub fn control(server: &ServerSide, seconds: u64) -> Self {
         let mut raw = Self::enter(server.address, &server.key);
         assert_eq!(raw.ask(&hello(seconds))["message"], "welcome");
         raw
@@ -272,13 +272,13 @@ impl Raw {
     }
 }
 
-/// What came until the server closed, and how long that took.
+/// Counts the bytes until the server closes; returns the time too.
 pub fn until_closed(stream: &mut TcpStream) -> (usize, Duration) {
     let (begin, mut all) = (Instant::now(), Vec::new());
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     match stream.read_to_end(&mut all) {
         Ok(_) => {}
-        // What it had not read when it closed makes it a reset.
+        // Unread data make the close a reset.
         Err(error) if error.kind() == ErrorKind::ConnectionReset => {}
         Err(error) => panic!("not closed: {error}"),
     }

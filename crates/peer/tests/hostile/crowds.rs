@@ -1,4 +1,4 @@
-//! Many connections, and slow ones.
+//! Tests with many connections, and with slow ones.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -13,10 +13,10 @@ use crate::common::{PATIENCE, ServerSide, connect, opening, until_closed};
 use crate::session::{Session, repeat, returning, steady};
 use crate::{alone, from_elsewhere};
 
-/// Threads that serve connections without the key, at most.
+/// Maximum of threads for connections without the key.
 const MOST_VISITORS: usize = 16;
 
-/// Threads of this process that serve connections.
+/// Counts the threads of this process that serve connections.
 fn serving() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
     let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm"));
@@ -39,7 +39,7 @@ fn hundreds_of_idle_connections_cost_sixteen_threads() {
             sleep(Duration::from_millis(5));
         }
     }
-    // The session's own workers come and go meanwhile: two channels' worth of threads.
+    // The session's own workers join meanwhile: threads for two channels.
     assert!(most <= calm + MOST_VISITORS + 8, "{most} threads, {calm} before");
     wait_until("threads that serve the connections", || {
         most = most.max(serving());
@@ -57,7 +57,7 @@ fn slow_and_half_open_connections_end_in_time() {
     let server = ServerSide::start();
     let session = Session::begin(&server);
     let begin = Instant::now();
-    // A byte now and then of a handshake that is right.
+    // A slow sender of a valid handshake.
     let (first, _) = opening(&server.key);
     let mut slow = connect(server.address);
     let mut reader = slow.try_clone().unwrap();
@@ -68,9 +68,9 @@ fn slow_and_half_open_connections_end_in_time() {
     });
     let sent = sent.count();
     let (answer, took) = join("the slow connection to be closed", closed);
-    // Not when it had said all, but when the server's patience ended.
+    // It was closed at the server's time limit, before it had sent all.
     assert!(answer == 0 && sent < first.len(), "{sent} {took:?}");
-    // Half of a handshake, and a handshake without what follows it.
+    // Half of a handshake, and a handshake without the next message.
     for (bytes, answer) in [(&first[..20], 0), (&first[..], 50)] {
         let mut stream = connect(server.address);
         stream.write_all(bytes).unwrap();
@@ -81,13 +81,13 @@ fn slow_and_half_open_connections_end_in_time() {
     session.undisturbed(begin);
 }
 
-/// Outsiders from another address that come without end cannot keep out a session's own workers.
+/// An endless crowd from another address cannot keep out a session's own workers.
 #[test]
 fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
     let _alone = alone();
     let server = ServerSide::start();
-    let lead = server.lead();
-    let mut steady = steady(lead.invitation());
+    let control = server.control();
+    let mut steady = steady(control.invitation());
     let (over, count) = <(Arc<_>, Arc<_>)>::default();
     let mut streams = VecDeque::new();
     let port = server.address.port();
@@ -100,16 +100,16 @@ fn a_crowd_from_elsewhere_does_not_crowd_the_session_out() {
     let crowd = repeat(&over, &count, come);
     wait_until("more connections than there are places", || count.load(Ordering::SeqCst) > 100);
     for _ in 0..10 {
-        let mut own = returning(lead.invitation());
+        let mut own = returning(control.invitation());
         own();
         steady();
     }
-    // Nor one that takes its time.
+    // Nor can a slow one.
     let mut slow = connect(server.address);
     sleep(PATIENCE.handshake / 2);
     let _ = slow.write_all(&opening(&server.key).0);
     slow.read_exact(&mut [0; 50]).expect("displaced");
     over.store(true, Ordering::SeqCst);
     join("the crowd to end", crowd);
-    assert_eq!(lead.ended(), None);
+    assert_eq!(control.ended(), None);
 }

@@ -1,4 +1,4 @@
-//! Datagrams at the server's own port.
+//! Tests with datagrams to the server's own port.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -13,7 +13,7 @@ use crate::alone;
 use crate::common::ServerSide;
 use crate::session::Session;
 
-/// What came back for datagrams: answers, and refusals by the kernel.
+/// Counts the answers to datagrams, and the kernel's refusals.
 fn back(to: SocketAddr, count: u32) -> (u32, u32) {
     let ip: IpAddr = if to.is_ipv4() { "127.0.0.1" } else { "::1" }.parse().unwrap();
     let socket = UdpSocket::bind((ip, 0)).unwrap();
@@ -34,7 +34,7 @@ fn back(to: SocketAddr, count: u32) -> (u32, u32) {
             Ok(_) => {}
             failed => look(failed),
         }
-        // Answers wait in a queue that holds more than this many.
+        // The queue of answers holds more than this many.
         if n % 50 == 0 {
             look(socket.recv(&mut [0; 2000]));
         }
@@ -53,7 +53,7 @@ fn datagrams_get_nothing_back() {
         assert_eq!(back(server.address, 20_000), (0, 0));
         session.undisturbed(begin);
     }
-    // The same eye sees a port that is closed, and one that answers.
+    // The method detects a closed port, and one that answers.
     let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     assert!(back(closed, 20).1 > 0);
     let echo = UdpSocket::bind("127.0.0.1:0").unwrap();

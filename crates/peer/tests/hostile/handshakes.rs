@@ -1,4 +1,4 @@
-//! Bytes that are no handshake, or another's.
+//! Tests with bytes that are not a handshake, or another's.
 
 use std::io::Write;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::common::{Raw, ServerSide, hello, opening};
 use crate::session::Session;
 use crate::{alone, answered, answered_at, from_elsewhere};
 
-/// Resident memory of this process in bytes, and its open descriptors.
+/// Returns the resident memory of this process in bytes, and its open descriptors.
 fn held() -> (u64, usize) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).unwrap();
@@ -27,7 +27,7 @@ fn garbage_gets_no_answer() {
     let session = Session::begin(&server);
     let (begin, before) = (Instant::now(), held());
     let mut random = TestRng::deterministic_rng(RngAlgorithm::XorShift);
-    // The parsers alone are given 30,000 in the tests of the handshake.
+    // The parsers alone get 30,000 in the tests of the handshake.
     for thrown in 0..2000 {
         let mut bytes = vec![0; (random.next_u32() % 300) as usize];
         random.fill_bytes(&mut bytes);
@@ -39,7 +39,7 @@ fn garbage_gets_no_answer() {
     session.undisturbed(begin);
 }
 
-/// A whole conversation, captured and played again: byte for byte what let its sender in.
+/// Replays a captured conversation that was accepted, byte for byte.
 #[test]
 fn a_captured_conversation_opens_nothing() {
     let _alone = alone();
@@ -54,10 +54,10 @@ fn a_captured_conversation_opens_nothing() {
         raw.stream.write_all(&hello).unwrap();
         assert_eq!(raw.hear()["message"], "welcome");
     }
-    server.next_lead();
+    server.next_control();
     assert_eq!(answered(server.address, &captured), 0);
-    // Even a server that does not remember it, as after a restart, opens no session: the
-    // second message was sealed with a key of the first conversation.
+    // A restarted server does not remember it, and still opens no session: the second message was
+    // sealed with a key of the first conversation.
     let (foreign, _) = opening(&Key::generate().unwrap());
     assert_eq!(answered(server.address, &foreign), 0, "another key's");
     let started = |server: &ServerSide| {
@@ -73,21 +73,21 @@ fn a_captured_conversation_opens_nothing() {
 fn messages_within_a_session_are_not_taken_twice() {
     let _alone = alone();
     let server = ServerSide::start();
-    let mut lead = Raw::lead(&server, 60);
-    let ping = lead.seal(&json!({ "message": "ping" }));
-    lead.stream.write_all(&ping).unwrap();
-    assert_eq!(lead.hear()["message"], "pong");
-    lead.stream.write_all(&ping).unwrap();
-    assert!(lead.hear()["reason"].as_str().unwrap().contains("invalid message"));
-    server.next_lead();
+    let mut control = Raw::control(&server, 60);
+    let ping = control.seal(&json!({ "message": "ping" }));
+    control.stream.write_all(&ping).unwrap();
+    assert_eq!(control.hear()["message"], "pong");
+    control.stream.write_all(&ping).unwrap();
+    assert!(control.hear()["reason"].as_str().unwrap().contains("invalid message"));
+    server.next_control();
 }
 
 #[test]
 fn tokens_are_not_guessed_and_serve_their_own_address_alone() {
     let _alone = alone();
     let server = ServerSide::start();
-    let lead = server.lead();
-    let mut channel = Channel::join(&lead.invitation()).unwrap();
+    let control = server.control();
+    let mut channel = Channel::join(&control.invitation()).unwrap();
     let streams = channel.open(&json!({ "streams": 2 })).unwrap();
     assert_eq!(answered(server.address, &[&[2][..], &[0; 16]].concat()), 0);
     let bytes = [&[2][..], &streams[0].token.bytes()].concat();

@@ -1,4 +1,4 @@
-//! A session in progress that must not notice what goes on around it.
+//! A session in progress that attacks must not disturb.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,9 +11,9 @@ use serde_json::json;
 
 use crate::common::{ServerSide, echoes};
 
-/// A session that echoes without a pause, and has a worker joining again and again.
+/// Session that echoes without pause, and whose worker joins repeatedly.
 pub struct Session {
-    pub lead: ControlSession,
+    pub control: ControlSession,
     over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
     echoes: Arc<AtomicU64>,
@@ -22,20 +22,20 @@ pub struct Session {
 
 impl Session {
     pub fn begin(server: &ServerSide) -> Self {
-        let lead = server.lead();
+        let control = server.control();
         let (echoes, joins, over) = <(Arc<_>, Arc<_>, Arc<_>)>::default();
         let threads = vec![
-            repeat(&over, &echoes, steady(lead.invitation())),
-            repeat(&over, &joins, returning(lead.invitation())),
+            repeat(&over, &echoes, steady(control.invitation())),
+            repeat(&over, &joins, returning(control.invitation())),
         ];
-        Self { lead, over, threads, echoes, joins }
+        Self { control, over, threads, echoes, joins }
     }
 
-    /// Panics unless there were echoes and joins begun during the attack, and all succeeded.
+    /// Panics unless echoes and joins started during the attack and all succeeded.
     pub fn undisturbed(self, begin: Instant) {
-        // At least a second of it.
+        // Run it for at least a second.
         sleep(Duration::from_secs(1).saturating_sub(begin.elapsed()));
-        assert_eq!(self.lead.ended(), None);
+        assert_eq!(self.control.ended(), None);
         // A join takes seconds on a busy machine.
         wait_until("100 echoes and 2 joins, or the end of their threads", || {
             let count = |n: &AtomicU64| n.load(Ordering::SeqCst);
@@ -68,7 +68,7 @@ pub fn steady(invitation: Invitation) -> impl FnMut() {
     let stream = channel.open(&json!({ "streams": 1 })).unwrap();
     let mut data = channel.data(&stream[0]).unwrap();
     move || {
-        // The channel is held: its end would end the job.
+        // Hold the channel: its end would end the job.
         let _ = &channel;
         echoes(&mut data, &[5; 1000]);
     }
