@@ -85,7 +85,7 @@ pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
 fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
     let path = file(history)
         .map_err(|e| usage(format!("no file or directory '{id}'; as a number: {e}")))?;
-    let store = Store::existing(&path)?.ok_or_else(|| {
+    let store = Store::open_existing(&path)?.ok_or_else(|| {
         usage(format!("no file or directory '{id}', and no history in {}", path.display()))
     })?;
     let past = store

@@ -1,4 +1,4 @@
-//! What can be wrong with a history, in one line that says what to do.
+//! Errors of the history: each has its cause and action in one line.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -8,13 +8,13 @@ use rusqlite::{Error, ErrorCode};
 use crate::PATIENCE;
 use crate::schema::VERSION;
 
-/// Why the history cannot be used.
+/// Reason why the history cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct StoreError(String);
 
 impl StoreError {
-    /// The file or its folder cannot be made, opened, read or written.
+    /// Returns the error for a file or folder that cannot be created, opened, read or written.
     pub(crate) fn unusable(path: &Path, what: &str, reason: &impl Display) -> Self {
         let path = path.display();
         Self(format!("history {path}: {what}: {reason}; choose another file with --history"))
@@ -37,7 +37,8 @@ impl StoreError {
         ))
     }
 
-    /// It was a history once. The texts of SQLite may quote the schema, which may be someone else's.
+    /// Returns the error for a damaged history. Texts of SQLite may quote an untrusted schema, so
+    /// they are cleaned.
     fn damaged(path: &Path, reason: &str) -> Self {
         let reason = proofmark_model::clean_excerpt(reason, 200);
         Self(format!(
@@ -48,8 +49,8 @@ impl StoreError {
     }
 }
 
-/// What the database's error means for this file.
-pub fn about(path: &Path, error: Error) -> StoreError {
+/// Translates the database's error for this file.
+pub fn translate_error(path: &Path, error: Error) -> StoreError {
     let Error::SqliteFailure(failure, said) = &error else {
         return StoreError::damaged(path, &error.to_string());
     };

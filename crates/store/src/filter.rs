@@ -1,35 +1,35 @@
-//! Which past runs and points are asked for.
+//! Selection of past runs and points.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Param, Params, Timestamp};
 
-/// What is asked for; by default everything.
+/// Selection; the default is everything.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// The machine's own name.
+    /// Host name.
     pub host: Option<String>,
     /// Name of the profile.
     pub profile: Option<String>,
     /// Workload id.
     pub workload: Option<String>,
-    /// Parameters of a point, each with the values that it may have.
+    /// Parameters of a point, each with its selected values.
     pub parameters: BTreeMap<String, Vec<Param>>,
-    /// Runs that began then or later.
+    /// Runs that started at this time or later.
     pub since: Option<Timestamp>,
-    /// At most this many, the newest: of runs, or of each point.
+    /// Maximum number, the newest first: of runs, or for each point.
     pub last: Option<u32>,
 }
 
 impl Filter {
-    /// Whether a point has the parameters that are asked for.
-    pub fn takes(&self, params: &Params) -> bool {
+    /// True if a point has the selected parameters.
+    pub fn matches(&self, params: &Params) -> bool {
         self.parameters
             .iter()
             .all(|(parameter, values)| params.get(parameter).is_some_and(|v| values.contains(v)))
     }
 
-    /// Earliest start, in microseconds since 1970.
+    /// Returns the earliest start in microseconds since 1970.
     pub(crate) fn earliest(&self) -> i64 {
         self.since.map_or(i64::MIN, micros)
     }
@@ -39,7 +39,7 @@ impl Filter {
     }
 }
 
-/// A moment as it is stored.
+/// Returns a time as it is stored: microseconds since 1970.
 pub fn micros(at: Timestamp) -> i64 {
     at.0.as_microsecond()
 }

@@ -1,13 +1,14 @@
-//! The history: past runs in an embedded SQLite database. It keeps what is listed, compared and
-//! drawn (medians with their intervals and verdicts), not the trials: those stay in the run file,
-//! whose place it knows. ARCHITECTURE.md says why there is no write-ahead log. Every change is one
-//! `BEGIN IMMEDIATE` transaction that waits for others ([`PATIENCE`]), written through to the disk
-//! and its folder (`synchronous=EXTRA`) before it counts as done: a `kill -9` or a power cut leaves
-//! the state before it or after it.
+//! History of past runs, in an embedded SQLite database. It keeps medians with their intervals and
+//! verdicts, which are listed, compared and drawn. Trials stay in the run file, whose path it
+//! keeps. ARCHITECTURE.md says why it uses no write-ahead log.
 //!
-//! The file may have been written by someone else: it is opened without triggers, views and
-//! functions of its own schema, and whatever does not read as expected is an error of one line,
-//! never a panic. A file that is no history is never written to.
+//! Every change is one `BEGIN IMMEDIATE` transaction. It waits for other processes ([`PATIENCE`])
+//! and is synced to the disk and its folder (`synchronous=EXTRA`). A `kill -9` or a power cut
+//! leaves the state before it or after it.
+//!
+//! The file is untrusted. It is opened without the triggers, views and functions of its schema, and
+//! unexpected content is an error of one line, never a panic. A file that is no history is never
+//! written.
 
 mod error;
 mod filter;
@@ -25,10 +26,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 pub use error::StoreError;
-use error::about;
+use error::translate_error;
 pub use filter::Filter;
 
-/// How long a change waits for those of other processes.
+/// Time that a change waits for other processes.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An open history.
@@ -39,16 +40,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the history in that file. Where there is none, its folder and the file are made, for
-    /// this user alone.
+    /// Opens the history in a file. Creates the file and its folder for this user only, if they do
+    /// not exist.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let path = absolute(path)?;
-        make(&path).map_err(|e| StoreError::unusable(&path, "cannot create it", &e))?;
+        create_file(&path).map_err(|e| StoreError::unusable(&path, "cannot create it", &e))?;
         Self::connect(path)
     }
 
-    /// Opens the history in that file; `None` if there is no file.
-    pub fn existing(path: &Path) -> Result<Option<Self>, StoreError> {
+    /// Opens the history in a file; `None` if it does not exist.
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
         let path = absolute(path)?;
         match fs::metadata(&path) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -61,7 +62,7 @@ impl Store {
         if !found.is_file() {
             return Err(StoreError::no_history(&path, "it is not a file"));
         }
-        let db = connection(&path).map_err(|e| about(&path, e))?;
+        let db = connection(&path).map_err(|e| translate_error(&path, e))?;
         let mut store = Self { path, db };
         schema::prepare(&mut store.db, &store.path)?;
         Ok(store)
@@ -76,15 +77,15 @@ fn unreadable(path: &Path, error: &io::Error) -> StoreError {
     StoreError::unusable(path, "cannot read it", error)
 }
 
-/// Makes the file, if it is not there, and the folders that lead to it.
-fn make(path: &Path) -> io::Result<()> {
+/// Creates the file and its folders, if they do not exist.
+fn create_file(path: &Path) -> io::Result<()> {
     if fs::metadata(path).is_ok() {
         return Ok(());
     }
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // Another process may make it at the same time; an empty file is an empty database.
+    // Another process may create it at the same time; an empty file is an empty database.
     OpenOptions::new().append(true).create(true).mode(0o600).open(path).map(drop)
 }
 

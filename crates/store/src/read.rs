@@ -1,4 +1,4 @@
-//! Runs and points are read.
+//! Queries of runs and points.
 
 use proofmark_model::{Params, PastPoint, PastRun, Timestamp};
 use rusqlite::types::Type;
@@ -6,12 +6,12 @@ use rusqlite::{Error, OptionalExtension as _, Row, params};
 use serde::de::DeserializeOwned;
 
 use crate::Store;
-use crate::error::{StoreError, about};
+use crate::error::{StoreError, translate_error};
 use crate::filter::Filter;
 use crate::schema::{Measured, Number};
 
 impl Store {
-    /// Past runs, oldest first.
+    /// Returns past runs, the oldest first.
     pub fn runs(&self, filter: &Filter) -> Result<Vec<PastRun>, StoreError> {
         let measured = match &filter.workload {
             None => None,
@@ -32,26 +32,26 @@ impl Store {
         Ok(runs)
     }
 
-    /// The run of that number; `None` if there is none.
+    /// Returns the run with this number; `None` if there is none.
     pub fn run(&self, id: i64) -> Result<Option<PastRun>, StoreError> {
         let sql = "SELECT id, started, host, run FROM runs WHERE id = ?1";
         self.db.query_row(sql, [id], past_run).optional().map_err(|e| self.failed(e))
     }
 
-    /// Workloads that any run measured, sorted.
+    /// Returns the measured workloads, sorted.
     pub fn workloads(&self) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT DISTINCT workload FROM measured ORDER BY workload";
         self.query(sql, [], |row| row.get(0))
     }
 
-    /// Every set of parameters that a workload was ever measured at.
+    /// Returns every set of parameters that a workload was measured with.
     pub fn params(&self, workload: &str) -> Result<Vec<Params>, StoreError> {
         let all = self.measured(workload, &Filter::default())?;
         Ok(all.into_iter().map(|(_, m)| m.params).collect())
     }
 
-    /// The measurements of past runs, point by point, each oldest first. `filter.workload` must name
-    /// the workload; without it there are none. `filter.last` counts for each point by itself.
+    /// Returns results of past runs by point, the oldest first. `filter.workload` must be set, else
+    /// there are none. `filter.last` applies to each point.
     pub fn points(&self, filter: &Filter) -> Result<Vec<PastPoint>, StoreError> {
         let Some(workload) = &filter.workload else { return Ok(Vec::new()) };
         let mut points = Vec::new();
@@ -62,8 +62,8 @@ impl Store {
         Ok(points)
     }
 
-    /// What the workload was measured at and its number, as far as the filter's parameters let it
-    /// through, sorted by parameters; of equal ones trials before samples over time.
+    /// Returns the selected configurations of a workload with their numbers, sorted by parameters.
+    /// Of equal ones, trials come before samples over time.
     fn measured(
         &self,
         workload: &str,
@@ -72,7 +72,7 @@ impl Store {
         let sql = "SELECT id, what FROM measured WHERE workload = ?1";
         let mut all: Vec<(i64, Measured)> =
             self.query(sql, [workload], |row| Ok((row.get(0)?, json(row, 1)?)))?;
-        all.retain(|(_, m)| filter.takes(&m.params));
+        all.retain(|(_, m)| filter.matches(&m.params));
         all.sort_by(|(a_id, a), (b_id, b)| {
             (&a.params, a.over_time, a.method, a_id).cmp(&(&b.params, b.over_time, b.method, b_id))
         });
@@ -86,7 +86,7 @@ impl Store {
         measured: &Measured,
         filter: &Filter,
     ) -> Result<Vec<PastPoint>, StoreError> {
-        // In the order of the numbers' own key, so that the last few are read and no more.
+        // In the order of the table's key, so that only the last rows are read.
         let sql = "SELECT n.run, n.started, r.host, r.run ->> '$.machine', n.number
                    FROM numbers n CROSS JOIN runs r ON r.id = n.run
                    WHERE n.measured = ?1 AND n.started >= ?2
@@ -119,7 +119,7 @@ impl Store {
         })
     }
 
-    /// All rows of a question.
+    /// Returns all rows of a query.
     fn query<T>(
         &self,
         sql: &str,
@@ -133,7 +133,7 @@ impl Store {
     }
 
     fn failed(&self, error: rusqlite::Error) -> StoreError {
-        about(&self.path, error)
+        translate_error(&self.path, error)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tables. Columns hold what is searched and sorted by, JSON the rest.
+//! Tables of the history. Columns hold the values for searching and sorting, JSON the rest.
 
 use std::path::Path;
 
@@ -6,12 +6,12 @@ use proofmark_model::{Better, FigureKind, Params, PastFigure, Unit, Verdict};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
-use crate::error::{StoreError, about};
+use crate::error::{StoreError, translate_error};
 
-/// Marks the file as a history, in the field that SQLite has for that: `PfMk`.
+/// SQLite's application id of a history: `PfMk`.
 const APPLICATION: i64 = 0x5066_4d6b;
 
-/// `PRAGMA user_version` of these tables. Nothing reads those of other versions.
+/// `PRAGMA user_version` of these tables. Other versions are not read.
 pub const VERSION: i64 = 9;
 
 const TABLES: &str = "
@@ -41,7 +41,7 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX numbers_of_run ON numbers (run, measured);";
 
-/// What stays the same from run to run. Equal ones have equal JSON.
+/// Properties that are the same from run to run. Equal ones have equal JSON.
 #[derive(Serialize, Deserialize)]
 pub struct Measured {
     pub params: Params,
@@ -51,7 +51,7 @@ pub struct Measured {
     pub method: u32,
 }
 
-/// What one run measured.
+/// Result of one run.
 #[derive(Serialize, Deserialize)]
 pub struct Number {
     pub n: u64,
@@ -65,14 +65,14 @@ pub struct Number {
     pub verdict: Verdict,
 }
 
-/// Makes the tables in an empty database; one that is no history of this version is refused.
+/// Creates the tables in an empty database; refuses one that is no history of this version.
 pub fn prepare(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if is_ready(db, path)? {
         return Ok(());
     }
-    let failed = |e| about(path, e);
+    let failed = |e| translate_error(path, e);
     let tx = Transaction::new(db, TransactionBehavior::Immediate).map_err(failed)?;
-    // Another process may have been faster.
+    // Another process may have created them meanwhile.
     if !is_ready(&tx, path)? {
         tx.execute_batch(TABLES).map_err(failed)?;
         tx.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
@@ -81,13 +81,13 @@ pub fn prepare(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     tx.commit().map_err(failed)
 }
 
-/// Whether it has the tables of this version; `false` if it is empty, an error if it is another's.
+/// True if the database has this version's tables, false if it is empty; otherwise an error.
 pub fn is_ready(db: &Connection, path: &Path) -> Result<bool, StoreError> {
     let sql = "SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
                FROM pragma_user_version v, pragma_application_id a";
     let found: rusqlite::Result<(i64, i64, i64)> =
         db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-    match found.map_err(|e| about(path, e))? {
+    match found.map_err(|e| translate_error(path, e))? {
         (VERSION, APPLICATION, _) => Ok(true),
         (0, 0, 0) => Ok(false),
         (version, APPLICATION, _) => Err(StoreError::other_version(path, version)),

@@ -1,4 +1,4 @@
-//! Runs are added.
+//! Addition of runs.
 
 use proofmark_model::{
     Figure, FigureKind, Host, Measurement, PastFigure, PastRun, Run, counted, format_size,
@@ -7,20 +7,20 @@ use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
 use crate::Store;
-use crate::error::{StoreError, about};
+use crate::error::{StoreError, translate_error};
 use crate::filter::micros;
 use crate::schema::{Measured, Number, is_ready};
 
 impl Store {
-    /// Adds a run; when this returns, it is on the disk. A run that is there already, whether it
-    /// was added before or was still going on then, is brought up to date and keeps its number.
-    /// `path` is that of its file. `host` is the machine's own name, if it is known: a run file
-    /// does not have it. Results without a number are left out. Of equal configurations of a run
-    /// the last one is kept, separately for those in trials and those sampled over time. On an error
-    /// nothing of the run is written.
+    /// Adds a run and syncs it to the disk.
+    ///
+    /// A known run is updated and keeps its number, even if it was unfinished before. `path` is
+    /// that of its file. `host` is the host name, which a run file does not have. Results without a
+    /// number are left out. Of equal configurations the last is kept, separately for trials and for
+    /// samples over time. After an error nothing of the run is stored.
     pub fn add(&mut self, run: &Run, path: &str, host: Option<&str>) -> Result<i64, StoreError> {
         let at = self.path.clone();
-        let failed = |e| about(&at, e);
+        let failed = |e| translate_error(&at, e);
         let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have changed it since it was opened.
         is_ready(&tx, &at)?;
@@ -64,11 +64,11 @@ fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqli
     Ok(id)
 }
 
-/// What is kept of the figure, if there is one.
+/// Returns the stored values of a result, if it has a figure.
 fn number(m: &Measurement) -> Option<Number> {
     let summary = m.summary.as_ref().filter(|s| s.value().is_finite())?;
     let levels = m.series.as_ref().map(|s| s.levels.len() as u64);
-    // A median over several levels is none of them; nor is its interval one of the value.
+    // A median over several levels is at none of them, and its interval does not describe it.
     let one_level = levels.is_none_or(|n| n < 2);
     let interval = |ci95: Option<[f64; 2]>| {
         ci95.filter(|ends| one_level && ends.iter().all(|v| v.is_finite()))
@@ -91,7 +91,7 @@ fn number(m: &Measurement) -> Option<Number> {
     })
 }
 
-/// The row of what was measured.
+/// Returns the row of a configuration, and inserts it if it is new.
 fn measured(tx: &Transaction, method: u32, m: &Measurement) -> rusqlite::Result<i64> {
     let what = Measured {
         params: m.params.clone(),
@@ -113,20 +113,21 @@ fn json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|e| rusqlite::Error::ToSqlConversionFailure(Box::new(e)))
 }
 
-/// What makes a run the same in any file; only of what all versions of a run file report alike.
+/// Returns the identity of a run, from fields that all versions of a run file have in common.
 fn identity(run: &Run) -> String {
     let points: String = run.plan.points.iter().map(|point| format!("{point}\n")).collect();
     let cpu = run.host.cpu.model_name.get().map_or("", |name| name.as_str());
     format!("{} {} {cpu} {:016x}", run.started, run.plan.profile, fnv(points.as_bytes()))
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll and Vo): the same in every version, which that of std is not.
+/// Returns the 64-bit FNV-1a hash (Fowler, Noll and Vo): the same in every version, unlike that of
+/// std.
 fn fnv(bytes: &[u8]) -> u64 {
     let eat = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, eat)
 }
 
-/// The machine in a few words: its processor, the CPUs that may be used, its memory.
+/// Describes the machine: its processor, usable CPUs and memory.
 fn machine(host: &Host) -> String {
     let cpu = host.cpu.model_name.get().map_or("unnamed CPU", |name| name.trim());
     let cpus = Some(host.limits.usable_cpus.len()).filter(|n| *n > 0);
@@ -135,8 +136,8 @@ fn machine(host: &Host) -> String {
     [Some(cpu.to_owned()), cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Whole GiB, or quarters where there are few: what the kernel keeps for itself is no property of
-/// the machine, and differs from one to the next, which would make another machine of it.
+/// Rounds to GiB, or to quarters if there are few. The memory that the kernel reserves varies
+/// between kernels, and would make one machine look like several.
 fn rounded(bytes: u64) -> u64 {
     const GIB: u64 = 1 << 30;
     match bytes < 4 * GIB {

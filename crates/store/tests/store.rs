@@ -1,4 +1,4 @@
-//! What is kept, what older versions kept, and what is no history.
+//! Tests of stored values, of older versions, and of files that are no history.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -22,14 +22,14 @@ fn file() -> (tempfile::TempDir, PathBuf) {
     (dir, file)
 }
 
-/// A new history, and its folder, which goes when it is dropped.
+/// Returns a new history in a folder that is removed when dropped.
 fn opened() -> (tempfile::TempDir, PathBuf, Store) {
     let (dir, path) = file();
     let store = Store::open(&path).unwrap();
     (dir, path, store)
 }
 
-/// Does that to its database, as another program would.
+/// Alters a database as another program would.
 fn alter(path: &Path, sql: &str) {
     Connection::open(path).unwrap().execute_batch(sql).unwrap();
 }
@@ -38,23 +38,23 @@ fn filter_by(workload: &str) -> Filter {
     Filter { workload: Some(workload.to_owned()), ..Filter::default() }
 }
 
-/// The error of opening it, which is one line.
+/// Returns the error of opening a file, which is one line.
 fn refused(path: &Path) -> String {
     let error = Store::open(path).unwrap_err().to_string();
     assert!(error.lines().count() == 1 && error.contains(&path.display().to_string()), "{error}");
-    assert_eq!(Store::existing(path).unwrap_err().to_string(), error);
+    assert_eq!(Store::open_existing(path).unwrap_err().to_string(), error);
     error
 }
 
 #[test]
 fn what_is_added_is_read_again() {
     let (_dir, path) = file();
-    assert!(Store::existing(&path).unwrap().is_none(), "reading makes no file");
+    assert!(Store::open_existing(&path).unwrap().is_none(), "reading makes no file");
     assert!(!path.exists());
     let mut store = Store::open(&path).unwrap();
     let id = store.add(&small(7), "/runs/a", Some("node1")).unwrap();
     drop(store);
-    let store = Store::existing(&path).unwrap().unwrap();
+    let store = Store::open_existing(&path).unwrap().unwrap();
     let [past] = &store.runs(&Filter::default()).unwrap()[..] else { panic!() };
     assert_eq!((past.id, past.started, past.ended), (id, moment(7), Some(moment(1007))));
     assert_eq!((past.host.as_deref(), past.profile.as_str()), (Some("node1"), "quick"));
@@ -190,7 +190,7 @@ fn a_point_without_a_number_is_left_out() {
     assert_eq!(store.runs(&Filter::default()).unwrap()[0].verdicts.valid, 4);
 }
 
-/// Samples over time instead of trials, with this many levels.
+/// Returns a result of samples over time with this many levels.
 fn over_time(mut m: Measurement, levels: usize) -> Measurement {
     let level = Level { from_s: 0.0, until_s: 9.0, trials: 9, median: 1.0, ci95: None };
     m.series = Some(Series { levels: vec![level; levels], ..testing::series(moment(0), 60) });
@@ -269,7 +269,7 @@ fn a_damaged_store_is_an_error_and_no_panic() {
     drop(store);
     let whole = fs::read(&path).unwrap();
     let use_it = || -> Result<(), String> {
-        let mut store = Store::existing(&path).map_err(|e| e.to_string())?.ok_or("gone")?;
+        let mut store = Store::open_existing(&path).map_err(|e| e.to_string())?.ok_or("gone")?;
         store.runs(&Filter::default()).map_err(|e| e.to_string())?;
         store.points(&filter_by("cpu.flops")).map_err(|e| e.to_string())?;
         store.add(&small(99), "", None).map_err(|e| e.to_string())?;
@@ -345,7 +345,7 @@ fn what_cannot_be_made_is_reported_in_one_line() {
     }
 }
 
-/// Every question is answered through a key or an index, whatever the number of runs.
+/// Every query uses a key or an index, for any number of runs.
 #[test]
 fn no_question_reads_all_numbers() {
     let (_dir, path, _) = opened();

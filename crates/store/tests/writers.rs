@@ -1,4 +1,5 @@
-//! Several processes write at once and die meanwhile: this test program, told by its environment.
+//! Tests of processes that write at once and are killed: this test program, controlled by its
+//! environment.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -21,7 +22,7 @@ const FILE: &str = "STORE_TEST_FILE";
 const FIRST: &str = "STORE_TEST_FIRST";
 const COUNT: &str = "STORE_TEST_COUNT";
 
-/// Adds runs and prints the number of each once it is in the store.
+/// Adds runs and prints each run's number after it is stored.
 #[test]
 #[ignore = "the other process of the tests below"]
 fn adds_runs() {
@@ -36,7 +37,7 @@ fn adds_runs() {
     }
 }
 
-/// A process that adds `count` runs, beginning `first` milliseconds after the first.
+/// Starts a process that adds `count` runs, the first at `first` milliseconds.
 fn writer(file: &Path, first: i64, count: i64) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "adds_runs", "--ignored", "--nocapture", "--test-threads=1"])
@@ -49,18 +50,18 @@ fn writer(file: &Path, first: i64, count: i64) -> Child {
         .unwrap()
 }
 
-/// What it prints to its end: start and number of each run that was added.
+/// Reads a writer's output to its end: start and number of each added run.
 fn added(out: &mut ChildStdout) -> Vec<(i64, i64)> {
     let lines = BufReader::new(out).lines().map_while(Result::ok);
     let parse = |line: String| {
-        // The test harness begins a line of its own.
+        // The test harness prints a line first.
         let (at, id) = line.split_once("added ")?.1.split_once(" as ")?;
         Some((at.parse().ok()?, id.parse().ok()?))
     };
     lines.filter_map(parse).collect()
 }
 
-/// A thread that reads what a writer prints to its end.
+/// Starts a thread that reads a writer's output to its end.
 fn reader_of(writer: &mut Child) -> JoinHandle<Vec<(i64, i64)>> {
     let mut out = writer.stdout.take().unwrap();
     thread::spawn(move || added(&mut out))
@@ -80,7 +81,7 @@ fn is_whole(file: &Path) {
 #[test]
 fn writers_at_once_lose_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    // Nobody has made it yet: they also make it at once.
+    // The file does not exist yet, so they also create it at once.
     let file = dir.path().join("history.db");
     let mut writers: Vec<Child> = (0..3).map(|w| writer(&file, w * 1000, 100)).collect();
     let readers: Vec<_> = writers.iter_mut().map(reader_of).collect();
@@ -94,7 +95,7 @@ fn writers_at_once_lose_nothing() {
     }
     let numbers: BTreeSet<i64> = all.iter().flatten().map(|(_, id)| *id).collect();
     assert_eq!(numbers.len(), 300, "each has a number of its own");
-    let store = Store::existing(&file).unwrap().unwrap();
+    let store = Store::open_existing(&file).unwrap().unwrap();
     let runs = store.runs(&Filter::default()).unwrap();
     assert_eq!(runs.len(), 300);
     for (at, id) in all.into_iter().flatten() {
@@ -113,7 +114,7 @@ fn a_kill_loses_nothing_that_was_added() {
     for round in 0..40 {
         let mut child = writer(&file, round * 100_000, 100_000);
         let reader = reader_of(&mut child);
-        // From before the first run is there to many runs later, at no round number.
+        // From before the first run to many runs later, at no round number.
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         thread::sleep(Duration::from_micros(5_000 + (seed >> 33) % 150_000));
         child.kill().unwrap();
@@ -121,7 +122,7 @@ fn a_kill_loses_nothing_that_was_added() {
         all.extend(join("the end of what a writer prints", reader));
         let journal = fs::metadata(dir.path().join("history.db-journal"));
         in_the_middle += u32::from(journal.is_ok_and(|m| m.len() > 0));
-        let Some(store) = Store::existing(&file).unwrap() else { continue };
+        let Some(store) = Store::open_existing(&file).unwrap() else { continue };
         for (at, id) in &all {
             let added = store.run(*id).unwrap().unwrap();
             assert_eq!(added.path, format!("/runs/{at}"), "round {round}");
@@ -130,7 +131,7 @@ fn a_kill_loses_nothing_that_was_added() {
     }
     assert!(in_the_middle > 5, "kills that hit a change: {in_the_middle}");
     assert!(all.len() >= 40, "too few were added before the kills: {}", all.len());
-    let runs = Store::existing(&file).unwrap().unwrap().runs(&Filter::default()).unwrap();
+    let runs = Store::open_existing(&file).unwrap().unwrap().runs(&Filter::default()).unwrap();
     let uncounted = runs.len() - all.len();
     assert!(uncounted <= 40, "at most one a kill was added and not printed: {uncounted}");
     println!("40 kills, {in_the_middle} of them amid a change; {} runs added", all.len());

@@ -1,4 +1,4 @@
-//! Processes that tests start.
+//! Child processes of tests.
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -7,33 +7,30 @@ use std::time::Duration;
 
 use crate::{missed, poll_for};
 
-/// The longest that a process may take: the longest run of a test, on a busy machine.
+/// Time limit of a process: the longest run of a test, on a busy machine.
 pub const PROCESS_DEADLINE: Duration = Duration::from_secs(240);
 
-/// Waits for a process to end. Panics after [`PROCESS_DEADLINE`], with `what`; the process is
-/// killed first.
+/// Waits for a process to end. After [`PROCESS_DEADLINE`] it kills the process and panics with
+/// `what`.
 #[track_caller]
 pub fn wait(what: &str, child: &mut Child) -> ExitStatus {
     wait_within(PROCESS_DEADLINE, what, child)
 }
 
-/// As [`wait`], with another deadline. Panics after `limit`, with `what`; the process is killed
-/// first.
+/// Waits like [`wait`] with another deadline, `limit`.
 #[track_caller]
 pub fn wait_within(limit: Duration, what: &str, child: &mut Child) -> ExitStatus {
     ended(limit, child).unwrap_or_else(|| panic!("{} (process killed)", missed(what, limit)))
 }
 
-/// Runs a command to its end with an empty standard input, and returns what it printed. Panics
-/// after [`PROCESS_DEADLINE`], with the command and what it printed; the process is killed
-/// first.
+/// Runs a command with an empty standard input and returns its output. After [`PROCESS_DEADLINE`]
+/// it kills the process and panics with the command and its output.
 #[track_caller]
 pub fn output(command: &mut Command) -> Output {
     output_within(PROCESS_DEADLINE, command)
 }
 
-/// As [`output`], with another deadline. Panics after `limit`, with the command and what it
-/// printed; the process is killed first.
+/// Runs a command like [`output`] with another deadline, `limit`.
 #[track_caller]
 pub fn output_within(limit: Duration, command: &mut Command) -> Output {
     let what = format!("{command:?}");
@@ -42,8 +39,8 @@ pub fn output_within(limit: Duration, command: &mut Command) -> Output {
     collect(limit, &what, child)
 }
 
-/// Waits for a process to end that was started with pipes, and returns what it printed. Panics
-/// after [`PROCESS_DEADLINE`], with `what` and what it printed; the process is killed first.
+/// Waits for a process with piped output to end and returns the output. After [`PROCESS_DEADLINE`]
+/// it kills the process and panics with `what` and the output.
 #[track_caller]
 pub fn output_of(what: &str, child: Child) -> Output {
     collect(PROCESS_DEADLINE, what, child)
@@ -53,7 +50,7 @@ pub fn output_of(what: &str, child: Child) -> Output {
 fn collect(limit: Duration, what: &str, mut child: Child) -> Output {
     let (stdout, stderr) = (child.stdout.take().map(read), child.stderr.take().map(read));
     let status = ended(limit, &mut child);
-    // A process that it left behind can keep the pipes open.
+    // A descendant can keep the pipes open.
     let is_read = |pipe: &Option<JoinHandle<_>>| pipe.as_ref().is_none_or(JoinHandle::is_finished);
     if poll_for(limit, || is_read(&stdout) && is_read(&stderr)).is_err() {
         panic!("{}", missed(&format!("the end of the output of {what}"), limit));
@@ -68,7 +65,7 @@ fn collect(limit: Duration, what: &str, mut child: Child) -> Output {
     Output { status, stdout, stderr }
 }
 
-/// Reads all of a pipe in a thread, so that the process never waits for its reader.
+/// Reads a pipe to its end in a thread, so that the process never blocks on it.
 fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -77,11 +74,11 @@ fn read(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// The status of a process that ends within the limit. Kills one that does not.
+/// Returns the status of a process that ends within the limit; kills any other.
 fn ended(limit: Duration, child: &mut Child) -> Option<ExitStatus> {
     let status = poll_for(limit, || child.try_wait().transpose()).ok();
     if status.is_none() {
-        // Either fails only if the process has just ended.
+        // Both fail only if the process has just ended.
         let _ = child.kill();
         let _ = child.wait();
     }

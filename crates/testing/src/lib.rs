@@ -1,8 +1,8 @@
-//! How tests wait: every wait has a name and a deadline.
+//! Waits for tests: every wait has a name and a deadline.
 //!
-//! A wait that exceeds its deadline panics with its name, so a test that would hang fails and
-//! says what it waited for. The deadlines are long because other work may occupy every CPU:
-//! they end a test that hangs, and assert no speed.
+//! A wait that exceeds its deadline panics with its name, so a hanging test fails and shows what it
+//! waited for. Deadlines are long because other load may occupy every CPU: they end hanging tests
+//! and assert no speed.
 
 #![allow(clippy::panic, reason = "these functions exist to end tests")]
 
@@ -17,21 +17,21 @@ use std::time::{Duration, Instant};
 
 pub use child::{PROCESS_DEADLINE, output, output_of, output_within, wait, wait_within};
 
-/// The longest wait for an event.
+/// Time limit of waits for events.
 pub const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Time from the first poll to the second, doubled after each.
+/// Time between the first two polls, doubled after each.
 const POLL: Duration = Duration::from_millis(1);
-/// The longest time between two polls: some of them read whole run files, which must not load
-/// the machine while a run measures.
+/// Maximum time between polls. Some polls read large run files, which must not disturb a
+/// measurement.
 const LONGEST_POLL: Duration = Duration::from_millis(32);
 
-/// What a poll returns: `bool`, `Option` with the value that is waited for, or `Result` with what was
-/// seen instead of it.
+/// Result of a poll: `bool`, `Option` with the expected value, or `Result` with a description of
+/// the state.
 pub trait Polled {
-    /// What the wait returns.
+    /// Type that the wait returns.
     type Value;
-    /// The value, once there is one; else what was seen, or nothing.
+    /// Returns the value if it is there, else a description of the state, perhaps empty.
     fn value(self) -> Result<Self::Value, String>;
 }
 
@@ -56,9 +56,9 @@ impl<T> Polled for Result<T, String> {
     }
 }
 
-/// Reports that a test cannot be made on this machine, as `skipped: TEST: REASON`. Written past the
-/// test harness's capture, so that `.ci/run` counts it. Where the thread does not have the test's
-/// name, as with `--test-threads=1`, it names the line of the caller.
+/// Reports that a test cannot run on this machine, as `skipped: TEST: REASON`. Bypasses the test
+/// harness's capture, so that `.ci/run` counts it. If the thread lacks the test's name, as with
+/// `--test-threads=1`, it prints the caller's line.
 #[track_caller]
 pub fn skip(reason: impl Display) {
     let (this, here) = (thread::current(), Location::caller());
@@ -69,14 +69,14 @@ pub fn skip(reason: impl Display) {
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Polls until `poll` returns true or a value. Panics after [`DEADLINE`], with `what` and what the
-/// last poll saw.
+/// Polls until `poll` returns true or a value. After [`DEADLINE`] it panics with `what` and the
+/// last state.
 #[track_caller]
 pub fn wait_until<P: Polled>(what: &str, poll: impl FnMut() -> P) -> P::Value {
     wait_until_within(DEADLINE, what, poll)
 }
 
-/// As [`wait_until`], with another deadline.
+/// Polls like [`wait_until`] with another deadline, `limit`.
 #[track_caller]
 pub fn wait_until_within<P: Polled>(
     limit: Duration,
@@ -89,7 +89,7 @@ pub fn wait_until_within<P: Polled>(
     })
 }
 
-/// The value that a poll returns within the limit; else what the last one saw.
+/// Returns the value of a poll within the limit, else the last state.
 fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Result<P::Value, String> {
     let (start, mut pause) = (Instant::now(), POLL);
     loop {
@@ -104,15 +104,15 @@ fn poll_for<P: Polled>(limit: Duration, mut poll: impl FnMut() -> P) -> Result<P
     }
 }
 
-/// Waits for a thread to end and returns its value. Panics after [`DEADLINE`], with `what`; or
-/// as the thread did.
+/// Waits for a thread and returns its value. After [`DEADLINE`] it panics with `what`; a panic of
+/// the thread is passed on.
 #[track_caller]
 pub fn join<T>(what: &str, thread: JoinHandle<T>) -> T {
     wait_until(what, || thread.is_finished());
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits for a message. Panics after [`DEADLINE`], with `what`; or when the sender has gone.
+/// Waits for a message. Panics with `what` after [`DEADLINE`], or if the sender is gone.
 #[track_caller]
 pub fn recv<T>(what: &str, receiver: &Receiver<T>) -> T {
     match receiver.recv_timeout(DEADLINE) {
@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
 
-    /// Long enough for a process to start on a busy machine.
+    /// Enough for a process to start on a busy machine.
     const SHORT: Duration = Duration::from_millis(300);
 
     fn panic_of<T>(with: impl FnOnce() -> T) -> String {

@@ -33,7 +33,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     if !args.add.is_empty() {
         add(&path, &args.add)?;
     }
-    let store = Store::existing(&path)?;
+    let store = Store::open_existing(&path)?;
     let text = match &args.workload {
         None => list(store.as_ref(), &path, args, form)?,
         Some(workload) => over_time(store.as_ref(), &path, workload, args, form)?,

@@ -1,4 +1,4 @@
-//! Made-up runs. No machine made these figures.
+//! Made-up runs. No machine produced these figures.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
@@ -7,7 +7,7 @@ use proofmark_model::{Ending, Measurement, Params, Probe, Run, Unit, Verdict, te
 
 pub use testing::{moment, spec};
 
-/// A measurement whose interval is 1 % to both sides.
+/// Returns a result whose interval is ± 1 %.
 pub fn measurement(workload: &str, params: Params, median: f64) -> Measurement {
     let mut m = Measurement::new(&spec(workload, Unit::FlopPerSecond), params);
     m.summary = Some(testing::summary(median));
@@ -16,7 +16,7 @@ pub fn measurement(workload: &str, params: Params, median: f64) -> Measurement {
     m
 }
 
-/// A run that began this many milliseconds after the first and measured that.
+/// Returns a run that started this many milliseconds after the first.
 pub fn run(started_ms: i64, measurements: Vec<Measurement>) -> Run {
     let (started, ended) = (moment(started_ms), Some(moment(started_ms + 1000)));
     let mut run = Run { started, ended, ..testing::run(measurements) };
@@ -27,7 +27,7 @@ pub fn run(started_ms: i64, measurements: Vec<Measurement>) -> Run {
     run
 }
 
-/// A run of `cpu.flops` on one and two threads.
+/// Returns a run of `cpu.flops` on one and two threads.
 pub fn small(started_ms: i64) -> Run {
     let at = |threads: u64| Params::default().with("isa", "avx2").with("threads", threads);
     let mut one = measurement("cpu.flops", at(1), 50e9 + started_ms as f64);
