@@ -1,5 +1,5 @@
-"""What page-test asks of a page for readers who use the keyboard, or a program that reads aloud: the
-rules of axe-core, where it is installed, and every control by keys alone.
+"""Accessibility checks of page-test: the rules of axe-core, if it is installed, and the use of every
+control with the keyboard alone.
 """
 
 import json
@@ -11,11 +11,11 @@ import time
 
 NARROW = (400, 800)
 WEIGHTS = ["critical", "serious", "moderate"]
-"""Violations that are faults."""
+"""Impacts of violations that count as faults."""
 
 
 def axe_core():
-    """The file of axe-core: that of AXE, or where npm put it; None if there is none."""
+    """Return the file of axe-core: that of AXE, or npm's; None if it is not installed."""
     if wanted := os.environ.get("AXE"):
         return wanted if os.path.isfile(wanted) else None
     folders = [pathlib.Path(__file__).resolve().parent.parent / "node_modules"]
@@ -32,8 +32,8 @@ RULES = """axe.run(document, { elementRef: false, resultTypes: ["violations"], r
 
 
 def rules(page, axe):
-    """No rule of axe-core is broken, in light and dark, closed, opened and on a narrow screen. What is
-    opened has its contrast looked at by page-test: axe-core takes minutes for it."""
+    """Check the rules of axe-core: light and dark, folds closed and open, and on a narrow screen.
+    page-test checks the contrast of opened folds, because axe-core takes minutes for it."""
     page.js(pathlib.Path(axe).read_text(encoding="utf-8") + "; 0")
     for name, scheme, size, opened in [
         ("light", "light", None, False), ("dark", "dark", None, False),
@@ -66,9 +66,9 @@ FOCUSED = """(() => {
 })()"""
 
 
-def walks(page, back):
-    """From one end of the page to the other: each control once, in view, with a ring around it. Back
-    goes from where the way there has ended."""
+def check_tab_order(page, back):
+    """Check that Tab reaches each control once, in view, with a visible focus ring. `back` starts at the
+    end of the forward pass and uses Shift+Tab."""
     count = page.js(CONTROLS)
     key = "Shift+Tab" if back else "Tab"
     if not back:
@@ -81,7 +81,7 @@ def walks(page, back):
             break
         met.append(at["at"])
         if not at["ring"]:
-            yield f"{key}: nothing shows the focus of {at['what']}"
+            yield f"{key}: no visible focus ring on {at['what']}"
         if not at["inside"]:
             yield f"{key}: the focus is out of view: {at['what']}"
         elif at["over"]:
@@ -92,7 +92,7 @@ def walks(page, back):
 
 
 def until(page, text, what):
-    """Tells of a thing that does not come true within 5 seconds."""
+    """Yield a fault if a condition is not true within 5 seconds."""
     end = time.monotonic() + 5
     while not page.js(f"!!({text})"):
         if time.monotonic() > end:
@@ -102,21 +102,21 @@ def until(page, text, what):
 
 
 def focus(page, what):
-    """Whether there is such a thing in view; it has the focus then."""
+    """Focus the first visible element that matches; return whether there is one."""
     return page.js(f"(() => {{ const e = [...document.querySelectorAll({json.dumps(what)})].find((e) => e.checkVisibility()); e?.focus(); return !!e; }})()")
 
 
-def folds(page):
-    """Enter and Space open and close a fold."""
+def check_folds(page):
+    """Check that Enter and Space open and close a fold."""
     if not focus(page, "summary"):
         return
     for key, opened in [("Enter", True), ("Space", False), ("Space", True), ("Enter", False)]:
         page.key(key)
-        yield from until(page, f"document.activeElement.parentElement.open === {json.dumps(opened)}", f"{key} leaves a fold as it was")
+        yield from until(page, f"document.activeElement.parentElement.open === {json.dumps(opened)}", f"{key} does not toggle a fold")
 
 
-def sifts(page):
-    """The box and the search hide workloads, and say how many are left."""
+def check_filter(page):
+    """Check that the checkbox and the search hide workloads and show how many are left."""
     if not focus(page, ".filter input[type=checkbox]"):
         return
     shown = "[...document.querySelectorAll('details.workload')].filter(d => d.checkVisibility()).length"
@@ -127,30 +127,30 @@ def sifts(page):
     page.key("Space")
     page.key("Tab")
     page("Input.insertText", text="no such word")
-    yield from until(page, f"{shown} === 0 && {said}.startsWith('0 of')", "the search does not hide what it does not find")
+    yield from until(page, f"{shown} === 0 && {said}.startsWith('0 of')", "the search does not hide workloads without a match")
     link = page.js("document.querySelector('.answer h4 a')?.hash")
     if link:
         focus(page, ".answer h4 a")
         page.key("Enter")
-        yield from until(page, f"document.querySelector({json.dumps(link)}).checkVisibility()", "a link does not show what the search hides")
+        yield from until(page, f"document.querySelector({json.dumps(link)}).checkVisibility()", "a link does not show a target that the search hides")
     page.js("(() => { const s = document.querySelector('.filter [type=search]'); s.value = ''; s.dispatchEvent(new Event('input')); })()")
-    yield from until(page, f"{said} === ''", "an empty search hides something")
+    yield from until(page, f"{said} === ''", "an empty search hides workloads")
 
 
-def follows(page):
-    """A link opens what it leads to, the second time too, and the next key goes on from there."""
+def check_links(page):
+    """Check that a link opens its target, also the second time, and that Tab continues there."""
     link = page.js("document.querySelector('.answer h4 a')?.hash")
     for _ in range(2 if link else 0):
         page.js(f"document.querySelector({json.dumps(link)}).open = false")
         focus(page, ".answer h4 a")
         page.key("Enter")
-        yield from until(page, f"document.querySelector({json.dumps(link)}).open", "Enter on a link opens nothing")
+        yield from until(page, f"document.querySelector({json.dumps(link)}).open", "Enter on a link does not open its target")
         page.key("Tab")
-        yield from until(page, f"document.activeElement.parentElement.id === {json.dumps(link[1:])}", "after a link, Tab does not go on where it leads")
+        yield from until(page, f"document.activeElement.parentElement.id === {json.dumps(link[1:])}", "after a link, Tab does not continue at its target")
 
 
-def copies(page):
-    """Buttons copy, say so, and keep the focus."""
+def check_copy_buttons(page):
+    """Check that copy buttons copy, confirm it and keep the focus."""
     page.js("document.querySelectorAll('.pass-on').forEach(d => d.open = true)")
     for i, name in enumerate(page.js("[...document.querySelectorAll('[data-copy]')].map(b => b.dataset.copy)")):
         focus(page, f"[data-copy={name}]")
@@ -166,22 +166,22 @@ SCROLLED = """(() => {
 })()"""
 
 
-def scrolls(page):
-    """Arrows move a table that is wider than the screen, and a long text."""
+def check_scrolling(page):
+    """Check that arrow keys scroll a wide table and a long text."""
     page.size(NARROW)
     if page.js(SCROLLED):
         page.key("ArrowRight")
-        yield from until(page, "document.activeElement.scrollLeft > 0", "ArrowRight does not move a wide table")
+        yield from until(page, "document.activeElement.scrollLeft > 0", "ArrowRight does not scroll a wide table")
     if focus(page, ".pass-on pre.more"):
         page.key("ArrowDown")
-        yield from until(page, "document.activeElement.scrollTop > 0", "ArrowDown does not move a long text")
+        yield from until(page, "document.activeElement.scrollTop > 0", "ArrowDown does not scroll a long text")
 
 
 def keys(page, _):
-    """Every control is reached and used by keys alone."""
+    """Check that every control can be reached and used with the keyboard."""
     for back in [False, True]:
-        yield from walks(page, back)
-    for use in [folds, sifts, follows, copies, scrolls]:
+        yield from check_tab_order(page, back)
+    for use in [check_folds, check_filter, check_links, check_copy_buttons, check_scrolling]:
         yield from use(page)
     page.js("document.querySelectorAll('nav .top').forEach(d => d.open = true)")
-    yield from walks(page, False)
+    yield from check_tab_order(page, False)

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Sourced by scripts that install Debian packages.
 
-# Whether packages can be installed here. PROOFMARK_APT=no says no.
+# True if packages can be installed here. PROOFMARK_APT=no forbids it.
 apt_allowed() {
 	[ "${PROOFMARK_APT:-}" != no ] && command -v apt-get >/dev/null 2>&1 &&
 		{ [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null 2>&1; }
@@ -11,12 +11,12 @@ as_root() {
 	if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# apt_update: gets the lists of packages, where packages can be installed.
+# apt_update: updates the lists of packages, if packages can be installed.
 apt_update() {
 	! apt_allowed || as_root apt-get update -qq
 }
 
-# apt_install SCRIPT PACKAGE...: installs packages and says so, or says in one line what to install.
+# apt_install SCRIPT PACKAGE...: installs packages, or prints in one line what to install.
 apt_install() {
 	script=$1
 	shift
@@ -29,12 +29,12 @@ apt_install() {
 		apt-get install -y -qq --no-install-recommends "$@" >&2
 }
 
-# apt_version PACKAGE: the version that apt would install; nothing if it has none.
+# apt_version PACKAGE: prints the version that apt would install; nothing if there is none.
 apt_version() {
 	LC_ALL=C apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: \([^(].*\)/\1/p'
 }
 
-# apt_need SCRIPT COMMAND PACKAGE: whether COMMAND succeeds, now or once PACKAGE is installed.
+# apt_need SCRIPT COMMAND PACKAGE: true if COMMAND succeeds, now or after installing PACKAGE.
 apt_need() {
 	$2 >/dev/null 2>&1 && return
 	apt_update

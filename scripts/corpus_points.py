@@ -11,12 +11,12 @@ import tempfile
 from itertools import zip_longest
 
 HERE = pathlib.Path(__file__).resolve().parent
-# As Subsystem::tolerance (crates/model/src/workload.rs).
+# The same values as Subsystem::tolerance (crates/model/src/workload.rs).
 TOLERANCE = {"cpu": 0.02, "memory": 0.10, "disk": 0.25, "network": 0.25}
 
 
 def figure(path):
-    """The subsystem of a run's one result, and its headline."""
+    """Return the subsystem and the headline figure of a run's only result."""
     try:
         result = json.loads(path.read_text())["measurements"][0]
     except (OSError, ValueError, LookupError):
@@ -29,7 +29,7 @@ NO_HEADLINE = "no headline"
 
 
 def label(place):
-    """The error of a point's headline, that it has none, or None if the point is void."""
+    """Return the error of a point's headline figure, NO_HEADLINE, or None if the point is void."""
     before, planted, after = (figure(place / f"{n}.json") for n in ("before", "planted", "after"))
     if not (before and planted and after and before[1] and after[1]):
         return None
@@ -39,7 +39,7 @@ def label(place):
 
 
 def grade(folder):
-    """How many points are void, by kind, and all others as the present rules judge them."""
+    """Print how many points are void by kind, then how the current rules judge the others."""
     kinds = {}
     for place in sorted(folder.glob("[0-9]*")):
         if (place / "plan.json").exists():
@@ -57,7 +57,7 @@ def grade(folder):
 
 
 def reduced(place):
-    """A point as a line: the run without what no check reads, and what names its machine."""
+    """Return a point as one line: the run without fields that no check reads or that name its machine."""
     plan = json.loads((place / "plan.json").read_text())
     run = json.loads((place / "planted.json").read_text())
     run["workloads"] = {}
@@ -82,7 +82,7 @@ def reduced(place):
 
 
 def reduce(folder, most, out=sys.stdout):
-    """Points of each kind in turn: one that is about as far off as the tolerance, one that is not off."""
+    """Print points of each kind in turn: one that is off by about the tolerance, one that is not off."""
     by_kind = {}
     for place in sorted(folder.glob("[0-9]*")):
         error = label(place) if (place / "plan.json").exists() else None

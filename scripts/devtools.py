@@ -17,11 +17,11 @@ FLAGS = [
     "--disable-default-apps", "--disable-dev-shm-usage", "--mute-audio", "--remote-debugging-pipe",
 ]
 PATIENCE = 60.0
-"""Seconds that one answer may take."""
+"""Time limit of one answer, in seconds."""
 
 
 def installed():
-    """The binary: that of CHROMIUM, or the first of the PATH; None if there is none."""
+    """Return the binary: that of CHROMIUM, or the first in the PATH; None if there is none."""
     wanted = os.environ.get("CHROMIUM")
     return next(filter(None, map(shutil.which, [wanted] if wanted else NAMES)), None)
 
@@ -65,7 +65,7 @@ class Chromium:
         return answer["result"]
 
     def until(self, wanted, what):
-        """The first message that is wanted; the events before it are kept."""
+        """Return the first wanted message and keep the events before it."""
         end = time.monotonic() + PATIENCE
         while True:
             while b"\0" in self.buffer:
@@ -83,7 +83,7 @@ class Chromium:
             self.buffer += data
 
     def js(self, text):
-        """The value of an expression in the page."""
+        """Return the value of an expression in the page."""
         out = self("Runtime.evaluate", expression=text, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in out:
             raise RuntimeError(out["exceptionDetails"].get("exception", {}).get("description", text))

@@ -1,8 +1,7 @@
-// Plays the kubelet of a node of scripts/testbed, for a testbed of Kubernetes on one machine:
-// registers the node, runs the pods that are bound to it, each in namespaces and with a root folder of
-// its own, answers `kubectl exec`, and ends pods that are deleted. A pod has one container, whose image
-// is one program; of volumes it has only empty folders. control-plane builds it among the sources of
-// Kubernetes and starts it on each node.
+// Minimal kubelet for a node of scripts/testbed, to test Kubernetes on one machine. It registers the
+// node, runs its pods, each with its own namespaces and root folder, answers `kubectl exec`, and ends
+// deleted pods. A pod has one container, whose image is one program; its volumes are empty folders.
+// control-plane builds it among the sources of Kubernetes and starts it on each node.
 package main
 
 import (
@@ -38,9 +37,9 @@ import (
 const (
 	port    = 10250
 	program = "/usr/bin/proofmark"
-	// How often the node says that it is there; the controllers call it lost after 40 s.
+	// Interval of the node's heartbeat; the controllers call it lost after 40 s.
 	heartbeat = 10 * time.Second
-	// How long an exec may say nothing, as with a kubelet.
+	// Idle timeout of an exec, as with a kubelet.
 	silence = 4 * time.Hour
 )
 
@@ -48,9 +47,9 @@ type node struct {
 	name, address, image, binary string
 	api                          kubernetes.Interface
 	lock                         sync.Mutex
-	// The first processes of pods that run.
+	// First processes of running pods.
 	pods map[types.UID]*exec.Cmd
-	// Pods that were seen to be deleted.
+	// Pods whose deletion was seen.
 	ending map[types.UID]bool
 }
 
@@ -91,7 +90,7 @@ func log(what string, err error) {
 	}
 }
 
-// Registers the node and says again and again that it is ready.
+// Registers the node and repeats that it is ready.
 func (n *node) live() {
 	there := resource.MustParse
 	has := core.ResourceList{"cpu": there("2"), "memory": there("4Gi"), "pods": there("10")}
@@ -191,7 +190,7 @@ func (n *node) start(pod *core.Pod) {
 	}()
 }
 
-// The exit code of a process that ended, as a shell has it.
+// Returns the exit code of an ended process as a shell does.
 func code(process *exec.Cmd) int {
 	status := process.ProcessState.Sys().(syscall.WaitStatus)
 	if status.Signaled() {
@@ -200,7 +199,7 @@ func code(process *exec.Cmd) int {
 	return status.ExitStatus()
 }
 
-// Tells the API server how a pod is.
+// Reports the status of a pod to the API server.
 func (n *node) tell(pod *core.Pod, phase core.PodPhase, state core.ContainerState) {
 	runs := state.Running != nil
 	ready := core.ConditionFalse
@@ -235,7 +234,7 @@ func (n *node) tell(pod *core.Pod, phase core.PodPhase, state core.ContainerStat
 	log("status of "+pod.Name, err)
 }
 
-// Ends a pod's process, by force after its time of grace, and removes the pod.
+// Ends a pod's process, by force after its grace period, and removes the pod.
 func (n *node) end(pod *core.Pod, process *exec.Cmd) {
 	grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
@@ -259,8 +258,8 @@ func (n *node) runs(pod *core.Pod) bool {
 	return n.pods[pod.UID] != nil
 }
 
-// Makes a root folder of one program, and becomes the pod's first process there. What is in it ends
-// with this mount namespace.
+// Creates a root folder with one program and becomes the pod's first process there. Its mounts end with
+// this mount namespace.
 func enter(folder, binary string, rest []string) {
 	root := filepath.Join(folder, "root")
 	must(unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
@@ -289,7 +288,7 @@ func enter(folder, binary string, rest []string) {
 	must(syscall.Exec(rest[1], rest[1:], os.Environ()))
 }
 
-// Answers the API server, which hands on what kubectl asks for:
+// Answers the API server, which forwards kubectl's requests:
 // POST /exec/NAMESPACE/POD/CONTAINER?command=...
 func (n *node) serve() {
 	text, key, err := cert.GenerateSelfSignedCertKey(n.name, nil, nil)
@@ -315,14 +314,14 @@ func (n *node) serve() {
 	server := &http.Server{
 		Addr: ":" + strconv.Itoa(port), Handler: mux,
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}},
-		// Streams need HTTP/1.1.
+		// Streaming needs HTTP/1.1.
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){},
 	}
 	must(server.ListenAndServeTLS("", ""))
 }
 
 // ExecInContainer runs a command in the namespaces of a pod's first process. As with other runtimes,
-// nobody ends it when the connection is lost: its input ends.
+// it is not killed when the connection is lost; only its input ends.
 func (n *node) ExecInContainer(name string, uid types.UID, container string, command []string,
 	in io.Reader, out, err io.WriteCloser, tty bool, resize <-chan remotecommand.TerminalSize,
 	timeout time.Duration) error {
