@@ -27,9 +27,9 @@ fn is_particular(column: &[&Figure]) -> bool {
     different.len() >= MIN_DISTINCT && possible >= MIN_POSSIBLE
 }
 
-/// Finds equal columns of one unit: the numbered trials of every point, and the means and the
-/// deviations of every operation over its blocks and threads. Names both columns: the numbers do
-/// not show which one is the copy.
+/// Finds equal columns of one unit. Columns are the numbered trials of every point, and the means
+/// and deviations of every operation over its blocks and threads. Names both columns: the numbers
+/// do not show which one is the copy.
 pub(crate) fn find<'a>(
     figures: &[Figure],
     points: impl Iterator<Item = &'a Vec<usize>>,
@@ -66,8 +66,8 @@ fn over_settings(figures: &[Figure]) -> impl Iterator<Item = (Option<Place<'_>>,
     let mut columns: BTreeMap<_, Vec<_>> = BTreeMap::new();
     let summaries = [Statistic::Mean, Statistic::Deviation];
     for f in figures.iter().filter(|f| summaries.contains(&f.statistic)) {
-        let of = (f.subsystem, f.tool.as_str(), f.metric, f.statistic);
-        let column = (of, f.operation.as_str(), f.metric_name.as_str(), f.unit.as_str());
+        let operation = (f.subsystem, f.tool.as_str(), f.metric, f.statistic);
+        let column = (operation, f.operation.as_str(), f.metric_name.as_str(), f.unit.as_str());
         columns.entry(column).or_default().push(((f.block, f.threads), f.index));
     }
     columns.into_iter().map(|(((subsystem, tool, metric, statistic), ..), mut column)| {

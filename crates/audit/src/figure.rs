@@ -50,7 +50,7 @@ pub enum Statistic {
 pub(crate) enum Order {
     Random,
     Sequential,
-    Unsaid,
+    Unstated,
 }
 
 impl Order {
@@ -66,17 +66,17 @@ impl Order {
     /// Splits a tool's operation into its order and the other words: `rand_read`, `randread` and
     /// `Random Read` give the same.
     pub fn read(tool: &str, operation: &str) -> (Self, String) {
-        let (mut order, mut rest) = (Self::Unsaid, Vec::new());
+        let (mut order, mut rest) = (Self::Unstated, Vec::new());
         for word in operation.split(|c: char| !c.is_alphanumeric()) {
-            let said = Self::WORDS.iter().find_map(|(w, o)| Some((*o, word.strip_prefix(w)?)));
-            let (said, word) = said.unwrap_or((order, word));
-            order = said;
+            let named = Self::WORDS.iter().find_map(|(w, o)| Some((*o, word.strip_prefix(w)?)));
+            let (named, word) = named.unwrap_or((order, word));
+            order = named;
             rest.extend(Some(word).filter(|word| !word.is_empty()));
         }
         // The manual of fio defines: "read: Sequential reads".
         let fio = tool.eq_ignore_ascii_case("fio")
             && matches!(rest[..], ["read" | "write" | "rw" | "readwrite"]);
-        let order = if fio && order == Self::Unsaid { Self::Sequential } else { order };
+        let order = if fio && order == Self::Unstated { Self::Sequential } else { order };
         (order, rest.join("_"))
     }
 }
@@ -220,8 +220,8 @@ mod tests {
             ("x", "seq-read-write", Order::Sequential, "read_write"),
             ("x", "sequential", Order::Sequential, ""),
             ("FIO", "read", Order::Sequential, "read"),
-            ("x", "read", Order::Unsaid, "read"),
-            ("x", "operand", Order::Unsaid, "operand"),
+            ("x", "read", Order::Unstated, "read"),
+            ("x", "operand", Order::Unstated, "operand"),
         ] {
             assert_eq!(Order::read(tool, operation), (order, work.to_owned()), "{operation}");
         }

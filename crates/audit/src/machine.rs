@@ -60,7 +60,7 @@ impl Machine {
         let declared = self.cpus.or(self.vcpus).map(|n| n.max(self.cores.unwrap_or(n)));
         declared.map(|n| Limit::declared(n, "threads can run at once")).or_else(|| {
             let source = "threads can run at once, at 2 per core (no logical CPUs are declared)";
-            self.cores.map(|n| Limit::assumed(n * THREADS_A_CORE, source))
+            self.cores.map(|n| Limit::assumed(n * THREADS_PER_CORE, source))
         })
     }
 
@@ -127,7 +127,7 @@ impl Limit {
 pub(crate) const MAX_CLOCK: f64 = 10e9;
 
 /// Threads per core of x86 and ARM with simultaneous multithreading; POWER has up to 8.
-const THREADS_A_CORE: f64 = 2.0;
+const THREADS_PER_CORE: f64 = 2.0;
 
 /// The fastest common link of one drive: 4 lanes x 32 GT/s x 128/130 / 8.
 const FASTEST_DISK: Limit =

@@ -154,14 +154,14 @@ fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, 
     let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;
     let tied = |figure: &Figure| {
         let product = points.entry(sheet.point(figure));
-        let product = product.or_insert_with(|| of_all(sheet.trial_indexes(figure), found));
+        let product = product.or_insert_with(|| tied_by_all(sheet.trial_indexes(figure), found));
         Some((figure.index, (*product)?.clone()))
     };
     sheet.figures().iter().filter(is_mean).filter_map(tied).collect()
 }
 
 /// Returns the first trial's product if every trial has one.
-fn of_all<'a>(trials: &[usize], found: &'a HashMap<usize, Product>) -> Option<&'a Product> {
+fn tied_by_all<'a>(trials: &[usize], found: &'a HashMap<usize, Product>) -> Option<&'a Product> {
     let first = found.get(trials.first()?)?;
     trials.iter().all(|i| found.get(i).is_some_and(|p| !p.odd)).then_some(first)
 }

@@ -114,8 +114,8 @@ impl Row<'_> {
                 return Ok(Some(unit));
             }
             Some(unit) => {
-                let of = unit.base.metric().as_str();
-                format!("it is a unit of the metric {of}, not of {kind}")
+                let metric = unit.base.metric().as_str();
+                format!("it is a unit of the metric {metric}, not of {kind}")
             }
             // Any unit is accepted for a metric that no rule reads.
             None if unit.is_empty() || metric == Metric::Other => return Ok(None),

@@ -183,8 +183,9 @@ mod tests {
     #[test]
     fn threads_of_a_series_are_bounded_and_trials_of_a_point_are_not() {
         let looked_at = |count: usize| {
-            let of = |n| ["threads", "trial"].map(|what| format!("disk r throughput 1 {what}={n}"));
-            let rows: String = (1..=count).flat_map(of).map(|text| row(&text)).collect();
+            let rows =
+                |n| ["threads", "trial"].map(|what| format!("disk r throughput 1 {what}={n}"));
+            let rows: String = (1..=count).flat_map(rows).map(|text| row(&text)).collect();
             let sheet = Sheet::new(machine(MACHINE), figures(&rows));
             let second = &sheet.figures()[1];
             (sheet.trial_indexes(second).len(), sheet.series(second).levels().count())

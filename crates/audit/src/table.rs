@@ -145,11 +145,11 @@ fn header(names: &csv::StringRecord) -> Result<[Option<usize>; COLUMNS.len()], S
 }
 
 fn columns() -> String {
-    let of = |required: bool| {
+    let names = |required: bool| {
         let columns = COLUMNS.iter().filter(|column| column.required == required);
         columns.map(|column| column.name).collect::<Vec<_>>().join(",")
     };
-    format!("the header must name {}, and may name {}.", of(true), of(false))
+    format!("the header must name {}, and may name {}.", names(true), names(false))
 }
 
 #[cfg(test)]

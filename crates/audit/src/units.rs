@@ -77,8 +77,8 @@ impl Unit {
             return Self::counted(&text, false).or_else(per_second);
         };
         let unit = Self::counted(counted, false)?;
-        let of = words::all(UNITS).find(|(_, word)| is_word(by, word)).map(|(base, _)| base)?;
-        match (unit.base.metric(), of) {
+        let base = words::all(UNITS).find(|(_, word)| is_word(by, word)).map(|(base, _)| base)?;
+        match (unit.base.metric(), base) {
             (Metric::Throughput | Metric::Rate, Base::Seconds) => Some(unit),
             (Metric::Latency, Base::Bytes | Base::Bits) => {
                 Some(Self { base: Base::TimePerByte, ..unit })
@@ -178,8 +178,8 @@ pub(crate) fn is_bits_or_bytes(unit: &str) -> bool {
     ["b/s", "b/sec", "bps"].iter().any(|end| unit.ends_with(end))
 }
 
-/// Returns the power of 1.024 that a ratio is, from -4 to 4 without 0: the error of mixing up 1024
-/// and 1000 that many times.
+/// Returns the power of 1.024 that a ratio is, from -4 to 4 without 0. Mixing up 1024 and 1000 that
+/// many times causes it.
 pub(crate) fn power_of_1024(ratio: f64) -> Option<i32> {
     let near = |power: &i32| (ratio / 1.024_f64.powi(*power) - 1.0).abs() <= 0.003;
     [-1, 1, -2, 2, -3, 3, -4, 4].into_iter().find(near)

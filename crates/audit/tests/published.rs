@@ -1,5 +1,5 @@
-//! Tests of rules against published reports, whose faults were listed by people beforehand, and
-//! against figures of a machine that the rules were not written for.
+//! Tests of rules against published reports, whose faults were listed by people beforehand. Other
+//! figures are of a machine that the rules were not written for.
 //!
 //! The fixtures' last column, `wrong`, was filled in by hand, not from the rules. It holds the ids
 //! of the faults that a figure has, joined by `+`, or nothing. For honest figures it holds the

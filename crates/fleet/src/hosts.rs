@@ -106,14 +106,14 @@ mod tests {
 
     #[test]
     fn hosts_are_named_as_slurm_and_files_name_them() {
-        let of = |text| named_hosts(text, false).map(|all| all.join(" "));
-        assert_eq!(of("n1,n2").unwrap(), "n1 n2");
+        let named = |text| named_hosts(text, false).map(|all| all.join(" "));
+        assert_eq!(named("n1,n2").unwrap(), "n1 n2");
         assert_eq!(
-            of("n[1-3,7],root@gpu-1.example.org").unwrap(),
+            named("n[1-3,7],root@gpu-1.example.org").unwrap(),
             "n1 n2 n3 n7 root@gpu-1.example.org"
         );
-        assert_eq!(of("r[1-2]n[08-10]").unwrap(), "r1n08 r1n09 r1n10 r2n08 r2n09 r2n10");
-        assert_eq!(of("n1,n1, n[1-2]").unwrap(), "n1 n2");
+        assert_eq!(named("r[1-2]n[08-10]").unwrap(), "r1n08 r1n09 r1n10 r2n08 r2n09 r2n10");
+        assert_eq!(named("n1,n1, n[1-2]").unwrap(), "n1 n2");
         let file = "# rack 1\nn[1-2] slots=4\n\n  n9,n8 # spare\n";
         assert_eq!(named_hosts(file, true).unwrap().join(" "), "n1 n2 n9 n8");
         for (text, why) in [
@@ -128,8 +128,8 @@ mod tests {
             ("n 1", "not a host name"),
             ("n[1-200]x[1-200]", "too many hosts"),
         ] {
-            let said = of(text).unwrap_err();
-            assert!(said.contains(why), "{text}: {said}");
+            let error = named(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Measurement of many machines in rounds: starts one process per node, has all of them measure in
-//! each round, and appends their answers to a file.
+//! Measurement of many machines in rounds. It starts one process per node, has all of them measure
+//! in each round, and appends their answers to a file.
 //!
 //! A launcher ([`launch`]) reaches the nodes and knows nothing of rounds. [`measure`] orders rounds
 //! and knows nothing of ssh or Slurm. [`answer_orders`] runs on each node and answers them.

@@ -189,8 +189,8 @@ impl ResumeState {
 
     /// Iterates over the pairs of the first pass; `true` marks those with a result.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = ([&str; 2], bool)> {
-        let of = self.turns.iter().filter(|turn| turn.pass == Pass::Pairs);
-        of.filter_map(|turn| {
+        let turns = self.turns.iter().filter(|turn| turn.pass == Pass::Pairs);
+        turns.filter_map(|turn| {
             Some(([turn.node.as_str(), turn.partner.as_deref()?], turn.has_result))
         })
     }

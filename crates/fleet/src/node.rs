@@ -33,7 +33,7 @@ pub fn answer_orders(
     mut follow: impl FnMut(&Order) -> Result<OrderOutcome, String>,
     end: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
-    say(&mut output, &Answer::hello(node, tool))?;
+    send(&mut output, &Answer::hello(node, tool))?;
     let orders = orders(input, end);
     // A launcher that lost its network does not close the input.
     while let Ok(heard) = orders.recv_timeout(MAX_SILENCE) {
@@ -45,12 +45,12 @@ pub fn answer_orders(
             Ok(OrderOutcome::Serves(addresses)) => Answer::Serves { addresses },
             Err(reason) => Answer::Failed { pass: order.pass, round: order.round, reason },
         };
-        say(&mut output, &answer)?;
+        send(&mut output, &answer)?;
     }
     Ok(())
 }
 
-fn say(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
+fn send(output: &mut impl Write, answer: &Answer) -> io::Result<()> {
     output.write_all(&answer.lines()?)?;
     output.flush()
 }

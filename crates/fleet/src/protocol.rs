@@ -93,9 +93,9 @@ pub enum Answer {
     Hello {
         /// Schema that it uses: [`FLEET_SCHEMA`].
         schema: String,
-        /// Its name.
+        /// Name of the node.
         node: String,
-        /// Its program.
+        /// Program of the node.
         tool: Tool,
     },
     /// Results of a round.
@@ -153,8 +153,8 @@ impl AnswerReader {
             MORE if self.so_far.len() <= LONGEST_ANSWER => Ok(None),
             LAST | MORE => read_answer(&std::mem::take(&mut self.so_far)).map(Some),
             _ => {
-                let said = clean_excerpt(&String::from_utf8_lossy(line), 80);
-                Err(format!("its answer is not proofmark's: {said}"))
+                let excerpt = clean_excerpt(&String::from_utf8_lossy(line), 80);
+                Err(format!("its answer is not proofmark's: {excerpt}"))
             }
         }
     }
@@ -170,9 +170,9 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
         return Err(format!("its answer is longer than {} MiB", LONGEST_ANSWER >> 20));
     }
     let answer: Answer = serde_json::from_slice(line).map_err(|e| {
-        let said = String::from_utf8_lossy(&line[..line.len().min(MAX_TEXT)]);
+        let excerpt = String::from_utf8_lossy(&line[..line.len().min(MAX_TEXT)]);
         let why = clean_excerpt(&e.to_string(), 160);
-        format!("its answer is not proofmark's: {why}: {}", clean_excerpt(&said, 80))
+        format!("its answer is not proofmark's: {why}: {}", clean_excerpt(&excerpt, 80))
     })?;
     match &answer {
         Answer::Hello { schema, .. } if schema != FLEET_SCHEMA => Err(format!(

@@ -122,8 +122,8 @@ impl Dump {
         Some(String::from_utf8_lossy(&bytes).trim_matches(['\0', ' ']).to_owned())
     }
 
-    /// Returns how many logical CPU numbers are reserved for the sharers of a cache of this level
-    /// (leaf 4 or 0x8000001d, EAX bits 25 to 14).
+    /// Returns the logical CPU numbers reserved for the sharers of a cache of this level (leaf 4 or
+    /// 0x8000001d, EAX bits 25 to 14).
     pub(crate) fn sharing(&self, level: u32) -> Option<u32> {
         [0x4, 0x8000_001d].iter().find_map(|&leaf| {
             (0..8).map(|s| self.leaf(leaf, s)).find_map(|r| {
@@ -182,8 +182,9 @@ mod tests {
         let leaf = "0x40000000 0x00: eax=0x40000001 ebx=0x4b4d564b ecx=0x564b4d56 edx=0x0000004d\n";
         let off = "0x00000001 0x00: eax=0x0 ebx=0x0 ecx=0x0 edx=0x0\n";
         let on = "0x00000001 0x00: eax=0x0 ebx=0x0 ecx=0x80000000 edx=0x0\n";
-        let of = |one: &str| Dump::parse(&format!("{LINE}{leaf}{one}")).unwrap().hypervisor();
-        assert_eq!(of(on).as_deref(), Some("KVMKVMKVM"));
-        assert_eq!(of(off), None);
+        let hypervisor_of =
+            |one: &str| Dump::parse(&format!("{LINE}{leaf}{one}")).unwrap().hypervisor();
+        assert_eq!(hypervisor_of(on).as_deref(), Some("KVMKVMKVM"));
+        assert_eq!(hypervisor_of(off), None);
     }
 }

@@ -1,5 +1,5 @@
-//! Limits of this process: affinity mask, cpuset, and the CPU quota and memory limit of the
-//! tightest cgroup among its own and the parents; the usable CPUs follow.
+//! Limits of this process: its affinity mask, its cpuset, and the tightest CPU quota and memory
+//! limit of its cgroup and the parents. The usable CPUs follow.
 //!
 //! Sources: sched_setaffinity(2), cpuset(7), Linux `Documentation/scheduler/sched-bwc.rst` and
 //! `admin-guide/cgroup-v2.rst`.

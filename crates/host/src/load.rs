@@ -41,10 +41,10 @@ impl CpuTicks {
     /// Reads the sum of these CPUs, or that of all CPUs if none of them is listed. `None` if the
     /// system counts nothing.
     pub fn now(root: &Root, cpus: &[u32]) -> Option<Self> {
-        Self::of_cpus(&root.read(STAT).ok()?, cpus)
+        Self::sum_of_cpus(&root.read(STAT).ok()?, cpus)
     }
 
-    fn of_cpus(text: &str, cpus: &[u32]) -> Option<Self> {
+    fn sum_of_cpus(text: &str, cpus: &[u32]) -> Option<Self> {
         let each = cpus.iter().filter_map(|cpu| Self::parse(text, &format!("cpu{cpu} ")).ok());
         let sum = |a: Self, b: Self| Self {
             all: a.all + b.all,
@@ -125,13 +125,13 @@ mod tests {
             )
         };
         let later = |text: String| text.replace("500", "600").replace("900", "1000");
-        let of = |cpus: &[u32]| {
+        let ticks_of = |cpus: &[u32]| {
             let [before, after] =
-                [text(100), later(text(200))].map(|t| CpuTicks::of_cpus(&t, cpus));
+                [text(100), later(text(200))].map(|t| CpuTicks::sum_of_cpus(&t, cpus));
             after.unwrap().since(before.unwrap()).unwrap()[0]
         };
-        assert_eq!([of(&[0]), of(&[1]), of(&[0, 1])], [0.0, 1.0, 0.5]);
-        assert_eq!(of(&[7]), 0.5, "all, if the system does not list it");
-        assert_eq!(CpuTicks::of_cpus("intr 1\n", &[0]), None);
+        assert_eq!([ticks_of(&[0]), ticks_of(&[1]), ticks_of(&[0, 1])], [0.0, 1.0, 0.5]);
+        assert_eq!(ticks_of(&[7]), 0.5, "all, if the system does not list it");
+        assert_eq!(CpuTicks::sum_of_cpus("intr 1\n", &[0]), None);
     }
 }

@@ -37,8 +37,8 @@ impl Mount {
 }
 
 /// Finds the mount that holds an absolute path without links. Starts at the first mount on the path
-/// and follows the mounts on it, so that a mount hidden by a later one is skipped, even if its
-/// point is longer.
+/// and follows the mounts on it. So a mount hidden by a later one is skipped, even if its point is
+/// longer.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &str) -> Option<&'a Mount> {
     let way: Vec<&Mount> = mounts.iter().filter(|m| covers(&m.point, path)).collect();
     let nearest = |from: &dyn Fn(&Mount) -> bool| {

@@ -183,9 +183,9 @@ mod tests {
         let found = |path: &str, text: &str| {
             value(&detect(&Machine::new(&[(path, text)]).root(), &[0]), "turbo")
         };
-        let of = [(NO_TURBO, "0"), (NO_TURBO, "1"), (BOOST, "0"), (BOOST, "1"), ("/x", "1")];
-        let of = of.map(|(path, text)| found(path, text));
+        let cases = [(NO_TURBO, "0"), (NO_TURBO, "1"), (BOOST, "0"), (BOOST, "1"), ("/x", "1")];
+        let cases = cases.map(|(path, text)| found(path, text));
         let [on, off] = ["on", "off"].map(|w| Some(w.to_owned()));
-        assert_eq!(of, [on.clone(), off.clone(), off, on, None]);
+        assert_eq!(cases, [on.clone(), off.clone(), off, on, None]);
     }
 }

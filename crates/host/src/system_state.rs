@@ -83,8 +83,8 @@ fn memory(root: &Root) -> CgroupLimit {
         }
         // v2 counts in each group the hits of its own limit.
         Version::V2 => {
-            let of = |folder| count(folder, "memory.events", "oom");
-            place.folders.iter().filter_map(of).reduce(|a, b| a + b)
+            let hits_of = |folder| count(folder, "memory.events", "oom");
+            place.folders.iter().filter_map(hits_of).reduce(|a, b| a + b)
         }
     };
     CgroupLimit { hits, ..least }

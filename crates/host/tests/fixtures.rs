@@ -188,9 +188,9 @@ fn the_live_machine() {
     reasons(&serde_json::to_value(&host).unwrap());
     let refused = Root::live().with_pinning(Some(Err("Operation not permitted".to_owned())));
     let found = detect(&refused, "/srv").findings;
-    let told = found.iter().find(|f| f.check == "host.pinning_refused").map(|f| &*f.message);
+    let message = found.iter().find(|f| f.check == "host.pinning_refused").map(|f| &*f.message);
     let expected = "Threads cannot be pinned to CPUs: sched_setaffinity: Operation not permitted.";
-    assert_eq!(told, Some(expected), "{found:?}");
+    assert_eq!(message, Some(expected), "{found:?}");
     let allowed = detect(&Root::live().with_pinning(Some(Ok(()))), "/srv");
     assert!(allowed.findings.iter().all(|f| f.check != "host.pinning_refused"));
 }

@@ -15,7 +15,7 @@ pub enum PeerError {
     /// The host name cannot be resolved.
     #[error("cannot resolve {0} ({1}); name the peer by its IP address")]
     Unresolved(String, #[source] io::Error),
-    /// No server accepts connections at the address.
+    /// Connections to the address fail.
     #[error(
         "no server at {0} ({1}); start `proofmark serve` there, with --bind and an address that \
          this machine can reach"

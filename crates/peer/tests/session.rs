@@ -249,7 +249,7 @@ fn a_lead_that_falls_silent_loses_its_session() {
     let begin = Instant::now();
     server.next_control();
     assert!(begin.elapsed() > PATIENCE.silence / 2, "{:?}", begin.elapsed());
-    assert!(silent.hear()["reason"].as_str().unwrap().contains("the client did not respond"));
+    assert!(silent.receive()["reason"].as_str().unwrap().contains("the client did not respond"));
 }
 
 #[test]

@@ -161,22 +161,22 @@ mod tests {
 
     #[test]
     fn a_wait_that_exceeds_its_deadline_fails_with_its_name() {
-        let said = panic_of(|| wait_until_within(SHORT, "the moon", || false));
-        assert_eq!(said, "waited 0.3 s for the moon");
+        let message = panic_of(|| wait_until_within(SHORT, "the moon", || false));
+        assert_eq!(message, "waited 0.3 s for the moon");
         let mut polls = 0;
-        let said = panic_of(|| {
+        let message = panic_of(|| {
             wait_until_within(SHORT, "the moon", || {
                 polls += 1;
                 Err::<(), _>(format!("cloud {polls}"))
             })
         });
-        assert_eq!(said, format!("waited 0.3 s for the moon; seen last: cloud {polls}"));
+        assert_eq!(message, format!("waited 0.3 s for the moon; seen last: cloud {polls}"));
     }
 
     #[test]
     fn a_thread_that_panics_panics_the_one_that_joins_it() {
-        let said = panic_of(|| join("a thread", thread::spawn(|| panic!("{} was wrong", 7))));
-        assert_eq!(said, "7 was wrong");
+        let message = panic_of(|| join("a thread", thread::spawn(|| panic!("{} was wrong", 7))));
+        assert_eq!(message, "7 was wrong");
         let (sender, receiver) = channel::<()>();
         drop(sender);
         assert_eq!(panic_of(|| recv("a word", &receiver)), "the sender of a word has gone");
@@ -187,13 +187,13 @@ mod tests {
         let script = "echo early; echo wrong >&2; exec sleep 1000";
         let mut command = Command::new("sh");
         command.args(["-c", script]);
-        let said = panic_of(|| output_within(Duration::from_secs(2), &mut command));
-        assert!(said.starts_with("waited 2 s for \"sh\" \"-c\""), "{said}");
-        assert!(said.contains("early\n") && said.contains("wrong\n"), "{said}");
+        let message = panic_of(|| output_within(Duration::from_secs(2), &mut command));
+        assert!(message.starts_with("waited 2 s for \"sh\" \"-c\""), "{message}");
+        assert!(message.contains("early\n") && message.contains("wrong\n"), "{message}");
         let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = child.id();
-        let said = panic_of(|| wait_within(SHORT, "the sleeper", &mut child));
-        assert_eq!(said, "waited 0.3 s for the sleeper (process killed)");
+        let message = panic_of(|| wait_within(SHORT, "the sleeper", &mut child));
+        assert_eq!(message, "waited 0.3 s for the sleeper (process killed)");
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "it was not reaped");
     }
 
@@ -211,7 +211,10 @@ mod tests {
     fn output_does_not_wait_for_a_grandchild_that_keeps_the_pipe_open() {
         let mut command = Command::new("sh");
         command.args(["-c", "sleep 3 &"]);
-        let said = panic_of(|| output_within(SHORT, &mut command));
-        assert!(said.starts_with("waited 0.3 s for the end of the output of \"sh\""), "{said}");
+        let message = panic_of(|| output_within(SHORT, &mut command));
+        assert!(
+            message.starts_with("waited 0.3 s for the end of the output of \"sh\""),
+            "{message}"
+        );
     }
 }

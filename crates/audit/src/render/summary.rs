@@ -43,7 +43,7 @@ pub struct Gap {
 pub struct Reason {
     /// The rule's id.
     pub rule: &'static str,
-    /// Its title.
+    /// Title of the rule.
     pub title: &'static str,
     /// Figures whose verdict it explains; for a note, whose first note it is.
     pub first: usize,
@@ -53,7 +53,7 @@ pub struct Reason {
 
 /// Counts figures by verdict, by reason and by missing fact.
 pub fn summary(judged: &[Judged]) -> Summary {
-    let of = |standing: &str| judged.iter().filter(|j| j.verdict_word() == standing).count();
+    let count = |standing: &str| judged.iter().filter(|j| j.verdict_word() == standing).count();
     let reasons = rules::ALL.iter().map(|rule| Reason {
         rule: rule.id,
         title: rule.title,
@@ -62,10 +62,10 @@ pub fn summary(judged: &[Judged]) -> Summary {
     });
     Summary {
         figures: judged.len(),
-        valid: of(Verdict::Valid.as_str()),
-        not_checked: of(NOT_CHECKED),
-        suspect: of(Verdict::Suspect.as_str()),
-        invalid: of(Verdict::Invalid.as_str()),
+        valid: count(Verdict::Valid.as_str()),
+        not_checked: count(NOT_CHECKED),
+        suspect: count(Verdict::Suspect.as_str()),
+        invalid: count(Verdict::Invalid.as_str()),
         reasons: reasons.filter(|r| r.found > 0).collect(),
         missing: gaps(judged),
     }

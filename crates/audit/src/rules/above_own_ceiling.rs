@@ -8,11 +8,11 @@ use crate::{Figure, Machine, Metric, Sheet};
 
 /// FLOP per cycle of a core's widest vector units: two 512-bit fused multiply-adds, 16
 /// single-precision lanes, 2 operations each.
-const VECTOR_FLOP_A_CYCLE: f64 = 64.0;
-/// FLOP per cycle of a core's widest matrix unit (AMX): 16 x 16 sums of 64 products of 8-bit
-/// numbers in 16 cycles, 2 operations each. 16-bit numbers reach half of it. No known core does
-/// more at any precision.
-const MATRIX_FLOP_A_CYCLE: f64 = 2048.0;
+const VECTOR_FLOP_PER_CYCLE: f64 = 64.0;
+/// FLOP per cycle of a core's widest matrix unit (AMX). It does 16 x 16 sums of 64 products of
+/// 8-bit numbers in 16 cycles, with 2 operations each. 16-bit numbers reach half of it. No known
+/// core does more at any precision.
+const MATRIX_FLOP_PER_CYCLE: f64 = 2048.0;
 
 pub(super) const RULE: Rule = Rule {
     id: "above_own_ceiling",
@@ -70,12 +70,12 @@ fn ceilings(machine: &Machine, figure: &Figure) -> [Option<Ceiling>; 2] {
             let cpus = machine.logical_cpus().map(|l| l.most);
             let matrix = cpus.map(|cpus| {
                 let source = "the physical limit (10 GHz, 2048 FLOP per cycle)";
-                (cpus * MAX_CLOCK * MATRIX_FLOP_A_CYCLE, Severity::Invalid, source)
+                (cpus * MAX_CLOCK * MATRIX_FLOP_PER_CYCLE, Severity::Invalid, source)
             });
             let vector = cpus.zip(machine.clock()).map(|(cpus, clock)| {
                 let source = "the limit of vector units (64 FLOP per cycle at the declared clock; \
                              16-bit numbers, matrix units and turbo can exceed it)";
-                (cpus * clock * VECTOR_FLOP_A_CYCLE, Severity::Suspect, source)
+                (cpus * clock * VECTOR_FLOP_PER_CYCLE, Severity::Suspect, source)
             });
             let claimed = machine
                 .claimed_peak_gflops

@@ -7,7 +7,7 @@ use crate::{Figure, Metric, Sheet, Statistic};
 
 /// Tolerance of a printed deviation: two digits or more.
 const PRINTED: f64 = 0.01;
-/// Maximum ratio to the mean. The deviation of n numbers from 0 up is at most sqrt(n) x mean, so a
+/// Maximum ratio to the mean. The deviation of n numbers from 0 up is at most sqrt(n) x mean. So a
 /// ratio of 3 takes ten trials, nine of them about 0.
 const TIMES_THE_MEAN: f64 = 3.0;
 

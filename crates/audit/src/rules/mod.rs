@@ -1,5 +1,5 @@
-//! Rules, one per file. Each derives its limits: from a physical quantity of the machine, from
-//! arithmetic on the report's own figures, or from the documentation of a protocol or tool.
+//! Rules, one per file. Each derives its limits from a physical quantity of the machine, from
+//! arithmetic on the report's own figures, or from documentation of a protocol or tool.
 
 mod above_own_ceiling;
 mod added_up;
@@ -39,14 +39,14 @@ pub struct Rule {
     pub advice: &'static str,
     /// Columns and facts that it needs.
     pub needs: &'static str,
-    /// How the rule examines a figure.
+    /// Examination of a figure.
     pub examination: Examination,
 }
 
 /// Function that examines one figure of the sheet.
 type Examine<T> = fn(&Sheet, &Figure) -> Option<T>;
 
-/// Examination of a figure: for one fault, or by a limit.
+/// Kind of examination: for one fault, or by a limit.
 #[derive(Debug, Clone, Copy)]
 pub enum Examination {
     /// Detects one fault; its absence does not make a figure checked.

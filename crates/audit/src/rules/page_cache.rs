@@ -53,7 +53,7 @@ const MIN_OTHERS: usize = 9;
 /// Fraction of them above the limit that shows buffered I/O.
 const MIN_FRACTION_ABOVE: f64 = 0.9;
 
-/// Flags a slow figure of a tool whose other figures at that setting came from the page cache: its
+/// Flags a slow figure of a tool whose other figures at that setting came from the page cache. Its
 /// I/O was buffered too, and includes the cache's other work.
 fn buffered(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     if !figure.is(Subsystem::Disk, Metric::Throughput) || figure.level().is_none() {

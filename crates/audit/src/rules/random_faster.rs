@@ -44,7 +44,7 @@ fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
     }
     let keys = |work: &str| {
         let key = |order| Key { order, work: work.to_owned(), ..Key::from_figure(figure) };
-        [Order::Sequential, Order::Unsaid].map(key)
+        [Order::Sequential, Order::Unstated].map(key)
     };
     let rewrites = ["rewrite", "re_write", "overwrite"].map(keys).concat();
     // Creating a file also allocates its blocks, so compare with a rewrite.

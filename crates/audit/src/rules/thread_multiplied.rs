@@ -220,14 +220,14 @@ mod tests {
     #[test]
     fn a_queue_may_help_a_disk_and_a_network() {
         let rates = [(1, 50.0), (2, 100.0), (4, 200.0), (8, 400.0)];
-        let of = |facts, subsystem: &str, times: f64| {
+        let severities_of = |facts, subsystem: &str, times: f64| {
             severities(&RULE, facts, &rows(subsystem, &rates.map(|(t, r)| (t, r * times))))
         };
-        assert_eq!(of(MACHINE, "disk", 1.0), [None; 4]);
-        assert_eq!(of(MACHINE, "network", 1.0), [None; 4]);
-        assert_eq!(of(MACHINE, "disk", 100.0), [None, INVALID, INVALID, INVALID]);
+        assert_eq!(severities_of(MACHINE, "disk", 1.0), [None; 4]);
+        assert_eq!(severities_of(MACHINE, "network", 1.0), [None; 4]);
+        assert_eq!(severities_of(MACHINE, "disk", 100.0), [None, INVALID, INVALID, INVALID]);
         // There may be several drives in parallel.
-        assert_eq!(of("vcpus = 2", "disk", 1e3), [None, SUSPECT, SUSPECT, SUSPECT]);
-        assert_eq!(of(MACHINE, "disk", 1e3), [None, INVALID, INVALID, INVALID]);
+        assert_eq!(severities_of("vcpus = 2", "disk", 1e3), [None, SUSPECT, SUSPECT, SUSPECT]);
+        assert_eq!(severities_of(MACHINE, "disk", 1e3), [None, INVALID, INVALID, INVALID]);
     }
 }

@@ -70,7 +70,7 @@ impl Coordinator<'_> {
             }
         }
         for round in 1..=round_robin.rounds + RoundRobin::FURTHER {
-            let of = |group: &Vec<String>| {
+            let pairs_of = |group: &Vec<String>| {
                 let pairs = RoundRobin::pairs(group.len(), round).into_iter();
                 pairs.map(|pair| pair.map(|place| group[place].clone())).collect::<Vec<_>>()
             };
@@ -82,7 +82,7 @@ impl Coordinator<'_> {
             if groups.is_empty() {
                 break;
             }
-            let mut pairs: Vec<[String; 2]> = groups.into_iter().flat_map(of).collect();
+            let mut pairs: Vec<[String; 2]> = groups.into_iter().flat_map(pairs_of).collect();
             pairs.retain(|pair| is_planned || !self.pairs.has_failed(pair));
             self.round(Pass::Pairs, (round, round_robin.rounds.max(round)), pairs)?;
         }
@@ -192,7 +192,7 @@ impl Coordinator<'_> {
 /// Counts the rounds until each node has measured with the requested number of partners. An odd
 /// group leaves out one node per round.
 fn rounds(pairs: Pairs, groups: &[Vec<String>]) -> u32 {
-    let of = |nodes: u32| {
+    let rounds_of = |nodes: u32| {
         let each = match pairs {
             Pairs::Rounds(rounds) => rounds,
             Pairs::All => nodes.saturating_sub(1).max(*FLEET_ROUNDS.start()),
@@ -204,7 +204,7 @@ fn rounds(pairs: Pairs, groups: &[Vec<String>]) -> u32 {
         .iter()
         .map(Vec::len)
         .filter(|nodes| *nodes > 1)
-        .map(|nodes| of(nodes as u32))
+        .map(|nodes| rounds_of(nodes as u32))
         .max()
         .unwrap_or(0)
 }

@@ -91,7 +91,7 @@ static FLEET: LazyLock<Vec<FleetLine>> = LazyLock::new(|| {
 });
 
 /// Converts a node's answer into one of a pair, with network figures.
-fn of_pair(answer: &NodeRound, pass: Pass, round: u32, [node, partner]: [&str; 2]) -> FleetLine {
+fn as_pair(answer: &NodeRound, pass: Pass, round: u32, [node, partner]: [&str; 2]) -> FleetLine {
     let mut line = NodeRound { pass, round, ..answer.clone() };
     (line.node, line.partner) = (node.to_owned(), Some(partner.to_owned()));
     line.figures.iter_mut().for_each(|figure| figure.subsystem = Subsystem::Network);
@@ -102,7 +102,7 @@ fn of_pair(answer: &NodeRound, pass: Pass, round: u32, [node, partner]: [&str; 2
 fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
     let line = |pass, round, pair: Option<[&str; 2]>| match (answer, pair) {
         (Answer::Hello { .. } | Answer::Serves { .. }, _) => None,
-        (Answer::Round(all), Some(pair)) => Some(of_pair(all, pass, round, pair)),
+        (Answer::Round(all), Some(pair)) => Some(as_pair(all, pass, round, pair)),
         (Answer::Round(all), None) => {
             Some(FleetLine::Round(Box::new(NodeRound { pass, round, ..(**all).clone() })))
         }
@@ -122,7 +122,7 @@ fn fleet_with(answer: &Answer) -> Vec<FleetLine> {
         if pair[0] == NODE {
             line(pass, round, Some(pair))
         } else {
-            Some(of_pair(&ROUND, pass, round, pair))
+            Some(as_pair(&ROUND, pass, round, pair))
         }
     };
     for round in 1..=ROUNDS {

@@ -187,7 +187,7 @@ impl Counts {
         self.longest.set(self.longest.get().max(begun.elapsed()));
     }
 
-    fn say(&self, what: &str) {
+    fn print(&self, what: &str) {
         let Self { refused, accepted, rounds, longest } = self;
         let all = refused.get() + accepted.get();
         println!(
@@ -221,7 +221,7 @@ fn damaged_answers_are_refused_or_judged_and_drawn() {
             Err(_) => Counts::add(&counts.refused),
         }
     });
-    counts.say("damaged answers");
+    counts.print("damaged answers");
 }
 
 #[test]
@@ -234,5 +234,5 @@ fn damaged_lines_are_refused_or_judged_and_drawn() {
             Counts::add(&counts.refused);
         }
     });
-    counts.say("changed answers in damaged lines");
+    counts.print("changed answers in damaged lines");
 }

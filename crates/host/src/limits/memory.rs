@@ -80,11 +80,11 @@ fn used_v2(root: &Root, folder: &str) -> Found<u64> {
 /// Sums the held bytes of a v2 `memory.stat`. Lines that this kernel lacks count as 0, except for
 /// `anon`.
 fn held_v2(stat: &str) -> Option<u64> {
-    let of = |key: &str| counter(stat, key).unwrap_or(0);
-    let all = |keys: &[&str]| keys.iter().map(|key| of(key)).fold(0, u64::saturating_add);
+    let bytes_of = |key: &str| counter(stat, key).unwrap_or(0);
+    let all = |keys: &[&str]| keys.iter().map(|key| bytes_of(key)).fold(0, u64::saturating_add);
     // Since Linux 5.18, one line has all memory of the kernel.
     let kernel = match counter(stat, "kernel") {
-        Some(kernel) => kernel.saturating_sub(of("slab_reclaimable")),
+        Some(kernel) => kernel.saturating_sub(bytes_of("slab_reclaimable")),
         None => all(&["kernel_stack", "pagetables", "percpu", "vmalloc", "slab_unreclaimable"]),
     };
     let processes = counter(stat, "anon")?.saturating_add(all(&["shmem", "sock", "hugetlb"]));

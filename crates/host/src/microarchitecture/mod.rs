@@ -1,7 +1,7 @@
 //! Core design of the processor, and the evidence for it.
 //!
 //! The model number is accepted unless the processor has a feature or a level-1 cache that this
-//! design cannot have: hypervisors mask model numbers, but cannot add features. Then every design
+//! design cannot have. Hypervisors mask model numbers, but cannot add features. Then every design
 //! remains that fits all features. If one remains, or several with the same arithmetic per cycle,
 //! it is the answer, with a finding. Else the design is unknown, with the reason.
 

@@ -27,8 +27,8 @@ pub fn interface_to(root: &Root, local: IpAddr) -> Probe<Interface> {
     probe_from(interface_with(root, local).and_then(|name| detect(root, &name)))
 }
 
-/// Finds the interface for packets from the local address `local` to `far`: the loopback interface
-/// if `far` is local too, else the one that has `local`.
+/// Finds the interface for packets from the local address `local` to `far`. This is the loopback
+/// interface if `far` is local too, else the one that has `local`.
 pub fn interface_between(root: &Root, local: IpAddr, far: IpAddr) -> Probe<Interface> {
     match is_local(root, far) {
         Ok(true) => interface_to(root, Ipv4Addr::LOCALHOST.into()),

@@ -1,7 +1,7 @@
-//! Block devices under a file system, from its own down: a partition over its disk, RAID and device
-//! mapper over their parts, a loop device over its file's file system.
+//! Block devices under a file system, from its own down. A partition is over its disk, RAID and
+//! device mapper over their parts, a loop device over its file's file system.
 //!
-//! The paths of a multipath device are at the bottom, next to each other: each I/O takes one of
+//! The paths of a multipath device are at the bottom, next to each other. Each I/O takes one of
 //! them, so their counters add up to the disk's I/O.
 //!
 //! Sources: Linux `Documentation/ABI/stable/sysfs-block` (partition, slaves),

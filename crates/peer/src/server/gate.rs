@@ -83,9 +83,9 @@ impl Visitors {
     }
 }
 
-/// Returns the network of an address, so that one attacker's addresses count as one: an IPv4
-/// address itself, or the first 64 bits of an IPv6 address. A host chooses the other 64 bits freely
-/// (RFC 4291, section 2.5.4; RFC 8981).
+/// Returns the network of an address: an IPv4 address itself, or the first 64 bits of an IPv6
+/// address. So one attacker's addresses count as one. A host chooses the other 64 bits freely (RFC
+/// 4291, section 2.5.4; RFC 8981).
 fn network(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
         IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & !u128::from(u64::MAX))),

@@ -93,8 +93,8 @@ impl Job {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(waiting)));
     }
 
-    /// Waits until the tasks of an ended job are gone, so that they do not disturb the next, but
-    /// not beyond a deadline, in case a task ignores its limits.
+    /// Waits until the tasks of an ended job are gone, so that they do not disturb the next. Gives
+    /// up at a deadline, in case a task ignores its limits.
     pub(crate) fn wait_for_tasks(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let busy = |streams: &mut Streams| !streams.running.is_empty();

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd as _;
 
 /// Binds a socket that keeps the kernel from answering "port unreachable". A filter drops datagrams
-/// before they are queued: a full queue would count as a loss of this machine (RcvbufErrors in
+/// before they are queued. A full queue would count as a loss of this machine (RcvbufErrors in
 /// /proc/net/snmp), which a run in progress would report.
 pub(super) fn bind(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
@@ -51,7 +51,7 @@ mod tests {
     }
 
     /// Returns how much a flood at an unread socket adds to that count.
-    fn of_a_flood(at: &UdpSocket) -> u64 {
+    fn drops_of_flood(at: &UdpSocket) -> u64 {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         socket.connect(at.local_addr().unwrap()).unwrap();
         let before = dropped();
@@ -65,11 +65,11 @@ mod tests {
     fn a_flood_is_not_counted_as_a_loss_of_this_machine() {
         let address = "127.0.0.1:0".parse().unwrap();
         let mute = bind(address).unwrap();
-        let muted = of_a_flood(&mute);
+        let muted = drops_of_flood(&mute);
         mute.set_nonblocking(true).unwrap();
         assert!(mute.recv(&mut [0]).is_err(), "nothing is queued");
         // The count is for the whole machine, so others add to it.
-        let open = of_a_flood(&UdpSocket::bind(address).unwrap());
+        let open = drops_of_flood(&UdpSocket::bind(address).unwrap());
         assert!(open > 0 && muted < open / 2, "{muted} with the filter, {open} without");
     }
 }

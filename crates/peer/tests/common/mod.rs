@@ -196,8 +196,8 @@ pub fn pretender(key: &Key, answers: Vec<Value>) -> Address {
     thread::spawn(move || {
         let mut raw = Raw::admit(with_deadline(listener.accept().unwrap().0), &key);
         for answer in answers {
-            raw.hear();
-            raw.say(&answer);
+            raw.receive();
+            raw.send(&answer);
         }
         until_closed(&mut raw.stream);
     });
@@ -251,12 +251,12 @@ impl Raw {
         [&u16::try_from(frame.len()).unwrap().to_be_bytes()[..], &frame].concat()
     }
 
-    pub fn say(&mut self, message: &Value) {
+    pub fn send(&mut self, message: &Value) {
         let bytes = self.seal(message);
         self.stream.write_all(&bytes).unwrap();
     }
 
-    pub fn hear(&mut self) -> Value {
+    pub fn receive(&mut self) -> Value {
         let mut length = [0; 2];
         self.stream.read_exact(&mut length).unwrap();
         let mut frame = vec![0; usize::from(u16::from_be_bytes(length))];
@@ -267,8 +267,8 @@ impl Raw {
     }
 
     pub fn ask(&mut self, message: &Value) -> Value {
-        self.say(message);
-        self.hear()
+        self.send(message);
+        self.receive()
     }
 }
 

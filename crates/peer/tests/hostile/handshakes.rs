@@ -52,7 +52,7 @@ fn a_captured_conversation_opens_nothing() {
         let hello = raw.seal(&hello(60));
         captured.extend_from_slice(&hello);
         raw.stream.write_all(&hello).unwrap();
-        assert_eq!(raw.hear()["message"], "welcome");
+        assert_eq!(raw.receive()["message"], "welcome");
     }
     server.next_control();
     assert_eq!(answered(server.address, &captured), 0);
@@ -76,9 +76,9 @@ fn messages_within_a_session_are_not_taken_twice() {
     let mut control = Raw::control(&server, 60);
     let ping = control.seal(&json!({ "message": "ping" }));
     control.stream.write_all(&ping).unwrap();
-    assert_eq!(control.hear()["message"], "pong");
+    assert_eq!(control.receive()["message"], "pong");
     control.stream.write_all(&ping).unwrap();
-    assert!(control.hear()["reason"].as_str().unwrap().contains("invalid message"));
+    assert!(control.receive()["reason"].as_str().unwrap().contains("invalid message"));
     server.next_control();
 }
 

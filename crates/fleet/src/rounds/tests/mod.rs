@@ -101,7 +101,7 @@ impl FakeNodes {
         }
     }
 
-    fn say(&self, node: &str, lines: Vec<Vec<u8>>) {
+    fn send(&self, node: &str, lines: Vec<Vec<u8>>) {
         for line in lines {
             let node = node.to_owned();
             self.events.as_ref().unwrap().send(Event::Said { node, line }).unwrap();
@@ -125,10 +125,10 @@ impl Launcher for FakeNodes {
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         self.events = Some(events);
         for node in ["n1", "n2"] {
-            self.say(node, lines(&Answer::hello(node, tool("1"))));
+            self.send(node, lines(&Answer::hello(node, tool("1"))));
         }
         if let Some(hello) = &self.hello {
-            self.say("n3", lines(hello));
+            self.send("n3", lines(hello));
         }
         Ok(())
     }
@@ -139,15 +139,15 @@ impl Launcher for FakeNodes {
             let answers: Answers = if node == "n3" { self.peculiar } else { well };
             let (pass, round) = (order.pass, order.round);
             match &order.work {
-                NodeTask::Measure(_) => self.say(node, answers(node, pass, round)),
+                NodeTask::Measure(_) => self.send(node, answers(node, pass, round)),
                 NodeTask::Serve { .. } => {
                     let addresses = vec![format!("10.0.0.{}:7", &node[1..]).parse().unwrap()];
-                    self.say(node, lines(&Answer::Serves { addresses }));
+                    self.send(node, lines(&Answer::Serves { addresses }));
                 }
                 NodeTask::Pair { partner, addresses, key, .. } => {
                     assert_eq!(addresses[0].to_string(), format!("10.0.0.{}:7", &partner[1..]));
                     assert_eq!(key.0, "secret");
-                    self.say(node, (self.pair)(node, partner, pass, round));
+                    self.send(node, (self.pair)(node, partner, pass, round));
                 }
             }
         }
@@ -199,7 +199,7 @@ fn resumed(
     before.iter().for_each(|line| log.append(line).unwrap());
     let is_new = before.is_empty();
     let known = ResumeState::from_lines(before);
-    let told = RefCell::new(Vec::new());
+    let printed = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
         limits: TimeLimits { start: Duration::from_millis(300), round: Duration::from_millis(300) },
@@ -207,11 +207,14 @@ fn resumed(
         known: &known,
         network,
         nodes_again: &|| Ok(again.iter().map(|n| (*n).to_owned()).collect()),
-        print: &|line: &str| told.borrow_mut().push(line.to_owned()),
+        print: &|line: &str| printed.borrow_mut().push(line.to_owned()),
         stopped: &|| false,
     };
     assert_eq!(measure(fleet, launcher), Ok(()));
-    assert!(!is_new || told.borrow().iter().any(|line| line.starts_with("[2/2]")), "{told:?}");
+    assert!(
+        !is_new || printed.borrow().iter().any(|line| line.starts_with("[2/2]")),
+        "{printed:?}"
+    );
     FleetLog::read(dir.path()).unwrap().skip(1).collect()
 }
 
@@ -226,8 +229,8 @@ fn failures(lines: &[FleetLine]) -> Vec<(&str, u32, &str, bool)> {
 }
 
 fn results(lines: &[FleetLine], pass: Pass) -> usize {
-    let of = |line: &&FleetLine| matches!(line, FleetLine::Round(r) if r.pass == pass);
-    lines.iter().filter(of).count()
+    let in_pass = |line: &&FleetLine| matches!(line, FleetLine::Round(r) if r.pass == pass);
+    lines.iter().filter(in_pass).count()
 }
 
 #[test]
@@ -346,17 +349,17 @@ fn a_node_that_answers_a_round_twice_is_asked_no_more() {
 #[test]
 fn nodes_take_turns_with_others_in_each_round() {
     let nodes: Vec<String> = (1..=5).map(|n| format!("n{n}")).collect();
-    let of = |at_once, round| batches(nodes.clone(), at_once, round);
-    assert_eq!(of(None, 1).len(), 1);
+    let split = |at_once, round| batches(nodes.clone(), at_once, round);
+    assert_eq!(split(None, 1).len(), 1);
     for round in 1..=8 {
-        let all = of(Some(2), round);
+        let all = split(Some(2), round);
         assert_eq!(all.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
         let mut named = all.concat();
         named.sort();
         assert_eq!(named, nodes);
     }
-    assert_eq!(of(Some(4), 1).iter().map(Vec::len).collect::<Vec<_>>(), [3, 2], "no node alone");
-    assert_ne!(of(Some(2), 1)[0], of(Some(2), 3)[0], "others at the same time");
+    assert_eq!(split(Some(4), 1).iter().map(Vec::len).collect::<Vec<_>>(), [3, 2], "no node alone");
+    assert_ne!(split(Some(2), 1)[0], split(Some(2), 3)[0], "others at the same time");
 }
 
 #[test]

@@ -24,8 +24,8 @@ fn in_pairs_after(launcher: &mut FakeNodes, before: Vec<FleetLine>) -> Vec<Fleet
 
 /// Returns the nodes of the orders of a pass, by round.
 fn asked(launcher: &FakeNodes, pass: Pass) -> Vec<(u32, &str)> {
-    let of = launcher.orders.iter().filter(|(p, ..)| *p == pass);
-    of.map(|(_, round, node)| (*round, node.as_str())).collect()
+    let orders = launcher.orders.iter().filter(|(p, ..)| *p == pass);
+    orders.map(|(_, round, node)| (*round, node.as_str())).collect()
 }
 
 #[test]
