@@ -96,9 +96,9 @@ fn what_is_wrong_with_a_page_is_told_whether_it_is_short_or_not() {
     let said = String::from_utf8_lossy(&out.stdout);
     assert_eq!(out.status.code(), Some(1), "{said}");
     let count = |words: &str| said.lines().filter(|l| l.contains(words)).count();
-    assert_eq!(count("fits: 400 pixels: "), 2, "{said}");
-    assert!(count("legible: contrast") >= 1, "{said}");
-    assert!(count("keys: Tab: nothing shows the focus of BUTTON") >= 1, "{said}");
+    assert_eq!(count("check_width: 400 pixels: "), 2, "{said}");
+    assert!(count("check_contrast: contrast") >= 1, "{said}");
+    assert!(count("keys: Tab: no visible focus ring on BUTTON") >= 1, "{said}");
     let ruled = !said.lines().any(|line| skipped(line).is_some());
     assert_eq!(count("rules: opened: critical: button-name"), if ruled { 2 } else { 0 }, "{said}");
     assert!(said.contains("\n2 pages, "), "{said}");
