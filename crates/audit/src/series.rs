@@ -7,7 +7,7 @@ use proofmark_model::Subsystem;
 use crate::figure::{Figure, Metric, Order, Statistic};
 
 /// Maximum of thread counts per series: no report has as many, but a hostile file may.
-const MOST_CELLS: usize = 64;
+const MAX_CELLS: usize = 64;
 
 /// Properties that all figures of a series share.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -84,7 +84,7 @@ impl Series {
     /// Iterates over the levels in base units by threads: the printed mean, else that of the
     /// trials.
     pub fn levels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        self.cells.iter().take(MOST_CELLS).filter_map(|(threads, cell)| {
+        self.cells.iter().take(MAX_CELLS).filter_map(|(threads, cell)| {
             let level = cell.means.value().or_else(|| cell.trials.value())?;
             (level > 0.0).then_some((*threads as f64, level))
         })

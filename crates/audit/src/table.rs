@@ -9,7 +9,7 @@ use crate::figure::Figure;
 use crate::row::{Row, shown};
 
 /// Maximum of rows read: some thousand times the largest known report.
-const MOST_ROWS: usize = 4_000_000;
+const MAX_ROWS: usize = 4_000_000;
 
 /// A column of the table.
 pub(crate) struct Column {
@@ -55,7 +55,7 @@ const fn optional(name: &'static str, about: &'static str) -> Column {
 ///
 /// Returns the first wrong line and what is wrong there.
 pub fn read_figures(text: &str) -> Result<Vec<Figure>, InputError> {
-    read_at_most(text, MOST_ROWS)
+    read_at_most(text, MAX_ROWS)
 }
 
 fn read_at_most(text: &str, most: usize) -> Result<Vec<Figure>, InputError> {

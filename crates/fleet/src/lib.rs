@@ -16,6 +16,6 @@ mod subnet;
 pub use hosts::{LARGEST_LIST, named_hosts};
 pub use log::{FleetLog, ResumeState};
 pub use node::{OrderOutcome, answer_orders};
-pub use protocol::{Answer, AnswerReader, MOST_ADDRESSES, NodeTask, Order, PairKey, read_answer};
+pub use protocol::{Answer, AnswerReader, MAX_ADDRESSES, NodeTask, Order, PairKey, read_answer};
 pub use rounds::{Fleet, NetworkPass, TimeLimits, Unfinished, measure};
 pub use subnet::Subnet;

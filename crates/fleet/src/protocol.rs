@@ -24,7 +24,7 @@ pub(crate) const LONGEST_LINE: usize = 4096;
 const MAX_TEXT: usize = 600;
 
 /// Maximum of addresses per node.
-pub const MOST_ADDRESSES: usize = 16;
+pub const MAX_ADDRESSES: usize = 16;
 
 /// Order to nodes, sent as one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -179,8 +179,8 @@ pub fn read_answer(line: &[u8]) -> Result<Answer, String> {
             "it uses protocol {}, but the launcher uses {FLEET_SCHEMA}; run one proofmark on both",
             clean_excerpt(schema, 40)
         )),
-        Answer::Serves { addresses } if addresses.len() > MOST_ADDRESSES => {
-            Err(format!("it has more than {MOST_ADDRESSES} addresses"))
+        Answer::Serves { addresses } if addresses.len() > MAX_ADDRESSES => {
+            Err(format!("it has more than {MAX_ADDRESSES} addresses"))
         }
         Answer::Hello { .. } | Answer::Serves { .. } | Answer::Failed { .. } => Ok(answer),
         Answer::Round(round) => round.check().map(|()| answer),

@@ -12,7 +12,7 @@ use crate::root::{Reason, Root, fault, probe};
 use crate::text::cache_size;
 use crate::topology::CPUS;
 
-const MOST_CACHES: u32 = 16;
+const MAX_CACHES: u32 = 16;
 
 pub(crate) fn detect(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>> {
     let Some(cpus) = online.get() else {
@@ -26,7 +26,7 @@ pub(crate) fn detect(root: &Root, online: &Probe<Vec<u32>>) -> Probe<Vec<Cache>>
 
 fn caches(root: &Root, first: u32, online: &[u32]) -> Result<Vec<Cache>, Reason> {
     let mut caches = Vec::new();
-    for index in 0..MOST_CACHES {
+    for index in 0..MAX_CACHES {
         let folder = format!("{CPUS}/cpu{first}/cache/index{index}");
         if !root.exists(&folder) {
             break;

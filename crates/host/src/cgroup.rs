@@ -18,8 +18,9 @@ pub(crate) enum Version {
     V2,
 }
 
+/// Cgroup hierarchy of a controller, as this process sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Hierarchy {
     pub(crate) version: Version,
     /// Existing folders from this process's cgroup up to the mount point.
     pub(crate) folders: Vec<String>,
@@ -28,8 +29,8 @@ pub(crate) struct Place {
     pub(crate) from_top: bool,
 }
 
-/// Finds the folders that have a controller's files (`cpu`, `memory`, `cpuset`).
-pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
+/// Finds the hierarchy with a controller's files (`cpu`, `memory`, `cpuset`).
+pub(crate) fn find_hierarchy(root: &Root, controller: &str) -> Result<Hierarchy, Reason> {
     let text = root.read("/proc/self/cgroup")?;
     let mounts = mounts::detect(root)?;
     let (version, path) = membership(&text, controller)
@@ -53,7 +54,7 @@ pub(crate) fn place(root: &Root, controller: &str) -> Result<Place, Reason> {
     match best {
         Some((mount, folders)) if !folders.is_empty() => {
             let from_top = mount.root == "/" && !path.contains("/..") && is_top(root, mount);
-            Ok(Place { version, folders, from_top })
+            Ok(Hierarchy { version, folders, from_top })
         }
         Some((mount, _)) => Err(fault(&mount.point, "the cgroup cannot be read")),
         None => Err(format!("no cgroup file system is mounted for {controller}")),

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{CpuQuota, Finding, Limits, LogicalCpu, Probe};
 
-use crate::cgroup::{self, Place, Version};
+use crate::cgroup::{self, Hierarchy, Version};
 use crate::findings::{USABLE_CPUS, note};
 use crate::root::{Reason, Root, below, fault, probe_from};
 use crate::text::{cpu_list, format_cpus};
@@ -33,7 +33,8 @@ pub(crate) fn detect(root: &Root, topology: &Topology, findings: &mut Vec<Findin
         affinity,
         cpuset,
         cpu_quota: probe_from(cpu_quota(root)),
-        cgroups_to_top: cgroup::place(root, "cpu").is_ok_and(|place| place.from_top),
+        cgroups_to_top: cgroup::find_hierarchy(root, "cpu")
+            .is_ok_and(|hierarchy| hierarchy.from_top),
         cpu_stat: cpu_stat(root),
         memory_bytes: probe_from(memory_limit),
         memory_used_bytes: probe_from(memory_used),
@@ -48,12 +49,12 @@ pub(crate) fn detect(root: &Root, topology: &Topology, findings: &mut Vec<Findin
 
 /// Returns the CPUs of the nearest cgroup that lists them.
 fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
-    let place = cgroup::place(root, "cpuset")?;
-    let names: &[&str] = match place.version {
+    let hierarchy = cgroup::find_hierarchy(root, "cpuset")?;
+    let names: &[&str] = match hierarchy.version {
         Version::V1 => &["cpuset.effective_cpus", "cpuset.cpus"],
         Version::V2 => &["cpuset.cpus.effective"],
     };
-    for folder in &place.folders {
+    for folder in &hierarchy.folders {
         for path in names.iter().map(|name| below(folder, name)) {
             let Ok(line) = root.line(&path) else { continue };
             let cpus = cpu_list(&line).map_err(|e| fault(&path, e))?;
@@ -69,13 +70,13 @@ fn cpuset(root: &Root) -> Result<(Vec<u32>, String), Reason> {
 /// returns the limit of a folder's file by its path; `None` for no limit.
 pub(crate) fn tightest<T, K: PartialOrd>(
     root: &Root,
-    place: &Place,
+    hierarchy: &Hierarchy,
     file: &str,
     key: impl Fn(&T) -> K,
     read: impl Fn(&str, &str) -> Result<Option<T>, Reason>,
 ) -> Result<(Option<T>, String), Reason> {
     let mut least: Option<(T, String)> = None;
-    for folder in &place.folders {
+    for folder in &hierarchy.folders {
         let path = below(folder, file);
         if root.exists(&path)
             && let Some(limit) = read(folder, &path)?
@@ -84,25 +85,26 @@ pub(crate) fn tightest<T, K: PartialOrd>(
             least = Some((limit, path));
         }
     }
-    let unseen = if place.from_top { "" } else { "; limits above this container are not visible" };
+    let unseen =
+        if hierarchy.from_top { "" } else { "; limits above this container are not visible" };
     Ok(match least {
         Some((limit, path)) => (Some(limit), format!("{path}{unseen}")),
         None => {
-            let first = place.folders.first().map_or("", String::as_str);
+            let first = hierarchy.folders.first().map_or("", String::as_str);
             (None, format!("no {file} from {first} upwards sets one{unseen}"))
         }
     })
 }
 
 fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
-    let place = cgroup::place(root, "cpu")?;
-    let (file, burst) = match place.version {
+    let hierarchy = cgroup::find_hierarchy(root, "cpu")?;
+    let (file, burst) = match hierarchy.version {
         Version::V1 => ("cpu.cfs_quota_us", "cpu.cfs_burst_us"),
         Version::V2 => ("cpu.max", "cpu.max.burst"),
     };
     let least = |quota: &CpuQuota| quota.cpus;
-    let (quota, source) = tightest(root, &place, file, least, |folder, path| {
-        let quota = match place.version {
+    let (quota, source) = tightest(root, &hierarchy, file, least, |folder, path| {
+        let quota = match hierarchy.version {
             Version::V1 => {
                 let period = root.number(&below(folder, "cpu.cfs_period_us"))?;
                 CpuQuota::from_microseconds(root.number(path)?, period)
@@ -122,7 +124,7 @@ fn cpu_quota(root: &Root) -> Result<(CpuQuota, String), Reason> {
 /// Returns the `cpu.stat` files of this process's cgroup and its parents, nearest first, as paths
 /// of the machine, even of a captured one.
 pub fn cpu_stat(root: &Root) -> Vec<String> {
-    let folders = cgroup::place(root, "cpu").map(|p| p.folders).unwrap_or_default();
+    let folders = cgroup::find_hierarchy(root, "cpu").map(|p| p.folders).unwrap_or_default();
     let files = folders.iter().map(|folder| below(folder, "cpu.stat"));
     files.filter(|path| root.exists(path)).collect()
 }
@@ -169,8 +171,8 @@ fn in_order(cpus: &[u32], places: &[LogicalCpu]) -> Vec<u32> {
             continue;
         }
         first.push(cpu);
-        let place = places.iter().find(|p| p.cpu == cpu);
-        taken.extend(place.iter().flat_map(|p| p.siblings.iter()));
+        let hierarchy = places.iter().find(|p| p.cpu == cpu);
+        taken.extend(hierarchy.iter().flat_map(|p| p.siblings.iter()));
     }
     first.extend(siblings);
     first
@@ -179,8 +181,8 @@ fn in_order(cpus: &[u32], places: &[LogicalCpu]) -> Vec<u32> {
 /// Counts the physical cores among the CPUs; a CPU without a known core counts as one.
 fn cores_among(cpus: &[u32], places: &[LogicalCpu]) -> u32 {
     let core = |cpu: &u32| {
-        let place = places.iter().find(|p| p.cpu == *cpu);
-        place.and_then(|p| p.siblings.first().copied()).unwrap_or(*cpu)
+        let hierarchy = places.iter().find(|p| p.cpu == *cpu);
+        hierarchy.and_then(|p| p.siblings.first().copied()).unwrap_or(*cpu)
     };
     let cores: BTreeSet<u32> = cpus.iter().map(core).collect();
     u32::try_from(cores.len()).unwrap_or(u32::MAX)

@@ -7,7 +7,7 @@
 use proofmark_model::{CgroupLimit, SystemState};
 use rustix::process::{Resource, Rlimit, getrlimit};
 
-use crate::cgroup::{self, Place, Version};
+use crate::cgroup::{self, Hierarchy, Version};
 use crate::limits::{bytes_of_limit, counter, tightest};
 use crate::memory::{MEMINFO, meminfo};
 use crate::root::{Root, below};
@@ -55,36 +55,38 @@ fn is_unlimited_root(root: &Root) -> bool {
 
 /// Returns the process limit that leaves the least room, in a cgroup and its parents, and all hits.
 fn processes(root: &Root) -> CgroupLimit {
-    let Ok(place) = cgroup::place(root, "pids") else { return CgroupLimit::default() };
+    let Ok(hierarchy) = cgroup::find_hierarchy(root, "pids") else { return CgroupLimit::default() };
     let used = |folder: &str| root.number(&below(folder, "pids.current")).ok();
-    let least = least_room(root, &place, "pids.max", used);
+    let least = least_room(root, &hierarchy, "pids.max", used);
     let hits = |folder: &String| {
         let events = root.read(&below(folder, "pids.events")).ok()?;
         counter(&events, "max")
     };
-    CgroupLimit { hits: place.folders.iter().filter_map(hits).reduce(|a, b| a + b), ..least }
+    CgroupLimit { hits: hierarchy.folders.iter().filter_map(hits).reduce(|a, b| a + b), ..least }
 }
 
 fn memory(root: &Root) -> CgroupLimit {
-    let Ok(place) = cgroup::place(root, "memory") else { return CgroupLimit::default() };
-    let (limit, used) = match place.version {
+    let Ok(hierarchy) = cgroup::find_hierarchy(root, "memory") else {
+        return CgroupLimit::default();
+    };
+    let (limit, used) = match hierarchy.version {
         Version::V1 => ("memory.limit_in_bytes", "memory.usage_in_bytes"),
         Version::V2 => ("memory.max", "memory.current"),
     };
     let used = |folder: &str| root.number(&below(folder, used)).ok();
-    let least = least_room(root, &place, limit, used);
+    let least = least_room(root, &hierarchy, limit, used);
     let count = |folder: &String, file: &str, name: &str| {
         counter(&root.read(&below(folder, file)).ok()?, name)
     };
-    let hits = match place.version {
+    let hits = match hierarchy.version {
         // v1 counts every killed process of the group, for any limit.
         Version::V1 => {
-            place.folders.first().and_then(|own| count(own, "memory.oom_control", "oom_kill"))
+            hierarchy.folders.first().and_then(|own| count(own, "memory.oom_control", "oom_kill"))
         }
         // v2 counts in each group the hits of its own limit.
         Version::V2 => {
             let hits_of = |folder| count(folder, "memory.events", "oom");
-            place.folders.iter().filter_map(hits_of).reduce(|a, b| a + b)
+            hierarchy.folders.iter().filter_map(hits_of).reduce(|a, b| a + b)
         }
     };
     CgroupLimit { hits, ..least }
@@ -93,12 +95,12 @@ fn memory(root: &Root) -> CgroupLimit {
 /// Returns the set limit that leaves the least room.
 fn least_room(
     root: &Root,
-    place: &Place,
+    hierarchy: &Hierarchy,
     file: &str,
     used: impl Fn(&str) -> Option<u64>,
 ) -> CgroupLimit {
     let room = |l: &CgroupLimit| l.limit.unwrap_or(u64::MAX).saturating_sub(l.used.unwrap_or(0));
-    let found = tightest(root, place, file, room, |folder, path| {
+    let found = tightest(root, hierarchy, file, room, |folder, path| {
         let limit = root.line(path).ok().and_then(|line| bytes_of_limit(path, &line).ok()?);
         Ok(limit.map(|limit| CgroupLimit {
             limit: Some(limit),

@@ -224,7 +224,7 @@ fn bytes_that_are_used_up_end_the_session() {
     std::io::Write::write_all(&mut data[0], b"1").unwrap();
     assert_eq!(until_closed(&mut data[0]).0, 0);
     assert_eq!(until_closed(&mut data[1]).0, 0);
-    assert_eq!(end_of(&control), "its limit of bytes is reached");
+    assert_eq!(end_of(&control), "its byte limit was reached");
     assert!(channel.open(&json!({ "streams": 1 })).is_err());
     server.next_control();
 }
@@ -237,7 +237,7 @@ fn time_that_is_up_ends_the_session() {
     assert_eq!(until_closed(&mut streams(&mut channel, 1)[0]).0, 0);
     let seconds = begin.elapsed().as_secs_f64();
     assert!(seconds > 1.9, "{seconds}");
-    assert_eq!(end_of(&control), "its limit of time is reached");
+    assert_eq!(end_of(&control), "its time limit was reached");
     server.next_control();
 }
 

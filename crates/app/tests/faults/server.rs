@@ -163,12 +163,12 @@ fn a_session_that_exceeds_its_bytes_ends_in_words() {
     let mut run = begun_to(&server, &key, folder.path(), &streams);
     assert_eq!(wait("the run to end", &mut run).code(), Some(1));
     let log = fs::read_to_string(folder.path().join("log")).unwrap();
-    assert!(log.contains("its limit of bytes is reached"), "{log}");
+    assert!(log.contains("its byte limit was reached"), "{log}");
     for m in &saved(folder.path()).measurements {
         assert!(!matches!(m.ending, Ending::Complete), "{}", m.point());
     }
     let (said, _) = server.end("TERM");
-    assert!(said.contains("ended after 314572800 B: its limit of bytes is reached"), "{said}");
+    assert!(said.contains("ended after 314572800 B: its byte limit was reached"), "{said}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Rules, one per file. Each derives its limits from a physical quantity of the machine, from
-//! arithmetic on the report's own figures, or from documentation of a protocol or tool.
+//! Rules, one per file. Each derives its limits from physics, from arithmetic on the report's own
+//! figures, or from the documentation of a protocol or tool.
 
 mod above_own_ceiling;
 mod added_up;

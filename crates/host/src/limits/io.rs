@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{IoLimit, Probe};
 
-use crate::cgroup::{self, Place, Version};
+use crate::cgroup::{self, Hierarchy, Version};
 use crate::root::{Reason, Root, below, fault, probe_from};
 
 /// Limited quantities: bytes read, bytes written, reads and writes. Each has its file in cgroup v1
@@ -31,9 +31,9 @@ pub(super) fn detect(root: &Root) -> Probe<Vec<IoLimit>> {
 }
 
 fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
-    let place = cgroup::place(root, "blkio")?;
+    let hierarchy = cgroup::find_hierarchy(root, "blkio")?;
     let mut devices: BTreeMap<String, Tightest> = BTreeMap::new();
-    for (path, quantity) in files(&place) {
+    for (path, quantity) in files(&hierarchy) {
         if !root.exists(&path) {
             continue;
         }
@@ -54,30 +54,30 @@ fn find(root: &Root) -> Result<(Vec<IoLimit>, String), Reason> {
         }
     }
     let limits: Vec<IoLimit> = devices.into_iter().map(limit).collect();
-    let source = source(&place, &limits);
+    let source = source(&hierarchy, &limits);
     Ok((limits, source))
 }
 
 /// Returns the files that limit this process, each with its quantity; `None` for `io.max`, whose
 /// lines name it.
-fn files(place: &Place) -> Vec<(String, Option<usize>)> {
-    match place.version {
+fn files(hierarchy: &Hierarchy) -> Vec<(String, Option<usize>)> {
+    match hierarchy.version {
         Version::V1 => {
             let names = QUANTITIES.iter().enumerate();
-            let own = place.folders.first().into_iter();
+            let own = hierarchy.folders.first().into_iter();
             own.flat_map(|f| names.clone().map(|(i, (n, _))| (below(f, n), Some(i)))).collect()
         }
-        Version::V2 => place.folders.iter().map(|f| (below(f, "io.max"), None)).collect(),
+        Version::V2 => hierarchy.folders.iter().map(|f| (below(f, "io.max"), None)).collect(),
     }
 }
 
-fn source(place: &Place, limits: &[IoLimit]) -> String {
-    let unseen = match (place.version, place.from_top) {
+fn source(hierarchy: &Hierarchy, limits: &[IoLimit]) -> String {
+    let unseen = match (hierarchy.version, hierarchy.from_top) {
         (Version::V2, false) => "; limits above this container are not visible",
         _ => "",
     };
-    let first = place.folders.first().map_or("", String::as_str);
-    match (place.version, limits.is_empty()) {
+    let first = hierarchy.folders.first().map_or("", String::as_str);
+    match (hierarchy.version, limits.is_empty()) {
         (Version::V1, true) => format!("no blkio.throttle file in {first} sets one"),
         (Version::V1, false) => format!("blkio.throttle files in {first}"),
         (Version::V2, true) => format!("no io.max from {first} upwards sets one{unseen}"),

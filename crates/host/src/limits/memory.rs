@@ -45,13 +45,13 @@ pub(super) fn detect(root: &Root) -> (Found<Option<u64>>, Found<u64>) {
 }
 
 fn limit(root: &Root) -> Found<Option<Limit>> {
-    let place = cgroup::place(root, "memory")?;
-    let file = match place.version {
+    let hierarchy = cgroup::find_hierarchy(root, "memory")?;
+    let file = match hierarchy.version {
         Version::V1 => "memory.limit_in_bytes",
         Version::V2 => "memory.max",
     };
-    tightest(root, &place, file, Limit::room, |folder, path| {
-        let used = || match place.version {
+    tightest(root, &hierarchy, file, Limit::room, |folder, path| {
+        let used = || match hierarchy.version {
             Version::V1 => used_v1(root, folder),
             Version::V2 => used_v2(root, folder),
         };

@@ -30,7 +30,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Reason of a stopped server for refusals and for the end of its session.
 pub(super) const STOPPED: &str = "the server was stopped";
 /// Reason for the end of a session that requested more bytes than granted.
-const USED_UP: &str = "its limit of bytes is reached";
+const USED_UP: &str = "its byte limit was reached";
 /// Maximum duration in seconds: a deadline must fit the clock.
 const LONGEST: u64 = 1 << 30;
 
@@ -321,7 +321,7 @@ fn refusal(reason: impl Into<String>) -> ToClient {
 /// Returns why the control channel ended. If the session ended it, the session has the reason.
 fn end_reason(last: io::Result<()>, left: Duration, silence: Duration) -> String {
     match last.map_err(|error| error.kind()) {
-        _ if left < Duration::from_millis(10) => "its limit of time is reached".to_owned(),
+        _ if left < Duration::from_millis(10) => "its time limit was reached".to_owned(),
         Err(ErrorKind::UnexpectedEof) => "the client closed the connection".to_owned(),
         Err(ErrorKind::TimedOut) => {
             format!("the client did not respond for {} s", silence.as_secs_f64())

@@ -114,9 +114,9 @@ impl Server {
     }
 
     /// Serves until it is stopped. `log` gets a line for each start and end of a session, each
-    /// refused client, clients without the key (at most once per second), and each panic of the
-    /// work. It is called from one thread and may block: lines that do not fit the queue are
-    /// counted and dropped.
+    /// refused client, and each panic of the work. It gets a line about clients without the key at
+    /// most once per second. It is called from one thread and may block: lines that do not fit the
+    /// queue are counted and dropped.
     pub fn serve(&self, work: &dyn Work, log: impl Fn(String) + Send + 'static) {
         let gate = Arc::new(Gate::default());
         let connections = Connections::new(self, work, Log::new(log));

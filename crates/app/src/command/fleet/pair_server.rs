@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
-use proofmark_fleet::{MOST_ADDRESSES, PairKey, Subnet};
+use proofmark_fleet::{MAX_ADDRESSES, PairKey, Subnet};
 use proofmark_host::network::own_addresses;
 use proofmark_peer::{Key, Limits, Overview, Server, Stop};
 use proofmark_run::{PeerKey, PeerRequest, cpu_stat, interface};
@@ -32,7 +32,7 @@ impl PairServer {
         let ssh = std::env::var("SSH_CONNECTION").ok();
         let here = ssh.and_then(|text| text.split(' ').nth(2)?.parse::<IpAddr>().ok());
         ips.sort_by_key(|ip| (Some(*ip) != here, ip.is_ipv6()));
-        ips.truncate(if subnet.is_some() { 1 } else { MOST_ADDRESSES });
+        ips.truncate(if subnet.is_some() { 1 } else { MAX_ADDRESSES });
         let Some(first) = ips.first().copied() else {
             let subnet = subnet.map(|subnet| format!(" in {subnet}"));
             return Err(anyhow!("it has no address{}", subnet.unwrap_or_default()));
@@ -65,7 +65,7 @@ fn key(text: &PairKey) -> Result<Key> {
 pub(super) fn reach(addresses: &[SocketAddr], text: &PairKey) -> Result<PeerRequest> {
     let (key, begun) = (key(text)?, Instant::now());
     let mut why = anyhow!("it has no address that this node can reach");
-    let tried = addresses.iter().take(MOST_ADDRESSES).take_while(|_| begun.elapsed() < PATIENCE);
+    let tried = addresses.iter().take(MAX_ADDRESSES).take_while(|_| begun.elapsed() < PATIENCE);
     for address in tried.copied() {
         match Overview::fetch(&address.into(), &key) {
             Ok(_) => {
