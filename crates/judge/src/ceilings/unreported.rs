@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Ceiling, Host, Measurement, Params};
+use proofmark_model::{Ceiling, Host, Key, Measurement, Params, key};
 
 use super::{derive_as_reported, is_looser};
 use crate::Context;
@@ -21,7 +21,7 @@ pub(super) fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> 
     });
     let mut ceiling = derived.unwrap_or_else(|| derive_as_reported(ctx, m))?;
     let unknown = all.iter().flat_map(|with| with.params.0.keys());
-    let unknown: BTreeSet<_> = unknown.filter(|name| m.params.get(name).is_none()).collect();
+    let unknown: BTreeSet<_> = unknown.filter(|name| m.params.named(name).is_none()).collect();
     if let Some(first) = ceiling.inputs.first_mut() {
         for name in unknown {
             let note =
@@ -35,20 +35,23 @@ pub(super) fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> 
 /// Another tool's figure with what its output does not report: all usable CPUs, and each instruction set
 /// of this machine.
 pub(super) fn as_it_may_be(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
-    let has = |name: &str| ctx.spec(m).is_some_and(|spec| spec.parameter(name).is_some());
-    let lacks = |name: &str| m.params.get(name).is_none() && has(name);
     let cpus = ctx.host.limits.usable_cpus.len() as u64;
-    let threads = Params::THREADS.iter().find(|name| lacks(name));
+    let threads = Params::THREADS.into_iter().find(|key| lacks(ctx, m, *key));
     let params = match threads {
-        Some(name) => m.params.clone().with(name, cpus),
+        Some(key) => m.params.clone().with(key, cpus),
         None => m.params.clone(),
     };
-    let isas = if lacks("isa") { isas(ctx.host) } else { Vec::new() };
+    let isas = if lacks(ctx, m, key::ISA) { isas(ctx.host) } else { Vec::new() };
     let with = |params| Measurement { params, ..m.clone() };
     match isas.is_empty() {
         true => vec![with(params)],
-        false => isas.iter().map(|isa| with(params.clone().with("isa", *isa))).collect(),
+        false => isas.iter().map(|isa| with(params.clone().with(key::ISA, *isa))).collect(),
     }
+}
+
+/// Whether the workload has the parameter and the figure does not report it.
+fn lacks<T>(ctx: &Context, m: &Measurement, key: Key<T>) -> bool {
+    !m.params.has(key) && ctx.spec(m).is_some_and(|spec| spec.has(key))
 }
 
 /// The instruction sets that workloads name and this machine has.
@@ -75,8 +78,8 @@ mod tests {
     fn what_the_output_does_not_report_has_the_greatest_ceiling() {
         let host = host();
         let mut bare = linpack(2000, 1);
-        bare.params.0.remove("isa");
-        bare.params.0.remove("threads");
+        bare.params.0.remove(key::ISA.name());
+        bare.params.0.remove(key::THREADS.name());
         let ctx = context_on(&host);
         assert!(derive_as_reported(&ctx, &bare).is_err(), "no isa");
         let found = derive(&ctx, &bare).unwrap();

@@ -1,7 +1,7 @@
 //! Which instructions a workload uses, and on what type of number.
 
 use proofmark_engine::Refusal;
-use proofmark_model::Params;
+use proofmark_model::{Params, key};
 
 use crate::params::choice;
 
@@ -36,7 +36,7 @@ impl Isa {
 
     /// The instruction set that the parameters name, if this CPU has it.
     pub(crate) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        choice(params, "isa", &Self::ALL.map(|isa| (isa.name(), isa)))?.supported()
+        choice(params, key::ISA, &Self::ALL.map(|isa| (isa.name(), isa)))?.supported()
     }
 
     /// This one, if this CPU has it.
