@@ -10,7 +10,9 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit, check_id, key};
+use proofmark_model::{
+    Bottleneck, Isa, Measurement, Params, Severity, Subsystem, Unit, check_id, key,
+};
 
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -152,7 +154,7 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
 /// it can have under way, since in a cache the same loops are many times as fast; for
 /// anything else the core as a whole.
 fn own(ctx: &Context, m: &Measurement) -> &'static str {
-    let wide = matches!(m.params.get(key::ISA), Some("sse2" | "avx2" | "avx512"));
+    let wide = Isa::of(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
     let long = m.params.get(key::BLOCK_SIZE).map_or(wide, |block| block >= LONG);
     if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
 }

@@ -25,6 +25,7 @@ mod fleet_check;
 mod fleet_report;
 mod history;
 mod host;
+mod isa;
 pub mod key;
 mod limit;
 mod main_results;
@@ -86,6 +87,7 @@ pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
+pub use isa::Isa;
 pub use key::Key;
 pub use limit::Limit;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};

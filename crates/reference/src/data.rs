@@ -1,7 +1,7 @@
 //! The size of a task's data, which its workload declares and tools count in their own ways.
 
 use crate::{Figure, Task, Tool};
-use proofmark_model::{key};
+use proofmark_model::key;
 
 /// Bytes of the data of a task in so many arrays, over all threads; `None` if the task has no size.
 pub(crate) fn bytes(task: &Task, arrays: u64) -> Option<u64> {

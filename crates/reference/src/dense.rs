@@ -1,10 +1,10 @@
 //! What the tools share that solve and multiply dense matrices.
 
 use crate::{Figure, Output, Task};
-use proofmark_model::key;
+use proofmark_model::{Isa, key};
 
 /// The one instruction set below the widest that libraries are held to.
-pub(crate) const AVX2: &str = "avx2+fma";
+pub(crate) const AVX2: &str = Isa::Avx2Fma.name();
 
 /// The widest instruction set of this CPU that our workloads have loops for, as they name it:
 /// what a library takes by itself is held against that.
@@ -12,15 +12,15 @@ pub(crate) fn widest() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
         if std::is_x86_feature_detected!("avx512f") {
-            return "avx512";
+            return Isa::Avx512.name();
         }
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
             return AVX2;
         }
-        "sse2"
+        Isa::Sse2.name()
     }
     #[cfg(not(target_arch = "x86_64"))]
-    "scalar"
+    Isa::Scalar.name()
 }
 
 /// Threads of the task, each of them one of `called`; fails if they are more than its CPUs.

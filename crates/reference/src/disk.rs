@@ -47,7 +47,7 @@ pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proofmark_model::{key};
+    use proofmark_model::key;
 
     #[test]
     fn what_an_output_reports_is_laid_over_the_tasks_parameters() {

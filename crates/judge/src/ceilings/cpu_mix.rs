@@ -39,7 +39,7 @@ impl Mix {
             Some(other) => return Err(format!("mix {other} is unknown")),
             None => return Err("the configuration has no mix".to_owned()),
         };
-        let (_, width) = isa(m)?;
+        let width = Width::of(isa(m)?);
         if arith17 && !float && width != Width::Scalar {
             return Err(
                 "there is no vector division of integers, and its replacement is not modelled"

@@ -49,11 +49,12 @@ impl Peak {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }
         let bits = if float && !m.params.has(key::NUMBER_TYPE) { 64 } else { bits(m)? };
-        let (isa, width) = isa(m)?;
-        let stream = match isa {
-            _ if !float => Stream::IntAdd,
-            "avx2+fma" | "avx512" => Stream::Fma,
-            _ => Stream::MultiplyAdd,
+        let isa = isa(m)?;
+        let width = Width::of(isa);
+        let stream = match float {
+            false => Stream::IntAdd,
+            true if isa.fused() => Stream::Fma,
+            true => Stream::MultiplyAdd,
         };
         let operations = if stream == Stream::Fma { 2.0 } else { 1.0 };
         Ok(Self { stream, width, lanes: width.lanes(bits), operations })

@@ -1,6 +1,6 @@
 //! `memory.cache`: what the first or the second level gives in a cycle.
 
-use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, ceiling_id, key};
+use proofmark_model::{Bottleneck, Ceiling, Host, Isa, Measurement, ceiling_id, key};
 
 use super::CeilingRule;
 use super::parts::{Formula, at_clock, clock, cores, memory_row, tabled};
@@ -43,13 +43,11 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
 pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     let traffic = traffic(ctx, m).ok()?;
     let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);
-    match m.params.get(key::ISA) {
-        Some("scalar" | "sse2") => at(Width::V128),
-        Some("avx2") => at(Width::V256),
-        Some("avx512") => at(Width::V512),
+    match m.params.get(key::ISA).map(Isa::named) {
+        Some(Some(Isa::Scalar)) => at(Width::V128),
+        Some(isa) => at(Width::of(isa?)),
         // The workload takes what is fastest here.
         None => [Width::V128, Width::V256, Width::V512].into_iter().filter_map(at).reduce(f64::max),
-        Some(_) => None,
     }
 }
 

@@ -1,13 +1,14 @@
 //! What the CPU ceilings share: inputs, the workload's parameters, and bottlenecks.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Host, Input, Measurement, Provenance, Unit, format_quantity, key, word,
+    Bottleneck, Ceiling, Host, Input, Isa, Measurement, Provenance, Unit, format_quantity, key,
+    word,
 };
 
 use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
 use crate::from_windows;
-use crate::microarchitecture::{self, Row, Width};
+use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
 use crate::words::{self, counted};
 
@@ -209,17 +210,10 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     }
 }
 
-/// The point's instruction set, from `isa`, and its width; fails if that is absent or unknown.
-pub(crate) fn isa(m: &Measurement) -> Result<(&str, Width), String> {
-    let isa = m.params.get(key::ISA).ok_or("the configuration has no isa")?;
-    let width = match isa {
-        "scalar" => Width::Scalar,
-        "sse2" => Width::V128,
-        "avx2" | "avx2+fma" => Width::V256,
-        "avx512" => Width::V512,
-        other => return Err(format!("isa {other} is unknown")),
-    };
-    Ok((isa, width))
+/// The point's instruction set, from `isa`; fails if that is absent or unknown.
+pub(crate) fn isa(m: &Measurement) -> Result<Isa, String> {
+    let name = m.params.get(key::ISA).ok_or("the configuration has no isa")?;
+    Isa::named(name).ok_or_else(|| format!("isa {name} is unknown"))
 }
 
 /// The clock that a ceiling was derived with, as words that follow others.

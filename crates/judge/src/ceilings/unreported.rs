@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Ceiling, Host, Key, Measurement, Params, key};
+use proofmark_model::{Ceiling, Host, Isa, Key, Measurement, Params, key};
 
 use super::{derive_as_reported, is_looser};
 use crate::Context;
@@ -41,11 +41,10 @@ pub(super) fn as_it_may_be(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
         Some(key) => m.params.clone().with(key, cpus),
         None => m.params.clone(),
     };
-    let isas = if lacks(ctx, m, key::ISA) { isas(ctx.host) } else { Vec::new() };
     let with = |params| Measurement { params, ..m.clone() };
-    match isas.is_empty() {
-        true => vec![with(params)],
-        false => isas.iter().map(|isa| with(params.clone().with(key::ISA, *isa))).collect(),
+    match lacks(ctx, m, key::ISA) {
+        false => vec![with(params)],
+        true => isas(ctx.host).map(|isa| with(params.clone().with(key::ISA, isa.name()))).collect(),
     }
 }
 
@@ -54,18 +53,10 @@ fn lacks<T>(ctx: &Context, m: &Measurement, key: Key<T>) -> bool {
     !m.params.has(key) && ctx.spec(m).is_some_and(|spec| spec.has(key))
 }
 
-/// The instruction sets that workloads name and this machine has.
-fn isas(host: &Host) -> Vec<&'static str> {
-    let has = |flag: &str| host.cpu.isa.get().is_some_and(|all| all.iter().any(|f| f == flag));
-    let needs: [(&str, &[&str]); 5] = [
-        ("avx512", &["avx512f"]),
-        ("avx2+fma", &["avx2", "fma"]),
-        ("avx2", &["avx2"]),
-        ("sse2", &[]),
-        ("scalar", &[]),
-    ];
-    let runs = |(_, flags): &(&str, &[&str])| flags.iter().all(|flag| has(flag));
-    needs.into_iter().filter(runs).map(|(isa, _)| isa).collect()
+/// The instruction sets that workloads name and this machine has, the widest first.
+fn isas(host: &Host) -> impl Iterator<Item = Isa> {
+    let has = |flag: &&str| host.cpu.isa.get().is_some_and(|all| all.iter().any(|f| f == flag));
+    Isa::ALL.into_iter().rev().filter(move |isa| isa.flags().iter().all(has))
 }
 
 #[cfg(test)]
@@ -84,11 +75,11 @@ mod tests {
         assert!(derive_as_reported(&ctx, &bare).is_err(), "no isa");
         let found = derive(&ctx, &bare).unwrap();
         let all = host.limits.usable_cpus.len() as u64;
-        let of = |isa: &str| {
-            let m = with_param(linpack(2000, all), "isa", isa);
+        let of = |isa: Isa| {
+            let m = with_param(linpack(2000, all), "isa", isa.name());
             derive_as_reported(&ctx, &m).unwrap().value
         };
-        let best = isas(&host).into_iter().map(of).fold(0.0, f64::max);
+        let best = isas(&host).map(of).fold(0.0, f64::max);
         assert!((found.value - best).abs() < 1.0, "{} {best}", found.value);
         assert!(found.inputs[0].note.contains("does not report its threads"));
         let ctx = Context { imported: true, ..ctx };

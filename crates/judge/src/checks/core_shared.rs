@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, check_id, key};
+use proofmark_model::{Finding, Isa, Measurement, Pace, Severity, check_id};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, found_before, percent};
@@ -63,7 +63,7 @@ impl Reach {
 
 /// Whether the product may have one 512-bit unit where its design has two.
 fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
-    m.params.get(key::ISA) == Some("avx512")
+    Isa::of(&m.params).is_some_and(|isa| isa.vector_bits() == Some(512))
         && ctx
             .host
             .cpu

@@ -3,7 +3,7 @@
 //! Either HPL alone (`xhpl`), or the one inside HPC Challenge (`hpcc`), which measures everything
 //! else as well, whether one wants it or not.
 
-use proofmark_model::{key};
+use proofmark_model::key;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{CUT, near, only, read_captured, refuses, with_piece};
-use proofmark_model::{key};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("iperf", name)

@@ -1,6 +1,6 @@
 //! How a library is run: one call of it.
 
-use proofmark_model::{key};
+use proofmark_model::key;
 use std::path::Path;
 use std::process::Command;
 

@@ -3,7 +3,7 @@
 use super::{Linpack, TEST};
 use crate::dense::{self, widest};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, on_path};
-use proofmark_model::{key};
+use proofmark_model::key;
 
 /// Equations of the solve that starts its threads, which is not taken; another where these are
 /// the task's.

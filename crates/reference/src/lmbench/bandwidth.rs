@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Printed, Trial, key, word};
+use proofmark_model::{Isa, Params, Printed, Trial, key, word};
 
 use super::run;
 use crate::figure::MEMORY;
@@ -148,7 +148,8 @@ impl ReferenceRunner for Bandwidth {
         let both_ends = |t: Trial| Trial { value: t.value * both, work: t.work * both, ..t };
         figure.trials = figure.trials.into_iter().map(both_ends).collect();
         // Its numbers are of the C type int, which it adds up and stores one by one.
-        let params = Params::default().with(key::THREADS, threads).with(key::ISA, "scalar");
+        let params =
+            Params::default().with(key::THREADS, threads).with(key::ISA, Isa::Scalar.name());
         figure.params = params.with(key::WORD, WORD);
         Some(data::figure(self, task, Some(size.checked_mul(threads)?), work.arrays, figure))
     }

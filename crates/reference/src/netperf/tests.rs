@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{CUT, near, only, read_captured, refuses, replaced, with_piece};
-use proofmark_model::{key};
+use proofmark_model::key;
 
 const OMNI: &str = include_str!("captured/2.7.0-omni-refused.txt");
 const REFUSED: &str = include_str!("captured/2.7.0-refused.txt");

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{near, only, read_captured, refuses, replaced, with_piece};
-use proofmark_model::{key};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("sockperf", &format!("3.7-{name}.txt"))

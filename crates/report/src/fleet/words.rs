@@ -1,8 +1,8 @@
 //! The answer, names and numbers of a fleet as text.
 
-use proofmark_model::{FactId, 
-    FEWEST_NODES, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState, NotJudged,
-    Verdict, clean_excerpt, format_factor,
+use proofmark_model::{
+    FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState,
+    NotJudged, Verdict, clean_excerpt, format_factor,
 };
 
 use crate::view::{and_list, clean, joined, plural};

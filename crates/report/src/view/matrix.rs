@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{key};
+use proofmark_model::key;
 
 use super::columns::Columns;
 use super::grouping::grouped;

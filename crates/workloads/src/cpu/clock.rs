@@ -100,7 +100,7 @@ impl Load for ChainLoad {
 mod tests {
     use super::*;
     use crate::params::testing::{uneven_slices, verified};
-    use proofmark_model::{key};
+    use proofmark_model::key;
 
     #[test]
     fn threads_that_take_turns_are_refused() {

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Amount, Refusal, Setup, Workload};
-use proofmark_model::{Parameter, Params, Property, Role, Unit, WorkloadSpec, ceiling_id, key};
+use proofmark_model::{
+    Isa, Parameter, Params, Property, Role, Unit, WorkloadSpec, ceiling_id, key,
+};
 
 use super::native;
 use super::task::{self, Task, spec};
@@ -24,7 +26,17 @@ pub static MIX_INT: Loops = Loops { spec: &MIX_INT_SPEC, loops: native::MIX_INT 
 
 const FLOPS_PARAMETERS: &[Parameter] = &[
     task::THREADS,
-    task::isa_parameter(const { &words(["scalar", "sse2", "avx2", "avx2+fma", "avx512"]) }),
+    task::isa_parameter(
+        const {
+            &words([
+                Isa::Scalar.name(),
+                Isa::Sse2.name(),
+                Isa::Avx2.name(),
+                Isa::Avx2Fma.name(),
+                Isa::Avx512.name(),
+            ])
+        },
+    ),
     task::type_parameter(const { &words(["f64", "f32"]) }, "f64"),
 ];
 
@@ -66,7 +78,9 @@ static FLOPS_SPEC: WorkloadSpec = spec(
 
 const IOPS_PARAMETERS: &[Parameter] = &[
     task::THREADS,
-    task::isa_parameter(const { &words(["scalar", "sse2", "avx2", "avx512"]) }),
+    task::isa_parameter(
+        const { &words([Isa::Scalar.name(), Isa::Sse2.name(), Isa::Avx2.name(), Isa::Avx512.name()]) },
+    ),
     task::type_parameter(const { &words(["i64", "i32"]) }, "i64"),
 ];
 
@@ -98,7 +112,8 @@ static IOPS_SPEC: WorkloadSpec = spec(
     },
 );
 
-const MIX_ISAS: Parameter = task::isa_parameter(const { &words(["scalar", "avx2"]) });
+const MIX_ISAS: Parameter =
+    task::isa_parameter(const { &words([Isa::Scalar.name(), Isa::Avx2.name()]) });
 
 const fn mix_parameters(number: Parameter) -> [Parameter; 5] {
     [task::THREADS, task::MIX, MIX_ISAS, number, task::ITERATIONS]

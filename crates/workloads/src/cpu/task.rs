@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proofmark_engine::{Amount, Load, Refusal, Setup};
 use proofmark_model::{Parameter, Params, Role, Subsystem, Unit, WorkloadSpec, key, word};
 
-use super::isa::{Element, Isa};
+use super::isa::{Element, Isa, OnThisCpu};
 use super::law::Law;
 use super::work::{Variant, Work};
 use crate::declare::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use proofmark_engine::Refusal;
 use proofmark_model::key::{Bytes, Key};
 use proofmark_model::{
-    AUTO, Access, Data, Host, Pace, Parameter, Params, Role, Subsystem, Traffic, Unit, Work,
+    AUTO, Access, Data, Host, Isa, Pace, Parameter, Params, Role, Subsystem, Traffic, Unit, Work,
     WorkloadSpec, ceiling_id, key, word,
 };
 
@@ -30,7 +30,7 @@ pub(super) const ISA: Parameter = choice_parameter(
     key::ISA,
     "Instruction set of the loop; auto: the widest of this CPU; scalar: plain Rust, which the \
      compiler may vectorise.",
-    const { &words(["scalar", "sse2", "avx2", "avx512"]) },
+    const { &words([Isa::Scalar.name(), Isa::Sse2.name(), Isa::Avx2.name(), Isa::Avx512.name()]) },
     AUTO,
 );
 

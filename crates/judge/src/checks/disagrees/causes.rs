@@ -2,8 +2,8 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, Finding, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity,
-    Traffic, Trial, Unit, check_id, format_seconds, format_size, key, word,
+    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference,
+    Severity, Traffic, Trial, Unit, check_id, format_seconds, format_size, key, word,
 };
 
 use crate::capacity::Capacity;
@@ -274,7 +274,7 @@ fn held_otherwise(c: &Compared) -> bool {
 /// Whether the tool says that it works on one number at a time: few operations a cycle are what
 /// its loop is about.
 fn narrow(tool: &Reference) -> bool {
-    tool.params.get(key::ISA) == Some("scalar") || tool.params.has(key::WORD)
+    Isa::of(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
 }
 
 /// The tool's threads do a few operations a cycle where ours do several times as many of the same.

@@ -37,7 +37,7 @@ use self::loops::Loops;
 use self::matrix::{GROUP, Matrix};
 use self::product::Product;
 use self::tile::{Tile, Update};
-use super::isa::Isa;
+use super::isa::{Isa, OnThisCpu};
 use super::task::together;
 use crate::arena::{Arena, Pages};
 use crate::declare::{Words, choice_parameter, count_parameter, rate, threads_parameter, words};
@@ -51,9 +51,10 @@ const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
-const ISAS: &[Cow<'static, str>] = &words(["sse2", "avx2+fma", "avx512"]);
+const ISAS: &[Cow<'static, str>] =
+    &words([Isa::Sse2.name(), Isa::Avx2Fma.name(), Isa::Avx512.name()]);
 #[cfg(not(target_arch = "x86_64"))]
-const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
+const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed(Isa::Scalar.name())];
 
 const ISA: Parameter = choice_parameter(
     key::ISA,
@@ -133,7 +134,8 @@ const FILL: f64 = 0.625;
 
 /// `auto`: the widest instruction set, and blocks that fit into the L2 cache, up to `widest`.
 pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Params> {
-    let params = resolved(params, key::ISA, |_| here().last().map_or("scalar", Isa::name));
+    let params =
+        resolved(params, key::ISA, |_| here().last().map_or(Isa::Scalar.name(), Isa::name));
     vec![resolved(params, key::MATRIX_BLOCK, |_| {
         let caches = host.cpu.caches.get().map(Vec::as_slice).unwrap_or_default();
         let second = caches.iter().find(|c| c.level == 2 && c.kind != CacheKind::Instruction);

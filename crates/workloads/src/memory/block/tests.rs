@@ -1,6 +1,6 @@
 //! Every workload proves its work, and faults planted in it are found.
 
-use proofmark_model::{key};
+use proofmark_model::key;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 

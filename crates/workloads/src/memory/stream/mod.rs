@@ -22,7 +22,7 @@ use proofmark_model::{Host, Params, WorkloadSpec, key};
 use super::parameters;
 use super::segment::{Loop, find};
 use crate::arena::{self, Arena, Pages};
-use crate::cpu::isa::Isa;
+use crate::cpu::isa::{Isa, OnThisCpu};
 use crate::params::{choice, required, resolved};
 use layout::Layout;
 use load::StreamLoad;
