@@ -10,7 +10,9 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
+use proofmark_model::{
+    Bottleneck, Isa, Measurement, Params, Severity, Subsystem, Unit, check_id, key,
+};
 
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -37,10 +39,10 @@ const REPORTED: RangeInclusive<f64> = 0.001..=1.0;
 
 /// Checks that say who took the CPU, and what the resource is then called.
 const CONTENTION_CHECKS: &[(&str, &str)] = &[
-    ("throttled", "CPU quota"),
-    ("other_cpu", "competing processes"),
-    ("steal", "steal time"),
-    ("swap", "memory (swapping)"),
+    (check_id::THROTTLED, "CPU quota"),
+    (check_id::OTHER_CPU, "competing processes"),
+    (check_id::STEAL, "steal time"),
+    (check_id::SWAP, "memory (swapping)"),
 ];
 
 /// Names the bottleneck once ceiling, efficiency and findings are filled in, or says why it cannot.
@@ -99,7 +101,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
         return None;
     }
     let cores = Capacity::derive(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
-    let threads = m.params.int("threads").filter(|t| *t <= cores)?;
+    let threads = m.params.get(key::THREADS).filter(|t| *t <= cores)?;
     let (one, many) =
         if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
     let threads = many.params.threads() as f64;
@@ -125,14 +127,16 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// What a larger problem shows of a rate that is far from its ceiling: in a small one what
 /// is no operation, and what cannot be shared among the threads, weighs more.
 fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
-    let size = m.params.int(Params::SIZE)?;
-    let larger = |o: &Measurement| o.params.int(Params::SIZE).filter(|n| *n > size);
+    let size = m.params.get(key::MATRIX_SIZE)?;
+    let larger = |o: &Measurement| o.params.get(key::MATRIX_SIZE).filter(|n| *n > size);
     let sound = ctx.others.iter().filter(|o| o.undisturbed());
-    let each = sound.filter_map(|o| Some((gain(m, o, &[Params::SIZE])?, larger(o)?)));
+    let each = sound.filter_map(|o| Some((gain(m, o, &[key::MATRIX_SIZE])?, larger(o)?)));
     let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let is_faster = gain >= LARGER && m.undisturbed();
-    let evidence =
-        format!("{} = {n} instead of {size} reaches {gain:.2} times this rate", Params::SIZE);
+    let evidence = format!(
+        "{} = {n} instead of {size} reaches {gain:.2} times this rate",
+        key::MATRIX_SIZE.name()
+    );
     is_faster.then(|| Bottleneck::new("problem size", evidence))
 }
 
@@ -142,7 +146,7 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
         return Some("memory bus");
     }
     let data = ctx.work(m).data.as_ref().filter(|data| data.any_level)?;
-    let set = m.params.int(&data.parameter)?;
+    let set = m.params.number(&data.parameter)?;
     cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes).then_some("shared cache")
 }
 
@@ -150,14 +154,14 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
 /// it can have under way, since in a cache the same loops are many times as fast; for
 /// anything else the core as a whole.
 fn own(ctx: &Context, m: &Measurement) -> &'static str {
-    let wide = matches!(m.params.text("isa"), Some("sse2" | "avx2" | "avx512"));
-    let long = m.params.int("block_size").map_or(wide, |block| block >= LONG);
+    let wide = Isa::of(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
+    let long = m.params.get(key::BLOCK_SIZE).map_or(wide, |block| block >= LONG);
     if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
 }
 
 /// The first of the findings that says who took the CPU.
 fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
-    let lost = |check: &str| check == "swap" || !is_at_its_disk(ctx, m);
+    let lost = |check: &str| check == check_id::SWAP || !is_at_its_disk(ctx, m);
     CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
         let finding =
             m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;

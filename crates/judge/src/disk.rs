@@ -1,7 +1,7 @@
 //! What checks, ceilings and the bottleneck share of disk workloads, their devices and files.
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit,
+    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit, key, word,
 };
 
 use crate::capacity::Capacity;
@@ -72,9 +72,9 @@ pub(crate) enum Cached {
 
 impl Cached {
     pub(crate) fn read(m: &Measurement) -> Self {
-        match (m.params.text("direct"), m.params.text("cache")) {
-            (_, Some("warm")) => Self::Warm,
-            (Some("off"), _) | (_, Some("cold")) => Self::Cold,
+        match (m.params.get(key::DIRECT), m.params.get(key::CACHE)) {
+            (_, Some(word::WARM)) => Self::Warm,
+            (Some(word::OFF), _) | (_, Some(word::COLD)) => Self::Cold,
             // Appends go through the page cache, and then to the device.
             (None, None) => Self::Cold,
             _ => Self::Direct,
@@ -123,7 +123,7 @@ pub(crate) fn is_random(m: &Measurement) -> bool {
 
 /// I/Os that one thread keeps in flight; buffered and committing workloads have one.
 pub(crate) fn queue_depth(m: &Measurement) -> u64 {
-    m.params.int("queue_depth").unwrap_or(1).max(1)
+    m.params.get(key::QUEUE_DEPTH).unwrap_or(1).max(1)
 }
 
 /// I/Os that the point keeps in flight at most.

@@ -190,7 +190,7 @@ fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Finding, Severity, Verdict};
+    use proofmark_model::{Finding, Severity, Verdict, key};
 
     use super::*;
     use crate::testing::*;
@@ -208,7 +208,7 @@ mod tests {
         all.extend(healthy_network("loopback"));
         for m in all {
             let m = judged(&usual_host(&m), m, &[]);
-            let here = m.params.text("path") == Some("loopback");
+            let here = m.params.get(key::PATH) == Some("loopback");
             let found: Vec<_> = m.findings.iter().map(|f| f.check.as_ref()).collect();
             let label = if here { &["one_machine"][..] } else { &[] };
             assert_eq!((found.as_slice(), m.verdict), (label, Verdict::Valid), "{}", m.workload);

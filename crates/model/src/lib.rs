@@ -9,10 +9,13 @@
 
 mod anonymous;
 mod ceiling;
+pub mod ceiling_id;
+pub mod check_id;
 mod comparison;
 mod delivered;
 mod end_traffic;
 mod ending;
+mod fact_id;
 mod figure_values;
 mod figures;
 mod file_way;
@@ -22,6 +25,8 @@ mod fleet_check;
 mod fleet_report;
 mod history;
 mod host;
+mod isa;
+pub mod key;
 mod limit;
 mod main_results;
 mod measurement;
@@ -51,6 +56,7 @@ mod time;
 mod time_account;
 mod touched;
 mod units;
+pub mod word;
 mod work;
 mod workload;
 
@@ -61,6 +67,7 @@ pub use comparison::{
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;
+pub use fact_id::FactId;
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
@@ -80,6 +87,8 @@ pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
+pub use isa::Isa;
+pub use key::Key;
 pub use limit::Limit;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{

@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Pace, Param, Params, Role, Work, format_size};
+use crate::{Key, Pace, Param, Params, Role, Work, format_size};
 
 /// An interval that is wider than so many default targets is wide.
 const COARSE_TARGETS: f64 = 5.0;
@@ -259,7 +259,12 @@ pub struct WorkloadSpec {
 }
 
 impl WorkloadSpec {
-    /// The parameter of that name.
+    /// Whether it has the parameter.
+    pub fn has<T>(&self, key: Key<T>) -> bool {
+        self.parameter(key.name()).is_some()
+    }
+
+    /// The parameter of that name, which comes from a file or a user.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|k| k.name == name)
     }
@@ -286,7 +291,7 @@ impl WorkloadSpec {
         let mut all = vec![from];
         for parameter in self.parameters.iter() {
             if let ParameterKind::Choice(words) = &parameter.kind {
-                let with = |p: &Params, word: &str| p.clone().with(&parameter.name, word);
+                let with = |p: &Params, word: &str| p.clone().with_named(&parameter.name, word);
                 all = all.iter().flat_map(|p| words.iter().map(|w| with(p, w))).collect();
             }
         }

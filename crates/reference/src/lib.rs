@@ -41,6 +41,7 @@ mod text;
 
 use std::borrow::Cow;
 
+use proofmark_model::key::{Choice, Key};
 use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
@@ -90,9 +91,9 @@ pub(crate) const fn same_work(test: &'static str, workload: &'static str) -> Sam
 pub(crate) const fn same_work_where(
     test: &'static str,
     workload: &'static str,
-    (parameter, value): (&'static str, &'static str),
+    (key, value): (Key<Choice>, &'static str),
 ) -> SameWork {
-    let when = When { parameter: Cow::Borrowed(parameter), value: Cow::Borrowed(value) };
+    let when = When { parameter: Cow::Borrowed(key.name()), value: Cow::Borrowed(value) };
     SameWork { test, workload, when: Some(when) }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use proofmark_model::key::{Key, Kind};
 use proofmark_model::{Params, WorkloadSpec};
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -38,9 +39,12 @@ pub struct Task<'a> {
 
 impl Task<'_> {
     /// A parameter that is a number above zero; fails if it is none: `n is not set`.
-    pub(crate) fn number(&self, parameter: &str) -> Result<u64, String> {
-        let number = self.params.int(parameter).filter(|n| *n > 0);
-        number.ok_or_else(|| format!("{parameter} is not set"))
+    pub(crate) fn number<T>(&self, key: Key<T>) -> Result<u64, String>
+    where
+        T: for<'v> Kind<Value<'v> = u64>,
+    {
+        let number = self.params.get(key).filter(|n| *n > 0);
+        number.ok_or_else(|| format!("{key} is not set"))
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::Result;
 use proofmark_judge::judge;
 use proofmark_model::{
     Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Subsystem, Timestamp,
-    Trial, WorkloadSpec,
+    Trial, WorkloadSpec, check_id,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool, beside, decoded, unread};
 use proofmark_report::terminal;
@@ -42,13 +42,13 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          is the figure.",
     ),
     (
-        "tool_warning",
+        check_id::TOOL_WARNING,
         "The tool itself warns",
         "The tool printed a warning about its own figure, or an interval that it did not reach. \
          proofmark quotes it.",
     ),
     (
-        "two_accounts",
+        check_id::TWO_ACCOUNTS,
         "The output says it twice, differently",
         "The output has two accounts of the same work: a rate and the bytes and seconds that it \
          follows from, a total and its parts, options and the statistics of what they asked for. They \
@@ -56,7 +56,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          the original file.",
     ),
 ];
-const IMPORTED: &str = "imported";
+const IMPORTED: &str = check_id::IMPORTED;
 
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Comparison, CpuQuota, Cut, Ending, Finding, Measurement, Params, Plan, Probe, Round, Run,
-    Severity, Summary, Verdict, WorkloadSpec, summarise_trials, testing,
+    Severity, Summary, Verdict, WorkloadSpec, key, summarise_trials, testing,
 };
 
 use super::{Folder, proved};
@@ -34,7 +34,7 @@ fn run(values: &[f64]) -> Run {
 
 fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
     let values: Vec<f64> = (0..8).map(|i| value * (0.997 + 0.001 * f64::from(i))).collect();
-    let params = Params::default().with("threads", threads);
+    let params = Params::default().with(key::THREADS, threads);
     // Trials that were not cut have a wide interval: the next one may stall.
     let verdict = Verdict::Coarse;
     Measurement { verdict, ..proved(testing::measurement(spec, params, &values)) }

@@ -10,7 +10,7 @@ use super::lab::disk::{
 };
 use super::lab::{Busy, alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
-use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict};
+use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict, key};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// A run of one point of each of these workloads in a folder, with a small file and three trials.
@@ -98,7 +98,7 @@ fn a_cached_number_runs_under_that_name() {
         return;
     }
     let [cold, warm] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
-    let cache = |m: &Measurement| m.params.text("cache").unwrap().to_owned();
+    let cache = |m: &Measurement| m.params.get(key::CACHE).unwrap().to_owned();
     assert_eq!((cache(cold), cache(warm)), ("cold".to_owned(), "warm".to_owned()));
     // What others read meanwhile is not counted here.
     let own_share = |m: &Measurement| {
@@ -294,7 +294,10 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
     let (run, _) = run_json(without_io_uring(&mut command));
     assert_eq!(run.host.limits.io_uring.get(), Some(&false), "{:?}", run.host.limits.io_uring);
     let m = &run.measurements[0];
-    assert_eq!((m.params.text("engine"), m.params.int("queue_depth")), (Some("psync"), Some(1)));
+    assert_eq!(
+        (m.params.get(key::ENGINE), m.params.get(key::QUEUE_DEPTH)),
+        (Some("psync"), Some(1))
+    );
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
     let found = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
     assert!(found.message.contains("io_uring"), "{}", found.message);
@@ -344,7 +347,7 @@ fn a_file_takes_no_more_than_half_of_what_is_free() {
     assert!(run.findings.iter().any(|f| f.check == "plan.shrunk"), "{:?}", run.findings);
     let m = &run.measurements[0];
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
-    assert!(m.params.int("file_size").unwrap() <= 32 << 20);
+    assert!(m.params.get(key::FILE_SIZE).unwrap() <= 32 << 20);
     // What is asked for by name is refused where it does not fit.
     let mut command = proofmark();
     command.args(["run", "disk.seq_read", "--set", "disk.seq_read.block_size=64MB", "--disk-path"]);

@@ -4,7 +4,7 @@
 //! of each. A device that is asked for one at a time shows its latency; whether it could
 //! do more shows at a deeper queue.
 
-use proofmark_model::{Bottleneck, Measurement, Unit, format_count, format_quantity};
+use proofmark_model::{Bottleneck, Measurement, Unit, format_count, format_quantity, key};
 
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
@@ -93,7 +93,11 @@ fn little(m: &Measurement) -> String {
 
 /// How many times this rate another point's is, if only the number of I/Os in flight differs.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
-    let gain = statistics::gain(m, other, &["threads", "queue_depth", "engine"]);
+    let gain = statistics::gain(
+        m,
+        other,
+        &[key::THREADS.name(), key::QUEUE_DEPTH.name(), key::ENGINE.name()],
+    );
     gain.filter(|_| other.undisturbed() && m.undisturbed())
 }
 

@@ -3,7 +3,9 @@
 //! Bandwidth x delay (RFC 7323, 1): a connection has no more than its window on the way,
 //! so that its rate is at most window / round trip.
 
-use proofmark_model::{Bottleneck, End, Measurement, NetworkTraffic, Unit, format_quantity};
+use proofmark_model::{
+    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_quantity, key, word,
+};
 
 use crate::Context;
 use crate::network::{
@@ -67,7 +69,7 @@ fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
 
 /// The rate that the sender was asked to keep, if it did.
 fn paced(m: &Measurement) -> Option<Bottleneck> {
-    let asked = m.params.int("rate").filter(|r| *r > 0)? as f64;
+    let asked = m.params.get(key::RATE).filter(|r| *r > 0)? as f64;
     let received = m.summary.as_ref()?.value();
     let kept = received.is_finite() && received >= PACED * asked;
     let figures = [received, asked].map(|rate| format_quantity(rate, Unit::BitPerSecond));
@@ -124,23 +126,23 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
 }
 
 /// How many times the rate of this point is another's, where only that parameter differs.
-fn gain(m: &Measurement, other: &Measurement, parameter: &str) -> Option<f64> {
-    statistics::gain(m, other, &[parameter]).filter(|_| other.undisturbed())
+fn gain<T>(m: &Measurement, other: &Measurement, key: Key<T>) -> Option<f64> {
+    statistics::gain(m, other, &[key]).filter(|_| other.undisturbed())
 }
 
 /// The point of the run with more streams that gained most.
 fn on_more_streams(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
     let more = ctx.others.iter().filter(|o| o.params.threads() > m.params.threads());
-    let points = more.filter_map(|o| Some((gain(m, o, "streams")?, o)));
+    let points = more.filter_map(|o| Some((gain(m, o, key::STREAMS)?, o)));
     let (gain, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some((gain, counted(best.params.threads(), "stream")))
 }
 
 /// Round trips and connections: what is left when both ends need not be woken.
 fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
-    let other = if polls(m) { "block" } else { "poll" };
-    let point = ctx.others.iter().filter(|o| o.params.text("mode") == Some(other));
-    let gains = point.filter_map(|o| gain(m, o, "mode")).next();
+    let other = if polls(m) { word::BLOCK } else { word::POLL };
+    let point = ctx.others.iter().filter(|o| o.params.get(key::MODE) == Some(other));
+    let gains = point.filter_map(|o| gain(m, o, key::MODE)).next();
     // Polling over blocking, whichever of them this one is.
     match (gains.map(|g| if polls(m) { 1.0 / g } else { g }), polls(m)) {
         (Some(g), false) if g > GAINED => {
@@ -209,7 +211,7 @@ mod tests {
 
     /// On a way whose rate is not known, so that no ceiling is near.
     fn expect(m: Measurement, others: &[Measurement], words: &str) {
-        let host = with_network(m.params.text("path").unwrap(), |n| {
+        let host = with_network(m.params.get(key::PATH).unwrap(), |n| {
             set_interface(n, |i| i.bits_per_s = None);
             n.server_interface = None;
         });

@@ -3,7 +3,7 @@
 //! Roofline's slanted roof (Williams et al., CACM 2009): transfers a second x bytes in a transfer x
 //! channels. DDR4-2133 already is 2133 million transfers a second; it is not doubled again.
 
-use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance, ceiling_id};
 
 use super::CeilingRule;
 use super::modules;
@@ -73,7 +73,7 @@ fn moved(m: &Measurement, allocated: f64) -> f64 {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "memory.dram",
+    id: ceiling_id::MEMORY_DRAM,
     title: "Memory bus",
     about: "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
          moved per byte counted. Bytes moved include lines read only to be overwritten and unused \

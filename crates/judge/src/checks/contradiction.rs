@@ -2,7 +2,7 @@
 //! counters of one trial come from different sources, so a number that was changed afterwards, or
 //! counted wrongly, shows in the others. An edit that changes all of them alike cannot be seen.
 
-use proofmark_model::{Cut, Finding, Flush, Measurement, Subsystem, Trial};
+use proofmark_model::{Cut, Finding, Flush, Measurement, Subsystem, Trial, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -10,7 +10,7 @@ use crate::disk::{in_flight_at_most, ios};
 use crate::memory::touched_bytes;
 
 pub(super) static CHECK: Check = Check {
-    id: "contradiction",
+    id: check_id::CONTRADICTION,
     class: Class::CLAIM,
     title: "Counters of a trial disagree",
     about: "Compares what was recorded of a trial in several ways. A result is invalid in any of these \
@@ -127,7 +127,7 @@ fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Round, Unit, WorkloadSpec};
+    use proofmark_model::{Round, Unit, WorkloadSpec, key};
 
     use super::*;
     use crate::testing::*;
@@ -180,7 +180,7 @@ mod tests {
         let rate: f64 = m.trials.iter().map(|t| t.work).sum::<f64>()
             / m.trials.iter().map(|t| t.seconds).sum::<f64>();
         latency.mean = in_flight * 4096.0 / rate;
-        m.params = m.params.with("block_size", 4096);
+        m.params = m.params.with(key::BLOCK_SIZE, 4096);
         Measurement { latency: Some(latency), ..m }
     }
 

@@ -1,7 +1,7 @@
 //! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
 //! here as asked; `system_limit`, a limit of the system ended it; `unfinished`, too few trials or rounds were taken.
 
-use proofmark_model::{Ending, Finding, LOOKS, Measurement};
+use proofmark_model::{Ending, Finding, LOOKS, Measurement, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -99,7 +99,7 @@ fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 pub(super) static UNFINISHED: Check = Check {
-    id: "unfinished",
+    id: check_id::UNFINISHED,
     class: Class::claim(
         "fewer trials or rounds were taken than the figure needs; those that were taken count",
     ),

@@ -49,7 +49,7 @@ pub(crate) mod weight;
 mod where_it_ran;
 mod wide_interval;
 
-use proofmark_model::{Finding, Measurement, Severity, format_size};
+use proofmark_model::{Finding, Measurement, Severity, check_id, format_size};
 
 use crate::Context;
 
@@ -280,7 +280,7 @@ pub static ALL: &[&Check] = &[
 ];
 
 /// No check runs after a finding of this one: contradictory values support no statistics.
-pub const STOP_AFTER: &str = "inconsistent";
+pub const STOP_AFTER: &str = check_id::INCONSISTENT;
 
 /// The check of that id.
 pub fn find(id: &str) -> Option<&'static Check> {

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial};
+use proofmark_model::{
+    End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial, check_id,
+};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -72,7 +74,7 @@ const WAITED: f64 = 0.05;
 const UNEXPLAINED: f64 = 0.5;
 
 pub(super) static HIDDEN_QUOTA: Check = Check {
-    id: "hidden_quota",
+    id: check_id::HIDDEN_QUOTA,
     class: Class::DISTURBANCE,
     title: "A CPU quota that cannot be read",
     about: "Compares how long pinned threads waited for a CPU (run delay) with how long anything else ran \

@@ -4,7 +4,7 @@
 //! ones, without remark: the sequential pass met first-touch page faults, or left the
 //! data in a cache for the random one.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, check_id, key};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -50,7 +50,7 @@ fn interval(s: &Summary) -> [f64; 2] {
 /// Whether the slower of the two is disturbed itself.
 fn disturbed(sequential: &Measurement) -> Option<String> {
     // That an output proves nothing disturbs nothing.
-    let disturbs = |f: &&Finding| f.severity >= Severity::Suspect && f.check != "imported";
+    let disturbs = |f: &&Finding| f.severity >= Severity::Suspect && f.check != check_id::IMPORTED;
     let found = sequential.findings.iter().find(disturbs)?;
     Some(format!("the sequential result itself is suspect ({})", found.check))
 }
@@ -87,7 +87,7 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "random_faster",
+    id: check_id::RANDOM_FASTER,
     class: Class::claim("one of the two results is wrong, and it is unknown which"),
     title: "Random order faster than sequential",
     about: "Compares a workload of random order with the same operation in sequential order, with the \
@@ -103,7 +103,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let partner = ctx.spec(m)?.role.in_order()?;
     let rule = if ctx.work(m).pace == Pace::Device { DISK } else { MEMORY };
-    if m.params.int("block_size")? > LARGEST_BLOCK {
+    if m.params.get(key::BLOCK_SIZE)? > LARGEST_BLOCK {
         return None;
     }
     let sequential = ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Difference, Measurement, Run, Subsystem, Unit, format_quantity, median, placement_words,
+    Difference, FactId, Measurement, Run, Subsystem, Unit, format_quantity, median, placement_words,
 };
 
 use super::facts::{COMPUTING, Fact};
@@ -23,16 +23,16 @@ const LEAST: f64 = 5e-3;
 const NONE: &[Subsystem] = &[];
 
 pub(super) fn differences(a: &Run, b: &Run) -> impl Iterator<Item = Fact> {
-    let fact = |(what, [a, b], touches): (&str, [String; 2], _)| Fact {
-        difference: Difference { what: what.to_owned(), a, b },
+    let fact = |(what, [a, b], touches): (FactId, [String; 2], _)| Fact {
+        difference: Difference { what: what.as_str().to_owned(), a, b },
         touches,
     };
     [
-        clock(a, b).map(|both| ("clock under load", both, COMPUTING)),
+        clock(a, b).map(|both| (FactId::LoadClock, both, COMPUTING)),
         // Windows leave taken time out, and a placement is of two threads or more: neither explains
         // every figure.
-        placements(a, b).map(|both| ("vCPU placement", both, NONE)),
-        time(a, b).map(|both| ("time of the threads", both, NONE)),
+        placements(a, b).map(|both| (FactId::VcpuPlacement, both, NONE)),
+        time(a, b).map(|both| (FactId::ThreadTime, both, NONE)),
     ]
     .into_iter()
     .flatten()

@@ -27,7 +27,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, Measurement, Run, Subsystem, Verdict, median};
+use proofmark_model::{FigureKind, Measurement, Run, Subsystem, Verdict, check_id, median};
 
 use super::cause::share;
 use super::comparable::Figured;
@@ -49,7 +49,7 @@ const MOST: f64 = 1.0 / 3.0;
 const MOST_TAKEN: f64 = 0.9;
 
 /// Checks that report what others took, as a share of the trials' CPU time.
-const TAKEN: [&str; 2] = ["steal", "other_cpu"];
+const TAKEN: [&str; 2] = [check_id::STEAL, check_id::OTHER_CPU];
 
 /// B's speed over A's at a point.
 #[derive(Debug, Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, FigureKind, FleetFigure, GroupDifference};
+use proofmark_model::{Better, FactId, FigureKind, FleetFigure, GroupDifference};
 
 use crate::words::{counted, times};
 
@@ -48,7 +48,10 @@ pub(super) fn difference(d: &GroupDifference) -> String {
         return format!("instruction sets {sets}, unlike the largest group");
     }
     match (d.what.strip_suffix('s'), d.here.as_str()) {
-        (Some(one), here) if one != "threads per core" && here.parse::<u64>().is_ok() => {
+        (Some(one), here)
+            if FactId::named(&d.what) != Some(FactId::ThreadsPerCore)
+                && here.parse::<u64>().is_ok() =>
+        {
             let what = if here == "1" { one } else { &d.what };
             format!("{here} {what}, the largest group has {}", d.largest)
         }

@@ -135,9 +135,9 @@ const NOT_MEASURED: &str = "not measured";
 
 /// Whether a parameter has that value, as it may be typed.
 fn is(m: &Measurement, name: &str, wanted: &str) -> bool {
-    let Some(value) = m.params.get(name) else { return false };
+    let Some(value) = m.params.named(name) else { return false };
     let bytes = proofmark_model::parse_size(wanted).ok();
-    value.to_string() == wanted || bytes.is_some() && m.params.int(name) == bytes
+    value.to_string() == wanted || bytes.is_some() && m.params.number(name) == bytes
 }
 
 /// The figure that is above delivered on the first screen.

@@ -1,7 +1,7 @@
 use proofmark_model::testing::{measurement, run, spec};
 use proofmark_model::{
     Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency,
-    Measurement, Params, PlannedSeries, Run, Severity, Subsystem, Verdict,
+    Measurement, Params, PlannedSeries, Run, Severity, Subsystem, Verdict, key,
 };
 
 use super::*;
@@ -13,7 +13,8 @@ fn machine() -> Run {
     let mut read = spec("disk.rand_read", Unit::BytePerSecond);
     read.subsystem = Subsystem::Disk;
     read.work.access = Some(Access::Random);
-    let of = |depth: u64| Params::default().with("queue_depth", depth).with("block_size", 4096);
+    let of =
+        |depth: u64| Params::default().with(key::QUEUE_DEPTH, depth).with(key::BLOCK_SIZE, 4096);
     let mut all = vec![
         measurement(&flops, Params::default(), &[120e9; 8]),
         measurement(&commit, Params::default(), &[2500.0; 8]),

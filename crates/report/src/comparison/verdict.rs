@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, FigureKind, Ratio, format_factor,
+    Difference, FactId, FigureKind, Ratio, format_factor,
 };
 use serde::Serialize;
 
@@ -105,9 +105,11 @@ fn in_short(c: &Comparison, b: char) -> Option<String> {
 
 /// What differs between the machines so that they are not the same; `None` if nothing does.
 pub(super) fn unequal(c: &Comparison, b: char) -> Option<String> {
-    const MACHINE: [&str; 5] = ["CPU", "core design", "sockets", "cores", "memory"];
+    const MACHINE: [FactId; 5] =
+        [FactId::Cpu, FactId::CoreDesign, FactId::Sockets, FactId::Cores, FactId::Memory];
     let known = |d: &&Difference| d.a != "unknown" && d.b != "unknown";
-    let of_machine = c.differences.iter().filter(|d| MACHINE.contains(&&*d.what)).filter(known);
+    let is_of_machine = |d: &&Difference| MACHINE.iter().any(|id| id.as_str() == d.what);
+    let of_machine = c.differences.iter().filter(is_of_machine).filter(known);
     let named: Vec<String> = of_machine
         .map(|d| format!("{} {} in A, {} in {b}", clean(&d.what), clean(&d.a), clean(&d.b)))
         .collect();

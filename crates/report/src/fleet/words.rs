@@ -1,8 +1,8 @@
 //! The answer, names and numbers of a fleet as text.
 
 use proofmark_model::{
-    FEWEST_NODES, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState, NotJudged,
-    Verdict, clean_excerpt, format_factor,
+    FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState,
+    NotJudged, Verdict, clean_excerpt, format_factor,
 };
 
 use crate::view::{and_list, clean, joined, plural};
@@ -123,10 +123,10 @@ fn kinds(report: &FleetReport) -> Option<String> {
     let groups = report.groups.iter().skip(1).filter(|g| g.comparable && !g.differences.is_empty());
     let largest = if report.groups.len() == 2 { "the others" } else { "the largest group" };
     let value = |text: &str| short(text, LONGEST);
-    let words = |d: &GroupDifference| match d.what.as_str() {
+    let words = |d: &GroupDifference| match FactId::named(&d.what) {
         // As long as a line.
-        "instruction sets" => format!("other instruction sets than {largest}"),
-        what => format!("{} {}, {largest} {}", value(what), value(&d.here), value(&d.largest)),
+        Some(FactId::InstructionSets) => format!("other {} than {largest}", d.what),
+        _ => format!("{} {}, {largest} {}", value(&d.what), value(&d.here), value(&d.largest)),
     };
     let mut parts: Vec<String> = Vec::new();
     let count = groups.clone().count();

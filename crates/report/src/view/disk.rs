@@ -1,7 +1,7 @@
 //! What a number of the disk subsystem is about: the device or the page cache, with
 //! or without the flush, how many I/Os, and what the device itself counted meanwhile.
 
-use proofmark_model::{Measurement, Subsystem, Unit};
+use proofmark_model::{Measurement, Subsystem, Unit, check_id, key};
 pub use proofmark_model::{WAY, distance, way};
 
 use super::num::{Scale, median, percent};
@@ -9,7 +9,7 @@ use super::operation;
 use super::text::joined;
 
 /// Parameters that [`way`] says as well.
-pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
+pub const SAID_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
 
 /// The greatest number that the axis of a chart has place for.
 const DIGITS: f64 = 20_000.0;
@@ -17,7 +17,7 @@ const DIGITS: f64 = 20_000.0;
 /// The scale on which a rate of the disk is a number of I/Os per second.
 pub fn iops(m: &Measurement) -> Option<Scale> {
     let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
-    m.params.int("block_size").filter(|_| rate).and_then(Scale::iops)
+    m.params.get(key::BLOCK_SIZE).filter(|_| rate).and_then(Scale::iops)
 }
 
 /// The scale of a rate of the disk: operations have no prefix, as is usual for IOPS.
@@ -60,7 +60,7 @@ pub fn device_share(m: &Measurement) -> Option<f64> {
 
 /// The rate at first and the one that lasted, where the rate fell: `[burst, sustained]`.
 pub fn fall(m: &Measurement) -> Option<[f64; 2]> {
-    let evidence = &m.findings.iter().find(|f| f.check == "falling_rate")?.evidence;
+    let evidence = &m.findings.iter().find(|f| f.check == check_id::FALLING_RATE)?.evidence;
     let number = |name| evidence.get(name).and_then(serde_json::Value::as_f64);
     Some([number("burst")?, number("sustained")?])
 }

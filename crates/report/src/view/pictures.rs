@@ -1,7 +1,7 @@
 //! The small pictures of the first screen: load latency by working set, and the distribution of the
 //! operation times of the row that ends a part.
 
-use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size};
+use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size, key};
 use serde::Serialize;
 
 use super::label::{Group, like, usable};
@@ -52,12 +52,12 @@ pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
 
 /// Latency by working set, in the series of the result that answers.
 fn staircase(group: &Group) -> Option<Picture> {
-    const SET: &str = "working_set";
+    const SET: &str = key::WORKING_SET.name();
     group.spec.filter(|s| s.role.gives(Property::LoadLatency) && !group.over_time)?;
     let all = like(&group.all, group.answer()?.0, &[SET]);
     let mut steps: Vec<(u64, f64)> = all
         .into_iter()
-        .filter_map(|m: &Measurement| Some((m.params.int(SET)?, usable(m)?.1.value())))
+        .filter_map(|m: &Measurement| Some((m.params.number(SET)?, usable(m)?.1.value())))
         .collect();
     steps.sort_by_key(|(set, _)| *set);
     let skip = steps.len().saturating_sub(STEPS);

@@ -1,7 +1,7 @@
 //! Sentences drawn from the figures of one workload.
 
 use proofmark_model::{
-    Measurement, Subsystem, Summary, format_factor, format_seconds, format_size,
+    Measurement, Subsystem, Summary, format_factor, format_seconds, format_size, key,
 };
 
 use super::disk::{device_share, distance, fall_phrase};
@@ -24,10 +24,10 @@ const KEPT: f64 = 0.8;
 pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
     if let Some((hero, _)) = group.answer() {
-        out.extend(scaling(group, hero, "threads"));
+        out.extend(scaling(group, hero, key::THREADS.name()));
         out.extend(levels(group, hero, scale));
-        out.extend(scaling(group, hero, "queue_depth"));
-        out.extend(scaling(group, hero, "streams"));
+        out.extend(scaling(group, hero, key::QUEUE_DEPTH.name()));
+        out.extend(scaling(group, hero, key::STREAMS.name()));
     }
     out.extend(saturation::sentences(group));
     out.extend(group.all.iter().filter_map(|m| {
@@ -81,13 +81,18 @@ pub fn design(group: &Group) -> String {
 /// How the value changes with the threads, or as the queue gets deeper, in the series of the
 /// best number.
 fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String> {
+    const THREADS: &str = key::THREADS.name();
+    const STREAMS: &str = key::STREAMS.name();
     let mut but = vec![parameter];
     but.extend(follows(group, parameter));
     // A working set is that of one thread and gets smaller as they get more.
-    but.extend(Some("working_set").filter(|set| parameter == "threads" && group.axis == *set));
+    but.extend(
+        Some(key::WORKING_SET.name())
+            .filter(|set| key::THREADS.is(parameter) && group.axis == *set),
+    );
     let of = |m: &Measurement| match parameter {
-        "threads" => Some(m.params.threads()),
-        parameter => m.params.int(parameter),
+        THREADS => Some(m.params.threads()),
+        parameter => m.params.number(parameter),
     };
     let mut series: Vec<(u64, &Summary)> = like(&group.all, hero, &but)
         .into_iter()
@@ -101,8 +106,8 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String>
     }
     let kind = enclosed(" (", &group.short_without(hero, &but), ")");
     let (against, parts) = match parameter {
-        "threads" => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
-        "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
+        THREADS => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
+        STREAMS => (plural(first.0, "stream"), steps(*first, rest, "with")),
         parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
     };
     Some(format!("Compared with {against}{kind}: {parts}."))
@@ -172,10 +177,10 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
 
 /// What each cache level and memory give, a sentence per series of working sets.
 fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
-    if group.axis != "working_set" {
+    if !key::WORKING_SET.is(group.axis) {
         return Vec::new();
     }
-    let but = ["working_set"];
+    let but = [key::WORKING_SET.name()];
     let mut series = series(&group.all, &but);
     if series.len() > SERIES {
         series = vec![like(&group.all, hero, &but)];
@@ -197,7 +202,7 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
             })
         })
         .collect();
-    let named = capital(&group.short_without(series.first()?, &["working_set"]));
+    let named = capital(&group.short_without(series.first()?, &[key::WORKING_SET.name()]));
     let start = enclosed("", &named, ": ");
     (parts.len() > 1).then(|| format!("{start}{}.", parts.join(", ")))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Params, Solution, Statistics, Trial, Verdict, format_count};
+use proofmark_model::{Measurement, Solution, Statistics, Trial, Verdict, format_count, key};
 use serde::Serialize;
 
 use super::columns::{Columns, Entry};
@@ -92,15 +92,15 @@ fn left_out(group: &Group, summary: bool) -> String {
 
 fn by_size<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     let mut all = group.all.clone();
-    all.sort_by_key(|m| m.params.int(Params::SIZE));
+    all.sort_by_key(|m| m.params.get(key::MATRIX_SIZE));
     all
 }
 
 /// Parameters that name the rows besides the size.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
-        let values: BTreeSet<_> = group.all.iter().map(|m| m.params.get(name)).collect();
-        *name != Params::SIZE && values.len() > 1
+        let values: BTreeSet<_> = group.all.iter().map(|m| m.params.named(name)).collect();
+        *name != key::MATRIX_SIZE.name() && values.len() > 1
     };
     group.varying.iter().copied().filter(several).collect()
 }
@@ -124,10 +124,10 @@ fn columns<'a>(
     check: fn(&Row) -> Entry,
 ) -> Columns<'a, Row<'a>> {
     let others = others(group);
-    let names = [&[Params::SIZE], &others[..]].concat();
+    let names = [&[key::MATRIX_SIZE.name()], &others[..]].concat();
     let same = group.all.first().map_or_else(String::new, |m| group.short_without(m, &names));
     let table = Columns::new(named(group, what, &same)).number("Size", |(m, _): &Row| {
-        group.text(m, Params::SIZE).ok_or("not a parameter of this configuration")
+        group.text(m, key::MATRIX_SIZE.name()).ok_or("not a parameter of this configuration")
     });
     let about = format!(
         "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \

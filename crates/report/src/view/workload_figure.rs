@@ -1,6 +1,6 @@
 //! The figure that answers for a workload, on a scale of its own.
 
-use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict};
+use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict, key};
 use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
@@ -128,7 +128,7 @@ fn configuration(group: &Group, m: &Measurement) -> String {
 /// The point, and which cache it lies in where its name does not say so.
 fn at(group: &Group, m: &Measurement) -> String {
     let point = group.short_without(m, &[]);
-    let set = m.params.int("working_set").filter(|_| group.axis == "working_set");
+    let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET.is(group.axis));
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),
         None => point,

@@ -1,13 +1,13 @@
 //! What a report says of a disk where a run is not as usual.
 
-use proofmark_model::{Flush, Measurement, Param, Run, Verdict, testing};
+use proofmark_model::{Flush, Measurement, Param, Run, Verdict, key, testing};
 
 use super::dump::Dump;
 use super::fixture;
 use super::reading::each;
 
 fn is(m: &Measurement, parameter: &str, value: &str) -> bool {
-    m.params.text(parameter) == Some(value)
+    m.params.word(parameter) == Some(value)
 }
 
 /// The measurements of a workload once more, changed.
@@ -33,7 +33,7 @@ fn main_results() {
     let direct = each(&mut run, "disk.seq_read").find(|m| is(m, "direct", "on")).unwrap().clone();
     for part in [64, 2] {
         let mut m = direct.clone();
-        m.params = m.params.with("file_size", direct.params.int("file_size").unwrap() / part);
+        m.params = m.params.with(key::FILE_SIZE, direct.params.get(key::FILE_SIZE).unwrap() / part);
         testing::rescale(m.summary.as_mut().unwrap(), 10.0);
         run.measurements.push(m);
     }

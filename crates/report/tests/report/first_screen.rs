@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     FigureKind, Finding, Measurement, Precision, Probe, Run, Severity, StorageKind, Summary,
-    Verdict,
+    Verdict, key,
 };
 use proofmark_report::view::View;
 use proofmark_report::{Options, terminal};
@@ -69,7 +69,7 @@ fn rows() {
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.workload == "disk.fsync");
     for m in &mut run.measurements {
-        m.params = m.params.clone().with("mode", "overwrite").with("method", "o_dsync");
+        m.params = m.params.clone().with(key::MODE, "overwrite").with(key::METHOD, "o_dsync");
     }
     says("a commit of another method, in a mode that is not the usual one", &run);
     insta::assert_snapshot!(out.text);

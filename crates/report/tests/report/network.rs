@@ -1,6 +1,6 @@
 //! What a report says of a network where a run is not as usual.
 
-use proofmark_model::{Probe, Verdict};
+use proofmark_model::{Probe, Verdict, key};
 
 use super::dump::Dump;
 use super::fixture;
@@ -11,10 +11,10 @@ fn main_results() {
     let mut out = Dump::default();
     let mut run = fixture::loopback();
     each(&mut run, "network.tcp.rtt")
-        .filter(|m| m.params.text("mode") == Some("block"))
+        .filter(|m| m.params.get(key::MODE) == Some("block"))
         .for_each(|m| m.verdict = Verdict::Invalid);
     out.says("blocking round trips are invalid", &run, &["network.tcp.rtt headline"]);
-    run.measurements.retain(|m| m.params.text("direction") == Some("both"));
+    run.measurements.retain(|m| m.params.get(key::DIRECTION) == Some("both"));
     out.says("both directions alone", &run, &["network.tcp.stream headline"]);
     let mut run = fixture::network();
     run.host.network = Probe::missing("no server answered (fixture)");
@@ -29,9 +29,9 @@ fn main_results() {
 fn tables() {
     let mut out = Dump::default();
     let mut run = fixture::network();
-    run.measurements.retain(|m| m.params.text("rate").is_none_or(|rate| rate == "auto"));
+    run.measurements.retain(|m| m.params.get(key::RATE).is_none());
     run.measurements
-        .retain(|m| m.workload != "network.udp.stream" || m.params.int("rate").is_none());
+        .retain(|m| m.workload != "network.udp.stream" || m.params.get(key::RATE).is_none());
     out.says("one rate is no sweep", &run, &["network.udp.stream curves"]);
     let mut run = fixture::network();
     let first = each(&mut run, "network.udp.stream").next().unwrap();

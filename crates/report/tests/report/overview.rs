@@ -1,6 +1,6 @@
 //! Charts and tables over several workloads where a run is not as usual.
 
-use proofmark_model::Verdict;
+use proofmark_model::{Verdict, key};
 
 use super::dump::Dump;
 use super::fixture;
@@ -15,11 +15,12 @@ fn what_does_not_belong_is_in_no_line_and_no_cell() {
         out.says(&format!("{id} is invalid"), &run, &["* overviews/1/lines"]);
     }
     let mut run = fixture::published();
-    run.measurements.retain(|m| m.params.int("file_size").is_none_or(|s| s == 1 << 30));
+    run.measurements.retain(|m| m.params.get(key::FILE_SIZE).is_none_or(|s| s == 1 << 30));
     out.says("one size of file", &run, &["* overviews/2/tables"]);
     let mut run = fixture::published();
-    each(&mut run, "disk.seq_read")
-        .for_each(|m| m.params = m.params.clone().with("direct", "off").with("cache", "warm"));
+    each(&mut run, "disk.seq_read").for_each(|m| {
+        m.params = m.params.clone().with(key::DIRECT, "off").with(key::CACHE, "warm")
+    });
     out.says("reads from the page cache", &run, &["* overviews/2"]);
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.workload == "disk.seq_read");

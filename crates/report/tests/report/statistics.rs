@@ -1,6 +1,6 @@
 //! Each number of a table is of the statistic that its row and column name.
 
-use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit, Verdict};
+use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit, Verdict, key};
 use proofmark_report::view::View;
 
 use super::fixture;
@@ -154,8 +154,8 @@ fn of_datagrams_of_two_sizes_card_and_list_have_the_one_that_was_planned_first()
     run.measurements.retain(|m| m.workload != "network.udp.stream");
     for (block, value) in [(65_507, 8.19e9), (1472, 1.864e9)] {
         let mut m = template.clone();
-        m.params = m.params.clone().with("block_size", block).with("streams", 1);
-        m.params = m.params.with("rate", "auto");
+        m.params = m.params.clone().with(key::BLOCK_SIZE, block).with(key::STREAMS, 1);
+        m.params = m.params.with_auto(key::RATE);
         proofmark_model::testing::restate(m.summary.as_mut().unwrap(), value, None);
         run.measurements.push(m);
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec};
+use proofmark_model::{Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec, key};
 
 use super::dense::lu::Singular;
 use super::dense::random::element;
@@ -50,7 +50,7 @@ const ROLE: Role = Role {
             &[main_row(
                 5,
                 "LINPACK",
-                const { &[ALL_CPUS, pick(Params::SIZE, PickedValue::Largest), BEST_ISA] },
+                const { &[ALL_CPUS, pick(key::MATRIX_SIZE, PickedValue::Largest), BEST_ISA] },
             )]
         },
     ),
@@ -83,7 +83,7 @@ impl Workload for Linpack {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        let n = params.int("n").unwrap_or(0) as usize;
+        let n = params.get(key::MATRIX_SIZE).unwrap_or(0) as usize;
         8 * Layout::new(n).elements() as u64
     }
 

@@ -9,7 +9,7 @@ use proofmark_engine::{
 };
 use proofmark_model::{
     AUTO, Better, CpuDistance, CpuPairSeen, Host, Parameter, Params, Role, Subsystem, Unit, Work,
-    WorkloadSpec,
+    WorkloadSpec, key,
 };
 
 use crate::declare::{Words, interleaved, rate, threads_parameter};
@@ -63,7 +63,7 @@ impl Workload for PingPong {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let cpus = host.limits.usable_cpus.len() as u64;
-        vec![resolved(params, "threads", |_| cpus.min(MOST))]
+        vec![resolved(params, key::THREADS, |_| cpus.min(MOST))]
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn one_cpu_and_too_many_are_refused() {
-        let threads = |n| PingPong.supports(&Params::default().with("threads", n));
+        let threads = |n| PingPong.supports(&Params::default().with(key::THREADS, n));
         assert!(threads(1).unwrap_err().to_string().contains("two CPUs"));
         assert!(threads(65).unwrap_err().to_string().contains("most"));
     }

@@ -103,7 +103,7 @@ fn only_loops_for_data_from_memory_prefetch_and_only_with_the_widest_loads() {
             for i in body.iter().filter(|i| moves(i)) {
                 assert_eq!(
                     i.memory_size().size(),
-                    isa.lanes(Element::I64) * 8,
+                    isa.lanes(Element::I64.bytes()) * 8,
                     "{op:?} {stores:?} {isa:?}: {i:?}"
                 );
             }

@@ -10,7 +10,7 @@ use super::portable;
 use super::stream::op::{Op, Stores};
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
-use crate::cpu::isa::Isa;
+use crate::cpu::isa::{Isa, OnThisCpu};
 
 /// A segment is a multiple of this many bytes.
 pub(crate) const GRAIN: usize = 256;

@@ -1,6 +1,8 @@
 //! What is missing is never taken for health.
 
-use proofmark_model::{Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome};
+use proofmark_model::{
+    Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome, key,
+};
 
 use super::*;
 
@@ -70,7 +72,7 @@ fn a_workload_that_each_node_measures_in_another_size_is_not_left_out() {
     let sized = |from: usize| {
         report(fleet(8, |node, line| {
             let size = 1000 + node.max(from) as u64;
-            line.figures[1].params = Params::default().with("array_size", size);
+            line.figures[1].params = Params::default().with(key::ARRAY_SIZE, size);
         }))
     };
     for said in sized(0).nodes {

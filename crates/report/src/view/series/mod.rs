@@ -12,7 +12,7 @@ mod panels;
 pub mod value;
 pub mod workloads;
 
-use proofmark_model::Measurement;
+use proofmark_model::{Measurement, key};
 
 pub use self::bars::bars;
 pub use self::lines::lines;
@@ -25,13 +25,13 @@ use super::text::enclosed;
 /// Parameters that another one decides, so that points along it may differ in them too: one
 /// I/O at a time needs no engine for many, and each depth has one engine.
 pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
-    let engine = group.varying.iter().copied().find(|n| *n == "engine")?;
-    let depth = |m: &Measurement| m.params.get("queue_depth").cloned();
+    let engine = group.varying.iter().copied().find(|n| key::ENGINE.is(n))?;
+    let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
     let one_each = group.all.iter().all(|a| {
         let same = |b: &&&Measurement| depth(a) == depth(b) && way(a) == way(b);
-        group.all.iter().filter(same).all(|b| a.params.get(engine) == b.params.get(engine))
+        group.all.iter().filter(same).all(|b| a.params.named(engine) == b.params.named(engine))
     });
-    (parameter == "queue_depth" && one_each).then_some(engine)
+    (key::QUEUE_DEPTH.is(parameter) && one_each).then_some(engine)
 }
 
 /// Measurements that have a place on the axis.
