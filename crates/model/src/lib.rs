@@ -23,6 +23,7 @@ mod fleet_report;
 mod history;
 mod host;
 mod limit;
+mod lock;
 mod main_results;
 mod measurement;
 mod nearest;
@@ -81,6 +82,7 @@ pub use host::{
     Microarchitecture, NumaNode, Os, Timer,
 };
 pub use limit::Limit;
+pub use lock::lock;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
     Account, Bottleneck, Conditions, Latency, LatencyBucket, MOST_CLOCKS_APART, Measurement,
