@@ -10,7 +10,7 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
+use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit, format_percent};
 
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -73,7 +73,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
         return Err("unknown: no ceiling".to_owned());
     };
-    let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
+    let share = format!("{} of the ceiling", format_percent(efficiency));
     if efficiency < NEAR {
         return Err(format!("{share}; no check found the bottleneck"));
     }
@@ -86,9 +86,9 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
     if let Some(lost) = lost {
-        let lost = lost * 100.0;
+        let lost = format_percent(*lost);
         bottleneck.evidence +=
-            &format!("; interrupts take {lost:.1} % of a busy thread's time on this machine");
+            &format!("; interrupts take {lost} of a busy thread's time on this machine");
     }
     Ok(bottleneck)
 }
@@ -115,7 +115,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
         return None;
     };
     let mut evidence = format!("{threads} threads reach {ratio:.2} times the rate of 1");
-    let bare = ctx.host.os.virtualisation.get().is_some_and(|v| v == "none");
+    let bare = ctx.host.is_virtual() == Some(false);
     if ratio < SHARED && !bare {
         evidence += "; unless the CPUs share a core, which a hypervisor can hide";
     }

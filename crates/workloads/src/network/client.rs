@@ -53,19 +53,14 @@ impl Shared {
     pub(super) fn summed(&self) -> NetworkTraffic {
         let all = lock(&self.0);
         let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
-        let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
         let jitters: Vec<_> = datagrams.iter().filter_map(|d| d.jitter_s).collect();
+        let jitter_s =
+            (!jitters.is_empty()).then(|| jitters.iter().sum::<f64>() / jitters.len() as f64);
+        let datagrams = datagrams.into_iter().reduce(Datagrams::plus);
         NetworkTraffic {
             sent_bytes: all.iter().map(|t| t.sent_bytes).sum(),
             received_bytes: all.iter().map(|t| t.received_bytes).sum(),
-            datagrams: (!datagrams.is_empty()).then(|| Datagrams {
-                sent: datagrams.iter().map(|d| d.sent).sum(),
-                received: datagrams.iter().map(|d| d.received).sum(),
-                reordered: sum(|d| d.reordered),
-                duplicated: sum(|d| d.duplicated),
-                jitter_s: (!jitters.is_empty())
-                    .then(|| jitters.iter().sum::<f64>() / jitters.len() as f64),
-            }),
+            datagrams: datagrams.map(|all| Datagrams { jitter_s, ..all }),
             streams: all.iter().filter_map(|t| t.state).collect(),
             ..NetworkTraffic::default()
         }
