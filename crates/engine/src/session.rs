@@ -213,8 +213,8 @@ impl Drop for SoleSession {
 /// Longest line of a worker. A trial's line grows with the connections of a network workload, 145
 /// bytes each, and holds 20 KB of latencies at most.
 const LINE_LIMIT: usize = 256 * 1024;
-/// Bytes of its last words that are kept.
-const WORDS_LIMIT: usize = 4 * 1024;
+/// Bytes of its last words that are kept: a panic says why first, and a long backtrace may follow.
+const WORDS_LIMIT: usize = 64 * 1024;
 
 /// Time that a worker gets to end by itself before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
