@@ -52,7 +52,7 @@ pub use heartbeat::Heartbeat;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};
-pub use session::{Idle, Launcher, Session, SharedWorker, Stop, Workers, signal_name};
+pub use session::{Idle, Launcher, Session, SharedWorker, Stop, Workers};
 pub use touched::{Visits, touched};
 pub use traffic::EndCounters;
 pub use watch::Watch;

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use io_uring::IoUring;
-use proofmark_model::Probe;
+use proofmark_model::{Probe, lock};
 
 use crate::cpuid::Dump;
 use crate::network::{self, Address};
@@ -69,7 +69,7 @@ impl Root {
 
     /// The paths that probes have asked for so far, and what they found in folders.
     pub fn asked(&self) -> BTreeSet<String> {
-        let asked = self.asked.as_ref().map(|a| a.lock().unwrap_or_else(PoisonError::into_inner));
+        let asked = self.asked.as_ref().map(|asked| lock(asked));
         asked.map(|paths| paths.clone()).unwrap_or_default()
     }
 
@@ -92,7 +92,7 @@ impl Root {
 
     fn locate(&self, path: &str) -> PathBuf {
         if let Some(asked) = &self.asked {
-            asked.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+            lock(asked).insert(path.to_owned());
         }
         self.inside(path)
     }

@@ -11,7 +11,7 @@ mod words;
 use std::ops::RangeInclusive;
 
 use proofmark_model::{
-    Bottleneck, Isa, Measurement, Params, Severity, Subsystem, Unit, check_id, key,
+    Bottleneck, Isa, Measurement, Pace, Params, Severity, Unit, check_id, format_percent, key,
 };
 
 use crate::capacity::Capacity;
@@ -61,10 +61,10 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 
 /// What limits a result that no ceiling is near; `reason` says why none is.
 fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottleneck, String> {
-    match m.subsystem {
-        Subsystem::Memory => by_scaling(ctx, m).ok_or(reason),
-        Subsystem::Disk => disk::name(ctx, m),
-        Subsystem::Network => network::name(ctx, m),
+    match m.subsystem.info() {
+        info if info.uses_block_devices => disk::name(ctx, m),
+        info if info.has_server => network::name(ctx, m),
+        info if info.pace == Pace::Memory => by_scaling(ctx, m).ok_or(reason),
         // Without problem sizes none is named.
         _ => by_size(ctx, m).ok_or(reason),
     }
@@ -75,7 +75,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
         return Err("unknown: no ceiling".to_owned());
     };
-    let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
+    let share = format!("{} of the ceiling", format_percent(efficiency));
     if efficiency < NEAR {
         return Err(format!("{share}; no check found the bottleneck"));
     }
@@ -88,9 +88,9 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
     if let Some(lost) = lost {
-        let lost = lost * 100.0;
+        let lost = format_percent(*lost);
         bottleneck.evidence +=
-            &format!("; interrupts take {lost:.1} % of a busy thread's time on this machine");
+            &format!("; interrupts take {lost} of a busy thread's time on this machine");
     }
     Ok(bottleneck)
 }
@@ -117,7 +117,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
         return None;
     };
     let mut evidence = format!("{threads} threads reach {ratio:.2} times the rate of 1");
-    let bare = ctx.host.os.virtualisation.get().is_some_and(|v| v == "none");
+    let bare = ctx.host.is_virtual() == Some(false);
     if ratio < SHARED && !bare {
         evidence += "; unless the CPUs share a core, which a hypervisor can hide";
     }
@@ -172,13 +172,13 @@ fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
 fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
-    let waits = m.subsystem == Subsystem::Disk && Execution::derive(ctx, m).waits();
+    let waits = m.subsystem.info().uses_block_devices && Execution::derive(ctx, m).waits();
     waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
+    use proofmark_model::{Probe, Subsystem};
 
     use super::*;
     use crate::testing::*;

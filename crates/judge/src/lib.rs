@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, Ceiling, FigureKind, Host, Measurement, Params, Policy, Program, Property, Round,
-    Trial, Work, WorkloadSpec,
+    Trial, Work, WorkloadSpec, format_percent,
 };
 
 pub use capacity::{Bound, Capacity};
@@ -117,9 +117,9 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     let share = share_of(ceiling, m).ok_or("there is no trial to compare with the ceiling")?;
     if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
         return Err(format!(
-            "the result is above this ceiling but within its uncertainty of {:.0} %, so its share \
+            "the result is above this ceiling but within its uncertainty of {}, so its share \
              of the ceiling is meaningless",
-            ceiling.uncertainty * 100.0
+            format_percent(ceiling.uncertainty)
         ));
     }
     Ok(share)

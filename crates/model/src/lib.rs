@@ -23,11 +23,13 @@ mod finding;
 mod fleet;
 mod fleet_check;
 mod fleet_report;
+mod fnv;
 mod history;
 mod host;
 mod isa;
 pub mod key;
 mod limit;
+mod lock;
 mod main_results;
 mod measurement;
 mod nearest;
@@ -82,6 +84,7 @@ pub use fleet_report::{
     FleetStrip, GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome,
     fleet_report_schema,
 };
+pub use fnv::fnv1a;
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
@@ -90,6 +93,7 @@ pub use host::{
 pub use isa::Isa;
 pub use key::Key;
 pub use limit::Limit;
+pub use lock::lock;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
     Account, Bottleneck, Conditions, Latency, LatencyBucket, MOST_CLOCKS_APART, Measurement,
@@ -126,8 +130,8 @@ pub use time::{Clocks, Timestamp};
 pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use units::{
-    ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
-    format_size, parse_duration, parse_rate, parse_size, split_unit,
+    ParseError, Quantity, counted, format_count, format_factor, format_percent, format_quantity,
+    format_seconds, format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
 pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};

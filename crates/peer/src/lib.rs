@@ -15,8 +15,6 @@
 //!
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 mod address;
 mod bounds;
 mod call;
@@ -52,8 +50,3 @@ pub use work::{Ends, Task, Work};
 
 /// The program's version and, after the stroke, the protocol's; both ends must have the same.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
-
-/// Locks, also after a panic of another holder: what our locks hold is whole at any time.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -48,7 +48,6 @@ pub use envelope::decoded;
 pub use figure::{Figure, Output};
 pub use formats::{beside, unread};
 pub use malformed::Malformed;
-pub use program::{OWN_VARIABLES, raise_open_files, spawn};
 pub(crate) use program::{on_path, path};
 pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
 pub(crate) use runner::{ask, refuse_if};

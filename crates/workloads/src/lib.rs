@@ -4,7 +4,6 @@
 //! ([`proofmark_model::WorkloadSpec`]), do exactly that work, and prove it.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use proofmark_engine::Workload;
 
@@ -71,11 +70,6 @@ pub fn find(id: &str) -> Option<&'static dyn Workload> {
 /// Part `index` of `of` of this many things side by side.
 fn share(things: usize, index: usize, of: usize) -> Range<usize> {
     index * things / of..(index + 1) * things / of
-}
-
-/// What a mutex holds, also after a thread panicked while it held the lock.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -11,16 +11,17 @@ use super::files;
 const ALLOWED: &[(&str, &str)] = &[
     ("model", ""),
     ("host", "model"),
-    ("engine", "model"),
+    ("process", "model"),
+    ("engine", "model process"),
     ("peer", "model"),
     ("workloads", "model engine peer"),
     ("judge", "model"),
-    ("reference", "model"),
+    ("reference", "model process"),
     ("audit", "model"),
     ("report", "model"),
     ("store", "model"),
-    ("fleet", "model"),
-    ("run", "model host engine workloads peer judge reference"),
+    ("fleet", "model process"),
+    ("run", "model process host engine workloads peer judge reference"),
     ("testing", ""),
 ];
 

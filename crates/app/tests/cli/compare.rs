@@ -126,7 +126,7 @@ fn half_of_the_machine_is_slower_by_what_was_delivered_and_ends_with_4() {
     let said = "attainable: no difference shown in 2 of 2 results; delivered: 2 slower";
     assert!(printed.replace('\n', " ").contains(said), "{printed}");
     let printed = checks(&folder, ["b.json", "a.json"], 4);
-    let said = "attainable: no difference shown; delivered is 50 % lower: no finding explains it; \
+    let said = "attainable: no difference shown; delivered is 50.0 % lower: no finding explains it; \
                 differences between the machines: CPU quota unknown in A, 0.5 CPUs in B";
     assert_eq!(printed.matches(said).count(), 2, "{printed}");
     checks(&folder, ["a.json", "b.json"], 0);
@@ -147,7 +147,7 @@ fn what_the_baseline_has_and_is_gone_fails() {
     assert!(printed.contains("gone cpu.flops 2 threads: only in A"), "{printed}");
     checks(&folder, ["a.json", "short.json"], 0);
     let printed = checks(&folder, ["crashed.json", "a.json"], 4);
-    assert!(printed.contains("ended by SIGILL"), "{printed}");
+    assert!(printed.contains("killed by SIGILL"), "{printed}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! so that its rate is at most window / round trip.
 
 use proofmark_model::{
-    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_quantity, key, word,
+    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_percent, format_quantity, key, word,
 };
 
 use crate::Context;
@@ -92,10 +92,10 @@ fn overflown(m: &Measurement) -> Option<Bottleneck> {
         return None;
     }
     let whose = if over_loopback(m) { "receiving end" } else { end.word() };
-    let part = (count / lost).min(1.0) * 100.0;
+    let part = format_percent((count / lost).min(1.0));
     let evidence = format!(
-        "{:.1} % of the datagrams were lost, {part:.0} % of them in full socket buffers",
-        lost / sent * 100.0
+        "{} of the datagrams were lost, {part} of them in full socket buffers",
+        format_percent(lost / sent)
     );
     Some(Bottleneck::new(format!("receiver ({whose})"), evidence))
 }
@@ -112,16 +112,16 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
     if let Some((share, end)) = busiest(own_share) {
         let threads = counted(crate::threads::connections(m), "thread");
         let evidence = format!(
-            "{threads} of the {} used {:.0} % of their CPU time",
+            "{threads} of the {} used {} of their CPU time",
             end.word(),
-            share * 100.0
+            format_percent(share)
         );
         return Some(Bottleneck::new(format!("CPU ({})", end.word()), evidence));
     }
     let (share, end) = busiest(system_share)?;
     let name = if over_loopback(m) { "CPU".to_owned() } else { format!("CPU ({})", end.word()) };
     let whose = whose(m, end);
-    let evidence = format!("the CPUs of {whose} were busy {:.0} % of the time", share * 100.0);
+    let evidence = format!("the CPUs of {whose} were busy {} of the time", format_percent(share));
     Some(Bottleneck::new(name, evidence))
 }
 
@@ -229,7 +229,7 @@ mod tests {
                 n.server.full_buffers = Some(full);
             })
         };
-        expect(losing(450), &[], "^receiver (server)$ ... 90 % of them in full socket buffers");
+        expect(losing(450), &[], "^receiver (server)$ ... 90.0 % of them in full socket buffers");
         expect(losing(100), &[], "^none$"); // Lost elsewhere.
     }
 
@@ -237,16 +237,16 @@ mod tests {
     fn a_saturated_cpu_is_named_with_its_end() {
         let of =
             |m, spoil: fn(&mut NetworkTraffic), words| expect(each_network(m, spoil), &[], words);
-        let server = "^CPU (server)$ 1 thread of the server used 96 %";
+        let server = "^CPU (server)$ 1 thread of the server used 96.0 %";
         of(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096), server);
         of(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096), "^CPU (client)$");
         let both = |n: &mut NetworkTraffic| {
             (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(0.1), Some(0.09));
             n.client.busy_s = Some(0.195);
         };
-        let all = "^CPU$ the CPUs of this machine were busy 97 % of the time";
+        let all = "^CPU$ the CPUs of this machine were busy 97.5 % of the time";
         of(tcp(4, "loopback"), both, all);
-        let busy = "CPUs of the server were busy 95 %";
+        let busy = "CPUs of the server were busy 95.0 %";
         of(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38), busy);
     }
 

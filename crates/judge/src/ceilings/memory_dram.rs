@@ -56,7 +56,7 @@ fn assumed(host: &Host, reason: &str) -> Result<(Formula, f64), String> {
     let count = known(sockets, "the number of sockets")?;
     let note =
         format!("the maximum of the design: {}; {}; {reason}", dram.product, row.memory_source);
-    let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
+    let virtual_machine = host.is_virtual() != Some(false);
     let assumed = |name, value, unit, note| input(name, value, unit, Provenance::Assumed, note);
     let bandwidth = Formula::of(assumed("transfers", dram.transfers_per_s, "1/s", note.as_str()))
         .times(assumed("bytes_per_transfer", 8.0, "B", "64 bits per channel"))

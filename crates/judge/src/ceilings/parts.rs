@@ -162,10 +162,10 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
 
 /// Fails in a virtual machine, with what is wrong there, and where it is not known to be none.
 pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
-    match host.os.virtualisation.get().map(String::as_str) {
-        Some("none") => Ok(()),
-        Some(vm) => Err(format!("under {vm} {wrong}")),
-        None => Err("it is unknown whether this is a virtual machine".to_owned()),
+    match (host.is_virtual(), host.hypervisor()) {
+        (Some(false), _) => Ok(()),
+        (_, Some(vm)) => Err(format!("under {vm} {wrong}")),
+        (_, None) => Err("it is unknown whether this is a virtual machine".to_owned()),
     }
 }
 

@@ -93,17 +93,13 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 /// What to do about a lower clock. In a virtual machine nobody can cool the cores or set their clock.
 fn advice(ctx: &Context) -> &'static str {
-    match is_guest(ctx) {
+    match ctx.host.is_virtual() == Some(true) {
         true => {
             "the host sets the clock of a virtual machine, by its heat, its power limit and other guests: \
              repeat the run when the host is quiet, or compare rates at their own clock"
         }
         false => "cool the machine, raise its power limit or fix its frequency, and repeat the run",
     }
-}
-
-fn is_guest(ctx: &Context) -> bool {
-    ctx.host.os.virtualisation.get().is_some_and(|name| name != "none")
 }
 
 /// A clock that falls by less is a step of turbo.
@@ -191,7 +187,7 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if parts.is_empty() {
         return None;
     }
-    let advice = match is_guest(ctx) {
+    let advice = match ctx.host.is_virtual() == Some(true) {
         true => "quote the sustained rate, or use a host whose clock does not fall",
         false => "cool the machine, raise its power limit, or quote the sustained rate",
     };

@@ -4,7 +4,7 @@
 
 use proofmark_model::{Cut, Finding, Flush, Measurement, Subsystem, Trial, check_id};
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios};
 use crate::memory::touched_bytes;
@@ -76,7 +76,7 @@ fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
     };
     let off = |share: &f64| !(ROUNDS[0]..=ROUNDS[1]).contains(share);
     let share = m.trials.iter().filter_map(share).find(off)?;
-    Some(format!("the rounds of a trial took {:.0} % of its time", 100.0 * share))
+    Some(format!("the rounds of a trial took {} of its time", percent(share)))
 }
 
 fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
@@ -155,7 +155,7 @@ mod tests {
             ("two threads called one", with_param(cpu_time(flops(2), 1.0), "threads", 1), INVALID),
             ("half of the time", cpu_time(flops(2), 2.0), invalid("^2 threads used")),
             ("all of the time", cpu_time(flops(2), 1.0), SILENT),
-            ("half of its rounds", rounds(0.5), invalid("took 50 % of its time")),
+            ("half of its rounds", rounds(0.5), invalid("took 50.0 % of its time")),
             ("rounds of twice its time", rounds(2.0), INVALID),
             ("rounds with pauses for the clock", rounds(0.97), SILENT),
             ("nothing recorded", stream("copy", 2), SILENT),

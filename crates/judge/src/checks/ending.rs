@@ -21,10 +21,7 @@ pub(super) static CRASHED: Check = Check {
 
 fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
     let Ending::Crashed { signal, detail } = &m.ending else { return None };
-    let message = match signal {
-        Some(signal) => format!("the worker was ended by {signal}, before its work was done"),
-        None => "the worker ended before its work was done".to_owned(),
-    };
+    let message = format!("{} before its work was done", m.ending.crash()?);
     let advice = match signal.as_deref() {
         Some("SIGKILL") => {
             "check the kernel log and the supervisor for who killed it; then repeat the measurement"

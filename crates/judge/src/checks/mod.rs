@@ -49,6 +49,7 @@ pub(crate) mod weight;
 mod where_it_ran;
 mod wide_interval;
 
+use proofmark_model::format_percent as percent;
 use proofmark_model::{Finding, Measurement, Severity, check_id, format_size};
 
 use crate::Context;
@@ -308,11 +309,6 @@ fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
 /// A sum of bytes as a person reads it: `1.5 MiB`.
 fn size(bytes: f64) -> String {
     format_size(bytes as u64)
-}
-
-/// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.
-fn percent(share: f64) -> String {
-    if share.abs() < 1e6 { format!("{:.1} %", share * 100.0) } else { format!("{share:.0e} times") }
 }
 
 #[cfg(test)]

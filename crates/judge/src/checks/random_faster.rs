@@ -6,7 +6,7 @@
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, check_id, key};
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::memory::array_bytes;
 use crate::statistics::median_over;
@@ -73,10 +73,10 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
         && r > s + HUGE
     {
         return Some(format!(
-            "huge pages back {:.0} % of the random workload's memory and {:.0} % of the sequential \
+            "huge pages back {} of the random workload's memory and {} of the sequential \
              one's",
-            r * 100.0,
-            s * 100.0
+            percent(r),
+            percent(s)
         ));
     }
     let cache = ctx.host.usable_cache()?;
@@ -185,13 +185,13 @@ mod tests {
                 "page faults",
                 random(72.0),
                 each_condition(sequential(), |_, c| c.minor_faults = Some(1000)),
-                suspect("1000 page faults"),
+                suspect("1\u{202f}000 page faults"),
             ),
             (
                 "base pages",
                 random(1.5),
                 each_condition(sequential(), |_, c| c.huge_pages = Some(0.0)),
-                suspect("100 %"),
+                suspect("100.0 %"),
             ),
             ("disturbed", random(1.5), disturbed, suspect("(steal)")),
             ("cached", small(random(2.0)), small(sequential()), suspect("last-level cache")),

@@ -116,7 +116,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
         let target = run.plan.policy.target_for(subsystem);
         if target.is_finite() { target.clamp(LEAST_TARGET, LARGEST_TARGET) } else { LEAST_TARGET }
     };
-    let virtual_machine = |run: &Run| run.host.os.virtualisation.get().is_some_and(|v| v != "none");
+    let virtual_machine = |run: &Run| run.host.is_virtual() == Some(true);
     let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
     (times * target(a).max(target(b))).min(MOST)

@@ -100,7 +100,7 @@ fn counts(host: &Host) -> [(FactId, String); 4] {
         0 => unknown(),
         n => n.to_string(),
     };
-    let memory = host.memory.total_bytes.get().map(|bytes| format_size(rounded(*bytes)));
+    let memory = host.memory.installed_bytes().map(format_size);
     let isa = host.cpu.isa.get().map(|sets| {
         let mut sets: Vec<String> = sets.iter().map(|set| clean(set)).collect();
         sets.sort();
@@ -121,13 +121,6 @@ fn unknown() -> String {
 fn fact(what: FactId, value: &str, groups: bool) -> NodeFact {
     let value = clean_excerpt(value, LONGEST_TEXT);
     NodeFact { what: what.as_str().to_owned(), value, groups }
-}
-
-/// Up to the next quarter of a power of two: 16 GiB for 14 to 16. What firmware and kernel reserve
-/// differs between nodes of one kind.
-fn rounded(bytes: u64) -> u64 {
-    let step = (1_u64 << bytes.max(4).ilog2()) / 4;
-    bytes.div_ceil(step).saturating_mul(step)
 }
 
 /// Its results: those of the first screen first.
@@ -208,19 +201,5 @@ mod tests {
         for id in KIND.iter().chain(&MAY_EXPLAIN) {
             assert!(all.iter().any(|(what, ..)| what == id), "{}", id.as_str());
         }
-    }
-
-    #[test]
-    fn memory_of_one_kind_is_of_one_size() {
-        let gib = |n: f64| rounded((n * (1_u64 << 30) as f64) as u64);
-        for (seen, of_kind) in [(15.42, 16.0), (15.61, 16.0), (62.4, 64.0), (3.82, 4.0), (1.0, 1.0)]
-        {
-            assert_eq!(gib(seen), gib(of_kind), "{seen}");
-        }
-        assert_ne!(gib(47.0), gib(62.5));
-        assert_ne!(gib(31.0), gib(62.5));
-        assert_eq!(rounded(0), 0);
-        assert!(rounded(u64::MAX) > 1 << 60);
-        assert_eq!(format_size(gib(15.5)), "16 GiB");
     }
 }

@@ -164,7 +164,7 @@ fn what_has_no_figure_says_why() {
     let m = &mut run.measurements[0];
     (m.summary, m.verdict) = (None, Verdict::Invalid);
     m.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
-    assert_eq!(reason(&run, "cpu.flops>=1GFLOP/s"), "the worker was ended by SIGILL: gone");
+    assert_eq!(reason(&run, "cpu.flops>=1GFLOP/s"), "the worker was killed by SIGILL: gone");
     run.measurements[1].series = Some(proofmark_model::testing::series(run.started, 8));
     run.plan.series.push(PlannedSeries { point: 1, for_s: 8.0, every_s: 1.0 });
     assert_eq!(reason(&run, "disk.fsync>=1op/s"), "measured over time only");

@@ -5,8 +5,9 @@ use std::io;
 use std::net::{IpAddr, Ipv6Addr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use proofmark_model::lock;
+
 use super::job::shut;
-use crate::lock;
 
 /// Most connections that have not proved the key, each with a thread that waits for it.
 const MOST: usize = 16;

@@ -69,7 +69,7 @@ impl Library {
         let mut command = Command::new(python);
         command.args(["-I", "-c", PROGRAM, self.description.id, "try"]);
         command.envs(self.threads.iter().map(|name| (name, "1")));
-        let answer = ask(&mut command).filter(|answer| answer.success)?;
+        let answer = ask(&mut command).filter(proofmark_process::Answer::is_success)?;
         listing::tried(&answer.output)
     }
 

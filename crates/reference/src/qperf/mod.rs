@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Trial, Unit,
-    check_id, key,
+    check_id, format_percent, key,
 };
 
 use crate::findings::{contradicts, warned};
@@ -324,8 +324,10 @@ fn lost(sent: Rounded, received: Rounded) -> Option<Finding> {
         return None;
     }
     let severity = if share > OVERLOAD { Severity::Suspect } else { Severity::Note };
-    let message =
-        format!("{:.1} % of what was sent was lost: the result is the receiver's", 100.0 * share);
+    let message = format!(
+        "{} of what was sent was lost: the result is the receiver's",
+        format_percent(share)
+    );
     let advice = "use -vv for the counts, and smaller messages or a larger buffer (-sb)";
     Some(Finding::new(check_id::UDP_LOSS, severity, message, advice).with("lost_share", share))
 }

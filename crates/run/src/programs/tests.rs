@@ -80,7 +80,7 @@ fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
 #[test]
 fn each_failure_has_its_words() {
     for (script, why) in [
-        ("echo broken >&2; exit 9", "ended with status 9: broken"),
+        ("echo broken >&2; exit 9", "exited with status 9: broken"),
         ("echo hello", "its output: "),
         ("echo 0", "its figure is 0"),
         ("echo inf", "its figure is inf"),

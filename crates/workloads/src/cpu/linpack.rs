@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec, key};
+use proofmark_model::{
+    Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec, key, lock,
+};
 
 use super::dense::lu::Singular;
 use super::dense::random::element;
@@ -13,7 +15,6 @@ use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::Arena;
 use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick};
-use crate::locked;
 
 pub struct Linpack;
 
@@ -120,12 +121,12 @@ impl Setup for Point {
     fn begin_trial(&self) -> Result<(), Refusal> {
         self.0.seed.fetch_add(1, Ordering::Relaxed);
         self.0.system.begin();
-        *locked(&self.0.solution) = None;
+        *lock(&self.0.solution) = None;
         Ok(())
     }
 
     fn solution(&self) -> Option<Solution> {
-        locked(&self.0.solution).clone()
+        lock(&self.0.solution).clone()
     }
 
     fn placement(&self) -> Placement {
@@ -192,7 +193,7 @@ impl Load for SolveLoad {
             return Err("the solution contains numbers that are not finite".to_owned());
         }
         if self.index == 0 {
-            let mut kept = locked(&self.state.solution);
+            let mut kept = lock(&self.state.solution);
             *kept = Some(solution);
         }
         Ok(1) // The judge's check `residual` applies the threshold.

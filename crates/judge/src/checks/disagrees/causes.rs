@@ -2,8 +2,7 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference,
-    Severity, Traffic, Trial, Unit, check_id, format_seconds, format_size, key, word,
+    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity, Traffic, Trial, Unit, check_id, format_factor, format_seconds, format_size, key, word,
 };
 
 use crate::capacity::Capacity;
@@ -11,7 +10,6 @@ use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
 use crate::references::is_disturbance;
-use crate::words::times;
 use crate::{Context, statistics};
 
 /// A tool that disagrees, and what it disagrees with.
@@ -225,14 +223,14 @@ fn write_allocate(c: &Compared) -> Option<Explanation> {
     let explained = (rest - 1.0).abs() <= EXPLAINED;
     let verdict = match explained {
         true => "which explains the ratio".to_owned(),
-        false => format!("which leaves a factor of {}", times(rest)),
+        false => format!("which leaves a factor of {}", format_factor(rest)),
     };
     let words = format!(
         "an ordinary store first reads the line that it overwrites: per byte counted, proofmark \
          moves {} B and the tool {} B; this alone gives a ratio of {}, {verdict}",
-        times(ours),
-        times(theirs),
-        times(predicted)
+        format_factor(ours),
+        format_factor(theirs),
+        format_factor(predicted)
     );
     if explained { Extent::Whole.by(words) } else { Extent::Part.by(words) }
 }
@@ -298,7 +296,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     Extent::Part.by(format!(
         "at proofmark's clock a thread of the tool does at most {} {what} per clock cycle, like \
          code built without optimisation",
-        times(rate)
+        format_factor(rate)
     ))
 }
 

@@ -166,8 +166,10 @@ fn bytes_that_move_and_are_not_counted() {
     };
     let temporal = param("stores", "temporal");
     for (op, predicted) in [("triad", 4.0 / 3.0), ("copy", 1.5), ("write", 2.0)] {
-        let words =
-            format!("alone gives a ratio of {}, which explains the ratio$", times(predicted));
+        let words = format!(
+            "alone gives a ratio of {}, which explains the ratio$",
+            format_factor(predicted)
+        );
         explains(op, 1.0 / predicted, &temporal, "write_allocate", &words);
     }
     let rest = "which leaves a factor of 1.50; no recorded fact explains the rest$";

@@ -156,7 +156,7 @@ fn three_nodes_are_not_compared() {
     };
     let few = report(fleet(3, slow));
     assert_eq!((few.count(NodeState::NotCompared), few.decision()), (3, Decision::Met));
-    let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49 %, at \
+    let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49.0 %, at \
                  Multiply-add";
     assert_eq!(node(&few, "n0").reasons, [words]);
     let outcomes = few.groups[0].figures.iter().flat_map(|f| &f.strips).map(|s| s.outcome);
