@@ -10,7 +10,7 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
+use proofmark_model::{Bottleneck, Measurement, Pace, Params, Severity, Unit};
 
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -59,10 +59,10 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 
 /// What limits a result that no ceiling is near; `reason` says why none is.
 fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottleneck, String> {
-    match m.subsystem {
-        Subsystem::Memory => by_scaling(ctx, m).ok_or(reason),
-        Subsystem::Disk => disk::name(ctx, m),
-        Subsystem::Network => network::name(ctx, m),
+    match m.subsystem.info() {
+        info if info.uses_block_devices => disk::name(ctx, m),
+        info if info.has_server => network::name(ctx, m),
+        info if info.pace == Pace::Memory => by_scaling(ctx, m).ok_or(reason),
         // Without problem sizes none is named.
         _ => by_size(ctx, m).ok_or(reason),
     }
@@ -168,13 +168,13 @@ fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
 fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
-    let waits = m.subsystem == Subsystem::Disk && Execution::derive(ctx, m).waits();
+    let waits = m.subsystem.info().uses_block_devices && Execution::derive(ctx, m).waits();
     waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
+    use proofmark_model::{Probe, Subsystem};
 
     use super::*;
     use crate::testing::*;

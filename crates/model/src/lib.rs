@@ -44,6 +44,7 @@ mod solution;
 mod statistics;
 mod storage;
 mod student;
+mod subsystem;
 mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -110,6 +111,7 @@ pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use student::student;
+pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
@@ -121,4 +123,4 @@ pub use units::{
     format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
-pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+pub use workload::{AUTO, Better, Parameter, ParameterKind, Unit, WorkloadSpec};

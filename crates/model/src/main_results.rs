@@ -66,8 +66,8 @@ impl MainResult<'_> {
     /// a row.
     pub fn configuration(&self, run: &Run) -> Option<String> {
         let (row, m) = (self.row?, self.measurement);
-        let names: Vec<&str> = match m.subsystem {
-            Subsystem::Disk => {
+        let names: Vec<&str> = match m.subsystem.info().uses_block_devices {
+            true => {
                 let shown = |name: &&str| match *name {
                     "threads" => m.params.threads() > 1,
                     "mode" => m.params.text("mode") != Some("append"),
@@ -76,7 +76,7 @@ impl MainResult<'_> {
                 let names = ["block_size", "queue_depth", "threads", "mode", "method"];
                 names.into_iter().filter(shown).collect()
             }
-            _ => {
+            false => {
                 let open = row.picks.iter().filter(|pick| is_open(run, m, pick));
                 open.map(|pick| &*pick.parameter).chain(unusual(run, m, row)).collect()
             }
@@ -129,7 +129,7 @@ fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
         // Its largest problem answers; how large that is, is with the workload.
         (Params::SIZE, _) => return None,
         ("threads", Param::Int(n))
-            if m.subsystem != Subsystem::Disk && (cpus == 0 || *n <= cpus) =>
+            if !m.subsystem.info().uses_block_devices && (cpus == 0 || *n <= cpus) =>
         {
             counted(*n, "CPU")
         }
@@ -149,7 +149,7 @@ impl Run {
     /// Otherwise they are those of the declared rows, and of a subsystem without any one a workload.
     pub fn main_results(&self) -> Vec<(Subsystem, Vec<MainResult<'_>>)> {
         let of = |part: Subsystem| (part, self.main_results_of(part));
-        let all = Subsystem::ALL.into_iter().map(of);
+        let all = Subsystem::KNOWN.iter().copied().map(of);
         all.filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty()).collect()
     }
 

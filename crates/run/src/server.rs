@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, format_seconds,
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, format_seconds,
 };
 use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
@@ -142,7 +142,7 @@ impl ServerSide {
     /// knows why: where one of the network was refused, this waits for the reason.
     pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
         let broken = |m: &Measurement| {
-            m.subsystem.has_server() && matches!(m.ending, Ending::Refused { .. })
+            m.subsystem.info().has_server && matches!(m.ending, Ending::Refused { .. })
         };
         let asked = Instant::now();
         while self.ended().is_none() && measurements.iter().any(broken) && asked.elapsed() < GRACE {
@@ -181,7 +181,7 @@ impl Drop for ServerSide {
 
 /// Whether a point needs a server.
 pub fn on_network(point: &Point) -> bool {
-    subsystem(&point.workload).is_some_and(Subsystem::has_server)
+    subsystem(&point.workload).is_some_and(|s| s.info().has_server)
 }
 
 /// Starts workers: for network points within the session with the server, and only while

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    CpuQuota, Difference, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean_excerpt,
+    CpuQuota, Difference, FactScope, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean_excerpt,
     format_quantity, format_size,
 };
 
@@ -16,22 +16,22 @@ const LONGEST: usize = 120;
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) difference: Difference,
-    /// Empty: it changes no number by itself.
-    pub(super) touches: &'static [Subsystem],
+    pub(super) scope: FactScope,
 }
 
 impl Fact {
     /// Whether it may change the numbers of a subsystem.
     pub(super) fn touches(&self, subsystem: Subsystem) -> bool {
-        self.touches.contains(&subsystem)
+        subsystem.info().facts.contains(&self.scope)
     }
 }
 
-const ALL: &[Subsystem] = &Subsystem::ALL;
-pub(super) const COMPUTING: &[Subsystem] = &[Subsystem::Cpu, Subsystem::Memory];
-const MEMORY: &[Subsystem] = &[Subsystem::Memory];
-const DISK: &[Subsystem] = &[Subsystem::Disk];
-const NETWORK: &[Subsystem] = &[Subsystem::Network];
+const ALL: FactScope = FactScope::Machine;
+pub(super) const COMPUTING: FactScope = FactScope::Cores;
+const MEMORY: FactScope = FactScope::Memory;
+const DISK: FactScope = FactScope::Storage;
+const NETWORK: FactScope = FactScope::Network;
+pub(super) const NONE: FactScope = FactScope::Nothing;
 
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
@@ -49,9 +49,9 @@ pub fn changes(before: &Host, after: &Host) -> Vec<Difference> {
 
 fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
     let both = a.into_iter().zip(b).filter(|(x, y)| x.1 != y.1);
-    both.map(|((what, a, touches), (_, b, _))| Fact {
+    both.map(|((what, a, scope), (_, b, _))| Fact {
         difference: Difference { what: what.to_owned(), a, b },
-        touches,
+        scope,
     })
     .collect()
 }
@@ -63,7 +63,7 @@ fn settings(a: &Host, b: &Host) -> Vec<Fact> {
         let (what, a, b) = (name.clone(), value(a)?, value(b)?);
         let [short_a, short_b] = around_the_difference(&a, &b);
         let difference = Difference { what, a: short_a, b: short_b };
-        (a != b).then_some(Fact { difference, touches: ALL })
+        (a != b).then_some(Fact { difference, scope: ALL })
     };
     a.settings.keys().filter_map(differs).collect()
 }
@@ -79,7 +79,7 @@ fn around_the_difference(a: &str, b: &str) -> [String; 2] {
 }
 
 /// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
-pub(crate) type Entry = (&'static str, String, &'static [Subsystem]);
+pub(crate) type Entry = (&'static str, String, FactScope);
 
 fn short(text: &str) -> String {
     clean_excerpt(text, LONGEST)
@@ -110,7 +110,7 @@ fn limits(host: &Host) -> Vec<Entry> {
     vec![
         ("CPU quota", known(&host.limits.cpu_quota, CpuQuota::words), ALL),
         ("usable CPUs", list, ALL),
-        ("memory limit", limit, &[]),
+        ("memory limit", limit, NONE),
     ]
 }
 
@@ -149,7 +149,7 @@ fn machine_facts(host: &Host) -> Vec<Entry> {
         ("virtualisation", text(&os.virtualisation), ALL),
         ("container", text(&os.container), ALL),
         ("kernel", text(&os.kernel), ALL),
-        ("distribution", text(&os.distribution), &[]),
+        ("distribution", text(&os.distribution), NONE),
         ("memory", size(&host.memory.total_bytes), MEMORY),
         ("huge pages", text(&host.memory.transparent_huge_pages), MEMORY),
     ]
@@ -224,7 +224,7 @@ fn program(run: &Run) -> Vec<Entry> {
         ("program", short(&run.tool.version), ALL),
         ("commit", short(run.tool.commit.as_deref().unwrap_or("unknown")), ALL),
         ("build", short(&run.tool.build), ALL),
-        ("profile", short(&run.plan.profile), &[]),
-        ("trials", trials, &[]),
+        ("profile", short(&run.plan.profile), NONE),
+        ("trials", trials, NONE),
     ]
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeSlowAt, Pass, StripOutcome,
-    Subsystem, TimeAccount, clean_excerpt,
+    Better, FactScope, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeSlowAt, Pass,
+    StripOutcome, Subsystem, TimeAccount, clean_excerpt,
 };
 
 use super::lines::{Cell, Found, Node};
@@ -113,7 +113,7 @@ impl<'a> Sides<'a> {
     /// With how many partners it is slow: its own cable or port, not a link to one of them.
     fn partners(&self, strip: &FleetStrip) -> Option<String> {
         let all = self.own.partners();
-        (self.subsystem == Subsystem::Network && all > 0).then(|| {
+        (self.subsystem.info().has_server && all > 0).then(|| {
             let of = counted(all as u64, "partner");
             format!(
                 "slow in {} of {} rounds with {of}: check its cable, port and network card",
@@ -125,19 +125,19 @@ impl<'a> Sides<'a> {
     /// The first fact, of those that may explain it, that most of the group agree on and it differs in: of
     /// the limits, or of the others.
     fn fact(&self, limits: bool) -> Option<String> {
-        let facts = |node: &'a Node| match self.subsystem {
-            Subsystem::Network => node.facts_in_pairs(),
-            _ => groups::facts(node),
+        let facts = |node: &'a Node| match self.subsystem.info().has_server {
+            true => node.facts_in_pairs(),
+            false => groups::facts(node),
         };
         let of_group: Vec<_> = self.rest.iter().filter_map(|node| facts(node)).collect();
         let usual = |what: &str| {
             let values = of_group.iter().filter_map(|facts| facts.iter().find(|f| f.what == what));
             most_common(values.map(|f| f.value.as_str()), of_group.len())
         };
-        let may = |what: &str| match self.subsystem {
-            Subsystem::Disk => what != "network interface",
-            Subsystem::Network => !OF_DISK.contains(&what),
-            _ => what != "network interface" && !OF_DISK.contains(&what),
+        let may = |what: &str| {
+            let may_be = |scope| self.subsystem.info().facts.contains(&scope);
+            (what != "network interface" || may_be(FactScope::Network))
+                && (!OF_DISK.contains(&what) || may_be(FactScope::Storage))
         };
         let own = facts(self.own)?;
         let differs = own

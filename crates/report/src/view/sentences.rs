@@ -1,8 +1,6 @@
 //! Sentences drawn from the figures of one workload.
 
-use proofmark_model::{
-    Measurement, Subsystem, Summary, format_factor, format_seconds, format_size,
-};
+use proofmark_model::{Measurement, Pace, Summary, format_factor, format_seconds, format_size};
 
 use super::disk::{device_share, distance, fall_phrase};
 use super::grouping::distinct;
@@ -119,7 +117,7 @@ fn by_threads(
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
     // Memory is bound by what the usable CPUs reach together, so more threads are
     // compared with that.
-    let full = within.last().copied().filter(|_| hero.subsystem == Subsystem::Memory);
+    let full = within.last().copied().filter(|_| hero.subsystem.info().pace == Pace::Memory);
     let turns = match full {
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
