@@ -18,6 +18,7 @@ mod conditions;
 mod copy;
 mod cpu_pair;
 mod device;
+mod executor;
 #[cfg(test)]
 mod fake;
 mod heartbeat;
@@ -48,6 +49,7 @@ pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use cpu_pair::CpuPair;
 pub use device::bytes_of_process;
+pub use executor::{Executor, ExecutorTrial, HelperProcess, SlicedTrial};
 pub use heartbeat::Heartbeat;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};

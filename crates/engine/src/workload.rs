@@ -16,6 +16,7 @@ use proofmark_model::{
 
 use crate::chain::Chain;
 use crate::clock_samples::ClockSamples;
+use crate::executor::Executor;
 use crate::latency::Latencies;
 use crate::touched::Visits;
 
@@ -183,8 +184,15 @@ pub trait Setup: Send + Sync {
         Placement::default()
     }
 
+    /// What times the configuration instead of the threads of the worker, where something does.
+    fn executor(&self) -> Result<Option<Box<dyn Executor>>, Refusal> {
+        Ok(None)
+    }
+
     /// Makes one thread's part, on that thread: memory is first touched where it is used.
-    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
+    fn thread(&self, _index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
+        Err(Refusal("no thread of the worker does this work".to_owned()))
+    }
 }
 
 /// See [`Setup::ahead_s`], in seconds.

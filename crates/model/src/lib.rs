@@ -84,8 +84,8 @@ pub use host::{
 pub use limit::Limit;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
-    Account, Bottleneck, Conditions, Latency, LatencyBucket, MOST_CLOCKS_APART, Measurement,
-    Precision, Round, Trial, Verification,
+    Account, Bottleneck, Conditions, HelperTrial, Latency, LatencyBucket, MOST_CLOCKS_APART,
+    Measurement, Precision, Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
