@@ -1,5 +1,5 @@
-//! What times a configuration: threads of the worker ([`crate::team::CpuTeam`]) or another process
-//! ([`HelperProcess`]). The worker calls it once a trial and knows of neither.
+//! What times a configuration: threads of the worker (`CpuTeam`) or another process
+//! ([`crate::HelperProcess`]). The worker calls it once a trial and knows of neither.
 //!
 //! An executor fills in those conditions of a trial that its resource has. A device has no steal
 //! time, core clock or pinned CPUs: these stay null, and the checks that ask for them are silent.
@@ -9,11 +9,6 @@ use proofmark_model::{Trial, Unit};
 use crate::latency::Latencies;
 use crate::protocol::Reply;
 use crate::rounds::log::Cutting;
-use crate::team::SlicedAmount;
-
-mod helper;
-
-pub use helper::HelperProcess;
 
 /// Times the trials of one configuration.
 pub trait Executor {
@@ -34,6 +29,35 @@ pub trait Executor {
     /// periods, at least so many; `None` without one.
     fn whole_periods_s(&self, _seconds: f64, _periods: u32) -> Option<f64> {
         None
+    }
+}
+
+/// How much work a trial in slices has.
+#[derive(Debug, Clone)]
+pub(crate) enum SlicedAmount {
+    /// As much as fits into this many seconds.
+    Seconds(f64),
+    /// So many iterations of each thread, which take about so many seconds.
+    Iterations(Vec<u64>, f64),
+}
+
+impl SlicedAmount {
+    /// Seconds of the timed part, of a fixed amount about.
+    pub(crate) fn seconds(&self) -> f64 {
+        let (Self::Seconds(seconds) | Self::Iterations(_, seconds)) = self;
+        *seconds
+    }
+
+    /// Iterations of a thread, where their number is fixed.
+    pub(crate) fn iterations(&self, thread: usize) -> Option<u64> {
+        match self {
+            Self::Seconds(_) => None,
+            Self::Iterations(shares, _) => shares.get(thread).copied(),
+        }
+    }
+
+    pub(crate) fn is_fixed(&self) -> bool {
+        matches!(self, Self::Iterations(..))
     }
 }
 

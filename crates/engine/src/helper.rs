@@ -16,11 +16,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use proofmark_model::{HelperTrial, Timestamp, Trial, clean_excerpt};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Executor, ExecutorTrial};
 use crate::clock::raw_seconds;
+use crate::executor::{Executor, ExecutorTrial};
 use crate::latency::Latencies;
 use crate::protocol::{Reply, send};
 use crate::workload::Refusal;
@@ -120,7 +121,7 @@ impl Pipes {
             }),
             Err(RecvTimeoutError::Disconnected) => Err(self.ended("ended without an answer")),
             Err(RecvTimeoutError::Timeout) => {
-                let _ = self.child.kill();
+                self.kill();
                 let seconds = self.patience.as_secs_f64();
                 Err(Refusal(format!("the helper gave no answer within {seconds} s")))
             }
@@ -142,9 +143,14 @@ impl Pipes {
             }
             thread::sleep(Duration::from_millis(2));
         }
-        let _ = self.child.kill();
+        self.kill();
         let _ = self.child.wait();
         None
+    }
+
+    /// Kills it and what it started.
+    fn kill(&self) {
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 }
 

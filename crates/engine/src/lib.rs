@@ -22,6 +22,7 @@ mod executor;
 #[cfg(test)]
 mod fake;
 mod heartbeat;
+mod helper;
 mod io_hardware;
 mod latency;
 mod load_clock;
@@ -49,8 +50,9 @@ pub use clock_samples::ClockSamples;
 pub use copy::copy_rate;
 pub use cpu_pair::CpuPair;
 pub use device::bytes_of_process;
-pub use executor::{Executor, ExecutorTrial, HelperProcess, SlicedTrial};
+pub use executor::{Executor, ExecutorTrial, SlicedTrial};
 pub use heartbeat::Heartbeat;
+pub use helper::HelperProcess;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
 pub use samples::{MOST_SAMPLES, Samples};

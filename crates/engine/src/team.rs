@@ -31,8 +31,6 @@ use member::{Order, Plain, TeamState, ThreadResult};
 mod member;
 mod sliced;
 
-pub(crate) use sliced::Amount as SlicedAmount;
-
 struct Member {
     orders: Sender<Order>,
     results: Receiver<Result<ThreadResult, Reply>>,

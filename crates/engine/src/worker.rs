@@ -11,11 +11,11 @@ use std::sync::Arc;
 use proofmark_model::{Account, Cut, Point, Trial, Unit, median};
 
 use crate::account::verified;
-use crate::executor::{Executor, ExecutorTrial, SlicedTrial};
+use crate::executor::{Executor, ExecutorTrial, SlicedAmount, SlicedTrial};
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::rounds::log::Cutting;
-use crate::team::{CpuTeam, SlicedAmount};
+use crate::team::CpuTeam;
 use crate::workload::{Amount, Setup, Workload};
 use span::Parts;
 

@@ -18,12 +18,19 @@ use crate::chain::Chain;
 use crate::clock_samples::ClockSamples;
 use crate::executor::Executor;
 use crate::latency::Latencies;
+use crate::protocol::Reply;
 use crate::touched::Visits;
 
 /// Why a workload cannot run a point here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);
+
+impl From<Refusal> for Reply {
+    fn from(Refusal(reason): Refusal) -> Self {
+        Self::Refused(reason)
+    }
+}
 
 /// One workload.
 pub trait Workload: Sync {

@@ -8,7 +8,7 @@ use proofmark_model::{CpuDistance, CpuPairSeen, QuotaTrial, Timestamp, Trial};
 use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
 use super::{CpuTeam, usable_now};
 use crate::cpu_pair::CpuPair;
-use crate::executor::{ExecutorTrial, SlicedTrial};
+use crate::executor::{ExecutorTrial, SlicedAmount as Amount, SlicedTrial};
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::quota::{self, LeadIn};
@@ -17,35 +17,6 @@ use crate::rounds::ticks::{Moment, Scale, Ticks};
 use crate::rounds::{Cpu, Recorded, Rounds};
 use crate::time_account::continued;
 use crate::workload::Load;
-
-/// How much work a trial in slices has.
-#[derive(Debug, Clone)]
-pub(crate) enum Amount {
-    /// As much as fits into this many seconds.
-    Seconds(f64),
-    /// So many iterations of each thread, which take about so many seconds.
-    Iterations(Vec<u64>, f64),
-}
-
-impl Amount {
-    /// Seconds of the timed part, of a fixed amount about.
-    pub(crate) fn seconds(&self) -> f64 {
-        let (Self::Seconds(seconds) | Self::Iterations(_, seconds)) = self;
-        *seconds
-    }
-
-    /// Iterations of a thread, where their number is fixed.
-    fn iterations(&self, thread: usize) -> Option<u64> {
-        match self {
-            Self::Seconds(_) => None,
-            Self::Iterations(shares, _) => shares.get(thread).copied(),
-        }
-    }
-
-    fn is_fixed(&self) -> bool {
-        matches!(self, Self::Iterations(..))
-    }
-}
 
 /// A thread's part of such a trial.
 #[derive(Debug, Clone, Copy)]
