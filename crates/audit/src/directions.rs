@@ -1,8 +1,6 @@
 //! Whether a figure adds up both directions of a link: these carry data at once, so that the
 //! sum may be twice what one of them does.
 
-use proofmark_model::Subsystem;
-
 use crate::figure::Figure;
 
 /// What says so: as words or parts of them; `bibw` as of the OSU benchmarks, `dualtest` as of
@@ -13,9 +11,9 @@ const HALF_DUPLEX: &str = "halfduplex";
 /// Whether the operation, or the tool where it is a network's, says both directions.
 pub(crate) fn both(figure: &Figure) -> bool {
     let operation = figure.operation.to_ascii_lowercase();
-    let names = match figure.subsystem {
-        Subsystem::Network => format!("{operation} {}", figure.tool.to_ascii_lowercase()),
-        _ => operation,
+    let names = match figure.subsystem.info().has_server {
+        true => format!("{operation} {}", figure.tool.to_ascii_lowercase()),
+        false => operation,
     };
     // "bi-directional", "full_duplex".
     let joined: String = names.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -28,7 +26,7 @@ pub(crate) fn both(figure: &Figure) -> bool {
             || words.any(|w| w.ends_with("rw") || w == "mixed")
     };
     DUPLEX.iter().any(|word| joined.contains(word))
-        || figure.subsystem == Subsystem::Disk && reads_and_writes()
+        || figure.subsystem.info().uses_block_devices && reads_and_writes()
 }
 
 #[cfg(test)]

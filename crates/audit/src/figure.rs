@@ -151,9 +151,9 @@ impl Figure {
 
     /// The same, of a deviation too.
     pub(crate) fn size(&self) -> Option<f64> {
-        let factor = match (self.base?, self.subsystem) {
-            (Base::Bytes, Subsystem::Network) => 8.0,
-            (Base::Bits, Subsystem::Cpu | Subsystem::Memory | Subsystem::Disk) => 0.125,
+        let factor = match (self.base?, self.subsystem.info().counts_bits) {
+            (Base::Bytes, true) => 8.0,
+            (Base::Bits, false) => 0.125,
             _ => 1.0,
         };
         Some(self.si? * factor)
@@ -178,7 +178,7 @@ impl Figure {
     /// What a disk would have to carry for it, in B/s: of a rate of operations their blocks; a
     /// latency is the rate of one operation at a time.
     pub(crate) fn device_rate(&self) -> Option<f64> {
-        if self.subsystem != Subsystem::Disk {
+        if !self.subsystem.info().uses_block_devices {
             return None;
         }
         let level = self.level()?;

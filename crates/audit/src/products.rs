@@ -83,7 +83,7 @@ fn pair(latency: &Figure, throughput: &Figure) -> Option<Pair> {
     let rate = throughput.level()?;
     let product = latency.level()? * rate;
     let block = latency.block.map(|b| b as f64);
-    let bits = throughput.subsystem == Subsystem::Network;
+    let bits = throughput.subsystem.info().counts_bits;
     let bytes = if bits { product / 8.0 } else { product };
     (product > 0.0).then_some(Pair {
         index: latency.index,
@@ -123,7 +123,7 @@ fn tied(
             of: products.len(),
             odd: false,
             // A network keeps a window of bytes in flight, whatever the block.
-            in_flight: subsystem == Subsystem::Network || constant_queue(&shared),
+            in_flight: subsystem.info().has_server || constant_queue(&shared),
         };
         if !product.in_flight && shared.len() >= LEAST_TIED && others.len() * ONE_IN <= pairs.len()
         {

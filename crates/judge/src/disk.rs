@@ -1,7 +1,7 @@
 //! What checks, ceilings and the bottleneck share of disk workloads, their devices and files.
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit, key, word,
+    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Trial, Unit, key, word,
 };
 
 use crate::capacity::Capacity;
@@ -84,12 +84,13 @@ impl Cached {
 
 /// Whether it is a measurement of the disk that has trials.
 pub(crate) fn measured(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Disk && !m.trials.is_empty()
+    m.subsystem.info().uses_block_devices && !m.trials.is_empty()
 }
 
 /// Whether its threads wait for a device; those that read a warm cache work like memory's.
 pub(crate) fn waits(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Disk && (Cached::read(m) != Cached::Warm || asks(m, Way::Written))
+    m.subsystem.info().uses_block_devices
+        && (Cached::read(m) != Cached::Warm || asks(m, Way::Written))
 }
 
 /// The states of the file that the trials report.

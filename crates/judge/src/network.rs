@@ -3,8 +3,8 @@
 mod frames;
 
 use proofmark_model::{
-    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial,
-    UDP_BUFFER, Unit, key, word,
+    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Trial, UDP_BUFFER, Unit,
+    key, word,
 };
 
 pub(crate) use frames::{Frames, Layer, least_headers, packet};
@@ -22,12 +22,12 @@ pub(crate) fn direction(m: &Measurement) -> Direction {
 
 /// Whether it is a measurement of the network that has trials.
 pub(crate) fn measured(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network && !m.trials.is_empty()
+    m.subsystem.info().has_server && !m.trials.is_empty()
 }
 
 /// Whether both ends are to be on this machine, by the parameter.
 pub(crate) fn over_loopback(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network && m.params.get(key::PATH) == Some(word::LOOPBACK)
+    m.subsystem.info().has_server && m.params.get(key::PATH) == Some(word::LOOPBACK)
 }
 
 /// Whose something of an end is: over loopback both ends have one system.
@@ -51,7 +51,7 @@ pub(crate) fn polls(m: &Measurement) -> bool {
 
 /// Whether blocks stream one way or both, so that what counts is their bits.
 pub(crate) fn streams(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network && m.unit == Unit::BitPerSecond
+    m.subsystem.info().has_server && m.unit == Unit::BitPerSecond
 }
 
 /// Whether blocks go as datagrams; `None` where no trial reports it.

@@ -1,6 +1,6 @@
 //! How a disk's file is read or written: by the device or the page cache, with or without the flush.
 
-use crate::{FileState, Measurement, Param, Subsystem, key, word};
+use crate::{FileState, Measurement, Param, key, word};
 
 /// The parameter that represents the way to a disk's file, which [`way`] puts in words.
 pub const WAY: &str = key::DIRECT.name();
@@ -8,7 +8,7 @@ pub const WAY: &str = key::DIRECT.name();
 /// How a disk's file was read or written: `direct`, or `buffered, cold cache`, and for
 /// writes whether the time includes the flush. `None` for a point without such a choice.
 pub fn way(m: &Measurement) -> Option<String> {
-    if m.subsystem != Subsystem::Disk || !m.params.has(key::DIRECT) {
+    if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return None;
     }
     let way = match (asked_direct(m), direct(m)) {
@@ -58,7 +58,7 @@ fn flushed(m: &Measurement) -> Option<bool> {
 /// How far a result is from what the device does: 0 for direct I/O with its flush; `None`
 /// where the page cache may have done it all.
 pub fn distance(m: &Measurement) -> Option<u8> {
-    if m.subsystem != Subsystem::Disk || !m.params.has(key::DIRECT) {
+    if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return Some(0);
     }
     let unflushed = writes(m) && flushed(m) != Some(true);
@@ -73,6 +73,7 @@ pub fn distance(m: &Measurement) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Subsystem;
     use crate::testing::{measurement, spec};
     use crate::{Params, Unit};
 

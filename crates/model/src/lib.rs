@@ -51,6 +51,7 @@ mod solution;
 mod statistics;
 mod storage;
 mod student;
+mod subsystem;
 mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -96,8 +97,8 @@ pub use limit::Limit;
 pub use lock::lock;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
-    Account, Bottleneck, Conditions, Latency, LatencyBucket, MOST_CLOCKS_APART, Measurement,
-    Precision, Round, Trial, Verification,
+    Account, Bottleneck, Conditions, HelperTrial, Latency, LatencyBucket, MOST_CLOCKS_APART,
+    Measurement, Precision, Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -123,6 +124,7 @@ pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use student::student;
+pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
@@ -134,4 +136,4 @@ pub use units::{
     format_seconds, format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
-pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+pub use workload::{AUTO, Better, Parameter, ParameterKind, Unit, WorkloadSpec};

@@ -66,8 +66,8 @@ impl MainResult<'_> {
     /// a row.
     pub fn configuration(&self, run: &Run) -> Option<String> {
         let (row, m) = (self.row?, self.measurement);
-        let names: Vec<&str> = match m.subsystem {
-            Subsystem::Disk => {
+        let names: Vec<&str> = match m.subsystem.info().uses_block_devices {
+            true => {
                 let threads = (m.params.threads() > 1).then_some(key::THREADS.name());
                 let in_place = m.params.get(key::MODE) != Some(word::APPEND);
                 let mode = in_place.then_some(key::MODE.name());
@@ -75,7 +75,7 @@ impl MainResult<'_> {
                 let last = [threads, mode, Some(key::METHOD.name())];
                 first.into_iter().chain(last.into_iter().flatten()).collect()
             }
-            _ => {
+            false => {
                 let open = row.picks.iter().filter(|pick| is_open(run, m, pick));
                 open.map(|pick| &*pick.parameter).chain(unusual(run, m, row)).collect()
             }
@@ -131,7 +131,9 @@ fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
     Some(match (name, m.params.named(name)?) {
         // Its largest problem answers; how large that is, is with the workload.
         (SIZE, _) => return None,
-        (THREADS, Param::Int(n)) if m.subsystem != Subsystem::Disk && (cpus == 0 || *n <= cpus) => {
+        (THREADS, Param::Int(n))
+            if !m.subsystem.info().uses_block_devices && (cpus == 0 || *n <= cpus) =>
+        {
             counted(*n, "CPU")
         }
         (THREADS | STREAMS, Param::Int(n)) => counted(*n, name.trim_end_matches('s')),
@@ -150,7 +152,7 @@ impl Run {
     /// Otherwise they are those of the declared rows, and of a subsystem without any one a workload.
     pub fn main_results(&self) -> Vec<(Subsystem, Vec<MainResult<'_>>)> {
         let of = |part: Subsystem| (part, self.main_results_of(part));
-        let all = Subsystem::ALL.into_iter().map(of);
+        let all = Subsystem::KNOWN.iter().copied().map(of);
         all.filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty()).collect()
     }
 

@@ -172,7 +172,7 @@ impl Figure {
     /// A declaration for work that no workload does.
     fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
         let test = self.test.replace(' ', "_").to_lowercase();
-        let pace = self.subsystem.pace();
+        let pace = self.subsystem.info().pace;
         WorkloadSpec {
             id: format!("{}.{test}", tool.family()).into(),
             title: self.title.clone().into(),

@@ -17,10 +17,10 @@ impl Cpus {
     /// For a point, of those that may be used.
     pub fn for_point(point: &Point, usable: &[u32]) -> Self {
         let (own, server) = match subsystem(&point.workload) {
-            Some(s) if s.has_server() => {
+            Some(s) if s.info().has_server => {
                 proofmark_workloads::network::cpus_of_ends(point.params.get(key::PLACEMENT), usable)
             }
-            Some(s) if s.pins_threads() => {
+            Some(s) if s.info().pins_threads => {
                 let threads = usize::try_from(point.params.threads()).unwrap_or(usize::MAX);
                 (usable.iter().copied().take(threads).collect(), Vec::new())
             }

@@ -91,7 +91,8 @@ impl AtPoint<'_> {
             stop: &workers.stop,
             limit: Duration::from_secs_f64(limit),
         };
-        let devices = if m.subsystem.uses_block_devices() { &workers.devices[..] } else { &[] };
+        let devices =
+            if m.subsystem.info().uses_block_devices { &workers.devices[..] } else { &[] };
         let watch = Watch::begin(&cpus.both(), &workers.cpu_stat, devices);
         let (started, begun) = (Timestamp::now(), Instant::now());
         let text = process::run(&installed.program, &invocation, &place);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, clean_excerpt,
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, clean_excerpt,
     format_seconds,
 };
 use proofmark_peer::{
@@ -152,7 +152,7 @@ impl ServerSide {
     /// knows why: where one of the network was refused, this waits for the reason.
     pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
         let broken = |m: &Measurement| {
-            m.subsystem.has_server() && matches!(m.ending, Ending::Refused { .. })
+            m.subsystem.info().has_server && matches!(m.ending, Ending::Refused { .. })
         };
         let asked = Instant::now();
         while self.ended().is_none() && measurements.iter().any(broken) && asked.elapsed() < GRACE {
@@ -198,7 +198,7 @@ fn first_address(server: &mut ChildProcess, within: Duration) -> Result<SocketAd
 
 /// Whether a point needs a server.
 pub fn on_network(point: &Point) -> bool {
-    subsystem(&point.workload).is_some_and(Subsystem::has_server)
+    subsystem(&point.workload).is_some_and(|s| s.info().has_server)
 }
 
 /// Starts workers: for network points within the session with the server, and only while

@@ -31,6 +31,7 @@ pub const ALL: &[&dyn Workload] = &[
     &Faulty { spec: const { &spec("test.refuse") }, fault: Fault::Refuse },
     &Faulty { spec: const { &spec("test.hoard") }, fault: Fault::Hoard },
     &CORRUPT,
+    &crate::device::Ops,
     &CACHED,
     &SPARSE,
     &FALLOCATED,

@@ -10,6 +10,8 @@ use proofmark_engine::Workload;
 mod arena;
 mod cpu;
 mod declare;
+#[cfg(debug_assertions)]
+mod device;
 pub mod disk;
 #[cfg(debug_assertions)]
 mod faults;

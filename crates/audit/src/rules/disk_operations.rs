@@ -1,6 +1,6 @@
 //! `disk_operations`: more operations a second than the disks or their provider allow.
 
-use proofmark_model::{Severity, Subsystem};
+use proofmark_model::Severity;
 
 use super::{Look, Outcome, Rule};
 use crate::figure::Order;
@@ -43,7 +43,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 /// Reads and writes a second that the device does for a figure, if it does one for each.
 fn operations(figure: &Figure) -> Option<f64> {
-    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Disk)?;
+    let level = figure.level().filter(|_| figure.subsystem.info().uses_block_devices)?;
     let moves = ["read", "write", "rw"].iter().any(|word| figure.operation.contains(word));
     match figure.metric {
         Metric::Rate if moves && figure.order != Order::Sequential => Some(level),

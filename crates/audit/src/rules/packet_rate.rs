@@ -1,6 +1,6 @@
 //! `packet_rate`: more packets a second than a link has room for.
 
-use proofmark_model::{Severity, Subsystem};
+use proofmark_model::Severity;
 
 use super::{Look, Outcome, Rule};
 use crate::machine::Limit;
@@ -64,7 +64,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 /// Packets a second that the figure takes at least.
 fn packets(figure: &Figure) -> Option<f64> {
-    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Network)?;
+    let level = figure.level().filter(|_| figure.subsystem.info().has_server)?;
     match figure.metric {
         Metric::Rate if figure.packets => Some(level),
         Metric::Throughput if figure.operation.contains("udp") => {

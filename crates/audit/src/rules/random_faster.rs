@@ -1,6 +1,6 @@
 //! `random_faster`: random order came out faster than sequential order.
 
-use proofmark_model::{Severity, Subsystem};
+use proofmark_model::Severity;
 
 use super::{Look, Outcome, Rule};
 use crate::figure::Order;
@@ -39,7 +39,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 /// The same in sequential order, or where the report says no order.
 fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
-    if !figure.is_random() || !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
+    if !figure.is_random() || !figure.subsystem.info().moves_bytes() {
         return None;
     }
     let keys = |work: &str| {

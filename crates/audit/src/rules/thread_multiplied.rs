@@ -1,6 +1,6 @@
 //! `thread_multiplied`: a rate that grows with threads where no CPU is left to do it.
 
-use proofmark_model::{Pace, Severity, Subsystem};
+use proofmark_model::{Pace, Severity};
 
 use super::{Look, Outcome, Rule, above_own_ceiling};
 use crate::machine::Limit;
@@ -45,7 +45,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
         Some(finding.with("growth", growth.growth).with("possible", growth.possible))
     });
     // A queue may help a device.
-    if !is_work(figure) || figure.subsystem.pace() == Pace::Device || levels.len() < 2 {
+    if !is_work(figure) || figure.subsystem.info().pace == Pace::Device || levels.len() < 2 {
         return found.map(Outcome::Found);
     }
     let what = "no cpus, vcpus or cores are declared";
@@ -69,18 +69,18 @@ fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
     if !is_work(figure) {
         return None;
     }
-    if figure.subsystem == Subsystem::Disk {
+    if figure.subsystem.info().uses_block_devices {
         let limit = sheet.machine().disk_limit(figure);
         return (figure.device_rate()? > limit.most).then_some(limit.severity);
     }
-    (figure.subsystem.pace() != Pace::Device).then_some(Severity::Invalid)
+    (figure.subsystem.info().pace != Pace::Device).then_some(Severity::Invalid)
 }
 
 /// What growth above linear weighs at most. Parts of the same data may each fit a private
 /// cache, which makes CPUs and memory several times as fast; no cache is above what the
 /// machine's units do, nor behind a disk's link.
 fn above_linear_weighs(sheet: &Sheet, figure: &Figure) -> Severity {
-    if figure.subsystem.pace() == Pace::Device {
+    if figure.subsystem.info().pace == Pace::Device {
         return Severity::Invalid;
     }
     above_own_ceiling::exceeded(sheet.machine(), figure).unwrap_or(Severity::Suspect)

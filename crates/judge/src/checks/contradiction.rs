@@ -2,7 +2,7 @@
 //! counters of one trial come from different sources, so a number that was changed afterwards, or
 //! counted wrongly, shows in the others. An edit that changes all of them alike cannot be seen.
 
-use proofmark_model::{Cut, Finding, Flush, Measurement, Subsystem, Trial, check_id};
+use proofmark_model::{Cut, Finding, Flush, Measurement, Trial, check_id};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -80,7 +80,8 @@ fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
 }
 
 fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
-    let traffic = ctx.work(m).traffic(&m.params).filter(|_| m.subsystem == Subsystem::Disk)?;
+    let traffic =
+        ctx.work(m).traffic(&m.params).filter(|_| m.subsystem.info().uses_block_devices)?;
     let files = || m.trials.iter().filter_map(|t| t.file.as_ref());
     let read: f64 = files().map(|f| f.asked_read_bytes as f64).sum();
     let written: f64 = files().map(|f| f.asked_written_bytes as f64).sum();
@@ -101,7 +102,7 @@ const IN_FLIGHT: [f64; 2] = [0.1, 1.25];
 const FULL: f64 = 10.0;
 
 fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
-    let asks_a_disk = m.subsystem == Subsystem::Disk && ctx.work(m).cut() == Cut::Single;
+    let asks_a_disk = m.subsystem.info().uses_block_devices && ctx.work(m).cut() == Cut::Single;
     let latency = m.latency.as_ref().filter(|_| asks_a_disk)?;
     // In the page cache a block takes less than reading the clock does.
     let waits = |t: &Trial| {

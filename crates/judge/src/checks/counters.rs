@@ -124,12 +124,14 @@ pub(super) static UNWATCHED: Check = Check {
     about: "The checks use figures that the kernel reports, and not every system reports all of them: \
          core clock, steal, other processes' CPU time, context switches, page faults, swapping, \
          and throttling in a cgroup. A note lists the figures that no trial has, since the checks \
-         that need them are silent. The clock is not needed for a disk or a network.",
+         that need them are silent. The clock is not needed for a disk or a network, and none of \
+         them where a helper process lets a device work.",
     examine: Examine::Ours(unwatched),
 };
 
 fn unwatched(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if m.trials.is_empty() {
+    let by_helper = m.trials.iter().any(|t| t.helper.is_some());
+    if m.trials.is_empty() || by_helper {
         return None;
     }
     let nobody = |reports: Reports| !m.trials.iter().any(|t| reports(&t.conditions));
@@ -205,6 +207,11 @@ mod tests {
             ("the clock", each_condition(flops(1), |_, c| c.clock_hz = None), NOTE),
             ("the clock of pinned streams", apart, NOTE),
             ("by one trial", one_trial, SILENT),
+            (
+                "of a device",
+                each(no_steal(flops(1)), |_, t| t.helper = Some(Default::default())),
+                SILENT,
+            ),
         ]);
         assert!(rand_read(1).trials.iter().all(|t| t.conditions.clock_hz.is_none()));
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Who took CPU time from the trials: `steal`, the hypervisor; `throttled`, the cgroup's quota;
 //! `other_cpu`, another process.
 
-use proofmark_model::{Cut, Finding, Measurement, Severity, Subsystem, Trial, check_id};
+use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, check_id};
 
 use super::loss::Loss;
 use super::programs;
@@ -116,11 +116,11 @@ const COST_OF_WRITES: f64 = 3.0;
 const COST_OF_HANDOVERS: f64 = 2.2;
 
 fn cost_of_cpu_time(m: &Measurement) -> f64 {
-    match m.subsystem {
-        Subsystem::Disk if !disk::waits(m) => 1.0,
-        Subsystem::Disk if disk::commits(m) => COST_OF_HANDOVERS,
-        Subsystem::Disk if disk::asks(m, Way::Written) => COST_OF_WRITES,
-        Subsystem::Disk => COST_OF_READS,
+    match m.subsystem.info().uses_block_devices {
+        true if !disk::waits(m) => 1.0,
+        true if disk::commits(m) => COST_OF_HANDOVERS,
+        true if disk::asks(m, Way::Written) => COST_OF_WRITES,
+        true => COST_OF_READS,
         _ if over_loopback(m) => COST_OF_HANDOVERS,
         _ => 1.0,
     }

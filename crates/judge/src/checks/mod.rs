@@ -10,6 +10,8 @@ mod core_shared;
 mod counters;
 mod cpu_saturated;
 mod cpu_taken;
+#[cfg(debug_assertions)]
+mod device_time;
 mod disagrees;
 mod disk_medium;
 mod drift;
@@ -283,9 +285,19 @@ pub static ALL: &[&Check] = &[
 /// No check runs after a finding of this one: contradictory values support no statistics.
 pub const STOP_AFTER: &str = check_id::INCONSISTENT;
 
+/// The checks of a measurement, in order: those of this list, after those of `device.ops` in debug
+/// builds.
+pub(crate) fn known() -> impl Iterator<Item = &'static Check> {
+    #[cfg(debug_assertions)]
+    const OF_TESTS: &[&Check] = &[&device_time::CHECK];
+    #[cfg(not(debug_assertions))]
+    const OF_TESTS: &[&Check] = &[];
+    OF_TESTS.iter().chain(ALL).copied()
+}
+
 /// The check of that id.
 pub fn find(id: &str) -> Option<&'static Check> {
-    ALL.iter().copied().find(|check| check.id == id)
+    known().find(|check| check.id == id)
 }
 
 /// Whether a check before this one found something of at least that weight.

@@ -88,7 +88,7 @@ pub(super) static HIDDEN_QUOTA: Check = Check {
 fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let is_visible = m.trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited()));
-    if capacity.oversubscribed() || is_visible || !m.subsystem.pins_threads() {
+    if capacity.oversubscribed() || is_visible || !m.subsystem.info().pins_threads {
         return None;
     }
     let idle = |t: &Trial| Some((t.conditions.other_cpu_s? - others_ran_s(t)?).max(0.0));

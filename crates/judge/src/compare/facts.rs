@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    CpuQuota, Difference, FactId, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean_excerpt,
-    format_quantity, format_size,
+    CpuQuota, Difference, FactId, FactScope, Host, NetworkPath, Probe, Run, Subsystem, Unit,
+    clean_excerpt, format_quantity, format_size,
 };
 
 use crate::words::counted;
@@ -16,22 +16,22 @@ const LONGEST: usize = 120;
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) difference: Difference,
-    /// Empty: it changes no number by itself.
-    pub(super) touches: &'static [Subsystem],
+    pub(super) scope: FactScope,
 }
 
 impl Fact {
     /// Whether it may change the numbers of a subsystem.
     pub(super) fn touches(&self, subsystem: Subsystem) -> bool {
-        self.touches.contains(&subsystem)
+        subsystem.info().facts.contains(&self.scope)
     }
 }
 
-const ALL: &[Subsystem] = &Subsystem::ALL;
-pub(super) const COMPUTING: &[Subsystem] = &[Subsystem::Cpu, Subsystem::Memory];
-const MEMORY: &[Subsystem] = &[Subsystem::Memory];
-const DISK: &[Subsystem] = &[Subsystem::Disk];
-const NETWORK: &[Subsystem] = &[Subsystem::Network];
+const ALL: FactScope = FactScope::Machine;
+pub(super) const COMPUTING: FactScope = FactScope::Cores;
+const MEMORY: FactScope = FactScope::Memory;
+const DISK: FactScope = FactScope::Storage;
+const NETWORK: FactScope = FactScope::Network;
+pub(super) const NONE: FactScope = FactScope::Nothing;
 
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
@@ -49,9 +49,9 @@ pub fn changes(before: &Host, after: &Host) -> Vec<Difference> {
 
 fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
     let both = a.into_iter().zip(b).filter(|(x, y)| x.1 != y.1);
-    both.map(|((what, a, touches), (_, b, _))| Fact {
+    both.map(|((what, a, scope), (_, b, _))| Fact {
         difference: Difference { what: what.as_str().to_owned(), a, b },
-        touches,
+        scope,
     })
     .collect()
 }
@@ -63,7 +63,7 @@ fn settings(a: &Host, b: &Host) -> Vec<Fact> {
         let (what, a, b) = (name.clone(), value(a)?, value(b)?);
         let [short_a, short_b] = around_the_difference(&a, &b);
         let difference = Difference { what, a: short_a, b: short_b };
-        (a != b).then_some(Fact { difference, touches: ALL })
+        (a != b).then_some(Fact { difference, scope: ALL })
     };
     a.settings.keys().filter_map(differs).collect()
 }
@@ -79,7 +79,7 @@ fn around_the_difference(a: &str, b: &str) -> [String; 2] {
 }
 
 /// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
-pub(crate) type Entry = (FactId, String, &'static [Subsystem]);
+pub(crate) type Entry = (FactId, String, FactScope);
 
 fn short(text: &str) -> String {
     clean_excerpt(text, LONGEST)
@@ -110,7 +110,7 @@ fn limits(host: &Host) -> Vec<Entry> {
     vec![
         (FactId::CpuQuota, known(&host.limits.cpu_quota, CpuQuota::words), ALL),
         (FactId::UsableCpus, list, ALL),
-        (FactId::MemoryLimit, limit, &[]),
+        (FactId::MemoryLimit, limit, NONE),
     ]
 }
 
@@ -149,7 +149,7 @@ fn machine_facts(host: &Host) -> Vec<Entry> {
         (FactId::Virtualisation, text(&os.virtualisation), ALL),
         (FactId::Container, text(&os.container), ALL),
         (FactId::Kernel, text(&os.kernel), ALL),
-        (FactId::Distribution, text(&os.distribution), &[]),
+        (FactId::Distribution, text(&os.distribution), NONE),
         (FactId::Memory, size(&host.memory.total_bytes), MEMORY),
         (FactId::HugePages, text(&host.memory.transparent_huge_pages), MEMORY),
     ]
@@ -227,7 +227,7 @@ fn program(run: &Run) -> Vec<Entry> {
         (FactId::Program, short(&run.tool.version), ALL),
         (FactId::Commit, short(run.tool.commit.as_deref().unwrap_or("unknown")), ALL),
         (FactId::Build, short(&run.tool.build), ALL),
-        (FactId::Profile, short(&run.plan.profile), &[]),
-        (FactId::Trials, trials, &[]),
+        (FactId::Profile, short(&run.plan.profile), NONE),
+        (FactId::Trials, trials, NONE),
     ]
 }

@@ -27,7 +27,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, Measurement, Run, Subsystem, Verdict, check_id, median};
+use proofmark_model::{FigureKind, Measurement, Pace, Run, Subsystem, Verdict, check_id, median};
 
 use super::cause::share;
 use super::comparable::Figured;
@@ -78,7 +78,7 @@ impl Margins {
             let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
             (subsystem, [base(a, b, subsystem), spread])
         };
-        Self { asked, margins: Subsystem::ALL.into_iter().map(margins).collect() }
+        Self { asked, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
     }
 
     fn at_most(&self, subsystem: Subsystem, most: f64) -> f64 {
@@ -117,7 +117,7 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
         if target.is_finite() { target.clamp(LEAST_TARGET, LARGEST_TARGET) } else { LEAST_TARGET }
     };
     let virtual_machine = |run: &Run| run.host.is_virtual() == Some(true);
-    let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);
+    let shared = subsystem.info().pace != Pace::Core && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
     (times * target(a).max(target(b))).min(MOST)
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FactId, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeFact, NodeSlowAt, Pass,
-    StripOutcome, Subsystem, TimeAccount, clean_excerpt,
+    Better, FactId, FactScope, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeFact,
+    NodeSlowAt, Pass, StripOutcome, Subsystem, TimeAccount, clean_excerpt,
 };
 
 use super::lines::{Cell, Found, Node};
@@ -114,7 +114,7 @@ impl<'a> Sides<'a> {
     /// With how many partners it is slow: its own cable or port, not a link to one of them.
     fn partners(&self, strip: &FleetStrip) -> Option<String> {
         let all = self.own.partners();
-        (self.subsystem == Subsystem::Network && all > 0).then(|| {
+        (self.subsystem.info().has_server && all > 0).then(|| {
             let of = counted(all as u64, "partner");
             format!(
                 "slow in {} of {} rounds with {of}: check its cable, port and network card",
@@ -126,9 +126,9 @@ impl<'a> Sides<'a> {
     /// The first fact, of those that may explain it, that most of the group agree on and it differs in: of
     /// the limits, or of the others.
     fn fact(&self, limits: bool) -> Option<String> {
-        let facts = |node: &'a Node| match self.subsystem {
-            Subsystem::Network => node.facts_in_pairs(),
-            _ => groups::facts(node),
+        let facts = |node: &'a Node| match self.subsystem.info().has_server {
+            true => node.facts_in_pairs(),
+            false => groups::facts(node),
         };
         let of_group: Vec<_> = self.rest.iter().filter_map(|node| facts(node)).collect();
         let usual = |what: &str| {
@@ -136,13 +136,9 @@ impl<'a> Sides<'a> {
             most_common(values.map(|f| f.value.as_str()), of_group.len())
         };
         let may = |id: Option<FactId>| {
-            let of_disk = id.is_some_and(|id| OF_DISK.contains(&id));
-            let of_network = id == Some(FactId::NetworkInterface);
-            match self.subsystem {
-                Subsystem::Disk => !of_network,
-                Subsystem::Network => !of_disk,
-                _ => !of_network && !of_disk,
-            }
+            let may_be = |scope| self.subsystem.info().facts.contains(&scope);
+            (id != Some(FactId::NetworkInterface) || may_be(FactScope::Network))
+                && (!id.is_some_and(|id| OF_DISK.contains(&id)) || may_be(FactScope::Storage))
         };
         let limit = |id: Option<FactId>| id.is_some_and(|id| LIMITS.contains(&id));
         let own = facts(self.own)?;

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
-    Subsystem, Unit, answer,
+    Unit, answer,
 };
 
 use super::decision::decide;
@@ -119,7 +119,7 @@ impl Requirement {
     fn statistic_of(&self, run: &Run, m: &Measurement) -> Statistic {
         let random = run.workloads.get(&m.workload).is_some_and(|s| s.work.is_random());
         let iops = random
-            && m.subsystem == Subsystem::Disk
+            && m.subsystem.info().uses_block_devices
             && m.unit == Unit::BytePerSecond
             && self.amount.dimension == Some(Unit::OpPerSecond);
         match self.statistic {

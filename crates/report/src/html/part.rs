@@ -28,7 +28,7 @@ pub struct Part {
 pub fn all(view: &View) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, workload) in view.workloads.iter().enumerate() {
-        let named = |s: Subsystem| (s.as_str(), s.title());
+        let named = |s: Subsystem| (s.as_str(), s.info().title);
         let (id, title) = workload.subsystem.map_or(("other", "Other"), named);
         let id = format!("part-{id}");
         match parts.iter_mut().find(|p| p.id == id) {

@@ -44,7 +44,7 @@ pub struct Conclusion {
 pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| Conclusion {
         subsystem: part.as_str(),
-        title: part.title(),
+        title: part.info().title,
         claims: claims(&all),
     });
     parts.filter(|c| !c.claims.is_empty()).collect()

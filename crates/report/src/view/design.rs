@@ -33,7 +33,7 @@ const LISTED: [&str; 5] = [
 pub fn describe(groups: &[Group]) -> Vec<Design> {
     let one = |(part, groups): (Subsystem, Vec<&Group>)| Design {
         subsystem: part.as_str(),
-        title: part.title(),
+        title: part.info().title,
         sentences: sentences(part, &groups),
         workloads: groups.iter().map(|g| workload(g)).collect(),
     };
@@ -151,12 +151,12 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
 
 /// What is specific to one subsystem.
 fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
-    match part {
-        Subsystem::Disk => {
+    match part.info() {
+        info if info.uses_block_devices => {
             let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
             said(enclosed("The file was read and written ", &joined(ways, "; "), "."))
         }
-        Subsystem::Network => {
+        info if info.has_server => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
             Some(match loopback {
                 0 => "Client and server are separate machines.".to_owned(),

@@ -1,7 +1,7 @@
 //! What a number of the disk subsystem is about: the device or the page cache, with
 //! or without the flush, how many I/Os, and what the device itself counted meanwhile.
 
-use proofmark_model::{Measurement, Subsystem, Unit, check_id, key};
+use proofmark_model::{Measurement, Unit, check_id, key};
 pub use proofmark_model::{WAY, distance, way};
 
 use super::num::{Scale, median, percent};
@@ -16,14 +16,14 @@ const DIGITS: f64 = 20_000.0;
 
 /// The scale on which a rate of the disk is a number of I/Os per second.
 pub fn iops(m: &Measurement) -> Option<Scale> {
-    let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
+    let rate = m.subsystem.info().uses_block_devices && m.unit == Unit::BytePerSecond;
     m.params.get(key::BLOCK_SIZE).filter(|_| rate).and_then(Scale::iops)
 }
 
 /// The scale of a rate of the disk: operations have no prefix, as is usual for IOPS.
 pub fn scale(m: &Measurement, values: &[f64]) -> Scale {
-    match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::OpPerSecond) => Scale::for_largest([1.0], Unit::OpPerSecond),
+    match (m.subsystem.info().uses_block_devices, m.unit) {
+        (true, Unit::OpPerSecond) => Scale::for_largest([1.0], Unit::OpPerSecond),
         _ => Scale::for_values(values, m.unit),
     }
 }
@@ -73,7 +73,7 @@ pub fn fall_phrase(m: &Measurement, scale: &Scale) -> Option<String> {
 
 /// What is printed with a disk's result: `p50 118.0 us, p99 310.0 us; device moved 100.0 % of the bytes`.
 pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
-    if m.subsystem != Subsystem::Disk {
+    if !m.subsystem.info().uses_block_devices {
         return None;
     }
     let times = operation::phrase(m);

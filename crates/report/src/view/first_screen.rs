@@ -118,8 +118,8 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     let got = rows.into_iter().find_map(|(c, row)| say_delivered(run, c.measurement, row));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
-        title: part.title(),
-        word: part.word(),
+        title: part.info().title,
+        word: part.info().word,
         about: about(&run.host, part).unwrap_or_default(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
@@ -135,9 +135,9 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
 
 /// What was measured where that is not the machine itself.
 fn about(host: &Host, part: Subsystem) -> Option<String> {
-    match part {
-        Subsystem::Disk => host.storage.get().map(about_disk),
-        Subsystem::Network => {
+    match part.info() {
+        info if info.uses_block_devices => host.storage.get().map(about_disk),
+        info if info.has_server => {
             let network = host.network.get()?;
             Some(match network.path {
                 NetworkPath::Loopback => "loopback, which is not a network".to_owned(),

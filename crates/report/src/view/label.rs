@@ -182,7 +182,7 @@ pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g 
     let of = |part: Subsystem| {
         (part, groups.iter().filter(|g| g.subsystem() == Some(part)).collect::<Vec<_>>())
     };
-    Subsystem::ALL.into_iter().map(of).filter(|(_, all)| !all.is_empty()).collect()
+    Subsystem::KNOWN.iter().copied().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }
 
 /// The value of a parameter; of the ways to a disk's file and to the server all that is said of
@@ -198,7 +198,7 @@ fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
 
 /// See [`Group::implied_parameters`].
 fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
-    if !group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+    if !group.all.iter().any(|m| m.subsystem.info().uses_block_devices) {
         return Vec::new();
     }
     let names = |said: &[&str]| -> BTreeSet<String> {
@@ -264,7 +264,7 @@ pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
 }
 
 fn is_network_spec(spec: Option<&WorkloadSpec>) -> bool {
-    spec.is_some_and(|s| s.subsystem == Subsystem::Network)
+    spec.is_some_and(|s| s.subsystem.info().has_server)
 }
 
 /// The value of a parameter in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.

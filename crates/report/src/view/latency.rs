@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Latency, Measurement, Subsystem, key};
+use proofmark_model::{Latency, Measurement, key};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::keyed;
@@ -33,10 +33,10 @@ const CONNECTION: &str =
 /// What the times of a workload are, and the term under which that is explained.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
-    match m.subsystem {
-        Subsystem::Disk => Some(("p50 and the other times", IO_TIME)),
-        Subsystem::Network if network::round_trips(m) => Some(("times of round trips", ROUND_TRIP)),
-        Subsystem::Network => Some(("times of connections", CONNECTION)),
+    match m.subsystem.info() {
+        info if info.uses_block_devices => Some(("p50 and the other times", IO_TIME)),
+        _ if network::round_trips(m) => Some(("times of round trips", ROUND_TRIP)),
+        info if info.has_server => Some(("times of connections", CONNECTION)),
         _ => None,
     }
 }

@@ -2,8 +2,8 @@
 //! lost, how long an answer took, and how busy both ends were.
 
 use proofmark_model::{
-    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Subsystem, Unit,
-    format_count, format_size, key, word,
+    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_count,
+    format_size, key, word,
 };
 
 use super::num::{Scale, median, percent};
@@ -23,7 +23,7 @@ const NO_DELAY: &str = key::NO_DELAY.name();
 const MANY: u64 = 1 << 20;
 
 pub fn is_network(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network
+    m.subsystem.info().has_server
 }
 
 /// Whether blocks stream, so that what counts is their bits.

@@ -192,7 +192,7 @@ impl Time {
         let seconds = |m: &Measurement| {
             let mut seconds = [0.0; COLUMNS];
             self.placed(m.trials.iter()).for_each(|(at, trial)| seconds[at] += trial.seconds);
-            (seconds, m.subsystem.word())
+            (seconds, m.subsystem.info().word)
         };
         let all: Vec<_> = run.measurements.iter().map(seconds).collect();
         for column in 0..COLUMNS {

@@ -40,7 +40,7 @@ impl Scale {
         (subsystem, random): (Subsystem, bool),
         params: &Params,
     ) -> Self {
-        let bytes = random && subsystem == Subsystem::Disk && unit == Unit::BytePerSecond;
+        let bytes = random && subsystem.info().uses_block_devices && unit == Unit::BytePerSecond;
         let iops = params.get(key::BLOCK_SIZE).filter(|_| bytes).and_then(Self::iops);
         iops.unwrap_or_else(|| Self::for_largest(values, unit))
     }

@@ -117,7 +117,7 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
         ),
     };
     // It may be drawn beside results of another part.
-    let title = format!("{}: {name}, operations by time (log)", part.title());
+    let title = format!("{}: {name}, operations by time (log)", part.info().title);
     picture(part, &title, counts.iter().enumerate().map(column).collect())
 }
 

@@ -7,9 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{
-    Host, Measurement, Property, Subsystem, Trial, Unit, format_count, format_size, key,
-};
+use proofmark_model::{Host, Measurement, Property, Trial, Unit, format_count, format_size, key};
 
 use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
@@ -85,10 +83,9 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
 /// Rates of a disk are in MB/s, of a network in Mbit/s, and round trips in ms, as published.
 fn as_published(group: &Group) -> Option<Scale> {
     let m = group.all.first()?;
-    let (largest, unit) = match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::BytePerSecond) | (Subsystem::Network, Unit::BitPerSecond) => {
-            (1e6, m.unit)
-        }
+    let (largest, unit) = match (m.subsystem.info(), m.unit) {
+        (info, Unit::BytePerSecond) if info.uses_block_devices => (1e6, m.unit),
+        (info, Unit::BitPerSecond) if info.has_server => (1e6, m.unit),
         _ if round_trips(m) => (1e-3, Unit::Second),
         _ => return None,
     };
@@ -161,7 +158,7 @@ fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) ->
 }
 
 fn on_disk(group: &Group) -> bool {
-    group.all.iter().any(|m| m.subsystem == Subsystem::Disk)
+    group.all.iter().any(|m| m.subsystem.info().uses_block_devices)
 }
 
 /// Where the latency was measured, as far as the configuration says.

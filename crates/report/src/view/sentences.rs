@@ -1,7 +1,7 @@
 //! Sentences drawn from the figures of one workload.
 
 use proofmark_model::{
-    Measurement, Subsystem, Summary, format_factor, format_seconds, format_size, key,
+    Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
 };
 
 use super::disk::{device_share, distance, fall_phrase};
@@ -12,7 +12,7 @@ use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
 use super::operation;
 use super::saturation;
-use super::series::follows;
+use super::series::along;
 use super::text::{and_list, capital, enclosed, joined, plural};
 
 /// Series whose plateaus are listed; of more, only that of the headline.
@@ -80,25 +80,10 @@ pub fn design(group: &Group) -> String {
 
 /// How the value changes with the threads, or as the queue gets deeper, in the series of the
 /// best number.
-fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String> {
-    const THREADS: &str = key::THREADS.name();
-    const STREAMS: &str = key::STREAMS.name();
-    let mut but = vec![parameter];
-    but.extend(follows(group, parameter));
-    // A working set is that of one thread and gets smaller as they get more.
-    but.extend(
-        Some(key::WORKING_SET.name())
-            .filter(|set| key::THREADS.is(parameter) && group.axis == *set),
-    );
-    let of = |m: &Measurement| match parameter {
-        THREADS => Some(m.params.threads()),
-        parameter => m.params.number(parameter),
-    };
-    let mut series: Vec<(u64, &Summary)> = like(&group.all, hero, &but)
-        .into_iter()
-        .filter_map(|m| Some((of(m)?, usable(m)?.1)))
-        .collect();
-    series.sort_by_key(|(value, _)| *value);
+fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option<String> {
+    let (all, but) = along(group, hero, parameter);
+    let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?.1)));
+    let mut series: Vec<(u64, &Summary)> = all.collect();
     series.dedup_by_key(|(value, _)| *value);
     let (first, rest) = series.split_first()?;
     if rest.is_empty() || first.1.value() <= 0.0 {
@@ -106,8 +91,8 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String>
     }
     let kind = enclosed(" (", &group.short_without(hero, &but), ")");
     let (against, parts) = match parameter {
-        THREADS => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
-        STREAMS => (plural(first.0, "stream"), steps(*first, rest, "with")),
+        _THREADS => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
+        _STREAMS => (plural(first.0, "stream"), steps(*first, rest, "with")),
         parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
     };
     Some(format!("Compared with {against}{kind}: {parts}."))
@@ -124,7 +109,7 @@ fn by_threads(
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
     // Memory is bound by what the usable CPUs reach together, so more threads are
     // compared with that.
-    let full = within.last().copied().filter(|_| hero.subsystem == Subsystem::Memory);
+    let full = within.last().copied().filter(|_| hero.subsystem.info().pace == Pace::Memory);
     let turns = match full {
         _ if over.is_empty() => None,
         Some(full) => Some(format!(

@@ -4,7 +4,7 @@
 mod meanwhile;
 mod words;
 
-use proofmark_model::{Host, Measurement, Subsystem, Trial, format_factor, format_seconds};
+use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds};
 use serde::Serialize;
 
 pub use self::words::in_short;
@@ -99,10 +99,10 @@ pub fn draw(group: &Group, scale: &Scale) -> Vec<Timeline> {
 fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
     let start = m.series.as_ref()?.started;
     let threads = m.params.threads().max(1) as f64;
-    let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem) {
+    let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem.info().pins_threads) {
         (0.0, _) => threads,
         // More threads than CPUs share them; those of disks and networks may run on any.
-        (cpus, Subsystem::Cpu | Subsystem::Memory) => threads.min(cpus),
+        (cpus, true) => threads.min(cpus),
         (cpus, _) => cpus,
     };
     let timed = |t: &'a Trial| {

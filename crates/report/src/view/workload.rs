@@ -223,7 +223,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         table = if about.is_empty() { table } else { table.explained(title, about) };
     }
     // These tables have more columns than a terminal is wide.
-    let wide = |m: &&Measurement| matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
+    let wide = |m: &&Measurement| m.subsystem.info().uses_system_calls;
     let wide = u8::from(group.all.iter().any(wide));
     table
         .measured("95 % interval", scale.label(), |m| {

@@ -126,7 +126,7 @@ impl Gathering<'_> {
     ) -> Option<Params> {
         let (storage, network) = (&self.host.storage, &self.host.network);
         let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
-        let on_network = workload.spec().subsystem.has_server() && network.get().is_none();
+        let on_network = workload.spec().subsystem.info().has_server && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
             tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().subsystem));

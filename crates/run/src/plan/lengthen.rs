@@ -37,7 +37,7 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host, points: &[Point]) {
             }
             None => IO_LIMIT_TRIAL_S,
         };
-        for workload in all().filter(|k| k.spec().subsystem == Subsystem::Disk) {
+        for workload in all().filter(|k| k.spec().subsystem.info().uses_block_devices) {
             at_least(policy, &workload.spec().id, least_s);
         }
     }
@@ -49,9 +49,9 @@ fn cpus_used(point: &Point) -> f64 {
     let threads = point.params.threads() as f64;
     let direct =
         point.params.get(key::DIRECT) == Some(word::ON) || point.params.get(key::METHOD).is_some();
-    match subsystem(&point.workload) {
-        Some(Subsystem::Disk) if direct => 1.0,
-        Some(Subsystem::Network) => 2.0 * threads,
+    match subsystem(&point.workload).map(Subsystem::info) {
+        Some(info) if info.uses_block_devices && direct => 1.0,
+        Some(info) if info.has_server => 2.0 * threads,
         _ => threads,
     }
 }

@@ -61,7 +61,7 @@ fn requests_seen(m: &Measurement, t: &Trial) -> Option<f64> {
     let sum = |of: &dyn Fn(Way) -> f64| Way::BOTH.into_iter().map(of).sum::<f64>();
     let blocks = sum(&|way| asked(t, way)) / m.params.block_bytes()?;
     let others = sum(&|way| (way.moved(d) - asked(t, way)).max(0.0));
-    let requests = ((d.reads + d.writes) as f64 - others / SECTOR) / blocks;
+    let requests = (d.reads.saturating_add(d.writes) as f64 - others / SECTOR) / blocks;
     Some(requests).filter(|r| r.is_finite() && *r >= SPLIT).map(f64::ceil)
 }
 

@@ -4,7 +4,7 @@
 //! The best result at each block size; of a disk only where the device did the
 //! work: a page cache is never in one line with it.
 
-use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size, key};
+use proofmark_model::{Measurement, Unit, format_count, format_size, key};
 
 use super::best_by;
 use crate::view::chart::Chart;
@@ -55,7 +55,8 @@ fn members<'g, 'a>(
 
 pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     let members = members(all, table);
-    let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
+    let disk =
+        members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem.info().uses_block_devices);
     let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
     let by_block: Vec<Line> = members
         .iter()

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Measurement, Subsystem, Unit, key};
+use proofmark_model::{Measurement, Pace, Unit, key};
 
 use super::across::{Across, across};
 use super::panels::{Panel, panels};
@@ -52,7 +52,7 @@ fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
 }
 
 fn is_io(m: &Measurement) -> bool {
-    matches!(m.subsystem, Subsystem::Disk | Subsystem::Network)
+    m.subsystem.info().uses_system_calls
 }
 
 /// Charts along one parameter; of a disk or a network of the points that have company on its line.
@@ -148,7 +148,7 @@ fn chart(
     ];
     let key: Vec<&str> = key.iter().filter(|(_, there)| *there).map(|(text, _)| *text).collect();
     // Rates of a CPU are compared with their ceilings and with zero.
-    let may_be_log = panel.members.iter().all(|m| m.subsystem != Subsystem::Cpu);
+    let may_be_log = panel.members.iter().all(|m| m.subsystem.info().pace != Pace::Core);
     let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();
     let title = title(group, &format!("{} by {}", value.noun(group), across.name), name);
     let words = [&*unit, &across.name];
