@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use proofmark_model::{Subsystem, parse_duration, parse_size};
 use proofmark_peer::Address;
 
+use crate::error::statuses_in_words;
 use crate::formats;
 use crate::limit::{self, Trials};
 
@@ -20,15 +21,10 @@ pub use shared::{Before, ExitRules, HistoryFile, HistoryPlace, ResultFiles};
 /// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
 #[command(name = "proofmark", version, about, max_term_width = 100)]
-#[command(after_help = "\
-Exit status: 0 completed, no result is invalid; 1 the run failed, nothing could be run, or a limit of
-the system or a lost server ended a result; 2 invalid argument or input file; 3 completed, but a
-result is invalid, or suspect with --strict, or coarser than --precision; 4 check failed: a result is
-slower, missing or invalid, too few could be compared, a requirement is missed, or a node is slow;
-5 none of this, but a requirement is undecided, or a node not shown healthy; 128 + n stopped by
-signal n, after saving what was measured.
-
-Sizes are those of fio: 8KB, 8k and 8KiB are 8192 bytes. Durations: 250ms, 30s, 5m.")]
+#[command(
+    help_template = "{about}\n\n{usage-heading} {usage}\n\nCommands:\n{subcommands}{after-help}"
+)]
+#[command(after_help = format!("Exit status: {}", statuses_in_words()))]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -40,9 +36,9 @@ pub struct Cli {
 pub enum Command {
     /// Run benchmarks, check the results, write a report
     Run(Box<RunArgs>),
-    /// Measure one workload over time: one sample per second, what changed and when
+    /// Measure one workload over time, and find what changed and when
     Endure(EndureArgs),
-    /// Show what takes CPU time (other processes, quota, hypervisor) and how vCPUs are placed on cores
+    /// Show what takes CPU time, and how vCPUs are placed on cores
     Noise(NoiseArgs),
     /// Show this machine and its theoretical limits (ceilings)
     Info(InfoArgs),
@@ -51,16 +47,16 @@ pub enum Command {
         /// What to list [default: print the topics]
         what: Option<Listing>,
     },
-    /// Explain any id that `list TOPIC` prints
+    /// Explain a word of a report: a workload, a check, a verdict, ...
     Explain {
-        /// An id in a report, or one that `proofmark list TOPIC` prints
+        /// A word of a report, or one that `proofmark list TOPIC` prints
         id: String,
     },
     /// Write a report from a run file
     Report(ReportArgs),
     /// Compare two or more runs
     Compare(CompareArgs),
-    /// Check a run against a baseline or requirements, for CI: exit status 4 if it fails, 5 if undecided
+    /// Check a run against a baseline or requirements, for CI
     Check(CheckArgs),
     /// List past runs, or show one workload's results over time
     History(HistoryArgs),
@@ -109,54 +105,69 @@ pub struct RunArgs {
     /// Subsystems or workloads to measure
     #[arg(value_name = "NAME", help = names())]
     pub names: Vec<String>,
-    /// Short run, at most 45 s: same as --profile quick
+    /// Short run, at most 45 s
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
-    /// What to measure and how often: a name that `proofmark list profiles` prints, or a TOML file
-    /// [default: default]
+    /// What to measure and how often
+    ///
+    /// A name that `proofmark list profiles` prints, or a TOML file [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
-    /// Time limit of the run: proofmark takes fewer trials (at least 8 of CPU and memory loads, 3 of
-    /// others), then skips work and lists it
+    /// Time limit of the run, such as 1m
+    ///
+    /// proofmark takes fewer trials (at least 8 of CPU and memory loads, 3 of others), then skips work
+    /// and lists it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
-    /// Thread counts, such as 1,2,4,8 or all
+    /// Thread counts, such as 1,2,4 or all
     #[arg(long, value_name = "N,...")]
     pub threads: Option<String>,
-    /// Block sizes, such as 8B,8KB,8MB, for workloads that have one
+    /// Block sizes, such as 4KB,1MB
     #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = parse_size)]
     pub block_size: Vec<u64>,
-    /// Set a workload's parameter: cpu.flops.isa=avx2,scalar; of a run of one workload also
-    /// isa=avx2,scalar
-    #[arg(long, value_name = "WORKLOAD.NAME=VALUE,...")]
+    /// Set a parameter: cpu.flops.isa=avx2,scalar
+    ///
+    /// For a run of one workload also without its name: isa=avx2,scalar. `proofmark explain WORKLOAD`
+    /// lists the parameters
+    #[arg(long, value_name = "NAME=VALUE,...")]
     pub set: Vec<String>,
-    /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
+    /// Directory whose disk to measure
+    ///
+    /// proofmark writes an unlinked temporary file there [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
-    /// Server for the network workloads, where `proofmark serve` runs [default: this machine, loopback]
+    /// Machine where `proofmark serve` runs
+    ///
+    /// The server for the network workloads [default: this machine, over loopback]
     #[arg(long, value_name = "HOST[:PORT]")]
     pub peer: Option<Address>,
     /// File with the key that the server uses [default: ~/.config/proofmark/key]
-    #[arg(long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Reference tools to compare with, for the named workloads or where the profile marks them
-    /// [default: one installed tool where the profile marks it]
-    #[arg(long, value_name = "NAME,...|all", value_delimiter = ',')]
+    /// Reference tools to compare with
+    ///
+    /// Names, or all: for the named workloads, or where the profile marks them [default: one installed
+    /// tool where the profile marks it]
+    #[arg(long, value_name = "TOOL,...", value_delimiter = ',')]
     pub reference: Vec<String>,
     /// Run no reference tool
-    #[arg(long, conflicts_with = "reference")]
+    #[arg(hide_short_help = true, long, conflicts_with = "reference")]
     pub no_reference: bool,
-    /// The provider's limit, used as a ceiling: disk.read=160MB/s, disk.read_iops=3000
+    /// Provider's limit, such as disk.read=160MB/s
+    ///
+    /// It is used as a ceiling. Other names: disk.read_iops=3000
     #[arg(long, value_name = "NAME=VALUE", value_parser = limit::parse)]
     pub limit: Vec<(String, f64)>,
-    /// Number of trials, or auto: until the interval is narrow enough
-    #[arg(long, value_name = "N|auto", default_value = "auto", value_parser = limit::trials)]
+    /// Number of trials of each result
+    ///
+    /// auto: until the interval is narrow enough
+    #[arg(hide_short_help = true, long, value_name = "N|auto", default_value = "auto", value_parser = limit::trials)]
     pub trials: Trials,
     #[command(flatten)]
     pub before: Before,
     #[command(flatten)]
     pub results: ResultFiles,
-    /// Print the plan and its estimated duration, then stop
+    /// Print the plan and its duration, then stop
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -166,12 +177,14 @@ pub struct RunArgs {
 /// What can be named for a run.
 fn names() -> String {
     let subsystems = Subsystem::ALL.map(Subsystem::as_str).join(", ");
-    format!("Subsystems ({subsystems}) or workloads (cpu.flops) to measure [default: all]")
+    format!("{subsystems}, or workloads (cpu.flops) [default: all]")
 }
 
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Address to listen on; 0.0.0.0 or :: accepts other machines on every interface; default port 5277
+    /// Address to listen on
+    ///
+    /// 0.0.0.0 or :: accepts other machines on every interface. The default port is 5277
     #[arg(long, value_name = "ADDRESS[:PORT]", default_value = "127.0.0.1", value_parser = limit::bind)]
     pub bind: SocketAddr,
     /// File with the key; created if missing [default: ~/.config/proofmark/key]
@@ -207,6 +220,10 @@ pub enum Listing {
     Checks,
     /// Theoretical limits
     Ceilings,
+    /// Resources that limit a result
+    Bottlenecks,
+    /// What else can be found about a machine, a plan or an import
+    Findings,
     /// Named sets of workloads and settings
     Profiles,
     /// Report formats
@@ -215,8 +232,24 @@ pub enum Listing {
     References,
     /// Rules for published figures
     Rules,
-    /// Verdicts, figures and columns
+    /// Verdicts, figures, columns, exit statuses
     Terms,
+}
+
+impl Listing {
+    /// All, in the order in which they are printed.
+    pub const ALL: [Self; 10] = [
+        Self::Workloads,
+        Self::Checks,
+        Self::Ceilings,
+        Self::Bottlenecks,
+        Self::Findings,
+        Self::Profiles,
+        Self::Formats,
+        Self::References,
+        Self::Rules,
+        Self::Terms,
+    ];
 }
 
 #[derive(Debug, Args)]
@@ -224,10 +257,14 @@ pub struct ImportArgs {
     /// The tool's output; - reads standard input
     #[arg(value_name = "FILE|-")]
     pub file: PathBuf,
-    /// The tool, as `proofmark list references` prints it [default: recognised by its output]
+    /// The tool, if it is not recognised by its output
+    ///
+    /// A name that `proofmark list references` prints
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// The output comes from this machine: compare it with this machine's ceilings
+    /// Compare with this machine's ceilings
+    ///
+    /// Say so only if the output comes from this machine
     #[arg(long)]
     pub here: bool,
     #[command(flatten)]
@@ -238,23 +275,29 @@ pub struct ImportArgs {
 #[command(after_help = "\
 'proofmark explain audit' has the words of both files, and an example.")]
 pub struct AuditArgs {
-    /// The figures as CSV: subsystem, tool, operation, metric, value, unit_as_written; and, where
-    /// known, block_size_bytes, threads, trial, value_si, si_unit, note
+    /// The figures
+    ///
+    /// Columns: subsystem, tool, operation, metric, value, unit_as_written; and, where known,
+    /// block_size_bytes, threads, trial, value_si, si_unit, note
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
-    /// The machines they were measured on, as TOML, one table per machine
+    /// The machines they were measured on
+    ///
+    /// One TOML table per machine
     #[arg(long, value_name = "FILE.toml")]
     pub machine: PathBuf,
-    /// The machine's table [default: the one with the name of the CSV file, or the only one]
+    /// The machine's table in the TOML file
+    ///
+    /// [default: the one with the name of the CSV file, or the only one]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Print every figure, not only the summary and the problems
+    /// Print every figure, not only problems
     #[arg(long)]
     pub all: bool,
-    /// Write every figure and its findings as JSON to a file; - prints it
+    /// Write figures and findings as JSON; - prints
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Write every figure and its verdict as CSV to a file; - prints it
+    /// Write figures and verdicts as CSV; - prints
     #[arg(long, value_name = "FILE|-")]
     pub csv: Option<PathBuf>,
     /// Exit status 3 also if a figure is suspect
@@ -267,13 +310,15 @@ pub struct EndureArgs {
     /// A workload that `proofmark list workloads` prints
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
-    /// How long to measure, such as 10m, 8h, 3d; at least 10s
+    /// How long to measure, such as 8h; at least 10s
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
     pub length: Duration,
     /// Time between the starts of two samples
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = parse_duration)]
     pub every: Duration,
-    /// Number of threads, or all [default: the most of a run's]
+    /// Number of threads, or all
+    ///
+    /// [default: the largest number of a run]
     #[arg(long, value_name = "N")]
     pub threads: Option<String>,
     /// Block size, such as 8KB, if the workload has one
@@ -282,7 +327,9 @@ pub struct EndureArgs {
     /// Set a parameter: isa=avx2 or cpu.flops.isa=avx2
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Directory whose disk to measure, in an unlinked temporary file [default: the current one]
+    /// Directory whose disk to measure
+    ///
+    /// proofmark writes an unlinked temporary file there [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
     #[command(flatten)]
@@ -306,22 +353,24 @@ pub struct NoiseArgs {
 
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Runs, the others compared with the first: run files, their directories, or their numbers in
-    /// `proofmark history`
+    /// Runs; the first is the baseline
+    ///
+    /// Run files, their directories, or their numbers in `proofmark history`
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<String>,
     /// Output format
     #[arg(long, default_value = "terminal", help = formats::one_of(&formats::COMPARE))]
     pub format: String,
-    /// Write to this file instead of standard output
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print every result, not only those that differ
+    /// Print also results that do not differ
     #[arg(long)]
     pub all: bool,
-    /// Ignore differences up to this fraction, such as 0.03 or 3% [default: by subsystem and by the
-    /// variation within both runs]
-    #[arg(long, value_name = "FRACTION", value_parser = limit::margin)]
+    /// Ignore differences up to this, such as 3%
+    ///
+    /// [default: by subsystem and by the variation within both runs]
+    #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
     pub margin: Option<f64>,
     #[command(flatten)]
     pub history: HistoryPlace,
@@ -329,30 +378,37 @@ pub struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub struct CheckArgs {
-    /// The run to check: a run file, its directory, or its number in `proofmark history`
+    /// The run to check
+    ///
+    /// A run file, its directory, or its number in `proofmark history`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The baseline, named in the same way
+    /// The baseline, a run too
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
-    /// A condition that a result's whole 95 % interval must meet: 'disk.fsync.p99<10ms' or
-    /// 'cpu.flops>=100GFLOP/s'. If the limit lies within the interval, it is undecided (exit status 5).
-    /// It tests the workload's last row on the first screen, such as all CPUs or the deepest queue. With
-    /// parameters in brackets, as in 'cpu.flops[threads=1]>=50GFLOP/s', every result that has them.
-    /// Delivered, unless another statistic is named: attainable, typical, efficiency, iops, mean, p50,
-    /// p90, p99, p999, max
+    /// A condition, such as 'disk.fsync.p99<10ms'
+    ///
+    /// The whole 95 % interval must meet it. If the limit lies within the interval, the requirement is
+    /// undecided (exit status 5). It tests the workload's last row on the first screen, such as all CPUs
+    /// or the deepest queue. With parameters in brackets, as in 'cpu.flops[threads=1]>=50GFLOP/s', it
+    /// tests every result that has them. It is about delivered, unless another statistic is named:
+    /// attainable, typical, efficiency, iops, mean, p50, p90, p99, p999, max
     #[arg(long, value_name = "REQUIREMENT")]
     pub require: Vec<String>,
-    /// TOML file with requirements: require = ["disk.fsync.p99<10ms"]
+    /// TOML file with requirements
+    ///
+    /// As in require = ["disk.fsync.p99<10ms"]
     #[arg(long, value_name = "FILE")]
     pub require_file: Option<PathBuf>,
-    /// Ignore differences up to this fraction, as in compare
-    #[arg(long, value_name = "FRACTION", value_parser = limit::margin)]
+    /// Ignore differences up to this, such as 3%
+    ///
+    /// [default: as in compare]
+    #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
     pub margin: Option<f64>,
     /// Output format
     #[arg(long, default_value = "terminal", help = formats::one_of(&formats::CHECK))]
     pub format: String,
-    /// Write to this file instead of standard output
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
@@ -361,31 +417,33 @@ pub struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
-    /// Workload whose results to show over time [default: list the runs]
+    /// Workload to show over time [default: all runs]
     #[arg(value_name = "WORKLOAD")]
     pub workload: Option<String>,
-    /// Only results with this parameter: threads=2 or cpu.flops.threads=2
+    /// Only results with this parameter: threads=2
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub set: Vec<String>,
-    /// Only runs of the machine with this name [default: all]
+    /// Only runs of the machine with this name
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
     /// Only runs of this profile
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Only runs that began within this time before now, such as 7d
+    /// Only runs that began in this time, such as 7d
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub within: Option<Duration>,
-    /// List only this many runs, the newest
+    /// List only this many runs
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: u32,
     /// Output format
     #[arg(long, default_value = "terminal", help = formats::one_of(&formats::HISTORY))]
     pub format: String,
-    /// Write to this file instead of standard output
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Add these runs first: run files or their directories; name a workload before this option
+    /// Add these runs first
+    ///
+    /// Run files or their directories. Name a workload before this option
     #[arg(long, value_name = "RUN", num_args = 1..)]
     pub add: Vec<PathBuf>,
     #[command(flatten)]
@@ -410,7 +468,14 @@ pub struct ReportArgs {
     /// A format that `proofmark list formats` prints
     #[arg(long, default_value = "terminal")]
     pub format: String,
-    /// Write to this file instead of standard output
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+}
+
+/// The command line as it is parsed and as its help is printed.
+pub fn command() -> clap::Command {
+    let mut command = <Cli as clap::CommandFactory>::command();
+    command.build();
+    command.mut_subcommand("help", |help| help.hide(true))
 }

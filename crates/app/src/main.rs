@@ -24,7 +24,7 @@ mod writer;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use cli::{Cli, Command};
 use error::Outcome;
 use proofmark_engine::ReportingAllocator;
@@ -38,7 +38,8 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let typed = cli::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
+    let cli = match typed {
         Ok(cli) => cli,
         Err(error) => return mistyped(&error),
     };
@@ -70,7 +71,7 @@ fn work() -> ExitCode {
     result.map_or_else(
         |error| {
             text::say(&format!("proofmark: {}", explained(&format!("{error:#}"))));
-            error::status(&error)
+            error::status_of(&error)
         },
         |outcome: Outcome| outcome.into(),
     )

@@ -14,8 +14,7 @@ use crate::limit;
 /// What to do with many machines.
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
-    /// Measure many machines in rounds and report the slow ones: exit status 4 if a node or the link
-    /// between two is slow, 5 if one is not shown healthy
+    /// Measure many machines in rounds and report the slow ones
     Run(Box<FleetRunArgs>),
     /// Print the report of a measured fleet
     Report(FleetReportArgs),
@@ -27,29 +26,41 @@ pub enum FleetCommand {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("launcher").args(["ssh", "slurm", "kubernetes"]).required(true)))]
 pub struct FleetRunArgs {
-    /// Reach the nodes by ssh: n1,n2 or n[1-32], or a file with one host per line. Your ssh
-    /// configuration applies, host keys are checked, and ssh never prompts
+    /// Reach the nodes by ssh: n1,n2 or n[1-32]
+    ///
+    /// Or a file with one host per line. Your ssh configuration applies, host keys are checked, and ssh
+    /// never prompts
     #[arg(long, value_name = "HOSTS|FILE")]
     pub ssh: Option<String>,
-    /// Reach the nodes by Slurm: in the current allocation, or in a new one
+    /// Reach the nodes by Slurm
+    ///
+    /// In the current allocation, or in a new one
     #[arg(long)]
     pub slurm: bool,
-    /// Reach the nodes of a Kubernetes cluster: a Job puts a pod on each, kubectl exec runs proofmark in it
+    /// Reach the nodes of a Kubernetes cluster
+    ///
+    /// A Job puts a pod on each, and kubectl exec runs proofmark in it
     #[arg(long, requires = "image")]
     pub kubernetes: bool,
-    /// Slurm: number of nodes of the new allocation. Kubernetes: number of nodes [default: all that are
-    /// ready]
+    /// Number of nodes
+    ///
+    /// Slurm: of the new allocation. Kubernetes [default: all that are ready]
     #[arg(short = 'N', long, value_name = "N", conflicts_with = "ssh", value_parser = value_parser!(u32).range(1..))]
     pub nodes: Option<u32>,
-    /// Path of an identical proofmark already on the nodes [default: copy this one, and remove it
-    /// afterwards]
-    #[arg(long, value_name = "PATH", conflicts_with = "kubernetes")]
+    /// Path of an identical proofmark on the nodes
+    ///
+    /// [default: copy this one, and remove it afterwards]
+    #[arg(hide_short_help = true, long, value_name = "PATH", conflicts_with = "kubernetes")]
     pub program: Option<String>,
-    /// Time limit until all nodes have started [default: 2m plus 1s per node]
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// Time limit until all nodes have started
+    ///
+    /// [default: 2m plus 1s per node]
+    #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = parse_duration)]
     pub start_limit: Option<Duration>,
-    /// What each node measures in a round: a name that `proofmark list profiles` prints, or a TOML
-    /// file; its network workloads are measured with --pairs
+    /// What each node measures in a round
+    ///
+    /// A name that `proofmark list profiles` prints, or a TOML file. Its network workloads are measured
+    /// with --pairs
     #[arg(long, help_heading = "Measurement", value_name = "NAME|FILE", default_value = "screen")]
     pub profile: String,
     #[arg(
@@ -61,10 +72,14 @@ pub struct FleetRunArgs {
         help = format!("Rounds over all nodes, {}", rounds_text())
     )]
     pub rounds: u32,
-    /// Time for the first pass if all nodes measure at once: shortens rounds, never skips one
-    #[arg(long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
+    /// Time for the first pass
+    ///
+    /// If all nodes measure at once. It shortens rounds and never skips one
+    #[arg(hide_short_help = true, long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
-    /// Measure at most N nodes at a time, or N/2 pairs, at least one [default: all]
+    /// Nodes measured at the same time [default: all]
+    ///
+    /// Of pairs half as many, at least one
     #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
     #[arg(
@@ -72,39 +87,52 @@ pub struct FleetRunArgs {
         help_heading = "Measurement",
         value_name = "N|all",
         value_parser = pairs,
-        help = format!(
-            "Also measure the network between nodes: each with N others ({}), or with all. Tells \
+        help = "Also measure the network between nodes",
+        long_help = format!(
+            "Also measure the network between nodes\n\nEach with N others ({}), or with all. It tells \
              slow nodes from slow links",
             rounds_text()
         )
     )]
     pub pairs: Option<Pairs>,
-    /// The network that --pairs measures, such as 10.1.0.0/16: name it where nodes have several
-    /// [default: the address that ssh used, else the first that answers]
-    #[arg(long, help_heading = "Measurement", value_name = "SUBNET", requires = "pairs")]
+    /// The network that --pairs measures, such as 10.1.0.0/16
+    ///
+    /// Name it where nodes have several [default: the address that ssh used, else the first that answers]
+    #[arg(
+        hide_short_help = true,
+        long,
+        help_heading = "Measurement",
+        value_name = "SUBNET",
+        requires = "pairs"
+    )]
     pub subnet: Option<Subnet>,
-    /// Directory on the nodes whose disk to measure [default: the first of $TMPDIR, /var/tmp and the
-    /// current one that is on a disk]
+    /// Directory on the nodes whose disk to measure
+    ///
+    /// [default: the first of $TMPDIR, /var/tmp and the current one that is on a disk]
     #[arg(long, help_heading = "Measurement", value_name = "DIR")]
     pub disk_path: Option<PathBuf>,
     /// Also measure disks that other nodes may use (network storage)
-    #[arg(long, help_heading = "Measurement")]
+    #[arg(hide_short_help = true, long, help_heading = "Measurement")]
     pub shared_storage: bool,
-    /// Directory for the fleet's file and report [default: fleet-TIME]
+    /// Directory for the report [default: fleet-TIME]
     #[arg(long, help_heading = "Output", value_name = "DIR", conflicts_with = "resume")]
     pub out: Option<PathBuf>,
     /// Name of the fleet, in reports
-    #[arg(long, help_heading = "Output", value_name = "TEXT", value_parser = limit::label)]
+    #[arg(hide_short_help = true, long, help_heading = "Output", value_name = "TEXT", value_parser = limit::label)]
     pub label: Option<String>,
-    /// Continue the stopped fleet in DIR; repeat its other options
+    /// Continue the stopped fleet in DIR
+    ///
+    /// Repeat its other options
     #[arg(long, help_heading = "Output", value_name = "DIR")]
     pub resume: Option<PathBuf>,
-    /// Print the commands, or the Kubernetes Job, and stop. For a Job without -N, kubectl counts the
-    /// ready nodes
+    /// Print the commands, or the Job, and stop
+    ///
+    /// For a Job without -N, kubectl counts the ready nodes
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
     /// ssh with your options, such as 'ssh -p 2222'
     #[arg(
+        hide_short_help = true,
         long,
         help_heading = "ssh",
         value_name = "COMMAND",
@@ -113,13 +141,26 @@ pub struct FleetRunArgs {
     )]
     pub ssh_command: String,
     /// Slurm: names of its nodes, such as n[1-32]
-    #[arg(long, help_heading = "Slurm", value_name = "NODES", requires = "slurm")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        help_heading = "Slurm",
+        value_name = "NODES",
+        requires = "slurm"
+    )]
     pub nodelist: Option<String>,
     /// Slurm: partition of the nodes
-    #[arg(long, help_heading = "Slurm", value_name = "NAME", requires = "slurm")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        help_heading = "Slurm",
+        value_name = "NAME",
+        requires = "slurm"
+    )]
     pub partition: Option<String>,
     /// Slurm: another option of salloc, such as --account=hpc
     #[arg(
+        hide_short_help = true,
         long,
         help_heading = "Slurm",
         value_name = "OPTION",
@@ -128,10 +169,17 @@ pub struct FleetRunArgs {
     )]
     pub slurm_option: Vec<String>,
     /// Kubernetes: image of proofmark that the cluster can pull
-    #[arg(long, help_heading = "Kubernetes", value_name = "IMAGE", requires = "kubernetes")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        help_heading = "Kubernetes",
+        value_name = "IMAGE",
+        requires = "kubernetes"
+    )]
     pub image: Option<String>,
     /// Kubernetes: labels of the nodes, such as pool=gpu,zone=a
     #[arg(
+        hide_short_help = true,
         long,
         help_heading = "Kubernetes",
         value_name = "LABEL=VALUE,...",
@@ -139,10 +187,17 @@ pub struct FleetRunArgs {
     )]
     pub selector: Option<NodeLabels>,
     /// Kubernetes: namespace of the Job
-    #[arg(long, help_heading = "Kubernetes", value_name = "NAME", requires = "kubernetes")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        help_heading = "Kubernetes",
+        value_name = "NAME",
+        requires = "kubernetes"
+    )]
     pub namespace: Option<String>,
     /// Kubernetes: a taint that the pods tolerate
     #[arg(
+        hide_short_help = true,
         long,
         help_heading = "Kubernetes",
         value_name = "KEY[=VALUE][:EFFECT]",
@@ -151,6 +206,7 @@ pub struct FleetRunArgs {
     pub toleration: Vec<String>,
     /// kubectl with your options, such as 'kubectl --context lab'
     #[arg(
+        hide_short_help = true,
         long,
         help_heading = "Kubernetes",
         value_name = "COMMAND",
@@ -185,7 +241,7 @@ pub struct FleetReportArgs {
     /// Output format
     #[arg(long, default_value = "terminal", help = formats::one_of(&formats::FLEET))]
     pub format: String,
-    /// Write to this file instead of standard output
+    /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

@@ -11,18 +11,21 @@ use crate::limit;
 /// Where the results of a run go.
 #[derive(Debug, Args)]
 pub struct ResultFiles {
-    /// Directory for the report; it must hold no run and no report.html, report.md or report.csv
-    /// [default: proofmark-TIME]
+    /// Directory for the report
+    ///
+    /// It must hold no run and no report.html, report.md or report.csv [default: proofmark-TIME]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Also write the run as JSON to a file; - prints it instead of the table
+    /// Also write the run as JSON; - prints it
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Name of the machine or the run, in reports, history and comparisons [default: the host name]
+    /// Name of the run [default: the host name]
+    ///
+    /// It stands in reports, history and comparisons
     #[arg(long, value_name = "TEXT", value_parser = limit::label)]
     pub label: Option<String>,
     /// Leave out host, process and path names
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub anonymous: bool,
     #[command(flatten)]
     pub exit: ExitRules,
@@ -31,8 +34,10 @@ pub struct ResultFiles {
 /// What a command that measures does first.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Before {
-    /// Before measuring, wait up to this time until CPU use is below 5 % and steal below 1 %
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    /// Wait up to this time for a quiet machine
+    ///
+    /// Quiet: CPU use below 5 % and steal below 1 %
+    #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = parse_duration)]
     pub wait_quiet: Option<Duration>,
 }
 
@@ -40,18 +45,22 @@ pub struct Before {
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct ExitRules {
     /// Exit status 3 also if a result is suspect
-    #[arg(long)]
+    #[arg(hide_short_help = true, long)]
     pub strict: bool,
-    /// Exit status 3 also if half a result's 95 % interval is wider than this fraction, such as 2%
-    #[arg(long, value_name = "FRACTION", value_parser = limit::share)]
+    /// Exit status 3 also if ± is wider, such as 2%
+    ///
+    /// ± is half the 95 % interval
+    #[arg(hide_short_help = true, long, value_name = "SHARE", value_parser = limit::share)]
     pub precision: Option<f64>,
 }
 
 /// Where the history is.
 #[derive(Debug, Args)]
 pub struct HistoryPlace {
-    /// Database of past runs [default: $PROOFMARK_HISTORY, or ~/.local/share/proofmark/history.db]
-    #[arg(long, value_name = "FILE")]
+    /// Database of past runs
+    ///
+    /// [default: $PROOFMARK_HISTORY, or ~/.local/share/proofmark/history.db]
+    #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub history: Option<PathBuf>,
 }
 
@@ -61,6 +70,6 @@ pub struct HistoryFile {
     #[command(flatten)]
     pub place: HistoryPlace,
     /// Do not add this run to the history
-    #[arg(long, conflicts_with = "history")]
+    #[arg(hide_short_help = true, long, conflicts_with = "history")]
     pub no_history: bool,
 }

@@ -9,7 +9,7 @@ use clap_complete::Shell as Script;
 use proofmark_run::BUILT_IN;
 
 use crate::cli::{Cli, Shell};
-use crate::command::explain;
+use crate::command::ids::{self, Entry};
 use crate::error::Outcome;
 use crate::formats;
 use crate::text::print_data;
@@ -93,7 +93,7 @@ fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
         ("compare", "format") => formats::COMPARE.to_vec(),
         ("check", "format") => formats::CHECK.to_vec(),
         ("history", "format") => formats::HISTORY.to_vec(),
-        ("explain", "id") => explain::ids().collect(),
+        ("explain", "id") => ids::all().map(Entry::id).collect(),
         _ => return None,
     })
 }

@@ -1,43 +1,48 @@
 //! `proofmark explain`: anything that has an id, in words.
 
 use anyhow::Result;
-use proofmark_host::FINDINGS as HOST_FINDINGS;
-use proofmark_judge::bottleneck;
 use proofmark_judge::checks::Class;
-use proofmark_judge::reread::FINDINGS as READ_FINDINGS;
 use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
 use proofmark_reference::Tool;
-use proofmark_run::{
-    AFTERWARDS_FINDINGS, BUDGET_FINDINGS, BUILT_IN, PLAN_FINDINGS, PlanRequest, REFERENCE_FINDINGS,
-    TOOL_FINDINGS, Usage, look, loopback_network, plan, takes, unknown,
-};
+use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
 
-use crate::command::import::FINDINGS as IMPORT_FINDINGS;
-use crate::command::terms::TERMS;
-use crate::error::{Outcome, usage};
-use crate::text::{print, terminal_options, wrap};
+use crate::command::ids::{self, Entry};
+use crate::error::{self, Outcome, usage};
+use crate::text::{columns, print, terminal_options, wrap};
 
 pub fn run(id: &str) -> Result<Outcome> {
-    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == id) {
-        print(&explain_profile(name, text))?;
-        return Ok(Outcome::Done);
-    }
-    if id == "audit" {
-        print(&explain_audit())?;
-        return Ok(Outcome::Done);
-    }
-    let tool = proofmark_reference::find(id).map(compared_with);
-    let workload = proofmark_workloads::find(id).map(|k| explain_workload(k.spec()));
-    let check = proofmark_judge::checks::find(id);
-    let check = check.map(|c| explain((c.id, c.title, c.about)) + "\n" + &class(c.class));
     // A check and a rule of the audit may look for the same, and have one name.
-    let others = words().filter(|(name, _, _)| *name == id).map(explain);
-    let texts: Vec<String> = workload.into_iter().chain(check).chain(others).chain(tool).collect();
+    let texts: Vec<String> = ids::all().filter(|e| e.id() == id).map(text).collect();
     if texts.is_empty() {
-        return Err(usage(unknown("id", id, ids(), "proofmark list")));
+        return Err(usage(unknown("id", id, ids::all().map(Entry::id), "proofmark list")));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
+}
+
+fn text(entry: Entry) -> String {
+    match entry {
+        Entry::Workload(spec) => explain_workload(spec),
+        Entry::Check(c) => explain((c.id, c.title, c.about)) + "\n" + &class(c.class),
+        Entry::Profile(name, toml) => explain_profile(name, toml),
+        Entry::Tool(tool) => {
+            let d = tool.description();
+            explain((d.id, d.title, d.about)) + "\n" + &compared_with(tool)
+        }
+        Entry::Words(words) => explain(words) + &example(words.0),
+    }
+}
+
+/// What follows the words of a term: the example of the audit, the list of exit statuses.
+fn example(id: &str) -> String {
+    match id {
+        "audit" => explain_audit(),
+        "exit_status" => {
+            let rows = columns(error::STATUSES.iter().map(|s| (s.code, s.line())));
+            format!("\n{}", wrap(&rows, width(), "         "))
+        }
+        _ => String::new(),
+    }
 }
 
 const WIDEST: usize = 90;
@@ -48,16 +53,6 @@ fn paragraph(text: &str) -> String {
 
 fn width() -> usize {
     terminal_options().width.clamp(40, WIDEST)
-}
-
-/// Every id that can be explained: of workloads, of checks, of what else has words, of profiles.
-pub fn ids() -> impl Iterator<Item = &'static str> {
-    let workloads = proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
-    let checks = proofmark_judge::checks::ALL.iter().map(|c| c.id);
-    workloads
-        .chain(checks)
-        .chain(words().map(|(name, _, _)| name))
-        .chain(BUILT_IN.iter().map(|(name, _)| *name))
 }
 
 /// A profile as it is on this machine, then its own text; all TOML, to be kept, changed and run.
@@ -84,7 +79,7 @@ fn here(profile: &str) -> Result<(usize, String), Usage> {
 
 /// A table of published figures and its machine's file by example, then the words that they may hold.
 fn explain_audit() -> String {
-    let mut text = "audit: how published figures are checked\n".to_owned();
+    let mut text = String::new();
     for (name, example) in proofmark_audit::EXAMPLE {
         text += &format!("\nExample: {name}\n\n{example}");
     }
@@ -114,27 +109,6 @@ fn compared_with(tool: &dyn Tool) -> String {
         text.push('\n');
     }
     text
-}
-
-/// Id, title and meaning of everything but workloads and checks.
-fn words() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let ceilings = proofmark_judge::ceilings::ALL.iter().map(|c| (c.id, c.title, c.about));
-    let tools =
-        proofmark_reference::ALL.iter().map(|t| t.description()).map(|d| (d.id, d.title, d.about));
-    let rules = proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title, r.about));
-    let formats = proofmark_report::ALL.iter().map(|f| (f.id, "report format", f.about));
-    let bottlenecks = bottleneck::WORDS.iter();
-    let bottlenecks =
-        bottlenecks.map(|(id, about)| (*id, "bottleneck: what limited a result", *about));
-    let named = ceilings.chain(tools).chain(rules).chain(formats).chain(bottlenecks);
-    named.chain(findings().copied()).chain(TERMS.iter().copied())
-}
-
-/// What can be found about the host, the plan, a tool and an import: id, title and meaning.
-fn findings() -> impl Iterator<Item = &'static (&'static str, &'static str, &'static str)> {
-    let plan = PLAN_FINDINGS.iter().chain(REFERENCE_FINDINGS).chain(BUDGET_FINDINGS);
-    let run = plan.chain(AFTERWARDS_FINDINGS);
-    HOST_FINDINGS.iter().chain(run).chain(TOOL_FINDINGS).chain(IMPORT_FINDINGS).chain(READ_FINDINGS)
 }
 
 fn class(class: Class) -> String {

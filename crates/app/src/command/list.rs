@@ -3,10 +3,10 @@
 use anyhow::Result;
 use clap::ValueEnum as _;
 use proofmark_reference::Tool;
-use proofmark_run::{BUILT_IN, Profile, Usage};
+use proofmark_run::{Profile, Usage};
 
 use crate::cli::Listing;
-use crate::command::terms::TERMS;
+use crate::command::ids::{self, Entry};
 use crate::error::Outcome;
 use crate::text::{columns, print};
 
@@ -15,29 +15,24 @@ pub fn run(what: Option<Listing>) -> Result<Outcome> {
         print(&columns(topics()))?;
         return Ok(Outcome::Done);
     };
-    let text = match what {
-        Listing::Workloads => {
-            let specs = proofmark_workloads::ALL.iter().map(|k| k.spec());
-            columns(specs.map(|spec| (&spec.id, &spec.summary)))
-        }
-        Listing::Checks => columns(proofmark_judge::checks::ALL.iter().map(|c| (c.id, c.title))),
-        Listing::Ceilings => {
-            columns(proofmark_judge::ceilings::ALL.iter().map(|c| (c.id, c.title)))
-        }
-        Listing::References => {
-            columns(proofmark_reference::ALL.iter().map(|t| (t.id(), reference(*t))))
-        }
-        Listing::Rules => columns(proofmark_audit::rules::ALL.iter().map(|r| (r.id, r.title))),
-        Listing::Formats => columns(proofmark_report::ALL.iter().map(|f| (f.id, f.about))),
-        Listing::Terms => columns(TERMS.iter().map(|(id, title, _)| (id, title))),
-        Listing::Profiles => {
-            let profiles = BUILT_IN.iter().map(|(name, _)| Profile::load(name));
-            let profiles: Vec<_> = profiles.collect::<Result<_, Usage>>()?;
-            columns(profiles.into_iter().map(|p| (p.name, p.about)))
-        }
-    };
-    print(&text)?;
+    let lines = ids::of(what).into_iter().map(|entry| Ok((entry.id(), line(what, entry)?)));
+    let lines: Vec<_> = lines.collect::<Result<_, Usage>>()?;
+    print(&columns(lines))?;
     Ok(Outcome::Done)
+}
+
+fn line(topic: Listing, entry: Entry) -> Result<String, Usage> {
+    Ok(match entry {
+        Entry::Workload(spec) => spec.summary.to_string(),
+        Entry::Check(check) => check.title.to_owned(),
+        Entry::Profile(name, _) => Profile::load(name)?.about,
+        Entry::Tool(tool) => reference(tool),
+        // Their titles are all the same.
+        Entry::Words((_, _, about)) if matches!(topic, Listing::Formats | Listing::Bottlenecks) => {
+            about.to_owned()
+        }
+        Entry::Words((_, title, _)) => title.to_owned(),
+    })
 }
 
 /// What can be listed, with the help of each.
@@ -47,7 +42,7 @@ fn topics() -> impl Iterator<Item = (String, String)> {
         let about = value.get_help().map(ToString::to_string).unwrap_or_default();
         Some((format!("proofmark list {}", value.get_name()), about))
     };
-    Listing::value_variants().iter().filter_map(topic)
+    Listing::ALL.iter().filter_map(topic)
 }
 
 /// The tool's name, and whether it can be run here.

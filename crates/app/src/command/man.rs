@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::Cli;
-use crate::error::Outcome;
+use crate::error::{Outcome, STATUSES, Status};
 use crate::output::write_file;
 use crate::text::print_data;
 
@@ -57,13 +57,14 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     match name {
         None => {
             man.render_subcommands_section(&mut out)?;
-            notes(&mut more, command);
+            list(&mut more, "EXIT STATUS", STATUSES.iter().map(|s| (s.code.to_owned(), s.line())));
         }
         Some(name) => {
             if command.has_subcommands() {
                 man.render_subcommands_section(&mut out)?;
             }
-            items(&mut more, "EXIT STATUS", STATUSES, Some(name));
+            let here = STATUSES.iter().filter(|s| ends_so(s, name));
+            list(&mut more, "EXIT STATUS", here.map(|s| (s.code, s.about)));
         }
     }
     items(&mut more, "FILES", FILES, name);
@@ -74,94 +75,17 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-fn section(roff: &mut Roff, title: &str, text: &str) {
-    roff.control("SH", [title]);
-    roff.text([roman(text)]);
-}
-
-/// What `--help` says at its end: the exit status as a list, the rest as it is.
-fn notes(roff: &mut Roff, command: &Command) {
-    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let paragraphs: Vec<String> = help.split("\n\n").map(|p| p.replace('\n', " ")).collect();
-    for status in paragraphs.iter().filter_map(|p| p.strip_prefix("Exit status: ")) {
-        let each = status.trim_end_matches('.').split("; ").filter_map(|one| {
-            let end = if one.starts_with("128 + n") { "128 + n".len() } else { one.find(' ')? };
-            Some((&one[..end], one[end..].trim_start()))
-        });
-        list(roff, "EXIT STATUS", each);
-    }
-    let rest = paragraphs.iter().filter(|p| !p.is_empty() && !p.starts_with("Exit status: "));
-    for paragraph in rest {
-        section(roff, "NOTES", paragraph);
-    }
-}
-
 /// What it is called, what it is, and the commands whose pages say so as the main page does.
 type Item = (&'static str, &'static str, &'static [&'static str]);
+
+fn ends_so(status: &Status, command: &str) -> bool {
+    status.commands.is_empty() || status.commands.contains(&command)
+}
 
 fn is_on_page(item: &Item, command: &str) -> bool {
     item.2.is_empty() || item.2.contains(&command)
 }
 
-/// How a command ends. The main page has the list of `--help`.
-const STATUSES: &[Item] = &[
-    ("0", "Completed, no result is invalid.", &["run", "noise", "endure", "import", "audit"]),
-    (
-        "0",
-        "No result is slower or missing, at least half of the baseline's could be compared, and every \
-        requirement is met.",
-        &["check"],
-    ),
-    ("0", "Every node is healthy, or there are too few to compare them.", &["fleet"]),
-    ("0", "Done.", SAY),
-    ("0", "Stopped by SIGINT or SIGTERM (the normal end).", &["serve"]),
-    ("1", "The command failed; standard error has the reason.", ALL),
-    (
-        "1",
-        "A limit of the system, such as RLIMIT_NOFILE, ended a result, or a measurement could not go on, \
-        as when its server was lost; the other results are kept. Or nothing could be run.",
-        &["run", "noise", "endure"],
-    ),
-    ("2", "Invalid argument or input file.", ALL),
-    (
-        "3",
-        "Completed, but a result is invalid, or suspect with --strict, or coarser than \
-        --precision; the report has the cause.",
-        &["run", "noise", "endure", "import"],
-    ),
-    (
-        "3",
-        "Completed, but a figure is invalid, or suspect with --strict; the summary has the cause.",
-        &["audit"],
-    ),
-    (
-        "4",
-        "A result is slower than in the baseline, missing or invalid; fewer than half of the \
-        baseline's results could be compared; or a requirement is missed.",
-        &["check"],
-    ),
-    ("4", "A node, or the link between two, is slow.", &["fleet"]),
-    ("5", "A node is not shown healthy, and none is slow.", &["fleet"]),
-    (
-        "5",
-        "A requirement is undecided: its limit lies within the figure's 95 % interval, or there is no \
-        figure to rely on. None is missed.",
-        &["check"],
-    ),
-    ("128 + n", "Stopped by signal n; --resume goes on.", &["fleet"]),
-    (
-        "128 + n",
-        "Stopped by signal n, after saving what was measured. A second signal ends the run at \
-        once: the run file stays as last saved, without a report.",
-        &["run", "noise", "endure"],
-    ),
-];
-
-/// Commands that print or write, and are done.
-const SAY: &[&str] =
-    &["info", "list", "explain", "report", "compare", "history", "schema", "completions", "man"];
-/// On the page of every command.
-const ALL: &[&str] = &[];
 const MEASURE: &[&str] = &["run", "noise", "endure", "import"];
 const READ: &[&str] = &["report", "compare", "check", "history"];
 
@@ -288,10 +212,7 @@ fn examples(roff: &mut Roff, name: Option<&str>) {
 /// Other pages: of every command on the main page, else the main page.
 fn see_also(roff: &mut Roff, command: &Command, name: Option<&str>) {
     let mut pages = match name {
-        None => {
-            let shown = command.get_subcommands().filter(|c| !c.is_hide_set());
-            shown.map(|c| format!("proofmark-{}", c.get_name())).collect()
-        }
+        None => shown(command).map(|c| format!("proofmark-{}", c.get_name())).collect(),
         Some(_) => vec!["proofmark".to_owned()],
     };
     pages.sort_unstable();
@@ -316,14 +237,17 @@ mod tests {
             let words = line.split_whitespace();
             Cli::try_parse_from(words).unwrap_or_else(|e| panic!("{line}: {e}"));
         }
-        for name in FILES.iter().chain(ENVIRONMENT).chain(STATUSES).flat_map(|i| i.2) {
+        for name in FILES.iter().chain(ENVIRONMENT).flat_map(|i| i.2) {
+            assert!(main.find_subcommand(name).is_some(), "{name}");
+        }
+        for name in STATUSES.iter().flat_map(|s| s.commands) {
             assert!(main.find_subcommand(name).is_some(), "{name}");
         }
         for command in shown(&main) {
             let own = format!("proofmark {}", command.get_name());
             assert!(EXAMPLES.iter().any(|(line, _)| line.starts_with(&own)), "{own}");
             let of = |status: &str| {
-                STATUSES.iter().any(|s| s.0 == status && is_on_page(s, command.get_name()))
+                STATUSES.iter().any(|s| s.code == status && ends_so(s, command.get_name()))
             };
             assert!(["0", "1", "2"].into_iter().all(of), "{own}: how it ends");
         }

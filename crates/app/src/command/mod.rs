@@ -8,6 +8,7 @@ pub mod endure;
 pub mod explain;
 pub mod fleet;
 pub mod history;
+pub mod ids;
 pub mod import;
 pub mod info;
 pub mod list;

@@ -38,7 +38,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "audit",
         "Published figures: the words of the table, the machine's facts, and an example",
-        "The columns of the CSV and the facts of the TOML.",
+        "The columns of the CSV and the facts of the TOML, by an example.",
     ),
     (
         "undecided",
@@ -132,5 +132,17 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "Column bottleneck: the resource that limited the result",
         "Named where a check of the ceiling, the counters or the account of time shows it. not \
          identified: none of them shows it.",
+    ),
+    (
+        "exit_status",
+        "Number with which a command ends",
+        "Scripts can tell a failure, a wrong use, an invalid result and a missed requirement apart.",
+    ),
+    (
+        "size",
+        "How sizes, durations, rates and shares are typed",
+        "Sizes as in fio, by 1024: 4KB, 4k and 4KiB are 4096 bytes. Durations: 250ms, 30s, 5m, 8h, 3d. \
+         Rates and figures in the units that reports print, by 1000: 160MB/s, 3000, 100GFLOP/s, 10Gbit/s. \
+         Shares: 0.03 or 3%.",
     ),
 ];

@@ -96,7 +96,7 @@ fn there_is_a_page_for_every_command_with_its_sections() {
         let there = main.lines().any(|l| l.replace('"', "") == format!(".SH {heading}"));
         assert!(there, "{section}");
     }
-    assert!(main.contains("PROOFMARK_HISTORY") && main.contains("check failed: a result"));
+    assert!(main.contains("PROOFMARK_HISTORY") && main.contains("check: A result is slower"));
     let help = folder.prints(&["--help"]);
     let commands = help.lines().skip_while(|l| *l != "Commands:").skip(1);
     let commands = commands.take_while(|l| !l.is_empty()).filter_map(|l| l.strip_prefix("  "));
