@@ -6,6 +6,8 @@ use std::process::Command;
 
 use proofmark_testing::output;
 
+use super::Folder;
+
 /// What a path begins with, in the tree's root.
 const FOLDERS: [&str; 8] =
     ["crates", "docs", "scripts", "schema", "packaging", "integrations", "fuzz", ".ci"];
@@ -177,6 +179,35 @@ fn the_method_lists_its_sections() {
     let listed = method.split("## Contents\n\n").nth(1).and_then(|rest| rest.split_once("\n\n"));
     let listed: Vec<&str> = listed.unwrap().0.lines().collect();
     assert_eq!(listed, contents(&method));
+}
+
+/// What GLOSSARY.md says of a term.
+fn meaning<'a>(glossary: &'a str, term: &str) -> &'a str {
+    let row = glossary.lines().find_map(|line| line.strip_prefix(&format!("| **{term}** | ")));
+    row.unwrap_or_else(|| panic!("GLOSSARY.md has no {term}")).trim_end_matches(" |")
+}
+
+#[test]
+fn the_glossary_says_what_the_program_explains() {
+    let (dir, glossary) = (Folder::new(), document("GLOSSARY.md"));
+    let mut compared = 0;
+    for line in dir.prints(&["list", "terms"]).lines() {
+        let (id, title) = line.split_once(' ').unwrap();
+        let Some(("Verdict" | "Figure", words)) = title.trim().split_once(": ") else { continue };
+        let meaning = meaning(&glossary, &id.replace('_', " "));
+        assert!(
+            meaning.starts_with(words),
+            "{id}: the program has '{words}', GLOSSARY.md '{meaning}'"
+        );
+        compared += 1;
+    }
+    assert!(compared >= 9, "the terms were not read: {compared}");
+    for (term, id) in [("tolerance", "valid"), ("coarse", "coarse")] {
+        let text = dir.prints(&["explain", id]).split_whitespace().collect::<Vec<_>>().join(" ");
+        let limits = &meaning(&glossary, term)[meaning(&glossary, term).find("CPU").unwrap()..];
+        let limits = limits.split_once(':').map_or(limits, |(limits, _)| limits);
+        assert!(text.contains(limits), "{term}: {limits} is not in: {text}");
+    }
 }
 
 #[test]
