@@ -24,9 +24,10 @@ test: setup
 test-engines: setup
 	@scripts/test-engines
 
-## lint: formatting, clippy, documentation, with warnings as errors; dependencies, where cargo-deny is installed
+## lint: formatting, clippy, documentation, with warnings as errors; long sentences; dependencies, where cargo-deny is installed
 lint: setup
 	cargo fmt --all --check
+	@scripts/sentences
 	@scripts/deny
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked

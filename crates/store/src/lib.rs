@@ -1,6 +1,7 @@
 //! The history: past runs in an embedded SQLite database. It keeps what is listed, compared and
 //! drawn (medians with their intervals and verdicts), not the trials: those stay in the run file,
-//! whose place it knows. ARCHITECTURE.md says why there is no write-ahead log. Every change is one
+//! whose place it knows. docs/decisions/023-history-without-trials.md says why there is no
+//! write-ahead log. Every change is one
 //! `BEGIN IMMEDIATE` transaction that waits for others ([`PATIENCE`]), written through to the disk
 //! and its folder (`synchronous=EXTRA`) before it counts as done: a `kill -9` or a power cut leaves
 //! the state before it or after it.
