@@ -6,10 +6,10 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use proofmark_peer::{Key, wire};
+use proofmark_peer::{Key, answer_to};
 
 static KEY: LazyLock<Key> = LazyLock::new(|| Key::generate().expect("random bytes"));
 
 fuzz_target!(|bytes: &[u8]| {
-    assert_eq!(wire::answer_to(&KEY, bytes), 0);
+    assert_eq!(answer_to(&KEY, bytes), 0);
 });

@@ -53,17 +53,17 @@ fn imports_run_one_way() {
 
 fn files_of(name: &str) -> BTreeMap<String, String> {
     let files = files::read(format!("{}/../{name}/src", env!("CARGO_MANIFEST_DIR")).as_ref());
-    assert!(files.len() > 20, "{name}: {} files", files.len());
+    assert!(files.len() > 1 || name == "testing", "{name}: {} files", files.len());
     files
 }
 
 #[test]
 fn no_files_import_each_other_in_a_circle() {
-    for name in ["run", "app", "judge", "report"] {
+    for (name, _) in ALLOWED.iter().chain(&[("app", "")]) {
         let imports = files::imports(&files_of(name));
         assert_eq!(files::in_circles(&imports), [""; 0], "in {name}");
         // Checks and ceilings share files with what uses them, so the judge's folders do.
-        if name != "judge" {
+        if *name != "judge" {
             assert_eq!(
                 files::in_circles(&files::of_folders(&imports)),
                 [""; 0],

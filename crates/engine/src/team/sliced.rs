@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use proofmark_model::{CpuDistance, CpuPairSeen, QuotaRounds, QuotaTrial, Timestamp, Trial, Unit};
 
-use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
+use super::timed::{Counters, TeamState, ThreadResult, Timed};
 use super::{Team, TeamTrial, usable_now};
 use crate::cpu_pair::CpuPair;
 use crate::load_clock::{LoadClock, TrialClock};
@@ -94,7 +94,7 @@ impl Team {
         continued().store(false, Ordering::Relaxed);
         let usable = usable_now();
         let how = (cutting, ahead_s, lead_in);
-        let order = |i: usize| Order::Sliced(SlicedOrder::of_thread(i, workers, amount, how));
+        let order = |i: usize| SlicedOrder::of_thread(i, workers, amount, how);
         let mut results = self.ask(workers, order)?;
         let places = self.places(&results);
         let logs: Vec<_> =

@@ -10,9 +10,9 @@ use proofmark_model::{FileState, Flush};
 
 use super::engine::Engine;
 use super::extents::{cached_share, unwritten_share};
-#[cfg(debug_assertions)]
-use super::faults::Plant;
 use super::feed::Feed;
+#[cfg(debug_assertions)]
+use super::feed::Run;
 use super::file::{TestFile, is_direct};
 use super::order::Order;
 use super::readback::ReadBack;
@@ -45,6 +45,10 @@ pub(super) fn new_generation() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
+
+#[cfg(debug_assertions)]
+/// Plants a fault in the file or in what came of a run.
+pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
 /// What the threads of a point share.
 pub(super) struct Task {

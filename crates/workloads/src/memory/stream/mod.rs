@@ -19,8 +19,9 @@ use std::sync::Arc;
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, WorkloadSpec};
 
+use super::loops::find;
 use super::parameters;
-use super::segment::{Loop, find};
+use super::segment::Loop;
 use crate::arena::{self, Arena, Pages};
 use crate::cpu::isa::Isa;
 use crate::params::{choice, int, resolved};
