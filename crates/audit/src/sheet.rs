@@ -12,7 +12,7 @@ use crate::quantity::Metric;
 use crate::tallies::{self, Tallies, Tally};
 use crate::trials::Trials;
 
-/// Figures and machine, indexed once; it has the lookups of its [`Index`].
+/// Figures and machine, indexed once; it has the lookups of its `Index`.
 #[derive(Debug, Default)]
 pub struct Sheet {
     machine: Machine,
