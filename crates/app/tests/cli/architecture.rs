@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use cargo_metadata::{DependencyKind, MetadataCommand};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
 use super::files;
 
@@ -23,13 +23,14 @@ const ALLOWED: &[(&str, &str)] = &[
     ("testing", ""),
 ];
 
+fn metadata() -> Metadata {
+    let workspace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+    MetadataCommand::new().manifest_path(workspace).no_deps().exec().unwrap()
+}
+
 #[test]
 fn imports_run_one_way() {
-    let metadata = MetadataCommand::new()
-        .manifest_path(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml"))
-        .no_deps()
-        .exec()
-        .unwrap();
+    let metadata = metadata();
     let (mut crates, mut imports) = (0, 0);
     for package in metadata.workspace_packages() {
         let may = |other: &str| match package.name.strip_prefix("proofmark-") {
@@ -49,6 +50,21 @@ fn imports_run_one_way() {
     }
     assert_eq!(crates, ALLOWED.len() + 1);
     assert!(imports >= 11, "the manifests were not read: {imports} imports");
+}
+
+/// The workloads that go wrong on purpose are in the programs of tests alone.
+#[test]
+fn only_tests_have_planted_faults() {
+    let mut on = Vec::new();
+    for package in metadata().workspace_packages() {
+        let default = package.features.get("default").into_iter().flatten();
+        assert_eq!(default.count(), 0, "{}: all its builds have that", package.name);
+        let with_faults = package.dependencies.iter().filter(|d| d.features == ["faults"]);
+        on.extend(with_faults.map(|d| (package.name.to_string(), d.kind)));
+    }
+    on.sort_by(|a, b| a.0.cmp(&b.0));
+    let tests = |name: &str| (name.to_owned(), DependencyKind::Development);
+    assert_eq!(on, [tests("proofmark"), tests("proofmark-workloads")]);
 }
 
 fn files_of(name: &str) -> BTreeMap<String, String> {

@@ -1,4 +1,4 @@
-//! Disk workloads with a planted fault, in debug builds only.
+//! Disk workloads with a planted fault (feature `faults`).
 
 use std::fs::File;
 use std::io;

@@ -28,13 +28,13 @@ mod x86_64;
 pub use block::{RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
 pub use latency::{LATENCY, NUMA_LATENCY};
 pub use loaded_latency::LoadedLatency;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use loops::find as find_loop;
 pub use numa::NumaRead;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use segment::{Loop, Segment};
 pub use stream::{ADD, COPY, READ, SCALE, SWEEP, TRIAD, WRITE};
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use stream::{
     STORING, Stream,
     op::{Op, Stores},

@@ -28,7 +28,7 @@ use crate::params::{choice, int, resolved};
 use layout::Layout;
 use load::StreamLoad;
 use op::{Op, Stores};
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use spec::STORING;
 
 /// A workload that does one operation on whole arrays.
