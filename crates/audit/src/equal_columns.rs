@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Statistic};
+use crate::figure::Figure;
+use crate::quantity::{Metric, Statistic};
 
 /// For a figure in a column that equals another, the figure of the same place there.
 pub(crate) type EqualColumns = HashMap<usize, usize>;

@@ -3,47 +3,11 @@
 use proofmark_model::Subsystem;
 use serde::Serialize;
 
-use crate::units::{Base, Unit};
+use crate::quantity::{Base, Metric, Statistic};
+use crate::units::Unit;
 
 /// A device moves whole sectors, of 512 bytes at the least.
 const SECTOR: f64 = 512.0;
-/// What kind of quantity a figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Metric {
-    /// Operations per second.
-    Rate,
-    /// Bytes or bits per second.
-    Throughput,
-    /// Time of one operation.
-    Latency,
-    /// Anything else, such as the time of a whole trial, jitter or loss.
-    Other,
-}
-
-impl Metric {
-    /// Its word.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Throughput => "throughput",
-            Self::Latency => "latency",
-            Self::Other => "other",
-        }
-    }
-}
-
-/// Which of a point's numbers a figure is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Statistic {
-    /// The trial of that number.
-    Trial(u64),
-    /// Mean (or median) over the trials.
-    Mean,
-    /// Standard deviation over the trials.
-    Deviation,
-    /// Minimum, maximum, or not stated.
-    Other,
-}
 
 /// In which order blocks are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,13 +4,16 @@
 //! arithmetic alone (a link's rate, a clock's cycle, a copied column), never on who published the
 //! figures.
 
+mod columns;
 mod directions;
 mod equal_columns;
 mod facts;
 mod figure;
 mod guide;
+mod index;
 mod machine;
 mod products;
+mod quantity;
 pub mod render;
 mod row;
 pub mod rules;
@@ -26,9 +29,10 @@ use proofmark_model::{Finding, Severity, Verdict};
 use serde::Serialize;
 
 pub use facts::{choose, read_machines};
-pub use figure::{Figure, Metric, Statistic};
+pub use figure::Figure;
 pub use guide::{EXAMPLE, guide};
 pub use machine::Machine;
+pub use quantity::{Metric, Statistic};
 pub use rules::{Look, Outcome, Rule};
 pub use sheet::Sheet;
 pub use table::read_figures;

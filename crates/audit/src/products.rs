@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Statistic};
-use crate::sheet::{Point, Sheet};
+use crate::figure::Figure;
+use crate::index::{Index, Point};
+use crate::quantity::{Metric, Statistic};
 
 /// How far products may be apart: three digits leave 0.5 %, and two figures are multiplied.
 const PRINTED: f64 = 0.01;
@@ -53,17 +54,17 @@ struct Pair {
 
 /// The latencies that are tied to a throughput, by index: those of numbered trials (or means
 /// that have no trials), and the means over trials that all are.
-pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
+pub(crate) fn find(index: &Index) -> HashMap<usize, Product> {
     let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
-    for figure in sheet.figures().iter().filter(|f| f.metric == Metric::Latency) {
+    for figure in index.figures().iter().filter(|f| f.metric == Metric::Latency) {
         if figure.statistic == Statistic::Deviation
-            || figure.statistic == Statistic::Mean && !sheet.trial_indexes(figure).is_empty()
+            || figure.statistic == Statistic::Mean && !index.trial_indexes(figure).is_empty()
         {
             continue;
         }
         // Not operations per second: latency x those is what is in flight, by Little's law, of true
         // latencies too, and the queue's depth is no column.
-        let rate = sheet.partner_in(figure, Metric::Throughput);
+        let rate = index.partner_in(figure, Metric::Throughput);
         if let Some(pair) = rate.and_then(|rate| pair(figure, rate)) {
             groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(pair);
         }
@@ -73,7 +74,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         tied(*subsystem, pairs, false, &mut found);
         tied(*subsystem, pairs, true, &mut found);
     }
-    let means = means_of_tied(sheet, &found);
+    let means = means_of_tied(index, &found);
     found.extend(means);
     found
 }
@@ -150,15 +151,15 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// What holds for every trial of a point holds for its means. Trials are looked at once a point.
-fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
+fn means_of_tied(index: &Index, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
     let mut points: HashMap<Point, Option<&Product>> = HashMap::new();
     let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;
     let tied = |figure: &Figure| {
-        let product = points.entry(sheet.point(figure));
-        let product = product.or_insert_with(|| of_all(sheet.trial_indexes(figure), found));
+        let product = points.entry(index.point(figure));
+        let product = product.or_insert_with(|| of_all(index.trial_indexes(figure), found));
         Some((figure.index, (*product)?.clone()))
     };
-    sheet.figures().iter().filter(is_mean).filter_map(tied).collect()
+    index.figures().iter().filter(is_mean).filter_map(tied).collect()
 }
 
 /// The first trial's product, if every trial has one.

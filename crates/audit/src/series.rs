@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Order, Statistic};
+use crate::figure::{Figure, Order};
+use crate::quantity::{Metric, Statistic};
 
 /// Most numbers of threads that are looked at; no report has as many, a hostile file may.
 const MOST_CELLS: usize = 64;

@@ -1,6 +1,7 @@
 //! What the numbered trials of a point say about its mean and its deviation.
 
-use crate::figure::{Figure, Statistic};
+use crate::figure::Figure;
+use crate::quantity::Statistic;
 
 /// Numbers in one unit, taken together.
 #[derive(Debug, Clone, Copy, Default)]

@@ -2,53 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::figure::Metric;
+use crate::quantity::{Base, Metric};
 use crate::words::{self, UNITS, USUAL};
-
-/// What a unit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Base {
-    /// Bytes per second.
-    Bytes,
-    /// Bits per second.
-    Bits,
-    /// Operations or floating-point operations per second.
-    Operations,
-    /// Packets per second.
-    Packets,
-    /// Requests per second: their threads may wait for others.
-    Requests,
-    /// Seconds.
-    Seconds,
-    /// Clock cycles, of a clock that is not known.
-    Cycles,
-    /// Time of a bit or a byte, which is no time of an operation.
-    TimePerByte,
-}
-
-impl Base {
-    /// The metric that it is a unit of.
-    pub(crate) fn metric(self) -> Metric {
-        match self {
-            Self::Bytes | Self::Bits => Metric::Throughput,
-            Self::Operations | Self::Packets | Self::Requests => Metric::Rate,
-            Self::Seconds | Self::Cycles | Self::TimePerByte => Metric::Latency,
-        }
-    }
-
-    /// Its name in the column `si_unit`; `None`: there is none.
-    pub(crate) fn si_unit(self) -> Option<&'static str> {
-        match self {
-            Self::Bytes => Some("bytes/s"),
-            Self::Bits => Some("bits/s"),
-            Self::Operations => Some("ops/s"),
-            Self::Packets => Some("packets/s"),
-            Self::Requests => Some("requests/s"),
-            Self::Seconds => Some("seconds"),
-            Self::Cycles | Self::TimePerByte => None,
-        }
-    }
-}
 
 /// A unit that is known.
 #[derive(Debug, Clone, PartialEq)]

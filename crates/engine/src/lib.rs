@@ -27,6 +27,7 @@ mod io_hardware;
 mod latency;
 mod load_clock;
 mod merge;
+mod net_dev;
 mod protocol;
 mod quota;
 mod rounds;

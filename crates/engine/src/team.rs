@@ -26,10 +26,12 @@ use crate::time_account::{ThreadTime, account_of, continued, stopped_s};
 use crate::touched::touched;
 use crate::tracer::Tracer;
 use crate::workload::Setup;
-use member::{Order, Plain, TeamState, ThreadResult};
+use member::{Order, Plain};
+use timed::{TeamState, ThreadResult};
 
 mod member;
 mod sliced;
+mod timed;
 
 struct Member {
     orders: Sender<Order>,
@@ -132,8 +134,7 @@ impl CpuTeam {
 
     fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<ExecutorTrial, Reply> {
         let started = Timestamp::now();
-        let order =
-            |i: usize| Order::Plain(Plain { ahead, iterations: shares.get(i).copied(), clock });
+        let order = |i: usize| Plain { ahead, iterations: shares.get(i).copied(), clock };
         // Threads that never sleep show a stop by their own clocks.
         let heartbeat = if self.sleeps { Heartbeat::start() } else { None };
         let usable = usable_now();
@@ -163,15 +164,15 @@ impl CpuTeam {
     }
 
     /// Gives each thread its order, of which the first `workers` share the work, and waits for all.
-    fn ask(
+    fn ask<O: Into<Order>>(
         &self,
         workers: usize,
-        order: impl Fn(usize) -> Order,
+        order: impl Fn(usize) -> O,
     ) -> Result<Vec<ThreadResult>, Reply> {
         self.state.working.store(workers.min(self.members.len()), Ordering::Relaxed);
         self.state.done.store(false, Ordering::Relaxed);
         for (i, m) in self.members.iter().enumerate() {
-            m.orders.send(order(i)).map_err(|_| died())?;
+            m.orders.send(order(i).into()).map_err(|_| died())?;
         }
         let results: Vec<_> = self.members.iter().map(Member::result).collect();
         results.into_iter().collect()

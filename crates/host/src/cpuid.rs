@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use raw_cpuid::{CpuId, CpuIdResult};
 
-use crate::root::Reason;
+use crate::reason::Reason;
 use crate::text::hexadecimal;
 
 /// Leaves that are read from the live processor, with the number of subleaves.

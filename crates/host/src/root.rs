@@ -5,7 +5,6 @@
 //! as two numbers: no file of the system has them), `addresses` (an interface and an IP address a
 //! line), and the files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,8 +14,9 @@ use std::sync::{Arc, Mutex};
 use io_uring::IoUring;
 use proofmark_model::{Probe, lock};
 
+use crate::addresses::{self, Address};
 use crate::cpuid::Dump;
-use crate::network::{self, Address};
+pub(crate) use crate::reason::{Reason, fault, probe, probe_from};
 use crate::text::{self, cpu_list};
 
 /// No file that a probe reads is larger; more than this is not read.
@@ -24,26 +24,6 @@ const LARGEST_FILE: u64 = 8 << 20;
 
 /// 0: all may use io_uring, 1: a group, 2: nobody. Since Linux 6.6.
 const IO_URING_SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
-
-/// Why something is not known.
-pub(crate) type Reason = String;
-
-pub(crate) fn fault(path: &str, words: impl std::fmt::Display) -> Reason {
-    format!("{path}: {words}")
-}
-
-/// What a probe found there, or why it is not known.
-pub(crate) fn probe<T>(found: Result<T, Reason>, source: impl Into<Cow<'static, str>>) -> Probe<T> {
-    probe_from(found.map(|value| (value, source)))
-}
-
-/// What a probe found, with its source, or why it is not known.
-pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Reason>) -> Probe<T> {
-    match found {
-        Ok((value, source)) => Probe::known(value, source),
-        Err(reason) => Probe::missing(reason),
-    }
-}
 
 /// The live machine, or a captured one.
 #[derive(Debug, Clone)]
@@ -246,7 +226,7 @@ impl Root {
     }
 
     pub(crate) fn addresses(&self) -> Result<Vec<Address>, Reason> {
-        if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
+        if self.live { addresses::live() } else { addresses::parse(&self.read("/addresses")?) }
     }
 
     /// Addresses of this machine, to keep as `addresses` of a captured one; `None` if unknown.

@@ -39,6 +39,7 @@ pub use bounds::Bounds;
 pub use channel::Channel;
 pub use control_session::ControlSession;
 pub use error::PeerError;
+pub use handshake::answer_to;
 pub use invitation::{INVITATION, Invitation};
 pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
 pub use message::{Limits, OpenStream};

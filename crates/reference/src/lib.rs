@@ -18,6 +18,7 @@ mod hpl;
 mod iozone;
 mod iperf;
 mod iperf3;
+mod labels;
 mod lapack;
 mod likwid;
 mod linpack;

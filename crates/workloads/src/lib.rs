@@ -13,7 +13,7 @@ mod declare;
 #[cfg(debug_assertions)]
 mod device;
 pub mod disk;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 mod faults;
 mod memory;
 mod mix;
@@ -61,10 +61,10 @@ pub const ALL: &[&dyn Workload] = &[
     &network::TCP_CONNECT,
 ];
 
-/// The workload of that id. Debug builds also know those that go wrong on purpose.
+/// The workload of that id. With the feature `faults` also one that goes wrong on purpose.
 pub fn find(id: &str) -> Option<&'static dyn Workload> {
     let mut known = ALL.iter();
-    #[cfg(debug_assertions)]
+    #[cfg(feature = "faults")]
     let mut known = known.by_ref().chain(faults::ALL);
     known.find(|k| k.spec().id == id).copied()
 }

@@ -10,6 +10,7 @@ use super::lab::disk::{
 };
 use super::lab::{Busy, alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
+use proofmark_host::{CpuTicks, Root};
 use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict, key};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
@@ -227,7 +228,13 @@ fn commits_while_every_cpu_is_busy_are_suspect() {
             |f: &&Finding| f.check == "other_cpu" && f.message.contains("kept all CPUs busy");
         m.findings.iter().find(says).map(|f| f.severity)
     };
-    assert_eq!(crowded(&measured(here.path(), "disk.fsync")), None);
+    let ticks = || CpuTicks::now(&Root::live(), &[]).unwrap();
+    let before = ticks();
+    let control = measured(here.path(), "disk.fsync");
+    // Where a build keeps all CPUs busy, the control rightly has the finding too.
+    if ticks().since(before).is_some_and(|[busy, _]| busy < 0.5) {
+        assert_eq!(crowded(&control), None, "{:?}", control.findings);
+    }
     let cpus = thread::available_parallelism().unwrap().get();
     let busy: Vec<Busy> = (0..cpus as u32).map(Busy::on).collect();
     let (run, _) = run_json(&mut disk(here.path(), &["disk.fsync"]));

@@ -4,7 +4,7 @@ use super::lab::{Busy, Cgroup, alone, found, proofmark, run_json, shared};
 use proofmark_model::{Ending, Severity, Verdict, key};
 use proofmark_testing::skip;
 
-/// Small enough to be set up in a moment by a debug build.
+/// Small enough to be set up in a moment by a build without optimisation.
 const SMALL: &str = "memory.copy.array_size=2MB";
 
 #[test]

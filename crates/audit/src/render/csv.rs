@@ -2,7 +2,7 @@
 
 use proofmark_model::clean;
 
-use crate::table::COLUMNS;
+use crate::columns::COLUMNS;
 use crate::{Judged, Sheet};
 
 /// What each figure gets besides its own columns but the last, the base unit.

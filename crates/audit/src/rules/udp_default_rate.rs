@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::{Look, Rule};
-use crate::units::Base;
+use crate::quantity::Base;
 use crate::{Figure, Metric, Sheet};
 
 /// iperf's default, by version: 1 Mbit/s, and 2^20 bit/s; rounded to three digits as it prints.

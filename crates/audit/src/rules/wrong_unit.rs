@@ -3,7 +3,8 @@
 use proofmark_model::{Finding, Severity};
 
 use super::{Look, Rule};
-use crate::units::{Base, power_of_1024};
+use crate::quantity::Base;
+use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
 /// Numbers in base units are often rounded to three digits.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use proofmark_model::{CpuDistance, CpuPairSeen, QuotaTrial, Timestamp, Trial};
 
-use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
+use super::timed::{Counters, TeamState, ThreadResult, Timed};
 use super::{CpuTeam, usable_now};
 use crate::cpu_pair::CpuPair;
 use crate::executor::{ExecutorTrial, SlicedAmount as Amount, SlicedTrial};
@@ -60,7 +60,7 @@ impl CpuTeam {
         continued().store(false, Ordering::Relaxed);
         let usable = usable_now();
         let how = (cutting, ahead_s, lead_in);
-        let order = |i: usize| Order::Sliced(SlicedOrder::of_thread(i, workers, amount, how));
+        let order = |i: usize| SlicedOrder::of_thread(i, workers, amount, how);
         let mut results = self.ask(workers, order)?;
         let places = self.places(&results);
         let logs: Vec<_> =

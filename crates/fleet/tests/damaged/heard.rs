@@ -1,5 +1,5 @@
 //! What a launcher makes of the bytes of a node, and what must hold of it, whatever they are. Used by
-//! the test here and by `fuzz/targets/node.rs`.
+//! the test here and by `fuzz/functions.rs`.
 
 use std::sync::LazyLock;
 

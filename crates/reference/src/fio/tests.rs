@@ -1,4 +1,5 @@
 use proofmark_model::{Flush, Severity, key};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::Fio;
 use crate::testing::{CUT, near, only, refuses, replaced};
@@ -74,9 +75,11 @@ fn many_jobs_and_options_take_no_longer_than_they_are_long() {
         options.join(","),
         (0..20_000).map(job).collect::<Vec<_>>().join(",")
     );
-    let before = std::time::Instant::now();
+    // Of the CPU: on a busy machine the time on the wall is mostly others'.
+    let seconds = || clock_gettime(ClockId::ThreadCPUTime).tv_sec;
+    let before = seconds();
     assert_eq!(parse(&text).figures.len(), 20_000);
-    assert!(before.elapsed().as_secs() < 10);
+    assert!(seconds() - before < 10);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use proofmark_model::{Params, Solution, Trial, Unit, is_quantity, key};
 use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
 use crate::figure::FLOPS;
-use crate::text::{Labels, lines, moment, need, positive, whole};
+use crate::labels::Labels;
+use crate::text::{lines, moment, need, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 const FIRST: &str = "library: ";

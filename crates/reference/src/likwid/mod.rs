@@ -12,8 +12,9 @@ use proofmark_model::{Finding, Params, Printed, key, word};
 
 use crate::figure::{FLOPS, MEMORY};
 use crate::findings::unless;
+use crate::labels::Labels;
 use crate::printed::{Rounded, agree, rated, took};
-use crate::text::{Labels, lines, need, number, positive, whole, wrong_if};
+use crate::text::{lines, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work, same_work_where};
 use name::Name;
 

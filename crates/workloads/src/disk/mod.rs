@@ -18,7 +18,7 @@ mod buffers;
 mod content;
 mod engine;
 mod extents;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) mod faults;
 mod feed;
 mod file;
@@ -44,7 +44,7 @@ pub(crate) struct Disk {
     operation: Operation,
     order: Order,
     /// What goes wrong in it on purpose.
-    #[cfg(debug_assertions)]
+    #[cfg(feature = "faults")]
     fault: Option<faults::Fault>,
 }
 
@@ -73,7 +73,7 @@ macro_rules! workloads {
                 spec: &SPEC,
                 operation: Operation::$operation,
                 order: Order::$order,
-                #[cfg(debug_assertions)]
+                #[cfg(feature = "faults")]
                 fault: None,
             }
         };)*
@@ -191,7 +191,7 @@ impl Workload for Disk {
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::from_params(self.operation, params)?;
         let kind = (self.operation, self.order);
-        #[cfg(debug_assertions)]
+        #[cfg(feature = "faults")]
         if let Some(fault) = self.fault {
             return Ok(Box::new(Blocks(Arc::new(fault.task(kind, shape)?))));
         }

@@ -2,7 +2,8 @@
 
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
-use super::segment::{GRAIN, STAMP, tests::all};
+use super::loops::tests::all;
+use super::segment::{GRAIN, STAMP};
 use super::stream::op::{Op, Stores};
 use super::x86_64::{Form, find};
 use crate::cpu::decoded::{function, inner_loops};

@@ -19,15 +19,16 @@ use std::sync::Arc;
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, WorkloadSpec, key};
 
+use super::loops::find;
 use super::parameters;
-use super::segment::{Loop, find};
+use super::segment::Loop;
 use crate::arena::{self, Arena, Pages};
 use crate::cpu::isa::{Isa, OnThisCpu};
 use crate::params::{choice, required, resolved};
 use layout::Layout;
 use load::StreamLoad;
 use op::{Op, Stores};
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use spec::STORING;
 
 /// A workload that does one operation on whole arrays.

@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use crate::root::{Reason, fault};
+use crate::reason::{Reason, fault};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Address {
