@@ -2,15 +2,14 @@
 
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, FigureKind, Ratio, format_factor,
+    Difference, FigureKind, Ratio, Verdict, format_factor,
 };
-use serde::Serialize;
 
 use super::words::{interval, moved, resolution};
-use crate::view::{clean, plural};
+use crate::view::{Rich, Tone, clean, plural};
 
 /// How many results became what.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tally {
     pub points: usize,
     pub compared: usize,
@@ -36,6 +35,17 @@ impl Tally {
             not_comparable: count(ComparedPoint::not_comparable),
             gone: count(ComparedPoint::gone),
         }
+    }
+
+    /// Each count with its sign, in the colour that repeats it.
+    pub fn counts(&self) -> Rich {
+        let (good, bad) = (Tone::Verdict(Verdict::Valid), Tone::Verdict(Verdict::Invalid));
+        Rich::toned(bad, format!("▼ {} slower", self.slower))
+            .and(good, format!("  ▲ {} faster", self.faster))
+            .and(Tone::Plain, format!("  {} no difference shown", self.alike))
+            .and(Tone::Plain, format!("  ? {} undecided", self.undecided))
+            .and(bad, format!("  ✗ {} gone", self.gone))
+            .and(Tone::Plain, format!("  {} not comparable", self.not_comparable))
     }
 }
 

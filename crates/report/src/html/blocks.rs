@@ -60,7 +60,10 @@ impl<'e> Layout<'e> {
                 "list",
                 context! { items => items.iter().map(item).collect::<Vec<Value>>() },
             ),
-            Content::Table(table) => self.lay_out("table", context! { table => Serde(table) }),
+            Content::Table(table) => {
+                let table = table.seen_by(Medium::Page);
+                self.lay_out("table", context! { table => Serde(table) })
+            }
             Content::Facts(table) => self.lay_out("facts", context! { table => Serde(table) }),
             Content::Drawings(drawings) => self.drawings(drawings),
             Content::Results(results) => self.results(results),

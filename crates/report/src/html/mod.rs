@@ -14,7 +14,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use proofmark_model::{Run, Severity, Verdict};
 
 use self::blocks::{Layout, contents};
-use crate::view::{View, severity_mark, verdict_mark};
+use crate::view::{Document, View, severity_mark, verdict_mark};
 use crate::{Options, RenderError, markdown, summary};
 
 /// What every page is made of, among them a template for each kind of block.
@@ -71,6 +71,22 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         script => Value::from_safe_string(SCRIPTS.concat()),
     };
     Ok(format!("{}\n", env.get_template("page.html")?.render(context)?.trim()))
+}
+
+/// A page of blocks alone.
+///
+/// # Errors
+/// If a template fails.
+pub(crate) fn document(document: &Document) -> Result<String, RenderError> {
+    let env = environment(&[("simple.html", include_str!("page/simple.html"))])?;
+    let context = context! {
+        title => document.title.as_str(),
+        facts => Serde(&document.facts),
+        blocks => Value::from_safe_string(Layout::new(&env).top(&document.blocks)?),
+        style => Value::from_safe_string(STYLE[..2].concat()),
+        script => Value::from_safe_string(SCRIPTS[..2].concat()),
+    };
+    Ok(format!("{}\n", env.get_template("simple.html")?.render(context)?.trim()))
 }
 
 /// A page of the first of these templates and the shared ones; every text is escaped.

@@ -183,6 +183,7 @@ pub(crate) fn table(out: &mut String, table: &Table) {
     if !table.caption.is_empty() {
         line(out, &format!("*{}*", escape(&table.caption)));
     }
+    let table = &table.seen_by(Medium::Markdown);
     let heads = table.columns.iter().map(|c| {
         let unit = c.unit.as_ref().map_or_else(String::new, |u| format!(", {u}"));
         escape(&format!("{}{unit}", c.title))

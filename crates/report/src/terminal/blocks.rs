@@ -21,8 +21,12 @@ impl Page {
             Content::Text(text) => self.text(text),
             Content::List(items) => self.list(items),
             Content::Table(table) => {
-                self.blank();
-                self.wrap("", 0, &table.caption);
+                if !table.caption.is_empty() {
+                    self.blank();
+                    self.wrap("", 0, &table.caption);
+                } else if self.previous != Previous::Title {
+                    self.blank();
+                }
                 self.table(table);
             }
             Content::Facts(table) => self.facts(table),

@@ -3,7 +3,7 @@
 use super::paint::Paint;
 use super::tables;
 use crate::Options;
-use crate::view::Table;
+use crate::view::{Medium, Table};
 
 /// What is above the next block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +84,7 @@ impl Page {
 
     /// The same with a first column of at least that width.
     pub(super) fn table_with(&mut self, table: &Table, first: usize) {
+        let table = &table.seen_by(Medium::Terminal);
         let laid_out = tables::lay_out(table, first, self.width, self.paint);
         self.out.push_str(&laid_out);
         for (i, note) in table.notes.iter().enumerate() {

@@ -9,6 +9,7 @@
 //! `-` with a footnote that says why.
 
 pub(crate) mod alike;
+mod audience;
 mod block;
 pub(crate) mod chart;
 mod circumstances;
@@ -60,11 +61,12 @@ use label::Group;
 use proofmark_model::{Run, Verdict, VerdictCounts, format_seconds};
 use serde::Serialize;
 
-pub(crate) use block::shown;
+pub use audience::{Audience, Medium};
 pub use block::{
-    Audience, Block, Content, Details, Drawing, Drawings, Findings, Item, Medium, Results, Rich,
-    Section, Style, Text, Tone,
+    Block, Content, Details, Drawing, Drawings, Findings, Item, Results, Rich, Section, Style,
+    Text, Tone,
 };
+pub(crate) use block::{Blocks, shown};
 pub(crate) use chart::{
     Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
@@ -81,7 +83,7 @@ pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
-pub(crate) use table::{Cell, Table};
+pub(crate) use table::{Cell, Table, Whisker};
 pub(crate) use text::{and_list, enclosed};
 pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};

@@ -2,9 +2,9 @@
 
 use proofmark_model::{Run, Severity, Subsystem};
 
+use super::audience::{Audience, Medium};
 use super::block::{
-    Audience, Blocks, Details, Drawing, Drawings, Findings, Item, Medium, Results, Rich, Section,
-    Style, Text, Tone,
+    Blocks, Details, Drawing, Drawings, Findings, Item, Results, Rich, Section, Style, Text, Tone,
 };
 use super::chart::Chart;
 use super::findings::FindingGroup;

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Params, Solution, Statistics, Trial, Verdict, format_count};
 
-use super::block::{Audience, Blocks};
+use super::audience::Audience;
+use super::block::Blocks;
 use super::columns::{Columns, Entry};
 use super::keyed::{named, parameter};
 use super::label::{Group, why_missing, why_no_trials};

@@ -2,8 +2,9 @@
 
 use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Unit, Verification};
 
+use super::audience::Audience;
 use super::block::{
-    Audience, Blocks, Details, Drawing, Drawings, Findings, Rich, Section, Style, Text, Tone,
+    Blocks, Details, Drawing, Drawings, Findings, Rich, Section, Style, Text, Tone,
 };
 use super::chart::Chart;
 use super::columns::{Entry, not_finite};

@@ -108,7 +108,11 @@ impl Dump {
     /// A value on the line of its name, or below it where it is long.
     fn entry(&mut self, name: &str, value: &Value, depth: usize) {
         let Some(text) = inline(value) else { return };
-        let long = text.chars().count() + 2 * depth > WIDTH || value.get("rows").is_some();
+        // A mark of a chart is on one line.
+        let is_mark = ["about", "mark"].iter().any(|f| value.get(f).is_some());
+        let is_mark = is_mark && value.get("points").is_none();
+        let long =
+            !is_mark && text.chars().count() + 2 * depth > WIDTH || value.get("rows").is_some();
         match value {
             Value::Array(items) if long => self.line(depth, &format!("{name} {}", items.len())),
             Value::Object(_) if long => self.line(depth, name),

@@ -1,11 +1,12 @@
 //! The view of each fixture, and each format of one of them, word for word.
 
 use proofmark_model::{Change, Probe, Run};
-use proofmark_report::view::{Block, Content, View};
+use proofmark_report::view::View;
 use proofmark_report::{Options, find, terminal};
 
 use super::dump::dump;
 use super::fixture;
+use super::reading::workloads;
 
 fn render(format: &str, run: &Run, width: usize) -> String {
     find(format).unwrap().render(run, &Options { width, color: false }).unwrap()
@@ -31,17 +32,9 @@ fn views() {
 /// Its workloads are those of the other fixtures.
 #[test]
 fn published() {
-    let mut view = View::from_run(&fixture::published());
-    let is_over_time = |block: &Block| match &block.content {
-        Content::Section(s) => s.figure.is_none() || s.code.ends_with(" over time"),
-        _ => true,
-    };
-    for block in &mut view.document.blocks {
-        if let Content::Section(part) = &mut block.content {
-            part.blocks.retain(is_over_time);
-        }
-    }
-    insta::assert_snapshot!("published_view", dump(&view.document));
+    let mut parts = workloads(&fixture::published());
+    parts.retain(|w| w.code.ends_with(" over time"));
+    insta::assert_snapshot!("published_view", dump(&parts));
 }
 
 #[test]

@@ -1,65 +1,11 @@
-//! For reading in a terminal, and the few lines of a check.
+//! The few lines of a check.
 
 use proofmark_model::Comparison;
 
 use super::verdict::Tally;
-use super::view::{Line, View, together};
+use super::view::together;
 use super::words::{failure, moved, point, ratio, resolution};
-use crate::Options;
-use crate::terminal::page::Page;
-use crate::view::{Table, clean, plural};
-
-/// The verdict, the causes, and a table of the points that differ; with `all`, of all points.
-pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
-    let view = View::from_comparison(comparison);
-    let mut page = Page::new(options);
-    head(&mut page, &view);
-    section(&mut page, "Main results", &Line::table(&view.first));
-    if !view.first.is_empty() {
-        page.blank();
-    }
-    page.table(&view.subsystems);
-    section(&mut page, "Results that differ", &Line::table(&view.differing));
-    section(&mut page, "Undecided results", &Line::table(&view.undecided));
-    if all {
-        section(&mut page, "Results without a shown difference", &Line::table(&view.alike));
-    } else if !view.alike.is_empty() {
-        page.blank();
-        let count = plural(view.alike.len() as u64, "result");
-        page.wrap("", 0, &format!("No difference is shown in {count}; --all lists them."));
-    }
-    for (title, sentences) in [("Gone", &view.gone), ("Not comparable", &view.not_comparable)] {
-        if !sentences.is_empty() {
-            page.blank();
-            page.title(title);
-        }
-        sentences.iter().for_each(|one| page.wrap("", 2, one));
-    }
-    section(&mut page, &view.differences.caption, &view.differences);
-    page.out
-}
-
-fn head(page: &mut Page, view: &View) {
-    page.title(&view.verdict);
-    for cause in &view.causes {
-        page.wrap("  ", 4, cause);
-    }
-    page.blank();
-    for side in &view.sides {
-        let facts: Vec<String> = side.iter().map(|f| format!("{} {}", f.name, f.value)).collect();
-        page.wrap("", 3, &facts.join("; "));
-    }
-    page.blank();
-}
-
-/// A table under its title, if it has rows.
-fn section(page: &mut Page, title: &str, table: &Table) {
-    if !table.rows.is_empty() {
-        page.blank();
-        page.title(title);
-        page.table(table);
-    }
-}
+use crate::view::{clean, plural};
 
 /// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so
 /// that a log can be searched.
