@@ -5,7 +5,7 @@ use proofmark_model::Comparison;
 use super::verdict::Tally;
 use super::view::together;
 use super::words::{failure, moved, point, ratio, resolution};
-use crate::view::{clean, plural};
+use crate::view::{agree, clean, plural};
 
 /// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so
 /// that a log can be searched.
@@ -37,7 +37,7 @@ fn summary(c: &Comparison, t: &Tally) -> String {
         0 if t.points == 1 => format!("The one result is neither slower than in {base} nor gone"),
         0 => format!("None of {of} is slower than in {base} or gone"),
         n => {
-            let fail = if n == 1 { "fails" } else { "fail" };
+            let fail = agree(n as u64, ["fails", "fail"]);
             format!("{n} of {of} {fail} compared with {base}: {} slower, {} gone", t.slower, t.gone)
         }
     };

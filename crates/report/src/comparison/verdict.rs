@@ -6,7 +6,7 @@ use proofmark_model::{
 };
 
 use super::words::{interval, moved, resolution};
-use crate::view::{Rich, Tone, clean, plural};
+use crate::view::{Rich, Tone, agree, clean, plural};
 
 /// How many results became what.
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +68,7 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     out.extend(which_moved(c));
     out.extend(speeds(c, t, b));
     if t.gone > 0 {
-        let is = if t.gone == 1 { "is" } else { "are" };
+        let is = agree(t.gone as u64, ["is", "are"]);
         let results = plural(t.gone as u64, "result");
         out += &format!(" {results} of A {is} missing or invalid in {b}.");
     }

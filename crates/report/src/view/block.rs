@@ -3,9 +3,13 @@
 //! The view decides what is said, in which order, and who sees it. Terminal, Markdown and page lay out
 //! blocks, and know nothing of what they are about.
 
-use proofmark_model::Verdict;
-use serde::{Serialize, Serializer};
+mod builder;
+mod text;
 
+use serde::Serialize;
+
+pub use self::builder::Blocks;
+pub use self::text::{Item, Rich, Style, Text, Tone};
 use super::audience::{Audience, Medium};
 use super::chart::{BarChart, Chart};
 use super::facts::FactTable;
@@ -14,7 +18,7 @@ use super::heat_map::HeatMap;
 use super::main_results::ScreenPart;
 use super::noise::NoiseChart;
 use super::pictures::Picture;
-use super::table::{Table, Term};
+use super::table::Table;
 use super::timeline::Timeline;
 use super::workload_figure::WorkloadFigure;
 
@@ -114,127 +118,6 @@ impl Details {
     /// Shows it on paper.
     pub fn on_paper(self) -> Self {
         Self { on_paper: true, ..self }
-    }
-}
-
-/// What kind of text it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub enum Style {
-    /// Like most of a report.
-    #[default]
-    Plain,
-    /// Of less weight.
-    Quiet,
-    /// What a reader must not miss.
-    Warning,
-    /// The answer, with the id of the verdict whose colour repeats it.
-    Verdict(&'static str),
-}
-
-/// Paragraphs.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Text {
-    /// What kind of text it is.
-    pub style: Style,
-    /// Each on a line of its own.
-    pub paragraphs: Vec<Rich>,
-}
-
-impl Text {
-    /// Paragraphs of that kind; empty ones are left out.
-    pub fn new(style: Style, paragraphs: impl IntoIterator<Item = impl Into<Rich>>) -> Self {
-        let all = paragraphs.into_iter().map(Into::into);
-        Self { style, paragraphs: all.filter(|p: &Rich| !p.0.is_empty()).collect() }
-    }
-}
-
-/// How a piece of text differs from the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    /// Like most of a report.
-    Plain,
-    /// Of more weight.
-    Strong,
-    /// Of less weight.
-    Quiet,
-    /// An id, a formula, a command line.
-    Code,
-    /// In the colour of that verdict, which a word or a sign repeats.
-    Verdict(Verdict),
-}
-
-/// A text whose pieces differ in tone.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rich(pub Vec<(Tone, String)>);
-
-impl Rich {
-    /// Text of that tone.
-    pub fn toned(tone: Tone, text: impl Into<String>) -> Self {
-        Self::default().and(tone, text)
-    }
-
-    /// Adds a piece; none of an empty text.
-    pub fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
-        let text = text.into();
-        self.0.extend((!text.is_empty()).then_some((tone, text)));
-        self
-    }
-
-    /// The text alone.
-    pub fn plain(&self) -> String {
-        self.0.iter().map(|(_, text)| text.as_str()).collect()
-    }
-}
-
-impl From<String> for Rich {
-    fn from(text: String) -> Self {
-        Self::toned(Tone::Plain, text)
-    }
-}
-
-impl From<&str> for Rich {
-    fn from(text: &str) -> Self {
-        text.to_owned().into()
-    }
-}
-
-impl From<&String> for Rich {
-    fn from(text: &String) -> Self {
-        text.clone().into()
-    }
-}
-
-/// As the text alone: tones say nothing that it does not.
-impl Serialize for Rich {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.plain())
-    }
-}
-
-/// An entry of a list.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Item {
-    /// What it is about; empty where the list has no terms.
-    pub term: String,
-    /// What is said.
-    pub says: Vec<Rich>,
-}
-
-impl From<Rich> for Item {
-    fn from(text: Rich) -> Self {
-        Self { term: String::new(), says: vec![text] }
-    }
-}
-
-impl From<String> for Item {
-    fn from(text: String) -> Self {
-        Rich::from(text).into()
-    }
-}
-
-impl From<Term> for Item {
-    fn from(term: Term) -> Self {
-        Self { term: term.name, says: vec![term.meaning.into()] }
     }
 }
 
@@ -391,119 +274,4 @@ impl Block {
 /// The blocks of these that a format shows.
 pub fn shown(blocks: &[Block], medium: Medium) -> impl Iterator<Item = &Block> {
     blocks.iter().filter(move |b| b.is_shown(medium))
-}
-
-/// Blocks in order; those without content are left out.
-#[derive(Debug, Default)]
-pub struct Blocks(pub Vec<Block>);
-
-impl Blocks {
-    /// One block, if it has content.
-    pub fn one(topic: &'static str, content: impl Into<Content>) -> Self {
-        let mut blocks = Self::default();
-        blocks.add(topic, content);
-        blocks
-    }
-
-    /// Adds a block for everyone.
-    pub fn add(&mut self, topic: &'static str, content: impl Into<Content>) {
-        self.add_for(Audience::Everyone, topic, content);
-    }
-
-    /// Adds a block for some.
-    pub fn add_for(
-        &mut self,
-        audience: Audience,
-        topic: &'static str,
-        content: impl Into<Content>,
-    ) {
-        let content = content.into();
-        if [Medium::Terminal, Medium::Page].iter().any(|m| content.is_shown(*m)) {
-            self.0.push(Block { topic, audience, content });
-        }
-    }
-
-    /// Adds tables, each a block.
-    pub fn add_tables(
-        &mut self,
-        audience: Audience,
-        topic: &'static str,
-        tables: impl IntoIterator<Item = Table>,
-    ) {
-        tables.into_iter().for_each(|table| self.add_for(audience, topic, table));
-    }
-}
-
-impl From<Section> for Content {
-    fn from(section: Section) -> Self {
-        Self::Section(section)
-    }
-}
-
-impl From<Details> for Content {
-    fn from(details: Details) -> Self {
-        Self::Details(details)
-    }
-}
-
-impl From<Blocks> for Content {
-    fn from(blocks: Blocks) -> Self {
-        Self::Grid(blocks.0)
-    }
-}
-
-impl From<Text> for Content {
-    fn from(text: Text) -> Self {
-        Self::Text(text)
-    }
-}
-
-/// One plain paragraph.
-impl From<String> for Content {
-    fn from(text: String) -> Self {
-        Text::new(Style::Plain, [text]).into()
-    }
-}
-
-/// Plain paragraphs.
-impl From<Vec<String>> for Content {
-    fn from(texts: Vec<String>) -> Self {
-        Text::new(Style::Plain, texts).into()
-    }
-}
-
-impl From<Vec<Item>> for Content {
-    fn from(items: Vec<Item>) -> Self {
-        Self::List(items)
-    }
-}
-
-impl From<Table> for Content {
-    fn from(table: Table) -> Self {
-        Self::Table(table)
-    }
-}
-
-impl From<FactTable> for Content {
-    fn from(table: FactTable) -> Self {
-        Self::Facts(table)
-    }
-}
-
-impl From<Drawings> for Content {
-    fn from(drawings: Drawings) -> Self {
-        Self::Drawings(drawings)
-    }
-}
-
-impl From<Results> for Content {
-    fn from(results: Results) -> Self {
-        Self::Results(results)
-    }
-}
-
-impl From<Findings> for Content {
-    fn from(findings: Findings) -> Self {
-        Self::Findings(findings)
-    }
 }

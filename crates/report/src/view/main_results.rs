@@ -72,8 +72,12 @@ impl ScreenRow {
     }
 }
 
-/// The column of attainable and typical figures.
-const ATTAINABLE_OR_TYPICAL: &str = "att./typical";
+/// The column of attainable and typical figures, and what it means.
+const UNDISTURBED: [&str; 2] = [
+    "undisturbed",
+    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the time \
+     that others took.",
+];
 
 /// The results as tables: those of the machine itself in one, those of a device or a network in the
 /// other, so that each has the columns that it needs.
@@ -91,7 +95,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
     let first = match kinds.as_slice() {
         [] => FigureKind::Delivered.as_str(),
         [one] => one.as_str(),
-        _ => ATTAINABLE_OR_TYPICAL,
+        _ => UNDISTURBED[0],
     };
     let delivered = has(|r| r.delivered.is_some());
     let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;
@@ -108,6 +112,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
         .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| r.name())
         .keys()
         .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
+        .when(first == UNDISTURBED[0], |table| table.explained(UNDISTURBED[0], UNDISTURBED[1]))
         .when(delivered, |table| {
             table.number("delivered", |r| match only_delivered(r) {
                 true => value(r),

@@ -84,7 +84,7 @@ pub(crate) use num::{Scale, ends, percent};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
 pub(crate) use table::{Cell, Table, Whisker};
-pub(crate) use text::{and_list, enclosed};
+pub(crate) use text::{agree, and_list, enclosed};
 pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload_figure::{Near, WorkloadFigure};
@@ -246,7 +246,7 @@ fn trust(run: &Run) -> Trust {
     let unknown = " took the measurements. What else the machine did at the time is unknown.";
     sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
-        let was = if unmeasured == 1 { "was" } else { "were" };
+        let was = agree(unmeasured as u64, ["was", "were"]);
         let what = plural(unmeasured as u64, "planned configuration");
         sentence += &format!(" {what} {was} not measured.");
     }
@@ -316,14 +316,10 @@ fn precision(groups: &[Group]) -> Option<String> {
     Some(format!(
         "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} % ({}).",
         plural(all.len() as u64, "interval"),
-        is(reached),
+        agree(reached as u64, ["is", "are"]),
         percent(widest.half_width)?,
         at.trim_end()
     ))
-}
-
-fn is(count: usize) -> &'static str {
-    if count == 1 { "is" } else { "are" }
 }
 
 fn stopped(run: &Run) -> Option<String> {

@@ -12,8 +12,9 @@ use super::grouping::grouped;
 use super::label::{self, Group};
 use super::table::Term;
 use super::{
-    Block, Summary, circumstances, conclusions, derivation, design, host, method, noise, overview,
-    pictures, precision, references, roofline, severity_mark, theory, workload,
+    Block, Content, Summary, circumstances, conclusions, derivation, design, host, method, noise,
+    overview, pictures, precision, references, result_tables, roofline, severity_mark, theory,
+    workload,
 };
 
 /// What the figures of the first screen mean.
@@ -288,12 +289,17 @@ fn explained(blocks: &[Block]) -> Section {
 
 /// The terms of the tables that a format shows, each once.
 fn terms(blocks: &[Block], medium: Medium) -> Vec<Term> {
-    let tables = blocks.iter().flat_map(|b| b.shown(medium)).filter_map(|b| b.table());
-    let terms = tables.flat_map(|t| &t.columns).filter_map(|c| c.about.as_ref());
+    let tables = |block: &Block| match &block.content {
+        Content::Table(table) => vec![table.clone()],
+        // The page shows them as cards.
+        Content::Results(results) if medium != Medium::Page => result_tables(&results.parts),
+        _ => Vec::new(),
+    };
+    let tables = blocks.iter().flat_map(|b| b.shown(medium)).flat_map(tables);
     let mut out: Vec<Term> = Vec::new();
-    for term in terms {
+    for term in tables.flat_map(|t| t.columns).filter_map(|c| c.about) {
         if out.iter().all(|known| known.name != term.name) {
-            out.push(term.clone());
+            out.push(term);
         }
     }
     out

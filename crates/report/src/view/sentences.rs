@@ -12,7 +12,7 @@ use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
 use super::operation;
 use super::saturation;
-use super::series::follows;
+use super::series::along;
 use super::text::{and_list, capital, enclosed, joined, plural};
 
 /// Series whose plateaus are listed; of more, only that of the headline.
@@ -80,20 +80,10 @@ pub fn design(group: &Group) -> String {
 
 /// How the value changes with the threads, or as the queue gets deeper, in the series of the
 /// best number.
-fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String> {
-    let mut but = vec![parameter];
-    but.extend(follows(group, parameter));
-    // A working set is that of one thread and gets smaller as they get more.
-    but.extend(Some("working_set").filter(|set| parameter == "threads" && group.axis == *set));
-    let of = |m: &Measurement| match parameter {
-        "threads" => Some(m.params.threads()),
-        parameter => m.params.int(parameter),
-    };
-    let mut series: Vec<(u64, &Summary)> = like(&group.all, hero, &but)
-        .into_iter()
-        .filter_map(|m| Some((of(m)?, usable(m)?.1)))
-        .collect();
-    series.sort_by_key(|(value, _)| *value);
+fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option<String> {
+    let (all, but) = along(group, hero, parameter);
+    let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?.1)));
+    let mut series: Vec<(u64, &Summary)> = all.collect();
     series.dedup_by_key(|(value, _)| *value);
     let (first, rest) = series.split_first()?;
     if rest.is_empty() || first.1.value() <= 0.0 {
