@@ -1,7 +1,7 @@
 //! Formats a [`Run`] for people and for programs.
 //!
 //! One module per format, one entry per format in [`ALL`]. What is said is decided once,
-//! in [`view`]: it turns a run into neutral tables, series, findings and sentences,
+//! in [`view`]: it turns a run into an ordered list of blocks, such as texts, tables and charts,
 //! which the terminal, the Markdown and the HTML only lay out. So they cannot
 //! contradict each other. The JSON and the CSV are taken from the run itself.
 //!

@@ -72,7 +72,7 @@ fn section(out: &mut String, section: &Section, level: usize) {
     blocks(out, &section.blocks, level + 1);
 }
 
-pub(crate) fn line(out: &mut String, text: &str) {
+fn line(out: &mut String, text: &str) {
     out.push_str(text);
     out.push_str("\n\n");
 }
@@ -176,7 +176,7 @@ fn finding(out: &mut String, group: &FindingGroup) {
     );
 }
 
-pub(crate) fn table(out: &mut String, table: &Table) {
+fn table(out: &mut String, table: &Table) {
     if table.rows.is_empty() {
         return;
     }

@@ -30,6 +30,7 @@ pub struct FindingGroup {
     /// Id of the check.
     pub check: String,
     /// The tool whose number it was found in; `None` where it is ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// How much it weighs.
     pub severity: Severity,
@@ -46,8 +47,10 @@ pub struct FindingGroup {
     /// Where: `cpu.flops (3 configurations)`; on the first screen the rows.
     pub place: String,
     /// The same in few words: `cpu.flops (3 results), disk.fsync and 4 more workloads`.
+    #[serde(skip)]
     pub briefly: String,
     /// Every place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
 }
 
