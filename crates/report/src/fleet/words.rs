@@ -5,7 +5,7 @@ use proofmark_model::{
     NotJudged, Verdict, clean_excerpt, format_factor,
 };
 
-use crate::view::{and_list, clean, joined, plural};
+use crate::view::{agree, and_list, clean, joined, plural};
 
 /// Nodes that a sentence names before it counts.
 const NAMED: usize = 3;
@@ -152,13 +152,13 @@ pub fn not_judged(left: &NotJudged) -> String {
     let titles = left.titles.iter().map(|title| short(title, LONGEST));
     let titles = and_list(titles.chain((rest > 0).then(|| plural(rest as u64, "other"))));
     let results = plural(u64::from(left.results), "result");
-    let them = if left.results == 1 { "it" } else { "them" };
+    let them = agree(left.results as u64, ["it", "them"]);
     format!("Not judged: {results} ({titles}); most nodes lack {them}.")
 }
 
 /// `n3 and n5 are slow`; `None` for no node.
 fn be(report: &FleetReport, state: NodeState, word: &str) -> Option<String> {
-    let is = if report.count(state) == 1 { "is" } else { "are" };
+    let is = agree(report.count(state) as u64, ["is", "are"]);
     Some(format!("{} {is} {word}", in_state(report, state)?))
 }
 

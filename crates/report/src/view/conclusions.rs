@@ -20,6 +20,7 @@ use super::disk;
 use super::label::{Group, by_subsystem, like};
 use super::network;
 use super::num::Scale;
+use super::series::along;
 use super::text::{clean, enclosed, joined, plural};
 use super::timeline;
 
@@ -68,14 +69,10 @@ fn claims(groups: &[&Group]) -> Vec<Claim> {
 /// The best number against the one with the fewest threads or streams, among those that have a
 /// CPU of their own.
 fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
-    let parameter = Params::THREADS.into_iter().find(|key| m.params.get(*key).is_some())?.name();
-    let mut but = vec![parameter];
-    but.extend(Some(key::WORKING_SET.name()).filter(|set| group.axis == *set));
-    let mut series = like(&group.all, m, &but);
-    series.retain(|m| !group.oversubscribed(m) && undoubted_summary(m).is_some());
-    series.sort_by_key(|m| m.params.threads());
-    let (few, many) = (*series.first()?, *series.last()?);
-    let [least, most] = [few, many].map(|m| m.params.threads());
+    let parameter = Params::THREADS.into_iter().find(|k| m.params.get(*k).is_some())?.name();
+    let (mut all, but) = along(group, m, parameter);
+    all.retain(|(_, m)| !group.oversubscribed(m) && undoubted_summary(m).is_some());
+    let ((least, few), (most, many)) = (*all.first()?, *all.last()?);
     (most > least).then_some(())?;
     let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
     let name = |count| format!("{} with {}", low(&group.heading()), plural(count, &noun));

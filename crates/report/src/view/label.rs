@@ -177,6 +177,11 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
 }
 
+/// The anchor of the workload at that place among the report's.
+pub fn anchor(at: usize) -> String {
+    format!("k{}", at + 1)
+}
+
 /// The parts of a machine in the order of a report, each with its workloads, if it has any.
 pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
     let of = |part: Subsystem| {

@@ -5,7 +5,7 @@ use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, form
 use serde::Serialize;
 
 use super::label::{Group, like, usable};
-use super::num::{Scale, ends};
+use super::num::{Scale, ends, percent};
 
 /// Columns of a distribution.
 const COLUMNS: usize = 12;
@@ -111,9 +111,9 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             _ => String::new(),
         },
         about: format!(
-            "{}: {:.1} %",
+            "{}: {} %",
             [i, i + 1].map(|i| time(edge(i))).join(" to "),
-            100.0 * count / total
+            percent(count / total).unwrap_or_default()
         ),
     };
     // It may be drawn beside results of another part.

@@ -5,9 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Solution, Statistics, Trial, Verdict, format_count, key};
-use serde::Serialize;
+use proofmark_model::{
+    Measurement, Params, Solution, Statistics, Trial, Verdict, format_count, key,
+};
 
+use super::audience::Audience;
+use super::block::Blocks;
 use super::columns::{Columns, Entry};
 use super::keyed::{named, parameter};
 use super::label::{Group, why_missing, why_no_trials};
@@ -26,33 +29,23 @@ const RESIDUAL: &str =
 /// What the trials of a point without a solution lack.
 const NONE: &str = "the run file holds no solution of this trial";
 
-/// What the solves of one workload came to.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Solves {
-    /// A row per point; empty where the workload solves nothing.
-    pub summary: Table,
-    /// What a terminal has room for: the summary, and of the listing all or what fails.
-    pub brief: Vec<Table>,
-    /// What that leaves out; empty if nothing is.
-    pub left_out: String,
-}
-
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }
 
-/// What the workload's solves came to; nothing where it solves nothing.
-pub fn collect(group: &Group, scale: &Scale) -> Solves {
+/// Adds a row per point; for a terminal as much as it has room for, and of the listing all or what
+/// fails. Nothing where the workload solves nothing.
+pub fn add(out: &mut Blocks, group: &Group, scale: &Scale) {
     if !any(group) {
-        return Solves::default();
+        return;
     }
     let (summary, listing) = (summary(group, scale), listing(group, scale));
     let (fits, whole) = (summary.rows.len() <= ROWS, listing.rows.len() <= ROWS);
-    let mut brief = if fits { vec![summary.clone()] } else { Vec::new() };
-    brief.push(if whole { listing } else { failing(group, scale) });
-    brief.retain(|t| !t.rows.is_empty());
+    out.add_for(if fits { Audience::Everyone } else { Audience::Document }, "solves", summary);
+    let brief = if whole { listing } else { failing(group, scale) };
+    out.add_for(Audience::Terminal, "solves-in-brief", brief);
     let left_out = if whole && fits { String::new() } else { left_out(group, fits) };
-    Solves { summary, brief, left_out }
+    out.add_for(Audience::Terminal, "left-out", left_out);
 }
 
 /// Every solve, by size.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
 use super::num::{Scale, percent};
-use super::text::{clean, plural};
+use super::text::{capital, clean, joined, plural, stop};
 use super::{disk, network};
 
 /// How near the ceiling.
@@ -52,6 +52,29 @@ pub struct WorkloadFigure {
     pub count: Option<String>,
     /// Whether every result of the workload is valid.
     pub all_valid: bool,
+}
+
+impl WorkloadFigure {
+    /// The configuration with all that is known of its result: share of the ceiling, interval, bottleneck.
+    pub fn sentence(&self) -> String {
+        let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+        if self.value.is_none() {
+            let count = self.count.as_ref().map(|count| stop(&capital(count)));
+            return joined([&self.at, &optional(&count)], " ");
+        }
+        let near = self.near.as_ref().map(|n| format!("{} % {}", n.percent, n.of));
+        let near = near.unwrap_or_else(|| self.near_lacks.to_owned());
+        let bottleneck = self.bottleneck.as_ref().map(|b| format!("bottleneck: {b}"));
+        let (extra, count) = (optional(&self.extra), optional(&self.count));
+        let all = [&self.at, &near, &extra, &self.sure, &optional(&bottleneck), &count];
+        joined(all, "; ")
+    }
+
+    /// `127.9 GFLOP/s ± 0.6 %`; empty where there is no usable result.
+    pub fn value_with_unit(&self) -> String {
+        let value = self.value.as_deref().unwrap_or_default();
+        joined([value, &self.unit, self.within.as_deref().unwrap_or_default()], " ")
+    }
 }
 
 /// Why no number of the workload is put first.

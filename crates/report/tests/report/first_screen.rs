@@ -30,7 +30,7 @@ fn rows() {
     let mut out = Dump::default();
     let mut says = |what: &str, run: &Run| {
         out.text += &format!("# {what}\n{}", brief(run, 80));
-        out.says(what, run, &["* first", "* trust/precision"]);
+        out.says(what, run, &["* summary/first", "* precision"]);
     };
     let mut run = fixture::run();
     run.measurements.retain(|m| m.workload == "cpu.mix.int");
@@ -79,7 +79,7 @@ fn rows() {
 fn the_end_of_a_run_and_its_summary_are_short() {
     let mut run = fixture::published();
     let text = render("summary", &run);
-    let causes = View::from_run(&run).first.causes.len();
+    let causes = View::from_run(&run).summary.first.causes.len();
     assert!(text.lines().count() <= 7 + causes, "{text}");
     run.measurements.retain(|m| m.series.is_none());
     let brief = brief(&run, 80);

@@ -36,7 +36,7 @@ fn with_local_order() -> Run {
 fn main_results() {
     let mut out = Dump::default();
     let run = fixture::memory();
-    let headlines = ["memory.latency headline/at", "memory.sweep headline/at"];
+    let headlines = ["memory.latency figure/at", "memory.sweep figure/at"];
     for mib in [1, 16, 128, 256, 512] {
         out.says(&format!("sets up to {mib} MiB"), &up_to(&run, mib << 20), &headlines);
     }
@@ -52,15 +52,11 @@ fn main_results() {
     each(&mut large, "memory.latency")
         .filter(|m| m.params.get(key::WORKING_SET) > Some(1 << 29))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let latency = ["memory.latency headline"];
+    let latency = ["memory.latency figure"];
     out.says("the large sets are invalid", &large, &latency);
     let random = |m: &Measurement| m.params.get(key::ORDER) == Some("rand");
     let both = with_local_order();
-    out.says(
-        "local order too",
-        &both,
-        &["memory.latency headline", "memory.read_write reciprocal"],
-    );
+    out.says("local order too", &both, &["memory.latency figure", "memory.read_write reciprocal"]);
     let mut less = both.clone();
     less.measurements.retain(|m| !random(m) || m.params.get(key::WORKING_SET) <= Some(1 << 30));
     out.says("the largest set in local order only", &less, &latency);
@@ -151,7 +147,7 @@ fn a_ceiling_without_a_share_of_it_has_a_reason_and_no_meter() {
         m.missing.insert("efficiency".into(), why.into());
     }
     let mut out = Dump::default();
-    out.says("no efficiency", &run, &["memory.triad headline", "memory.triad table"]);
+    out.says("no efficiency", &run, &["memory.triad figure", "memory.triad table"]);
     insta::assert_snapshot!(out.text);
     let has_meter = |run: &Run| {
         let page = render("html", run);

@@ -13,14 +13,14 @@ fn main_results() {
     each(&mut run, "network.tcp.rtt")
         .filter(|m| m.params.get(key::MODE) == Some("block"))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    out.says("blocking round trips are invalid", &run, &["network.tcp.rtt headline"]);
+    out.says("blocking round trips are invalid", &run, &["network.tcp.rtt figure"]);
     run.measurements.retain(|m| m.params.get(key::DIRECTION) == Some("both"));
-    out.says("both directions alone", &run, &["network.tcp.stream headline"]);
+    out.says("both directions alone", &run, &["network.tcp.stream figure"]);
     let mut run = fixture::network();
     run.host.network = Probe::missing("no server answered (fixture)");
-    let unnamed = ["network.tcp.stream headline/at", "* host/4"];
+    let unnamed = ["network.tcp.stream figure/at", "* host/4"];
     out.says("the server has no name", &run, &unnamed);
-    let loopback = ["network.tcp.stream headline", "network.udp.stream lines", "* host/4"];
+    let loopback = ["network.tcp.stream figure", "network.udp.stream charts", "* host/4"];
     out.says("over loopback alone", &fixture::loopback(), &loopback);
     insta::assert_snapshot!(out.text);
 }
@@ -32,7 +32,7 @@ fn tables() {
     run.measurements.retain(|m| m.params.get(key::RATE).is_none());
     run.measurements
         .retain(|m| m.workload != "network.udp.stream" || m.params.get(key::RATE).is_none());
-    out.says("one rate is no sweep", &run, &["network.udp.stream curves"]);
+    out.says("one rate is no sweep", &run, &["network.udp.stream times"]);
     let mut run = fixture::network();
     let first = each(&mut run, "network.udp.stream").next().unwrap();
     for n in first.trials.iter_mut().filter_map(|t| t.network.as_mut()) {

@@ -18,7 +18,7 @@ pub use self::bars::bars;
 pub use self::lines::lines;
 pub use self::value::{both_on_axis, mark, mark_at, on_axis};
 use super::disk::way;
-use super::label::Group;
+use super::label::{Group, like};
 use super::num::Scale;
 use super::text::enclosed;
 
@@ -32,6 +32,27 @@ pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
         group.all.iter().filter(same).all(|b| a.params.named(engine) == b.params.named(engine))
     });
     (key::QUEUE_DEPTH.is(parameter) && one_each).then_some(engine)
+}
+
+/// The series of a result along the threads, the streams or the depth, by their number; with the
+/// parameters in which its members differ.
+pub fn along<'a>(
+    group: &Group<'a>,
+    m: &Measurement,
+    parameter: &'static str,
+) -> (Vec<(u64, &'a Measurement)>, Vec<&'a str>) {
+    let mut but = vec![parameter];
+    but.extend(follows(group, parameter));
+    // A working set is that of one thread and gets smaller as they get more.
+    but.extend(Some("working_set").filter(|set| parameter == "threads" && group.axis == *set));
+    let count = |m: &Measurement| match parameter {
+        "threads" => Some(m.params.threads()),
+        parameter => m.params.int(parameter),
+    };
+    let all = like(&group.all, m, &but).into_iter();
+    let mut all: Vec<(u64, &Measurement)> = all.filter_map(|m| Some((count(m)?, m))).collect();
+    all.sort_by_key(|(count, _)| *count);
+    (all, but)
 }
 
 /// Measurements that have a place on the axis.

@@ -1,16 +1,16 @@
-//! The pictures that the first screen has beyond the view.
+//! The pictures that the main results have on a page.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::chart::{self, Figure};
-use crate::view::{FirstScreen, ScreenPart, View};
+use crate::view::{Picture, Results, ScreenPart};
 
 /// The line of each row's rounds, by subsystem.
-pub fn strips(first: &FirstScreen) -> BTreeMap<&'static str, Vec<String>> {
+pub fn strips(results: &Results) -> BTreeMap<&'static str, Vec<String>> {
     let of_part = |p: &ScreenPart| p.rows.iter().map(|r| chart::strip(&r.rounds)).collect();
-    first.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
+    results.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
 }
 
 /// The small pictures, by the part in whose column they are.
@@ -23,11 +23,11 @@ pub struct Pictures {
 }
 
 /// The small pictures, each in its place.
-pub fn pictures(view: &View) -> Pictures {
+pub fn pictures(results: &Results, draw: impl Fn(&Picture) -> Figure) -> Pictures {
     let mut all = Pictures::default();
     let mut rows: Vec<(&'static str, usize)> =
-        view.first.parts.iter().map(|p| (p.subsystem, p.rows.len())).collect();
-    for (i, picture) in view.pictures.iter().enumerate() {
+        results.parts.iter().map(|p| (p.subsystem, p.rows.len())).collect();
+    for picture in &results.pictures {
         let longest = rows.iter().map(|(_, n)| *n).max();
         let own = |row: &(&str, usize)| row.0 == picture.subsystem && Some(row.1) < longest;
         let at = rows.iter().position(own);
@@ -35,9 +35,8 @@ pub fn pictures(view: &View) -> Pictures {
         let Some(at) = at.or_else(shortest) else { continue };
         // A picture takes the room of two rows.
         rows[at].1 += 2;
-        let chart = chart::columns(picture, &format!("chart-first-{i}"));
         let side = if rows[at].0 == picture.subsystem { &mut all.own } else { &mut all.guests };
-        side.entry(rows[at].0).or_default().push(chart);
+        side.entry(rows[at].0).or_default().push(draw(picture));
     }
     all
 }
