@@ -25,7 +25,7 @@ pub enum Subsystem {
     /// TCP and UDP.
     Network,
     /// A device that a helper process drives and times.
-    #[cfg(debug_assertions)]
+    #[cfg(feature = "testing")]
     #[schemars(skip)]
     Device,
 }
@@ -164,7 +164,7 @@ const NETWORK: SubsystemInfo = SubsystemInfo {
 };
 
 /// The row by which tests show what a subsystem needs that another process times.
-#[cfg(debug_assertions)]
+#[cfg(feature = "testing")]
 const DEVICE: SubsystemInfo = SubsystemInfo {
     id: "device",
     title: "Device",
@@ -190,7 +190,7 @@ impl Subsystem {
         Self::Memory,
         Self::Disk,
         Self::Network,
-        #[cfg(debug_assertions)]
+        #[cfg(feature = "testing")]
         Self::Device,
     ];
 
@@ -201,7 +201,7 @@ impl Subsystem {
             Self::Memory => &MEMORY,
             Self::Disk => &DISK,
             Self::Network => &NETWORK,
-            #[cfg(debug_assertions)]
+            #[cfg(feature = "testing")]
             Self::Device => &DEVICE,
         }
     }

@@ -1,6 +1,6 @@
 //! `device.ops`: operations of a device that a helper process drives and times.
 //!
-//! In debug builds only: it shows what a subsystem takes that no thread of ours works for. The
+//! In tests only: it shows what a subsystem takes that no thread of ours works for. The
 //! program named by `PROOFMARK_DEVICE` is the helper, see [`proofmark_engine::HelperProcess`].
 
 use std::process::Command;

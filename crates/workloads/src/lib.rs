@@ -10,7 +10,7 @@ use proofmark_engine::Workload;
 mod arena;
 mod cpu;
 mod declare;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 mod device;
 pub mod disk;
 #[cfg(feature = "faults")]

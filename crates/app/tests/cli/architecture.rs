@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use proofmark_model::FactId;
 
 use super::files;
 
@@ -65,7 +66,7 @@ fn only_tests_have_planted_faults() {
     }
     on.sort_by(|a, b| a.0.cmp(&b.0));
     let tests = |name: &str| (name.to_owned(), DependencyKind::Development);
-    assert_eq!(on, [tests("proofmark"), tests("proofmark-workloads")]);
+    assert_eq!(on, [tests("proofmark"), tests("proofmark"), tests("proofmark-workloads")]);
 }
 
 fn files_of(name: &str) -> BTreeMap<String, String> {
@@ -143,18 +144,17 @@ const ORDINARY: &[(&str, &[&str])] = &[
 /// Literals of the text that name one of `names`: in a place where a name is compared or looked up,
 /// or anywhere if the word has no other meaning.
 fn named_by_literal<'n>(text: &str, names: &[&'n str], ordinary: &[&str]) -> Vec<&'n str> {
+    const LOOK_UP: [&str; 5] = ["named", "params.number", "params.word", ".parameter", "Key::new"];
     let is_named = |name: &&&str| {
         text.match_indices(&format!("\"{name}\"")).any(|(at, literal)| {
             let (before, after) = (text[..at].trim_end(), text[at + literal.len()..].trim_start());
             let (call, argument) = before.rsplit_once('(').unwrap_or((before, "-"));
-            let looks_up = ["named", "params.number", "params.word", ".parameter", "Key::new"]
-                .iter()
-                .any(|function| call.ends_with(function) && argument.trim().is_empty())
-                || call.ends_with("found_before");
+            let looks_up = call.ends_with("found_before")
+                || argument.trim().is_empty() && LOOK_UP.iter().any(|f| call.ends_with(f));
             let is_compared = [" ==", " !="].iter().any(|sign| before.ends_with(sign))
                 || ["=>", "| \"", "if "].iter().any(|sign| after.starts_with(sign));
             // What declares the check, and what a finding or a ceiling calls its figures.
-            let is_own = [" id:", ".with(", " input("].iter().any(|sign| before.ends_with(sign));
+            let is_own = [" id:", ".with(", "input("].iter().any(|sign| before.ends_with(sign));
             looks_up || is_compared || !is_own && !ordinary.contains(name)
         })
     };
@@ -168,9 +168,11 @@ fn no_parameter_fact_or_check_is_known_by_a_literal() {
     let mut parameters: BTreeSet<&str> =
         specs.flat_map(|spec| spec.parameters.iter().map(|p| &*p.name)).collect();
     parameters.extend(proofmark_model::key::ALL);
-    let facts = proofmark_model::FactId::ALL.iter().map(|id| id.as_str());
+    // A tool's own parameter is called so.
+    let facts = FactId::ALL.iter().filter(|id| **id != FactId::Server);
+    let facts = facts.map(|id| id.as_str());
     let checks = proofmark_judge::checks::ALL.iter().map(|check| check.id);
-    let names: Vec<&str> = parameters.into_iter().chain(facts.clone()).chain(checks).collect();
+    let names: Vec<&str> = parameters.into_iter().chain(facts).chain(checks).collect();
     let is_plain = |name: &&&str| {
         let is_check = proofmark_judge::checks::find(name).is_some();
         !is_check && !name.contains(['_', ' '])

@@ -4,7 +4,9 @@
 //! of each. A device that is asked for one at a time shows its latency; whether it could
 //! do more shows at a deeper queue.
 
-use proofmark_model::{Bottleneck, Measurement, Unit, format_count, format_percent, format_quantity, key};
+use proofmark_model::{
+    Bottleneck, Measurement, Unit, format_count, format_percent, format_quantity, key,
+};
 
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios, queue_depth, waits};

@@ -4,7 +4,8 @@
 //! so that its rate is at most window / round trip.
 
 use proofmark_model::{
-    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_percent, format_quantity, key, word,
+    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_percent, format_quantity, key,
+    word,
 };
 
 use crate::Context;

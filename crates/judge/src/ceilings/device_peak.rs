@@ -1,4 +1,4 @@
-//! `device.peak`: what a device says that it can do at most. In debug builds only, like `device.ops`.
+//! `device.peak`: what a device says that it can do at most. In tests only, like `device.ops`.
 
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 

@@ -1,4 +1,4 @@
-//! `device_time`: a device that says its work took longer than we waited for it. In debug builds only,
+//! `device_time`: a device that says its work took longer than we waited for it. In tests only,
 //! like `device.ops`.
 
 use proofmark_model::{Finding, HelperTrial, Measurement, Trial, format_seconds};

@@ -10,7 +10,7 @@ mod core_shared;
 mod counters;
 mod cpu_saturated;
 mod cpu_taken;
-#[cfg(debug_assertions)]
+#[cfg(any(test, feature = "faults"))]
 mod device_time;
 mod disagrees;
 mod disk_medium;
@@ -285,12 +285,11 @@ pub static ALL: &[&Check] = &[
 /// No check runs after a finding of this one: contradictory values support no statistics.
 pub const STOP_AFTER: &str = check_id::INCONSISTENT;
 
-/// The checks of a measurement, in order: those of this list, after those of `device.ops` in debug
-/// builds.
+/// The checks of a measurement, in order: those of this list, after those of `device.ops` in tests.
 pub(crate) fn known() -> impl Iterator<Item = &'static Check> {
-    #[cfg(debug_assertions)]
+    #[cfg(any(test, feature = "faults"))]
     const OF_TESTS: &[&Check] = &[&device_time::CHECK];
-    #[cfg(not(debug_assertions))]
+    #[cfg(not(any(test, feature = "faults")))]
     const OF_TESTS: &[&Check] = &[];
     OF_TESTS.iter().chain(ALL).copied()
 }

@@ -150,7 +150,7 @@ fn concluded(groups: &[Group]) -> Section {
 
 /// A section a subsystem: its design, charts and tables over several workloads, its workloads.
 fn parts(groups: &[Group]) -> Vec<Section> {
-    let named = |s: Subsystem| (s.as_str(), s.title());
+    let named = |s: Subsystem| (s.as_str(), s.info().title);
     let part = |(_, g): &(usize, &Group)| g.subsystem().map_or(("other", "Other"), named);
     let (designs, mut overviews) = (design::describe(groups), overview::collect(groups));
     let details = workload::details(groups);

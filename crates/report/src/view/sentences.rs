@@ -90,10 +90,12 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option
         return None;
     }
     let kind = enclosed(" (", &group.short_without(hero, &but), ")");
-    let (against, parts) = match parameter {
-        _THREADS => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
-        _STREAMS => (plural(first.0, "stream"), steps(*first, rest, "with")),
-        parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
+    let (against, parts) = if key::THREADS.is(parameter) {
+        (plural(first.0, "thread"), by_threads(group, hero, *first, rest))
+    } else if key::STREAMS.is(parameter) {
+        (plural(first.0, "stream"), steps(*first, rest, "with"))
+    } else {
+        (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at"))
     };
     Some(format!("Compared with {against}{kind}: {parts}."))
 }

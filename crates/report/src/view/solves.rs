@@ -5,9 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{
-    Measurement, Params, Solution, Statistics, Trial, Verdict, format_count, key,
-};
+use proofmark_model::{Measurement, Solution, Statistics, Trial, Verdict, format_count, key};
 
 use super::audience::Audience;
 use super::block::Blocks;

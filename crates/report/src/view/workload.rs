@@ -1,6 +1,6 @@
 //! One workload's part of a report.
 
-use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Unit, Verification};
+use proofmark_model::{Better, FigureKind, Measurement, Unit, Verification};
 
 use super::audience::Audience;
 use super::block::{

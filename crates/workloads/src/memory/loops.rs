@@ -5,7 +5,7 @@ use super::segment::Loop;
 use super::stream::op::{Op, Stores};
 #[cfg(target_arch = "x86_64")]
 use super::x86_64;
-use crate::cpu::isa::Isa;
+use crate::cpu::isa::{Isa, OnThisCpu};
 
 /// The loop, if this machine can run it; `read` has one for both kinds of stores.
 pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {

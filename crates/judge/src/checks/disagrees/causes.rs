@@ -2,7 +2,9 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity, Traffic, Trial, Unit, check_id, format_factor, format_seconds, format_size, key, word,
+    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference,
+    Severity, Traffic, Trial, Unit, check_id, format_factor, format_seconds, format_size, key,
+    word,
 };
 
 use crate::capacity::Capacity;

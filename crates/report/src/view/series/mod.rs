@@ -44,10 +44,13 @@ pub fn along<'a>(
     let mut but = vec![parameter];
     but.extend(follows(group, parameter));
     // A working set is that of one thread and gets smaller as they get more.
-    but.extend(Some("working_set").filter(|set| parameter == "threads" && group.axis == *set));
-    let count = |m: &Measurement| match parameter {
-        "threads" => Some(m.params.threads()),
-        parameter => m.params.int(parameter),
+    but.extend(
+        Some(key::WORKING_SET.name())
+            .filter(|set| key::THREADS.is(parameter) && group.axis == *set),
+    );
+    let count = |m: &Measurement| match key::THREADS.is(parameter) {
+        true => Some(m.params.threads()),
+        false => m.params.number(parameter),
     };
     let all = like(&group.all, m, &but).into_iter();
     let mut all: Vec<(u64, &Measurement)> = all.filter_map(|m| Some((count(m)?, m))).collect();
