@@ -4,7 +4,7 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 BINARY = target/proofmark
 PREFIX = /usr/local
 
-.PHONY: run build test test-engines lint bench references install uninstall dist test-dist help setup
+.PHONY: run build check test test-engines lint bench references install uninstall dist test-dist help setup
 
 ## run: build, measure the whole machine, print the path of the report (ARGS="--quick" for less)
 run: build
@@ -16,7 +16,11 @@ build: setup
 	@ln -sf "$$(rustc -vV | sed -n 's/^host: //p')/release/proofmark" $(BINARY)
 	@ldd $(BINARY) 2>&1 | grep -qE 'statically linked|not a dynamic executable' || { echo "$(BINARY) is not static"; exit 1; }
 
-## test: all tests, and in the release build those that decode machine code or solve linear systems
+## check: before a commit: formatting, clippy and the unit tests, with their durations
+check: setup
+	@scripts/check
+
+## test: all tests; `scripts/test PART` runs a part
 test: setup
 	@scripts/test
 
@@ -24,9 +28,10 @@ test: setup
 test-engines: setup
 	@scripts/test-engines
 
-## lint: formatting, clippy, documentation, with warnings as errors; dependencies, where cargo-deny is installed
+## lint: formatting, clippy, documentation, with warnings as errors; long sentences; dependencies, where cargo-deny is installed
 lint: setup
 	cargo fmt --all --check
+	@scripts/sentences
 	@scripts/deny
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked

@@ -3,7 +3,6 @@
 mod cli;
 mod command;
 mod core_dumps;
-mod descendants;
 mod error;
 mod finish;
 mod formats;
@@ -45,7 +44,7 @@ fn work() -> ExitCode {
     };
     if measures_or_serves(&cli.command) {
         // Where that is refused, what needs more files says so.
-        let _ = proofmark_reference::raise_open_files();
+        let _ = proofmark_process::raise_open_files();
     }
     let result = match &cli.command {
         Command::Run(args) => command::run::run(args),

@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use proofmark_host::{CpuTicks, Root};
-use proofmark_model::{Host, format_seconds};
+use proofmark_model::{Host, format_percent, format_seconds};
 
 use crate::text::say;
 
@@ -37,12 +37,11 @@ impl Look {
         self.busy < BUSY && self.stolen < STOLEN
     }
 
-    /// `CPUs 85 % busy, 3 % stolen, load 2.7 on 2 CPUs`.
+    /// `CPUs 85.2 % busy, 3.1 % stolen, load 2.7 on 2 CPUs`.
     fn words(self, host: &Host) -> String {
-        let [busy, stolen] = [self.busy, self.stolen].map(|share| 100.0 * share);
-        let mut parts = vec![format!("CPUs {busy:.0} % busy")];
+        let mut parts = vec![format!("CPUs {} busy", format_percent(self.busy))];
         if self.stolen >= STOLEN {
-            parts.push(format!("{stolen:.0} % stolen"));
+            parts.push(format!("{} stolen", format_percent(self.stolen)));
         }
         let cpus = host.cpu.logical_cpus.get().copied().unwrap_or(0);
         if let Some([load, ..]) = host.load.average.get().filter(|_| cpus > 0) {
@@ -130,11 +129,11 @@ mod tests {
         let mut host = Host::unknown("test");
         let look = Look { busy: 0.85, stolen: 0.03 };
         assert!(!look.is_quiet());
-        assert_eq!(look.words(&host), "CPUs 85 % busy, 3 % stolen");
+        assert_eq!(look.words(&host), "CPUs 85.0 % busy, 3.0 % stolen");
         host.cpu.logical_cpus = Probe::known(2, "test");
         host.load.average = Probe::known([2.66, 1.0, 1.0], "test");
         let quiet = Look { busy: 0.5, stolen: 0.0 };
-        assert_eq!(quiet.words(&host), "CPUs 50 % busy, load 2.7 on 2 CPUs");
+        assert_eq!(quiet.words(&host), "CPUs 50.0 % busy, load 2.7 on 2 CPUs");
         assert!(Look { busy: 0.04, stolen: 0.0 }.is_quiet());
         assert!(!Look { busy: 0.04, stolen: 0.02 }.is_quiet());
     }
@@ -152,7 +151,7 @@ mod tests {
         let waited = wait_until_quiet(stolen, Duration::ZERO, look);
         assert_eq!(
             waited.words(&host, "2 s"),
-            "proofmark: warning: not quiet after 2 s (CPUs 4 % busy, 3 % stolen): expect disturbed \
+            "proofmark: warning: not quiet after 2 s (CPUs 4.0 % busy, 3.0 % stolen): expect disturbed \
              figures"
         );
         let waited = wait_until_quiet(stolen, Duration::ZERO, || None);

@@ -51,20 +51,11 @@ pub fn options_for(out: Option<&Path>) -> Options {
 
 /// Breaks lines longer than `width` between words; continuations start with `indent`.
 pub fn wrap(text: &str, width: usize, indent: &str) -> String {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let mut words = line.split(' ');
-        let mut current = words.next().unwrap_or_default().to_owned();
-        for word in words {
-            if current.chars().count() + 1 + word.chars().count() > width {
-                lines.push(std::mem::replace(&mut current, format!("{indent}{word}")));
-            } else {
-                current = format!("{current} {word}");
-            }
-        }
-        lines.push(current);
-    }
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let options = textwrap::Options::new(width)
+        .subsequent_indent(indent)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    text.lines().flat_map(|line| textwrap::wrap(line, &options)).map(|l| format!("{l}\n")).collect()
 }
 
 pub fn columns<L: AsRef<str>, R: AsRef<str>>(rows: impl IntoIterator<Item = (L, R)>) -> String {

@@ -1,8 +1,6 @@
 //! Detection of figures that add up both directions of a link. Both carry data at once, so their
 //! sum may be twice the rate of one.
 
-use proofmark_model::Subsystem;
-
 use crate::figure::Figure;
 
 /// Words, or parts of words, for both directions: `bibw` is from the OSU benchmarks, `dualtest`
@@ -13,9 +11,9 @@ const HALF_DUPLEX: &str = "halfduplex";
 /// True if the operation names both directions; for networks, the tool's name counts too.
 pub(crate) fn both(figure: &Figure) -> bool {
     let operation = figure.operation.to_ascii_lowercase();
-    let names = match figure.subsystem {
-        Subsystem::Network => format!("{operation} {}", figure.tool.to_ascii_lowercase()),
-        _ => operation,
+    let names = match figure.subsystem.info().has_server {
+        true => format!("{operation} {}", figure.tool.to_ascii_lowercase()),
+        false => operation,
     };
     // "bi-directional", "full_duplex".
     let joined: String = names.chars().filter(char::is_ascii_alphanumeric).collect();
@@ -28,7 +26,7 @@ pub(crate) fn both(figure: &Figure) -> bool {
             || words.any(|w| w.ends_with("rw") || w == "mixed")
     };
     DUPLEX.iter().any(|word| joined.contains(word))
-        || figure.subsystem == Subsystem::Disk && reads_and_writes()
+        || figure.subsystem.info().uses_block_devices && reads_and_writes()
 }
 
 #[cfg(test)]

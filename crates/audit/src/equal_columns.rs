@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Statistic};
+use crate::figure::Figure;
+use crate::quantity::{Metric, Statistic};
 
 /// Maps a figure to the figure in the same row of an equal column, both by index.
 pub(crate) type EqualColumns = HashMap<usize, usize>;

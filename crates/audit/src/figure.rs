@@ -3,47 +3,11 @@
 use proofmark_model::Subsystem;
 use serde::Serialize;
 
-use crate::units::{Base, Unit};
+use crate::quantity::{Base, Metric, Statistic};
+use crate::units::Unit;
 
 /// Bytes of the smallest sector: a device moves whole sectors.
 const SECTOR: f64 = 512.0;
-/// Kind of quantity of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Metric {
-    /// Operations per second.
-    Rate,
-    /// Bytes or bits per second.
-    Throughput,
-    /// Time of one operation.
-    Latency,
-    /// Anything else, such as the time of a whole trial, jitter or loss.
-    Other,
-}
-
-impl Metric {
-    /// Returns the word for the metric in the table.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Rate => "rate",
-            Self::Throughput => "throughput",
-            Self::Latency => "latency",
-            Self::Other => "other",
-        }
-    }
-}
-
-/// Statistic that a figure gives of its point.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Statistic {
-    /// The trial with this number.
-    Trial(u64),
-    /// Mean (or median) over the trials.
-    Mean,
-    /// Standard deviation over the trials.
-    Deviation,
-    /// Minimum, maximum, or not stated.
-    Other,
-}
 
 /// Order in which blocks are accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -152,9 +116,9 @@ impl Figure {
 
     /// Returns the figure in base units as [`Figure::level`] does, and a deviation too.
     pub(crate) fn size(&self) -> Option<f64> {
-        let factor = match (self.base?, self.subsystem) {
-            (Base::Bytes, Subsystem::Network) => 8.0,
-            (Base::Bits, Subsystem::Cpu | Subsystem::Memory | Subsystem::Disk) => 0.125,
+        let factor = match (self.base?, self.subsystem.info().counts_bits) {
+            (Base::Bytes, true) => 8.0,
+            (Base::Bits, false) => 0.125,
             _ => 1.0,
         };
         Some(self.si? * factor)
@@ -179,7 +143,7 @@ impl Figure {
     /// Returns the rate in B/s that the figure demands of a disk. A rate of operations counts their
     /// blocks; a latency counts one operation at a time.
     pub(crate) fn device_rate(&self) -> Option<f64> {
-        if self.subsystem != Subsystem::Disk {
+        if !self.subsystem.info().uses_block_devices {
             return None;
         }
         let level = self.level()?;

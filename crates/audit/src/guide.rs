@@ -3,11 +3,11 @@
 
 use std::fmt::Write as _;
 
+use crate::columns::COLUMNS;
 use crate::facts::TEXTS;
-use crate::figure::Metric;
 use crate::machine::{FACTS, Fact, UNUSED};
+use crate::quantity::Metric;
 use crate::rules;
-use crate::table::COLUMNS;
 use crate::words::{self, METRICS, STATISTICS, UNITS};
 
 /// Example: a table and its machine's file. Both can be audited.

@@ -5,13 +5,16 @@
 //! [`audit`] gives each a verdict. Rules rest on physics and arithmetic (a link's rate, a clock's
 //! cycle, a copied column), never on who published the figures. This crate does no I/O.
 
+mod columns;
 mod directions;
 mod equal_columns;
 mod facts;
 mod figure;
 mod guide;
+mod index;
 mod machine;
 mod products;
+mod quantity;
 pub mod render;
 mod row;
 pub mod rules;
@@ -27,9 +30,10 @@ use proofmark_model::{Finding, Severity, Verdict};
 use serde::Serialize;
 
 pub use facts::{choose, read_machines};
-pub use figure::{Figure, Metric, Statistic};
+pub use figure::Figure;
 pub use guide::{EXAMPLE, guide};
 pub use machine::Machine;
+pub use quantity::{Metric, Statistic};
 pub use rules::{Examination, Outcome, Rule};
 pub use sheet::Sheet;
 pub use table::read_figures;

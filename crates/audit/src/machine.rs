@@ -3,7 +3,8 @@
 use proofmark_model::Severity;
 
 use crate::directions;
-use crate::figure::{Figure, Metric};
+use crate::figure::Figure;
+use crate::quantity::Metric;
 
 /// Declarable fact: a number.
 pub(crate) struct Fact {

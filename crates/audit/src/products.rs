@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Statistic};
-use crate::sheet::{Point, Sheet};
+use crate::figure::Figure;
+use crate::index::{Index, Point};
+use crate::quantity::{Metric, Statistic};
 
 /// Tolerance for equal products: three digits leave 0.5 %, and two figures are multiplied.
 const PRINTED: f64 = 0.01;
@@ -53,17 +54,17 @@ struct Pair {
 
 /// Returns the latencies that are tied to a throughput, by index: numbered trials, means without
 /// trials, and means whose trials are all tied.
-pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
+pub(crate) fn find(index: &Index) -> HashMap<usize, Product> {
     let mut groups: BTreeMap<(Subsystem, &str), Vec<Pair>> = BTreeMap::new();
-    for figure in sheet.figures().iter().filter(|f| f.metric == Metric::Latency) {
+    for figure in index.figures().iter().filter(|f| f.metric == Metric::Latency) {
         if figure.statistic == Statistic::Deviation
-            || figure.statistic == Statistic::Mean && !sheet.trial_indexes(figure).is_empty()
+            || figure.statistic == Statistic::Mean && !index.trial_indexes(figure).is_empty()
         {
             continue;
         }
         // Operations per second are left out: latency x rate is the number in flight (Little's
         // law), for true latencies too, and no column gives the queue depth.
-        let rate = sheet.partner_in(figure, Metric::Throughput);
+        let rate = index.partner_in(figure, Metric::Throughput);
         if let Some(pair) = rate.and_then(|rate| pair(figure, rate)) {
             groups.entry((figure.subsystem, figure.tool.as_str())).or_default().push(pair);
         }
@@ -73,7 +74,7 @@ pub(crate) fn find(sheet: &Sheet) -> HashMap<usize, Product> {
         tied(*subsystem, pairs, false, &mut found);
         tied(*subsystem, pairs, true, &mut found);
     }
-    let means = means_of_tied(sheet, &found);
+    let means = means_of_tied(index, &found);
     found.extend(means);
     found
 }
@@ -83,7 +84,7 @@ fn pair(latency: &Figure, throughput: &Figure) -> Option<Pair> {
     let rate = throughput.level()?;
     let product = latency.level()? * rate;
     let block = latency.block.map(|b| b as f64);
-    let bits = throughput.subsystem == Subsystem::Network;
+    let bits = throughput.subsystem.info().counts_bits;
     let bytes = if bits { product / 8.0 } else { product };
     (product > 0.0).then_some(Pair {
         index: latency.index,
@@ -123,7 +124,7 @@ fn tied(
             of: products.len(),
             odd: false,
             // A network keeps a window of bytes in flight, for any block size.
-            in_flight: subsystem == Subsystem::Network || constant_queue(&shared),
+            in_flight: subsystem.info().has_server || constant_queue(&shared),
         };
         if !product.in_flight && shared.len() >= MIN_TIED && others.len() * ONE_IN <= pairs.len() {
             let odd = Product { odd: true, ..product.clone() };
@@ -149,15 +150,15 @@ fn spread(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Adds means whose trials are all tied. Trials are examined once per point, not once per figure.
-fn means_of_tied(sheet: &Sheet, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
+fn means_of_tied(index: &Index, found: &HashMap<usize, Product>) -> Vec<(usize, Product)> {
     let mut points: HashMap<Point, Option<&Product>> = HashMap::new();
     let is_mean = |f: &&Figure| f.metric == Metric::Latency && f.statistic == Statistic::Mean;
     let tied = |figure: &Figure| {
-        let product = points.entry(sheet.point(figure));
-        let product = product.or_insert_with(|| tied_by_all(sheet.trial_indexes(figure), found));
+        let product = points.entry(index.point(figure));
+        let product = product.or_insert_with(|| tied_by_all(index.trial_indexes(figure), found));
         Some((figure.index, (*product)?.clone()))
     };
-    sheet.figures().iter().filter(is_mean).filter_map(tied).collect()
+    index.figures().iter().filter(is_mean).filter_map(tied).collect()
 }
 
 /// Returns the first trial's product if every trial has one.

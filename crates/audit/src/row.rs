@@ -3,9 +3,10 @@
 use proofmark_model::{Subsystem, clean_excerpt, did_you_mean};
 
 use crate::InputError;
-use crate::figure::{Figure, Metric, Order};
-use crate::table::COLUMNS;
-use crate::units::{self, Base, Unit};
+use crate::columns::COLUMNS;
+use crate::figure::{Figure, Order};
+use crate::quantity::{Base, Metric};
+use crate::units::{self, Unit};
 use crate::words::{self, METRICS, STATISTICS, nearest};
 
 /// Longest text in a cell, in bytes.

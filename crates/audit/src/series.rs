@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric, Order, Statistic};
+use crate::figure::{Figure, Order};
+use crate::quantity::{Metric, Statistic};
 
 /// Maximum of thread counts per series: no report has as many, but a hostile file may.
 const MAX_CELLS: usize = 64;

@@ -1,35 +1,22 @@
-//! All figures of a report, its machine, and the indexes that rules use.
+//! All figures of a report, its machine, and what follows from all of them together.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Deref;
 
 use crate::equal_columns::{self, EqualColumns};
-use crate::figure::{Figure, Metric, Statistic};
+use crate::figure::Figure;
+use crate::index::{Index, Point};
 use crate::machine::Machine;
 use crate::products::{self, Product};
-use crate::series::{Key, Series};
+use crate::quantity::Metric;
 use crate::tallies::{self, Tallies, Tally};
 use crate::trials::Trials;
 
-/// Index of a series, and threads.
-pub(crate) type Point = (usize, Option<u64>);
-
-#[derive(Debug, Clone, Copy)]
-struct Position {
-    series: usize,
-    /// Position among the figures of the same point and statistic.
-    nth: usize,
-}
-
-/// Figures and machine, indexed once.
+/// Figures and machine, indexed once, with the lookups of [`Index`].
 #[derive(Debug, Default)]
 pub struct Sheet {
     machine: Machine,
-    figures: Vec<Figure>,
-    keys: HashMap<Key, usize>,
-    series: Vec<Series>,
-    positions: Vec<Position>,
-    statistics: HashMap<(Point, Statistic), Vec<usize>>,
-    trials: BTreeMap<Point, Vec<usize>>,
+    index: Index,
     numbers: HashMap<Point, Trials>,
     products: HashMap<usize, Product>,
     equal_columns: EqualColumns,
@@ -37,39 +24,30 @@ pub struct Sheet {
     copy_bandwidth: Option<f64>,
 }
 
+impl Deref for Sheet {
+    type Target = Index;
+
+    fn deref(&self) -> &Index {
+        &self.index
+    }
+}
+
 impl Sheet {
     /// Indexes the figures.
     pub fn new(machine: Machine, figures: Vec<Figure>) -> Self {
-        let mut sheet = Self { machine, ..Self::default() };
-        for figure in &figures {
-            let next = sheet.series.len();
-            let id = *sheet.keys.entry(Key::from_figure(figure)).or_insert(next);
-            if id == next {
-                sheet.series.push(Series::default());
-            }
-            sheet.series[id].add(figure);
-            let point = (id, figure.threads);
-            let same = sheet.statistics.entry((point, figure.statistic)).or_default();
-            sheet.positions.push(Position { series: id, nth: same.len() });
-            same.push(figure.index);
-            if matches!(figure.statistic, Statistic::Trial(_)) {
-                sheet.trials.entry(point).or_default().push(figure.index);
-            }
+        let index = Index::new(figures);
+        let (figures, trials) = (index.figures(), index.all_trials());
+        let numbers = trials.iter();
+        let numbers = numbers.filter_map(|(p, all)| Some((*p, Trials::new(figures, all)?)));
+        Self {
+            numbers: numbers.collect(),
+            products: products::find(&index),
+            equal_columns: equal_columns::find(figures, trials.values()),
+            tallies: tallies::count(&machine, figures),
+            copy_bandwidth: copy_bandwidth(figures),
+            machine,
+            index,
         }
-        sheet.tallies = tallies::count(&sheet.machine, &figures);
-        sheet.copy_bandwidth = copy_bandwidth(&figures);
-        sheet.figures = figures;
-        let numbers = sheet.trials.iter();
-        let numbers = numbers.filter_map(|(p, all)| Some((*p, Trials::new(&sheet.figures, all)?)));
-        sheet.numbers = numbers.collect();
-        sheet.products = products::find(&sheet);
-        sheet.equal_columns = equal_columns::find(&sheet.figures, sheet.trials.values());
-        sheet
-    }
-
-    /// The figures, in the order of the file.
-    pub fn figures(&self) -> &[Figure] {
-        &self.figures
     }
 
     /// Returns the facts about the machine.
@@ -77,71 +55,10 @@ impl Sheet {
         &self.machine
     }
 
-    /// Returns the series that a figure belongs to.
-    pub(crate) fn series(&self, figure: &Figure) -> &Series {
-        &self.series[self.positions[figure.index].series]
-    }
-
-    /// Returns the figures of a series at these threads with this statistic, in the order of the
-    /// file.
-    fn at(&self, key: &Key, threads: Option<u64>, statistic: Statistic) -> &[usize] {
-        let point = self.keys.get(key).map(|series| (*series, threads));
-        let found = point.and_then(|point| self.statistics.get(&(point, statistic)));
-        found.map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// Returns the figure with the same block, threads and trial in another series.
-    pub(crate) fn partner(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
-        let same = self.at(key, figure.threads, figure.statistic);
-        self.figures.get(*same.get(self.positions[figure.index].nth)?)
-    }
-
-    /// Returns the partner with the same operation and another metric.
-    pub(crate) fn partner_in(&self, figure: &Figure, metric: Metric) -> Option<&Figure> {
-        self.partner(figure, &Key { metric, ..Key::from_figure(figure) })
-    }
-
-    /// Returns the point that a figure belongs to.
-    pub(crate) fn point(&self, figure: &Figure) -> Point {
-        (self.positions[figure.index].series, figure.threads)
-    }
-
-    /// Returns the indexes of the numbered trials of a figure's point. There may be as many as
-    /// rows: a rule that visits all of them for each figure takes quadratic time.
-    pub(crate) fn trial_indexes(&self, figure: &Figure) -> &[usize] {
-        self.trials.get(&self.point(figure)).map(Vec::as_slice).unwrap_or_default()
-    }
-
     /// Returns the numbered trials of a figure's point, if there are at least two and none is
     /// missing.
     pub(crate) fn trials(&self, figure: &Figure) -> Option<&Trials> {
         self.numbers.get(&self.point(figure))
-    }
-
-    /// Iterates over the figures of the same point and statistic, in the order of the file: the
-    /// number in another unit, or another run. There may be as many as rows.
-    pub(crate) fn same_number(&self, figure: &Figure) -> impl Iterator<Item = &Figure> {
-        let same = self.statistics.get(&(self.point(figure), figure.statistic));
-        same.into_iter().flatten().map(|i| &self.figures[*i])
-    }
-
-    /// Returns the mean of a figure's point.
-    pub(crate) fn mean(&self, figure: &Figure) -> Option<&Figure> {
-        let means = self.statistics.get(&(self.point(figure), Statistic::Mean))?;
-        means.first().map(|i| &self.figures[*i])
-    }
-
-    /// Returns another series' figure at the same threads and statistic, else its printed mean or
-    /// best: a row of sums may name its statistic differently.
-    pub(crate) fn summary(&self, figure: &Figure, key: &Key) -> Option<&Figure> {
-        let statistics = [figure.statistic, Statistic::Other, Statistic::Mean].into_iter();
-        let mut same = statistics.filter_map(|s| self.at(key, figure.threads, s).first());
-        self.figures.get(*same.next()?)
-    }
-
-    /// True if the report has a figure of the series.
-    pub(crate) fn has(&self, key: &Key) -> bool {
-        self.keys.contains_key(key)
     }
 
     /// Returns the product that ties a latency to a throughput.
@@ -151,7 +68,7 @@ impl Sheet {
 
     /// Returns the same trial in another column with equal numbers.
     pub(crate) fn same_trial_of_equal_column(&self, figure: &Figure) -> Option<&Figure> {
-        Some(&self.figures[*self.equal_columns.get(&figure.index)?])
+        Some(&self.figures()[*self.equal_columns.get(&figure.index)?])
     }
 
     /// Counts a disk tool's rates at the figure's setting, over all operations and trials.

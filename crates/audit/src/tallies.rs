@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use proofmark_model::Subsystem;
 
-use crate::figure::{Figure, Metric};
+use crate::figure::Figure;
 use crate::machine::Machine;
+use crate::quantity::Metric;
 
 /// Tool, block, threads.
 type Setting = (String, Option<u64>, Option<u64>);

@@ -1,6 +1,7 @@
 //! Bounds that the numbered trials of a point set for its mean and its deviation.
 
-use crate::figure::{Figure, Statistic};
+use crate::figure::Figure;
+use crate::quantity::Statistic;
 
 /// Summary of numbers in one unit.
 #[derive(Debug, Clone, Copy, Default)]

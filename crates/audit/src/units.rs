@@ -2,53 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::figure::Metric;
+use crate::quantity::{Base, Metric};
 use crate::words::{self, UNITS, USUAL};
-
-/// Quantity that a unit counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Base {
-    /// Bytes per second.
-    Bytes,
-    /// Bits per second.
-    Bits,
-    /// Operations or floating-point operations per second.
-    Operations,
-    /// Packets per second.
-    Packets,
-    /// Requests per second; their threads may wait for others.
-    Requests,
-    /// Seconds.
-    Seconds,
-    /// Clock cycles; the clock is unknown.
-    Cycles,
-    /// Time per bit or byte: no time of an operation.
-    TimePerByte,
-}
-
-impl Base {
-    /// Returns the metric that the unit measures.
-    pub(crate) fn metric(self) -> Metric {
-        match self {
-            Self::Bytes | Self::Bits => Metric::Throughput,
-            Self::Operations | Self::Packets | Self::Requests => Metric::Rate,
-            Self::Seconds | Self::Cycles | Self::TimePerByte => Metric::Latency,
-        }
-    }
-
-    /// Returns its name in the column `si_unit`; `None` if it has none.
-    pub(crate) fn si_unit(self) -> Option<&'static str> {
-        match self {
-            Self::Bytes => Some("bytes/s"),
-            Self::Bits => Some("bits/s"),
-            Self::Operations => Some("ops/s"),
-            Self::Packets => Some("packets/s"),
-            Self::Requests => Some("requests/s"),
-            Self::Seconds => Some("seconds"),
-            Self::Cycles | Self::TimePerByte => None,
-        }
-    }
-}
 
 /// Known unit.
 #[derive(Debug, Clone, PartialEq)]

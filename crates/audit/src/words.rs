@@ -4,8 +4,7 @@
 
 use proofmark_model::did_you_mean;
 
-use crate::figure::{Metric, Statistic};
-use crate::units::Base;
+use crate::quantity::{Base, Metric, Statistic};
 
 /// Meanings, each with its words separated by spaces, the usual word first.
 pub(crate) type Words<T> = [(T, &'static str)];

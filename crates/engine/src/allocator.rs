@@ -8,8 +8,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
+use proofmark_model::lock;
 use rustix::process::{Resource, getrlimit};
 
 /// Memory that is given up to have some for the report, in bytes.
@@ -25,7 +26,7 @@ pub struct ReportingAllocator;
 /// From now on `report` is called with the bytes of an allocation that fails. It ends the process;
 /// where it returns, the allocation fails as usual.
 pub fn report_no_memory(report: fn(usize)) {
-    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = Vec::with_capacity(RESERVE);
+    *lock(&KEPT) = Vec::with_capacity(RESERVE);
     let _ = REPORT.set(report);
 }
 

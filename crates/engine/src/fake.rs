@@ -10,7 +10,7 @@ use proofmark_model::{FileState, NetworkTraffic, Params, Solution, Unit, Work, W
 use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
 use crate::protocol::Reply;
-use crate::team::Team;
+use crate::team::CpuTeam;
 use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
 
 /// What the engine asks of a thread.
@@ -97,10 +97,10 @@ impl Fake {
         Box::leak(Box::new(self))
     }
 
-    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<Team, Reply> {
+    pub(crate) fn team(self, threads: usize, cpus: &[u32]) -> Result<CpuTeam, Reply> {
         let cut = self.spec.work.cut();
         let setup: Arc<dyn Setup> = Arc::new(self);
-        Team::start(&setup, cut, threads, cpus, vec![], vec![])
+        CpuTeam::start(&setup, cut, threads, cpus, vec![], vec![])
     }
 }
 

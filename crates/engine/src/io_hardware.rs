@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::device::bytes_of_disk;
-use crate::traffic::{bytes_of_interface, text_of};
+use crate::net_dev::{bytes_of_interface, text_of};
 
 /// What the paths of paravirtual devices in /sys hold: virtio, Xen's disks and interfaces, Hyper-V.
 const PARAVIRTUAL: &[&str] = &["/virtio", "/vbd-", "/vif-", "/VMBUS"];

@@ -6,8 +6,8 @@
 //! unknown for both: half a count would be taken for a whole one.
 
 use proofmark_model::{
-    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, NetworkTraffic, RanOn, Touched,
-    Trial, Unit,
+    Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, HelperTrial, NetworkTraffic,
+    RanOn, Touched, Trial, Unit,
 };
 
 /// Adds a later trial of the same point to one; its value is that of both together.
@@ -27,6 +27,10 @@ pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
         (a, b) => a.or(b),
     };
     trial.device = both(trial.device.take(), later.device, device);
+    trial.helper = both(trial.helper.take(), later.helper, |a, b| HelperTrial {
+        wall_s: a.wall_s + b.wall_s,
+        ..b
+    });
     trial.file = file(trial.file.take(), later.file);
     trial.network = network(trial.network.take(), later.network);
     trial.solution = later.solution.or(trial.solution.take());

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use proofmark_model::{Latency, Point, Trial};
 use serde::{Deserialize, Serialize};
 
-use crate::workload::Refusal;
-
 /// Says one thing: a line.
 pub(crate) fn send(output: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
@@ -77,12 +75,6 @@ pub enum Reply {
     Refused(String),
     /// The workload found its own result wrong.
     Unverified(String),
-}
-
-impl From<Refusal> for Reply {
-    fn from(Refusal(reason): Refusal) -> Self {
-        Self::Refused(reason)
-    }
 }
 
 /// A trial, and what is known of all trials of the point so far.

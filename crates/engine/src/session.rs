@@ -1,16 +1,13 @@
 //! The run's side of a worker, which can crash, hang or babble at the cost of one measurement.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
-use proofmark_model::{CpuQuota, Ending, LOOKS, Point, Policy, SystemState};
+use proofmark_model::{CpuQuota, Ending, LOOKS, Point, Policy, SystemState, lock};
+use proofmark_process::{ChildProcess, Ended, Exit, Input, Line, StartOptions, Stream};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
@@ -18,8 +15,7 @@ use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 mod ended;
 mod together;
 
-pub use ended::signal_name;
-use ended::{Ended, Limits, excerpt};
+use ended::{Limits, excerpt};
 use together::SharedSession;
 pub use together::SharedWorker;
 
@@ -81,7 +77,7 @@ impl Stop {
     }
 
     fn state(&self) -> MutexGuard<'_, StopState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -129,7 +125,7 @@ impl Idle {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Worker>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -214,19 +210,20 @@ impl Drop for SoleSession {
     }
 }
 
-/// Longest line and longest last words that are kept of a worker. A trial's line grows with the
-/// connections of a network workload, 145 bytes each, and holds 20 KB of latencies at most.
-const LINE_LIMIT: u64 = 256 * 1024;
-const WORDS_LIMIT: u64 = 4 * 1024;
+/// Longest line of a worker. A trial's line grows with the connections of a network workload, 145
+/// bytes each, and holds 20 KB of latencies at most.
+const LINE_LIMIT: usize = 256 * 1024;
+/// Bytes of its last words that are kept: a panic says why first, and a long backtrace may follow.
+const WORDS_LIMIT: usize = 64 * 1024;
 
 /// Time that a worker gets to end by itself before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
+/// Time for the last words of one that has ended.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 struct Worker {
     subsystem: String,
-    child: Child,
-    replies: Receiver<String>,
-    last_words: Receiver<String>,
+    child: ChildProcess,
     patience: Duration,
     limits: Limits,
     stop: Stop,
@@ -239,31 +236,18 @@ impl Worker {
         if let Some(folder) = &how.disk_path {
             command.current_dir(folder);
         }
-        let mut child = command
-            .args(&how.arguments)
-            .envs(how.environment.iter().cloned())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Its own group: Ctrl-C reaches the run alone, which then stops its workers.
-            .process_group(0)
-            .spawn()
+        command.args(&how.arguments).envs(how.environment.iter().cloned());
+        let options = StartOptions {
+            input: Input::Piped,
+            output: Stream::Lines(LINE_LIMIT),
+            errors: Stream::Tail(WORDS_LIMIT),
+            ..StartOptions::default()
+        };
+        let child = ChildProcess::start(&mut command, options)
             .map_err(|e| limits.ending(None, &format!("cannot start a worker: {e}")))?;
         how.stop.add(child.id());
-        let pipes = (child.stdout.take(), child.stderr.take());
-        let (send_reply, replies) = channel();
-        let (send_words, last_words) = channel();
         let (subsystem, patience, stop) = (subsystem.to_owned(), how.patience, how.stop.clone());
-        // From here on it is ended when this goes.
-        let worker = Self { subsystem, child, replies, last_words, patience, limits, stop };
-        if let (Some(out), Some(err)) = pipes {
-            let read = reader("replies", move || read_lines(out, &send_reply))
-                .and_then(|()| reader("words", move || read_words(err, &send_words)));
-            read.map_err(|e| {
-                worker.limits.ending(None, &format!("cannot start a thread for a worker: {e}"))
-            })?;
-        }
-        Ok(worker)
+        Ok(Self { subsystem, child, patience, limits, stop })
     }
 
     /// Says one line and waits for the answer.
@@ -271,16 +255,17 @@ impl Worker {
         if let Some(by) = self.stop.stopped_by() {
             return Err(Ending::Interrupted { by });
         }
-        let sent = self.child.stdin.as_mut().is_some_and(|pipe| send(pipe, order).is_ok());
+        let sent = self.child.input().is_some_and(|pipe| send(pipe, order).is_ok());
         if !sent {
             return Err(self.autopsy("it closed its input"));
         }
-        match self.replies.recv_timeout(self.patience) {
-            Ok(line) => serde_json::from_str(&line).map_err(|_| {
+        match self.child.line(self.patience) {
+            Line::Text(line) => serde_json::from_slice(&line).map_err(|_| {
+                let line = String::from_utf8_lossy(&line);
                 self.autopsy(&format!("it sent an invalid reply: {}", excerpt(&line)))
             }),
-            Err(RecvTimeoutError::Disconnected) => Err(self.autopsy("it ended without a reply")),
-            Err(RecvTimeoutError::Timeout) => {
+            Line::End => Err(self.autopsy("it ended without a reply")),
+            Line::Silence => {
                 // Given up and killed: how the process ended then says nothing.
                 self.end(GRACE);
                 let silence = format!("it was silent for {} s", self.patience.as_secs());
@@ -314,39 +299,31 @@ impl Worker {
     }
 
     fn autopsy(&mut self, seen: &str) -> Ending {
-        let status = self.end(GRACE);
-        self.ending(seen, status)
+        let ended = self.end(GRACE);
+        self.ending(seen, ended)
     }
 
     fn ending(&self, seen: &str, ended: Option<Ended>) -> Ending {
         if let Some(by) = self.stop.stopped_by() {
             return Ending::Interrupted { by };
         }
-        let words = self.last_words.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
-        let mut detail = match ended.and_then(|ended| ended.status.code()) {
-            Some(code) if code != 0 => format!("{seen}; exit status {code}"),
+        let words = self.child.last_words(LAST_WORDS);
+        let mut detail = match ended.map(|ended| ended.exit) {
+            Some(exit @ Exit::Status(1..)) => format!("{seen}; it {exit}"),
             _ => seen.to_owned(),
         };
-        if !words.is_empty() {
-            detail = format!("{detail}; its output: {words}");
+        if !words.trim().is_empty() {
+            detail = format!("{detail}; its output: {}", words.trim());
         }
         self.limits.ending(ended, &detail)
     }
 
     /// Ends the process; how, if it ended by itself within the grace.
     fn end(&mut self, grace: Duration) -> Option<Ended> {
-        self.child.stdin = None;
-        let begin = Instant::now();
-        let mut ended = Ended::of(&mut self.child);
-        while ended.is_none() && begin.elapsed() < grace {
-            thread::sleep(Duration::from_millis(2));
-            ended = Ended::of(&mut self.child);
-        }
+        // Nobody asks it any more, also without a grace.
+        drop(self.child.take_input());
+        let ended = self.child.end(grace);
         self.stop.remove(self.child.id());
-        if ended.is_none() {
-            let _ = self.child.kill();
-            let _ = self.child.wait();
-        }
         ended
     }
 
@@ -363,27 +340,6 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.end(Duration::ZERO);
     }
-}
-
-fn reader(name: &str, read: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(name.to_owned()).spawn(read).map(drop)
-}
-
-fn read_lines(out: impl Read, to: &Sender<String>) {
-    let mut out = BufReader::new(out);
-    let mut line = Vec::new();
-    while matches!(out.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line), Ok(1..))
-        && to.send(String::from_utf8_lossy(&line).into_owned()).is_ok()
-    {
-        line.clear();
-    }
-}
-
-fn read_words(mut err: impl Read, to: &Sender<String>) {
-    let mut words = Vec::new();
-    let _ = err.by_ref().take(WORDS_LIMIT).read_to_end(&mut words);
-    let _ = to.send(String::from_utf8_lossy(&words).trim().to_owned());
-    let _ = io::copy(&mut err, &mut io::sink());
 }
 
 #[cfg(test)]

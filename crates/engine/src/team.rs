@@ -6,13 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use proofmark_model::{Conditions, Cut, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial};
+use proofmark_model::{
+    Conditions, Cut, QuotaRounds, QuotaTrial, RanOn, TimeAccount, Timestamp, Trial,
+};
 use rustix::process::getpid;
 
 use crate::affinity::{pin, usable_cpus};
 use crate::barrier::Barrier;
 use crate::conditions::{Sources, SystemSeen, ThreadCounters};
 use crate::cpu_pair::CpuPair;
+use crate::executor::{Executor, ExecutorTrial, SlicedTrial};
 use crate::heartbeat::Heartbeat;
 use crate::latency::Latencies;
 use crate::load_clock::{TrialClock, over_threads};
@@ -23,30 +26,12 @@ use crate::time_account::{ThreadTime, account_of, continued, stopped_s};
 use crate::touched::touched;
 use crate::tracer::Tracer;
 use crate::workload::Setup;
-use member::{Order, Plain, TeamState, ThreadResult};
+use member::{Order, Plain};
+use timed::{TeamState, ThreadResult};
 
 mod member;
 mod sliced;
-
-pub(crate) use sliced::Amount as SlicedAmount;
-
-#[derive(Debug, Clone)]
-pub struct TeamTrial {
-    /// What is known of it without the workload: its time, its conditions, and what went on meanwhile.
-    pub known: Trial,
-    /// The first start, in seconds on CLOCK_MONOTONIC_RAW.
-    pub from: f64,
-    /// Iterations that the threads ran, and those that the verified results prove.
-    pub claimed: u64,
-    pub counted: u64,
-    /// Iterations within the trial's time: of slices, the last of which reach beyond it, a part.
-    pub within: f64,
-    /// Seconds that an iteration took when nothing was taken from it, on the slowest thread; `None`
-    /// where the trial was not cut into slices, or into too few.
-    pub each_s: Option<f64>,
-    /// Times of single operations, where the workload reports them.
-    pub latencies: Latencies,
-}
+mod timed;
 
 struct Member {
     orders: Sender<Order>,
@@ -64,8 +49,8 @@ fn died() -> Reply {
     Reply::Refused("a thread of the workload died".to_owned())
 }
 
-/// Threads that wait for orders.
-pub struct Team {
+/// Threads that wait for orders: the executor of all work that CPUs do or wait for.
+pub struct CpuTeam {
     members: Vec<Member>,
     state: Arc<TeamState>,
     oversubscribed: bool,
@@ -82,7 +67,7 @@ pub struct Team {
     was_throttled: AtomicBool,
 }
 
-impl Team {
+impl CpuTeam {
     /// Starts and sets up `threads` threads, thread i pinned to `cpus[i % cpus.len()]` if there are
     /// any and the workload wants that. A load cut as `Single` sleeps by itself. A trial
     /// reads these cpu.stat files and devices' counters.
@@ -147,21 +132,9 @@ impl Team {
         Ok(team)
     }
 
-    /// Runs one trial: thread i does `shares[i]` iterations, after `ahead` untimed
-    /// ones. Threads beyond the shares load the machine meanwhile.
-    pub fn trial(&self, shares: &[u64], ahead: u64) -> Result<TeamTrial, Reply> {
-        self.run(shares, ahead, true)
-    }
-
-    /// Runs a trial right after another one, with nothing ahead and no reading of clocks between.
-    pub fn next_part(&self, shares: &[u64]) -> Result<TeamTrial, Reply> {
-        self.run(shares, 0, false)
-    }
-
-    fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<TeamTrial, Reply> {
+    fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<ExecutorTrial, Reply> {
         let started = Timestamp::now();
-        let order =
-            |i: usize| Order::Plain(Plain { ahead, iterations: shares.get(i).copied(), clock });
+        let order = |i: usize| Plain { ahead, iterations: shares.get(i).copied(), clock };
         // Threads that never sleep show a stop by their own clocks.
         let heartbeat = if self.sleeps { Heartbeat::start() } else { None };
         let usable = usable_now();
@@ -174,7 +147,7 @@ impl Team {
             None => self.stopped_s(&results, &known.conditions),
         };
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
-        Ok(TeamTrial { from, within, ..TeamTrial::of_threads(&results, known) })
+        Ok(ExecutorTrial { from, within, ..ExecutorTrial::of_threads(&results, known) })
     }
 
     /// Seconds that no thread could run: those of the one that was away from its CPU least. `None` where
@@ -191,15 +164,15 @@ impl Team {
     }
 
     /// Gives each thread its order, of which the first `workers` share the work, and waits for all.
-    fn ask(
+    fn ask<O: Into<Order>>(
         &self,
         workers: usize,
-        order: impl Fn(usize) -> Order,
+        order: impl Fn(usize) -> O,
     ) -> Result<Vec<ThreadResult>, Reply> {
         self.state.working.store(workers.min(self.members.len()), Ordering::Relaxed);
         self.state.done.store(false, Ordering::Relaxed);
         for (i, m) in self.members.iter().enumerate() {
-            m.orders.send(order(i)).map_err(|_| died())?;
+            m.orders.send(order(i).into()).map_err(|_| died())?;
         }
         let results: Vec<_> = self.members.iter().map(Member::result).collect();
         results.into_iter().collect()
@@ -298,13 +271,34 @@ impl Team {
     }
 }
 
+impl Executor for CpuTeam {
+    /// Thread i does `shares[i]` iterations. Threads beyond the shares load the machine meanwhile.
+    fn trial(&self, shares: &[u64], ahead: u64) -> Result<ExecutorTrial, Reply> {
+        self.run(shares, ahead, true)
+    }
+
+    /// No clocks are read between.
+    fn next_part(&self, shares: &[u64]) -> Result<ExecutorTrial, Reply> {
+        self.run(shares, 0, false)
+    }
+
+    fn sliced(&self, asked: &SlicedTrial) -> Result<ExecutorTrial, Reply> {
+        self.in_slices(asked)
+    }
+
+    fn whole_periods_s(&self, seconds: f64, periods: u32) -> Option<f64> {
+        let quota = self.lead_in()?.quota;
+        Some(QuotaRounds { quota, periods }.whole_s(seconds))
+    }
+}
+
 /// CPUs that this process may use now, by its first thread: the others may be pinned. Empty where that
 /// is unknown.
 fn usable_now() -> Vec<u32> {
     usable_cpus(Some(getpid())).unwrap_or_default()
 }
 
-impl Team {
+impl CpuTeam {
     /// Where the threads' time went, of which each worked so many seconds by its slices and so many were
     /// gaps; `None` where
     /// threads took turns, or the system counts nothing.
@@ -334,7 +328,7 @@ impl Team {
     }
 }
 
-impl TeamTrial {
+impl ExecutorTrial {
     fn of_threads(results: &[ThreadResult], known: Trial) -> Self {
         let mut latencies = Latencies::default();
         results.iter().for_each(|p| latencies.merge(&p.latencies));
@@ -357,7 +351,7 @@ fn span(workers: &[ThreadResult]) -> (f64, f64) {
     (first, last - first)
 }
 
-impl Drop for Team {
+impl Drop for CpuTeam {
     fn drop(&mut self) {
         // A thread ends when nobody can send it orders any more.
         let threads: Vec<_> = self.members.drain(..).map(|m| m.thread).collect();

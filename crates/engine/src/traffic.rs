@@ -16,6 +16,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::affinity::usable_cpus;
 use crate::conditions::cpu_ticks;
 use crate::heartbeat::Heartbeat;
+use crate::net_dev::{all_devices, device, text_of};
 use crate::quota::{self, Group};
 use crate::tracer::Tracer;
 
@@ -146,45 +147,6 @@ fn grown<const N: usize>(later: Option<[u64; N]>, earlier: Option<[u64; N]>) -> 
         *later = later.checked_sub(earlier)?;
     }
     Some(grown)
-}
-
-/// A file, empty where it cannot be read. An interface's name may hold bytes that are not UTF-8.
-pub(crate) fn text_of(path: &str) -> String {
-    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
-}
-
-/// An interface's line of /proc/net/dev, by [`EndCounters::interface`].
-fn device(text: &str, name: &str) -> Option<[u64; 5]> {
-    let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
-    counts_of_line(text.lines().find(named)?)
-}
-
-/// Bytes in and out of an interface since the machine started.
-pub(crate) fn bytes_of_interface(text: &str, name: &str) -> Option<u64> {
-    let [received, sent, ..] = device(text, name)?;
-    received.checked_add(sent)
-}
-
-/// Bytes in and out of all interfaces but the loopback's. One that is made of others counts with them.
-fn all_devices(text: &str) -> Option<[u64; 2]> {
-    let others = text.lines().filter(|line| !line.trim_start().starts_with("lo:"));
-    let counts = others.filter_map(counts_of_line);
-    counts
-        .map(|c| [c[0], c[1]])
-        .reduce(|a, b| [a[0].saturating_add(b[0]), a[1].saturating_add(b[1])])
-}
-
-fn counts_of_line(line: &str) -> Option<[u64; 5]> {
-    let (_, values) = line.rsplit_once(':')?;
-    let fields: Vec<u64> = values.split_ascii_whitespace().map_while(|f| f.parse().ok()).collect();
-    // In: bytes packets errs drop fifo frame compressed multicast.
-    // Out: bytes packets errs drop fifo colls carrier compressed.
-    let [i, i_packets, i_errs, i_drop, _, _, _, _, o, o_packets, o_errs, o_drop, ..] = fields[..]
-    else {
-        return None;
-    };
-    let dropped = i_errs.checked_add(i_drop)?.checked_add(o_errs)?.checked_add(o_drop)?;
-    Some([i, o, i_packets, o_packets, dropped])
 }
 
 /// TCP segments sent again, from the text of /proc/net/snmp.

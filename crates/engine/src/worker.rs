@@ -11,10 +11,11 @@ use std::sync::Arc;
 use proofmark_model::{Account, Cut, Point, Trial, Unit, median};
 
 use crate::account::verified;
+use crate::executor::{Executor, ExecutorTrial, SlicedAmount, SlicedTrial};
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
 use crate::rounds::log::Cutting;
-use crate::team::{SlicedAmount, Team, TeamTrial};
+use crate::team::CpuTeam;
 use crate::workload::{Amount, Setup, Workload};
 use span::Parts;
 
@@ -54,7 +55,7 @@ struct Work {
     unit: Unit,
     cut: Cut,
     setup: Arc<dyn Setup>,
-    team: Team,
+    executor: Box<dyn Executor>,
     workers: u64,
     trial_s: f64,
     /// Rounds of a trial in slices, at least; `None`: one.
@@ -101,17 +102,22 @@ impl Work {
         let setup: Arc<dyn Setup> = Arc::from(workload.setup(params)?);
         let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
-        let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
-        let cpus = setup.cpus(&job.cpus);
         let spec = workload.spec();
         let (unit, cut, trial_s) = (spec.unit, spec.work.cut(), job.trial_s);
-        let team = Team::start(&setup, cut, count, &cpus, job.cpu_stat.clone(), devices)?;
+        let executor = match setup.executor()? {
+            Some(executor) => executor,
+            None => {
+                let devices = if setup.on_disk() { job.devices.clone() } else { Vec::new() };
+                let (cpus, cpu_stat) = (setup.cpus(&job.cpus), job.cpu_stat.clone());
+                Box::new(CpuTeam::start(&setup, cut, count, &cpus, cpu_stat, devices)?)
+            }
+        };
         let workers = setup.workers(threads).min(threads);
         Ok(Self {
             unit,
             cut,
             setup,
-            team,
+            executor,
             workers,
             trial_s,
             least_rounds: job.least_rounds,
@@ -158,7 +164,7 @@ impl Work {
     /// A trial in slices: of a fixed amount of work, or of as much as fits into its time.
     fn sliced(&mut self) -> Result<Trial, Reply> {
         let filled = (self.filling, self.trial_s * MARGIN);
-        let whole_s = self.team.whole_periods_s(self.trial_s, self.quota_periods);
+        let whole_s = self.executor.whole_periods_s(self.trial_s, self.quota_periods);
         let amount = match self.setup.amount() {
             Amount::Total(total) => {
                 let shares = shares(total, self.workers);
@@ -173,10 +179,15 @@ impl Work {
         let cutting = Cutting::new((self.cut, least_rounds), amount.seconds(), filled);
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
         self.setup.begin_trial()?;
-        let unit = (self.unit, self.setup.work_per_iteration());
         let each_s = cutting.slice_s / cutting.slice as f64;
-        let ahead_s = untimed_s(self.setup.ahead_iterations(), each_s);
-        let trial = self.team.sliced(workers, &amount, (cutting, ahead_s), unit)?;
+        let trial = self.executor.sliced(&SlicedTrial {
+            workers,
+            amount,
+            cutting,
+            ahead_s: untimed_s(self.setup.ahead_iterations(), each_s),
+            unit: self.unit,
+            work_per_iteration: self.setup.work_per_iteration(),
+        })?;
         if let Some(each_s) = trial.each_s {
             self.filling = scaled(1, each_s, self.trial_s * MARGIN);
         }
@@ -196,7 +207,7 @@ impl Work {
     fn calibrate(&mut self) -> Result<(), Reply> {
         if self.filling == 0 {
             let seconds =
-                |iterations| Ok(self.team.trial(&self.each(iterations), 0)?.known.seconds);
+                |iterations| Ok(self.executor.trial(&self.each(iterations), 0)?.known.seconds);
             self.filling = filling(self.trial_s, seconds)?;
         }
         Ok(())
@@ -204,7 +215,7 @@ impl Work {
 
     fn trial(&mut self, shares: &[u64], ahead: u64) -> Result<Trial, Reply> {
         self.setup.begin_trial()?;
-        let trial = self.team.trial(shares, ahead)?;
+        let trial = self.executor.trial(shares, ahead)?;
         self.account_for(trial)
     }
 
@@ -213,7 +224,7 @@ impl Work {
     }
 
     /// The trial, with what the workload knows of it.
-    fn account_for(&mut self, trial: TeamTrial) -> Result<Trial, Reply> {
+    fn account_for(&mut self, trial: ExecutorTrial) -> Result<Trial, Reply> {
         let network = self.setup.network()?;
         let iterations = trial.claimed;
         if self.setup.on_disk() && trial.counted != iterations {

@@ -16,13 +16,21 @@ use proofmark_model::{
 
 use crate::chain::Chain;
 use crate::clock_samples::ClockSamples;
+use crate::executor::Executor;
 use crate::latency::Latencies;
+use crate::protocol::Reply;
 use crate::touched::Visits;
 
 /// Why a workload cannot run a point here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);
+
+impl From<Refusal> for Reply {
+    fn from(Refusal(reason): Refusal) -> Self {
+        Self::Refused(reason)
+    }
+}
 
 /// One workload.
 pub trait Workload: Sync {
@@ -183,8 +191,15 @@ pub trait Setup: Send + Sync {
         Placement::default()
     }
 
+    /// What times the configuration instead of the threads of the worker, where something does.
+    fn executor(&self) -> Result<Option<Box<dyn Executor>>, Refusal> {
+        Ok(None)
+    }
+
     /// Makes one thread's part, on that thread: memory is first touched where it is used.
-    fn thread(&self, index: usize, of: usize) -> Result<Box<dyn Load>, Refusal>;
+    fn thread(&self, _index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
+        Err(Refusal("no thread of the worker does this work".to_owned()))
+    }
 }
 
 /// See [`Setup::ahead_s`], in seconds.

@@ -6,7 +6,6 @@
 
 mod hosts;
 pub mod launch;
-mod lines;
 mod log;
 mod node;
 mod protocol;

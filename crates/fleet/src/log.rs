@@ -9,9 +9,9 @@ use std::path::Path;
 use proofmark_model::{
     FLEET_SCHEMA, FleetLine, FleetPlan, PairsAgain, Pass, RoundRobin, clean_excerpt,
 };
+use proofmark_process::BoundedLines;
 use rustix::fs::OFlags;
 
-use crate::lines::next_line;
 use crate::protocol::LONGEST_ANSWER;
 
 /// Name of the file in its folder.
@@ -73,13 +73,14 @@ pub struct FleetLines {
     /// Plan of the fleet.
     pub plan: FleetPlan,
     is_first: bool,
-    from: BufReader<Box<dyn Read>>,
+    from: BoundedLines<BufReader<Box<dyn Read>>>,
 }
 
 impl FleetLines {
     fn new(from: Box<dyn Read>) -> Result<Self, String> {
-        let mut from = BufReader::with_capacity(1 << 20, from);
-        let first = next_line(&mut from, LONGEST_ANSWER).map_err(|e| e.to_string())?;
+        let from = BufReader::with_capacity(1 << 20, from);
+        let mut from = BoundedLines::new(from, LONGEST_ANSWER);
+        let first = from.next_line().map_err(|e| e.to_string())?;
         let first = first.ok_or("the file is empty")?;
         match serde_json::from_slice(&first) {
             Ok(FleetLine::Plan(plan)) if plan.schema == FLEET_SCHEMA => {
@@ -103,7 +104,7 @@ impl Iterator for FleetLines {
             return Some(FleetLine::Plan(Box::new(self.plan.clone())));
         }
         loop {
-            let line = next_line(&mut self.from, LONGEST_ANSWER).ok()??;
+            let line = self.from.next_line().ok()??;
             match serde_json::from_slice(&line) {
                 Ok(FleetLine::Plan(_)) | Err(_) => {}
                 Ok(line) => return Some(line),

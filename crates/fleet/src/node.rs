@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use proofmark_model::{NodeRound, Tool};
+use proofmark_process::BoundedLines;
 
-use crate::lines::next_line;
 use crate::protocol::{Answer, LONGEST_ANSWER, Order};
 
 /// Time without an order or keep-alive after which a node assumes that the launcher is gone.
@@ -62,8 +62,8 @@ fn orders(
 ) -> Receiver<Option<Order>> {
     let (to, orders) = channel();
     thread::spawn(move || {
-        let mut input = BufReader::new(input);
-        while let Ok(Some(line)) = next_line(&mut input, LONGEST_ANSWER) {
+        let mut input = BoundedLines::new(BufReader::new(input), LONGEST_ANSWER);
+        while let Ok(Some(line)) = input.next_line() {
             let order = match line.as_slice() {
                 [] => None,
                 line => match serde_json::from_slice::<Order>(line) {

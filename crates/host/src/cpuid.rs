@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use raw_cpuid::{CpuId, CpuIdResult};
 
-use crate::root::Reason;
+use crate::reason::Reason;
 use crate::text::hexadecimal;
 
 /// Leaves read from the live processor, with their number of subleaves.

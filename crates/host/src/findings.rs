@@ -1,7 +1,7 @@
 //! Findings about the host. All are notes: by themselves they change no verdict.
 
 use proofmark_model::{
-    BlockDevice, CacheKind, Finding, Host, Probe, Severity, StorageKind, format_size,
+    BlockDevice, CacheKind, Finding, Host, Probe, Severity, StorageKind, check_id, format_size,
 };
 
 use crate::cpuid::Dump;
@@ -44,7 +44,7 @@ const HYBRID_CORES: Entry = (
 );
 
 const SMT_HIDDEN: Entry = (
-    "host.smt_hidden",
+    check_id::SMT_HIDDEN,
     "Hardware threads hidden",
     "The virtual machine shows one hardware thread per core. It may still run two of its CPUs on \
      one physical core, or share a core with another guest. proofmark measures that in \

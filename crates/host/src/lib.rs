@@ -8,6 +8,7 @@
 //! assert!(!host.limits.usable_cpus.is_empty());
 //! ```
 
+mod addresses;
 mod caches;
 mod cgroup;
 mod clock;
@@ -26,6 +27,7 @@ mod mounts;
 pub mod network;
 mod numa;
 mod os;
+mod reason;
 mod root;
 mod settings;
 mod smbios;

@@ -5,18 +5,18 @@
 //! file of the system has them), `addresses` (an interface and an IP address per line), and the
 //! files and links below `proc/`, `sys/`, `etc/` and `run/` under their own paths.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use io_uring::IoUring;
-use proofmark_model::Probe;
+use proofmark_model::{Probe, lock};
 
+use crate::addresses::{self, Address};
 use crate::cpuid::Dump;
-use crate::network::{self, Address};
+pub(crate) use crate::reason::{Reason, fault, probe, probe_from};
 use crate::text::{self, cpu_list};
 
 /// Maximum bytes read of a file; files that probes read are smaller.
@@ -24,26 +24,6 @@ const LARGEST_FILE: u64 = 8 << 20;
 
 /// Kernel switch since Linux 6.6: 0 allows io_uring to all, 1 to a group, 2 to nobody.
 const IO_URING_SWITCH: &str = "/proc/sys/kernel/io_uring_disabled";
-
-/// Reason why a fact is unknown.
-pub(crate) type Reason = String;
-
-pub(crate) fn fault(path: &str, words: impl std::fmt::Display) -> Reason {
-    format!("{path}: {words}")
-}
-
-/// Converts a result and its source into a probe.
-pub(crate) fn probe<T>(found: Result<T, Reason>, source: impl Into<Cow<'static, str>>) -> Probe<T> {
-    probe_from(found.map(|value| (value, source)))
-}
-
-/// Converts a result that has its own source into a probe.
-pub(crate) fn probe_from<T, S: Into<Cow<'static, str>>>(found: Result<(T, S), Reason>) -> Probe<T> {
-    match found {
-        Ok((value, source)) => Probe::known(value, source),
-        Err(reason) => Probe::missing(reason),
-    }
-}
 
 /// The live machine or a captured one.
 #[derive(Debug, Clone)]
@@ -75,8 +55,7 @@ impl Root {
 
     /// Returns the paths that probes requested so far, and the names they found in folders.
     pub fn requested_paths(&self) -> BTreeSet<String> {
-        let asked =
-            self.requested.as_ref().map(|a| a.lock().unwrap_or_else(PoisonError::into_inner));
+        let asked = self.requested.as_ref().map(|requested| lock(requested));
         asked.map(|paths| paths.clone()).unwrap_or_default()
     }
 
@@ -98,8 +77,8 @@ impl Root {
     }
 
     fn locate(&self, path: &str) -> PathBuf {
-        if let Some(asked) = &self.requested {
-            asked.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned());
+        if let Some(requested) = &self.requested {
+            lock(requested).insert(path.to_owned());
         }
         self.inside(path)
     }
@@ -251,7 +230,7 @@ impl Root {
     }
 
     pub(crate) fn addresses(&self) -> Result<Vec<Address>, Reason> {
-        if self.live { network::live() } else { network::parse(&self.read("/addresses")?) }
+        if self.live { addresses::live() } else { addresses::parse(&self.read("/addresses")?) }
     }
 
     /// Returns this machine's addresses in the format of `addresses`; `None` if unknown.

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::Probe;
+use proofmark_model::{FactId, Probe};
 
 use crate::root::{Reason, Root, fault, probe, probe_from};
 use crate::topology::CPUS;
@@ -24,7 +24,7 @@ const LINES: [(&str, &str); 5] = [
     ("cpuidle driver", "/sys/devices/system/cpu/cpuidle/current_driver"),
     ("KSM", "/sys/kernel/mm/ksm/run"),
     ("NUMA balancing", "/proc/sys/kernel/numa_balancing"),
-    ("SMT", "/sys/devices/system/cpu/smt/control"),
+    (FactId::Smt.as_str(), "/sys/devices/system/cpu/smt/control"),
     ("swappiness", "/proc/sys/vm/swappiness"),
 ];
 
@@ -32,12 +32,15 @@ const LINES: [(&str, &str); 5] = [
 pub(crate) fn detect(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<String>> {
     let lines = LINES.map(|(name, path)| (name, probe(root.line(path), path)));
     let others = [
-        ("C-states", common_value(root, online, "cpuidle", c_states)),
-        ("governor", common_value(root, online, "cpufreq/scaling_governor", Root::line)),
+        (FactId::CStates.as_str(), common_value(root, online, "cpuidle", c_states)),
+        (
+            FactId::Governor.as_str(),
+            common_value(root, online, "cpufreq/scaling_governor", Root::line),
+        ),
         ("IRQ affinity", probe(irq_affinity(root), IRQ)),
         ("kernel command line", probe(root.line(CMDLINE).map(|l| options(&l)), CMDLINE)),
-        ("microcode", probe_from(microcode(root))),
-        ("turbo", probe_from(turbo(root))),
+        (FactId::Microcode.as_str(), probe_from(microcode(root))),
+        (FactId::Turbo.as_str(), probe_from(turbo(root))),
     ];
     let mut all: BTreeMap<String, Probe<String>> =
         lines.into_iter().chain(others).map(|(name, found)| (name.to_owned(), found)).collect();

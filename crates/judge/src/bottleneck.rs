@@ -10,7 +10,9 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Bottleneck, Measurement, Params, Severity, Subsystem, Unit};
+use proofmark_model::{
+    Bottleneck, Isa, Measurement, Pace, Params, Severity, Unit, check_id, format_percent, key,
+};
 
 use crate::capacity::Capacity;
 use crate::execution::Execution;
@@ -37,10 +39,10 @@ const REPORTED: RangeInclusive<f64> = 0.001..=1.0;
 
 /// Checks that say who took the CPU, and what the resource is then called.
 const CONTENTION_CHECKS: &[(&str, &str)] = &[
-    ("throttled", "CPU quota"),
-    ("other_cpu", "competing processes"),
-    ("steal", "steal time"),
-    ("swap", "memory (swapping)"),
+    (check_id::THROTTLED, "CPU quota"),
+    (check_id::OTHER_CPU, "competing processes"),
+    (check_id::STEAL, "steal time"),
+    (check_id::SWAP, "memory (swapping)"),
 ];
 
 /// Names the bottleneck once ceiling, efficiency and findings are filled in, or says why it cannot.
@@ -59,10 +61,10 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 
 /// What limits a result that no ceiling is near; `reason` says why none is.
 fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottleneck, String> {
-    match m.subsystem {
-        Subsystem::Memory => by_scaling(ctx, m).ok_or(reason),
-        Subsystem::Disk => disk::name(ctx, m),
-        Subsystem::Network => network::name(ctx, m),
+    match m.subsystem.info() {
+        info if info.uses_block_devices => disk::name(ctx, m),
+        info if info.has_server => network::name(ctx, m),
+        info if info.pace == Pace::Memory => by_scaling(ctx, m).ok_or(reason),
         // Without problem sizes none is named.
         _ => by_size(ctx, m).ok_or(reason),
     }
@@ -73,7 +75,7 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
         return Err("unknown: no ceiling".to_owned());
     };
-    let share = format!("{:.1} % of the ceiling", efficiency * 100.0);
+    let share = format!("{} of the ceiling", format_percent(efficiency));
     if efficiency < NEAR {
         return Err(format!("{share}; no check found the bottleneck"));
     }
@@ -86,9 +88,9 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     let busy = !Execution::derive(ctx, m).waits(); // Threads that wait lose nothing to interrupts.
     let lost = ctx.host.timer.interrupted_share.get().filter(|l| busy && REPORTED.contains(l));
     if let Some(lost) = lost {
-        let lost = lost * 100.0;
+        let lost = format_percent(*lost);
         bottleneck.evidence +=
-            &format!("; interrupts take {lost:.1} % of a busy thread's time on this machine");
+            &format!("; interrupts take {lost} of a busy thread's time on this machine");
     }
     Ok(bottleneck)
 }
@@ -99,7 +101,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
         return None;
     }
     let cores = Capacity::derive(ctx.host, m).ok().filter(|c| c.quota.is_none())?.physical;
-    let threads = m.params.int("threads").filter(|t| *t <= cores)?;
+    let threads = m.params.get(key::THREADS).filter(|t| *t <= cores)?;
     let (one, many) =
         if threads == 1 { (m, ctx.on_most_threads(m, cores)?) } else { (ctx.on_one_thread(m)?, m) };
     let threads = many.params.threads() as f64;
@@ -115,7 +117,7 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
         return None;
     };
     let mut evidence = format!("{threads} threads reach {ratio:.2} times the rate of 1");
-    let bare = ctx.host.os.virtualisation.get().is_some_and(|v| v == "none");
+    let bare = ctx.host.is_virtual() == Some(false);
     if ratio < SHARED && !bare {
         evidence += "; unless the CPUs share a core, which a hypervisor can hide";
     }
@@ -125,14 +127,16 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// What a larger problem shows of a rate that is far from its ceiling: in a small one what
 /// is no operation, and what cannot be shared among the threads, weighs more.
 fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
-    let size = m.params.int(Params::SIZE)?;
-    let larger = |o: &Measurement| o.params.int(Params::SIZE).filter(|n| *n > size);
+    let size = m.params.get(key::MATRIX_SIZE)?;
+    let larger = |o: &Measurement| o.params.get(key::MATRIX_SIZE).filter(|n| *n > size);
     let sound = ctx.others.iter().filter(|o| o.undisturbed());
-    let each = sound.filter_map(|o| Some((gain(m, o, &[Params::SIZE])?, larger(o)?)));
+    let each = sound.filter_map(|o| Some((gain(m, o, &[key::MATRIX_SIZE])?, larger(o)?)));
     let (gain, n) = each.max_by(|a, b| a.0.total_cmp(&b.0))?;
     let is_faster = gain >= LARGER && m.undisturbed();
-    let evidence =
-        format!("{} = {n} instead of {size} reaches {gain:.2} times this rate", Params::SIZE);
+    let evidence = format!(
+        "{} = {n} instead of {size} reaches {gain:.2} times this rate",
+        key::MATRIX_SIZE.name()
+    );
     is_faster.then(|| Bottleneck::new("problem size", evidence))
 }
 
@@ -142,7 +146,7 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
         return Some("memory bus");
     }
     let data = ctx.work(m).data.as_ref().filter(|data| data.any_level)?;
-    let set = m.params.int(&data.parameter)?;
+    let set = m.params.number(&data.parameter)?;
     cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes).then_some("shared cache")
 }
 
@@ -150,14 +154,14 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
 /// it can have under way, since in a cache the same loops are many times as fast; for
 /// anything else the core as a whole.
 fn own(ctx: &Context, m: &Measurement) -> &'static str {
-    let wide = matches!(m.params.text("isa"), Some("sse2" | "avx2" | "avx512"));
-    let long = m.params.int("block_size").map_or(wide, |block| block >= LONG);
+    let wide = Isa::of(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
+    let long = m.params.get(key::BLOCK_SIZE).map_or(wide, |block| block >= LONG);
     if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
 }
 
 /// The first of the findings that says who took the CPU.
 fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
-    let lost = |check: &str| check == "swap" || !is_at_its_disk(ctx, m);
+    let lost = |check: &str| check == check_id::SWAP || !is_at_its_disk(ctx, m);
     CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
         let finding =
             m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
@@ -168,13 +172,13 @@ fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
 /// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
 fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
-    let waits = m.subsystem == Subsystem::Disk && Execution::derive(ctx, m).waits();
+    let waits = m.subsystem.info().uses_block_devices && Execution::derive(ctx, m).waits();
     waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Probe;
+    use proofmark_model::{Probe, Subsystem};
 
     use super::*;
     use crate::testing::*;

@@ -1,7 +1,7 @@
 //! What checks, ceilings and the bottleneck share of disk workloads, their devices and files.
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Subsystem, Trial, Unit,
+    DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Trial, Unit, key, word,
 };
 
 use crate::capacity::Capacity;
@@ -72,9 +72,9 @@ pub(crate) enum Cached {
 
 impl Cached {
     pub(crate) fn read(m: &Measurement) -> Self {
-        match (m.params.text("direct"), m.params.text("cache")) {
-            (_, Some("warm")) => Self::Warm,
-            (Some("off"), _) | (_, Some("cold")) => Self::Cold,
+        match (m.params.get(key::DIRECT), m.params.get(key::CACHE)) {
+            (_, Some(word::WARM)) => Self::Warm,
+            (Some(word::OFF), _) | (_, Some(word::COLD)) => Self::Cold,
             // Appends go through the page cache, and then to the device.
             (None, None) => Self::Cold,
             _ => Self::Direct,
@@ -84,12 +84,13 @@ impl Cached {
 
 /// Whether it is a measurement of the disk that has trials.
 pub(crate) fn measured(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Disk && !m.trials.is_empty()
+    m.subsystem.info().uses_block_devices && !m.trials.is_empty()
 }
 
 /// Whether its threads wait for a device; those that read a warm cache work like memory's.
 pub(crate) fn waits(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Disk && (Cached::read(m) != Cached::Warm || asks(m, Way::Written))
+    m.subsystem.info().uses_block_devices
+        && (Cached::read(m) != Cached::Warm || asks(m, Way::Written))
 }
 
 /// The states of the file that the trials report.
@@ -123,7 +124,7 @@ pub(crate) fn is_random(m: &Measurement) -> bool {
 
 /// I/Os that one thread keeps in flight; buffered and committing workloads have one.
 pub(crate) fn queue_depth(m: &Measurement) -> u64 {
-    m.params.int("queue_depth").unwrap_or(1).max(1)
+    m.params.get(key::QUEUE_DEPTH).unwrap_or(1).max(1)
 }
 
 /// I/Os that the point keeps in flight at most.

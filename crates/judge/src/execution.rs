@@ -1,6 +1,6 @@
 //! What sets a subsystem's measurements apart: checks that judge all ask here and name none.
 
-use proofmark_model::{Host, Measurement, Pace, Subsystem, Trial, Unit};
+use proofmark_model::{Host, Measurement, Pace, Trial, Unit};
 
 use crate::capacity::Capacity;
 use crate::statistics::{median_over, ratio_of_sums};
@@ -36,7 +36,7 @@ pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
 
 /// CPU time of the trials' threads here over their wall time on each CPU that they ran on.
 pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
-    if m.subsystem == Subsystem::Network {
+    if m.subsystem.info().has_server {
         return network::share_here(m);
     }
     let cpus = host.limits.usable_cpus.len() as u64;
@@ -49,9 +49,9 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
 
 /// CPU-seconds that others took from a trial; `None` if not separate from the point's own.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
-    match m.subsystem {
-        Subsystem::Disk => disk::others(capacity, m, t),
-        Subsystem::Network => network::others(capacity, m, t),
+    match m.subsystem.info() {
+        info if info.uses_block_devices => disk::others(capacity, m, t),
+        info if info.has_server => network::others(capacity, m, t),
         _ => t.conditions.other_cpu_s,
     }
 }
@@ -65,40 +65,22 @@ fn no_latency(m: &Measurement) -> &'static str {
     }
 }
 
-/// Nobody in particular was expected to count.
-const NOBODY: &str = "there is no independent count of the work";
-
 impl Execution {
     /// Of a measurement, by what its workload declares.
     pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Self {
-        let common = Self {
-            pace: ctx.work(m).pace,
-            pinned: m.subsystem.pins_threads(),
-            rough_others: false,
-            exact_verification: true,
-            no_latency: no_latency(m),
-            no_verification: NOBODY,
-        };
-        match m.subsystem {
-            Subsystem::Disk => Self {
+        let info = m.subsystem.info();
+        Self {
+            pace: match info.uses_block_devices {
+                true if disk::waits(m) => Pace::Device,
                 // A warm page cache is memory.
-                pace: if disk::waits(m) { Pace::Device } else { Pace::Memory },
-                // Whole sectors, and everybody's.
-                exact_verification: false,
-                no_latency: "no single I/O was timed",
-                no_verification: "no device counters report what it moved",
-                ..common
+                true => Pace::Memory,
+                false => ctx.work(m).pace,
             },
-            Subsystem::Network => Self {
-                pinned: network::pinned(m),
-                rough_others: true,
-                // Headers too, and everybody's.
-                exact_verification: false,
-                no_latency: "no single message was timed",
-                no_verification: "the receivers reported no counts",
-                ..common
-            },
-            _ => common,
+            pinned: if info.has_server { network::pinned(m) } else { info.pins_threads },
+            rough_others: info.has_server,
+            exact_verification: info.exact_verification,
+            no_latency: info.no_latency.unwrap_or_else(|| no_latency(m)),
+            no_verification: info.no_verification,
         }
     }
 

@@ -1,59 +1,62 @@
 //! Another tool's output: which checks have nothing to look at in it, and what to do about what the
 //! others find where nobody can set proofmark's parameters.
 
-use proofmark_model::Finding;
+use proofmark_model::{Finding, check_id};
 
 /// Checks of what no output of a tool holds: `imported` says so once, of all of them. How long a
 /// trial lasted many tools do not report.
 const NOT_ASKED: &[&str] = &[
-    "direct_refused",
-    "no_device_witness",
-    "no_interface_witness",
-    "not_a_disk",
-    "shared_device",
-    "short_trial",
-    "unwatched",
-    "unwritten_data",
+    check_id::DIRECT_REFUSED,
+    check_id::NO_DEVICE_WITNESS,
+    check_id::NO_INTERFACE_WITNESS,
+    check_id::NOT_A_DISK,
+    check_id::SHARED_DEVICE,
+    check_id::SHORT_TRIAL,
+    check_id::UNWATCHED,
+    check_id::UNWRITTEN_DATA,
 ];
 
 /// What to do about the other findings, by check.
 const ADVICE: &[(&str, &str)] = &[
     (
-        "above_ceiling",
+        check_id::ABOVE_CEILING,
         "check the unit and how many threads ran, and whether the output is of this machine",
     ),
-    ("compressible_data", "repeat it with random data (fio: --refill_buffers)"),
-    ("contradiction", "use the original file, or repeat the test"),
+    (check_id::COMPRESSIBLE_DATA, "repeat it with random data (fio: --refill_buffers)"),
+    (check_id::CONTRADICTION, "use the original file, or repeat the test"),
     (
-        "in_cache",
+        check_id::IN_CACHE,
         "repeat it with arrays of 4 times the last-level cache at least (STREAM: compile it with \
          -DSTREAM_ARRAY_SIZE=ELEMENTS)",
     ),
     (
-        "not_durable",
+        check_id::NOT_DURABLE,
         "repeat it with direct I/O and a flush in the timed part that covers all writes (fio: \
          --direct=1 and --end_fsync=1; IOzone: -I -e; sysbench: --file-extra-flags=direct)",
     ),
-    ("one_machine", "to measure a network, run the tool's server on another machine"),
+    (check_id::ONE_MACHINE, "to measure a network, run the tool's server on another machine"),
     (
-        "page_cache",
+        check_id::PAGE_CACHE,
         "repeat it with direct I/O (fio: --direct=1; IOzone: -I; sysbench: \
          --file-extra-flags=direct), or with a file larger than the memory",
     ),
-    ("random_faster", "repeat both in turn, with direct I/O or a file larger than the memory"),
     (
-        "residual",
+        check_id::RANDOM_FASTER,
+        "repeat both in turn, with direct I/O or a file larger than the memory",
+    ),
+    (
+        check_id::RESIDUAL,
         "do not use this result; repeat it, and if it fails only on this machine, test its memory \
          and its cores",
     ),
-    ("short_transfer", "repeat it for a longer time (iperf3: -t)"),
+    (check_id::SHORT_TRANSFER, "repeat it for a longer time (iperf3: -t)"),
     (
-        "small_file",
+        check_id::SMALL_FILE,
         "repeat it with a file larger than the memory, or with direct I/O (fio: --direct=1; \
          IOzone: -I; sysbench: --file-extra-flags=direct)",
     ),
     (
-        "udp_loss",
+        check_id::UDP_LOSS,
         "repeat it at a rate that arrives (iperf3: -b), or with a larger socket buffer (-w)",
     ),
 ];

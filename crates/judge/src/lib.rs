@@ -39,7 +39,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, Ceiling, FigureKind, Host, Measurement, Params, Policy, Program, Property, Round,
-    Trial, Work, WorkloadSpec,
+    Trial, Work, WorkloadSpec, format_percent,
 };
 
 pub use capacity::{Bound, Capacity};
@@ -117,9 +117,9 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     let share = share_of(ceiling, m).ok_or("there is no trial to compare with the ceiling")?;
     if share > 1.0 && share <= 1.0 + ceiling.uncertainty && ceiling.uncertainty >= VAGUE {
         return Err(format!(
-            "the result is above this ceiling but within its uncertainty of {:.0} %, so its share \
+            "the result is above this ceiling but within its uncertainty of {}, so its share \
              of the ceiling is meaningless",
-            ceiling.uncertainty * 100.0
+            format_percent(ceiling.uncertainty)
         ));
     }
     Ok(share)
@@ -190,7 +190,7 @@ fn share(better: Better, value: f64, ceiling: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Finding, Severity, Verdict};
+    use proofmark_model::{Finding, Severity, Verdict, key};
 
     use super::*;
     use crate::testing::*;
@@ -208,7 +208,7 @@ mod tests {
         all.extend(healthy_network("loopback"));
         for m in all {
             let m = judged(&usual_host(&m), m, &[]);
-            let here = m.params.text("path") == Some("loopback");
+            let here = m.params.get(key::PATH) == Some("loopback");
             let found: Vec<_> = m.findings.iter().map(|f| f.check.as_ref()).collect();
             let label = if here { &["one_machine"][..] } else { &[] };
             assert_eq!((found.as_slice(), m.verdict), (label, Verdict::Valid), "{}", m.workload);

@@ -1,6 +1,6 @@
 //! What a memory workload touches, in which order, and how much of it a cache could have given.
 
-use proofmark_model::{Cache, CacheKind, Host, Measurement, Traffic};
+use proofmark_model::{Cache, CacheKind, Host, Measurement, Traffic, key};
 
 use crate::Context;
 
@@ -36,7 +36,7 @@ pub(crate) fn traffic<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Traf
 /// Share of a line that one access of a random order uses: small blocks waste the rest.
 pub(crate) fn line_share(ctx: &Context, m: &Measurement) -> f64 {
     let random = ctx.work(m).is_random();
-    let block = m.params.int("block_size").filter(|_| random);
+    let block = m.params.get(key::BLOCK_SIZE).filter(|_| random);
     block.map_or(1.0, |b| (b as f64 / LINE).clamp(1.0 / LINE, 1.0))
 }
 

@@ -3,8 +3,8 @@
 mod frames;
 
 use proofmark_model::{
-    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Subsystem, Trial,
-    UDP_BUFFER, Unit,
+    Direction, End, Host, Interface, Measurement, Network, NetworkTraffic, Trial, UDP_BUFFER, Unit,
+    key, word,
 };
 
 pub(crate) use frames::{Frames, Layer, least_headers, packet};
@@ -22,12 +22,12 @@ pub(crate) fn direction(m: &Measurement) -> Direction {
 
 /// Whether it is a measurement of the network that has trials.
 pub(crate) fn measured(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network && !m.trials.is_empty()
+    m.subsystem.info().has_server && !m.trials.is_empty()
 }
 
 /// Whether both ends are to be on this machine, by the parameter.
 pub(crate) fn over_loopback(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network && m.params.text("path") == Some("loopback")
+    m.subsystem.info().has_server && m.params.get(key::PATH) == Some(word::LOOPBACK)
 }
 
 /// Whose something of an end is: over loopback both ends have one system.
@@ -41,17 +41,17 @@ pub(crate) fn whose(m: &Measurement, end: End) -> &'static str {
 
 /// Whether threads are pinned, those of a stream's two ends apart.
 pub(crate) fn pinned(m: &Measurement) -> bool {
-    m.params.text("placement") == Some("apart")
+    m.params.get(key::PLACEMENT) == Some(word::APART)
 }
 
 /// Whether both ends spin while they wait, so that their CPU time says nothing.
 pub(crate) fn polls(m: &Measurement) -> bool {
-    m.params.text("mode") == Some("poll")
+    m.params.get(key::MODE) == Some(word::POLL)
 }
 
 /// Whether blocks stream one way or both, so that what counts is their bits.
 pub(crate) fn streams(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network && m.unit == Unit::BitPerSecond
+    m.subsystem.info().has_server && m.unit == Unit::BitPerSecond
 }
 
 /// Whether blocks go as datagrams; `None` where no trial reports it.
@@ -102,16 +102,14 @@ const FILLS: f64 = 4.0;
 const TCP_BUFFER: f64 = 4_194_304.0;
 /// A system gives up to so many times the buffer that is asked for (socket(7)).
 const DOUBLED: f64 = 2.0;
-/// TCP's window, as another tool reported it.
-pub(crate) const WINDOW: &str = "window";
 
 /// Bytes that may be under way on one connection: its window, or its buffers if they hold more.
 fn held(m: &Measurement, t: &Trial) -> f64 {
     let by_default = (datagrams(m) == Some(true)).then_some(UDP_BUFFER);
-    let asked = m.params.int("socket_buffer").or(by_default).map(|asked| DOUBLED * asked as f64);
+    let asked = m.params.get(key::SOCKET_BUFFER).or(by_default).map(|asked| DOUBLED * asked as f64);
     let states = t.network.iter().flat_map(|n| &n.streams).map(|s| s.window_bytes);
     // Another tool may report it once for all its connections.
-    let window = states.chain(m.params.int(WINDOW)).max().map(|bytes| bytes as f64);
+    let window = states.chain(m.params.get(key::WINDOW)).max().map(|bytes| bytes as f64);
     asked.into_iter().chain(window).max_by(f64::total_cmp).unwrap_or(TCP_BUFFER)
 }
 

@@ -1,6 +1,8 @@
 //! Whatever a run file holds, judging it neither panics nor prints what is no number.
 
-use proofmark_model::{Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial, testing};
+use proofmark_model::{
+    Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial, key, testing, word,
+};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde::Serialize;
@@ -179,9 +181,9 @@ proptest! {
         }
         let mut tool = tool_of(&flops(1), 1.0);
         for (name, value) in [("array_size", set), ("threads", threads), ("window", set)] {
-            tool.params = tool.params.with(name, value);
+            tool.params = tool.params.with_named(name, value);
         }
-        tool.params = tool.params.with("stores", "temporal");
+        tool.params = tool.params.with(key::STORES, word::TEMPORAL);
         m.references = tools.map(|changes| mutated(tool.clone(), &changes)).into();
         for (r, ci95) in m.references.iter_mut().zip([[low, high], [high, low]]) {
             (r.value, r.ratio) = (median, Ratio { median: ci95[0], ci95: Some(ci95) });
@@ -198,7 +200,7 @@ proptest! {
             latency.mean = low;
         }
         let mut other = m.clone();
-        other.params = other.params.with("threads", 1);
+        other.params = other.params.with(key::THREADS, 1);
         let others = [other, flops(1), linpack(5000, threads), latency(1 << 30, low), latency(set, high), rand_read(32)];
         let once = judged(&h, m, &others);
         no_nan(&once)?;

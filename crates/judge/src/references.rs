@@ -6,7 +6,9 @@
 //! tool's output and the machine's counters. What comes out is reported of the tool alone: a
 //! measurement is judged by its own trials.
 
-use proofmark_model::{Finding, Measurement, Params, Reference, Statistics, Summary, Verdict};
+use proofmark_model::{
+    Finding, Measurement, Params, Reference, Statistics, Summary, Verdict, key, word,
+};
 
 use crate::checks::Check;
 use crate::{Context, checks, efficiency};
@@ -105,8 +107,8 @@ fn with_reported(ours: &Params, theirs: &Params) -> Params {
     // name of a cache and is read as a disk's, so that it is judged as one, and keeps its finding
     // `page_cache` next to a warm one of proofmark too; why the two differ is then something else
     // (`disagrees`).
-    if all.text("cache") == Some("warm") {
-        all = all.with("cache", "cold");
+    if all.get(key::CACHE) == Some(word::WARM) {
+        all = all.with(key::CACHE, word::COLD);
     }
     all
 }
@@ -215,7 +217,7 @@ mod tests {
             let m = with_tool(ours, 1.0, |r| {
                 tool_trials(spoil)(r);
                 if check == "short_transfer" {
-                    r.params = Params::default().with("amount", 131_072);
+                    r.params = Params::default().with(key::AMOUNT, 131_072);
                 }
             });
             let m = judged(&host, m, &[]);

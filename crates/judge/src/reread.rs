@@ -3,7 +3,7 @@
 
 use proofmark_model::{
     FigureKind, Finding, Measurement, RawRun, Run, Severity, Statistics, Tool, Trial, Verdict,
-    Verification, WorkloadSpec, counted, summarise,
+    Verification, WorkloadSpec, check_id, counted, summarise,
 };
 
 use crate::raw::raw_measurement;
@@ -31,7 +31,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
 ];
 const EDITED: &str = "edited_file";
 const STORED_VERDICT: &str = "stored_verdict";
-const UNFINISHED: &str = "unfinished";
+const UNFINISHED: &str = check_id::UNFINISHED;
 
 const ADVICE: &str = "use the original file, or measure again";
 

@@ -77,8 +77,8 @@ impl Context<'_> {
         let judged = |r| references::judged(&self.among(all), &all[i], r);
         all[i].references = tools.into_iter().map(judged).collect();
         // In order: a later check may look at what an earlier one found.
-        let asked = |check: &&&Check| !self.imported || imported::is_asked(check.id);
-        for check in checks::ALL.iter().filter(asked) {
+        let asked = |check: &&Check| !self.imported || imported::is_asked(check.id);
+        for check in checks::known().filter(asked) {
             let look = check.examine.of_ours();
             let Some(finding) = look(&self.among(all), &all[i]) else { continue };
             let finding = if self.imported { imported::advised(finding) } else { finding };

@@ -23,7 +23,7 @@ pub const GAINED: f64 = 1.2;
 pub const NOTHING: f64 = 1.1;
 
 /// How many times the rate of a point another has that differs in these parameters at most.
-pub fn gain(m: &Measurement, other: &Measurement, parameters: &[&str]) -> Option<f64> {
+pub fn gain(m: &Measurement, other: &Measurement, parameters: &[impl AsRef<str>]) -> Option<f64> {
     let alike = other.workload == m.workload && other.params.differs_only_in(&m.params, parameters);
     let ratio = other.summary.as_ref()?.value() / m.summary.as_ref()?.value();
     (alike && ratio.is_finite() && ratio > 0.0).then_some(ratio)

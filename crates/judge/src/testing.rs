@@ -6,7 +6,7 @@ use proofmark_model::testing::{self, cache};
 use proofmark_model::{
     Cache, Conditions, CpuQuota, Figure, FigureKind, Finding, Host, Measurement, Microarchitecture,
     Param, Params, Policy, Probe, Role, Round, Run, Severity, Solution, Touched, Trial, Unit,
-    Verification, WorkloadSpec,
+    Verification, WorkloadSpec, key,
 };
 
 use crate::checks::Check;
@@ -179,16 +179,20 @@ fn unpin(conditions: &mut Conditions, own_cpu_s: f64) {
 
 /// f64 FMA with AVX2 at 99 % of its ceiling.
 pub(crate) fn flops(threads: u64) -> Measurement {
-    let params =
-        Params::default().with("threads", threads).with("isa", "avx2+fma").with("type", "f64");
+    let params = Params::default()
+        .with(key::THREADS, threads)
+        .with(key::ISA, "avx2+fma")
+        .with(key::NUMBER_TYPE, "f64");
     let value = 0.99 * 64e9 * threads.clamp(1, 2) as f64;
     measurement("cpu.flops", params, &around(value))
 }
 
 /// Scalar i64 additions at 98 % of their ceiling.
 pub(crate) fn iops(threads: u64) -> Measurement {
-    let params =
-        Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
+    let params = Params::default()
+        .with(key::THREADS, threads)
+        .with(key::ISA, "scalar")
+        .with(key::NUMBER_TYPE, "i64");
     let value = 0.98 * 20e9 * threads.clamp(1, 2) as f64;
     measurement("cpu.iops", params, &around(value))
 }
@@ -215,7 +219,10 @@ pub(crate) fn dgemm(n: u64, threads: u64) -> Measurement {
 
 /// So many operations a trial, which lasts as long as they take.
 fn dense(workload: &str, n: u64, threads: u64, operations: f64) -> Measurement {
-    let params = Params::default().with("threads", threads).with("n", n).with("isa", "avx2+fma");
+    let params = Params::default()
+        .with(key::THREADS, threads)
+        .with(key::MATRIX_SIZE, n)
+        .with(key::ISA, "avx2+fma");
     let busy = threads.clamp(1, 2) as f64;
     let m = measurement(workload, params, &around(0.9 * 64e9 * busy));
     each(m, |_, t| {
@@ -229,17 +236,17 @@ fn dense(workload: &str, n: u64, threads: u64, operations: f64) -> Measurement {
 pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
     let (workload, kind) = if float { ("cpu.mix.float", "f64") } else { ("cpu.mix.int", "i64") };
     let params = Params::default()
-        .with("threads", 1)
-        .with("mix", name)
-        .with("isa", isa)
-        .with("type", kind)
-        .with("iterations", 1_000_000_000);
+        .with(key::THREADS, 1)
+        .with(key::MIX, name)
+        .with(key::ISA, isa)
+        .with(key::NUMBER_TYPE, kind)
+        .with(key::ITERATIONS, 1_000_000_000);
     measurement(workload, params, &around(7.8e9))
 }
 
 /// The clock of one core.
 pub(crate) fn clock(hz: f64) -> Measurement {
-    let params = Params::default().with("threads", 1);
+    let params = Params::default().with(key::THREADS, 1);
     measurement("cpu.clock", params, &around(hz))
 }
 
@@ -257,12 +264,12 @@ pub(crate) fn host_with_caches() -> Host {
 /// A workload after STREAM: arrays of 1 GiB, non-temporal stores, 10 GB/s a thread.
 pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
     let mut params = Params::default()
-        .with("threads", threads)
-        .with("isa", "avx512")
-        .with("array_size", 1 << 30)
-        .with("pages", "huge");
+        .with(key::THREADS, threads)
+        .with(key::ISA, "avx512")
+        .with(key::ARRAY_SIZE, 1 << 30)
+        .with(key::PAGES, "huge");
     if op != "read" {
-        params = params.with("stores", "nontemporal");
+        params = params.with(key::STORES, "nontemporal");
     }
     let value = 1e10 * threads.clamp(1, 2) as f64;
     memory(op, params, value)
@@ -271,28 +278,28 @@ pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
 /// A sweep's point with a set of that size for each thread; 10 GB/s a thread.
 pub(crate) fn sweep(op: &str, threads: u64, working_set: u64) -> Measurement {
     let params = Params::default()
-        .with("op", op)
-        .with("threads", threads)
-        .with("isa", "avx512")
-        .with("working_set", working_set)
-        .with("pages", "huge");
+        .with(key::OPERATION, op)
+        .with(key::THREADS, threads)
+        .with(key::ISA, "avx512")
+        .with(key::WORKING_SET, working_set)
+        .with(key::PAGES, "huge");
     memory("sweep", params, 1e10 * threads as f64)
 }
 
 /// A published operation on one thread with 1 GiB of data; 10 GB/s.
 pub(crate) fn blocks(op: &str, block_size: u64) -> Measurement {
     let params = Params::default()
-        .with("threads", 1)
-        .with("block_size", block_size)
-        .with("data_size", 1 << 30)
-        .with("pages", "huge");
+        .with(key::THREADS, 1)
+        .with(key::BLOCK_SIZE, block_size)
+        .with(key::DATA_SIZE, 1 << 30)
+        .with(key::PAGES, "huge");
     memory(op, params, 1e10)
 }
 
 /// A pointer chase through a set of that size, at that many seconds a load.
 pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
-    let params = Params::default().with("working_set", working_set).with("pages", "huge");
-    let params = params.with("order", "local");
+    let params = Params::default().with(key::WORKING_SET, working_set).with(key::PAGES, "huge");
+    let params = params.with(key::ORDER, "local");
     memory("latency", params, seconds)
 }
 
@@ -354,7 +361,7 @@ pub(crate) fn with_caches(change: impl FnOnce(&mut Vec<Cache>)) -> Host {
 
 /// The measurement with another value of a parameter.
 pub(crate) fn with_param(mut m: Measurement, name: &str, value: impl Into<Param>) -> Measurement {
-    m.params = m.params.with(name, value);
+    m.params = m.params.with_named(name, value);
     m
 }
 

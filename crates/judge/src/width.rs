@@ -17,7 +17,9 @@ pub(crate) fn of_headline(ctx: &Context, m: &Measurement) -> Width {
     let interval = || summary.ci95().or_else(|| range(summary).filter(|_| whole));
     match series::ends_of_levels(m).or_else(interval) {
         None => Width::NoInterval,
-        Some(ends) if width(summary.value(), ends) > m.subsystem.coarse_from() => Width::Coarse,
+        Some(ends) if width(summary.value(), ends) > m.subsystem.info().coarse_from() => {
+            Width::Coarse
+        }
         Some(_) => Width::Narrow,
     }
 }

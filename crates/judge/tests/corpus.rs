@@ -65,7 +65,7 @@ impl Judged {
         let m: Measurement = judge(&raw_of(&run)).measurements.swap_remove(0);
         let truth = (quiet[0] * quiet[1]).sqrt();
         let value = m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite())?;
-        let error = (value / truth - 1.0) / m.subsystem.tolerance();
+        let error = (value / truth - 1.0) / m.subsystem.info().tolerance;
         let doubts = m.findings.iter().filter(|f| f.severity > Severity::Note);
         let doubts = doubts.map(|f| f.check.to_string()).collect();
         let name = format!("{kind} {strength} {point}: {error:+.2} tolerances, {}", m.verdict);

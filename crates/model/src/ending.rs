@@ -47,13 +47,23 @@ pub enum Ending {
 }
 
 impl Ending {
+    /// How the worker ended, if it did before its work was done: `the worker was killed by SIGILL`.
+    pub fn crash(&self) -> Option<String> {
+        match self {
+            Self::Crashed { signal: Some(signal), .. } => {
+                Some(format!("the worker was killed by {signal}"))
+            }
+            Self::Crashed { signal: None, .. } => Some("the worker died".to_owned()),
+            _ => None,
+        }
+    }
+
     /// Why there is no trial, or no more of them, in words.
     pub fn words(&self) -> String {
         match self {
-            Self::Crashed { signal: Some(signal), detail } => {
-                format!("the worker was ended by {signal}: {detail}")
+            Self::Crashed { detail, .. } => {
+                format!("{}: {detail}", self.crash().unwrap_or_default())
             }
-            Self::Crashed { signal: None, detail } => format!("the worker died: {detail}"),
             Self::Refused { reason } => format!("cannot run here: {reason}"),
             Self::Limited { limit, detail } => limit.explain(detail),
             Self::Unverified { reason } => format!("verification failed: {reason}"),

@@ -1,22 +1,22 @@
 //! How a disk's file is read or written: by the device or the page cache, with or without the flush.
 
-use crate::{FileState, Measurement, Param, Subsystem};
+use crate::{FileState, Measurement, Param, key, word};
 
 /// The parameter that represents the way to a disk's file, which [`way`] puts in words.
-pub const WAY: &str = "direct";
+pub const WAY: &str = key::DIRECT.name();
 
 /// How a disk's file was read or written: `direct`, or `buffered, cold cache`, and for
 /// writes whether the time includes the flush. `None` for a point without such a choice.
 pub fn way(m: &Measurement) -> Option<String> {
-    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
+    if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return None;
     }
     let way = match (asked_direct(m), direct(m)) {
         (true, true) => "direct",
         (true, false) => "direct requested, buffered used",
-        (false, _) => match m.params.text("cache") {
-            Some("warm") => "buffered, warm cache",
-            Some("cold") => "buffered, cold cache",
+        (false, _) => match m.params.get(key::CACHE) {
+            Some(word::WARM) => "buffered, warm cache",
+            Some(word::COLD) => "buffered, cold cache",
             _ => "buffered",
         },
     };
@@ -34,7 +34,7 @@ fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
 }
 
 fn asked_direct(m: &Measurement) -> bool {
-    matches!(m.params.text(WAY), Some("on")) || matches!(m.params.get(WAY), Some(Param::Flag(true)))
+    m.params.get(key::DIRECT) == Some(word::ON) || m.params.named(WAY) == Some(&Param::Flag(true))
 }
 
 /// Whether it was direct I/O: asked for, and no trial's file says otherwise.
@@ -43,14 +43,14 @@ fn direct(m: &Measurement) -> bool {
 }
 
 fn writes(m: &Measurement) -> bool {
-    m.params.get("flush").is_some()
+    m.params.has(key::FLUSH)
 }
 
 /// Whether every trial ended with a flush, as far as it was asked for; `None` if only some did.
 fn flushed(m: &Measurement) -> Option<bool> {
     let (all, any) = (states(m).all(FileState::flushed), states(m).any(FileState::flushed));
     match states(m).next() {
-        None => Some(m.params.text("flush") == Some("end")),
+        None => Some(m.params.get(key::FLUSH) == Some(word::END)),
         Some(_) => (all == any).then_some(all),
     }
 }
@@ -58,13 +58,13 @@ fn flushed(m: &Measurement) -> Option<bool> {
 /// How far a result is from what the device does: 0 for direct I/O with its flush; `None`
 /// where the page cache may have done it all.
 pub fn distance(m: &Measurement) -> Option<u8> {
-    if m.subsystem != Subsystem::Disk || m.params.get(WAY).is_none() {
+    if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return Some(0);
     }
     let unflushed = writes(m) && flushed(m) != Some(true);
-    match (direct(m), m.params.text("cache")) {
+    match (direct(m), m.params.get(key::CACHE)) {
         (true, _) => Some(u8::from(unflushed)),
-        (false, Some("warm")) if !writes(m) => None,
+        (false, Some(word::WARM)) if !writes(m) => None,
         (false, _) if asked_direct(m) || unflushed => None,
         (false, _) => Some(2),
     }
@@ -73,11 +73,12 @@ pub fn distance(m: &Measurement) -> Option<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Subsystem;
     use crate::testing::{measurement, spec};
     use crate::{Params, Unit};
 
     fn point(parameters: &[(&str, &str)]) -> Measurement {
-        let params = parameters.iter().fold(Params::default(), |p, (k, v)| p.with(k, *v));
+        let params = parameters.iter().fold(Params::default(), |p, (k, v)| p.with_named(k, *v));
         let mut spec = spec("disk.seq_read", Unit::BytePerSecond);
         spec.subsystem = Subsystem::Disk;
         measurement(&spec, params, &[])

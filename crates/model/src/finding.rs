@@ -83,7 +83,7 @@ pub enum Verdict {
     /// shows, and its interval is narrow.
     #[default]
     Valid,
-    /// No check found a problem, but the interval is wide: see [`crate::Subsystem::coarse_from`].
+    /// No check found a problem, but the interval is wide: see [`crate::SubsystemInfo::coarse_from`].
     Coarse,
     /// No check found a problem, but there are too few values for an interval.
     NoInterval,

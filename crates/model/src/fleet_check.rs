@@ -26,7 +26,7 @@ impl NodeRound {
                 "it sent more than {MOST_FACTS} facts, or one with too long a name"
             ));
         }
-        if self.figures.iter().any(|f| f.subsystem.has_server() != self.pass.of_pairs()) {
+        if self.figures.iter().any(|f| f.subsystem.info().has_server != self.pass.of_pairs()) {
             return Err(
                 "it sent results of the network outside of pairs, or others of a pair".into()
             );

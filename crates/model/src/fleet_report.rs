@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Decision, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
+use crate::{Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
 
 /// Version of the report's shape.
 pub const FLEET_REPORT_SCHEMA: &str = "proofmark.fleet-report/1";
@@ -95,7 +95,7 @@ impl GroupDifference {
     /// another fact.
     pub fn instruction_sets(&self) -> Option<String> {
         const MOST: usize = 8;
-        if self.what != "instruction sets" {
+        if self.what != FactId::InstructionSets.as_str() {
             return None;
         }
         let [here, largest]: [BTreeSet<&str>; 2] =

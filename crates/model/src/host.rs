@@ -254,6 +254,22 @@ pub struct Limits {
     pub usable_cores: u32,
 }
 
+/// The value of [`Os::virtualisation`] of a machine that is not virtual.
+const BARE_METAL: &str = "none";
+
+impl Memory {
+    /// Bytes of memory that the machine has by what its system reports: up to the next quarter of a power of two,
+    /// 16 GiB for 14 to 16. What firmware and kernel reserve differs between machines of one kind.
+    pub fn installed_bytes(&self) -> Option<u64> {
+        self.total_bytes.get().map(|bytes| installed(*bytes))
+    }
+}
+
+fn installed(bytes: u64) -> u64 {
+    let step = (1_u64 << bytes.max(4).ilog2()) / 4;
+    bytes.div_ceil(step).saturating_mul(step)
+}
+
 impl Limits {
     /// Whether it is known that no CPU quota holds the process back.
     pub fn has_no_cpu_quota(&self) -> bool {
@@ -283,9 +299,28 @@ impl Host {
         let limit = self.limits.memory_bytes.get().copied().flatten();
         let limit = limit.filter(|limit| total.is_none_or(|total| *limit < total));
         parts.extend(limit.map(|bytes| format!("memory limit of {}", format_size(bytes))));
-        let guest = self.os.virtualisation.get().filter(|v| *v != "none");
-        parts.extend(guest.map(|name| format!("{} guest", short(name))));
+        parts.extend(self.hypervisor().map(|name| format!("{} guest", short(name))));
         parts.join(", ")
+    }
+
+    /// What makes the machine the same one in many runs, in words: processor, usable CPUs, installed
+    /// memory.
+    pub fn same_machine_words(&self) -> String {
+        let cpu = self.cpu.model_name.get().map_or("unnamed CPU", |name| name.trim());
+        let cpus = Some(self.limits.usable_cpus.len()).filter(|n| *n > 0);
+        let memory = self.memory.installed_bytes().map(format_size);
+        let parts = [Some(cpu.to_owned()), cpus.map(|n| counted(n as f64, "CPU")), memory];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether the machine is a virtual one, where that is known.
+    pub fn is_virtual(&self) -> Option<bool> {
+        self.os.virtualisation.get().map(|name| name != BARE_METAL)
+    }
+
+    /// The name of what runs the machine, if it is known to be a virtual one.
+    pub fn hypervisor(&self) -> Option<&str> {
+        self.os.virtualisation.get().map(String::as_str).filter(|name| *name != BARE_METAL)
     }
 
     /// A machine of which nothing is known, for this reason; who makes one up fills in

@@ -9,10 +9,13 @@
 
 mod anonymous;
 mod ceiling;
+pub mod ceiling_id;
+pub mod check_id;
 mod comparison;
 mod delivered;
 mod end_traffic;
 mod ending;
+mod fact_id;
 mod figure_values;
 mod figures;
 mod file_way;
@@ -20,9 +23,13 @@ mod finding;
 mod fleet;
 mod fleet_check;
 mod fleet_report;
+mod fnv;
 mod history;
 mod host;
+mod isa;
+pub mod key;
 mod limit;
+mod lock;
 mod main_results;
 mod measurement;
 mod nearest;
@@ -44,6 +51,7 @@ mod solution;
 mod statistics;
 mod storage;
 mod student;
+mod subsystem;
 mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -51,6 +59,7 @@ mod time;
 mod time_account;
 mod touched;
 mod units;
+pub mod word;
 mod work;
 mod workload;
 
@@ -61,6 +70,7 @@ pub use comparison::{
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;
+pub use fact_id::FactId;
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
@@ -75,16 +85,20 @@ pub use fleet_report::{
     FleetStrip, GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome,
     fleet_report_schema,
 };
+pub use fnv::fnv1a;
 pub use history::{PastFigure, PastPoint, PastRun};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
+pub use isa::Isa;
+pub use key::Key;
 pub use limit::Limit;
+pub use lock::lock;
 pub use main_results::{MainResult, MainRow, Pick, PickedValue, answer, best};
 pub use measurement::{
-    Account, Bottleneck, Conditions, Latency, LatencyBucket, MOST_CLOCKS_APART, Measurement,
-    Precision, Round, Trial, Verification,
+    Account, Bottleneck, Conditions, HelperTrial, Latency, LatencyBucket, MOST_CLOCKS_APART,
+    Measurement, Precision, Round, Trial, Verification,
 };
 pub use nearest::did_you_mean;
 pub use network::{
@@ -110,6 +124,7 @@ pub use storage::{
     BlockDevice, DeviceTraffic, FileState, Flush, IoLimit, Link, Order, Storage, StorageKind,
 };
 pub use student::student;
+pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
@@ -117,8 +132,8 @@ pub use time::{Clocks, Timestamp};
 pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use units::{
-    ParseError, Quantity, counted, format_count, format_factor, format_quantity, format_seconds,
-    format_size, parse_duration, parse_rate, parse_size, split_unit,
+    ParseError, Quantity, counted, format_count, format_factor, format_percent, format_quantity,
+    format_seconds, format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
-pub use workload::{AUTO, Better, Parameter, ParameterKind, Subsystem, Unit, WorkloadSpec};
+pub use workload::{AUTO, Better, Parameter, ParameterKind, Unit, WorkloadSpec};

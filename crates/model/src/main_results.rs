@@ -11,8 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AUTO, Better, Measurement, Param, Parameter, ParameterKind, Params, Run, Subsystem,
-    WorkloadSpec, clean, counted, format_count, format_size, way,
+    AUTO, Better, Key, Measurement, Param, Parameter, ParameterKind, Params, Run, Subsystem,
+    WorkloadSpec, clean, counted, format_count, format_size, key, way, word,
 };
 
 /// A row of the first screen.
@@ -66,17 +66,16 @@ impl MainResult<'_> {
     /// a row.
     pub fn configuration(&self, run: &Run) -> Option<String> {
         let (row, m) = (self.row?, self.measurement);
-        let names: Vec<&str> = match m.subsystem {
-            Subsystem::Disk => {
-                let shown = |name: &&str| match *name {
-                    "threads" => m.params.threads() > 1,
-                    "mode" => m.params.text("mode") != Some("append"),
-                    _ => true,
-                };
-                let names = ["block_size", "queue_depth", "threads", "mode", "method"];
-                names.into_iter().filter(shown).collect()
+        let names: Vec<&str> = match m.subsystem.info().uses_block_devices {
+            true => {
+                let threads = (m.params.threads() > 1).then_some(key::THREADS.name());
+                let in_place = m.params.get(key::MODE) != Some(word::APPEND);
+                let mode = in_place.then_some(key::MODE.name());
+                let first = [key::BLOCK_SIZE.name(), key::QUEUE_DEPTH.name()];
+                let last = [threads, mode, Some(key::METHOD.name())];
+                first.into_iter().chain(last.into_iter().flatten()).collect()
             }
-            _ => {
+            false => {
                 let open = row.picks.iter().filter(|pick| is_open(run, m, pick));
                 open.map(|pick| &*pick.parameter).chain(unusual(run, m, row)).collect()
             }
@@ -94,7 +93,7 @@ fn unusual<'a>(run: &'a Run, m: &Measurement, row: &MainRow) -> Vec<&'a str> {
     let declared = run.workloads.get(&m.workload).map_or(&[][..], |s| &s.parameters);
     let is_unusual = |p: &&Parameter| {
         let kept = [AUTO, ""].contains(&&*p.default)
-            || Params::THREADS.contains(&&*p.name)
+            || Params::counts_threads(&p.name)
             || row.picks.iter().any(|pick| pick.parameter == p.name);
         !kept && value(m, &p.name).is_some_and(|v| v != p.default)
     };
@@ -103,38 +102,42 @@ fn unusual<'a>(run: &'a Run, m: &Measurement, row: &MainRow) -> Vec<&'a str> {
 
 /// Whether the row's title does not say the value of the parameter.
 fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
-    let own = m.params.get(&pick.parameter);
+    let own = m.params.named(&pick.parameter);
     let spec = run.workloads.get(&m.workload);
     match &pick.value {
         // What was not measured is said to be something else. The way to the server stands above all.
         PickedValue::Is(wanted) => {
-            pick.parameter != "path" && own.is_some_and(|v| v.to_string() != *wanted)
+            !key::PATH.is(&pick.parameter) && own.is_some_and(|v| v.to_string() != *wanted)
         }
         PickedValue::UsableCpus | PickedValue::Smallest => true,
         PickedValue::Best | PickedValue::Largest => {
-            let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or("threads");
+            let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or(key::THREADS.name());
             let others = run.measurements.iter().filter(|o| o.workload == m.workload);
             let mut others = others.filter(|o| o.series.is_none());
-            [axis, "threads"].contains(&&*pick.parameter)
-                || others.any(|o| o.params.get(&pick.parameter) != own)
+            [axis, key::THREADS.name()].contains(&&*pick.parameter)
+                || others.any(|o| o.params.named(&pick.parameter) != own)
         }
     }
 }
 
 /// `2 CPUs`, `depth 32`, `4 KiB`.
 fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
+    const SIZE: &str = key::MATRIX_SIZE.name();
+    const THREADS: &str = key::THREADS.name();
+    const STREAMS: &str = key::STREAMS.name();
+    const DEPTH: &str = key::QUEUE_DEPTH.name();
     let cpus = run.host.limits.usable_cpus.len() as u64;
     let kind = run.workloads.get(&m.workload).and_then(|s| s.parameter(name)).map(|p| &p.kind);
-    Some(match (name, m.params.get(name)?) {
+    Some(match (name, m.params.named(name)?) {
         // Its largest problem answers; how large that is, is with the workload.
-        (Params::SIZE, _) => return None,
-        ("threads", Param::Int(n))
-            if m.subsystem != Subsystem::Disk && (cpus == 0 || *n <= cpus) =>
+        (SIZE, _) => return None,
+        (THREADS, Param::Int(n))
+            if !m.subsystem.info().uses_block_devices && (cpus == 0 || *n <= cpus) =>
         {
             counted(*n, "CPU")
         }
-        ("threads" | "streams", Param::Int(n)) => counted(*n, name.trim_end_matches('s')),
-        ("queue_depth", Param::Int(n)) => format!("depth {n}"),
+        (THREADS | STREAMS, Param::Int(n)) => counted(*n, name.trim_end_matches('s')),
+        (DEPTH, Param::Int(n)) => format!("depth {n}"),
         (_, Param::Int(n)) if matches!(kind, Some(ParameterKind::Size { .. })) => format_size(*n),
         (_, Param::Int(n)) => format!("{} {}", name.replace('_', " "), format_count(*n)),
         (_, other) => clean(&other.to_string()),
@@ -149,7 +152,7 @@ impl Run {
     /// Otherwise they are those of the declared rows, and of a subsystem without any one a workload.
     pub fn main_results(&self) -> Vec<(Subsystem, Vec<MainResult<'_>>)> {
         let of = |part: Subsystem| (part, self.main_results_of(part));
-        let all = Subsystem::ALL.into_iter().map(of);
+        let all = Subsystem::KNOWN.iter().copied().map(of);
         all.filter(|(_, rows): &(_, Vec<_>)| !rows.is_empty()).collect()
     }
 
@@ -231,7 +234,7 @@ fn picked<'a>(
     for parameter in spec.map_or(&[][..], |s| &s.parameters).iter().filter(|p| !named(&p.name)) {
         let is_default =
             |m: &Measurement| value(m, &parameter.name).is_some_and(|v| v == parameter.default);
-        if !Params::THREADS.contains(&&*parameter.name) {
+        if !Params::counts_threads(&parameter.name) {
             left = keep(left, |m, _| is_default(m));
         }
     }
@@ -244,11 +247,11 @@ fn picked<'a>(
     for pick in picks.iter().filter(|p| !is_fixed(p)) {
         left = narrow(left, pick);
     }
-    for name in Params::THREADS.into_iter().filter(|name| !named(name)) {
+    for name in Params::THREADS.map(Key::name).into_iter().filter(|name| !named(name)) {
         left = keep(left, |m, all| PickedValue::UsableCpus.holds(name, m, all, cpus));
     }
     let axis = spec.and_then(|s| s.axis.as_deref());
-    if let Some(axis) = axis.filter(|axis| !named(axis) && !Params::THREADS.contains(axis)) {
+    if let Some(axis) = axis.filter(|axis| !named(axis) && !Params::counts_threads(axis)) {
         left = keep(left, |m, all| PickedValue::Largest.holds(axis, m, all, cpus));
     }
     left.first().copied()
@@ -264,13 +267,13 @@ fn keep(
 }
 
 fn value(m: &Measurement, parameter: &str) -> Option<String> {
-    m.params.get(parameter).map(ToString::to_string)
+    m.params.named(parameter).map(ToString::to_string)
 }
 
 fn number(m: &Measurement, parameter: &str) -> Option<u64> {
-    match Params::THREADS.contains(&parameter) {
+    match Params::counts_threads(parameter) {
         true => Some(m.params.threads()),
-        false => m.params.int(parameter),
+        false => m.params.number(parameter),
     }
 }
 
@@ -330,8 +333,8 @@ mod tests {
         let rows = vec![row(2, "deep", PickedValue::Largest), row(1, "one", PickedValue::Smallest)];
         spec.role.main_rows = Cow::Owned(rows);
         let of = |(i, (depth, isa, block)): (usize, &(u64, &str, u64))| {
-            let params = Params::default().with("queue_depth", *depth).with("isa", *isa);
-            measurement(&spec, params.with("block_size", *block), &[1.0 + i as f64; 8])
+            let params = Params::default().with(key::QUEUE_DEPTH, *depth).with(key::ISA, *isa);
+            measurement(&spec, params.with(key::BLOCK_SIZE, *block), &[1.0 + i as f64; 8])
         };
         let all = points.iter().enumerate().map(of).collect();
         let mut run = run(all);
@@ -344,8 +347,8 @@ mod tests {
         let of = |h: &MainResult| {
             let p = &h.measurement.params;
             let title = h.row.map_or_else(String::new, |r| r.title.to_string());
-            let isa = p.text("isa").unwrap().to_owned();
-            (title, p.int("queue_depth").unwrap(), isa, p.int("block_size").unwrap())
+            let isa = p.get(key::ISA).unwrap().to_owned();
+            (title, p.get(key::QUEUE_DEPTH).unwrap(), isa, p.get(key::BLOCK_SIZE).unwrap())
         };
         run.main_results().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
     }
@@ -367,14 +370,14 @@ mod tests {
         assert_eq!(rows(&run), expected, "the default block, and the best instruction set");
         // The last declared row answers for the workload.
         let all: Vec<&Measurement> = run.measurements.iter().collect();
-        assert_eq!(answer(&run, &all).unwrap().params.int("queue_depth"), Some(1));
+        assert_eq!(answer(&run, &all).unwrap().params.get(key::QUEUE_DEPTH), Some(1));
     }
 
     #[test]
     fn what_was_not_measured_is_replaced_and_no_result_is_there_twice() {
         let mut run = measured(&sweep());
-        run.measurements.retain(|m| m.params.int("queue_depth") == Some(8));
-        run.measurements.retain(|m| m.params.int("block_size") != Some(4096));
+        run.measurements.retain(|m| m.params.get(key::QUEUE_DEPTH) == Some(8));
+        run.measurements.retain(|m| m.params.get(key::BLOCK_SIZE) != Some(4096));
         run.measurements.extend(run.measurements.clone());
         run.measurements.extend(run.measurements.clone());
         run.measurements.extend(run.measurements.clone());
@@ -395,7 +398,7 @@ mod tests {
         run.measurements.iter_mut().for_each(|m| m.verdict = Verdict::Invalid);
         assert_eq!(rows(&run), before);
         for m in &mut run.measurements {
-            if m.params.text("isa") == Some("b") {
+            if m.params.get(key::ISA) == Some("b") {
                 m.summary = None;
             }
         }

@@ -63,6 +63,9 @@ pub struct Trial {
     /// What both ends of a network say; null where the workload uses none.
     #[serde(default)]
     pub network: Option<NetworkTraffic>,
+    /// The helper process that did the work and timed it; null where threads of ours did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub helper: Option<HelperTrial>,
     /// What the workload says of the solution that it found; null where it solves nothing.
     #[serde(default)]
     pub solution: Option<Solution>,
@@ -99,6 +102,17 @@ pub struct Round {
     /// Windows by their rate as a share of that round's attainable figure: 20 steps of 5 %, the last
     /// with all from 95 % on.
     pub histogram: Vec<u32>,
+}
+
+/// What is known of a trial that a helper process did and timed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HelperTrial {
+    /// What the helper drives, as it says.
+    pub device: String,
+    /// From our request to its answer by our own clock, in seconds.
+    pub wall_s: f64,
+    /// Operations a second that it says the device can do at most; null if it says nothing.
+    pub peak_per_s: Option<f64>,
 }
 
 impl Trial {

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{EndTraffic, Measurement, Params, Probe, Trial, Unit};
+use crate::{EndTraffic, Measurement, Params, Probe, Trial, Unit, key};
 
 /// Where the network subsystem works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -187,7 +187,7 @@ impl Direction {
 
     /// Of a point; `None` where it has no such parameter.
     pub fn of(params: &Params) -> Option<Self> {
-        let word = params.text("direction")?;
+        let word = params.get(key::DIRECTION)?;
         Self::ALL.into_iter().find(|d| d.as_str() == word)
     }
 

@@ -6,6 +6,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::AUTO;
+use crate::key::{self, Count, Key, Kind};
+
 /// The value of one parameter. Sizes are in bytes.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -18,6 +21,24 @@ pub enum Param {
     Int(u64),
     /// A choice.
     Text(String),
+}
+
+impl Param {
+    /// The number, if it is a count or a size.
+    pub fn int(&self) -> Option<u64> {
+        match self {
+            Self::Int(v) => Some(*v),
+            _ => None,
+        }
+    }
+
+    /// The word, if it is a choice.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(v) => Some(v),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Param {
@@ -49,67 +70,111 @@ impl From<&str> for Param {
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, Param>);
 
+impl From<&Param> for Param {
+    fn from(v: &Param) -> Self {
+        v.clone()
+    }
+}
+
 impl Params {
-    /// The same parameters with one more.
+    /// These parameters and one more.
     #[must_use]
-    pub fn with(mut self, name: &str, value: impl Into<Param>) -> Self {
-        self.0.insert(name.to_owned(), value.into());
-        self
+    pub fn with<T: Kind>(self, key: Key<T>, value: T::Value<'_>) -> Self {
+        self.with_named(key.name(), value)
     }
 
-    /// The same, where the value of that one is known.
+    /// These parameters and one more, where its value is known.
     #[must_use]
-    pub fn known(self, name: &str, value: Option<impl Into<Param>>) -> Self {
+    pub fn known<T: Kind>(self, key: Key<T>, value: Option<T::Value<'_>>) -> Self {
         match value {
-            Some(value) => self.with(name, value),
+            Some(value) => self.with(key, value),
             None => self,
         }
     }
 
-    /// The value of a parameter.
-    pub fn get(&self, name: &str) -> Option<&Param> {
+    /// These parameters and one whose name comes from a file or a user, or that only one tool has.
+    #[must_use]
+    pub fn with_named(mut self, name: &str, value: impl Into<Param>) -> Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// These parameters and one that only one tool has, where its value is known.
+    #[must_use]
+    pub fn known_named(self, name: &str, value: Option<impl Into<Param>>) -> Self {
+        match value {
+            Some(value) => self.with_named(name, value),
+            None => self,
+        }
+    }
+
+    /// These parameters and one that the machine decides.
+    #[must_use]
+    pub fn with_auto<T>(self, key: Key<T>) -> Self {
+        self.with_named(key.name(), AUTO)
+    }
+
+    /// These parameters without one.
+    #[must_use]
+    pub fn without<T>(mut self, key: Key<T>) -> Self {
+        self.0.remove(key.name());
+        self
+    }
+
+    /// The value of a parameter; `None` without it, and where it is `auto` instead of a number.
+    pub fn get<T: Kind>(&self, key: Key<T>) -> Option<T::Value<'_>> {
+        T::read(self.named(key.name())?)
+    }
+
+    /// The value of the parameter of that name, which comes from a file or a user.
+    pub fn named(&self, name: &str) -> Option<&Param> {
         self.0.get(name)
     }
 
-    /// The value of a numeric parameter.
-    pub fn int(&self, name: &str) -> Option<u64> {
-        match self.0.get(name)? {
-            Param::Int(v) => Some(*v),
-            _ => None,
-        }
+    /// The number of the parameter of that name, which comes from a file or a user.
+    pub fn number(&self, name: &str) -> Option<u64> {
+        self.named(name)?.int()
     }
 
-    /// The value of a parameter that is a choice.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        match self.0.get(name)? {
-            Param::Text(v) => Some(v),
-            _ => None,
-        }
+    /// The word of the parameter of that name, which comes from a file or a user.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.named(name)?.text()
+    }
+
+    /// Whether the parameter is there, whatever its value.
+    pub fn has<T>(&self, key: Key<T>) -> bool {
+        self.0.contains_key(key.name())
+    }
+
+    /// Whether the machine decides the parameter.
+    pub fn is_auto<T>(&self, key: Key<T>) -> bool {
+        self.word(key.name()) == Some(AUTO)
     }
 
     /// Bytes of one block, message or I/O; `None` without such a parameter, or where it is 0.
     pub fn block_bytes(&self) -> Option<f64> {
-        self.int("block_size").filter(|b| *b > 0).map(|b| b as f64)
+        self.get(key::BLOCK_SIZE).filter(|b| *b > 0).map(|b| b as f64)
     }
 
     /// Whether these differ from the others in none but the named parameters.
-    pub fn differs_only_in(&self, others: &Self, parameters: &[&str]) -> bool {
-        let same = |p: &Self, q: &Self| {
-            p.0.iter()
-                .all(|(name, v)| parameters.contains(&name.as_str()) || q.get(name) == Some(v))
-        };
+    pub fn differs_only_in(&self, others: &Self, parameters: &[impl AsRef<str>]) -> bool {
+        let may = |name: &str| parameters.iter().any(|parameter| parameter.as_ref() == name);
+        let same =
+            |p: &Self, q: &Self| p.0.iter().all(|(name, v)| may(name) || q.named(name) == Some(v));
         same(self, others) && same(others, self)
     }
 
     /// Parameters that say how many threads there are; streams have one each.
-    pub const THREADS: [&str; 2] = ["threads", "streams"];
+    pub const THREADS: [Key<Count>; 2] = [key::THREADS, key::STREAMS];
 
-    /// The parameter that says how large a problem is that is solved whole: rows of a matrix.
-    pub const SIZE: &str = "n";
+    /// Whether the parameter of that name is one of [`Self::THREADS`].
+    pub fn counts_threads(name: &str) -> bool {
+        Self::THREADS.iter().any(|parameter| parameter.is(name))
+    }
 
     /// The parameter of [`Self::THREADS`] that is there; a workload without one runs on 1 thread.
     pub fn threads(&self) -> u64 {
-        Self::THREADS.iter().find_map(|parameter| self.int(parameter)).unwrap_or(1)
+        Self::THREADS.iter().find_map(|parameter| self.get(*parameter)).unwrap_or(1)
     }
 }
 
@@ -140,13 +205,21 @@ mod tests {
 
     #[test]
     fn parameters_that_differ_are_all_named() {
-        let point = Params::default().with("threads", 2).with("engine", "psync");
-        let other = point.clone().with("threads", 4);
-        assert!(point.differs_only_in(&point, &[]) && point.differs_only_in(&other, &["threads"]));
-        assert!(!point.differs_only_in(&other, &[]) && !point.differs_only_in(&other, &["engine"]));
-        let more = other.with("block_size", 8);
-        assert!(!point.differs_only_in(&more, &["threads"]), "a parameter that only the other has");
-        assert!(!more.differs_only_in(&point, &["threads"]), "nor the other way round");
-        assert!(point.differs_only_in(&more, &["threads", "block_size"]));
+        const NONE: &[&str] = &[];
+        let point = Params::default().with(key::THREADS, 2).with(key::ENGINE, "psync");
+        let other = point.clone().with(key::THREADS, 4);
+        assert!(
+            point.differs_only_in(&point, NONE) && point.differs_only_in(&other, &[key::THREADS])
+        );
+        assert!(
+            !point.differs_only_in(&other, NONE) && !point.differs_only_in(&other, &[key::ENGINE])
+        );
+        let more = other.with(key::BLOCK_SIZE, 8);
+        assert!(
+            !point.differs_only_in(&more, &[key::THREADS]),
+            "a parameter that only the other has"
+        );
+        assert!(!more.differs_only_in(&point, &[key::THREADS]), "nor the other way round");
+        assert!(point.differs_only_in(&more, &[key::THREADS.name(), key::BLOCK_SIZE.name()]));
     }
 }

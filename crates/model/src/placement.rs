@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::median;
-use crate::{Figure, Trial, counted};
+use crate::{Figure, Trial, counted, format_percent};
 
 /// SMT siblings issue less than this share of their instructions while the other one is busy: some
 /// 65 %; CPUs of two cores 99 % or more.
@@ -224,12 +224,11 @@ impl Trial {
 /// Placements in words, at most so many of them are named.
 pub fn placement_words(all: &[CpuPlacement]) -> String {
     const NAMED: usize = 4;
-    let share = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut words: Vec<String> =
-        all.iter().take(NAMED).map(|p| format!("{} {}", p.name, share(p.share))).collect();
+        all.iter().take(NAMED).map(|p| format!("{} {}", p.name, format_percent(p.share))).collect();
     if let Some(others @ 1..) = all.len().checked_sub(NAMED) {
         let rest = all.iter().skip(NAMED).map(|p| p.share).sum();
-        words.push(format!("{} {}", counted(others as u64, "other"), share(rest)));
+        words.push(format!("{} {}", counted(others as u64, "other"), format_percent(rest)));
     }
     words.join(", ")
 }

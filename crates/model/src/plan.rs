@@ -45,19 +45,6 @@ pub struct Policy {
     pub memory_rate: Option<f64>,
 }
 
-/// The targets by default.
-const TARGETS: [(Subsystem, f64); 4] = [
-    (Subsystem::Cpu, 0.005),
-    (Subsystem::Memory, 0.03),
-    (Subsystem::Disk, 0.05),
-    (Subsystem::Network, 0.05),
-];
-
-/// The target in this subsystem by default.
-pub(crate) fn default_target(subsystem: Subsystem) -> f64 {
-    TARGETS.iter().find(|(s, _)| *s == subsystem).map_or(DEFAULT_TARGET, |(_, target)| *target)
-}
-
 /// The target where a subsystem has none of its own.
 const DEFAULT_TARGET: f64 = 0.02;
 
@@ -66,7 +53,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             target: DEFAULT_TARGET,
-            target_of: TARGETS.into(),
+            target_of: Subsystem::ALL.map(|s| (s, s.info().target)).into(),
             min_trials: 8,
             max_trials: 20,
             trials_of: BTreeMap::new(),

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     Clocks, CpuPlacement, Finding, Host, Measurement, Plan, TimeAccount, Timestamp, Unit, Verdict,
-    WorkloadSpec, clean, clean_excerpt, format_quantity,
+    WorkloadSpec, clean, clean_excerpt, format_percent, format_quantity,
 };
 
 /// Version of the run file's shape.
@@ -84,7 +84,7 @@ impl Program {
         let worth_it =
             all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::LEAST);
         let named = worth_it.take(most);
-        let named = named.map(|p| format!("{} {:.1} %", clean(&p.name), 100.0 * p.of_one_cpu));
+        let named = named.map(|p| format!("{} {}", clean(&p.name), format_percent(p.of_one_cpu)));
         let named: Vec<String> = named.collect();
         (!named.is_empty()).then(|| named.join(", "))
     }

@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    /// METHOD.md, Statistics, on a machine whose noise is known: skewed, with outliers.
+    /// METHOD.md, "Interval and stopping rule", on a machine whose noise is known: skewed, with outliers.
     #[test]
     fn the_interval_holds_the_long_run_median() {
         let mut state = 42_u64;

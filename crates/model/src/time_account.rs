@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::format_percent;
+
 /// Where the time of a trial's threads went: seconds of each, summed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
@@ -182,7 +184,7 @@ impl TimeAccount {
         let taken = self.taken(least).into_iter().map(|(share, cause)| (share, cause.words));
         let all = [(self.at_work(), "at work")].into_iter().chain(taken);
         let part = |(share, words): (f64, &str)| {
-            share.is_finite().then(|| format!("{:.1} % {words}", 100.0 * share))
+            share.is_finite().then(|| format!("{} {words}", format_percent(share)))
         };
         Some(all.map(part).collect::<Option<Vec<_>>>()?.join(", "))
     }

@@ -11,10 +11,13 @@ use crate::{Unit, is_quantity};
 /// use proofmark_model::counted;
 /// assert_eq!([counted(0_u64, "core"), counted(1_u64, "core")], ["0 cores", "1 core"]);
 /// assert_eq!([counted(0.5, "CPU"), counted(1.0, "CPU")], ["0.5 CPUs", "1 CPU"]);
+/// assert_eq!(counted(12_345, "trial"), "12\u{202f}345 trials");
 /// ```
 pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
     let plural = if n == N::from(1) { "" } else { "s" };
-    format!("{n} {one}{plural}")
+    let number = n.to_string();
+    let number = number.parse().map_or(number, format_count);
+    format!("{number} {one}{plural}")
 }
 
 /// Why a size, a rate or a duration cannot be read: the text, and what it is not.
@@ -220,6 +223,22 @@ pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     groups.collect::<Vec<_>>().join("\u{202f}")
+}
+
+/// A share as a percentage: `2.5 %`; one beyond all reason as so many times, `-` if it is no number.
+///
+/// ```
+/// use proofmark_model::format_percent;
+/// assert_eq!([0.0254, 1.0, -0.0001].map(format_percent), ["2.5 %", "100.0 %", "0.0 %"]);
+/// assert_eq!([2e7, f64::NAN].map(format_percent), ["2e7 times", "-"]);
+/// ```
+pub fn format_percent(share: f64) -> String {
+    match format!("{:.1} %", 100.0 * share) {
+        _ if !share.is_finite() => "-".to_owned(),
+        _ if share.abs() >= 1e6 => format!("{share:.0e} times"),
+        percent if percent == "-0.0 %" => "0.0 %".to_owned(),
+        percent => percent,
+    }
 }
 
 /// A factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.

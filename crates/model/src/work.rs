@@ -66,7 +66,7 @@ pub struct When {
 impl When {
     /// Whether these parameters have that value.
     pub fn holds(&self, params: &Params) -> bool {
-        params.text(&self.parameter) == Some(&self.value)
+        params.word(&self.parameter) == Some(&self.value)
     }
 }
 
@@ -114,7 +114,7 @@ impl Data {
     /// Bytes of the largest array, or of all where the size is that of all; over all threads.
     pub fn array_bytes(&self, params: &Params) -> Option<u64> {
         let threads = if self.per_thread { params.threads() } else { 1 };
-        Some(params.int(&self.parameter)?.saturating_mul(threads))
+        Some(params.number(&self.parameter)?.saturating_mul(threads))
     }
 }
 

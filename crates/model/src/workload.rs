@@ -7,97 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Pace, Param, Params, Role, Work, format_size};
-
-/// An interval that is wider than so many default targets is wide.
-const COARSE_TARGETS: f64 = 5.0;
-
-/// Part of the machine.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Subsystem {
-    /// Processor cores.
-    Cpu,
-    /// Main memory and caches.
-    Memory,
-    /// Storage.
-    Disk,
-    /// TCP and UDP.
-    Network,
-}
-
-impl Subsystem {
-    /// All, in the order of a report.
-    pub const ALL: [Self; 4] = [Self::Cpu, Self::Memory, Self::Disk, Self::Network];
-
-    /// Its row: id, title, name within a sentence, pace.
-    fn facts(self) -> (&'static str, &'static str, &'static str, Pace) {
-        match self {
-            Self::Cpu => ("cpu", "CPU", "CPU", Pace::Core),
-            Self::Memory => ("memory", "Memory", "memory", Pace::Memory),
-            Self::Disk => ("disk", "Disk", "disk", Pace::Device),
-            Self::Network => ("network", "Network", "network", Pace::Device),
-        }
-    }
-
-    /// The word that is typed and printed.
-    pub fn as_str(self) -> &'static str {
-        self.facts().0
-    }
-
-    /// The heading of a report's part: `Memory`.
-    pub fn title(self) -> &'static str {
-        self.facts().1
-    }
-
-    /// The name within a sentence: `CPU`, `memory`.
-    pub fn word(self) -> &'static str {
-        self.facts().2
-    }
-
-    /// What sets the pace of its work, unless a workload declares otherwise.
-    pub fn pace(self) -> Pace {
-        self.facts().3
-    }
-
-    /// By how much a valid figure may differ from the undisturbed one, as a share: it is the promise of
-    /// the verdict, and no setting of a check.
-    pub fn tolerance(self) -> f64 {
-        match self {
-            Self::Cpu => 0.02,
-            Self::Memory => 0.1,
-            Self::Disk | Self::Network => 0.25,
-        }
-    }
-
-    /// The width from which on an interval is wide: five times the default target.
-    pub fn coarse_from(self) -> f64 {
-        COARSE_TARGETS * crate::plan::default_target(self)
-    }
-
-    /// Whether each thread is pinned to a CPU of its own.
-    pub fn pins_threads(self) -> bool {
-        matches!(self, Self::Cpu | Self::Memory)
-    }
-
-    /// Whether its workloads have a server, as a second end.
-    pub fn has_server(self) -> bool {
-        self == Self::Network
-    }
-
-    /// Whether its work is done by block devices, whose counters show it.
-    pub fn uses_block_devices(self) -> bool {
-        self == Self::Disk
-    }
-}
-
-impl fmt::Display for Subsystem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+use crate::{Key, Param, Params, Role, Subsystem, Work, format_size};
 
 /// Base unit of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -259,7 +169,12 @@ pub struct WorkloadSpec {
 }
 
 impl WorkloadSpec {
-    /// The parameter of that name.
+    /// Whether it has the parameter.
+    pub fn has<T>(&self, key: Key<T>) -> bool {
+        self.parameter(key.name()).is_some()
+    }
+
+    /// The parameter of that name, which comes from a file or a user.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|k| k.name == name)
     }
@@ -286,7 +201,7 @@ impl WorkloadSpec {
         let mut all = vec![from];
         for parameter in self.parameters.iter() {
             if let ParameterKind::Choice(words) = &parameter.kind {
-                let with = |p: &Params, word: &str| p.clone().with(&parameter.name, word);
+                let with = |p: &Params, word: &str| p.clone().with_named(&parameter.name, word);
                 all = all.iter().flat_map(|p| words.iter().map(|w| with(p, w))).collect();
             }
         }

@@ -8,8 +8,9 @@ use std::sync::Mutex;
 
 use snow::{Builder, HandshakeState, TransportState};
 
+use proofmark_model::lock;
+
 use crate::key::Key;
-use crate::lock;
 use crate::message::ToServer;
 use crate::secret::{Secret, Token};
 use crate::wire::{CONTROL, DATA, decode, malformed, read_frame, write_frame};

@@ -16,8 +16,6 @@
 //!
 //! Sources: The Noise Protocol Framework, revision 34, <https://noiseprotocol.org/noise.html>.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 mod address;
 mod bounds;
 mod call;
@@ -42,6 +40,7 @@ pub use bounds::Bounds;
 pub use channel::Channel;
 pub use control_session::ControlSession;
 pub use error::PeerError;
+pub use handshake::answer_to;
 pub use invitation::{INVITATION, Invitation};
 pub use key::{KEY_VARIABLE, Key, KeyError, KeySource};
 pub use message::{Limits, OpenStream};
@@ -53,8 +52,3 @@ pub use work::{Ends, Task, Work};
 
 /// Version of the program and, after the slash, of the protocol; both ends must have the same.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
-
-/// Locks a mutex even after a panic of another holder: the protected data are always consistent.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

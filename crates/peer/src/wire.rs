@@ -11,7 +11,6 @@ use std::io::{self, ErrorKind, Read, Write};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use crate::handshake::answer_to;
 pub use crate::message::{ToClient, ToServer};
 
 /// Maximum length of a message, in bytes of JSON.

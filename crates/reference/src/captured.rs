@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use proofmark_model::{Params, Trial, is_quantity};
+use proofmark_model::{Params, Trial, is_quantity, key};
 use proptest::prelude::*;
 
 use crate::testing::{captured, task};
@@ -156,8 +156,15 @@ fn damaged(text: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
 fn survives(tool: &dyn Tool, text: &str) {
     let _ = tool.recognises(text);
     let Ok(output) = tool.parse(text) else { return };
-    let parameters = ["threads", "streams", "block_size", "file_size", "n", "array_size"];
-    let params = parameters.into_iter().fold(Params::default(), |p, name| p.with(name, 1));
+    let parameters = [
+        key::THREADS.name(),
+        key::STREAMS.name(),
+        key::BLOCK_SIZE.name(),
+        key::FILE_SIZE.name(),
+        key::MATRIX_SIZE.name(),
+        key::ARRAY_SIZE.name(),
+    ];
+    let params = parameters.into_iter().fold(Params::default(), |p, name| p.with_named(name, 1));
     let mut figures = output.figures.clone();
     for figure in output.figures.iter().take(3) {
         figures.extend(tool.figure(&task(&figure.test, &params), output.clone()));

@@ -1,6 +1,7 @@
 //! The size of a task's data, which its workload declares and tools count in their own ways.
 
 use crate::{Figure, Task, Tool};
+use proofmark_model::key;
 
 /// Bytes of the data of a task in so many arrays, over all threads; `None` if the task has no size.
 pub(crate) fn bytes(task: &Task, arrays: u64) -> Option<u64> {
@@ -15,7 +16,7 @@ pub(crate) fn passes(work: f64, bytes: u64, most: u32) -> u64 {
 }
 
 /// Names that parsers have for what not every workload has a parameter of.
-const OPTIONAL: [&str; 3] = ["array_size", "block_size", "stores"];
+const OPTIONAL: [&str; 3] = [key::ARRAY_SIZE.name(), key::BLOCK_SIZE.name(), key::STORES.name()];
 
 /// A figure in the parameters of the task's workload: the size of its data, where the output says
 /// how large each of so many arrays was over all threads, and what the test was chosen for.
@@ -34,13 +35,13 @@ pub(crate) fn figure(
     let same_work = tool.description().same_work.iter();
     let chosen = same_work.filter(|t| t.test == task.test && t.holds(&task.spec.id, task.params));
     for when in chosen.filter_map(|t| t.when.as_ref()) {
-        *params = std::mem::take(params).with(&when.parameter, &*when.value);
+        *params = std::mem::take(params).with_named(&when.parameter, &*when.value);
     }
     if let Some((data, array)) = task.spec.work.data.as_ref().zip(array) {
         let threads = if data.per_thread { params.threads().max(1) } else { 1 };
         let arrays = if data.all_arrays { arrays } else { 1 };
         let size = array.saturating_mul(arrays) / threads;
-        *params = std::mem::take(params).with(&data.parameter, size);
+        *params = std::mem::take(params).with_named(&data.parameter, size);
     }
     figure
 }

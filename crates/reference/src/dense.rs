@@ -1,9 +1,10 @@
 //! What the tools share that solve and multiply dense matrices.
 
 use crate::{Figure, Output, Task};
+use proofmark_model::{Isa, key};
 
 /// The one instruction set below the widest that libraries are held to.
-pub(crate) const AVX2: &str = "avx2+fma";
+pub(crate) const AVX2: &str = Isa::Avx2Fma.name();
 
 /// The widest instruction set of this CPU that our workloads have loops for, as they name it:
 /// what a library takes by itself is held against that.
@@ -11,15 +12,15 @@ pub(crate) fn widest() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
         if std::is_x86_feature_detected!("avx512f") {
-            return "avx512";
+            return Isa::Avx512.name();
         }
         if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
             return AVX2;
         }
-        "sse2"
+        Isa::Sse2.name()
     }
     #[cfg(not(target_arch = "x86_64"))]
-    "scalar"
+    Isa::Scalar.name()
 }
 
 /// Threads of the task, each of them one of `called`; fails if they are more than its CPUs.
@@ -34,7 +35,7 @@ pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
 /// Holds that the task's instruction set is the widest, which a library takes by itself.
 /// Fails if it is another, of a library of that name: `its BLAS cannot be limited to sse2`.
 pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
-    match task.params.text("isa") {
+    match task.params.get(key::ISA) {
         Some(isa) if isa != widest => Err(format!("{library} cannot be limited to {isa}")),
         _ => Ok(()),
     }
@@ -49,7 +50,7 @@ pub(crate) fn environment(names: &[&'static str], threads: u64) -> Vec<(&'static
 
 /// Rows of the task's matrices; 0 where it does not say.
 pub(crate) fn rows(task: &Task) -> u64 {
-    task.params.int("n").unwrap_or(0)
+    task.params.get(key::MATRIX_SIZE).unwrap_or(0)
 }
 
 /// Bytes of a program that has matrices of so many, and calls a library for them.
@@ -75,7 +76,7 @@ pub(crate) fn figure(
 ) -> Option<Figure> {
     let asked = |f: &Figure| {
         f.test == task.test
-            && f.params.int("n") == task.params.int("n")
+            && f.params.get(key::MATRIX_SIZE) == task.params.get(key::MATRIX_SIZE)
             && threads(f) == Some(task.params.threads())
     };
     output.figures.into_iter().find(asked)

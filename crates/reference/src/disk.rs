@@ -4,6 +4,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 
 use proofmark_model::Params;
+use proofmark_model::key::{Choice, Key};
 
 /// The path of the file that a tool is given. Of a device that holds somebody's data nothing would
 /// be left. Fails if it is a device or a folder, or no text.
@@ -18,14 +19,14 @@ pub(crate) fn file(path: &Path) -> Result<&str, String> {
 /// Whether a parameter is the first of two words. Fails if it is neither.
 pub(crate) fn either(
     params: &Params,
-    parameter: &str,
+    key: Key<Choice>,
     yes: &str,
     no: &str,
 ) -> Result<bool, String> {
-    match params.text(parameter) {
+    match params.get(key) {
         Some(word) if word == yes => Ok(true),
         Some(word) if word == no => Ok(false),
-        _ => Err(format!("{parameter} is not set")),
+        _ => Err(format!("{key} is not set")),
     }
 }
 
@@ -34,7 +35,7 @@ pub(crate) fn either(
 pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
     let mut merged = task.clone();
     for (name, asked) in &mut merged.0 {
-        let Some(ran) = output.get(name) else { continue };
+        let Some(ran) = output.named(name) else { continue };
         if *ran != *asked && same.contains(&name.as_str()) {
             return None;
         }
@@ -46,15 +47,20 @@ pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proofmark_model::key;
 
     #[test]
     fn what_an_output_reports_is_laid_over_the_tasks_parameters() {
-        let task = Params::default().with("direct", "on").with("threads", 2).with("cache", "none");
-        let output = Params::default().with("direct", "off").with("rate", "1m").with("threads", 2);
-        let expected = task.clone().with("direct", "off");
-        assert_eq!(merge_params(&task, &output, &["threads"]), Some(expected));
-        assert_eq!(merge_params(&task, &output, &["threads", "direct"]), None);
-        assert_eq!(merge_params(&task, &Params::default(), &["direct"]), Some(task));
+        let task = Params::default()
+            .with(key::DIRECT, "on")
+            .with(key::THREADS, 2)
+            .with(key::CACHE, "none");
+        let output =
+            Params::default().with(key::DIRECT, "off").with(key::RATE, 1).with(key::THREADS, 2);
+        let expected = task.clone().with(key::DIRECT, "off");
+        assert_eq!(merge_params(&task, &output, &[key::THREADS.name()]), Some(expected));
+        assert_eq!(merge_params(&task, &output, &[key::THREADS.name(), key::DIRECT.name()]), None);
+        assert_eq!(merge_params(&task, &Params::default(), &[key::DIRECT.name()]), Some(task));
     }
 
     #[test]

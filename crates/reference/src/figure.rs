@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, Finding, Latency, Parameter, ParameterKind, Params, Role, Severity, Subsystem,
-    Timestamp, Trial, Unit, Work, WorkloadSpec,
+    Timestamp, Trial, Unit, Work, WorkloadSpec, key,
 };
 use serde::Serialize;
 
@@ -53,15 +53,15 @@ pub struct Figure {
 
 /// Parameters that are sizes in bytes, whichever the tool.
 const SIZES: &[&str] = &[
-    "amount",
-    "array_size",
-    "block_size",
-    "file_size",
+    key::AMOUNT.name(),
+    key::ARRAY_SIZE.name(),
+    key::BLOCK_SIZE.name(),
+    key::FILE_SIZE.name(),
     "request_size",
     "response_size",
-    "socket_buffer",
-    "window",
-    "working_set",
+    key::SOCKET_BUFFER.name(),
+    key::WINDOW.name(),
+    key::WORKING_SET.name(),
 ];
 
 /// What most figures are of: a part of the machine, and the unit of their values.
@@ -159,7 +159,7 @@ impl Figure {
 
     /// The sizes among the parameters, which are shown as such.
     fn sizes(&self) -> Vec<Parameter> {
-        let size = |name: &&&str| self.params.int(name).is_some();
+        let size = |name: &&&str| self.params.number(name).is_some();
         let declared = |name: &&'static str| Parameter {
             name: Cow::Borrowed(name),
             about: Cow::Borrowed("As the output reports it."),
@@ -172,7 +172,7 @@ impl Figure {
     /// A declaration for work that no workload does.
     fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
         let test = self.test.replace(' ', "_").to_lowercase();
-        let pace = self.subsystem.pace();
+        let pace = self.subsystem.info().pace;
         WorkloadSpec {
             id: format!("{}.{test}", tool.family()).into(),
             title: self.title.clone().into(),

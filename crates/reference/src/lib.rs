@@ -18,6 +18,7 @@ mod hpl;
 mod iozone;
 mod iperf;
 mod iperf3;
+mod labels;
 mod lapack;
 mod likwid;
 mod linpack;
@@ -41,13 +42,13 @@ mod text;
 
 use std::borrow::Cow;
 
+use proofmark_model::key::{Choice, Key};
 use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
 pub use figure::{Figure, Output};
 pub use formats::{beside, unread};
 pub use malformed::Malformed;
-pub use program::{OWN_VARIABLES, raise_open_files, spawn};
 pub(crate) use program::{on_path, path};
 pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
 pub(crate) use runner::{ask, refuse_if};
@@ -90,9 +91,9 @@ pub(crate) const fn same_work(test: &'static str, workload: &'static str) -> Sam
 pub(crate) const fn same_work_where(
     test: &'static str,
     workload: &'static str,
-    (parameter, value): (&'static str, &'static str),
+    (key, value): (Key<Choice>, &'static str),
 ) -> SameWork {
-    let when = When { parameter: Cow::Borrowed(parameter), value: Cow::Borrowed(value) };
+    let when = When { parameter: Cow::Borrowed(key.name()), value: Cow::Borrowed(value) };
     SameWork { test, workload, when: Some(when) }
 }
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use proofmark_model::{
-    Datagrams, Finding, NetworkTraffic, Params, Severity, Subsystem, Trial, Unit, is_quantity,
+    Datagrams, Finding, NetworkTraffic, Params, Severity, Subsystem, Trial, Unit, is_quantity, key,
+    word,
 };
 
 use crate::text::wrong_if;
@@ -61,7 +62,7 @@ pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
             || address.parse::<IpAddr>().is_ok_and(|ip| ip.to_canonical().is_loopback())
     };
     if own(server) || (client == server && client.parse::<IpAddr>().is_ok()) {
-        return params.with("path", "loopback");
+        return params.with(key::PATH, word::LOOPBACK);
     }
     params
 }
@@ -86,8 +87,9 @@ pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
         (is_one_of_several && !address.is_empty()).then(|| Malformed::excerpt(address))
     };
     let figure = |run: Between| {
-        let params = run.figure.params.known("client", named(&run.client, clients).as_deref());
-        let params = params.known("server", named(&run.server, servers).as_deref());
+        let params =
+            run.figure.params.known_named("client", named(&run.client, clients).as_deref());
+        let params = params.known_named("server", named(&run.server, servers).as_deref());
         Figure { params, ..run.figure }
     };
     runs.into_iter().map(figure).collect()
@@ -150,7 +152,7 @@ mod tests {
     #[test]
     fn only_an_address_of_its_own_is_loopback() {
         let path = |client, server| {
-            with_path(Params::default(), client, server).text("path").map(str::to_owned)
+            with_path(Params::default(), client, server).get(key::PATH).map(str::to_owned)
         };
         let loopback = Some("loopback".to_owned());
         for server in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "localhost"] {

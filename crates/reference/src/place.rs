@@ -1,6 +1,7 @@
 //! Where a tool's work is done: its threads and the pages of its memory, which our workloads choose
 //! by parameters and most tools leave to the system.
 
+use proofmark_model::key;
 use std::process::Command;
 
 use crate::text::numbers;
@@ -39,7 +40,7 @@ pub(crate) fn pages_unasked() -> &'static str {
 /// What has to be in the environment of a program that has its memory from the C library, so that
 /// it is in the task's pages. Fails with why it cannot be had.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
-    let Some(wanted) = task.params.text("pages") else { return Ok(Vec::new()) };
+    let Some(wanted) = task.params.get(key::PAGES) else { return Ok(Vec::new()) };
     lay_out(wanted, chosen(&setting()), c_library)
 }
 
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_thread_has_a_cpu() {
-        let with = |n: u64| threads(&task("x", &Params::default().with("threads", n)));
+        let with = |n: u64| threads(&task("x", &Params::default().with(key::THREADS, n)));
         assert_eq!((with(1), with(2)), (Ok(1), Ok(2)));
         assert_eq!(with(3).unwrap_err(), "3 threads do not fit on 2 CPUs");
         assert!(with(0).is_err() && with(u64::MAX).is_err());

@@ -1,47 +1,7 @@
-//! How other programs are found and started.
+//! How other programs are found.
 
 use std::ffi::OsStr;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::{Mutex, PoisonError};
-
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-
-/// What the names of this program's own variables begin with. Some hold the key.
-pub const OWN_VARIABLES: &str = "PROOFMARK_";
-
-/// The limit of open files that this process was started with, once it has raised its own. The
-/// lock is held while a program starts.
-static GIVEN: Mutex<Option<Rlimit>> = Mutex::new(None);
-
-/// Raises the soft limit of open files to the hard one: a server holds two descriptors a
-/// connection. [`spawn`] gives other programs back the limit that the user had: some call
-/// select(2), which fails above 1024, others close every descriptor up to the limit one by one. If
-/// the system refuses, the limit stays as it was.
-pub fn raise_open_files() -> io::Result<()> {
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit })?;
-    given.get_or_insert(limit);
-    Ok(())
-}
-
-/// Starts another program without this one's variables, with the user's own limit of open files.
-pub fn spawn(command: &mut Command) -> io::Result<Child> {
-    let own = |name: &OsStr| name.as_encoded_bytes().starts_with(OWN_VARIABLES.as_bytes());
-    for (name, _) in std::env::vars_os().filter(|(name, _)| own(name)) {
-        command.env_remove(name);
-    }
-    let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(limit) = *given else { return command.spawn() };
-    // A child inherits the limit of its parent as it is at that moment; to change it between fork
-    // and exec takes unsafe code. Descriptors that are open stay so.
-    let _ = setrlimit(Resource::Nofile, limit);
-    let child = command.spawn();
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    child
-}
 
 pub(crate) fn path() -> Vec<PathBuf> {
     folders(&std::env::var_os("PATH").unwrap_or_default())

@@ -1,17 +1,14 @@
 //! How a tool is run for one of our points: the same work, at the same place.
 
-use std::io::Read as _;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
+use proofmark_model::key::{Key, Kind};
 use proofmark_model::{Params, WorkloadSpec};
-use rustix::process::{Pid, Signal, kill_process_group};
+use proofmark_process::{Answer, Origin, StartOptions, Stream};
 
-use crate::program::{on_path, spawn};
+use crate::program::on_path;
 use crate::{Figure, Output};
 
 /// One of our points, as a tool is to repeat it.
@@ -38,9 +35,12 @@ pub struct Task<'a> {
 
 impl Task<'_> {
     /// A parameter that is a number above zero; fails if it is none: `n is not set`.
-    pub(crate) fn number(&self, parameter: &str) -> Result<u64, String> {
-        let number = self.params.int(parameter).filter(|n| *n > 0);
-        number.ok_or_else(|| format!("{parameter} is not set"))
+    pub(crate) fn number<T>(&self, key: Key<T>) -> Result<u64, String>
+    where
+        T: for<'v> Kind<Value<'v> = u64>,
+    {
+        let number = self.params.get(key).filter(|n| *n > 0);
+        number.ok_or_else(|| format!("{key} is not set"))
     }
 }
 
@@ -174,7 +174,7 @@ pub trait ReferenceRunner: Sync {
 /// What a program says of its version with this argument: the first word of its output with a
 /// digit and a point in it, such as `3.33` of `fio-3.33`.
 fn version(program: &Path, argument: &str) -> String {
-    let output = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.words].concat());
+    let output = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.errors].concat());
     version_in(&output.unwrap_or_default()).unwrap_or_else(|| NO_VERSION.to_owned())
 }
 
@@ -194,112 +194,16 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// Most of each of its outputs that is read, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// What a program says that is asked something.
-#[derive(Debug, Default)]
-pub(crate) struct Answer {
-    /// Whether it ended by itself, and well.
-    pub(crate) success: bool,
-    pub(crate) output: String,
-    /// Its standard error.
-    pub(crate) words: String,
-}
-
 /// Asks a program something; nothing of it is left after [`ANSWER`]. `None` if it does not start.
 pub(crate) fn ask(command: &mut Command) -> Option<Answer> {
-    ask_for(ANSWER, command)
-}
-
-fn ask_for(time: Duration, command: &mut Command) -> Option<Answer> {
-    let end = Instant::now() + time;
-    // Unlike those of a pipe, reads of a socket can be given a time limit.
-    let ((output, its_output), (words, its_words)) =
-        (UnixStream::pair().ok()?, UnixStream::pair().ok()?);
-    command.stdin(Stdio::null()).process_group(0);
-    command.stdout(OwnedFd::from(its_output)).stderr(OwnedFd::from(its_words));
-    let child = spawn(command);
-    // The command holds their other ends until it is given others.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = child.ok()?;
-    let (output, words) = (read(output, end), read(words, end));
-    let status = ended(&mut child, end);
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // There may be nobody left in it.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-    let _ = child.wait();
-    Some(Answer { success: status.is_some_and(|s| s.success()), output, words })
-}
-
-/// What comes until then, as far as it is read.
-fn read(mut from: UnixStream, end: Instant) -> String {
-    let (mut all, mut some) = (Vec::new(), [0; 4096]);
-    loop {
-        let left = end.saturating_duration_since(Instant::now());
-        // A limit of no time is refused.
-        if all.len() >= LONGEST || from.set_read_timeout(Some(left)).is_err() {
-            break;
-        }
-        match from.read(&mut some) {
-            Ok(n) if n > 0 => all.extend(some.iter().take(n)),
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
-            _ => break,
-        }
-    }
-    String::from_utf8_lossy(&all).into_owned()
-}
-
-/// How it ended, if it does until then.
-fn ended(child: &mut Child, end: Instant) -> Option<ExitStatus> {
-    const STEP: Duration = Duration::from_millis(2);
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status),
-            Ok(None) if Instant::now() < end => std::thread::sleep(STEP),
-            _ => return None,
-        }
-    }
+    let (origin, kept) = (Origin::Other, Stream::Head(LONGEST));
+    let options = StartOptions { origin, output: kept, errors: kept, ..StartOptions::default() };
+    proofmark_process::ask(command, options, &[], ANSWER).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn sh(milliseconds: u64, script: &str) -> Answer {
-        let time = Duration::from_millis(milliseconds);
-        ask_for(time, Command::new("sh").args(["-c", script])).unwrap()
-    }
-
-    #[test]
-    fn an_answer_is_its_output_its_words_and_its_end() {
-        let answer = sh(20_000, "echo 1.5; echo two >&2");
-        assert_eq!((&*answer.output, &*answer.words, answer.success), ("1.5\n", "two\n", true));
-        assert!(!sh(20_000, "exit 3").success);
-        assert!(ask(&mut Command::new("/no/such/program")).is_none());
-    }
-
-    #[test]
-    fn what_does_not_end_is_killed_with_what_it_started() {
-        let begun = Instant::now();
-        let answer = sh(300, "sleep 61 & echo $!; wait");
-        assert!(!answer.success && begun.elapsed() < Duration::from_secs(20));
-        let left = format!("/proc/{}/cmdline", answer.output.trim());
-        let runs = || std::fs::read_to_string(&left).is_ok_and(|line| line.contains("sleep"));
-        while runs() {
-            assert!(begun.elapsed() < Duration::from_secs(20), "{left}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        let begun = Instant::now();
-        assert!(!sh(300, "exec >&- 2>&-; sleep 62").success, "it has nothing more to say");
-        assert!(begun.elapsed() < Duration::from_secs(20));
-    }
-
-    #[test]
-    fn what_talks_without_end_is_read_in_part() {
-        let (begun, script) = (Instant::now(), "while :; do echo 0123456789 || exit 1; done");
-        let answer = sh(20_000, script);
-        assert!((LONGEST..LONGEST + 4096).contains(&answer.output.len()), "and no more");
-        assert!(!answer.success && begun.elapsed() < Duration::from_secs(19));
-    }
 
     #[test]
     fn a_version_is_the_word_with_a_digit_and_a_point() {

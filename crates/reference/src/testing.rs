@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use proofmark_model::{
-    Data, Parameter, ParameterKind, Params, Unit, Work, WorkloadSpec, parse_size,
+    Data, Parameter, ParameterKind, Params, Unit, Work, WorkloadSpec, key, parse_size,
 };
 
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
@@ -109,13 +109,17 @@ static SETS: LazyLock<WorkloadSpec> =
 /// A task of these parameters on two CPUs: 0.2 s at 20 GB/s.
 pub(crate) fn task<'a>(test: &'a str, params: &'a Params) -> Task<'a> {
     let file = Path::new("/");
-    let spec = if params.get("working_set").is_some() { &*SETS } else { &*ARRAYS };
+    let spec = if params.has(key::WORKING_SET) { &*SETS } else { &*ARRAYS };
     Task { spec, test, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
 }
 
 /// The parameters of a point of dense matrices.
 pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
-    Params::default().with("n", n).with("threads", threads).with("nb", 256).with("isa", isa)
+    Params::default()
+        .with(key::MATRIX_SIZE, n)
+        .with(key::THREADS, threads)
+        .with(key::MATRIX_BLOCK, 256)
+        .with(key::ISA, isa)
 }
 
 /// Parameters of a text such as `threads=2 block_size=4k`, in place of those of these that have
@@ -124,8 +128,8 @@ pub(crate) fn with(params: &Params, changes: &str) -> Params {
     let set = |params: Params, change: &str| {
         let (name, value) = change.split_once('=').unwrap();
         match parse_size(value) {
-            Ok(number) => params.with(name, number),
-            Err(_) => params.with(name, value),
+            Ok(number) => params.with_named(name, number),
+            Err(_) => params.with_named(name, value),
         }
     };
     changes.split_whitespace().fold(params.clone(), set)

@@ -1,11 +1,8 @@
-//! Reading numbers out of lines that people were meant to read, and lines for programs.
-
-use std::collections::BTreeMap;
+//! Reading numbers out of lines that people were meant to read.
 
 use proofmark_model::{Timestamp, is_quantity};
 
 use crate::Malformed;
-use crate::printed::Rounded;
 
 /// A number that a run file may hold and that is not negative, of the line with that number.
 pub(crate) fn number(word: &str, line: usize) -> Result<f64, Malformed> {
@@ -84,62 +81,4 @@ pub(crate) fn numbers(version: &str) -> Option<(u32, u32)> {
         part.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok())
     });
     numbers.next().flatten().zip(numbers.next().flatten())
-}
-
-/// What a report says after colons, by what it says before them, each with its line.
-#[derive(Default)]
-pub(crate) struct Labels<'a> {
-    values: BTreeMap<&'a str, (usize, &'a str)>,
-    pub(crate) last: usize,
-}
-
-impl<'a> Labels<'a> {
-    /// Takes a value; `false` if the label has had one before.
-    pub(crate) fn insert(&mut self, label: &'a str, at: usize, value: &'a str) -> bool {
-        self.values.insert(label, (at, value.trim())).is_none()
-    }
-
-    /// What is after that label.
-    pub(crate) fn get(&self, label: &str) -> Option<(usize, &'a str)> {
-        self.values.get(label).copied()
-    }
-
-    /// The same, where the report is incomplete without it.
-    pub(crate) fn need(&self, label: &str) -> Result<(usize, &'a str), Malformed> {
-        let missing = || Malformed::at(self.last.max(1), format!("no '{label}:' in it"));
-        self.get(label).ok_or_else(missing)
-    }
-
-    /// What is after the first of these labels that it has.
-    pub(crate) fn any(&self, labels: &[&str]) -> Option<(usize, &'a str)> {
-        labels.iter().find_map(|label| self.get(label))
-    }
-
-    /// The same, where the report is incomplete without it.
-    pub(crate) fn need_any(&self, labels: &[&str]) -> Result<(usize, &'a str), Malformed> {
-        let first = labels.first().copied().unwrap_or_default();
-        self.any(labels).map_or_else(|| self.need(first), Ok)
-    }
-
-    /// The number after one of these labels, if it has one, with or without that unit.
-    pub(crate) fn value(&self, labels: &[&str], unit: &str) -> Result<Option<Rounded>, Malformed> {
-        let number = |(at, text): (usize, &str)| {
-            Rounded::parse(text.strip_suffix(unit).unwrap_or(text).trim_end(), at)
-        };
-        self.any(labels).map(number).transpose()
-    }
-
-    /// A number after that label, with the unit that follows it.
-    pub(crate) fn number(&self, label: &str, unit: &str) -> Result<(usize, f64), Malformed> {
-        let (at, value) = self.need(label)?;
-        let what = format!("does not end in {}", unit.trim());
-        let word = value.strip_suffix(unit).ok_or_else(|| Malformed::quoting(at, value, &what))?;
-        Ok((at, number(word, at)?))
-    }
-
-    /// A whole number after that label.
-    pub(crate) fn whole(&self, label: &str) -> Result<u64, Malformed> {
-        let (at, value) = self.need(label)?;
-        whole(value, at)
-    }
 }

@@ -192,7 +192,7 @@ fn configuration(c: &CheckedRequirement) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit, Verdict};
+    use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit, Verdict, key};
 
     use super::*;
 
@@ -202,7 +202,7 @@ mod tests {
         CheckedRequirement {
             requirement: "disk.fsync.p99<10ms".into(),
             decision,
-            params: Some(Params::default().with("threads", 1)),
+            params: Some(Params::default().with(key::THREADS, 1)),
             statistic: "p99".into(),
             value,
             ci95: value.map(|v| [0.9 * v, 1.1 * v]),

@@ -1,7 +1,7 @@
 //! Formats a [`Run`] for people and for programs.
 //!
 //! One module per format, one entry per format in [`ALL`]. What is said is decided once,
-//! in [`view`]: it turns a run into neutral tables, series, findings and sentences,
+//! in [`view`]: it turns a run into an ordered list of blocks, such as texts, tables and charts,
 //! which the terminal, the Markdown and the HTML only lay out. So they cannot
 //! contradict each other. The JSON and the CSV are taken from the run itself.
 //!
@@ -145,4 +145,72 @@ pub const ALL: &[Format] = &[
 /// The format of that id.
 pub fn find(id: &str) -> Option<&'static Format> {
     ALL.iter().find(|f| f.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::view::{Audience, Blocks, Columns, Details, Document, Item, Section, Table};
+    use super::{Options, html, markdown, terminal};
+
+    const AUDIENCES: [(Audience, [bool; 3]); 5] = [
+        (Audience::Everyone, [true, true, true]),
+        (Audience::Terminal, [true, false, false]),
+        (Audience::Text, [true, true, false]),
+        (Audience::Document, [false, true, true]),
+        (Audience::Page, [false, false, true]),
+    ];
+
+    /// Terminal, Markdown and page.
+    fn formats(blocks: Blocks) -> [String; 3] {
+        let document = Document { title: "title".into(), facts: Vec::new(), blocks: blocks.0 };
+        let page = html::document(&document).unwrap();
+        let text = terminal::page::Page::new(&Options::default()).document(&document);
+        [text, markdown::document(&document), page]
+    }
+
+    fn table() -> Table {
+        let columns = AUDIENCES.iter().fold(Columns::new("table"), |columns, (audience, _)| {
+            columns.column(&format!("column{audience:?}"), |()| "cell").only_for(*audience)
+        });
+        columns.rows([()])
+    }
+
+    /// Blocks, parts of sections and columns are in the formats of their audience and in no other.
+    #[test]
+    fn each_format_shows_what_is_for_it() {
+        let mut out = Blocks::default();
+        for (audience, _) in AUDIENCES {
+            out.add_for(audience, "text", format!("text{audience:?}"));
+            let item = Item::from(format!("item{audience:?}"));
+            let folded = Details::new("folded", |of| of.add("list", vec![item.clone()]));
+            let mut section = Section::new("", &format!("section{audience:?}"), |_| ());
+            section.blocks = Blocks::one("part", folded).0;
+            section.blocks.iter_mut().for_each(|part| part.audience = audience);
+            out.add("section", section);
+        }
+        out.add("table", table());
+        for (text, at) in formats(out).iter().zip(0..) {
+            for (audience, shown) in AUDIENCES {
+                for what in ["text", "section", "item", "column"] {
+                    let word = format!("{what}{audience:?}");
+                    assert_eq!(text.contains(&word), shown[at], "{word} in {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_empty_has_no_heading() {
+        let mut out = Blocks::default();
+        out.add("text", String::new());
+        out.add("table", Columns::new("table").column("column", |()| "cell").rows([]));
+        out.add(
+            "section",
+            Section::new("anchor", "heading", |out| out.add("text", Vec::<String>::new())),
+        );
+        for text in formats(out) {
+            let body = text.split("<main>").last().unwrap().split("</main>").next().unwrap();
+            assert!(!body.contains("heading") && !body.contains("column"), "{body}");
+        }
+    }
 }

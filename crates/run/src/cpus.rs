@@ -1,6 +1,6 @@
 //! CPUs of a program that repeats a point: those that our threads have.
 
-use proofmark_model::Point;
+use proofmark_model::{Point, key};
 
 use crate::registry::subsystem;
 
@@ -17,10 +17,10 @@ impl Cpus {
     /// For a point, of those that may be used.
     pub fn for_point(point: &Point, usable: &[u32]) -> Self {
         let (own, server) = match subsystem(&point.workload) {
-            Some(s) if s.has_server() => {
-                proofmark_workloads::network::cpus_of_ends(point.params.text("placement"), usable)
+            Some(s) if s.info().has_server => {
+                proofmark_workloads::network::cpus_of_ends(point.params.get(key::PLACEMENT), usable)
             }
-            Some(s) if s.pins_threads() => {
+            Some(s) if s.info().pins_threads => {
                 let threads = usize::try_from(point.params.threads()).unwrap_or(usize::MAX);
                 (usable.iter().copied().take(threads).collect(), Vec::new())
             }
@@ -45,7 +45,8 @@ mod tests {
     #[test]
     fn a_tool_has_the_cpus_of_our_threads() {
         let cpus = |workload: &str, threads: u64| {
-            let params = Params::default().with("threads", threads).with("placement", "apart");
+            let params =
+                Params::default().with(key::THREADS, threads).with(key::PLACEMENT, "apart");
             Cpus::for_point(&Point { workload: workload.to_owned(), params }, &[4, 5, 6, 1800])
         };
         assert_eq!(cpus("cpu.flops", 2), Cpus { own: vec![4, 5], server: vec![] });

@@ -27,7 +27,7 @@ impl Machine {
         let (asked, subsystems) = (&request.machine, subsystems(request)?);
         check_disk_path(asked, subsystems.iter().copied())?;
         let mut host = look(asked.disk_path.as_deref());
-        let server = match (subsystems.iter().any(|s| s.has_server()), &asked.peer) {
+        let server = match (subsystems.iter().any(|s| s.info().has_server), &asked.peer) {
             (false, Some(_)) => {
                 Err(Usage("--peer: this run measures no network workload".to_owned()))?
             }
@@ -45,7 +45,7 @@ impl Machine {
         let subsystem = named(&request.workload)?.spec().subsystem;
         check_disk_path(&request.machine, [subsystem])?;
         let host = look(request.machine.disk_path.as_deref());
-        let server = subsystem.has_server().then(ServerSide::loopback).transpose()?;
+        let server = subsystem.info().has_server.then(ServerSide::loopback).transpose()?;
         Self { host, server }.with(&request.machine)
     }
 
@@ -74,7 +74,7 @@ fn check_disk_path(
     asked: &MachineRequest,
     subsystems: impl IntoIterator<Item = Subsystem>,
 ) -> Result<(), Usage> {
-    let uses_disk = || subsystems.into_iter().any(Subsystem::uses_block_devices);
+    let uses_disk = || subsystems.into_iter().any(|s| s.info().uses_block_devices);
     if asked.disk_path.is_some() && !uses_disk() {
         return Err(Usage("--disk-path: this run measures no disk workload".to_owned()));
     }

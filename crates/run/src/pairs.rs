@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Finding, First, Params, Plan, RawMeasurement, RawReference, Severity, Trial,
+    Finding, First, Params, Plan, RawMeasurement, RawReference, Severity, Trial, fnv1a,
 };
 use proofmark_reference::{Installed, Tool};
 
@@ -206,12 +206,8 @@ fn orders(pairs: usize, seed: u64) -> Vec<First> {
 
 /// A number that differs between tools and points, and is the same in every run of a plan.
 fn seed(tool: &str, point: usize) -> u64 {
-    // FNV-1a; its lowest bit alone would be the parity of the bytes.
-    let bytes = tool.bytes().chain(point.to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash >> 32
+    // The lowest bit alone would be the parity of the bytes.
+    fnv1a(tool.bytes().chain(point.to_le_bytes())) >> 32
 }
 
 impl Repetition {

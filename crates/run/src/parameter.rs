@@ -12,7 +12,7 @@ pub(crate) fn values(
 ) -> Result<Vec<Param>, String> {
     let name = &*parameter.name;
     Ok(match (&parameter.kind, text) {
-        (ParameterKind::Count { .. }, "all") if Params::THREADS.contains(&name) => {
+        (ParameterKind::Count { .. }, "all") if Params::counts_threads(name) => {
             let cpus = host.map_or(1, |host| host.limits.usable_cpus.len().max(1));
             vec![Param::Int(cpus as u64)]
         }

@@ -4,34 +4,32 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use proofmark_engine::{Stop, signal_name};
+use proofmark_engine::Stop;
 use proofmark_model::{SystemState, shell_word};
-use proofmark_reference::{Invocation, Ready, spawn};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use proofmark_process::{ChildProcess, Ended, Origin, StartOptions, Stream};
+use proofmark_reference::{Invocation, Ready};
 
 use crate::error::RunError;
 use crate::system_limits::{explained, state};
 
 /// Largest output that is kept, in bytes; what is more is read and left.
-const LARGEST: u64 = 64 << 20;
-
-/// Most of a program's last words that are shown.
-const WORDS: usize = 200;
+const LARGEST: usize = 64 << 20;
 
 /// Longest time until a server listens.
 const READY: Duration = Duration::from_secs(5);
 
-/// How often a process is looked at: seldom enough to cost the program nothing.
+/// How often it is looked whether the run was stopped.
 const STEP: Duration = Duration::from_millis(10);
 
 /// How long what runs a program may take to end it.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// Time for the last output of a program that has ended: another process may hold its pipe open.
+const LAST_OUTPUT: Duration = Duration::from_secs(5);
 
 /// Where programs run.
 #[derive(Debug, Clone, Copy)]
@@ -87,75 +85,51 @@ pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<Str
         None => Ok(output),
         Some(name) => {
             let file = File::open(folder.path().join(name));
-            file.map(bounded).map_err(|e| format!("it wrote no {name}: {e}"))
+            file.and_then(read_head).map_err(|e| format!("it wrote no {name}: {e}"))
         }
     }
 }
 
-fn read_bounded(from: impl Read + Send + 'static) -> io::Result<JoinHandle<String>> {
-    thread::Builder::new().spawn(|| bounded(from))
-}
-
-fn bounded(from: impl Read) -> String {
+/// The beginning of a file.
+fn read_head(file: File) -> io::Result<String> {
     let mut bytes = Vec::new();
-    let mut from = from;
-    let _ = from.by_ref().take(LARGEST).read_to_end(&mut bytes);
-    let _ = io::copy(&mut from, &mut io::sink());
-    String::from_utf8_lossy(&bytes).into_owned()
+    file.take(LARGEST as u64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// A process that runs a program; neither outlives this value.
 struct Process {
     /// The limits of the system when it began.
     before: SystemState,
-    child: Child,
-    output: Option<JoinHandle<String>>,
-    words: Option<JoinHandle<String>>,
+    child: ChildProcess,
 }
 
 impl Process {
     fn start(mut command: Command) -> Result<Self, String> {
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Its own group: Ctrl-C reaches the run alone, which then stops what it started.
-            .process_group(0);
         let before = state();
-        let failed = |what: &str, e: &io::Error, before: &SystemState| {
-            explained(format!("{what} cannot be started: {e}"), None, before)
+        let options = StartOptions {
+            origin: Origin::Other,
+            output: Stream::Head(LARGEST),
+            errors: Stream::Head(LARGEST),
+            grace: GRACE,
+            ..StartOptions::default()
         };
-        let child = spawn(&mut command).map_err(|e| failed("it", &e, &before))?;
-        // From here on it is ended when this goes.
-        let mut process = Self { before, child, output: None, words: None };
-        let (out, err) = (process.child.stdout.take(), process.child.stderr.take());
-        let no_thread = |e: io::Error| failed("a thread that reads it", &e, &process.before);
-        process.output = out.map(read_bounded).transpose().map_err(no_thread)?;
-        let no_thread = |e: io::Error| failed("a thread that reads it", &e, &process.before);
-        process.words = err.map(read_bounded).transpose().map_err(no_thread)?;
-        Ok(process)
-    }
-
-    fn status(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
-    }
-
-    fn is_over(&mut self) -> bool {
-        self.status().is_some()
+        let child = ChildProcess::start(&mut command, options)
+            .map_err(|e| explained(format!("it cannot be started: {e}"), None, &before))?;
+        Ok(Self { before, child })
     }
 
     /// Waits until the port is taken.
     fn is_ready(&mut self, ready: Ready, place: &Place) -> Result<(), String> {
         let begun = Instant::now();
         while !ready.on(place.port) {
-            if self.is_over() {
-                return Err(format!("its server {}", self.describe_end()));
+            if let Some(ended) = self.child.wait(STEP) {
+                return Err(format!("its server {}", self.describe_end(ended)));
             }
             if begun.elapsed() > READY {
                 return Err(format!("its server did not listen on port {} for 5 s", place.port));
             }
             stopped(place.stop)?;
-            thread::sleep(STEP);
         }
         Ok(())
     }
@@ -163,69 +137,34 @@ impl Process {
     /// Waits for its end; its standard output, or its standard error where that is all.
     fn wait(mut self, place: &Place) -> Result<String, String> {
         let begun = Instant::now();
-        while !self.is_over() {
+        let ended = loop {
+            let ended = self.child.wait(STEP);
             stopped(place.stop)?;
+            if let Some(ended) = ended {
+                break ended;
+            }
             if begun.elapsed() > place.limit {
                 return Err(format!("it did not end within {} s", place.limit.as_secs()));
             }
-            thread::sleep(STEP);
-        }
-        stopped(place.stop)?;
-        if !self.status().is_some_and(|s| s.success()) {
-            return Err(format!("it {}", self.describe_end()));
-        }
-        let output = text(self.output.take());
-        Ok(if output.trim().is_empty() { text(self.words.take()) } else { output })
-    }
-
-    /// `ended with status 1: its last words`, of one that is over.
-    fn describe_end(&mut self) -> String {
-        let words = [text(self.words.take()), text(self.output.take())];
-        let last = words.iter().map(|w| w.trim()).find(|w| !w.is_empty()).unwrap_or_default();
-        let (how, signal) = match self.status().and_then(|s| s.code()) {
-            Some(code @ 129..) => {
-                let signal = signal_name(code - 128);
-                (format!("was killed by {signal}"), Some(signal))
-            }
-            Some(code) => (format!("ended with status {code}"), None),
-            None => ("was killed".to_owned(), None),
         };
-        let how = match last.lines().rfind(|l| !l.trim().is_empty()) {
-            Some(line) => format!("{how}: {}", line.trim().chars().take(WORDS).collect::<String>()),
-            None => how,
-        };
-        explained(how, signal.as_deref(), &self.before)
+        if !ended.exit.is_success() {
+            return Err(format!("it {}", self.describe_end(ended)));
+        }
+        let output = self.child.output(LAST_OUTPUT);
+        Ok(if output.trim().is_empty() { self.child.last_words(LAST_OUTPUT) } else { output })
     }
 
-    /// Has it end with all that it started.
-    fn end(&mut self) {
-        let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) else { return };
-        let _ = kill_process(pid, Signal::TERM);
-        let asked = Instant::now();
-        while !self.is_over() && asked.elapsed() < GRACE {
-            thread::sleep(STEP);
-        }
-        if !self.is_over() {
-            let _ = kill_process_group(pid, Signal::KILL);
-            let _ = self.child.wait();
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        if !self.is_over() {
-            self.end();
-        }
+    /// `exited with status 1: its last words`; the wrapper reports a signal as a shell does.
+    fn describe_end(&self, ended: Ended) -> String {
+        let words = [self.child.last_words(LAST_OUTPUT), self.child.output(LAST_OUTPUT)];
+        let last = words.iter().find(|w| !w.trim().is_empty()).map_or("", String::as_str);
+        let exit = ended.exit.from_shell();
+        explained(exit.with_last_line(last), exit.signal().as_deref(), &self.before)
     }
 }
 
 fn stopped(stop: &Stop) -> Result<(), String> {
     stop.stopped_by().map_or(Ok(()), |by| Err(format!("stopped by {by}")))
-}
-
-fn text(reader: Option<JoinHandle<String>>) -> String {
-    reader.and_then(|r| r.join().ok()).unwrap_or_default()
 }
 
 /// This program's own file, which its children run; without /proc, by the path that the kernel ran: the name by which it was called may
@@ -305,24 +244,18 @@ mod tests {
         assert_eq!(waited(sh("echo 5"), LONG).unwrap(), "5\n");
         assert_eq!(waited(sh("echo 6 >&2"), LONG).unwrap(), "6\n");
         let failed = |script: &str| waited(sh(script), LONG).unwrap_err();
-        assert_eq!(failed("echo a; echo b >&2; echo c >&2; exit 3"), "it ended with status 3: c");
+        assert_eq!(failed("echo a; echo b >&2; echo c >&2; exit 3"), "it exited with status 3: c");
         assert_eq!(failed("exit 139"), "it was killed by SIGSEGV");
-        assert_eq!(failed("kill -SEGV $$"), "it was killed");
+        assert_eq!(failed("kill -SEGV $$"), "it was killed by SIGSEGV");
         let short = waited(sh("exec sleep 60"), Duration::from_millis(50)).unwrap_err();
         assert!(short.starts_with("it did not end within"), "{short}");
     }
 
     #[test]
-    fn what_does_not_end_when_told_is_killed() {
-        let folder = tempfile::tempdir().unwrap();
-        let ready = folder.path().join("ready");
-        let script =
-            format!("trap '' TERM; : > '{}'; while :; do sleep 0.1; done", ready.display());
-        let mut process = sh(&script);
-        proofmark_testing::wait_until("a shell that ignores SIGTERM", || ready.exists());
+    fn what_a_program_leaves_behind_with_its_output_open_is_not_waited_for() {
         let begun = Instant::now();
-        process.end();
-        assert!(begun.elapsed() >= GRACE && begun.elapsed() < LONG);
+        assert_eq!(waited(sh("sleep 90 & echo 5"), LONG).unwrap(), "5\n");
+        assert!(begun.elapsed() < Duration::from_secs(60), "it waited for the sleep");
     }
 
     #[test]
@@ -335,7 +268,7 @@ mod tests {
         let why = sh("exec sleep 63").is_ready(Ready::Tcp, &free).unwrap_err();
         assert!(why.contains("did not listen"), "{why}");
         let why = sh("echo no >&2; exit 4").is_ready(Ready::Tcp, &free).unwrap_err();
-        assert_eq!(why, "its server ended with status 4: no");
+        assert_eq!(why, "its server exited with status 4: no");
     }
 
     #[test]

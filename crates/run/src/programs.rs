@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Watch, Workers};
-use proofmark_model::{RawMeasurement, Timestamp, Trial};
+use proofmark_model::{RawMeasurement, Timestamp, Trial, key};
 use proofmark_reference::{Figure, Task};
 use proofmark_workloads::disk::ToolFile;
 
@@ -37,7 +37,7 @@ impl ToolRunner for Programs<'_> {
         let folder = self.workers.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
         let create = || {
             let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;
-            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+            file.make_ready(m.params.get(key::CACHE)).map_err(|e| format!("its file: {e}"))?;
             Ok(file)
         };
         Box::new(AtPoint { programs: self, file: (bytes > 0).then(create) })
@@ -91,7 +91,8 @@ impl AtPoint<'_> {
             stop: &workers.stop,
             limit: Duration::from_secs_f64(limit),
         };
-        let devices = if m.subsystem.uses_block_devices() { &workers.devices[..] } else { &[] };
+        let devices =
+            if m.subsystem.info().uses_block_devices { &workers.devices[..] } else { &[] };
         let watch = Watch::begin(&cpus.both(), &workers.cpu_stat, devices);
         let (started, begun) = (Timestamp::now(), Instant::now());
         let text = process::run(&installed.program, &invocation, &place);
@@ -99,7 +100,7 @@ impl AtPoint<'_> {
         let (conditions, device) = watch.end();
         // Nothing that it wrote is to reach the device during our next trial.
         if let Some(Ok(file)) = &self.file {
-            file.make_ready(m.params.text("cache")).map_err(|e| format!("its file: {e}"))?;
+            file.make_ready(m.params.get(key::CACHE)).map_err(|e| format!("its file: {e}"))?;
         }
         let output = tool.parse(&text?).map_err(|e| format!("its output: {e}"))?;
         run.version = output.version.clone();

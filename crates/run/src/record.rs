@@ -113,7 +113,7 @@ mod tests {
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeMap;
 
-    use proofmark_model::{Params, Plan, Policy, Unit, testing};
+    use proofmark_model::{Params, Plan, Policy, Unit, key, testing};
 
     use super::*;
     use crate::testing::{Disk, FakeClock};
@@ -121,8 +121,10 @@ mod tests {
     /// `cpu.iops` on so many threads, at that rate in each of so many trials.
     fn measured(threads: u64, rate: f64, trials: usize) -> RawMeasurement {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        let params =
-            Params::default().with("threads", threads).with("isa", "scalar").with("type", "i64");
+        let params = Params::default()
+            .with(key::THREADS, threads)
+            .with(key::ISA, "scalar")
+            .with(key::NUMBER_TYPE, "i64");
         let trials = vec![testing::trial(rate, 1.0); trials];
         RawMeasurement { trials, ..RawMeasurement::new(spec, params) }
     }
@@ -165,7 +167,7 @@ mod tests {
         let run = RawRun { workloads: BTreeMap::new(), ..run() };
         let mut record = Recorder::new(run, &disk, &clock, &|_| ());
         let spec = testing::spec("test.x", Unit::OpPerSecond);
-        let params = |n| Params::default().with("threads", n as u64);
+        let params = |n| Params::default().with(key::THREADS, n as u64);
         let mut all: Vec<_> = (0..points).map(|n| RawMeasurement::new(&spec, params(n))).collect();
         for _ in 0..30 {
             for place in 0..points {
@@ -203,7 +205,7 @@ mod tests {
         let empty = run();
         let mut record = Recorder::new(empty.clone(), &file, &clock, &|_| ());
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        let unmeasured = RawMeasurement::new(spec, Params::default().with("threads", 9));
+        let unmeasured = RawMeasurement::new(spec, Params::default().with(key::THREADS, 9));
         for n in 1..=7 {
             let other = if n < 4 { unmeasured.clone() } else { measured(9, 1e9, 6) };
             let mut all = vec![other, measured(1, 1e9, n)];

@@ -9,7 +9,9 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use proofmark_engine::{Stop, Workload};
-use proofmark_model::{Plan, Point, Trial, Unit, format_quantity, format_seconds, format_size};
+use proofmark_model::{
+    Plan, Point, Trial, Unit, format_quantity, format_seconds, format_size, key,
+};
 use rustix::fs::statvfs;
 
 use crate::registry::{disk_bytes, find};
@@ -71,15 +73,15 @@ fn total(written: &Written, try_out: TryOut) -> Result<f64, String> {
         let sum = |of: fn(&Trial) -> f64| trials.iter().map(of).sum::<f64>();
         let spec = find(&point.workload).map(Workload::spec);
         let is_bytes = spec.is_some_and(|spec| spec.unit == Unit::BytePerSecond);
-        let each = if is_bytes { 1 } else { point.params.int("block_size").unwrap_or(1) };
+        let each = if is_bytes { 1 } else { point.params.get(key::BLOCK_SIZE).unwrap_or(1) };
         Ok(sum(|t| t.work) / sum(|t| t.seconds) * each as f64 * seconds)
     };
     written.points.iter().map(bytes).sum()
 }
 
 fn with_small_file(point: &Point) -> Point {
-    let small = point.params.int("file_size").map(|size| {
-        let params = point.params.clone().with("file_size", size.min(PROBE));
+    let small = point.params.get(key::FILE_SIZE).map(|size| {
+        let params = point.params.clone().with(key::FILE_SIZE, size.min(PROBE));
         Point { params, ..point.clone() }
     });
     let supported = |p: &Point| find(&p.workload).is_some_and(|w| w.supports(&p.params).is_ok());
@@ -261,7 +263,7 @@ mod tests {
             assert!(disk.contains("overwrites 1 GiB") && disk.contains("10 min"), "{disk}");
             assert!(disk.contains(total) && disk.contains(rate), "{disk}");
             let tried = tried.borrow_mut().pop().unwrap();
-            assert_eq!(tried.params.int("file_size"), Some(64 << 20), "a trial writes little");
+            assert_eq!(tried.params.get(key::FILE_SIZE), Some(64 << 20), "a trial writes little");
         }
         let failed = |_: &Point| Err("no disk".to_owned());
         let plan = plan(&EndureRequest::new("disk.fsync"));

@@ -3,22 +3,23 @@
 mod said;
 
 use std::cell::RefCell;
-use std::io::{BufRead as _, BufReader};
+use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use proofmark_engine::{Launcher, Session, Workers, copy_rate};
 use proofmark_host::{Root, network};
 use proofmark_model::{
-    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, Subsystem, format_seconds,
+    Ending, Interface, Measurement, Network, NetworkPath, Plan, Point, clean_excerpt,
+    format_seconds,
 };
 use proofmark_peer::{
     Address, ControlSession, Ends, INVITATION, Invitation, KEY_VARIABLE, Key, Limits, Overview,
     PeerError,
 };
+use proofmark_process::{ChildProcess, Input, Line, StartOptions, Stream};
 
 use crate::error::{RunError, Usage};
 use crate::plan::{estimate, tools_s};
@@ -26,10 +27,17 @@ use crate::planned::keep;
 use crate::process::own_program;
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PeerKey, PeerRequest};
-use said::{Said, ServedSession};
+use crate::system_limits::state;
+use said::{MOST_SAID, Said, ServedSession};
 
 /// Most bytes a second that a session is asked to carry: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
+
+/// How long a server of this run's own may take to listen.
+const START: Duration = Duration::from_secs(30);
+
+/// Longest line with its address, in bytes.
+const LONGEST_ADDRESS: usize = 200;
 
 /// How long a server of this run's own may take to end, and any to say why it ended.
 const GRACE: Duration = Duration::from_secs(2);
@@ -42,8 +50,8 @@ pub struct ServerSide {
     limits: Limits,
     /// None yet, or not while another run has it; an error is a reason that does not pass.
     session: RefCell<Option<Result<ControlSession, String>>>,
-    /// On the loopback, the server. It ends when its standard input does.
-    server: Option<Child>,
+    /// On the loopback, the server, which ends with this value.
+    _server: Option<ChildProcess>,
     /// What that said last, and the limits of the system when it was started.
     said: Said,
 }
@@ -51,7 +59,7 @@ pub struct ServerSide {
 impl ServerSide {
     /// The server that a user named; an error without a key or an answer.
     pub fn peer(request: &PeerRequest) -> Result<Self, Usage> {
-        let wrong = |why: &dyn std::fmt::Display| Usage(format!("--peer: {why}"));
+        let wrong = |why: &dyn Display| Usage(format!("--peer: {why}"));
         let key = match &request.key {
             PeerKey::File(file) => Key::find(file.as_deref()).map_err(|e| wrong(&e))?,
             PeerKey::Known(key) => key.clone(),
@@ -61,44 +69,46 @@ impl ServerSide {
 
     /// A server on this machine, for this run alone.
     pub fn loopback() -> Result<Self, RunError> {
-        let failed =
-            |why: &dyn std::fmt::Display| RunError::failed("cannot start the loopback server", why);
-        let key = Key::generate().map_err(|e| failed(&e))?;
-        let mut server = Command::new(own_program()?)
+        let key = Key::generate()
+            .map_err(|e| RunError::failed("cannot start the loopback server", &e))?;
+        let mut command = Command::new(own_program()?);
+        command
             .args(["serve", "--for-run", "--bind", "127.0.0.1:0"])
             .args(["--max-time", "30d", "--max-bytes", "1000000TB"])
-            .env(KEY_VARIABLE, key.to_hex())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            // Its own group: Ctrl-C reaches the run alone, which then ends its server.
-            .process_group(0)
-            .spawn()
-            .map_err(|e| failed(&e))?;
-        let said = Said::listen(&mut server).map_err(|e| {
-            let _ = server.kill();
-            let _ = server.wait();
-            failed(&format!("cannot start a thread: {e}"))
-        })?;
-        let mut line = String::new();
-        if let Some(out) = server.stdout.take() {
-            BufReader::new(out).read_line(&mut line).map_err(|e| failed(&e))?;
-        }
-        let Ok(address) = line.trim().parse::<SocketAddr>() else {
-            let _ = server.kill();
-            let _ = server.wait();
-            return Err(failed(&said.explained(&"it did not start")));
-        };
-        Self::look(address.into(), key, Some((server, said.clone())))
-            .map_err(|e| failed(&said.explained(&e)))
+            .env(KEY_VARIABLE, key.to_hex());
+        Self::start(&mut command, key, START)
     }
 
-    fn look(address: Address, key: Key, server: Option<(Child, Said)>) -> Result<Self, PeerError> {
+    /// Starts the server, which prints its address first, and then ends with its input.
+    fn start(command: &mut Command, key: Key, within: Duration) -> Result<Self, RunError> {
+        let failed = |why: &dyn Display| RunError::failed("cannot start the loopback server", why);
+        let before = state();
+        let options = StartOptions {
+            input: Input::Piped,
+            output: Stream::Lines(LONGEST_ADDRESS),
+            errors: Stream::Tail(MOST_SAID),
+            grace: GRACE,
+            ..StartOptions::default()
+        };
+        let mut server = ChildProcess::start(command, options).map_err(|e| failed(&e))?;
+        let said = Said::new(server.errors().unwrap_or_default(), before);
+        match first_address(&mut server, within) {
+            Ok(address) => Self::look(address.into(), key, Some((server, said.clone()))),
+            Err(why) => return Err(failed(&said.explained(&why))),
+        }
+        .map_err(|e| failed(&said.explained(&e)))
+    }
+
+    fn look(
+        address: Address,
+        key: Key,
+        server: Option<(ChildProcess, Said)>,
+    ) -> Result<Self, PeerError> {
         let seen = Overview::fetch(&address, &key)?;
         let (network, limits) = (known(&seen), seen.limits);
         let (server, said) = server.unzip();
         let (session, said) = (RefCell::default(), said.unwrap_or_default());
-        Ok(Self { address, key, network, limits, session, server, said })
+        Ok(Self { address, key, network, limits, session, _server: server, said })
     }
 
     /// What is known of the server and of the way there.
@@ -142,7 +152,7 @@ impl ServerSide {
     /// knows why: where one of the network was refused, this waits for the reason.
     pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
         let broken = |m: &Measurement| {
-            m.subsystem.has_server() && matches!(m.ending, Ending::Refused { .. })
+            m.subsystem.info().has_server && matches!(m.ending, Ending::Refused { .. })
         };
         let asked = Instant::now();
         while self.ended().is_none() && measurements.iter().any(broken) && asked.elapsed() < GRACE {
@@ -166,22 +176,29 @@ impl ServerSide {
     }
 }
 
-impl Drop for ServerSide {
-    fn drop(&mut self) {
-        let Some(server) = &mut self.server else { return };
-        drop(server.stdin.take()); // It ends with its input.
-        let asked = Instant::now();
-        while matches!(server.try_wait(), Ok(None)) && asked.elapsed() < GRACE {
-            std::thread::sleep(Duration::from_millis(2));
+/// The address that a server prints first, or why it printed none.
+fn first_address(server: &mut ChildProcess, within: Duration) -> Result<SocketAddr, String> {
+    let line = match server.line(within) {
+        Line::Text(line) => String::from_utf8_lossy(&line).into_owned(),
+        Line::Silence => {
+            return Err(format!("it printed no address within {} s", within.as_secs()));
         }
-        let _ = server.kill();
-        let _ = server.wait();
-    }
+        Line::End => {
+            let ended = server.end(GRACE);
+            let words = server.last_words(GRACE);
+            return Err(match ended {
+                Some(ended) => format!("it {}", ended.exit.with_last_line(&words)),
+                None => "it closed its output before it printed an address".to_owned(),
+            });
+        }
+    };
+    let no_address = |_| format!("it printed no address: {}", clean_excerpt(line.trim(), 100));
+    line.trim().parse().map_err(no_address)
 }
 
 /// Whether a point needs a server.
 pub fn on_network(point: &Point) -> bool {
-    subsystem(&point.workload).is_some_and(Subsystem::has_server)
+    subsystem(&point.workload).is_some_and(|s| s.info().has_server)
 }
 
 /// Starts workers: for network points within the session with the server, and only while
@@ -311,6 +328,37 @@ mod tests {
         drop(server);
         stop.stop();
         proofmark_testing::join("the server to end", serving);
+    }
+
+    /// Why a shell is no loopback server.
+    fn refusal(script: &str, within_s: u64) -> String {
+        let (to, refusal) = std::sync::mpsc::channel();
+        let script = script.to_owned();
+        std::thread::spawn(move || {
+            let mut command = Command::new("sh");
+            command.args(["-c", &script]);
+            let server = ServerSide::start(
+                &mut command,
+                Key::generate().unwrap(),
+                Duration::from_secs(within_s),
+            );
+            to.send(server.map(|_| ()).unwrap_err().to_string()).unwrap();
+        });
+        proofmark_testing::recv("the loopback server to be given up", &refusal)
+    }
+
+    #[test]
+    fn a_server_that_does_not_listen_is_given_up() {
+        for (script, within_s, why) in [
+            ("exec sleep 600", 1, "it printed no address within 1 s"),
+            ("exec cat /dev/zero", 60, "it printed no address"),
+            ("echo 'no port' >&2; exit 3", 60, "it exited with status 3: no port"),
+            ("kill -SEGV $$", 60, "it was killed by SIGSEGV"),
+            ("echo hello; exec sleep 600", 60, "it printed no address: hello"),
+        ] {
+            let refusal = refusal(script, within_s);
+            assert!(refusal.contains(why), "{script}: {refusal}");
+        }
     }
 
     fn plan(workloads: &[&str], budget_s: Option<f64>) -> Plan {

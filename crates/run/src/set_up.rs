@@ -19,9 +19,9 @@ const HOST: f64 = 4e9;
 
 /// Bytes of memory that a machine makes ready in a second, about.
 pub(crate) fn memory_rate(host: &Host) -> f64 {
-    match host.os.virtualisation.get().is_some_and(|name| name != "none") {
-        true => GUEST,
-        false => HOST,
+    match host.is_virtual() {
+        Some(true) => GUEST,
+        _ => HOST,
     }
 }
 

@@ -10,7 +10,7 @@ use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, 
 use proofmark_model::testing::{self, spec, trial};
 use proofmark_model::{
     Account, Ending, Host, Pace, Params, Point, Policy, Printed, Probe, RawMeasurement, Round, Run,
-    Storage, Trial, Unit, Work, WorkloadSpec,
+    Storage, Trial, Unit, Work, WorkloadSpec, key,
 };
 use proofmark_reference::{
     Description, Figure, Installed, Invocation, Malformed, Output, ReferenceRunner, SameWork, Task,
@@ -50,10 +50,10 @@ impl Workload for FakeWorkload {
         Ok(())
     }
     fn memory_bytes(&self, params: &Params) -> u64 {
-        params.int("bytes").unwrap_or(0)
+        params.number("bytes").unwrap_or(0)
     }
     fn shared_memory(&self, params: &Params) -> Option<String> {
-        params.text("shares").map(str::to_owned)
+        params.word("shares").map(str::to_owned)
     }
     fn nominal_seconds(&self, _: &Params) -> Option<f64> {
         self.nominal_s
@@ -87,13 +87,13 @@ pub(crate) fn find(id: &str) -> Option<&'static dyn Workload> {
 }
 
 pub(crate) fn point(workload: &str, threads: u64) -> Point {
-    Point { workload: workload.to_owned(), params: Params::default().with("threads", threads) }
+    Point { workload: workload.to_owned(), params: Params::default().with(key::THREADS, threads) }
 }
 
 /// A point whose trials take so long.
 pub(crate) fn lasting(workload: &str, ms: u64) -> Point {
     let point = point(workload, 1);
-    Point { params: point.params.with("ms", ms), ..point }
+    Point { params: point.params.with_named("ms", ms), ..point }
 }
 
 pub(crate) fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
@@ -154,9 +154,9 @@ impl Script {
     fn begin(&self, point: &Point, act: fn(u64) -> Act) -> Box<dyn Session> {
         let usual = if point.workload == "test.time" { 3.0 } else { 1.0 };
         let unit = if usual == 3.0 { Unit::Second } else { Unit::OpPerSecond };
-        let seconds = point.params.int("ms").map_or(usual, |ms| ms as f64 / 1000.0);
+        let seconds = point.params.number("ms").map_or(usual, |ms| ms as f64 / 1000.0);
         let threads = point.params.threads();
-        self.clock.pass(point.params.int("set_up_ms").map_or(0.0, |ms| ms as f64 / 1000.0));
+        self.clock.pass(point.params.number("set_up_ms").map_or(0.0, |ms| ms as f64 / 1000.0));
         self.log.borrow_mut().push(act(threads));
         let is_launch = |act: &&Act| matches!(act, Act::Launch(_) | Act::LaunchTogether(_));
         let launch = self.log.borrow().iter().filter(is_launch).count();
@@ -281,7 +281,7 @@ impl Tool for FakeTool {
             subsystem: spec.subsystem,
             unit: spec.unit,
             better: spec.better,
-            params: Params::default().with("depth", 7),
+            params: Params::default().with_named("depth", 7),
             trials: vec![trial(value, 1.0)],
             latency: None,
             proof: None,

@@ -6,7 +6,6 @@ use std::path::Path;
 use rusqlite::{Error, ErrorCode};
 
 use crate::PATIENCE;
-use crate::schema::VERSION;
 
 /// Reason why the history cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -28,9 +27,9 @@ impl StoreError {
         ))
     }
 
-    pub(crate) fn other_version(path: &Path, found: i64) -> Self {
+    pub(crate) fn other_version(path: &Path, found: i64, supported: i64) -> Self {
         Self(format!(
-            "history {} has version {found}; this proofmark supports only version {VERSION}; use \
+            "history {} has version {found}; this proofmark supports only version {supported}; use \
              the proofmark that made it, or move it away and fill a new one with `proofmark \
              history --add RUN...`",
             path.display()

@@ -26,7 +26,7 @@ impl Filter {
     pub fn matches(&self, params: &Params) -> bool {
         self.parameters
             .iter()
-            .all(|(parameter, values)| params.get(parameter).is_some_and(|v| values.contains(v)))
+            .all(|(parameter, values)| params.named(parameter).is_some_and(|v| values.contains(v)))
     }
 
     /// Returns the earliest start in microseconds since 1970.

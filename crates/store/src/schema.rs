@@ -90,7 +90,7 @@ pub fn is_ready(db: &Connection, path: &Path) -> Result<bool, StoreError> {
     match found.map_err(|e| translate_error(path, e))? {
         (VERSION, APPLICATION, _) => Ok(true),
         (0, 0, 0) => Ok(false),
-        (version, APPLICATION, _) => Err(StoreError::other_version(path, version)),
+        (version, APPLICATION, _) => Err(StoreError::other_version(path, version, VERSION)),
         _ => Err(StoreError::no_history(path, "it is the database of another program")),
     }
 }

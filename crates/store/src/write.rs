@@ -1,8 +1,6 @@
 //! Addition of runs.
 
-use proofmark_model::{
-    Figure, FigureKind, Host, Measurement, PastFigure, PastRun, Run, counted, format_size,
-};
+use proofmark_model::{Figure, FigureKind, Measurement, PastFigure, PastRun, Run, fnv1a};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
@@ -36,7 +34,7 @@ fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqli
         started: run.started,
         ended: run.ended,
         host: None, // A column: one once known stays.
-        machine: machine(&run.host),
+        machine: run.host.same_machine_words(),
         profile: run.plan.profile.clone(),
         version: run.tool.version.clone(),
         path: path.to_owned(),
@@ -117,51 +115,5 @@ fn json(value: &impl Serialize) -> rusqlite::Result<String> {
 fn identity(run: &Run) -> String {
     let points: String = run.plan.points.iter().map(|point| format!("{point}\n")).collect();
     let cpu = run.host.cpu.model_name.get().map_or("", |name| name.as_str());
-    format!("{} {} {cpu} {:016x}", run.started, run.plan.profile, fnv(points.as_bytes()))
-}
-
-/// Returns the 64-bit FNV-1a hash (Fowler, Noll and Vo): the same in every version, unlike that of
-/// std.
-fn fnv(bytes: &[u8]) -> u64 {
-    let eat = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, eat)
-}
-
-/// Describes the machine: its processor, usable CPUs and memory.
-fn machine(host: &Host) -> String {
-    let cpu = host.cpu.model_name.get().map_or("unnamed CPU", |name| name.trim());
-    let cpus = Some(host.limits.usable_cpus.len()).filter(|n| *n > 0);
-    let cpus = cpus.map(|n| counted(n, "CPU"));
-    let memory = host.memory.total_bytes.get().map(|bytes| format_size(rounded(*bytes)));
-    [Some(cpu.to_owned()), cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// Rounds to GiB, or to quarters if there are few. The memory that the kernel reserves varies
-/// between kernels, and would make one machine look like several.
-fn rounded(bytes: u64) -> u64 {
-    const GIB: u64 = 1 << 30;
-    match bytes < 4 * GIB {
-        true => bytes.div_ceil(GIB / 4) * (GIB / 4),
-        false => bytes.saturating_add(GIB / 2) / GIB * GIB,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_kernel_keeps_for_itself_makes_no_other_machine() {
-        let reported = |kib: u64| format_size(rounded(kib * 1024));
-        assert_eq!([2_014_156, 1_987_312].map(reported), ["2 GiB", "2 GiB"]);
-        assert_eq!([16_375_800, 16_300_004].map(reported), ["16 GiB", "16 GiB"]);
-    }
-
-    #[test]
-    fn the_hash_is_the_published_one() {
-        // Test vectors of draft-eastlake-fnv.
-        assert_eq!(fnv(b""), 0xcbf2_9ce4_8422_2325);
-        assert_eq!(fnv(b"a"), 0xaf63_dc4c_8601_ec8c);
-        assert_eq!(fnv(b"foobar"), 0x8594_4171_f739_67e8);
-    }
+    format!("{} {} {cpu} {:016x}", run.started, run.plan.profile, fnv1a(points.bytes()))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use proofmark_model::{
     Better, Figure, FigureKind, Level, Measurement, Param, Params, PastFigure, Series, Unit,
-    Verdict, VerdictCounts, testing,
+    Verdict, VerdictCounts, key, testing,
 };
 use proofmark_store::{Filter, Store};
 use runs::{measurement, moment, run, small};
@@ -174,7 +174,7 @@ fn filters_choose() {
 #[test]
 fn a_point_without_a_number_is_left_out() {
     let (_dir, _, mut store) = opened();
-    let at = |n: u64| Params::default().with("threads", n);
+    let at = |n: u64| Params::default().with(key::THREADS, n);
     let mut bad: Vec<_> = (1..=3).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
     bad[0].summary = None;
     let figure = |m: &mut Measurement, value, ci95| {
@@ -200,7 +200,7 @@ fn over_time(mut m: Measurement, levels: usize) -> Measurement {
 #[test]
 fn samples_over_time_are_no_trials_of_the_same_point() {
     let (_dir, _, mut store) = opened();
-    let at = |median| measurement("cpu.flops", Params::default().with("threads", 1), median);
+    let at = |median| measurement("cpu.flops", Params::default().with(key::THREADS, 1), median);
     let both = vec![over_time(at(1.0), 3), at(2.0), over_time(at(3.0), 1)];
     for order in [both.clone(), both[..2].iter().rev().cloned().chain([both[2].clone()]).collect()]
     {

@@ -9,10 +9,8 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, Weak};
 
 use proofmark_engine::{Placement, Refusal};
-use proofmark_model::format_size;
+use proofmark_model::{format_size, lock};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-
-use crate::locked;
 
 /// Page sizes that a workload asks for. Names as in the `pages` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,7 +67,7 @@ impl Arena {
     /// The arena of the previous point if it is large enough, else a new zeroed mapping.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
         let (bytes, split) = (bytes as usize, split(threads));
-        let mut kept = locked(&KEPT);
+        let mut kept = lock(&KEPT);
         let fits = |a: &Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
         // One that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(|a| fits(a) && Arc::strong_count(a) == 1);
@@ -92,7 +90,7 @@ impl Arena {
         pages: Pages,
         threads: u64,
     ) -> Result<(Arc<Self>, bool), Refusal> {
-        let mut shared = locked(&SHARED);
+        let mut shared = lock(&SHARED);
         shared.retain(|arena| arena.strong_count() > 0);
         let same = |arena: &Arc<Self>| {
             let holds = arena.state().content == content;
@@ -259,7 +257,7 @@ impl Arena {
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        locked(&self.state)
+        lock(&self.state)
     }
 }
 

@@ -1,7 +1,9 @@
 //! What declarations of more than one subsystem have in common.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
+use proofmark_model::key::{self, Bytes, Choice, Count, Key};
 use proofmark_model::{
     AUTO, Better, Counterpart, MainRow, Parameter, ParameterKind, Pick, PickedValue, Place,
     Relation, Role, Subsystem, Unit, Work, WorkloadSpec,
@@ -10,7 +12,7 @@ use proofmark_model::{
 /// The largest size of any parameter, in bytes: 64 TiB.
 pub(crate) const MOST: u64 = 1 << 46;
 
-pub(crate) const fn parameter(
+const fn parameter(
     name: &'static str,
     about: &'static str,
     kind: ParameterKind,
@@ -24,6 +26,48 @@ pub(crate) const fn parameter(
     }
 }
 
+pub(crate) const fn count_parameter(
+    key: Key<Count>,
+    about: &'static str,
+    values: RangeInclusive<u64>,
+    default: &'static str,
+) -> Parameter {
+    let (min, max) = (*values.start(), *values.end());
+    parameter(key.name(), about, ParameterKind::Count { min, max }, default)
+}
+
+pub(crate) const fn size_parameter(
+    key: Key<Bytes>,
+    about: &'static str,
+    values: RangeInclusive<u64>,
+    default: &'static str,
+) -> Parameter {
+    let (min, max) = (*values.start(), *values.end());
+    parameter(key.name(), about, ParameterKind::Size { min, max }, default)
+}
+
+pub(crate) const fn choice_parameter(
+    key: Key<Choice>,
+    about: &'static str,
+    words: &'static [Cow<'static, str>],
+    default: &'static str,
+) -> Parameter {
+    parameter(key.name(), about, ParameterKind::Choice(Cow::Borrowed(words)), default)
+}
+
+pub(crate) const fn threads_parameter(about: &'static str, default: &'static str) -> Parameter {
+    count_parameter(key::THREADS, about, 1..=4096, default)
+}
+
+/// A parameter for a number of bytes that is `auto` unless it is typed.
+pub(crate) const fn auto_size_parameter(
+    key: Key<Bytes>,
+    about: &'static str,
+    min: u64,
+) -> Parameter {
+    size_parameter(key, about, min..=MOST, AUTO)
+}
+
 /// These words, as declarations hold them.
 pub(crate) const fn words<const N: usize>(words: [&'static str; N]) -> [Cow<'static, str>; N] {
     let mut all = [const { Cow::Borrowed("") }; N];
@@ -34,20 +78,6 @@ pub(crate) const fn words<const N: usize>(words: [&'static str; N]) -> [Cow<'sta
         i += 1;
     }
     all
-}
-
-/// The words of a parameter that is a choice.
-pub(crate) const fn choice(words: &'static [Cow<'static, str>]) -> ParameterKind {
-    ParameterKind::Choice(Cow::Borrowed(words))
-}
-
-pub(crate) const fn threads_parameter(about: &'static str, default: &'static str) -> Parameter {
-    parameter("threads", about, ParameterKind::Count { min: 1, max: 4096 }, default)
-}
-
-/// A parameter for a number of bytes that is `auto` unless it is typed.
-pub(crate) const fn size_parameter(name: &'static str, about: &'static str, min: u64) -> Parameter {
-    parameter(name, about, ParameterKind::Size { min, max: MOST }, AUTO)
 }
 
 /// What a workload says of itself in words; see the fields of [`WorkloadSpec`].
@@ -110,23 +140,23 @@ pub(crate) const fn main_row(place: u32, title: &'static str, picks: &'static [P
 }
 
 /// Which of the measured values of a parameter answers.
-pub(crate) const fn pick(parameter: &'static str, value: PickedValue) -> Pick {
-    Pick { parameter: Cow::Borrowed(parameter), value }
+pub(crate) const fn pick<T>(key: Key<T>, value: PickedValue) -> Pick {
+    Pick { parameter: Cow::Borrowed(key.name()), value }
 }
 
 /// The same where it is one value.
-pub(crate) const fn pick_value(parameter: &'static str, value: &'static str) -> Pick {
-    pick(parameter, PickedValue::Is(Cow::Borrowed(value)))
+pub(crate) const fn pick_value<T>(key: Key<T>, value: &'static str) -> Pick {
+    pick(key, PickedValue::Is(Cow::Borrowed(value)))
 }
 
 /// One CPU, where that was measured.
-pub(crate) const ONE_CPU: Pick = pick("threads", PickedValue::Smallest);
+pub(crate) const ONE_CPU: Pick = pick(key::THREADS, PickedValue::Smallest);
 
 /// All CPUs.
-pub(crate) const ALL_CPUS: Pick = pick("threads", PickedValue::UsableCpus);
+pub(crate) const ALL_CPUS: Pick = pick(key::THREADS, PickedValue::UsableCpus);
 
 /// Before a run nobody knows which instruction set a machine is fastest with.
-pub(crate) const BEST_ISA: Pick = pick("isa", PickedValue::Best);
+pub(crate) const BEST_ISA: Pick = pick(key::ISA, PickedValue::Best);
 
 /// A row of a table of several workloads.
 pub(crate) const fn place(table: &'static str, row: u32, label: &'static str) -> Place {

@@ -1,4 +1,4 @@
-//! Workloads that go wrong on purpose: in debug builds only, in no profile, run when named.
+//! Workloads that go wrong on purpose (feature `faults`): in no list and no profile, run when named.
 
 #![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
 
@@ -31,6 +31,7 @@ pub const ALL: &[&dyn Workload] = &[
     &Faulty { spec: const { &spec("test.refuse") }, fault: Fault::Refuse },
     &Faulty { spec: const { &spec("test.hoard") }, fault: Fault::Hoard },
     &CORRUPT,
+    &crate::device::Ops,
     &CACHED,
     &SPARSE,
     &FALLOCATED,

@@ -4,15 +4,16 @@
 //! ([`proofmark_model::WorkloadSpec`]), do exactly that work, and prove it.
 
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use proofmark_engine::Workload;
 
 mod arena;
 mod cpu;
 mod declare;
+#[cfg(feature = "faults")]
+mod device;
 pub mod disk;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 mod faults;
 mod memory;
 mod mix;
@@ -60,10 +61,10 @@ pub const ALL: &[&dyn Workload] = &[
     &network::TCP_CONNECT,
 ];
 
-/// The workload of that id. Debug builds also know those that go wrong on purpose.
+/// The workload of that id. With the feature `faults` also one that goes wrong on purpose.
 pub fn find(id: &str) -> Option<&'static dyn Workload> {
     let mut known = ALL.iter();
-    #[cfg(debug_assertions)]
+    #[cfg(feature = "faults")]
     let mut known = known.by_ref().chain(faults::ALL);
     known.find(|k| k.spec().id == id).copied()
 }
@@ -71,11 +72,6 @@ pub fn find(id: &str) -> Option<&'static dyn Workload> {
 /// Part `index` of `of` of this many things side by side.
 fn share(things: usize, index: usize, of: usize) -> Range<usize> {
     index * things / of..(index + 1) * things / of
-}
-
-/// What a mutex holds, also after a thread panicked while it held the lock.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,42 +1,40 @@
 //! Reads and sets the parameters of a point.
 
 use proofmark_engine::Refusal;
-use proofmark_model::{AUTO, Param, Params};
+use proofmark_model::Params;
+use proofmark_model::key::{Choice, Key, Kind};
 
-pub(crate) fn unset(parameter: &str) -> Refusal {
-    Refusal(format!("{parameter} is not set"))
+pub(crate) fn unset<T>(key: Key<T>) -> Refusal {
+    Refusal(format!("{key} is not set"))
 }
 
-pub(crate) fn text<'a>(params: &'a Params, parameter: &str) -> Result<&'a str, Refusal> {
-    params.text(parameter).ok_or_else(|| unset(parameter))
-}
-
-pub(crate) fn int(params: &Params, parameter: &str) -> Result<u64, Refusal> {
-    params.int(parameter).ok_or_else(|| unset(parameter))
+/// The value of a parameter that must be set.
+pub(crate) fn required<T: Kind>(params: &Params, key: Key<T>) -> Result<T::Value<'_>, Refusal> {
+    params.get(key).ok_or_else(|| unset(key))
 }
 
 /// What the word of a parameter means, of the words that are `known`.
 pub(crate) fn choice<T: Copy>(
     params: &Params,
-    parameter: &str,
+    key: Key<Choice>,
     known: &[(&str, T)],
 ) -> Result<T, Refusal> {
-    let word = text(params, parameter)?;
+    let word = required(params, key)?;
     let found = known.iter().find(|known| known.0 == word).map(|known| known.1);
-    found.ok_or_else(|| Refusal(format!("{parameter} has no value '{word}'")))
+    found.ok_or_else(|| Refusal(format!("{key} has no value '{word}'")))
 }
 
 /// These parameters with that parameter set, if it is `auto`.
-pub(crate) fn resolved<T: Into<Param>>(
+pub(crate) fn resolved<'a, T: Kind>(
     params: Params,
-    parameter: &str,
-    value: impl FnOnce(&Params) -> T,
+    key: Key<T>,
+    value: impl FnOnce(&Params) -> T::Value<'a>,
 ) -> Params {
-    if params.text(parameter) != Some(AUTO) {
+    if !params.is_auto(key) {
         return params;
     }
     let value = value(&params);
-    params.with(parameter, value)
+    params.with(key, value)
 }
 
 #[cfg(test)]
@@ -98,8 +96,8 @@ pub(crate) mod testing {
         words.split_whitespace().fold(Params::default(), |params, word| {
             let (name, value) = word.split_once('=').unwrap();
             match value.parse::<u64>() {
-                Ok(number) => params.with(name, number),
-                Err(_) => params.with(name, value),
+                Ok(number) => params.with_named(name, number),
+                Err(_) => params.with_named(name, value),
             }
         })
     }

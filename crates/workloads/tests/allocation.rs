@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use proofmark_engine::{Latencies, Load};
-use proofmark_model::Params;
+use proofmark_model::{Params, key};
 
 thread_local! {
     static TAKEN: Cell<u64> = const { Cell::new(0) };
@@ -50,17 +50,17 @@ fn recording_takes_none_where_it_was_made_ready() {
 
 fn params(engine: &str, depth: u64) -> Params {
     Params::default()
-        .with("threads", 1)
-        .with("block_size", 4096)
-        .with("queue_depth", depth)
-        .with("file_size", 1 << 20)
-        .with("engine", engine)
-        .with("direct", "off")
-        .with("cache", "warm")
-        .with("flush", "end")
-        .with("amount", "auto")
-        .with("mode", "append")
-        .with("method", "fdatasync")
+        .with(key::THREADS, 1)
+        .with(key::BLOCK_SIZE, 4096)
+        .with(key::QUEUE_DEPTH, depth)
+        .with(key::FILE_SIZE, 1 << 20)
+        .with(key::ENGINE, engine)
+        .with(key::DIRECT, "off")
+        .with(key::CACHE, "warm")
+        .with(key::FLUSH, "end")
+        .with_auto(key::AMOUNT)
+        .with(key::MODE, "append")
+        .with(key::METHOD, "fdatasync")
 }
 
 #[test]
@@ -93,17 +93,17 @@ fn disk_workloads_take_none_while_they_are_timed() {
 #[test]
 fn loads_that_run_in_slices_take_none_in_a_run() {
     let common = Params::default()
-        .with("threads", 1)
-        .with("isa", "scalar")
-        .with("type", "f64")
-        .with("stores", "temporal")
-        .with("pages", "small")
-        .with("order", "rand")
-        .with("working_set", 1 << 20)
-        .with("array_size", 1 << 20)
-        .with("op", "copy")
-        .with("block_size", 256 << 10)
-        .with("data_size", 8 << 20);
+        .with(key::THREADS, 1)
+        .with(key::ISA, "scalar")
+        .with(key::NUMBER_TYPE, "f64")
+        .with(key::STORES, "temporal")
+        .with(key::PAGES, "small")
+        .with(key::ORDER, "rand")
+        .with(key::WORKING_SET, 1 << 20)
+        .with(key::ARRAY_SIZE, 1 << 20)
+        .with(key::OPERATION, "copy")
+        .with(key::BLOCK_SIZE, 256 << 10)
+        .with(key::DATA_SIZE, 8 << 20);
     for id in [
         "cpu.clock",
         "cpu.flops",

@@ -179,7 +179,7 @@ mod tests {
         assert!(set("threads=1,2").unwrap()["threads"].contains(&Param::Int(2)));
         assert!(set("engine=psync").unwrap()["engine"].contains(&Param::from("psync")));
         assert_eq!(set("disk.seq_read.threads=2").unwrap(), set("threads=2").unwrap());
-        let old = Params::default().with("depth", 3);
+        let old = Params::default().with_named("depth", 3);
         let parameters =
             parameters("disk.seq_read", &["depth=3".to_owned()], Some(spec), &[old]).unwrap();
         assert!(

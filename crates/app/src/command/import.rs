@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use anyhow::Result;
 use proofmark_judge::judge;
 use proofmark_model::{
-    Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Subsystem, Timestamp,
-    Trial, WorkloadSpec,
+    Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Timestamp, Trial,
+    WorkloadSpec, check_id,
 };
 use proofmark_reference::{Figure, Output as Figures, Tool, beside, decoded, unread};
 use proofmark_report::terminal;
@@ -42,13 +42,13 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          is the figure.",
     ),
     (
-        "tool_warning",
+        check_id::TOOL_WARNING,
         "The tool itself warns",
         "The tool printed a warning about its own figure, or an interval that it did not reach. \
          proofmark quotes it.",
     ),
     (
-        "two_accounts",
+        check_id::TWO_ACCOUNTS,
         "The output says it twice, differently",
         "The output has two accounts of the same work: a rate and the bytes and seconds that it \
          follows from, a total and its parts, options and the statistics of what they asked for. They \
@@ -56,7 +56,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          the original file.",
     ),
 ];
-const IMPORTED: &str = "imported";
+const IMPORTED: &str = check_id::IMPORTED;
 
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
@@ -148,24 +148,6 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> RawRu
     RawRun { imported: Some(imported), workloads, measurements: measured, ..begun }
 }
 
-/// What would prove the work of an output that does not, and how to get it.
-fn unproven(subsystem: Subsystem) -> (&'static str, &'static str) {
-    const MEASURE: &str = "measure it with proofmark, which verifies the work";
-    match subsystem {
-        Subsystem::Disk => (
-            "the output has no counters of the device: the page cache may have done the work",
-            "measure it with proofmark, or with fio and direct I/O (--direct=1), whose JSON has them",
-        ),
-        Subsystem::Network => {
-            ("the output has no count of the receiver: the bytes may not have arrived", MEASURE)
-        }
-        Subsystem::Cpu => ("the output has no residual or check of the result", MEASURE),
-        Subsystem::Memory => {
-            ("the output has no check of the data: a cache may have done the work", MEASURE)
-        }
-    }
-}
-
 fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMeasurement {
     let mut m = RawMeasurement::new(spec, figure.params);
     m.trials = figure.trials;
@@ -176,7 +158,7 @@ fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMe
     m.findings = figure.findings;
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
     if figure.proof.is_none() && !m.trials.iter().all(proof) {
-        let (missing, advice) = unproven(spec.subsystem);
+        let [missing, advice] = spec.subsystem.info().unproven;
         m.findings.push(Finding::new(IMPORTED, Severity::Suspect, missing, advice));
     }
     m.ending = Ending::Complete;

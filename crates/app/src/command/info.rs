@@ -6,7 +6,8 @@ use anyhow::Result;
 use proofmark_engine::Workload;
 use proofmark_judge::{Context, ceilings};
 use proofmark_model::{
-    Ceiling, Host, Input, Measurement, Params, Point, Policy, Unit, format_quantity,
+    Ceiling, Host, Input, Measurement, Params, Point, Policy, Unit, ceiling_id, format_quantity,
+    key,
 };
 use proofmark_run::look;
 use serde::Serialize;
@@ -45,17 +46,15 @@ pub fn run(args: &InfoArgs) -> Result<Outcome> {
 /// The ceilings of the peak workloads on all usable CPUs, at the clock just measured.
 fn limits(host: &Host) -> Vec<Limit> {
     let threads = host.limits.usable_cpus.len().max(1) as u64;
-    let peaks =
-        proofmark_workloads::ALL.iter().filter(|k| k.spec().ceilings.contains(&PEAK.into()));
+    let peaks = proofmark_workloads::ALL
+        .iter()
+        .filter(|k| k.spec().ceilings.contains(&ceiling_id::CPU_PEAK.into()));
     peaks.flat_map(|workload| of_workload(*workload, host, threads)).collect()
 }
 
-/// Id of the ceiling that a person asks for: what the cores could do at most.
-const PEAK: &str = "cpu.peak";
-
 fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Vec<Limit> {
     let spec = workload.spec();
-    let points = spec.choices(Params::default().with("threads", threads));
+    let points = spec.choices(Params::default().with(key::THREADS, threads));
     let policy = Policy::default();
     let specs = BTreeMap::from([(spec.id.to_string(), spec.clone())]);
     points
@@ -87,7 +86,7 @@ fn describe(limits: &[Limit]) -> String {
 fn row(limit: &Limit) -> (String, String) {
     let Params(params) = &limit.point.params;
     let parameters: Vec<String> =
-        params.iter().filter(|(k, _)| *k != "threads").map(|(_, v)| v.to_string()).collect();
+        params.iter().filter(|(k, _)| !key::THREADS.is(k)).map(|(_, v)| v.to_string()).collect();
     let unit = proofmark_workloads::find(&limit.point.workload).map(|k| k.spec().unit);
     let value = match (&limit.ceiling, unit) {
         (Some(c), Some(unit)) => {

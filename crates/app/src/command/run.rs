@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use proofmark_model::{LOOKS, Plan, Policy, format_seconds};
+use proofmark_model::{LOOKS, Plan, Policy, format_percent, format_seconds};
 use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
@@ -31,19 +31,19 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
 }
 
-/// The targets of the subsystems: `2 %`, or `2 % (disk 5 %, network 5 %)`.
+/// The targets of the subsystems: `2.0 %`, or `2.0 % (disk 5.0 %, network 5.0 %)`.
 fn targets(policy: &Policy) -> String {
-    let percent = |share: f64| format!("{} %", share * 100.0);
-    let others = policy.target_of.iter().map(|(of, target)| format!("{of} {}", percent(*target)));
+    let others =
+        policy.target_of.iter().map(|(of, target)| format!("{of} {}", format_percent(*target)));
     let others: Vec<_> = others.collect();
     match others.is_empty() {
-        true => percent(policy.target),
-        false => format!("{} ({})", percent(policy.target), others.join(", ")),
+        true => format_percent(policy.target),
+        false => format!("{} ({})", format_percent(policy.target), others.join(", ")),
     }
 }
 
 /// How many trials a configuration takes: `3 or 10 trials each`, or `8 to 12 trials each: no more once,
-/// after 8 or 12, the interval is within 2 %`.
+/// after 8 or 12, the interval is within 2.0 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
     let numbers = |all: &[u32]| {
@@ -120,7 +120,7 @@ mod tests {
             trials(&Plan { policy, points: points.collect(), ..Plan::default() })
         };
         let until =
-            |looks: &str| format!(": no more once, after {looks}, the interval is within 2 %");
+            |looks: &str| format!(": no more once, after {looks}, the interval is within 2.0 %");
         assert_eq!(said(8, 20, &[]), "8 to 20 trials each".to_owned() + &until("8, 12 or 20"));
         assert_eq!(said(8, 12, &[]), "8 to 12 trials each".to_owned() + &until("8 or 12"));
         assert_eq!(said(9, 30, &[]), "9 to 30 trials each".to_owned() + &until("12 or 20"));

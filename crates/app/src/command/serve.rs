@@ -6,9 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
 use proofmark_peer::{Key, KeySource, Limits, Server};
+use proofmark_process::end_with_parent;
 use proofmark_run::{cpu_stat, interface};
 use proofmark_workloads::network::ServerSide;
-use rustix::process::{Signal, set_parent_process_death_signal};
+use rustix::process::Signal;
 
 use crate::cli::ServeArgs;
 use crate::core_dumps;
@@ -51,7 +52,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
 
 /// Stops the server when standard input ends, which the run holds open.
 fn end_with_the_run(server: &Server) {
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let _ = end_with_parent(Signal::KILL);
     let stop = server.stop();
     std::thread::spawn(move || {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());

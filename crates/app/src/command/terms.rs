@@ -82,7 +82,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          attainable is the share of a CPU that was yours.",
     ),
     (
-        "att./typical",
+        "undisturbed",
         "Column: attainable for CPU loads, typical for memory loads and complete solves",
         "Delivered beside it is all work divided by all time. It may exceed typical, which is a median: \
          a bus that is free for some seconds raises the mean more than the median.",

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use rustix::process::{Signal, set_parent_process_death_signal};
+use proofmark_process::end_with_parent;
+use rustix::process::Signal;
 
 use crate::core_dumps;
 use crate::error::Outcome;
@@ -17,7 +18,7 @@ pub(super) fn go_first() {
 /// Serves one job on standard input and output.
 pub fn run() -> anyhow::Result<Outcome> {
     // A worker never outlives its run: it ends with its input, and is killed with its parent.
-    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    let _ = end_with_parent(Signal::KILL);
     core_dumps::turn_off();
     go_first();
     // A panic in any thread ends the process: the run sees a dead worker, not a silent one.

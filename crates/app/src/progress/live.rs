@@ -86,7 +86,7 @@ impl Live {
 #[cfg(test)]
 mod tests {
     use proofmark_engine::Samples;
-    use proofmark_model::{Params, PlannedSeries};
+    use proofmark_model::{Params, PlannedSeries, key};
 
     use super::*;
 
@@ -97,7 +97,7 @@ mod tests {
 
     fn measurement() -> RawMeasurement {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
-        RawMeasurement::new(spec, Params::default().with("threads", 1))
+        RawMeasurement::new(spec, Params::default().with(key::THREADS, 1))
     }
 
     fn live(values: &[f64]) -> Live {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use proofmark_model::{TimeAccount, Trial};
+use proofmark_model::{TimeAccount, Trial, format_percent};
 use proofmark_report::spark::blocks;
 
 /// Rounds that are remembered: no terminal is wider.
@@ -34,12 +34,11 @@ impl Noise {
 
     /// `97.9 % at work  ··▁▂▁·  other processes 1.2 %, interrupted 0.9 %`, as far as there is room.
     pub(super) fn line(&self, columns: usize) -> Option<String> {
-        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
         let all = self.all.filter(|all| all.wall_s > 0.0)?;
-        let head = format!("{} at work", percent(all.at_work()));
+        let head = format!("{} at work", format_percent(all.at_work()));
         let taken = all.taken(LEAST).into_iter();
         let taken: Vec<String> =
-            taken.map(|(s, cause)| format!("{} {}", cause.name, percent(s))).collect();
+            taken.map(|(s, cause)| format!("{} {}", cause.name, format_percent(s))).collect();
         let mut tail = taken.join(", ");
         let room =
             |tail: &str| columns.saturating_sub(head.chars().count() + tail.chars().count() + 4);

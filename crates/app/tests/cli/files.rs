@@ -9,8 +9,11 @@ pub fn read(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     gather(folder, "", &mut files);
     let tests_of = |(module, text): (&String, &String)| {
-        let declared = text.split("#[cfg(test)]\nmod ").skip(1).filter_map(|t| t.split_once(';'));
-        declared.map(|(name, _)| below(module, name)).collect::<Vec<_>>()
+        let declared = text.split("#[cfg(test)]\n").skip(1).filter_map(|t| t.split_once(';'));
+        let names = declared.filter_map(|(item, _)| {
+            item.trim_start_matches("pub ").trim_start_matches("pub(crate) ").strip_prefix("mod ")
+        });
+        names.map(|name| below(module, name)).collect::<Vec<_>>()
     };
     let tests: Vec<String> = files.iter().flat_map(tests_of).collect();
     files.retain(|module, _| !tests.iter().any(|test| is_within(module, test)));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use proofmark_model::{Params, PastPoint, PastRun, Run, Timestamp, Unit, Verdict, testing};
+use proofmark_model::{Params, PastPoint, PastRun, Run, Timestamp, Unit, Verdict, key, testing};
 use proofmark_testing::{output, skip, wait, wait_until_within};
 
 use super::{Ended, Folder, proved};
@@ -79,7 +79,7 @@ fn run(hours: i64, gflops: f64) -> Run {
     let spec = testing::spec("cpu.flops", Unit::FlopPerSecond);
     let at = |threads: u64| {
         let median = gflops * 1e9 * threads as f64;
-        let params = Params::default().with("isa", "avx2").with("threads", threads);
+        let params = Params::default().with(key::ISA, "avx2").with(key::THREADS, threads);
         proved(testing::measurement(&spec, params, &[median; 8]))
     };
     let mut run = Run { started, ended: Some(started), ..testing::run(vec![at(1), at(2)]) };

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use proofmark_host::{FINDINGS, designs};
 use proofmark_judge::{ceilings, checks, microarchitecture};
-use proofmark_model::{Pace, Params, PickedValue, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{Pace, Params, PickedValue, Subsystem, Unit, WorkloadSpec, key};
 use proofmark_reference::{ALL as TOOLS, Figure, Installed, Task, Tool};
 use proofmark_workloads::ALL as WORKLOADS;
 
@@ -143,14 +143,16 @@ fn points(spec: &WorkloadSpec) -> Vec<Params> {
         ("n", 2000),
         ("reads", 70),
     ];
-    let mut params = Params::default().with("nb", 256);
+    let mut params = Params::default().with(key::MATRIX_BLOCK, 256);
     for parameter in spec.parameters.iter() {
         let size = SIZES.iter().find(|(name, _)| *name == parameter.name);
         params = match size {
-            Some((name, value)) => params.with(name, *value),
-            None if Params::THREADS.contains(&&*parameter.name) => params.with(&parameter.name, 1),
-            None if parameter.name == "queue_depth" => params.with(&parameter.name, 1),
-            None => params.with(&parameter.name, "auto"),
+            Some((name, value)) => params.with_named(name, *value),
+            None if Params::counts_threads(&parameter.name) => {
+                params.with_named(&parameter.name, 1)
+            }
+            None if parameter.name == "queue_depth" => params.with_named(&parameter.name, 1),
+            None => params.with_named(&parameter.name, "auto"),
         };
     }
     spec.choices(params)
@@ -203,7 +205,7 @@ fn every_declared_test_is_one_of_its_tool() {
         let is_read = seen.contains(&(id, test.to_owned()));
         assert!(is_run || is_read || UNSEEN.contains(&(id, test)), "{}: {id} {test}", spec.id);
         if let Some(when) = &same.when {
-            let has = |p: &Params| p.text(&when.parameter) == Some(&*when.value);
+            let has = |p: &Params| p.word(&when.parameter) == Some(&*when.value);
             assert!(points(spec).iter().any(has), "{}: {id} {test}: {when:?}", spec.id);
         }
     }

@@ -7,6 +7,7 @@ mod audit;
 mod compare;
 mod completions;
 mod deadlines;
+mod documents;
 mod files;
 mod fleet;
 mod formats;

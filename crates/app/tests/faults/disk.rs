@@ -10,7 +10,8 @@ use super::lab::disk::{
 };
 use super::lab::{Busy, alone, found, proofmark, refused, run_json, shared, start};
 use super::{saved, try_saved};
-use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict};
+use proofmark_host::{CpuTicks, Root};
+use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict, key};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// A run of one point of each of these workloads in a folder, with a small file and three trials.
@@ -98,7 +99,7 @@ fn a_cached_number_runs_under_that_name() {
         return;
     }
     let [cold, warm] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
-    let cache = |m: &Measurement| m.params.text("cache").unwrap().to_owned();
+    let cache = |m: &Measurement| m.params.get(key::CACHE).unwrap().to_owned();
     assert_eq!((cache(cold), cache(warm)), ("cold".to_owned(), "warm".to_owned()));
     // What others read meanwhile is not counted here.
     let own_share = |m: &Measurement| {
@@ -227,7 +228,13 @@ fn commits_while_every_cpu_is_busy_are_suspect() {
             |f: &&Finding| f.check == "other_cpu" && f.message.contains("kept all CPUs busy");
         m.findings.iter().find(says).map(|f| f.severity)
     };
-    assert_eq!(crowded(&measured(here.path(), "disk.fsync")), None);
+    let ticks = || CpuTicks::now(&Root::live(), &[]).unwrap();
+    let before = ticks();
+    let control = measured(here.path(), "disk.fsync");
+    // Where a build keeps all CPUs busy, the control rightly has the finding too.
+    if ticks().since(before).is_some_and(|[busy, _]| busy < 0.5) {
+        assert_eq!(crowded(&control), None, "{:?}", control.findings);
+    }
     let cpus = thread::available_parallelism().unwrap().get();
     let busy: Vec<Busy> = (0..cpus as u32).map(Busy::on).collect();
     let (run, _) = run_json(&mut disk(here.path(), &["disk.fsync"]));
@@ -294,7 +301,10 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
     let (run, _) = run_json(without_io_uring(&mut command));
     assert_eq!(run.host.limits.io_uring.get(), Some(&false), "{:?}", run.host.limits.io_uring);
     let m = &run.measurements[0];
-    assert_eq!((m.params.text("engine"), m.params.int("queue_depth")), (Some("psync"), Some(1)));
+    assert_eq!(
+        (m.params.get(key::ENGINE), m.params.get(key::QUEUE_DEPTH)),
+        (Some("psync"), Some(1))
+    );
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
     let found = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
     assert!(found.message.contains("io_uring"), "{}", found.message);
@@ -344,7 +354,7 @@ fn a_file_takes_no_more_than_half_of_what_is_free() {
     assert!(run.findings.iter().any(|f| f.check == "plan.shrunk"), "{:?}", run.findings);
     let m = &run.measurements[0];
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
-    assert!(m.params.int("file_size").unwrap() <= 32 << 20);
+    assert!(m.params.get(key::FILE_SIZE).unwrap() <= 32 << 20);
     // What is asked for by name is refused where it does not fit.
     let mut command = proofmark();
     command.args(["run", "disk.seq_read", "--set", "disk.seq_read.block_size=64MB", "--disk-path"]);

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
 mod clocks;
+mod device;
 mod disk;
 mod endure;
 mod held_back;

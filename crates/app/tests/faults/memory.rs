@@ -1,10 +1,10 @@
 //! Planted faults of memory: a cache under its name, memory that the plan does not fit into.
 
 use super::lab::{Busy, Cgroup, alone, found, proofmark, run_json, shared};
-use proofmark_model::{Ending, Severity, Verdict};
+use proofmark_model::{Ending, Severity, Verdict, key};
 use proofmark_testing::skip;
 
-/// Small enough to be set up in a moment by a debug build.
+/// Small enough to be set up in a moment by a build without optimisation.
 const SMALL: &str = "memory.copy.array_size=2MB";
 
 #[test]
@@ -79,7 +79,7 @@ fn a_memory_limit_shrinks_the_plan_and_nobody_is_killed() {
     assert!(run.measurements.len() >= 2);
     for m in &run.measurements {
         assert!(matches!(m.ending, Ending::Complete | Ending::Budget), "{:?}", m.ending);
-        let data = m.params.int("array_size").or(m.params.int("data_size")).unwrap();
+        let data = m.params.get(key::ARRAY_SIZE).or(m.params.get(key::DATA_SIZE)).unwrap();
         assert!(data < limit && data > limit / 16, "{data}");
     }
     let shrunk: Vec<_> = run.findings.iter().filter(|f| f.check == "plan.shrunk").collect();

@@ -16,7 +16,7 @@ use super::lab::network::{
 };
 use super::lab::{Cgroup, alone, found, proofmark, run_json, shared};
 use super::{names, saved, wait_for, wait_for_trials};
-use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict};
+use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict, key};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// Header of a frame of Ethernet as interfaces and token buckets count it, in bytes.
@@ -149,7 +149,7 @@ fn reaching(
 /// What calls itself a network, and is one machine.
 fn is_one_machine(run: &Run, m: &Measurement, code: Option<i32>) {
     let network = run.host.network.get().unwrap();
-    assert_eq!((network.path, m.params.text("path")), (NetworkPath::Peer, Some("peer")));
+    assert_eq!((network.path, m.params.get(key::PATH)), (NetworkPath::Peer, Some("peer")));
     assert_eq!(found(m, "one_machine"), Some(Severity::Invalid), "{:?}", names(m));
     assert_eq!((m.verdict, code), (Verdict::Invalid, Some(3)));
 }
@@ -165,7 +165,7 @@ fn loopback_is_called_loopback() {
     assert_eq!(run.host.network.get().unwrap().path, NetworkPath::Loopback);
     assert_eq!(run.measurements.len(), 2);
     for m in &run.measurements {
-        assert_eq!(m.params.text("path"), Some("loopback"));
+        assert_eq!(m.params.get(key::PATH), Some("loopback"));
         assert_eq!(found(m, "one_machine"), Some(Severity::Note), "{:?}", names(m));
         assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
     }
@@ -193,7 +193,7 @@ fn what_udp_loses_is_what_the_limit_dropped() {
         let log = log.end();
         let m = &run.measurements[0];
         assert_eq!(m.trials.len(), 5, "{:?}", m.ending);
-        assert_eq!(m.params.int("block_size"), Some(payload as u64));
+        assert_eq!(m.params.get(key::BLOCK_SIZE), Some(payload as u64));
         for t in &m.trials {
             let datagrams = t.network.as_ref().unwrap().datagrams.unwrap();
             let lost = datagrams.sent - datagrams.received;

@@ -158,7 +158,7 @@ fn what_nobody_asks_for_does_not_run() {
     assert!(finding.message.contains("status 3: broken"), "{}", finding.message);
     assert_eq!((m.trials.len(), &m.ending), (3, &Ending::Complete));
     for missing in ["references", "references.fio"] {
-        assert!(m.missing[missing].ends_with("it ended with status 3: broken"), "{missing}");
+        assert!(m.missing[missing].ends_with("it exited with status 3: broken"), "{missing}");
     }
     let why = &run.measurements[1].missing["references"];
     assert!(why.contains("name a tool with --reference"), "{why}");

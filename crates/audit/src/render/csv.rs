@@ -2,7 +2,7 @@
 
 use proofmark_model::clean;
 
-use crate::table::COLUMNS;
+use crate::columns::COLUMNS;
 use crate::{Judged, Sheet};
 
 /// Columns after those of the figures, except for the base unit.

@@ -1,6 +1,6 @@
 //! `above_own_ceiling`: a rate above the theoretical value that the same report gives.
 
-use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Severity, Subsystem, Unit, format_percent, format_quantity};
 
 use super::{Examination, Outcome, Rule};
 use crate::machine::MAX_CLOCK;
@@ -34,7 +34,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
     let rate = figure.level()?;
     let found = lower_ceiling(sheet.machine(), figure).map(|(ceiling, unit, severity, source)| {
         let [shown, most] = [rate, ceiling].map(|value| format_quantity(value, unit));
-        let message = format!("{shown} is {:.0} % of {source}, {most}", 100.0 * rate / ceiling);
+        let message = format!("{shown} is {} of {source}, {most}", format_percent(rate / ceiling));
         RULE.finding(severity, message).with("ceiling", ceiling).with("rate", rate)
     });
     let missing = match (figure.subsystem, figure.metric) {

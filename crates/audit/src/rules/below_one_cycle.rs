@@ -1,6 +1,6 @@
 //! `below_one_cycle`: a latency below one clock cycle.
 
-use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Pace, Severity, Unit, format_quantity};
 
 use super::{Examination, Outcome, Rule};
 use crate::machine::MAX_CLOCK;
@@ -37,7 +37,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
         let message = format!("{latency:.3e} s is {part:.4} of a cycle of {shown}{but}");
         RULE.finding(severity, message).with("cycle_s", cycle).with("latency_s", latency)
     });
-    if !matches!(figure.subsystem, Subsystem::Cpu | Subsystem::Memory) {
+    if figure.subsystem.info().pace == Pace::Device {
         return found.map(Outcome::Found);
     }
     let what = "no clock_hz_nominal or clock_hz_running is declared";

@@ -1,6 +1,6 @@
 //! `disk_operations`: more operations per second than the disks or their provider allow.
 
-use proofmark_model::{Severity, Subsystem};
+use proofmark_model::Severity;
 
 use super::{Examination, Outcome, Rule};
 use crate::figure::Order;
@@ -44,7 +44,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 /// Returns the figure's reads and writes per second, if the device does one for each operation.
 fn operations(figure: &Figure) -> Option<f64> {
-    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Disk)?;
+    let level = figure.level().filter(|_| figure.subsystem.info().uses_block_devices)?;
     let moves = ["read", "write", "rw"].iter().any(|word| figure.operation.contains(word));
     match figure.metric {
         Metric::Rate if moves && figure.order != Order::Sequential => Some(level),

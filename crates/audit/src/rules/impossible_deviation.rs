@@ -50,7 +50,7 @@ fn against_trials(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
 fn against_mean(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     let over_trials = match figure.metric {
         Metric::Rate | Metric::Throughput => true,
-        Metric::Latency => figure.subsystem.pace() != Pace::Device,
+        Metric::Latency => figure.subsystem.info().pace != Pace::Device,
         Metric::Other => false,
     };
     let mean = sheet.mean(figure).filter(|_| over_trials)?;

@@ -1,6 +1,6 @@
 //! `loopback`: a rate above the machine's network link.
 
-use proofmark_model::{Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Severity, Unit, format_quantity};
 
 use super::{Examination, Outcome, Rule};
 use crate::{Figure, Metric, Sheet};
@@ -21,7 +21,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
-    let judged = figure.subsystem == Subsystem::Network && figure.metric != Metric::Other;
+    let judged = figure.subsystem.info().has_server && figure.metric != Metric::Other;
     figure.level().filter(|_| judged)?;
     let limit = sheet.machine().network_limit(figure);
     let declared = limit.severity == Severity::Invalid;
@@ -43,7 +43,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 /// Returns the bits per second that the link must carry in one direction. A rate of operations
 /// counts their blocks; a latency counts one block within it.
 fn flow(figure: &Figure) -> Option<f64> {
-    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Network)?;
+    let level = figure.level().filter(|_| figure.subsystem.info().has_server)?;
     let block = || Some(figure.block? as f64 * 8.0);
     match figure.metric {
         Metric::Throughput => Some(level),

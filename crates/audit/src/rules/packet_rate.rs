@@ -1,6 +1,6 @@
 //! `packet_rate`: more packets per second than the link can carry.
 
-use proofmark_model::{Severity, Subsystem};
+use proofmark_model::Severity;
 
 use super::{Examination, Outcome, Rule};
 use crate::machine::Limit;
@@ -68,7 +68,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 /// Returns the minimum of packets per second that the figure needs.
 fn packets(figure: &Figure) -> Option<f64> {
-    let level = figure.level().filter(|_| figure.subsystem == Subsystem::Network)?;
+    let level = figure.level().filter(|_| figure.subsystem.info().has_server)?;
     match figure.metric {
         Metric::Rate if figure.packets => Some(level),
         Metric::Throughput if figure.operation.contains("udp") => {

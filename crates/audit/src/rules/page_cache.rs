@@ -25,7 +25,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
-    let judged = figure.subsystem == Subsystem::Disk && figure.metric != Metric::Other;
+    let judged = figure.subsystem.info().uses_block_devices && figure.metric != Metric::Other;
     figure.level().filter(|_| judged)?;
     let Some(rate) = figure.device_rate() else {
         let what = "block_size_bytes is empty, so the bytes per second are unknown";

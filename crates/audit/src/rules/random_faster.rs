@@ -1,6 +1,6 @@
 //! `random_faster`: a random order faster than the sequential one.
 
-use proofmark_model::{Severity, Subsystem};
+use proofmark_model::Severity;
 
 use super::{Examination, Outcome, Rule};
 use crate::figure::Order;
@@ -39,7 +39,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
 
 /// Returns the figure for the sequential order, or for one that is not stated.
 fn partner<'a>(sheet: &'a Sheet, figure: &Figure) -> Option<&'a Figure> {
-    if !figure.is_random() || !matches!(figure.subsystem, Subsystem::Memory | Subsystem::Disk) {
+    if !figure.is_random() || !figure.subsystem.info().moves_bytes() {
         return None;
     }
     let keys = |work: &str| {

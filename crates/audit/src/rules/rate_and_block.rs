@@ -1,6 +1,6 @@
 //! `rate_and_block`: a rate whose operations times their block differ from the throughput.
 
-use proofmark_model::{Finding, Severity, Subsystem, Unit, format_quantity};
+use proofmark_model::{Finding, Severity, Unit, format_quantity};
 
 use super::{Examination, Rule};
 use crate::units::power_of_1024;
@@ -40,13 +40,13 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Finding> {
     };
     let block = figure.block? as f64;
     let packets = figure.packets || partner.packets;
-    let (bits, most) = match figure.subsystem {
-        Subsystem::Network if packets => (8.0, (block + HEADERS).max(SMALLEST_FRAME)),
-        Subsystem::Memory | Subsystem::Disk => (1.0, block),
-        Subsystem::Network | Subsystem::Cpu => return None,
+    let (bits, most) = match figure.subsystem.info() {
+        info if info.counts_bits && packets => (8.0, (block + HEADERS).max(SMALLEST_FRAME)),
+        info if info.moves_bytes() => (1.0, block),
+        _ => return None,
     };
     let of_block = throughput / (rate * block * bits);
-    let power = power_of_1024(of_block).filter(|_| figure.subsystem != Subsystem::Network);
+    let power = power_of_1024(of_block).filter(|_| !figure.subsystem.info().counts_bits);
     // With coarse digits, a difference by rounding may look like a power of 1.024.
     let digits = figure.rounding() + partner.rounding();
     let fits = of_block >= 1.0 - PRINTED && of_block <= most / block * (1.0 + PRINTED);

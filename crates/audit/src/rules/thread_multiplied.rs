@@ -1,6 +1,6 @@
 //! `thread_multiplied`: a rate that grows with threads beyond the CPUs.
 
-use proofmark_model::{Pace, Severity, Subsystem};
+use proofmark_model::{Pace, Severity};
 
 use super::{Examination, Outcome, Rule, above_own_ceiling};
 use crate::machine::Limit;
@@ -45,7 +45,7 @@ fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
         Some(finding.with("growth", growth.growth).with("possible", growth.possible))
     });
     // A queue may speed up a device.
-    if !is_work(figure) || figure.subsystem.pace() == Pace::Device || levels.len() < 2 {
+    if !is_work(figure) || figure.subsystem.info().pace == Pace::Device || levels.len() < 2 {
         return found.map(Outcome::Found);
     }
     let what = "no cpus, vcpus or cores are declared";
@@ -69,18 +69,18 @@ fn bound_by_cpus(sheet: &Sheet, figure: &Figure) -> Option<Severity> {
     if !is_work(figure) {
         return None;
     }
-    if figure.subsystem == Subsystem::Disk {
+    if figure.subsystem.info().uses_block_devices {
         let limit = sheet.machine().disk_limit(figure);
         return (figure.device_rate()? > limit.most).then_some(limit.severity);
     }
-    (figure.subsystem.pace() != Pace::Device).then_some(Severity::Invalid)
+    (figure.subsystem.info().pace != Pace::Device).then_some(Severity::Invalid)
 }
 
 /// Returns the maximum severity of growth above linear. Parts of the data may each fit a private
 /// cache, which speeds up CPUs and memory several times. No cache exceeds the limits of the
 /// machine's units or of a disk's link.
 fn above_linear_weighs(sheet: &Sheet, figure: &Figure) -> Severity {
-    if figure.subsystem.pace() == Pace::Device {
+    if figure.subsystem.info().pace == Pace::Device {
         return Severity::Invalid;
     }
     above_own_ceiling::exceeded(sheet.machine(), figure).unwrap_or(Severity::Suspect)

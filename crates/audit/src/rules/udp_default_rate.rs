@@ -3,7 +3,7 @@
 use proofmark_model::{Finding, Severity, Subsystem};
 
 use super::{Examination, Rule};
-use crate::units::Base;
+use crate::quantity::Base;
 use crate::{Figure, Metric, Sheet};
 
 /// iperf's default in bit/s, by version: 10^6 or 2^20, rounded to the three printed digits.

@@ -1,6 +1,6 @@
 //! `udp_payload`: datagrams that IPv4 cannot carry.
 
-use proofmark_model::{Finding, Severity, Subsystem};
+use proofmark_model::{Finding, Severity};
 
 use super::{Examination, Rule};
 use crate::{Figure, Metric, Sheet, Statistic};
@@ -22,7 +22,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn examine(_: &Sheet, figure: &Figure) -> Option<Finding> {
     let block = figure.block.filter(|b| *b > MAX_PAYLOAD)?;
-    let judged = figure.subsystem == Subsystem::Network
+    let judged = figure.subsystem.info().has_server
         && figure.operation.contains("udp")
         && figure.metric != Metric::Other
         && figure.statistic != Statistic::Deviation;

@@ -3,7 +3,8 @@
 use proofmark_model::{Finding, Severity};
 
 use super::{Examination, Rule};
-use crate::units::{Base, power_of_1024};
+use crate::quantity::Base;
+use crate::units::power_of_1024;
 use crate::{Figure, Metric, Sheet};
 
 /// Tolerance of base units, which are often rounded to three digits.

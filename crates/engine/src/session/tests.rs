@@ -1,5 +1,8 @@
 //! Workers that are a few lines of shell.
 
+use std::thread;
+use std::time::Instant;
+
 use proofmark_model::{
     EndTraffic, Latency, LatencyBucket, NetworkTraffic, Params, TcpState, Trial, Unit,
 };
@@ -54,7 +57,11 @@ fn detail_of(ending: Ending) -> (Option<String>, String) {
 fn each_way_to_die_is_distinguished() {
     for (shell, signal, says) in [
         ("kill -SEGV $$", Some("SIGSEGV"), "ended without a reply"),
-        ("echo 'disk on fire' >&2; exit 7", None, "exit status 7; its output: disk on fire"),
+        (
+            "echo 'disk on fire' >&2; exit 7",
+            None,
+            "it exited with status 7; its output: disk on fire",
+        ),
         // What is not said in the arguments is in its environment.
         ("echo \"the server $FAR_END\" >&2; exit 7", None, "the server is here"),
         ("echo '{\"taken\":{\"started\":\"20'; sleep 1", None, "an invalid reply"),

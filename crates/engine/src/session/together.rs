@@ -1,9 +1,9 @@
 //! Points that are measured together in one worker, so that they can use the same memory. A worker
 //! that dies costs the point that it worked on; the others are set up again in a new one.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use proofmark_model::Ending;
+use proofmark_model::{Ending, lock};
 
 use super::{Session, Worker, Workers};
 use crate::protocol::{Job, Request, Taken};
@@ -24,7 +24,7 @@ struct Live {
 
 impl SharedWorker {
     fn lock(&self) -> MutexGuard<'_, Live> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

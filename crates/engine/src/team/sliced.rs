@@ -3,11 +3,12 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::Ordering;
 
-use proofmark_model::{CpuDistance, CpuPairSeen, QuotaRounds, QuotaTrial, Timestamp, Trial, Unit};
+use proofmark_model::{CpuDistance, CpuPairSeen, QuotaTrial, Timestamp, Trial};
 
-use super::member::{Counters, Order, TeamState, ThreadResult, Timed};
-use super::{Team, TeamTrial, usable_now};
+use super::timed::{Counters, TeamState, ThreadResult, Timed};
+use super::{CpuTeam, usable_now};
 use crate::cpu_pair::CpuPair;
+use crate::executor::{ExecutorTrial, SlicedAmount as Amount, SlicedTrial};
 use crate::load_clock::{LoadClock, TrialClock};
 use crate::protocol::Reply;
 use crate::quota::{self, LeadIn};
@@ -16,35 +17,6 @@ use crate::rounds::ticks::{Moment, Scale, Ticks};
 use crate::rounds::{Cpu, Recorded, Rounds};
 use crate::time_account::continued;
 use crate::workload::Load;
-
-/// How much work a trial in slices has.
-#[derive(Debug, Clone)]
-pub(crate) enum Amount {
-    /// As much as fits into this many seconds.
-    Seconds(f64),
-    /// So many iterations of each thread, which take about so many seconds.
-    Iterations(Vec<u64>, f64),
-}
-
-impl Amount {
-    /// Seconds of the timed part, of a fixed amount about.
-    pub(crate) fn seconds(&self) -> f64 {
-        let (Self::Seconds(seconds) | Self::Iterations(_, seconds)) = self;
-        *seconds
-    }
-
-    /// Iterations of a thread, where their number is fixed.
-    fn iterations(&self, thread: usize) -> Option<u64> {
-        match self {
-            Self::Seconds(_) => None,
-            Self::Iterations(shares, _) => shares.get(thread).copied(),
-        }
-    }
-
-    fn is_fixed(&self) -> bool {
-        matches!(self, Self::Iterations(..))
-    }
-}
 
 /// A thread's part of such a trial.
 #[derive(Debug, Clone, Copy)]
@@ -77,24 +49,18 @@ const MOST_SLICE_S: f64 = 0.05;
 /// Counters are read so long before the timed part begins: longer than that takes.
 const COUNTED_S: f64 = 2e-3;
 
-impl Team {
-    /// Runs a trial in slices on the first `workers` threads, after so many seconds of untimed ones,
-    /// with its rounds in this unit, of which an iteration is so much work. The others load the
-    /// machine meanwhile.
-    pub(crate) fn sliced(
-        &self,
-        workers: usize,
-        amount: &Amount,
-        (cutting, ahead_s): (Cutting, f64),
-        (unit, work): (Unit, f64),
-    ) -> Result<TeamTrial, Reply> {
+impl CpuTeam {
+    /// Runs a trial in slices on the first threads, in rounds. The others load the machine meanwhile.
+    pub(super) fn in_slices(&self, asked: &SlicedTrial) -> Result<ExecutorTrial, Reply> {
+        let SlicedTrial { workers, amount, ahead_s, .. } = asked;
+        let (workers, ahead_s) = (*workers, *ahead_s);
         let started = Timestamp::now();
-        let cutting = cutting.of_threads(self.members.len());
+        let cutting = asked.cutting.of_threads(self.members.len());
         let lead_in = self.lead_in();
         continued().store(false, Ordering::Relaxed);
         let usable = usable_now();
         let how = (cutting, ahead_s, lead_in);
-        let order = |i: usize| Order::Sliced(SlicedOrder::of_thread(i, workers, amount, how));
+        let order = |i: usize| SlicedOrder::of_thread(i, workers, amount, how);
         let mut results = self.ask(workers, order)?;
         let places = self.places(&results);
         let logs: Vec<_> =
@@ -112,7 +78,8 @@ impl Team {
         };
         let window_s = lead_in.map_or(0.0, |l| whole_periods_in(timed.seconds, l.quota.period()));
         let outside_s = recorded.worked_outside_s(window_s);
-        let Rounds { all, iterations, clocks, worked_s, gaps_s } = recorded.rounds(unit, work);
+        let Rounds { all, iterations, clocks, worked_s, gaps_s } =
+            recorded.rounds(asked.unit, asked.work_per_iteration);
         let clock = |(i, p): (usize, &ThreadResult)| TrialClock {
             within: clocks.get(i).copied().flatten(),
             ..p.clock
@@ -138,7 +105,12 @@ impl Team {
         let usual = logs.iter().filter_map(|(_, log)| log.usual_ticks()).max_by(f64::total_cmp);
         let each_s = usual.map(|ticks| ticks * timed.scale.tick_s);
         let from = timed.from;
-        Ok(TeamTrial { from, within: iterations, each_s, ..TeamTrial::of_threads(&results, known) })
+        Ok(ExecutorTrial {
+            from,
+            within: iterations,
+            each_s,
+            ..ExecutorTrial::of_threads(&results, known)
+        })
     }
 
     /// When the timed part was, by what the threads that worked did.
@@ -192,7 +164,7 @@ impl SlicedOrder {
     }
 }
 
-impl Team {
+impl CpuTeam {
     /// The CPUs of two threads each, as they were to each other before the timed part and after it.
     fn cpu_pairs(&self, results: &[ThreadResult]) -> Vec<CpuPairSeen> {
         let pair = |k: usize| {
@@ -211,14 +183,7 @@ fn as_seen(cutting: Cutting, logs: &[(Cpu, Log)], scale: Scale) -> Cutting {
     Cutting { slice_s, ..cutting }
 }
 
-impl Team {
-    /// Seconds of a timed part of so many seconds or more: under a quota that limits the threads whole
-    /// periods, at least so many; `None` without one.
-    pub(crate) fn whole_periods_s(&self, seconds: f64, periods: u32) -> Option<f64> {
-        let quota = self.lead_in()?.quota;
-        Some(QuotaRounds { quota, periods }.whole_s(seconds))
-    }
-
+impl CpuTeam {
     /// The CPU of each thread, by which windows are summed. One that was elsewhere at an end counts to the
     /// CPU that it shared with another, so that no core is counted that was not there.
     fn places(&self, results: &[ThreadResult]) -> Vec<Cpu> {

@@ -77,7 +77,7 @@ impl Diary {
 
     /// Threads that write down what is asked of them. One without a share goes on for a while
     /// after the request to stop, and moves a million bytes a second.
-    fn team(&self, threads: usize) -> Team {
+    fn team(&self, threads: usize) -> CpuTeam {
         let (calls, working) = (Arc::clone(&self.0), AtomicUsize::new(0));
         let act = move |index, call: Call| {
             let note = |call, number| calls.lock().unwrap().push((index, call, number));
@@ -107,7 +107,7 @@ impl Diary {
     }
 }
 
-fn write(threads: usize, shares: &[u64], ahead: u64) -> (TeamTrial, Diary) {
+fn write(threads: usize, shares: &[u64], ahead: u64) -> (ExecutorTrial, Diary) {
     let diary = Diary::default();
     (diary.team(threads).trial(shares, ahead).unwrap(), diary)
 }

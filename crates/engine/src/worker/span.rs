@@ -108,9 +108,9 @@ impl Work {
         self.setup.begin_trial()?;
         let mut trial = if first || self.setup.amount() == Amount::Whole {
             let rested = self.parts.ended.is_none_or(|ended| raw_seconds() - ended > COLD_S);
-            self.team.trial(&shares, if rested { self.ahead() } else { 0 })?
+            self.executor.trial(&shares, if rested { self.ahead() } else { 0 })?
         } else {
-            self.team.next_part(&shares)?
+            self.executor.next_part(&shares)?
         };
         let (from, seconds) = (trial.from, trial.known.seconds);
         let pause = self.parts.ended.filter(|_| !first).map(|ended| (from - ended).max(0.0));

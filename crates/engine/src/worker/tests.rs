@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use proofmark_model::{Account, FileState, NetworkTraffic, Params, Solution};
+use proofmark_model::{Account, FileState, NetworkTraffic, Params, Solution, key};
 use proofmark_testing::wait_until;
 
 use super::*;
@@ -26,7 +26,7 @@ fn job(point: Point, least_rounds: Option<u32>) -> Job {
 }
 
 fn begin_at(slot: u32, workload: &str, threads: u64, devices: &[&str]) -> Order {
-    let params = Params::default().with("threads", threads);
+    let params = Params::default().with(key::THREADS, threads);
     let point = Point { workload: workload.to_owned(), params };
     let devices = devices.iter().map(|d| (*d).to_owned()).collect();
     Order::Begin(slot, Job { trial_s: 1e-3, devices, ..job(point, None) })

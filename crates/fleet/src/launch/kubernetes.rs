@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use proofmark_model::clean_excerpt;
+use proofmark_process::Exit;
 use serde_json::{Value, json};
 
 use super::pipes::Pipes;
@@ -254,10 +255,10 @@ pub fn manifest(options: &KubernetesOptions) -> Value {
     })
 }
 
-fn describe_exit(status: Option<i32>) -> String {
-    match status {
-        Some(0) => "its process ended".to_owned(),
-        Some(status) => format!("kubectl exec ended with status {status}"),
+fn describe_exit(exit: Option<Exit>) -> String {
+    match exit {
+        Some(Exit::Status(0)) => "its process ended".to_owned(),
+        Some(exit) => format!("kubectl exec {exit}"),
         None => "kubectl exec was killed".to_owned(),
     }
 }

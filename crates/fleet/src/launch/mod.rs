@@ -8,16 +8,18 @@ mod slurm;
 mod ssh;
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
-use proofmark_model::{clean_excerpt, shell_word};
+use proofmark_model::shell_word;
+use proofmark_process::{Answer, ChildProcess, Input, StartOptions, Stream};
 
 pub use kubernetes::{Cluster, Kubernetes, KubernetesOptions, NodeLabels, manifest};
 pub use slurm::{Slurm, SlurmOptions, allocation};
 pub use ssh::Ssh;
 
-use crate::protocol::Order;
+use crate::protocol::{LONGEST_LINE, Order};
 
 /// What comes from a node.
 #[derive(Debug)]
@@ -89,24 +91,46 @@ pub fn typed(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Starts a command whose standard input, output and errors reach us.
-fn start_piped(command: &[String]) -> Result<Child, String> {
-    let (program, arguments) = command.split_first().ok_or("no command is given")?;
-    Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+/// Bytes of a process's last words that are kept.
+const WORDS: usize = 64 << 10;
+/// Bytes of an answer that are kept: 10 000 nodes as a cluster describes them.
+const LONGEST: usize = 256 << 20;
+
+/// Options of a launcher's process: in the terminal's group, so that Ctrl-C reaches it too.
+fn in_group() -> StartOptions {
+    StartOptions { own_group: false, ..StartOptions::default() }
+}
+
+fn command(words: &[String]) -> Result<(&str, Command), String> {
+    let (program, arguments) = words.split_first().ok_or("no command is given")?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok((program, command))
+}
+
+/// Starts a command whose input is piped; `errors` is how its standard error is read.
+fn start_piped(words: &[String], errors: Stream) -> Result<ChildProcess, String> {
+    let (program, mut command) = command(words)?;
+    let (input, output) = (Input::Piped, Stream::Lines(LONGEST_LINE));
+    let options = StartOptions { input, output, errors, ..in_group() };
+    ChildProcess::start(&mut command, options).map_err(|e| format!("cannot run {program}: {e}"))
+}
+
+/// Runs a command to its end.
+fn ask(words: &[String], input: &[u8], within: Duration) -> Result<Answer, String> {
+    let (program, mut command) = command(words)?;
+    let (output, errors) = (Stream::Head(LONGEST), Stream::Tail(WORDS));
+    let options = StartOptions { input: Input::Piped, output, errors, ..in_group() };
+    proofmark_process::ask(&mut command, options, input, within)
         .map_err(|e| format!("cannot run {program}: {e}"))
 }
 
-/// A process's last words.
-fn last_line(text: &[u8]) -> Option<String> {
-    const LETTERS: usize = 200;
-    let text = String::from_utf8_lossy(text);
-    let last = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(clean_excerpt(last.trim(), LETTERS))
+/// Why a command gave no answer.
+fn describe_failure(answer: &Answer, within: Duration) -> String {
+    match answer.exit {
+        Some(exit) => exit.with_last_line(&answer.errors),
+        None => format!("did not answer within {} s", within.as_secs()),
+    }
 }
 
 fn words(all: &[&str]) -> Vec<String> {

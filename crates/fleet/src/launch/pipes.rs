@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::process::ChildStdin;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Event, last_line, start_piped};
-use crate::lines::next_line;
-use crate::protocol::{LONGEST_LINE, Order};
+use proofmark_model::lock;
+use proofmark_process::{Capture, ChildProcess, Exit, Line, Lines, Stream, last_line};
+
+use super::{Event, WORDS, start_piped};
+use crate::protocol::Order;
 
 /// How long nodes may take to end.
 const GRACE: Duration = Duration::from_secs(8);
 /// How often it is looked whether a process has ended.
 const STEP: Duration = Duration::from_millis(20);
-/// Bytes of a process's last words that are read.
-const WORDS: u64 = 64 << 10;
+/// Silence after which a process that has ended has no more to say: another one holds its output open.
+const QUIET: Duration = Duration::from_secs(1);
 
 /// Processes that start at a time: each counts until it has said something. A server of ssh refuses more
 /// at random before they have shown who they are (its MaxStartups), and all may pass through one.
@@ -42,21 +44,21 @@ struct NodeProcess {
 #[derive(Debug)]
 enum Process {
     Waits,
-    Runs(Child),
+    Runs(ChildProcess),
     /// It ended before it began.
     Unwanted,
 }
 
 impl Pipes {
     /// Starts the process of a node as soon as few others start; what is in a file goes to its input
-    /// first. `describe_exit` has words for its exit status.
+    /// first. `describe_exit` has words for its exit.
     pub(super) fn start(
         &mut self,
         node: &str,
         command: Vec<String>,
         first: Option<PathBuf>,
         events: &SyncSender<Event>,
-        describe_exit: fn(Option<i32>) -> String,
+        describe_exit: fn(Option<Exit>) -> String,
     ) -> Result<(), String> {
         let process = Arc::new(Mutex::new(Process::Waits));
         let (to, orders) = channel();
@@ -67,10 +69,10 @@ impl Pipes {
             let said = |line| events.send(Event::Said { node: node.clone(), line });
             let last = match begin(&own, &command) {
                 Ok(None) => return,
-                Ok(Some(pipes)) => talk(pipes, first, orders, start, said),
+                Ok(Some(pipes)) => talk(pipes, &own, first, orders, start, said),
                 Err(why) => Err(why),
             };
-            let how = || describe_exit(status(&own));
+            let how = || describe_exit(exit(&own));
             let ended = last.map(|last| match last {
                 Some(last) => format!("{}: {last}", how()),
                 None => how(),
@@ -115,28 +117,32 @@ fn begin(process: &Mutex<Process>, command: &[String]) -> Result<Option<Talk>, S
     if matches!(*process, Process::Unwanted) {
         return Ok(None);
     }
-    let mut child = start_piped(command)?;
-    let talk = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+    let mut child = start_piped(command, Stream::Tail(WORDS))?;
+    let talk = child.take_input().zip(child.take_lines()).zip(child.errors());
     *process = Process::Runs(child);
     Ok(talk.map(|((input, output), errors)| Talk { input, output, errors }))
 }
 
 /// How a process ended, once it has; nobody is kept from killing it meanwhile.
-fn status(process: &Mutex<Process>) -> Option<i32> {
+fn exit(process: &Mutex<Process>) -> Option<Exit> {
     loop {
-        let seen = match &mut *lock(process) {
-            Process::Runs(child) => child.try_wait(),
-            Process::Waits | Process::Unwanted => return None,
-        };
-        match seen {
-            Ok(None) => thread::sleep(STEP),
-            ended => return ended.ok().flatten()?.code(),
+        let mut held = lock(process);
+        if held.is_over() {
+            let Process::Runs(child) = &mut *held else { return None };
+            return child.wait(Duration::ZERO).map(|ended| ended.exit);
         }
+        drop(held);
+        thread::sleep(STEP);
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl Process {
+    fn is_over(&mut self) -> bool {
+        match self {
+            Self::Runs(child) => child.is_over(),
+            Self::Waits | Self::Unwanted => true,
+        }
+    }
 }
 
 impl NodeProcess {
@@ -148,7 +154,7 @@ impl NodeProcess {
 
     fn kill(&self) {
         match &mut *lock(&self.process) {
-            Process::Runs(child) => drop(child.kill()),
+            Process::Runs(child) => drop(child.end(Duration::ZERO)),
             process => *process = Process::Unwanted,
         }
     }
@@ -161,10 +167,7 @@ impl NodeProcess {
     }
 
     fn is_over(&self) -> bool {
-        match &mut *lock(&self.process) {
-            Process::Runs(child) => !matches!(child.try_wait(), Ok(None)),
-            Process::Waits | Process::Unwanted => true,
-        }
+        lock(&self.process).is_over()
     }
 }
 
@@ -185,13 +188,14 @@ impl Drop for Pipes {
 /// What reaches a process, and what it says.
 struct Talk {
     input: ChildStdin,
-    output: ChildStdout,
-    errors: ChildStderr,
+    output: Lines,
+    errors: Capture,
 }
 
 /// Talks with a process until it says no more; its last words. Fails if this machine cannot.
 fn talk<E>(
     talk: Talk,
+    process: &Mutex<Process>,
     first: Option<PathBuf>,
     orders: Receiver<Vec<u8>>,
     start: Start,
@@ -201,17 +205,21 @@ fn talk<E>(
     let feeder = move || feed(input, first.as_deref(), &orders);
     thread::Builder::new().spawn(feeder).map_err(|e| format!("cannot start a thread: {e}"))?;
     let mut start = Some(start);
-    let mut output = BufReader::new(output);
-    while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
-        start = None;
-        if said(line).is_err() {
-            break;
+    loop {
+        let was_over = lock(process).is_over();
+        match output.next(QUIET) {
+            Line::Text(line) => {
+                start = None;
+                if said(line).is_err() {
+                    break;
+                }
+            }
+            Line::Silence if !was_over => {}
+            Line::Silence | Line::End => break,
         }
     }
     drop(start);
-    let mut last = Vec::new();
-    let _ = errors.take(WORDS).read_to_end(&mut last);
-    Ok(last_line(&last))
+    Ok(last_line(&errors.text_within(QUIET)))
 }
 
 /// Writes the file, and then the orders as they come.
@@ -335,6 +343,31 @@ mod tests {
         pipes.start("n1", command, None, &to, |_| "ended".into()).unwrap();
         let event = proofmark_testing::recv("an event", &events);
         assert!(matches!(&event, Event::Failed(why) if why.contains("/no/such")), "{event:?}");
+    }
+
+    /// Starts the process of a node, and waits for what it says first.
+    fn first_event(script: &str) -> (Pipes, Event) {
+        let (to, events) = sync_channel(9);
+        let mut pipes = Pipes::default();
+        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
+        let exit = |status| format!("ended with {status:?}");
+        pipes.start("n1", command, None, &to, exit).unwrap();
+        let event = proofmark_testing::recv("an event", &events);
+        (pipes, event)
+    }
+
+    #[test]
+    fn errors_before_the_first_answer_do_not_hold_it_up() {
+        let script = "head -c 1000000 /dev/zero >&2; echo hello; exec cat";
+        let (_pipes, event) = first_event(script);
+        assert!(matches!(&event, Event::Said { line, .. } if line == b"hello"), "{event:?}");
+    }
+
+    #[test]
+    fn a_process_that_left_its_output_open_has_ended() {
+        let (_pipes, event) = first_event("sleep 90 & echo no disk >&2; exit 3");
+        let Event::Ended { reason, .. } = &event else { panic!("{event:?}") };
+        assert_eq!(reason, "ended with Some(Status(3)): no disk");
     }
 
     #[test]

@@ -6,20 +6,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write as _};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, Write as _};
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use proofmark_model::clean_excerpt;
+use proofmark_process::{ChildProcess, Stream, last_line};
 
 use super::carried::script;
-use super::{Event, Launcher, Program, last_line, start_piped, typed, words};
+use super::{Event, Launcher, Program, ask, describe_failure, start_piped, typed, words};
 use crate::hosts::named_hosts;
-use crate::lines::next_line;
 use crate::protocol::{LONGEST_LINE, Order};
 
+/// How long scontrol may take.
+const ANSWER: Duration = Duration::from_secs(60);
 /// How long sbcast may take.
 const BROADCAST: Duration = Duration::from_secs(120);
 /// How long nodes may take to end.
@@ -59,7 +59,7 @@ pub struct Slurm {
     program: Program,
     /// Where the program is on a node.
     there: String,
-    srun: Option<Child>,
+    srun: Option<ChildProcess>,
     /// Some nodes may have a copy.
     copied: bool,
     orders: Option<Sender<Vec<u8>>>,
@@ -69,13 +69,11 @@ impl Slurm {
     /// The nodes of the allocation that this process runs in.
     pub fn new(program: Program) -> Result<Self, String> {
         let list = std::env::var("SLURM_JOB_NODELIST").map_err(|_| "not in an allocation")?;
-        let output = Command::new("scontrol").args(["show", "hostnames", &list]).output();
-        let output = output.map_err(|e| format!("cannot run scontrol: {e}"))?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let nodes: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
-        if nodes.is_empty() || !output.status.success() {
-            let why = clean_excerpt(String::from_utf8_lossy(&output.stderr).trim(), 200);
-            return Err(format!("scontrol names no nodes: {why}"));
+        let answer = ask(&words(&["scontrol", "show", "hostnames", &list]), &[], ANSWER)?;
+        let nodes: Vec<String> = answer.output.split_whitespace().map(str::to_owned).collect();
+        if nodes.is_empty() || !answer.is_success() {
+            let why = describe_failure(&answer, ANSWER);
+            return Err(format!("scontrol names no nodes: it {why}"));
         }
         let there = match &program {
             Program::Installed(path) => path.clone(),
@@ -124,9 +122,7 @@ impl Slurm {
         let file =
             File::open(path).map_err(|e| format!("cannot read this program's own file: {e}"))?;
         self.copied = true;
-        let mut command = Command::new(&copy[0]);
-        command.args(&copy[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let done = command.spawn().is_ok_and(|mut child| end_within(BROADCAST, &mut child));
+        let done = ask(&copy, &[], BROADCAST).is_ok_and(|answer| answer.is_success());
         Ok((!done).then_some(file))
     }
 
@@ -139,11 +135,8 @@ impl Slurm {
     /// Removes copies that no task removed, since it never started.
     fn remove_copies(&self) {
         let remove = self.on_all(&[], &["rm", "-f", &self.there]);
-        let mut command = Command::new(&remove[0]);
-        command.args(&remove[1..]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        if let Ok(mut child) = command.spawn() {
-            end_within(GRACE, &mut child);
-        }
+        // A copy that is left costs some MiB of /tmp, and no measurement.
+        let _ = ask(&remove, &[], GRACE);
     }
 }
 
@@ -152,16 +145,6 @@ fn unguessable() -> Result<String, String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| format!("no random numbers: {e}"))?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
-}
-
-/// Waits for the end of a process, and ends it then; whether it succeeded.
-fn end_within(limit: Duration, child: &mut Child) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < limit && matches!(child.try_wait(), Ok(None)) {
-        thread::sleep(Duration::from_millis(20));
-    }
-    let _ = child.kill();
-    child.wait().is_ok_and(|status| status.success())
 }
 
 impl Launcher for Slurm {
@@ -180,15 +163,15 @@ impl Launcher for Slurm {
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         let mut program = self.broadcast()?;
         let size = program.as_ref().map(|file| file.metadata().map_or(0, |m| m.len()));
-        let mut child = start_piped(&self.run(size))?;
+        let mut child = start_piped(&self.run(size), Stream::Lines(LONGEST_LINE))?;
         let (to, orders) = channel::<Vec<u8>>();
-        if let Some(mut input) = child.stdin.take() {
+        if let Some(mut input) = child.take_input() {
             thread::spawn(move || {
                 program.as_mut().map_or(Ok(0), |program| io::copy(program, &mut input))?;
                 orders.iter().try_for_each(|line| input.write_all(&line))
             });
         }
-        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let (output, errors) = (child.take_lines(), child.take_error_lines());
         let (nodes, to_all) = (self.nodes.clone(), events.clone());
         let answers = thread::spawn(move || output.map(|o| read_answers(o, &nodes, &to_all)));
         let nodes = self.nodes.clone();
@@ -221,7 +204,7 @@ impl Drop for Slurm {
     fn drop(&mut self) {
         self.orders = None;
         if let Some(srun) = &mut self.srun {
-            end_within(GRACE, srun);
+            srun.end(GRACE);
         }
         if self.copied {
             self.remove_copies();
@@ -238,9 +221,12 @@ fn labelled<'a>(line: &'a [u8], nodes: &[String]) -> Option<(String, &'a [u8])> 
 }
 
 /// Hands on what tasks say.
-fn read_answers(output: impl Read, nodes: &[String], events: &SyncSender<Event>) {
-    let mut output = BufReader::new(output);
-    while let Ok(Some(line)) = next_line(&mut output, LONGEST_LINE) {
+fn read_answers(
+    lines: impl IntoIterator<Item = Vec<u8>>,
+    nodes: &[String],
+    events: &SyncSender<Event>,
+) {
+    for line in lines {
         let Some((node, line)) = labelled(&line, nodes) else { continue };
         if events.send(Event::Said { node, line: line.to_vec() }).is_err() {
             return;
@@ -250,16 +236,19 @@ fn read_answers(output: impl Read, nodes: &[String], events: &SyncSender<Event>)
 
 /// Hands on what srun says of a node, `srun: error: n3: task 2: Killed`, with that node's last words;
 /// the last line that is of no node.
-fn read_errors(errors: impl Read, nodes: &[String], events: &SyncSender<Event>) -> Option<String> {
+fn read_errors(
+    lines: impl IntoIterator<Item = Vec<u8>>,
+    nodes: &[String],
+    events: &SyncSender<Event>,
+) -> Option<String> {
     let mut words: BTreeMap<String, String> = BTreeMap::new();
     let mut last = None;
-    let mut errors = BufReader::new(errors);
-    while let Ok(Some(line)) = next_line(&mut errors, LONGEST_LINE) {
+    for line in lines {
         if let Some((node, line)) = labelled(&line, nodes) {
-            words.extend(last_line(line).map(|line| (node, line)));
+            words.extend(last_line(&String::from_utf8_lossy(line)).map(|line| (node, line)));
             continue;
         }
-        let Some(line) = last_line(&line) else { continue };
+        let Some(line) = last_line(&String::from_utf8_lossy(&line)) else { continue };
         let said = line.trim_start_matches("srun: ").trim_start_matches("error: ");
         let (of, what) = said.split_once(": ").unwrap_or(("", said));
         let named = named_hosts(of, false).unwrap_or_default();
@@ -287,14 +276,14 @@ mod tests {
         let text = "1: proofmark: no disk\nsrun: error: n2: task 1: Exited with exit code 2\n\
                     7: who\nsrun: error: n[1,9]: tasks 0,8: Killed\nsrun: Job step aborted\n";
         let (to, events) = sync_channel(9);
-        let last = read_errors(text.as_bytes(), &nodes, &to);
+        let last = read_errors(text.lines().map(|line| line.as_bytes().to_vec()), &nodes, &to);
         assert_eq!(last.as_deref(), Some("Job step aborted"));
         let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
         assert_eq!(node, "n2");
         assert_eq!(reason, "srun: task 1: Exited with exit code 2: proofmark: no disk");
         let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
         assert_eq!((node.as_str(), reason.as_str()), ("n1", "srun: tasks 0,8: Killed"));
-        read_answers(&b"0: {\"a\": 1}\n x\n9: y\n"[..], &nodes, &to);
+        read_answers(["0: {\"a\": 1}", " x", "9: y"].map(|line| line.into()), &nodes, &to);
         let Ok(Event::Said { node, line }) = events.try_recv() else { panic!() };
         assert_eq!((node.as_str(), line.as_slice()), ("n1", &b"{\"a\": 1}"[..]));
         assert!(events.try_recv().is_err());

@@ -3,6 +3,8 @@
 use std::io;
 use std::sync::mpsc::SyncSender;
 
+use proofmark_process::Exit;
+
 use super::carried::script;
 use super::pipes::Pipes;
 use super::{Event, Launcher, Program, typed, words};
@@ -96,11 +98,11 @@ impl Launcher for Ssh {
     }
 }
 
-fn describe_exit(status: Option<i32>) -> String {
-    match status {
-        Some(0) => "its process ended".to_owned(),
-        Some(255) => "ssh could not connect, or lost the connection".to_owned(),
-        Some(status) => format!("its process ended with status {status}"),
+fn describe_exit(exit: Option<Exit>) -> String {
+    match exit {
+        Some(Exit::Status(0)) => "its process ended".to_owned(),
+        Some(Exit::Status(255)) => "ssh could not connect, or lost the connection".to_owned(),
+        Some(exit) => format!("its process {exit}"),
         None => "its process was killed".to_owned(),
     }
 }

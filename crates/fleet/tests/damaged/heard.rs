@@ -1,5 +1,5 @@
 //! Processing of a node's bytes by a launcher, and the properties that hold for any bytes. Shared
-//! with `fuzz/targets/node.rs`.
+//! with `fuzz/functions.rs`.
 
 use std::sync::LazyLock;
 

@@ -3,7 +3,6 @@
 //!
 //! Sources: getifaddrs(3), sysfs(5), Linux `Documentation/ABI/testing/sysfs-class-net`.
 
-mod addresses;
 mod kind;
 mod rate;
 
@@ -12,8 +11,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use proofmark_model::{Interface, Probe};
 
 use crate::root::{Reason, Root, probe_from};
-use crate::virtualisation;
-pub(crate) use addresses::{Address, live, parse};
+use crate::{addresses, virtualisation};
 
 /// Folder of the interfaces of this network namespace.
 const NET: &str = "/sys/class/net";

@@ -8,7 +8,6 @@
 
 use proofmark_model::StorageKind;
 
-use super::device;
 use super::file_system::last;
 use crate::root::Root;
 
@@ -29,7 +28,7 @@ pub(super) fn holder(name: &str, folder: &str, transport: Option<&str>) -> Stora
         Some("pmem" | "nvme loop" | "tcm_loop" | "dummy_hcd") => return StorageKind::Unknown,
         _ => {}
     }
-    match device::kind(name) {
+    match kind(name) {
         // It has no local disk, so its peer does the I/O.
         "DRBD" => StorageKind::Network,
         "disk" if has_hardware(folder) => StorageKind::Block,
@@ -63,9 +62,31 @@ pub(super) fn transport(root: &Root, folder: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns the kind of a whole device, from its name.
+pub(super) fn kind(name: &str) -> &'static str {
+    const KINDS: &[(&str, &str)] = &[
+        ("dm-", "device mapper"),
+        ("md", "RAID"),
+        ("loop", "loop"),
+        ("zram", "zram"),
+        ("ram", "RAM disk"),
+        ("nullb", "RAM disk"),
+        ("bcache", "bcache"),
+        ("drbd", "DRBD"),
+        ("zd", "ZFS volume"),
+        ("ublkb", "ublk"),
+    ];
+    // Matches `md127`, but also `md_name` and `md_d0`.
+    let fits = |begin: &str| match name.strip_prefix(begin) {
+        Some(rest) => rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'),
+        None => false,
+    };
+    KINDS.iter().find(|(begin, _)| fits(begin)).map_or("disk", |(_, kind)| kind)
+}
+
 /// Returns the transport of devices without a bus.
 fn by_name(name: &str) -> Option<&'static str> {
-    if matches!(device::kind(name), "zram" | "RAM disk") {
+    if matches!(kind(name), "zram" | "RAM disk") {
         return Some(MEMORY);
     }
     // The last of these is ATA over Ethernet.
@@ -110,4 +131,18 @@ fn by_segment(segment: &str) -> Option<&'static str> {
 /// True if the name is this prefix and a number.
 fn numbered(name: &str, begin: &str) -> bool {
     name.strip_prefix(begin).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_name() {
+        for (name, expected) in
+            [("sda", "disk"), ("md127", "RAID"), ("md_home", "RAID"), ("mdisk", "disk")]
+        {
+            assert_eq!(kind(name), expected, "{name}");
+        }
+    }
 }

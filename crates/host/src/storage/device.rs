@@ -25,7 +25,7 @@ pub(super) fn detect(root: &Root, name: &str, virtual_machine: bool) -> Option<B
         Some(transport) if !virtual_machine => link::detect(root, &folder, transport),
         _ => None,
     };
-    let kind = if partition { "partition" } else { kind(name) };
+    let kind = if partition { "partition" } else { attached::kind(name) };
     // A write-back cache loses its data without power.
     let cache = |text: &str| either(text, "write through", "write back");
     let by_kernel = queue("write_cache").and_then(|text| cache(&text));
@@ -67,28 +67,6 @@ pub(super) fn shown(name: &str) -> String {
     name.replace('!', "/")
 }
 
-/// Returns the kind of a whole device, from its name.
-pub(super) fn kind(name: &str) -> &'static str {
-    const KINDS: &[(&str, &str)] = &[
-        ("dm-", "device mapper"),
-        ("md", "RAID"),
-        ("loop", "loop"),
-        ("zram", "zram"),
-        ("ram", "RAM disk"),
-        ("nullb", "RAM disk"),
-        ("bcache", "bcache"),
-        ("drbd", "DRBD"),
-        ("zd", "ZFS volume"),
-        ("ublkb", "ublk"),
-    ];
-    // Matches `md127`, but also `md_name` and `md_d0`.
-    let fits = |begin: &str| match name.strip_prefix(begin) {
-        Some(rest) => rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'),
-        None => false,
-    };
-    KINDS.iter().find(|(begin, _)| fits(begin)).map_or("disk", |(_, kind)| kind)
-}
-
 fn model(root: &Root, folder: &str) -> Option<String> {
     // MMC cards have `name` instead of `model`.
     let reported = |file: &str| root.line(&format!("{folder}/device/{file}")).ok();
@@ -125,12 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_by_name() {
-        for (name, expected) in
-            [("sda", "disk"), ("md127", "RAID"), ("md_home", "RAID"), ("mdisk", "disk")]
-        {
-            assert_eq!(kind(name), expected, "{name}");
-        }
+    fn a_slash_in_a_name_is_shown() {
         assert_eq!(shown("cciss!c0d0"), "cciss/c0d0");
     }
 }

@@ -4,7 +4,9 @@
 //! of each. A device that is asked for one at a time shows its latency; whether it could
 //! do more shows at a deeper queue.
 
-use proofmark_model::{Bottleneck, Measurement, Unit, format_count, format_quantity};
+use proofmark_model::{
+    Bottleneck, Measurement, Unit, format_count, format_percent, format_quantity, key,
+};
 
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios, queue_depth, waits};
@@ -29,8 +31,8 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
                 Ok(Bottleneck::new("CPU", "the page cache serves the file, and the CPU copies it"))
             }
             Some(share) => Err(format!(
-                "the page cache serves the file; copying it used only {:.0} % of the CPU time",
-                share * 100.0
+                "the page cache serves the file; copying it used only {} of the CPU time",
+                format_percent(share)
             )),
         };
     }
@@ -70,7 +72,7 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 
 fn by_cpu(m: &Measurement, share: f64) -> Bottleneck {
     let threads = counted(m.params.threads().max(1), "thread");
-    let figure = format!("{threads} used {:.0} % of their CPU time", share * 100.0);
+    let figure = format!("{threads} used {} of their CPU time", format_percent(share));
     let why = if !waits(m) { "; copying the page cache is CPU work" } else { "" };
     Bottleneck::new("CPU", figure + why)
 }
@@ -93,7 +95,11 @@ fn little(m: &Measurement) -> String {
 
 /// How many times this rate another point's is, if only the number of I/Os in flight differs.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
-    let gain = statistics::gain(m, other, &["threads", "queue_depth", "engine"]);
+    let gain = statistics::gain(
+        m,
+        other,
+        &[key::THREADS.name(), key::QUEUE_DEPTH.name(), key::ENGINE.name()],
+    );
     gain.filter(|_| other.undisturbed() && m.undisturbed())
 }
 
@@ -177,13 +183,13 @@ mod tests {
     #[test]
     fn a_cpu_that_has_no_time_left_comes_first() {
         let busy = each(rand_read(1), |_, t| t.conditions.own_cpu_s = Some(0.95 * t.seconds));
-        expect(busy, &[rand_read(1), rand_read(32)], "^CPU$ ... 1 thread used 95 %");
+        expect(busy, &[rand_read(1), rand_read(32)], "^CPU$ ... 1 thread used 95.0 %");
         // Warm reads are the CPU's work.
         let warm = || disk("seq_read", 4096, "warm");
         expect(warm(), &[], "^CPU$ ... page cache");
         expect(each(warm(), |_, t| t.conditions.own_cpu_s = None), &[], "^CPU$");
         let idle = each(warm(), |_, t| t.conditions.own_cpu_s = Some(0.3 * t.seconds));
-        expect(idle, &[], "^none$ ... 30 %");
+        expect(idle, &[], "^none$ ... 30.0 %");
     }
 
     #[test]

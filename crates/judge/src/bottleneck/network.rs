@@ -3,7 +3,10 @@
 //! Bandwidth x delay (RFC 7323, 1): a connection has no more than its window on the way,
 //! so that its rate is at most window / round trip.
 
-use proofmark_model::{Bottleneck, End, Measurement, NetworkTraffic, Unit, format_quantity};
+use proofmark_model::{
+    Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_percent, format_quantity, key,
+    word,
+};
 
 use crate::Context;
 use crate::network::{
@@ -67,7 +70,7 @@ fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
 
 /// The rate that the sender was asked to keep, if it did.
 fn paced(m: &Measurement) -> Option<Bottleneck> {
-    let asked = m.params.int("rate").filter(|r| *r > 0)? as f64;
+    let asked = m.params.get(key::RATE).filter(|r| *r > 0)? as f64;
     let received = m.summary.as_ref()?.value();
     let kept = received.is_finite() && received >= PACED * asked;
     let figures = [received, asked].map(|rate| format_quantity(rate, Unit::BitPerSecond));
@@ -90,10 +93,10 @@ fn overflown(m: &Measurement) -> Option<Bottleneck> {
         return None;
     }
     let whose = if over_loopback(m) { "receiving end" } else { end.word() };
-    let part = (count / lost).min(1.0) * 100.0;
+    let part = format_percent((count / lost).min(1.0));
     let evidence = format!(
-        "{:.1} % of the datagrams were lost, {part:.0} % of them in full socket buffers",
-        lost / sent * 100.0
+        "{} of the datagrams were lost, {part} of them in full socket buffers",
+        format_percent(lost / sent)
     );
     Some(Bottleneck::new(format!("receiver ({whose})"), evidence))
 }
@@ -110,37 +113,37 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
     if let Some((share, end)) = busiest(own_share) {
         let threads = counted(crate::threads::connections(m), "thread");
         let evidence = format!(
-            "{threads} of the {} used {:.0} % of their CPU time",
+            "{threads} of the {} used {} of their CPU time",
             end.word(),
-            share * 100.0
+            format_percent(share)
         );
         return Some(Bottleneck::new(format!("CPU ({})", end.word()), evidence));
     }
     let (share, end) = busiest(system_share)?;
     let name = if over_loopback(m) { "CPU".to_owned() } else { format!("CPU ({})", end.word()) };
     let whose = whose(m, end);
-    let evidence = format!("the CPUs of {whose} were busy {:.0} % of the time", share * 100.0);
+    let evidence = format!("the CPUs of {whose} were busy {} of the time", format_percent(share));
     Some(Bottleneck::new(name, evidence))
 }
 
 /// How many times the rate of this point is another's, where only that parameter differs.
-fn gain(m: &Measurement, other: &Measurement, parameter: &str) -> Option<f64> {
-    statistics::gain(m, other, &[parameter]).filter(|_| other.undisturbed())
+fn gain<T>(m: &Measurement, other: &Measurement, key: Key<T>) -> Option<f64> {
+    statistics::gain(m, other, &[key]).filter(|_| other.undisturbed())
 }
 
 /// The point of the run with more streams that gained most.
 fn on_more_streams(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
     let more = ctx.others.iter().filter(|o| o.params.threads() > m.params.threads());
-    let points = more.filter_map(|o| Some((gain(m, o, "streams")?, o)));
+    let points = more.filter_map(|o| Some((gain(m, o, key::STREAMS)?, o)));
     let (gain, best) = points.max_by(|a, b| a.0.total_cmp(&b.0))?;
     Some((gain, counted(best.params.threads(), "stream")))
 }
 
 /// Round trips and connections: what is left when both ends need not be woken.
 fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
-    let other = if polls(m) { "block" } else { "poll" };
-    let point = ctx.others.iter().filter(|o| o.params.text("mode") == Some(other));
-    let gains = point.filter_map(|o| gain(m, o, "mode")).next();
+    let other = if polls(m) { word::BLOCK } else { word::POLL };
+    let point = ctx.others.iter().filter(|o| o.params.get(key::MODE) == Some(other));
+    let gains = point.filter_map(|o| gain(m, o, key::MODE)).next();
     // Polling over blocking, whichever of them this one is.
     match (gains.map(|g| if polls(m) { 1.0 / g } else { g }), polls(m)) {
         (Some(g), false) if g > GAINED => {
@@ -209,7 +212,7 @@ mod tests {
 
     /// On a way whose rate is not known, so that no ceiling is near.
     fn expect(m: Measurement, others: &[Measurement], words: &str) {
-        let host = with_network(m.params.text("path").unwrap(), |n| {
+        let host = with_network(m.params.get(key::PATH).unwrap(), |n| {
             set_interface(n, |i| i.bits_per_s = None);
             n.server_interface = None;
         });
@@ -227,7 +230,7 @@ mod tests {
                 n.server.full_buffers = Some(full);
             })
         };
-        expect(losing(450), &[], "^receiver (server)$ ... 90 % of them in full socket buffers");
+        expect(losing(450), &[], "^receiver (server)$ ... 90.0 % of them in full socket buffers");
         expect(losing(100), &[], "^none$"); // Lost elsewhere.
     }
 
@@ -235,16 +238,16 @@ mod tests {
     fn a_saturated_cpu_is_named_with_its_end() {
         let of =
             |m, spoil: fn(&mut NetworkTraffic), words| expect(each_network(m, spoil), &[], words);
-        let server = "^CPU (server)$ 1 thread of the server used 96 %";
+        let server = "^CPU (server)$ 1 thread of the server used 96.0 %";
         of(tcp(1, "peer"), |n| n.server.own_cpu_s = Some(0.096), server);
         of(tcp(1, "loopback"), |n| n.client.own_cpu_s = Some(0.096), "^CPU (client)$");
         let both = |n: &mut NetworkTraffic| {
             (n.client.own_cpu_s, n.server.own_cpu_s) = (Some(0.1), Some(0.09));
             n.client.busy_s = Some(0.195);
         };
-        let all = "^CPU$ the CPUs of this machine were busy 97 % of the time";
+        let all = "^CPU$ the CPUs of this machine were busy 97.5 % of the time";
         of(tcp(4, "loopback"), both, all);
-        let busy = "CPUs of the server were busy 95 %";
+        let busy = "CPUs of the server were busy 95.0 %";
         of(tcp(4, "peer"), |n| n.server.busy_s = Some(0.38), busy);
     }
 

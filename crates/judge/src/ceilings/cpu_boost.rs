@@ -1,6 +1,6 @@
 //! `cpu.boost`: the boost clock that the machine reports.
 
-use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, ceiling_id};
 
 use super::CeilingRule;
 use super::parts::{Formula, input, on_bare_metal};
@@ -14,7 +14,7 @@ const REAL_BOOST: f64 = 1.01;
 const UNCERTAINTY: f64 = 0.05;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "cpu.boost",
+    id: ceiling_id::CPU_BOOST,
     title: "Reported boost clock",
     about: "The highest clock that the machine reports for its cores. It is used only on bare metal \
          and only above the base clock: in a virtual machine the hypervisor sets this figure, and \

@@ -1,6 +1,6 @@
 //! `cpu.mix`: what the ports and the divider leave of an instruction mix.
 
-use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance, ceiling_id, key, word};
 
 use super::CeilingRule;
 use super::parts::{
@@ -32,14 +32,14 @@ struct Mix {
 
 impl Mix {
     fn read(m: &Measurement) -> Result<Self, String> {
-        let float = m.params.text("type").is_some_and(|name| name.starts_with('f'));
-        let arith17 = match m.params.text("mix") {
-            Some("arith17") => true,
-            Some("add16") => false,
+        let float = m.params.get(key::NUMBER_TYPE).is_some_and(|name| name.starts_with('f'));
+        let arith17 = match m.params.get(key::MIX) {
+            Some(word::ARITH17) => true,
+            Some(word::ADD16) => false,
             Some(other) => return Err(format!("mix {other} is unknown")),
             None => return Err("the configuration has no mix".to_owned()),
         };
-        let (_, width) = isa(m)?;
+        let width = Width::of(isa(m)?);
         if arith17 && !float && width != Width::Scalar {
             return Err(
                 "there is no vector division of integers, and its replacement is not modelled"
@@ -106,7 +106,7 @@ pub(crate) fn cycles_at_least(m: &Measurement, row: &Row) -> Option<f64> {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "cpu.mix",
+    id: ceiling_id::CPU_MIX,
     title: "Ports and divider under an instruction mix",
     about: "The highest rate of the published instruction mixes: cores x clock x operations x lanes / \
          cycles, where cycles are the minimum for one iteration. add16: 16 / additions per cycle. \

@@ -4,7 +4,7 @@
 //! operations per cycle, with the clock measured under that very load and the
 //! operations per cycle of that instruction set and type.
 
-use proofmark_model::{Ceiling, Measurement, Provenance, Unit};
+use proofmark_model::{Ceiling, Measurement, Provenance, Unit, ceiling_id, key};
 
 use super::CeilingRule;
 use super::parts::{Formula, assumed, bits, clock, cores, input, isa, ports, row};
@@ -48,12 +48,13 @@ impl Peak {
         if !declared || !(float || m.unit == Unit::OpPerSecond) {
             return Err(format!("{} is not a workload of peak rates", m.workload));
         }
-        let bits = if float && m.params.get("type").is_none() { 64 } else { bits(m)? };
-        let (isa, width) = isa(m)?;
-        let stream = match isa {
-            _ if !float => Stream::IntAdd,
-            "avx2+fma" | "avx512" => Stream::Fma,
-            _ => Stream::MultiplyAdd,
+        let bits = if float && !m.params.has(key::NUMBER_TYPE) { 64 } else { bits(m)? };
+        let isa = isa(m)?;
+        let width = Width::of(isa);
+        let stream = match float {
+            false => Stream::IntAdd,
+            true if isa.fused() => Stream::Fma,
+            true => Stream::MultiplyAdd,
         };
         let operations = if stream == Stream::Fma { 2.0 } else { 1.0 };
         Ok(Self { stream, width, lanes: width.lanes(bits), operations })
@@ -70,7 +71,7 @@ impl Peak {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "cpu.peak",
+    id: ceiling_id::CPU_PEAK,
     title: "Execution ports of the cores",
     about: "The highest rate that the cores' execution ports can start: cores x clock x instructions \
          per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
@@ -159,7 +160,7 @@ mod tests {
         let undeclared = WorkloadSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
         // Other instructions are in a mix too, whatever its parameters are called.
         let mut nameless = mix(true, "add16", "scalar");
-        nameless.params.0.remove("mix");
+        nameless.params.0.remove(key::MIX.name());
         for (m, spec) in [
             (flops(1), undeclared),
             (mix(true, "add16", "scalar"), spec("cpu.mix.float")),
@@ -169,7 +170,7 @@ mod tests {
             assert!(peak(&m, spec).unwrap_err().contains("not a workload of peak rates"));
         }
         let mut untyped = iops(1);
-        untyped.params.0.remove("type");
+        untyped.params.0.remove(key::NUMBER_TYPE.name());
         let untyped = peak(&untyped, spec("cpu.iops"));
         assert!(untyped.is_err(), "only floating point is f64 unless it says more");
     }

@@ -5,7 +5,8 @@
 //! (io.max) and cgroup-v1/blkio-controller.rst.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, IoLimit, Limit, Measurement, Provenance, Storage, Unit, format_quantity,
+    Bottleneck, Ceiling, IoLimit, Limit, Measurement, Provenance, Storage, Unit, ceiling_id,
+    format_quantity,
 };
 
 use super::CeilingRule;
@@ -126,7 +127,7 @@ fn uncertainty(m: &Measurement, set: &SetLimit) -> f64 {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "disk.limit",
+    id: ceiling_id::DISK_LIMIT,
     title: "Declared and cgroup I/O limits",
     about: "The tightest limit that the user declares (--limit disk.read=160MB/s, disk.write, \
          disk.read_iops=3000, disk.write_iops) or that cgroups set on the devices (io.max, \

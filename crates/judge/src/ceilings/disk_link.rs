@@ -4,7 +4,7 @@
 //! (8b/10b to 5 GT/s, 128b/130b from 8 GT/s on) by lanes.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Input, Link, Measurement, Provenance, Unit, format_quantity,
+    Bottleneck, Ceiling, Input, Link, Measurement, Provenance, Unit, ceiling_id, format_quantity,
 };
 
 use super::CeilingRule;
@@ -58,7 +58,7 @@ fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "disk.link",
+    id: ceiling_id::DISK_LINK,
     title: "Link to the device",
     about: "Bytes per second that the link to the device carries after coding, as the machine reports \
          it: SATA 6 Gbit/s carries 600 MB/s, PCI Express its lanes times their rate. It is an \

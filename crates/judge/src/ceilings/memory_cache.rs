@@ -1,6 +1,6 @@
 //! `memory.cache`: what the first or the second level gives in a cycle.
 
-use proofmark_model::{Bottleneck, Ceiling, Host, Measurement};
+use proofmark_model::{Bottleneck, Ceiling, Host, Isa, Measurement, ceiling_id, key};
 
 use super::CeilingRule;
 use super::parts::{Formula, at_clock, clock, cores, memory_row, tabled};
@@ -43,18 +43,16 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
 pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     let traffic = traffic(ctx, m).ok()?;
     let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);
-    match m.params.text("isa") {
-        Some("scalar" | "sse2") => at(Width::V128),
-        Some("avx2") => at(Width::V256),
-        Some("avx512") => at(Width::V512),
+    match m.params.get(key::ISA).map(Isa::named) {
+        Some(Some(Isa::Scalar)) => at(Width::V128),
+        Some(isa) => at(Width::of(isa?)),
         // The workload takes what is fastest here.
         None => [Width::V128, Width::V256, Width::V512].into_iter().filter_map(at).reduce(f64::max),
-        Some(_) => None,
     }
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "memory.cache",
+    id: ceiling_id::MEMORY_CACHE,
     title: "Bandwidth of the L1 and L2 caches",
     about: "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets up \
          to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
@@ -70,7 +68,8 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let data = ctx.work(m).data.as_ref().filter(|data| data.any_level);
     let data = data.ok_or("the data of this workload is in memory, not in a cache")?;
-    let set = m.params.int(&data.parameter).ok_or("the configuration has no working set")? as f64;
+    let set =
+        m.params.number(&data.parameter).ok_or("the configuration has no working set")? as f64;
     let capacity = Capacity::derive(ctx.host, m)?;
     let row = memory_row(ctx.host)?;
     let l1 = l1_bytes(ctx, m, row).ok_or_else(|| {

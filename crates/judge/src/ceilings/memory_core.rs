@@ -5,7 +5,7 @@
 
 use proofmark_model::{
     Bottleneck, Ceiling, Finding, Input, Measurement, Property, Provenance, Severity, Unit,
-    format_quantity,
+    ceiling_id, check_id, format_quantity, key, word,
 };
 
 use super::CeilingRule;
@@ -25,16 +25,22 @@ const SOONER: f64 = 1.0;
 const HUGE: f64 = 0.9;
 
 /// Checks whose finding means that a latency is longer than the memory's.
-const LONGER: &[&str] =
-    &["other_cpu", "steal", "throttled", "swap", "small_pages", "misplaced_memory"];
+const LONGER: &[&str] = &[
+    check_id::OTHER_CPU,
+    check_id::STEAL,
+    check_id::THROTTLED,
+    check_id::SWAP,
+    check_id::SMALL_PAGES,
+    check_id::MISPLACED_MEMORY,
+];
 
 /// The latency of memory that this run measured, without page walks: in huge pages, in the local
 /// order, and that of its fastest round, since what disturbs a chase makes it longer.
 fn latency(ctx: &Context) -> Result<Input, String> {
     let of_memory = |o: &&Measurement| {
         o.summary.is_some()
-            && o.params.text("pages") == Some("huge")
-            && o.params.text("order") == Some("local")
+            && o.params.get(key::PAGES) == Some(word::HUGE)
+            && o.params.get(key::ORDER) == Some(word::LOCAL)
             && o.findings.iter().all(|f| f.severity != Severity::Invalid)
     };
     let set = |o: &Measurement| array_bytes(ctx, o).unwrap_or(0);
@@ -83,7 +89,7 @@ fn lines_read(ctx: &Context, m: &Measurement) -> Result<f64, String> {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "memory.core",
+    id: ceiling_id::MEMORY_CORE,
     title: "Lines in flight of a core",
     about: "Cores x lines in flight x bytes counted per line read / latency (Little's law). The \
          latency is the run's memory.latency at its largest set, with huge pages and order=local, \

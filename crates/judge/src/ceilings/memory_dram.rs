@@ -3,7 +3,7 @@
 //! Roofline's slanted roof (Williams et al., CACM 2009): transfers a second x bytes in a transfer x
 //! channels. DDR4-2133 already is 2133 million transfers a second; it is not doubled again.
 
-use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance, ceiling_id};
 
 use super::CeilingRule;
 use super::modules;
@@ -56,7 +56,7 @@ fn assumed(host: &Host, reason: &str) -> Result<(Formula, f64), String> {
     let count = known(sockets, "the number of sockets")?;
     let note =
         format!("the maximum of the design: {}; {}; {reason}", dram.product, row.memory_source);
-    let virtual_machine = host.os.virtualisation.get().is_none_or(|v| v != "none");
+    let virtual_machine = host.is_virtual() != Some(false);
     let assumed = |name, value, unit, note| input(name, value, unit, Provenance::Assumed, note);
     let bandwidth = Formula::of(assumed("transfers", dram.transfers_per_s, "1/s", note.as_str()))
         .times(assumed("bytes_per_transfer", 8.0, "B", "64 bits per channel"))
@@ -73,7 +73,7 @@ fn moved(m: &Measurement, allocated: f64) -> f64 {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "memory.dram",
+    id: ceiling_id::MEMORY_DRAM,
     title: "Memory bus",
     about: "Transfers per second x bytes per transfer x channels of all sockets, divided by bytes \
          moved per byte counted. Bytes moved include lines read only to be overwritten and unused \

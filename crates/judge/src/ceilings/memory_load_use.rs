@@ -1,6 +1,6 @@
 //! `memory.load_use`: the least time from a load to the next one that needs it.
 
-use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
+use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, ceiling_id};
 
 use super::CeilingRule;
 use super::parts::{Formula, at_clock, clock, input, memory_row, tabled};
@@ -11,7 +11,7 @@ use crate::{Capacity, Context};
 const FITS: f64 = 0.9;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "memory.load_use",
+    id: ceiling_id::MEMORY_LOAD_USE,
     title: "Load-to-use latency",
     about: "A floor, since less is better: cycles from a load to the use of its value / clock. The \
          cycles of the L1 and L2 caches come from a table by core design; where sources differ, \

@@ -4,7 +4,8 @@
 //! the header of its frame, and each segment that is cut off it with headers of its own).
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Direction, Limit, Measurement, Provenance, Unit, format_quantity,
+    Bottleneck, Ceiling, Direction, Limit, Measurement, Provenance, Unit, ceiling_id,
+    format_quantity,
 };
 
 use super::CeilingRule;
@@ -31,7 +32,7 @@ fn part(limit: Limit, direction: Direction) -> Option<f64> {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "network.limit",
+    id: ceiling_id::NETWORK_LIMIT,
     title: "Declared network limits",
     about: "The limits that the user declares for the path to the server: --limit \
          network.send=10Gbit/s for what leaves this machine, network.receive for what arrives. A \

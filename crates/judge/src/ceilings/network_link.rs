@@ -4,7 +4,7 @@
 //! host's probe.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Direction, Interface, Measurement, Network, Provenance, Unit,
+    Bottleneck, Ceiling, Direction, Interface, Measurement, Network, Provenance, Unit, ceiling_id,
     format_quantity,
 };
 
@@ -35,7 +35,7 @@ fn slower(network: &Network) -> Result<(&Interface, f64), String> {
 }
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "network.link",
+    id: ceiling_id::NETWORK_LINK,
     title: "Link between client and server",
     about: "The payload that the slower of the two interfaces carries: its line rate, as the system \
          reports it, times the payload's share of each frame. An Ethernet frame adds 38 B to its \

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, Unit, format_quantity};
+use proofmark_model::{
+    Bottleneck, Ceiling, Measurement, Provenance, Unit, ceiling_id, format_quantity,
+};
 
 use super::CeilingRule;
 use super::parts::{Formula, input, input_of};
@@ -17,7 +19,7 @@ const COPIES: f64 = 2.0;
 const OTHER_LOOP: f64 = 0.1;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
-    id: "network.loopback",
+    id: ceiling_id::NETWORK_LOOPBACK,
     title: "Copying over loopback",
     about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. So \
          the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \

@@ -1,13 +1,14 @@
 //! What the CPU ceilings share: inputs, the workload's parameters, and bottlenecks.
 
 use proofmark_model::{
-    Bottleneck, Ceiling, Host, Input, Measurement, Provenance, Unit, format_quantity,
+    Bottleneck, Ceiling, Host, Input, Isa, Measurement, Provenance, Unit, format_quantity, key,
+    word,
 };
 
 use super::CeilingRule;
 use crate::capacity::{Bound, Capacity};
 use crate::from_windows;
-use crate::microarchitecture::{self, Row, Width};
+use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
 use crate::words::{self, counted};
 
@@ -161,10 +162,10 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
 
 /// Fails in a virtual machine, with what is wrong there, and where it is not known to be none.
 pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
-    match host.os.virtualisation.get().map(String::as_str) {
-        Some("none") => Ok(()),
-        Some(vm) => Err(format!("under {vm} {wrong}")),
-        None => Err("it is unknown whether this is a virtual machine".to_owned()),
+    match (host.is_virtual(), host.hypervisor()) {
+        (Some(false), _) => Ok(()),
+        (_, Some(vm)) => Err(format!("under {vm} {wrong}")),
+        (_, None) => Err("it is unknown whether this is a virtual machine".to_owned()),
     }
 }
 
@@ -201,25 +202,18 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
 
 /// Bits of the point's number type, from `type`; fails if that is absent or unknown.
 pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
-    match m.params.text("type") {
-        Some("f64" | "i64") => Ok(64),
+    match m.params.get(key::NUMBER_TYPE) {
+        Some(word::F64 | "i64") => Ok(64),
         Some("f32" | "i32") => Ok(32),
         Some(other) => Err(format!("type {other} is unknown")),
         None => Err("the configuration has no type".to_owned()),
     }
 }
 
-/// The point's instruction set, from `isa`, and its width; fails if that is absent or unknown.
-pub(crate) fn isa(m: &Measurement) -> Result<(&str, Width), String> {
-    let isa = m.params.text("isa").ok_or("the configuration has no isa")?;
-    let width = match isa {
-        "scalar" => Width::Scalar,
-        "sse2" => Width::V128,
-        "avx2" | "avx2+fma" => Width::V256,
-        "avx512" => Width::V512,
-        other => return Err(format!("isa {other} is unknown")),
-    };
-    Ok((isa, width))
+/// The point's instruction set, from `isa`; fails if that is absent or unknown.
+pub(crate) fn isa(m: &Measurement) -> Result<Isa, String> {
+    let name = m.params.get(key::ISA).ok_or("the configuration has no isa")?;
+    Isa::named(name).ok_or_else(|| format!("isa {name} is unknown"))
 }
 
 /// The clock that a ceiling was derived with, as words that follow others.

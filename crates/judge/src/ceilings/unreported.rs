@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Ceiling, Host, Measurement, Params};
+use proofmark_model::{Ceiling, Host, Isa, Key, Measurement, Params, key};
 
 use super::{derive_as_reported, is_looser};
 use crate::Context;
@@ -21,7 +21,7 @@ pub(super) fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> 
     });
     let mut ceiling = derived.unwrap_or_else(|| derive_as_reported(ctx, m))?;
     let unknown = all.iter().flat_map(|with| with.params.0.keys());
-    let unknown: BTreeSet<_> = unknown.filter(|name| m.params.get(name).is_none()).collect();
+    let unknown: BTreeSet<_> = unknown.filter(|name| m.params.named(name).is_none()).collect();
     if let Some(first) = ceiling.inputs.first_mut() {
         for name in unknown {
             let note =
@@ -35,34 +35,28 @@ pub(super) fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> 
 /// Another tool's figure with what its output does not report: all usable CPUs, and each instruction set
 /// of this machine.
 pub(super) fn as_it_may_be(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
-    let has = |name: &str| ctx.spec(m).is_some_and(|spec| spec.parameter(name).is_some());
-    let lacks = |name: &str| m.params.get(name).is_none() && has(name);
     let cpus = ctx.host.limits.usable_cpus.len() as u64;
-    let threads = Params::THREADS.iter().find(|name| lacks(name));
+    let threads = Params::THREADS.into_iter().find(|key| lacks(ctx, m, *key));
     let params = match threads {
-        Some(name) => m.params.clone().with(name, cpus),
+        Some(key) => m.params.clone().with(key, cpus),
         None => m.params.clone(),
     };
-    let isas = if lacks("isa") { isas(ctx.host) } else { Vec::new() };
     let with = |params| Measurement { params, ..m.clone() };
-    match isas.is_empty() {
-        true => vec![with(params)],
-        false => isas.iter().map(|isa| with(params.clone().with("isa", *isa))).collect(),
+    match lacks(ctx, m, key::ISA) {
+        false => vec![with(params)],
+        true => isas(ctx.host).map(|isa| with(params.clone().with(key::ISA, isa.name()))).collect(),
     }
 }
 
-/// The instruction sets that workloads name and this machine has.
-fn isas(host: &Host) -> Vec<&'static str> {
-    let has = |flag: &str| host.cpu.isa.get().is_some_and(|all| all.iter().any(|f| f == flag));
-    let needs: [(&str, &[&str]); 5] = [
-        ("avx512", &["avx512f"]),
-        ("avx2+fma", &["avx2", "fma"]),
-        ("avx2", &["avx2"]),
-        ("sse2", &[]),
-        ("scalar", &[]),
-    ];
-    let runs = |(_, flags): &(&str, &[&str])| flags.iter().all(|flag| has(flag));
-    needs.into_iter().filter(runs).map(|(isa, _)| isa).collect()
+/// Whether the workload has the parameter and the figure does not report it.
+fn lacks<T>(ctx: &Context, m: &Measurement, key: Key<T>) -> bool {
+    !m.params.has(key) && ctx.spec(m).is_some_and(|spec| spec.has(key))
+}
+
+/// The instruction sets that workloads name and this machine has, the widest first.
+fn isas(host: &Host) -> impl Iterator<Item = Isa> {
+    let has = |flag: &&str| host.cpu.isa.get().is_some_and(|all| all.iter().any(|f| f == flag));
+    Isa::ALL.into_iter().rev().filter(move |isa| isa.flags().iter().all(has))
 }
 
 #[cfg(test)]
@@ -75,17 +69,17 @@ mod tests {
     fn what_the_output_does_not_report_has_the_greatest_ceiling() {
         let host = host();
         let mut bare = linpack(2000, 1);
-        bare.params.0.remove("isa");
-        bare.params.0.remove("threads");
+        bare.params.0.remove(key::ISA.name());
+        bare.params.0.remove(key::THREADS.name());
         let ctx = context_on(&host);
         assert!(derive_as_reported(&ctx, &bare).is_err(), "no isa");
         let found = derive(&ctx, &bare).unwrap();
         let all = host.limits.usable_cpus.len() as u64;
-        let of = |isa: &str| {
-            let m = with_param(linpack(2000, all), "isa", isa);
+        let of = |isa: Isa| {
+            let m = with_param(linpack(2000, all), "isa", isa.name());
             derive_as_reported(&ctx, &m).unwrap().value
         };
-        let best = isas(&host).into_iter().map(of).fold(0.0, f64::max);
+        let best = isas(&host).map(of).fold(0.0, f64::max);
         assert!((found.value - best).abs() < 1.0, "{} {best}", found.value);
         assert!(found.inputs[0].note.contains("does not report its threads"));
         let ctx = Context { imported: true, ..ctx };

@@ -4,7 +4,9 @@
 //! runs a loop of instructions that do nothing: alone it gets all of them, beside another hardware
 //! thread about half. No counter of the system shows that if the other belongs to another guest.
 
-use proofmark_model::{Cut, Finding, Measurement, Property, Trial, is_alone, median, widest};
+use proofmark_model::{
+    Cut, Finding, Isa, Measurement, Property, Trial, is_alone, key, median, widest,
+};
 
 use super::core_shared::missing_by_design;
 use super::weight::Weight;
@@ -145,7 +147,7 @@ fn of_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
     let one = |o: &&Measurement| {
         o.workload == m.workload
             && o.params.threads() == 1
-            && o.params.differs_only_in(&m.params, &["threads"])
+            && o.params.differs_only_in(&m.params, &[key::THREADS])
     };
     let apart = m.trials.iter().any(|t| !t.pairs.is_empty() && !t.on_one_core());
     let own_cores = apart && m.efficiency.is_none_or(|e| e > OWN_CORES);
@@ -161,7 +163,8 @@ fn of_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
 fn usual(ctx: &Context, m: &Measurement) -> f64 {
     let whole = ctx.work(m).cut() == Cut::Whole;
     let is_alike = |o: &&Measurement| {
-        let is_core = ctx.work(o).cut() == Cut::Core && o.params.text("isa") != Some("avx512");
+        let highest_licence = Isa::of(&o.params).is_some_and(|isa| isa.licence() == 2);
+        let is_core = ctx.work(o).cut() == Cut::Core && !highest_licence;
         (o.workload == m.workload || whole && is_core) && o.params.threads() == m.params.threads()
     };
     let alike = ctx.others.iter().filter(is_alike);

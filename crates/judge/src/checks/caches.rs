@@ -1,6 +1,6 @@
 //! `cache_disagreement`: the caches found by measurement are not those that the machine reports.
 
-use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit};
+use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit, check_id, key, word};
 
 use super::{Check, Class, Examine, size, with_known};
 use crate::Context;
@@ -45,11 +45,11 @@ fn levels(host: &Host) -> Vec<(u32, f64)> {
 
 /// Points that differ in the set alone: its bytes and what an access costs, sorted by the bytes.
 fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
-    let set = |o: &Measurement| o.params.int("working_set");
+    let set = |o: &Measurement| o.params.get(key::WORKING_SET);
     let same = |o: &&Measurement| {
         o.workload == m.workload
             && set(o) != set(m)
-            && o.params.differs_only_in(&m.params, &["working_set"])
+            && o.params.differs_only_in(&m.params, &[key::WORKING_SET])
     };
     let point = |o: &Measurement| {
         let median = o.summary.as_ref()?.value();
@@ -86,7 +86,7 @@ fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
 }
 
 pub(super) static CACHE_DISAGREEMENT: Check = Check {
-    id: "cache_disagreement",
+    id: check_id::CACHE_DISAGREEMENT,
     class: Class::Context,
     title: "Cache size differs from the reported one",
     about: "Compares the reported caches with the results of memory.latency, or of memory.sweep on \
@@ -101,10 +101,10 @@ pub(super) static CACHE_DISAGREEMENT: Check = Check {
 
 fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let by_set = ctx.work(m).any_level();
-    if !by_set || m.params.threads() != 1 || m.params.text("pages") != Some("huge") {
+    if !by_set || m.params.threads() != 1 || m.params.get(key::PAGES) != Some(word::HUGE) {
         return None;
     }
-    let here = m.params.int("working_set")? as f64;
+    let here = m.params.get(key::WORKING_SET)? as f64;
     let (series, levels) = (series(ctx, m), levels(ctx.host));
     let mut below = 0.0;
     for (level, bytes) in &levels {
@@ -149,7 +149,7 @@ mod tests {
     fn found(h: &Host, series: &[Measurement]) -> Vec<(u64, Finding)> {
         let on = |m: &Measurement| {
             let finding = found_on(h, &CACHE_DISAGREEMENT, m.clone(), series)?;
-            Some((m.params.int("working_set")?, finding))
+            Some((m.params.get(key::WORKING_SET)?, finding))
         };
         series.iter().filter_map(on).collect()
     }

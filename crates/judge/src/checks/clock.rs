@@ -2,7 +2,8 @@
 //! `clock_disagreement`, two ways to measure it do not agree.
 
 use proofmark_model::{
-    Finding, MOST_CLOCKS_APART, Measurement, Pace, Property, Severity, Unit, format_quantity,
+    Finding, Isa, MOST_CLOCKS_APART, Measurement, Pace, Property, Severity, Unit, check_id,
+    format_quantity,
 };
 
 use super::weight::Weight;
@@ -47,7 +48,7 @@ fn finding(severity: Severity, what: &str, from: f64, to: f64, advice: &str) -> 
 }
 
 pub(super) static CLOCK_DROP: Check = Check {
-    id: "clock_drop",
+    id: check_id::CLOCK_DROP,
     class: Class::CHANGE,
     title: "Clock lower than at the start",
     about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
@@ -77,7 +78,7 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if now >= start * (1.0 - TWO_STEPS) {
         return None;
     }
-    let wide = matches!(m.params.text("isa"), Some("avx2" | "avx2+fma" | "avx512"));
+    let wide = Isa::of(&m.params).is_some_and(|isa| isa.licence() > 0);
     let by_design = wide || m.params.threads() > 1;
     let changed = Weight::derive(m).change(1.0 - now / start);
     let severity = if by_design { Severity::Note } else { changed };
@@ -92,17 +93,13 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 /// What to do about a lower clock. In a virtual machine nobody can cool the cores or set their clock.
 fn advice(ctx: &Context) -> &'static str {
-    match is_guest(ctx) {
+    match ctx.host.is_virtual() == Some(true) {
         true => {
             "the host sets the clock of a virtual machine, by its heat, its power limit and other guests: \
              repeat the run when the host is quiet, or compare rates at their own clock"
         }
         false => "cool the machine, raise its power limit or fix its frequency, and repeat the run",
     }
-}
-
-fn is_guest(ctx: &Context) -> bool {
-    ctx.host.os.virtualisation.get().is_some_and(|name| name != "none")
 }
 
 /// A clock that falls by less is a step of turbo.
@@ -190,7 +187,7 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if parts.is_empty() {
         return None;
     }
-    let advice = match is_guest(ctx) {
+    let advice = match ctx.host.is_virtual() == Some(true) {
         true => "quote the sustained rate, or use a host whose clock does not fall",
         false => "cool the machine, raise its power limit, or quote the sustained rate",
     };

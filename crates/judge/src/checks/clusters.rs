@@ -1,6 +1,6 @@
 //! `clusters`: the trials fall into groups that are clearly apart.
 
-use proofmark_model::{Finding, Measurement};
+use proofmark_model::{Finding, Measurement, check_id};
 
 use super::{Check, Class, Examine, percent};
 use crate::statistics::median;
@@ -44,7 +44,7 @@ fn groups(sorted: &[f64], apart_by: f64) -> Option<Vec<&[f64]>> {
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "clusters",
+    id: check_id::CLUSTERS,
     class: Class::Context,
     title: "Trials in separate groups",
     about: "From 8 trials on: whether the values fall into two or three groups of at least three \

@@ -2,15 +2,15 @@
 //! counters of one trial come from different sources, so a number that was changed afterwards, or
 //! counted wrongly, shows in the others. An edit that changes all of them alike cannot be seen.
 
-use proofmark_model::{Cut, Finding, Flush, Measurement, Subsystem, Trial};
+use proofmark_model::{Cut, Finding, Flush, Measurement, Trial, check_id};
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{in_flight_at_most, ios};
 use crate::memory::touched_bytes;
 
 pub(super) static CHECK: Check = Check {
-    id: "contradiction",
+    id: check_id::CONTRADICTION,
     class: Class::CLAIM,
     title: "Counters of a trial disagree",
     about: "Compares what was recorded of a trial in several ways. A result is invalid in any of these \
@@ -76,11 +76,12 @@ fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
     };
     let off = |share: &f64| !(ROUNDS[0]..=ROUNDS[1]).contains(share);
     let share = m.trials.iter().filter_map(share).find(off)?;
-    Some(format!("the rounds of a trial took {:.0} % of its time", 100.0 * share))
+    Some(format!("the rounds of a trial took {} of its time", percent(share)))
 }
 
 fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
-    let traffic = ctx.work(m).traffic(&m.params).filter(|_| m.subsystem == Subsystem::Disk)?;
+    let traffic =
+        ctx.work(m).traffic(&m.params).filter(|_| m.subsystem.info().uses_block_devices)?;
     let files = || m.trials.iter().filter_map(|t| t.file.as_ref());
     let read: f64 = files().map(|f| f.asked_read_bytes as f64).sum();
     let written: f64 = files().map(|f| f.asked_written_bytes as f64).sum();
@@ -101,7 +102,7 @@ const IN_FLIGHT: [f64; 2] = [0.1, 1.25];
 const FULL: f64 = 10.0;
 
 fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
-    let asks_a_disk = m.subsystem == Subsystem::Disk && ctx.work(m).cut() == Cut::Single;
+    let asks_a_disk = m.subsystem.info().uses_block_devices && ctx.work(m).cut() == Cut::Single;
     let latency = m.latency.as_ref().filter(|_| asks_a_disk)?;
     // In the page cache a block takes less than reading the clock does.
     let waits = |t: &Trial| {
@@ -127,7 +128,7 @@ fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Round, Unit, WorkloadSpec};
+    use proofmark_model::{Round, Unit, WorkloadSpec, key};
 
     use super::*;
     use crate::testing::*;
@@ -155,7 +156,7 @@ mod tests {
             ("two threads called one", with_param(cpu_time(flops(2), 1.0), "threads", 1), INVALID),
             ("half of the time", cpu_time(flops(2), 2.0), invalid("^2 threads used")),
             ("all of the time", cpu_time(flops(2), 1.0), SILENT),
-            ("half of its rounds", rounds(0.5), invalid("took 50 % of its time")),
+            ("half of its rounds", rounds(0.5), invalid("took 50.0 % of its time")),
             ("rounds of twice its time", rounds(2.0), INVALID),
             ("rounds with pauses for the clock", rounds(0.97), SILENT),
             ("nothing recorded", stream("copy", 2), SILENT),
@@ -180,7 +181,7 @@ mod tests {
         let rate: f64 = m.trials.iter().map(|t| t.work).sum::<f64>()
             / m.trials.iter().map(|t| t.seconds).sum::<f64>();
         latency.mean = in_flight * 4096.0 / rate;
-        m.params = m.params.with("block_size", 4096);
+        m.params = m.params.with(key::BLOCK_SIZE, 4096);
         Measurement { latency: Some(latency), ..m }
     }
 

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use proofmark_model::{Finding, Measurement, Pace, Severity};
+use proofmark_model::{Finding, Isa, Measurement, Pace, Severity, check_id};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, found_before, percent};
@@ -63,7 +63,7 @@ impl Reach {
 
 /// Whether the product may have one 512-bit unit where its design has two.
 fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
-    m.params.text("isa") == Some("avx512")
+    Isa::of(&m.params).is_some_and(|isa| isa.vector_bits() == Some(512))
         && ctx
             .host
             .cpu
@@ -83,10 +83,11 @@ fn waited(ctx: &Context, m: &Measurement) -> Option<f64> {
 }
 
 /// Checks that name who took the threads' CPUs.
-const PREEMPTING: [&str; 3] = ["other_cpu", "involuntary_switches", "taken_in_figure"];
+const PREEMPTING: [&str; 3] =
+    [check_id::OTHER_CPU, check_id::INVOLUNTARY_SWITCHES, check_id::TAKEN_IN_FIGURE];
 
 pub(super) static CHECK: Check = Check {
-    id: "core_shared",
+    id: check_id::CORE_SHARED,
     class: Class::DISTURBANCE,
     title: "Core shared with an unknown load",
     about: "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports. The result \

@@ -1,7 +1,9 @@
 //! What nobody reports: `no_device_witness`, that the disk was used; `no_interface_witness`, that
 //! bytes went over the network; `unwatched`, a disturbance.
 
-use proofmark_model::{Conditions, End, Finding, Measurement, NetworkTraffic, Severity, Trial};
+use proofmark_model::{
+    Conditions, End, Finding, Measurement, NetworkTraffic, Severity, Trial, check_id,
+};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -14,7 +16,7 @@ use crate::words::counted;
 const WARM: f64 = 0.95;
 
 pub(super) static NO_DEVICE_WITNESS: Check = Check {
-    id: "no_device_witness",
+    id: check_id::NO_DEVICE_WITNESS,
     class: Class::claim("nothing independent shows whether the bytes came from or reached a disk"),
     title: "No device counters",
     about: "Whether the trials have the counters of the block devices and the requested bytes of the \
@@ -60,7 +62,7 @@ fn counts(end: End, n: &NetworkTraffic) -> bool {
 }
 
 pub(super) static NO_INTERFACE_WITNESS: Check = Check {
-    id: "no_interface_witness",
+    id: check_id::NO_INTERFACE_WITNESS,
     class: Class::claim("nothing independent shows whether the bytes used the network"),
     title: "No interface counters",
     about: "Whether the trials have the counts of both ends and of their interfaces (/proc/net/dev). \
@@ -116,18 +118,20 @@ const WATCHED: &[(&str, Reports)] = &[
 ];
 
 pub(super) static UNWATCHED: Check = Check {
-    id: "unwatched",
+    id: check_id::UNWATCHED,
     class: Class::Context,
     title: "Disturbances that could not be observed",
     about: "The checks use figures that the kernel reports, and not every system reports all of them: \
          core clock, steal, other processes' CPU time, context switches, page faults, swapping, \
          and throttling in a cgroup. A note lists the figures that no trial has, since the checks \
-         that need them are silent. The clock is not needed for a disk or a network.",
+         that need them are silent. The clock is not needed for a disk or a network, and none of \
+         them where a helper process lets a device work.",
     examine: Examine::Ours(unwatched),
 };
 
 fn unwatched(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if m.trials.is_empty() {
+    let by_helper = m.trials.iter().any(|t| t.helper.is_some());
+    if m.trials.is_empty() || by_helper {
         return None;
     }
     let nobody = |reports: Reports| !m.trials.iter().any(|t| reports(&t.conditions));
@@ -203,6 +207,11 @@ mod tests {
             ("the clock", each_condition(flops(1), |_, c| c.clock_hz = None), NOTE),
             ("the clock of pinned streams", apart, NOTE),
             ("by one trial", one_trial, SILENT),
+            (
+                "of a device",
+                each(no_steal(flops(1)), |_, t| t.helper = Some(Default::default())),
+                SILENT,
+            ),
         ]);
         assert!(rand_read(1).trials.iter().all(|t| t.conditions.clock_hz.is_none()));
         assert_eq!(

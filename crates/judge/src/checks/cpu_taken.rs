@@ -1,7 +1,7 @@
 //! Who took CPU time from the trials: `steal`, the hypervisor; `throttled`, the cgroup's quota;
 //! `other_cpu`, another process.
 
-use proofmark_model::{Cut, Finding, Measurement, Severity, Subsystem, Trial};
+use proofmark_model::{Cut, Finding, Measurement, Severity, Trial, check_id};
 
 use super::loss::Loss;
 use super::programs;
@@ -35,7 +35,7 @@ fn weighed(
 }
 
 pub(super) static STEAL: Check = Check {
-    id: "steal",
+    id: check_id::STEAL,
     class: Class::TAKEN_TIME,
     title: "Steal time",
     about: "Time that the hypervisor took from the trial's CPUs, over the CPU time of all trials \
@@ -68,7 +68,7 @@ fn steal(ctx: &Context, m: &Measurement) -> Option<Finding> {
 const HELD: f64 = 0.005;
 
 pub(super) static THROTTLED: Check = Check {
-    id: "throttled",
+    id: check_id::THROTTLED,
     class: Class::TAKEN_TIME,
     title: "Throttled by a CPU quota",
     about: "Time that the cgroup's CPU quota held the process back (cpu.stat, both versions of \
@@ -116,11 +116,11 @@ const COST_OF_WRITES: f64 = 3.0;
 const COST_OF_HANDOVERS: f64 = 2.2;
 
 fn cost_of_cpu_time(m: &Measurement) -> f64 {
-    match m.subsystem {
-        Subsystem::Disk if !disk::waits(m) => 1.0,
-        Subsystem::Disk if disk::commits(m) => COST_OF_HANDOVERS,
-        Subsystem::Disk if disk::asks(m, Way::Written) => COST_OF_WRITES,
-        Subsystem::Disk => COST_OF_READS,
+    match m.subsystem.info().uses_block_devices {
+        true if !disk::waits(m) => 1.0,
+        true if disk::commits(m) => COST_OF_HANDOVERS,
+        true if disk::asks(m, Way::Written) => COST_OF_WRITES,
+        true => COST_OF_READS,
         _ if over_loopback(m) => COST_OF_HANDOVERS,
         _ => 1.0,
     }
@@ -146,7 +146,7 @@ const OVER_LOOPBACK: f64 = 0.05;
 const CROWDED: f64 = 0.9;
 
 pub(super) static OTHER_CPU: Check = Check {
-    id: "other_cpu",
+    id: check_id::OTHER_CPU,
     class: Class::TAKEN_TIME,
     title: "Competing process",
     about: "CPU time that other processes took on the trial's CPUs, over the CPU time of all trials. More \
@@ -201,7 +201,7 @@ fn took(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Finding> 
         COMPETED.min(OF_ONE_CPU / cpus)
     };
     // Our own other thread is no competitor, nor is a quota.
-    if found_before(m, "hidden_quota", Severity::Suspect) {
+    if found_before(m, check_id::HIDDEN_QUOTA, Severity::Suspect) {
         return None;
     }
     let taken = |t: &Trial| others(capacity, m, t).filter(|_| !shared_by_us(t));

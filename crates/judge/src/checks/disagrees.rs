@@ -7,12 +7,11 @@ mod causes;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Finding, Measurement, Reference, median};
+use proofmark_model::{Finding, Measurement, Reference, format_factor, median};
 
 use super::{Check, Class, Examine};
 use crate::Context;
 use crate::references::{as_measurement, paired};
-use crate::words::times;
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
 /// The least difference that is reported. A policy's target is 2 % for each number; two programs
@@ -88,9 +87,9 @@ fn unexplained(r: &Reference) -> String {
 /// How much, in words: `1.34 times what stream shows (1.32 to 1.36)`.
 fn amount(r: &Reference, ratio: f64) -> String {
     let interval = r.ratio.ci95.filter(|ends| ends.iter().all(|v| v.is_finite()));
-    let interval =
-        interval.map_or(String::new(), |[a, b]| format!(" ({} to {})", times(a), times(b)));
-    format!("proofmark's result is {} times that of {}{interval}", times(ratio), r.tool)
+    let interval = interval
+        .map_or(String::new(), |[a, b]| format!(" ({} to {})", format_factor(a), format_factor(b)));
+    format!("proofmark's result is {} times that of {}{interval}", format_factor(ratio), r.tool)
 }
 
 pub(super) static CHECK: Check = Check {

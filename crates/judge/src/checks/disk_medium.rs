@@ -3,6 +3,7 @@
 
 use proofmark_model::{
     BlockDevice, FileState, Finding, Flush, Measurement, Severity, Storage, StorageKind, Trial,
+    check_id,
 };
 
 use super::{Check, Class, Examine};
@@ -28,7 +29,7 @@ fn overlay(storage: &Storage) -> Finding {
 }
 
 pub(super) static NOT_A_DISK: Check = Check {
-    id: "not_a_disk",
+    id: check_id::NOT_A_DISK,
     class: Class::claim(
         "a server or an unknown device holds the data; whether a disk was used is unknown",
     ),
@@ -136,7 +137,7 @@ fn times_overwritten(m: &Measurement) -> Option<f64> {
 }
 
 pub(super) static NOT_DURABLE: Check = Check {
-    id: "not_durable",
+    id: check_id::NOT_DURABLE,
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
     about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a flush \

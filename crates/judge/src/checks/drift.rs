@@ -1,7 +1,9 @@
 //! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the
 //! disk or the network was faster at first and did not stay so.
 
-use proofmark_model::{Finding, Measurement, Series, Trial, Unit, format_quantity, format_seconds};
+use proofmark_model::{
+    Finding, Measurement, Series, Trial, Unit, check_id, format_quantity, format_seconds,
+};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
@@ -41,7 +43,7 @@ fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding>
 }
 
 pub(super) static TREND: Check = Check {
-    id: "trend",
+    id: check_id::TREND,
     class: Class::Context,
     title: "Trend over the trials",
     about: "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
@@ -136,7 +138,7 @@ fn moved(t: &Trial) -> f64 {
 }
 
 pub(super) static FALLING_RATE: Check = Check {
-    id: "falling_rate",
+    id: check_id::FALLING_RATE,
     class: Class::CHANGE,
     title: "Rate that did not last",
     about: "Whether the first trials of a disk or network result were faster than all later ones. The \

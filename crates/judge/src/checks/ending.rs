@@ -1,7 +1,7 @@
 //! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
 //! here as asked; `system_limit`, a limit of the system ended it; `unfinished`, too few trials or rounds were taken.
 
-use proofmark_model::{Ending, Finding, LOOKS, Measurement};
+use proofmark_model::{Ending, Finding, LOOKS, Measurement, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -21,10 +21,7 @@ pub(super) static CRASHED: Check = Check {
 
 fn crashed(_: &Context, m: &Measurement) -> Option<Finding> {
     let Ending::Crashed { signal, detail } = &m.ending else { return None };
-    let message = match signal {
-        Some(signal) => format!("the worker was ended by {signal}, before its work was done"),
-        None => "the worker ended before its work was done".to_owned(),
-    };
+    let message = format!("{} before its work was done", m.ending.crash()?);
     let advice = match signal.as_deref() {
         Some("SIGKILL") => {
             "check the kernel log and the supervisor for who killed it; then repeat the measurement"
@@ -99,7 +96,7 @@ fn refused(_: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 pub(super) static UNFINISHED: Check = Check {
-    id: "unfinished",
+    id: check_id::UNFINISHED,
     class: Class::claim(
         "fewer trials or rounds were taken than the figure needs; those that were taken count",
     ),

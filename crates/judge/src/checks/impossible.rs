@@ -1,7 +1,9 @@
 //! More than can be done: `above_ceiling`, by this machine; `above_limit`, by what somebody allows;
 //! `work_removed`, by any known core.
 
-use proofmark_model::{Better, Ceiling, Finding, Measurement, Pace, Provenance, Severity, Unit};
+use proofmark_model::{
+    Better, Ceiling, Finding, Measurement, Pace, Provenance, Severity, Unit, check_id,
+};
 
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
@@ -44,7 +46,7 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
 }
 
 pub(super) static ABOVE_CEILING: Check = Check {
-    id: "above_ceiling",
+    id: check_id::ABOVE_CEILING,
     class: Class::CLAIM,
     title: "Above its ceiling",
     about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either it does \

@@ -1,7 +1,7 @@
 //! `in_cache`: what a trial touched comes again while a cache still holds it, though the name says
 //! memory.
 
-use proofmark_model::{Finding, Measurement, Severity, format_size};
+use proofmark_model::{Finding, Measurement, Severity, check_id, format_size, key};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
@@ -20,7 +20,7 @@ const TIMES_AGAIN: u64 = 3;
 const LINE: u64 = 64;
 
 pub(super) static CHECK: Check = Check {
-    id: "in_cache",
+    id: check_id::IN_CACHE,
     class: Class::claim("how much of the data came from the cache is unknown"),
     title: "Cache measured as memory",
     about: "Data that comes again while a cache still holds it does not measure memory. The check uses the \
@@ -182,7 +182,7 @@ impl Data {
         let evenly = "stop other load on these CPUs, so that the threads progress evenly";
         let rule = TIMES as f64 * ctx.host.largest_cached() as f64;
         let times = rule / distance.max(1) as f64;
-        let size = ["array_size", "data_size"].into_iter().find(|p| m.params.get(p).is_some());
+        let size = [key::ARRAY_SIZE, key::DATA_SIZE].into_iter().find(|key| m.params.has(*key));
         match size.filter(|_| self.all as f64 * times <= ctx.host.usable_memory() as f64) {
             Some(size) => {
                 let bytes = (self.array as f64 * times) as u64;
@@ -219,7 +219,7 @@ impl Data {
             return None;
         }
         let note = |message| self.says(ctx, m, (Severity::Note, self.array), message);
-        let Some(block) = m.params.int("block_size").filter(|b| *b < LINE) else {
+        let Some(block) = m.params.get(key::BLOCK_SIZE).filter(|b| *b < LINE) else {
             let message = "how soon a block came again is unknown".to_owned();
             return (!recorded).then(|| with_lack(note(message), recorded));
         };

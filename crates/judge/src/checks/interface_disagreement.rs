@@ -155,7 +155,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
+    use proofmark_model::{Params, key};
 
     use super::*;
     use crate::testing::*;
@@ -235,7 +235,7 @@ mod tests {
             CHECK.on(&host, &[]).expect([(address, m.clone(), expected)]);
         }
         let mut m = round_trips("tcp", "block");
-        m.params = Params::default().with("streams", 1).with("path", "loopback");
+        m.params = Params::default().with(key::STREAMS, 1).with(key::PATH, "loopback");
         let four = moving(m.clone(), |n| n.received_bytes * (1 + 4 * 40));
         let three = moving(m, |n| n.received_bytes * (1 + 3 * 40));
         CHECK.expect([("four", four, SILENT), ("three", three, INVALID)]);

@@ -2,8 +2,7 @@
 //! until what was saved up was spent.
 
 use proofmark_model::{
-    Better, Change, Finding, Measurement, Series, Severity, Subsystem, format_quantity,
-    format_seconds,
+    Better, Change, Finding, Measurement, Series, Severity, format_quantity, format_seconds,
 };
 
 use super::{Check, Class, Examine, percent};
@@ -112,9 +111,9 @@ fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Optio
     }
     if Execution::derive(ctx, m).waits() {
         let other = series.changes.iter().filter_map(|c| c.cause.as_deref());
-        let what = match m.subsystem {
-            Subsystem::Network => "no recorded change at either end explains it",
-            _ => "no recorded change of the device explains it",
+        let what = match m.subsystem.info().has_server {
+            true => "no recorded change at either end explains it",
+            false => "no recorded change of the device explains it",
         };
         return other.into_iter().next().is_none().then(|| what.to_owned());
     }

@@ -54,7 +54,7 @@ impl Loss {
     /// What it weighs: a note if even the greatest loss is within the tolerance, suspect if the least
     /// is not; `None` if that is not known.
     pub(super) fn severity(self, m: &Measurement) -> Option<Severity> {
-        let tolerance = m.subsystem.tolerance();
+        let tolerance = m.subsystem.info().tolerance;
         match self {
             Self { high, .. } if high <= tolerance => Some(Severity::Note),
             Self { low, .. } if low > tolerance => Some(Severity::Suspect),

@@ -1,7 +1,7 @@
 //! The pages of the memory: `small_pages`, they are not those that were asked for;
 //! `wrong_node` and `misplaced_memory`, they are on another NUMA node than they should.
 
-use proofmark_model::{Finding, Measurement, Severity, Unit};
+use proofmark_model::{Finding, Measurement, Severity, Unit, check_id, key};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent, with_known};
@@ -19,7 +19,7 @@ const WALKS: f64 = 0.2;
 const REACH: u64 = 128 << 10;
 
 pub(super) static SMALL_PAGES: Check = Check {
-    id: "small_pages",
+    id: check_id::SMALL_PAGES,
     class: Class::DISTURBANCE,
     title: "Other pages than requested",
     about: "Whether huge pages back the workload's memory as requested: at least 90 % with pages=huge, at \
@@ -31,7 +31,7 @@ pub(super) static SMALL_PAGES: Check = Check {
 };
 
 fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let asked = m.params.text("pages")?;
+    let asked = m.params.get(key::PAGES)?;
     if m.trials.is_empty() || touched_bytes(ctx, m).is_some_and(|bytes| bytes <= REACH) {
         return None;
     }
@@ -100,7 +100,7 @@ fn wrong_node(ctx: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 pub(super) static MISPLACED_MEMORY: Check = Check {
-    id: "misplaced_memory",
+    id: check_id::MISPLACED_MEMORY,
     class: Class::DISTURBANCE,
     title: "Memory on another NUMA node",
     about: "Compares the node of the workload's pages, as the system reports it, with that of the thread \

@@ -10,6 +10,8 @@ mod core_shared;
 mod counters;
 mod cpu_saturated;
 mod cpu_taken;
+#[cfg(any(test, feature = "faults"))]
+mod device_time;
 mod disagrees;
 mod disk_medium;
 mod drift;
@@ -49,7 +51,8 @@ pub(crate) mod weight;
 mod where_it_ran;
 mod wide_interval;
 
-use proofmark_model::{Finding, Measurement, Severity, format_size};
+use proofmark_model::format_percent as percent;
+use proofmark_model::{Finding, Measurement, Severity, check_id, format_size};
 
 use crate::Context;
 
@@ -280,11 +283,20 @@ pub static ALL: &[&Check] = &[
 ];
 
 /// No check runs after a finding of this one: contradictory values support no statistics.
-pub const STOP_AFTER: &str = "inconsistent";
+pub const STOP_AFTER: &str = check_id::INCONSISTENT;
+
+/// The checks of a measurement, in order: those of this list, after those of `device.ops` in tests.
+pub(crate) fn known() -> impl Iterator<Item = &'static Check> {
+    #[cfg(any(test, feature = "faults"))]
+    const OF_TESTS: &[&Check] = &[&device_time::CHECK];
+    #[cfg(not(any(test, feature = "faults")))]
+    const OF_TESTS: &[&Check] = &[];
+    OF_TESTS.iter().chain(ALL).copied()
+}
 
 /// The check of that id.
 pub fn find(id: &str) -> Option<&'static Check> {
-    ALL.iter().copied().find(|check| check.id == id)
+    known().find(|check| check.id == id)
 }
 
 /// Whether a check before this one found something of at least that weight.
@@ -308,11 +320,6 @@ fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
 /// A sum of bytes as a person reads it: `1.5 MiB`.
 fn size(bytes: f64) -> String {
     format_size(bytes as u64)
-}
-
-/// A share as a person reads it: `2.5 %`; one beyond all reason as so many times.
-fn percent(share: f64) -> String {
-    if share.abs() < 1e6 { format!("{:.1} %", share * 100.0) } else { format!("{share:.0e} times") }
 }
 
 #[cfg(test)]

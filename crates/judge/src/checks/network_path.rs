@@ -5,7 +5,7 @@
 
 use std::net::SocketAddr;
 
-use proofmark_model::{Finding, Measurement, Network, NetworkPath};
+use proofmark_model::{Finding, Measurement, Network, NetworkPath, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -41,7 +41,7 @@ fn by_address(network: &Network) -> Option<String> {
 }
 
 pub(crate) static ONE_MACHINE: Check = Check {
-    id: "one_machine",
+    id: check_id::ONE_MACHINE,
     class: Class::CLAIM,
     title: "Both ends on one machine",
     about: "Loopback is a note on each of its results: both ends run on this machine, so the result \

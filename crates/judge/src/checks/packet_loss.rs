@@ -5,7 +5,7 @@
 //! network. Here the number is the receiver's, and what was sent is given with it.
 
 use proofmark_model::{
-    Datagrams, End, EndTraffic, Finding, Measurement, Severity, Trial, format_count,
+    Datagrams, End, EndTraffic, Finding, Measurement, Severity, Trial, check_id, format_count,
     format_quantity,
 };
 
@@ -29,7 +29,7 @@ fn account(t: &Trial) -> Option<Datagrams> {
 }
 
 pub(super) static UDP_LOSS: Check = Check {
-    id: "udp_loss",
+    id: check_id::UDP_LOSS,
     class: Class::claim("what the path carries without an overload or lost round trips is unknown"),
     title: "Datagrams lost",
     about: "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \

@@ -3,7 +3,7 @@
 //! The published reports all measured their page cache. Here the device's own counters
 //! are recorded with each trial, so a number that memory gave is seen as one.
 
-use proofmark_model::{Finding, Host, Measurement, Trial};
+use proofmark_model::{Finding, Host, Measurement, Trial, check_id};
 
 use super::{Check, Class, Examine, percent, size};
 use crate::Context;
@@ -154,7 +154,7 @@ fn kept_in_memory(m: &Measurement) -> Option<Finding> {
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "page_cache",
+    id: check_id::PAGE_CACHE,
     class: Class::claim("the counters do not show whose bytes moved, or only a part of them moved"),
     title: "Page cache measured as a disk",
     about: "Compares the bytes that the workload requested with those that the devices moved, by \

@@ -1,7 +1,7 @@
 //! Memory that was not there: `swap`, the system swapped during the trials; `page_faults`, it was
 //! touched for the first time, or read from disk, in the timed region.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Trial};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Trial, check_id};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -18,7 +18,7 @@ const PAGES_PER_S: f64 = 256.0;
 const SWAPPED_S: f64 = 2e-4;
 
 pub(super) static SWAP: Check = Check {
-    id: "swap",
+    id: check_id::SWAP,
     class: Class::TAKEN_TIME,
     title: "Swapping during the trials",
     about: "Pages per second that the whole system swapped in or out during the trials. Up to 256 \

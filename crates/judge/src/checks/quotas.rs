@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial};
+use proofmark_model::{
+    End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial, check_id,
+};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -72,7 +74,7 @@ const WAITED: f64 = 0.05;
 const UNEXPLAINED: f64 = 0.5;
 
 pub(super) static HIDDEN_QUOTA: Check = Check {
-    id: "hidden_quota",
+    id: check_id::HIDDEN_QUOTA,
     class: Class::DISTURBANCE,
     title: "A CPU quota that cannot be read",
     about: "Compares how long pinned threads waited for a CPU (run delay) with how long anything else ran \
@@ -86,7 +88,7 @@ pub(super) static HIDDEN_QUOTA: Check = Check {
 fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let is_visible = m.trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited()));
-    if capacity.oversubscribed() || is_visible || !m.subsystem.pins_threads() {
+    if capacity.oversubscribed() || is_visible || !m.subsystem.info().pins_threads {
         return None;
     }
     let idle = |t: &Trial| Some((t.conditions.other_cpu_s? - others_ran_s(t)?).max(0.0));

@@ -4,9 +4,9 @@
 //! ones, without remark: the sequential pass met first-touch page faults, or left the
 //! data in a cache for the random one.
 
-use proofmark_model::{Finding, Measurement, Pace, Severity, Summary};
+use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, check_id, key};
 
-use super::{Check, Class, Examine};
+use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::memory::array_bytes;
 use crate::statistics::median_over;
@@ -50,7 +50,7 @@ fn interval(s: &Summary) -> [f64; 2] {
 /// Whether the slower of the two is disturbed itself.
 fn disturbed(sequential: &Measurement) -> Option<String> {
     // That an output proves nothing disturbs nothing.
-    let disturbs = |f: &&Finding| f.severity >= Severity::Suspect && f.check != "imported";
+    let disturbs = |f: &&Finding| f.severity >= Severity::Suspect && f.check != check_id::IMPORTED;
     let found = sequential.findings.iter().find(disturbs)?;
     Some(format!("the sequential result itself is suspect ({})", found.check))
 }
@@ -73,10 +73,10 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
         && r > s + HUGE
     {
         return Some(format!(
-            "huge pages back {:.0} % of the random workload's memory and {:.0} % of the sequential \
+            "huge pages back {} of the random workload's memory and {} of the sequential \
              one's",
-            r * 100.0,
-            s * 100.0
+            percent(r),
+            percent(s)
         ));
     }
     let cache = ctx.host.usable_cache()?;
@@ -87,7 +87,7 @@ fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> O
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "random_faster",
+    id: check_id::RANDOM_FASTER,
     class: Class::claim("one of the two results is wrong, and it is unknown which"),
     title: "Random order faster than sequential",
     about: "Compares a workload of random order with the same operation in sequential order, with the \
@@ -103,7 +103,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let partner = ctx.spec(m)?.role.in_order()?;
     let rule = if ctx.work(m).pace == Pace::Device { DISK } else { MEMORY };
-    if m.params.int("block_size")? > LARGEST_BLOCK {
+    if m.params.get(key::BLOCK_SIZE)? > LARGEST_BLOCK {
         return None;
     }
     let sequential = ctx.others.iter().find(|o| o.workload == partner && o.params == m.params)?;
@@ -185,13 +185,13 @@ mod tests {
                 "page faults",
                 random(72.0),
                 each_condition(sequential(), |_, c| c.minor_faults = Some(1000)),
-                suspect("1000 page faults"),
+                suspect("1\u{202f}000 page faults"),
             ),
             (
                 "base pages",
                 random(1.5),
                 each_condition(sequential(), |_, c| c.huge_pages = Some(0.0)),
-                suspect("100 %"),
+                suspect("100.0 %"),
             ),
             ("disturbed", random(1.5), disturbed, suspect("(steal)")),
             ("cached", small(random(2.0)), small(sequential()), suspect("last-level cache")),

@@ -1,6 +1,6 @@
 //! `scaling`: more threads gave more than their number, or than the CPUs there are.
 
-use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit};
+use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit, key};
 
 use super::{Check, Class, Examine};
 use crate::capacity::{Bound, Capacity};
@@ -54,7 +54,7 @@ pub(super) static CHECK: Check = Check {
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let rates = m.better == Better::Higher && m.unit != Unit::Second;
-    if capacity.threads < 2 || m.params.int("threads").is_none() || !rates {
+    if capacity.threads < 2 || m.params.get(key::THREADS).is_none() || !rates {
         return None;
     }
     let one = ctx.on_one_thread(m).filter(|one| one.undisturbed())?;

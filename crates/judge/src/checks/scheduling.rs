@@ -1,7 +1,7 @@
 //! How threads were scheduled: `oversubscribed`, more of them than CPUs; `involuntary_switches`,
 //! taken off their CPUs against their will; `migration`, a pinned one ended on another CPU.
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, check_id};
 
 use super::share::Share;
 use super::weight::Weight;
@@ -15,7 +15,7 @@ use crate::words::counted;
 const TURNS: f64 = 0.9;
 
 pub(super) static OVERSUBSCRIBED: Check = Check {
-    id: "oversubscribed",
+    id: check_id::OVERSUBSCRIBED,
     class: Class::Context,
     title: "More threads than usable CPUs",
     about: "Usable CPUs are those in the affinity mask and the cpuset together. More threads than \
@@ -54,7 +54,7 @@ const FEWEST: f64 = 8.0;
 const SWITCH_S: f64 = 1e-3;
 
 pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
-    id: "involuntary_switches",
+    id: check_id::INVOLUNTARY_SWITCHES,
     class: Class::TAKEN_TIME,
     title: "Involuntary context switches",
     about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, and at \
@@ -73,10 +73,10 @@ fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let explained = Execution::derive(ctx, m).waits()
         || capacity.oversubscribed()
         || capacity.bound == Bound::Quota
-        || found_before(m, "throttled", Severity::Note)
+        || found_before(m, check_id::THROTTLED, Severity::Note)
         || found_before(
             m,
-            "other_cpu",
+            check_id::OTHER_CPU,
             if weight.removed() { Severity::Note } else { Severity::Suspect },
         );
     if explained {
@@ -121,7 +121,7 @@ pub(super) static MIGRATION: Check = Check {
 };
 
 fn migration(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if found_before(m, "cpus_lost", Severity::Suspect) {
+    if found_before(m, check_id::CPUS_LOST, Severity::Suspect) {
         return None;
     }
     let share = Share::sum(&m.trials, |t| t.conditions.migrations.map(|n| n as f64), |_| 1.0)?;

@@ -7,7 +7,7 @@
 mod bytes;
 mod queue;
 
-use proofmark_model::{Finding, Measurement};
+use proofmark_model::{Finding, Measurement, check_id};
 
 use super::{Check, Class, Examine, worst};
 use crate::Context;
@@ -45,7 +45,7 @@ fn own_times(ctx: &Context, m: &Measurement, way: Way) -> Option<f64> {
 }
 
 pub(super) static CHECK: Check = Check {
-    id: "shared_device",
+    id: check_id::SHARED_DEVICE,
     class: Class::DISTURBANCE,
     title: "Device shared with other I/O",
     about: "Others' I/O on the device during the trials. Direct I/O and commits are judged by the I/Os in \

@@ -1,6 +1,6 @@
 //! `short_trial`: a trial was too short for the clock, or shorter than the policy asks.
 
-use proofmark_model::{Finding, Measurement, format_seconds};
+use proofmark_model::{Finding, Measurement, check_id, format_seconds};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -12,7 +12,7 @@ const STEPS: f64 = 1000.0;
 const ALLOWANCE: f64 = 0.9;
 
 pub(super) static CHECK: Check = Check {
-    id: "short_trial",
+    id: check_id::SHORT_TRIAL,
     class: Class::CLAIM,
     title: "Trial too short for the clock",
     about: "The median duration of the trials. Below 1000 times the timer's resolution it is invalid: \

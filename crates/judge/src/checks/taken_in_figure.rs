@@ -1,6 +1,6 @@
 //! `taken_in_figure`: more was taken from the threads than the windows left out.
 
-use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR};
+use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR, check_id};
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent, programs};
@@ -12,7 +12,7 @@ use crate::{Context, taken_in_figure};
 const COST_ON_A_BUS: f64 = 4.0;
 
 pub(super) static CHECK: Check = Check {
-    id: "taken_in_figure",
+    id: check_id::TAKEN_IN_FIGURE,
     class: Class::DISTURBANCE,
     title: "Taken time that the figure holds",
     about: "Loads in slices, over all trials if these are a second or more. Time that the threads were off \

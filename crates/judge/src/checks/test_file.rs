@@ -2,14 +2,14 @@
 //! `unwritten_data`, parts of it were never written; `compressible_data`, the device can make it
 //! smaller; `small_file`, it fits into the cache that it should defeat.
 
-use proofmark_model::{Finding, Measurement, Severity, format_size};
+use proofmark_model::{Finding, Measurement, Severity, check_id, format_size, key, word};
 
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::disk::{Cached, EVICTED, Way, asks, files, found_cached, measured};
 
 pub(super) static DIRECT_REFUSED: Check = Check {
-    id: "direct_refused",
+    id: check_id::DIRECT_REFUSED,
     class: Class::CLAIM,
     title: "Direct I/O refused",
     about: "Two tests of a file for direct I/O: whether the kernel reports it as open for direct I/O, \
@@ -23,7 +23,7 @@ pub(super) static DIRECT_REFUSED: Check = Check {
 };
 
 fn direct_refused(_: &Context, m: &Measurement) -> Option<Finding> {
-    if !measured(m) || m.params.text("direct") != Some("on") {
+    if !measured(m) || m.params.get(key::DIRECT) != Some(word::ON) {
         return None;
     }
     let advice = "use another file system, or measure buffered I/O (direct=off)";
@@ -52,7 +52,7 @@ fn direct_refused(_: &Context, m: &Measurement) -> Option<Finding> {
 const ROUNDING: f64 = 0.001;
 
 pub(super) static UNWRITTEN_DATA: Check = Check {
-    id: "unwritten_data",
+    id: check_id::UNWRITTEN_DATA,
     class: Class::claim("how much of the time the file system's allocation took is unknown"),
     title: "Holes or unwritten extents",
     about: "Share of the file that was never written: holes, and extents that are only allocated. \
@@ -94,7 +94,7 @@ const ALL_ALIKE: f64 = 0.5;
 const SAMPLE: u64 = 4096;
 
 pub(super) static COMPRESSIBLE_DATA: Check = Check {
-    id: "compressible_data",
+    id: check_id::COMPRESSIBLE_DATA,
     class: Class::claim("whether the device compresses its data is unknown"),
     title: "Compressible data",
     about: "Entropy of a sample of the file's data in bits per byte. Below 7.5 it is suspect: a file \
@@ -123,7 +123,7 @@ fn compressible_data(_: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 pub(super) static SMALL_FILE: Check = Check {
-    id: "small_file",
+    id: check_id::SMALL_FILE,
     class: Class::claim("nothing shows whether the file was in the page cache"),
     title: "File smaller than the memory",
     about: "Cold reads through the page cache of a file that fits into memory. Only the eviction \

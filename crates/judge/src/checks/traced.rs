@@ -1,6 +1,6 @@
 //! `traced`: another process traced the threads (ptrace).
 
-use proofmark_model::{End, Finding, Measurement, Severity, Subsystem};
+use proofmark_model::{End, Finding, Measurement, Severity};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -32,7 +32,7 @@ fn traced(_: &Context, m: &Measurement) -> Option<Finding> {
         "{name} traced {whom} (ptrace) in {trials} of {}: it stops threads at each system call or signal",
         counted(m.trials.len(), "trial")
     );
-    let calls = matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
+    let calls = m.subsystem.info().uses_system_calls;
     let severity = if calls { Severity::Suspect } else { Severity::Note };
     let advice = "run again without strace, debugger or monitor";
     let finding = TRACED.finding(severity, message, advice);

@@ -4,11 +4,11 @@
 //!
 //! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
 
-use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, format_seconds};
+use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, check_id, format_seconds, key};
 
 use super::{Check, Class, Examine, percent, size};
 use crate::Context;
-use crate::network::{Carried, WINDOW};
+use crate::network::Carried;
 use crate::statistics::median_over;
 use crate::words::counted;
 
@@ -80,7 +80,7 @@ fn round_trip(t: &Trial) -> Option<f64> {
 }
 
 pub(super) static SHORT_TRANSFER: Check = Check {
-    id: "short_transfer",
+    id: check_id::SHORT_TRANSFER,
     class: Class::claim("how much of the transfer only filled buffers is unknown"),
     title: "Transfer that only filled buffers",
     about: "Compares the bytes per connection of a stream's trial with what the systems can buffer: TCP's \
@@ -98,9 +98,9 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let Carried { bytes, held, seconds } = carried;
     let trip = median_over(&m.trials, round_trip);
     let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
-    let is_set = |name| m.params.int(name).is_some();
+    let is_set = |key| m.params.get(key).is_some();
     // A tool ends early when its amount is sent, whether its output has the amount or not.
-    let fixed = short && (ctx.imported || is_set("amount") || is_set(WINDOW));
+    let fixed = short && (ctx.imported || is_set(key::AMOUNT) || is_set(key::WINDOW));
     let message = if fixed && carried.only_filled() {
         format!(
             "a connection carried {} per trial, and its buffers alone can hold {}: the rate \
@@ -130,7 +130,7 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Severity;
+    use proofmark_model::{Severity, key};
 
     use super::*;
     use crate::testing::*;
@@ -183,7 +183,7 @@ mod tests {
         let ctx = Context { imported: true, ..context_on(&host) };
         let of = |bytes: u64| {
             let mut m = stream(bytes);
-            m.params.0.remove("amount");
+            m.params.0.remove(key::AMOUNT.name());
             short_transfer(&ctx, &m).map(|f| f.severity)
         };
         assert_eq!((of(64 << 10), of(256 << 20)), (Some(Severity::Suspect), None));
@@ -195,7 +195,7 @@ mod tests {
         let asked = with_param(stream(4 << 20), "socket_buffer", 2 << 20);
         let imported = |window: u64, bytes: u64| {
             let mut m = with_param(stream(bytes), "window", window);
-            m.params.0.remove("amount");
+            m.params.0.remove(key::AMOUNT.name());
             each(m, |_, t| t.network = None)
         };
         let unknown = each(stream(8 << 20), |_, t| t.network = None);

@@ -10,7 +10,9 @@
 //! High-Performance Linpack Benchmark*): the residual as a multiple of what rounding alone leaves,
 //! which passes below 16.
 
-use proofmark_model::{Ending, Finding, Measurement, Round, Solution, Trial, Unit, median};
+use proofmark_model::{
+    Ending, Finding, Measurement, Round, Solution, Trial, Unit, check_id, median,
+};
 
 use super::{Check, Class, Examine, with_known};
 use crate::Context;
@@ -76,7 +78,7 @@ fn unverified(ctx: &Context, m: &Measurement) -> Option<Finding> {
 }
 
 pub(super) static RESIDUAL: Check = Check {
-    id: "residual",
+    id: check_id::RESIDUAL,
     class: Class::CLAIM,
     title: "Residual above the HPL threshold",
     about: "After each solve of a linear system proofmark generates the matrix and the right side \
@@ -131,7 +133,7 @@ fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
 }
 
 pub(super) static INCONSISTENT: Check = Check {
-    id: "inconsistent",
+    id: check_id::INCONSISTENT,
     class: Class::CLAIM,
     title: "Values contradict each other",
     about: "A rate is total work / wall time, over all threads together. A time is the wall time of \

@@ -30,7 +30,7 @@ impl Weight {
     pub(super) fn derive(m: &Measurement) -> Self {
         let sums = m.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Delivered);
         let holds = taken_in_figure(m).is_some_and(|share| share > 0.0);
-        Self { tolerance: m.subsystem.tolerance(), sums, removed: from_windows(m), holds }
+        Self { tolerance: m.subsystem.info().tolerance, sums, removed: from_windows(m), holds }
     }
 
     /// Of a cause that changed the figure by this share, which no window removes.

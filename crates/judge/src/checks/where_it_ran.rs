@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Finding, Measurement, Severity, Trial};
+use proofmark_model::{Finding, Measurement, Severity, Trial, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -12,7 +12,7 @@ use crate::words::counted;
 const FEW: f64 = 0.1;
 
 pub(super) static CPUS_LOST: Check = Check {
-    id: "cpus_lost",
+    id: check_id::CPUS_LOST,
     class: Class::claim("the other trials had all CPUs, and their median hardly changes"),
     title: "CPUs of the run were gone",
     about: "Reads before and after each trial on which CPU each thread is, and which CPUs the process may use. A CPU \

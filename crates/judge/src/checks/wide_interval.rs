@@ -60,7 +60,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
 /// leaves the figure what it is, if coarse.
 fn without(m: &Measurement, taker: &Taker) -> Option<Finding> {
     let loss = Loss::of_trials(m, taker.share)?;
-    if loss.value <= m.subsystem.tolerance() || loss.width > m.subsystem.coarse_from() {
+    if loss.value <= m.subsystem.info().tolerance || loss.width > m.subsystem.info().coarse_from() {
         return None;
     }
     let (all, disturbed) =

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Finding, Measurement, Severity};
+use proofmark_model::{Finding, Measurement, Severity, check_id};
 
 use crate::checks;
 use crate::checks::weight::LEFT_OUT;
@@ -10,17 +10,17 @@ use crate::statistics::median_over;
 
 /// Checks of what took time away, which explains a lower number; the plainest first.
 const TOOK: [&str; 8] = [
-    "throttled",
-    "steal",
-    "other_cpu",
-    "clock_drop",
-    "oversubscribed",
-    "core_shared",
-    "shared_device",
-    "swap",
+    check_id::THROTTLED,
+    check_id::STEAL,
+    check_id::OTHER_CPU,
+    check_id::CLOCK_DROP,
+    check_id::OVERSUBSCRIBED,
+    check_id::CORE_SHARED,
+    check_id::SHARED_DEVICE,
+    check_id::SWAP,
 ];
 /// Checks that only say that trials differ, not why.
-const SHAPE: [&str; 3] = ["trend", "clusters", "falling_rate"];
+const SHAPE: [&str; 3] = [check_id::TREND, check_id::CLUSTERS, check_id::FALLING_RATE];
 /// Causes that are reported.
 const MOST_SHOWN: usize = 2;
 /// A clock that differs by less explains nothing.
@@ -60,7 +60,7 @@ fn about(f: &Finding, windows: bool) -> Cow<'_, str> {
 
 /// Whether a quota limited one side only.
 pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
-    let held = |m, o| one_sided(m, o, false).iter().any(|f| f.check == "throttled");
+    let held = |m, o| one_sided(m, o, false).iter().any(|f| f.check == check_id::THROTTLED);
     held(a, b) || held(b, a)
 }
 

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{
-    Difference, Measurement, Run, Subsystem, Unit, format_quantity, median, placement_words,
+    Difference, FactId, Measurement, Pace, Run, Unit, format_quantity, median, placement_words,
 };
 
-use super::facts::{COMPUTING, Fact};
+use super::facts::{COMPUTING, Fact, NONE};
 
 /// Of the clock, as a share.
 const CLOCK: f64 = 0.01;
@@ -20,19 +20,17 @@ const AT_WORK: f64 = 0.02;
 /// What took less is not named.
 const LEAST: f64 = 5e-3;
 
-const NONE: &[Subsystem] = &[];
-
 pub(super) fn differences(a: &Run, b: &Run) -> impl Iterator<Item = Fact> {
-    let fact = |(what, [a, b], touches): (&str, [String; 2], _)| Fact {
-        difference: Difference { what: what.to_owned(), a, b },
-        touches,
+    let fact = |(what, [a, b], scope): (FactId, [String; 2], _)| Fact {
+        difference: Difference { what: what.as_str().to_owned(), a, b },
+        scope,
     };
     [
-        clock(a, b).map(|both| ("clock under load", both, COMPUTING)),
+        clock(a, b).map(|both| (FactId::LoadClock, both, COMPUTING)),
         // Windows leave taken time out, and a placement is of two threads or more: neither explains
         // every figure.
-        placements(a, b).map(|both| ("vCPU placement", both, NONE)),
-        time(a, b).map(|both| ("time of the threads", both, NONE)),
+        placements(a, b).map(|both| (FactId::VcpuPlacement, both, NONE)),
+        time(a, b).map(|both| (FactId::ThreadTime, both, NONE)),
     ]
     .into_iter()
     .flatten()
@@ -46,7 +44,7 @@ fn clock(a: &Run, b: &Run) -> Option<[String; 2]> {
         median(&hz)
     };
     let of_points = |run: &'_ Run| -> BTreeMap<String, f64> {
-        let cpu = run.measurements.iter().filter(|m| m.subsystem == Subsystem::Cpu);
+        let cpu = run.measurements.iter().filter(|m| m.subsystem.info().pace == Pace::Core);
         cpu.filter_map(|m| Some((m.point().to_string(), of(m)?))).collect()
     };
     let (a, b) = (of_points(a), of_points(b));

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    CpuQuota, Difference, Host, NetworkPath, Probe, Run, Subsystem, Unit, clean_excerpt,
-    format_quantity, format_size,
+    CpuQuota, Difference, FactId, FactScope, Host, NetworkPath, Probe, Run, Subsystem, Unit,
+    clean_excerpt, format_quantity, format_size,
 };
 
 use crate::words::counted;
@@ -16,22 +16,22 @@ const LONGEST: usize = 120;
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) difference: Difference,
-    /// Empty: it changes no number by itself.
-    pub(super) touches: &'static [Subsystem],
+    pub(super) scope: FactScope,
 }
 
 impl Fact {
     /// Whether it may change the numbers of a subsystem.
     pub(super) fn touches(&self, subsystem: Subsystem) -> bool {
-        self.touches.contains(&subsystem)
+        subsystem.info().facts.contains(&self.scope)
     }
 }
 
-const ALL: &[Subsystem] = &Subsystem::ALL;
-pub(super) const COMPUTING: &[Subsystem] = &[Subsystem::Cpu, Subsystem::Memory];
-const MEMORY: &[Subsystem] = &[Subsystem::Memory];
-const DISK: &[Subsystem] = &[Subsystem::Disk];
-const NETWORK: &[Subsystem] = &[Subsystem::Network];
+const ALL: FactScope = FactScope::Machine;
+pub(super) const COMPUTING: FactScope = FactScope::Cores;
+const MEMORY: FactScope = FactScope::Memory;
+const DISK: FactScope = FactScope::Storage;
+const NETWORK: FactScope = FactScope::Network;
+pub(super) const NONE: FactScope = FactScope::Nothing;
 
 /// What differs, what decides most first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
@@ -49,9 +49,9 @@ pub fn changes(before: &Host, after: &Host) -> Vec<Difference> {
 
 fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
     let both = a.into_iter().zip(b).filter(|(x, y)| x.1 != y.1);
-    both.map(|((what, a, touches), (_, b, _))| Fact {
-        difference: Difference { what: what.to_owned(), a, b },
-        touches,
+    both.map(|((what, a, scope), (_, b, _))| Fact {
+        difference: Difference { what: what.as_str().to_owned(), a, b },
+        scope,
     })
     .collect()
 }
@@ -63,7 +63,7 @@ fn settings(a: &Host, b: &Host) -> Vec<Fact> {
         let (what, a, b) = (name.clone(), value(a)?, value(b)?);
         let [short_a, short_b] = around_the_difference(&a, &b);
         let difference = Difference { what, a: short_a, b: short_b };
-        (a != b).then_some(Fact { difference, touches: ALL })
+        (a != b).then_some(Fact { difference, scope: ALL })
     };
     a.settings.keys().filter_map(differs).collect()
 }
@@ -79,7 +79,7 @@ fn around_the_difference(a: &str, b: &str) -> [String; 2] {
 }
 
 /// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
-pub(crate) type Entry = (&'static str, String, &'static [Subsystem]);
+pub(crate) type Entry = (FactId, String, FactScope);
 
 fn short(text: &str) -> String {
     clean_excerpt(text, LONGEST)
@@ -108,9 +108,9 @@ fn limits(host: &Host) -> Vec<Entry> {
     let limit =
         known(&host.limits.memory_bytes, |l| l.map_or_else(|| "none".to_owned(), format_size));
     vec![
-        ("CPU quota", known(&host.limits.cpu_quota, CpuQuota::words), ALL),
-        ("usable CPUs", list, ALL),
-        ("memory limit", limit, &[]),
+        (FactId::CpuQuota, known(&host.limits.cpu_quota, CpuQuota::words), ALL),
+        (FactId::UsableCpus, list, ALL),
+        (FactId::MemoryLimit, limit, NONE),
     ]
 }
 
@@ -139,19 +139,19 @@ fn machine_facts(host: &Host) -> Vec<Entry> {
     let size = |p: &Probe<u64>| known(p, |b| format_size(*b));
     let sockets = known(&cpu.sockets, |n| n.to_string());
     vec![
-        ("CPU", text(&cpu.model_name), ALL),
-        ("core design", known(&cpu.microarchitecture, |m| m.name.clone()), ALL),
-        ("CPU stepping", known(&cpu.stepping, u32::to_string), COMPUTING),
-        ("sockets", sockets, COMPUTING),
-        ("cores", known(&cpu.cores, u32::to_string), COMPUTING),
-        ("threads per core", known(&cpu.threads_per_core, u32::to_string), COMPUTING),
-        ("clock source", text(&host.timer.clock_source), ALL),
-        ("virtualisation", text(&os.virtualisation), ALL),
-        ("container", text(&os.container), ALL),
-        ("kernel", text(&os.kernel), ALL),
-        ("distribution", text(&os.distribution), &[]),
-        ("memory", size(&host.memory.total_bytes), MEMORY),
-        ("huge pages", text(&host.memory.transparent_huge_pages), MEMORY),
+        (FactId::Cpu, text(&cpu.model_name), ALL),
+        (FactId::CoreDesign, known(&cpu.microarchitecture, |m| m.name.clone()), ALL),
+        (FactId::CpuStepping, known(&cpu.stepping, u32::to_string), COMPUTING),
+        (FactId::Sockets, sockets, COMPUTING),
+        (FactId::Cores, known(&cpu.cores, u32::to_string), COMPUTING),
+        (FactId::ThreadsPerCore, known(&cpu.threads_per_core, u32::to_string), COMPUTING),
+        (FactId::ClockSource, text(&host.timer.clock_source), ALL),
+        (FactId::Virtualisation, text(&os.virtualisation), ALL),
+        (FactId::Container, text(&os.container), ALL),
+        (FactId::Kernel, text(&os.kernel), ALL),
+        (FactId::Distribution, text(&os.distribution), NONE),
+        (FactId::Memory, size(&host.memory.total_bytes), MEMORY),
+        (FactId::HugePages, text(&host.memory.transparent_huge_pages), MEMORY),
     ]
 }
 
@@ -175,11 +175,11 @@ fn disk(host: &Host) -> Vec<Entry> {
     });
     let system = storage.map(|s| format!("{} on {}", s.file_system, s.mount_point));
     vec![
-        ("disk", some(devices), DISK),
-        ("file system", some(system), DISK),
-        ("mount options", some(storage.map(|s| s.mount_options.clone())), DISK),
-        ("I/O scheduler", some(schedulers), DISK),
-        ("I/O limits", limits, DISK),
+        (FactId::Disk, some(devices), DISK),
+        (FactId::FileSystem, some(system), DISK),
+        (FactId::MountOptions, some(storage.map(|s| s.mount_options.clone())), DISK),
+        (FactId::IoScheduler, some(schedulers), DISK),
+        (FactId::IoLimits, limits, DISK),
     ]
 }
 
@@ -208,7 +208,10 @@ fn network(host: &Host) -> Vec<Entry> {
             format!("{} ({driver}, MTU {})", i.name, i.mtu)
         })
     });
-    vec![("server", some(server), NETWORK), ("network interface", some(interface), NETWORK)]
+    vec![
+        (FactId::Server, some(server), NETWORK),
+        (FactId::NetworkInterface, some(interface), NETWORK),
+    ]
 }
 
 fn program(run: &Run) -> Vec<Entry> {
@@ -220,11 +223,11 @@ fn program(run: &Run) -> Vec<Entry> {
     };
     let measured = run.imported.as_deref().map_or_else(|| "proofmark".to_owned(), short);
     vec![
-        ("measured by", measured, ALL),
-        ("program", short(&run.tool.version), ALL),
-        ("commit", short(run.tool.commit.as_deref().unwrap_or("unknown")), ALL),
-        ("build", short(&run.tool.build), ALL),
-        ("profile", short(&run.plan.profile), &[]),
-        ("trials", trials, &[]),
+        (FactId::MeasuredBy, measured, ALL),
+        (FactId::Program, short(&run.tool.version), ALL),
+        (FactId::Commit, short(run.tool.commit.as_deref().unwrap_or("unknown")), ALL),
+        (FactId::Build, short(&run.tool.build), ALL),
+        (FactId::Profile, short(&run.plan.profile), NONE),
+        (FactId::Trials, trials, NONE),
     ]
 }

@@ -27,7 +27,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{FigureKind, Measurement, Run, Subsystem, Verdict, median};
+use proofmark_model::{FigureKind, Measurement, Pace, Run, Subsystem, Verdict, check_id, median};
 
 use super::cause::share;
 use super::comparable::Figured;
@@ -49,7 +49,7 @@ const MOST: f64 = 1.0 / 3.0;
 const MOST_TAKEN: f64 = 0.9;
 
 /// Checks that report what others took, as a share of the trials' CPU time.
-const TAKEN: [&str; 2] = ["steal", "other_cpu"];
+const TAKEN: [&str; 2] = [check_id::STEAL, check_id::OTHER_CPU];
 
 /// B's speed over A's at a point.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +78,7 @@ impl Margins {
             let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
             (subsystem, [base(a, b, subsystem), spread])
         };
-        Self { asked, margins: Subsystem::ALL.into_iter().map(margins).collect() }
+        Self { asked, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
     }
 
     fn at_most(&self, subsystem: Subsystem, most: f64) -> f64 {
@@ -116,8 +116,8 @@ fn base(a: &Run, b: &Run, subsystem: Subsystem) -> f64 {
         let target = run.plan.policy.target_for(subsystem);
         if target.is_finite() { target.clamp(LEAST_TARGET, LARGEST_TARGET) } else { LEAST_TARGET }
     };
-    let virtual_machine = |run: &Run| run.host.os.virtualisation.get().is_some_and(|v| v != "none");
-    let shared = subsystem != Subsystem::Cpu && [a, b].into_iter().any(virtual_machine);
+    let virtual_machine = |run: &Run| run.host.is_virtual() == Some(true);
+    let shared = subsystem.info().pace != Pace::Core && [a, b].into_iter().any(virtual_machine);
     let times = if shared { TARGETS_SHARED } else { TARGETS };
     (times * target(a).max(target(b))).min(MOST)
 }

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     Comparison, MainResult, Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
-    contradicts, format_factor,
+    contradicts, format_factor, format_percent,
 };
 
 use crate::words::counted;
@@ -296,9 +296,9 @@ fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String
 
 fn both_disturbed(taken: f64) -> String {
     format!(
-        "both were disturbed: other programs took at least {:.0} % of the CPU time of either, \
+        "both were disturbed: other programs took at least {} of the CPU time of either, \
          enough to hide a factor of {}",
-        taken * 100.0,
+        format_percent(taken),
         format_factor(bounds(taken)[1])
     )
 }
@@ -316,7 +316,6 @@ fn resolution(better: Better, known: &Known, margin: f64) -> Option<f64> {
 
 /// Why there is no difference to show.
 fn within(known: &Known, [low, high]: [f64; 2], margin: f64) -> String {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let [least, most] = bounds(margin);
     let inside = |r: f64| (least..=most).contains(&r);
     let ends = if known.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
@@ -325,5 +324,5 @@ fn within(known: &Known, [low, high]: [f64; 2], margin: f64) -> String {
         (true, false) => "the difference is within the margin".to_owned(),
         (false, _) => format!("the {ends} reaches into the margin"),
     };
-    format!("{why} (margin {})", percent(margin))
+    format!("{why} (margin {})", format_percent(margin))
 }

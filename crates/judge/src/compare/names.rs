@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proofmark_model::key::{self, Choice, Key};
 use proofmark_model::{
     Measurement, Param, ParameterKind, Params, Run, WorkloadSpec, clean_excerpt, format_count,
-    format_size,
+    format_size, word,
 };
 
 /// Reported with every number: no cached one passes for a disk's, and no loopback for a network.
-const ALWAYS: [&str; 4] = ["direct", "cache", "flush", "path"];
+const ALWAYS: [Key<Choice>; 4] = [key::DIRECT, key::CACHE, key::FLUSH, key::PATH];
 /// Parameters of a workload at the most; none of ours has half as many.
 const MOST: usize = 40;
 /// Letters of a name at the most.
@@ -30,9 +31,9 @@ impl<'a> Names<'a> {
             let names = names.into_iter().take(MOST);
             let first = all.first().copied();
             let varies = |name: &&str| {
-                let value = |m: &Measurement| m.params.get(name).cloned();
-                ALWAYS.contains(name)
-                    || Params::THREADS.contains(name)
+                let value = |m: &Measurement| m.params.named(name).cloned();
+                is_always(name)
+                    || Params::counts_threads(name)
                     || all.iter().any(|m| Some(value(m)) != first.map(value))
             };
             (workload, names.filter(varies).collect())
@@ -43,13 +44,13 @@ impl<'a> Names<'a> {
     /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter distinguishes the point.
     pub(crate) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
         let mut names: Vec<&str> = self.0.get(m.workload.as_str()).cloned().unwrap_or_default();
-        names.sort_by_key(|n| match m.params.get(n) {
-            _ if ALWAYS.contains(n) => 0,
+        names.sort_by_key(|n| match m.params.named(n) {
+            _ if is_always(n) => 0,
             Some(Param::Text(_)) => 1,
-            _ if Params::THREADS.contains(n) => 2,
+            _ if Params::counts_threads(n) => 2,
             _ => 3,
         });
-        let parts = names.iter().filter_map(|n| Some(phrase(spec, n, m.params.get(n)?)));
+        let parts = names.iter().filter_map(|n| Some(phrase(spec, n, m.params.named(n)?)));
         let over_time = m.series.is_some().then(|| "over time".to_owned());
         let parts = parts.filter(|p| !p.is_empty()).chain(over_time);
         let parts: Vec<String> = parts.collect();
@@ -57,15 +58,22 @@ impl<'a> Names<'a> {
     }
 }
 
+fn is_always(name: &str) -> bool {
+    ALWAYS.iter().any(|key| key.is(name))
+}
+
 /// The way to a disk's file, empty where another parameter says it; `None` for other parameters.
 fn way(name: &str, word: &str) -> Option<String> {
+    const DIRECT: &str = key::DIRECT.name();
+    const CACHE: &str = key::CACHE.name();
+    const FLUSH: &str = key::FLUSH.name();
     let words = match (name, word) {
-        ("direct", "on") => "direct",
-        ("direct", "off") => "buffered",
-        ("cache", "none") => "",
-        ("cache", _) => return Some(format!("{word} cache")),
-        ("flush", "end") => "flush included",
-        ("flush", "none" | "never") => "no flush",
+        (DIRECT, word::ON) => "direct",
+        (DIRECT, word::OFF) => "buffered",
+        (CACHE, word::NONE) => "",
+        (CACHE, _) => return Some(format!("{word} cache")),
+        (FLUSH, word::END) => "flush included",
+        (FLUSH, word::NONE | "never") => "no flush",
         _ => return None,
     };
     Some(words.to_owned())
@@ -85,8 +93,8 @@ fn phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
     );
     match (value, name.strip_suffix('s')) {
         (Param::Int(v), _) if size => format!("{spoken} {}", format_size(*v)),
-        (Param::Int(1), Some(noun)) if Params::THREADS.contains(&name) => format!("1 {noun}"),
-        (Param::Int(v), _) if Params::THREADS.contains(&name) => {
+        (Param::Int(1), Some(noun)) if Params::counts_threads(name) => format!("1 {noun}"),
+        (Param::Int(v), _) if Params::counts_threads(name) => {
             format!("{} {name}", format_count(*v))
         }
         (Param::Int(v), _) => format!("{spoken} {}", format_count(*v)),

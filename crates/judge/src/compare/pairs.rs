@@ -90,11 +90,11 @@ fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
 /// `array size 512 MiB in A, 1 GiB in B`.
 fn describe_sizes(a: &Measurement, b: &Measurement) -> String {
     let size = |m: &Measurement, name: &str| {
-        m.params.int(name).map_or_else(|| "not set".to_owned(), format_size)
+        m.params.number(name).map_or_else(|| "not set".to_owned(), format_size)
     };
-    let names = a.params.0.keys().chain(b.params.0.keys().filter(|n| a.params.get(n).is_none()));
+    let names = a.params.0.keys().chain(b.params.0.keys().filter(|n| a.params.named(n).is_none()));
     let parts: Vec<String> = names
-        .filter(|n| a.params.get(n) != b.params.get(n))
+        .filter(|n| a.params.named(n) != b.params.named(n))
         .map(|n| format!("{} {} in A, {} in B", n.replace('_', " "), size(a, n), size(b, n)))
         .collect();
     parts.join("; ")

@@ -1,6 +1,6 @@
 //! What is said of a point: of one figure, or of the headline and the delivered one together.
 
-use proofmark_model::{Better, Comparability, ComparedFigure, FigureKind};
+use proofmark_model::{Better, Comparability, ComparedFigure, FigureKind, format_percent};
 
 /// What one figure of a point says.
 pub(super) struct Said {
@@ -26,18 +26,18 @@ impl Said {
         }
     }
 
-    /// `attainable is 40 % lower`, `delivered latency is 62 % lower (better)`.
+    /// `attainable is 40.0 % lower`, `delivered latency is 62.0 % lower (better)`.
     fn change(&self) -> String {
-        let (percent, word) = match self.figure.value {
-            r if r < 1.0 => ((1.0 - r) * 100.0, "lower"),
-            r => ((r - 1.0) * 100.0, "higher"),
+        let (share, word) = match self.figure.value {
+            r if r < 1.0 => (1.0 - r, "lower"),
+            r => (r - 1.0, "higher"),
         };
         let good = match (self.better, word) {
             (Better::Higher, _) => "",
             (Better::Lower, "lower") => " (better)",
             (Better::Lower, _) => " (worse)",
         };
-        format!("{} is {percent:.0} % {word}{good}", self.name())
+        format!("{} is {} {word}{good}", self.name(), format_percent(share))
     }
 
     /// Whether the other figure changed as much, as far as its margin tells.

@@ -217,7 +217,7 @@ fn what_others_took_on_both_sides_widens_the_margin() {
     // Also where it is a note: within the interval it is in the trials all the same.
     let noted = |factor, share| found(at(factor), "other_cpu", Severity::Note, share);
     expect(noted(1.0, 0.3), noted(0.75, 0.3), NoDifferenceShown, "");
-    let both = "^both were disturbed: other programs took at least 40 %";
+    let both = "^both were disturbed: other programs took at least 40.0 %";
     expect(taken(1.0, 0.4), taken(0.7, 0.4), NotComparable, both);
     for (share, factor) in [(0.4, "1.67$"), (0.5, "2.00$"), (0.75, "4.00$")] {
         let hides = format!("enough to hide a factor of {factor}");
@@ -278,7 +278,7 @@ fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
     let mut crashed = flops(1);
     (crashed.trials, crashed.summary) = (Vec::new(), None);
     crashed.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
-    not(flops(1), crashed.clone(), "B has no result: the worker was ended by SIGILL", true);
+    not(flops(1), crashed.clone(), "B has no result: the worker was killed by SIGILL", true);
     not(crashed, flops(1), "A has no result", false);
     let mut other = flops(1);
     other.unit = Unit::OpPerSecond;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proofmark_model::{
-    Better, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeSlowAt, Pass, StripOutcome,
-    Subsystem, TimeAccount, clean_excerpt,
+    Better, FactId, FactScope, FigureKind, FleetFigure, FleetNode, FleetStrip, NodeFact,
+    NodeSlowAt, Pass, StripOutcome, Subsystem, TimeAccount, clean_excerpt,
 };
 
 use super::lines::{Cell, Found, Node};
@@ -23,9 +23,10 @@ const LONGEST_FINDING: usize = 240;
 /// A ceiling that is lower than the group's by this share is.
 const CEILING: f64 = 0.03;
 /// Facts that limit how fast a node is.
-const LIMITS: [&str; 2] = ["CPU quota", "I/O limits"];
+const LIMITS: [FactId; 2] = [FactId::CpuQuota, FactId::IoLimits];
 /// Facts of a disk, which explain nothing else.
-const OF_DISK: [&str; 5] = ["disk", "file system", "mount options", "I/O scheduler", "I/O limits"];
+const OF_DISK: [FactId; 5] =
+    [FactId::Disk, FactId::FileSystem, FactId::MountOptions, FactId::IoScheduler, FactId::IoLimits];
 
 /// `n3: delivers 61 % of its group at Triad; CPU quota of 1 CPU; without other load ...`.
 pub(super) fn sentence(
@@ -113,7 +114,7 @@ impl<'a> Sides<'a> {
     /// With how many partners it is slow: its own cable or port, not a link to one of them.
     fn partners(&self, strip: &FleetStrip) -> Option<String> {
         let all = self.own.partners();
-        (self.subsystem == Subsystem::Network && all > 0).then(|| {
+        (self.subsystem.info().has_server && all > 0).then(|| {
             let of = counted(all as u64, "partner");
             format!(
                 "slow in {} of {} rounds with {of}: check its cable, port and network card",
@@ -125,32 +126,35 @@ impl<'a> Sides<'a> {
     /// The first fact, of those that may explain it, that most of the group agree on and it differs in: of
     /// the limits, or of the others.
     fn fact(&self, limits: bool) -> Option<String> {
-        let facts = |node: &'a Node| match self.subsystem {
-            Subsystem::Network => node.facts_in_pairs(),
-            _ => groups::facts(node),
+        let facts = |node: &'a Node| match self.subsystem.info().has_server {
+            true => node.facts_in_pairs(),
+            false => groups::facts(node),
         };
         let of_group: Vec<_> = self.rest.iter().filter_map(|node| facts(node)).collect();
         let usual = |what: &str| {
             let values = of_group.iter().filter_map(|facts| facts.iter().find(|f| f.what == what));
             most_common(values.map(|f| f.value.as_str()), of_group.len())
         };
-        let may = |what: &str| match self.subsystem {
-            Subsystem::Disk => what != "network interface",
-            Subsystem::Network => !OF_DISK.contains(&what),
-            _ => what != "network interface" && !OF_DISK.contains(&what),
+        let may = |id: Option<FactId>| {
+            let may_be = |scope| self.subsystem.info().facts.contains(&scope);
+            (id != Some(FactId::NetworkInterface) || may_be(FactScope::Network))
+                && (!id.is_some_and(|id| OF_DISK.contains(&id)) || may_be(FactScope::Storage))
         };
+        let limit = |id: Option<FactId>| id.is_some_and(|id| LIMITS.contains(&id));
         let own = facts(self.own)?;
         let differs = own
             .iter()
-            .filter(|f| !f.groups && may(&f.what) && LIMITS.contains(&&*f.what) == limits)
-            .find_map(|fact| {
+            .filter(|f| !f.groups)
+            .map(|f| (FactId::named(&f.what), f))
+            .filter(|(id, _)| may(*id) && limit(*id) == limits)
+            .find_map(|(id, fact)| {
                 let usual = usual(&fact.what).filter(|usual| *usual != fact.value)?;
-                Some((fact, usual))
+                Some((id, fact, usual))
             });
-        let (fact, usual) = differs?;
-        Some(match (fact.what.as_str(), usual) {
-            ("CPU quota", "none") => format!("CPU quota of {}", fact.value),
-            (what, usual) => format!("{what} {}, its group has {usual}", fact.value),
+        let (id, NodeFact { what, value, .. }, usual) = differs?;
+        Some(match (id, usual) {
+            (Some(FactId::CpuQuota), "none") => format!("{what} of {value}"),
+            (_, usual) => format!("{what} {value}, its group has {usual}"),
         })
     }
 

@@ -92,7 +92,7 @@ impl Key {
 
     /// In which pass it is measured first.
     pub(super) fn pass(&self) -> Pass {
-        if self.subsystem.has_server() { Pass::Pairs } else { Pass::First }
+        if self.subsystem.info().has_server { Pass::Pairs } else { Pass::First }
     }
 
     /// A value as a speed: of a time, how many there are in a second; and a speed as a value.

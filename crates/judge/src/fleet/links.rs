@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Better, FleetFigure, FleetLink, Subsystem};
+use proofmark_model::{Better, FleetFigure, FleetLink};
 
 use super::groups::Group;
 use super::lines::Lines;
@@ -55,7 +55,7 @@ impl OfPairs {
 /// The links of a group that are slow in the first pass, and not level in the second; worst first.
 pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLink> {
     let partners = partners(lines, group);
-    let network = |f: &&FleetFigure| f.subsystem == Subsystem::Network && f.margin.is_some();
+    let network = |f: &&FleetFigure| f.subsystem.info().has_server && f.margin.is_some();
     // Whoever is slow with all is no question of a link.
     let is_slow = |place: usize| {
         judged.figures.iter().filter(network).any(|f| f.strips[place].outcome.is_slow())

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding, NodeRound, Pass,
-    Probe, Program, Run, TimeAccount, Tool, clean, clean_excerpt, counted, format_size,
-    is_quantity,
+    FactId, FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding,
+    NodeRound, Pass, Probe, Program, Run, TimeAccount, Tool, clean, clean_excerpt, counted,
+    format_size, is_quantity,
 };
 
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS};
@@ -14,24 +14,26 @@ use crate::compare::names::Names;
 use crate::words::why_no_result;
 
 /// Facts of a comparison that make nodes different kinds of nodes.
-const KIND: [&str; 5] = ["CPU", "core design", "cores", "sockets", "threads per core"];
+const KIND: [FactId; 5] =
+    [FactId::Cpu, FactId::CoreDesign, FactId::Cores, FactId::Sockets, FactId::ThreadsPerCore];
 /// The others of them that may explain why a node is slow.
-const MAY_EXPLAIN: [&str; 12] = [
-    "memory limit",
-    "clock source",
-    "virtualisation",
-    "container",
-    "distribution",
-    "huge pages",
-    "disk",
-    "file system",
-    "mount options",
-    "I/O scheduler",
-    "I/O limits",
-    "network interface",
+const MAY_EXPLAIN: [FactId; 12] = [
+    FactId::MemoryLimit,
+    FactId::ClockSource,
+    FactId::Virtualisation,
+    FactId::Container,
+    FactId::Distribution,
+    FactId::HugePages,
+    FactId::Disk,
+    FactId::FileSystem,
+    FactId::MountOptions,
+    FactId::IoScheduler,
+    FactId::IoLimits,
+    FactId::NetworkInterface,
 ];
 /// Settings that may.
-const SETTINGS: [&str; 5] = ["C-states", "governor", "microcode", "SMT", "turbo"];
+const SETTINGS: [FactId; 5] =
+    [FactId::CStates, FactId::Governor, FactId::Microcode, FactId::Smt, FactId::Turbo];
 
 /// What a node measured in a round, from its judged run; of a pair with its partner.
 pub fn node_round(
@@ -72,43 +74,43 @@ fn is_sound(account: &TimeAccount) -> bool {
 /// What the node is: first what makes it a node of its kind.
 fn facts(run: &Run) -> Vec<NodeFact> {
     let all = entries(run);
-    let named = |names: &'static [&str], groups| {
-        let of = |name: &&str| all.iter().find(|(what, ..)| what == name);
-        let fact = move |(what, value, _): &Entry| fact(what, value, groups);
-        names.iter().filter_map(of).map(fact).collect::<Vec<_>>()
+    let named = |ids: &'static [FactId], groups| {
+        let of = |id: &FactId| all.iter().find(|(what, ..)| what == id);
+        let fact = move |(what, value, _): &Entry| fact(*what, value, groups);
+        ids.iter().filter_map(of).map(fact).collect::<Vec<_>>()
     };
     let host = &run.host;
     let quota = host.limits.cpu_quota.get().map(|quota| match quota.cpus {
         Some(cpus) => counted(cpus, "CPU"),
         None => "none".to_owned(),
     });
-    let setting = |name: &&str| Some(fact(name, host.settings.get(*name)?.get()?, false));
+    let setting = |id: &FactId| Some(fact(*id, host.settings.get(id.as_str())?.get()?, false));
     let mut facts = named(&KIND, true);
     facts.extend(counts(host).map(|(what, value)| fact(what, &value, true)));
-    facts.push(fact("CPU quota", &quota.unwrap_or_else(unknown), false));
+    facts.push(fact(FactId::CpuQuota, &quota.unwrap_or_else(unknown), false));
     facts.extend(named(&MAY_EXPLAIN, false));
     facts.extend(SETTINGS.iter().filter_map(setting));
     facts
 }
 
 /// The rest of what makes a node one of its kind.
-fn counts(host: &Host) -> [(&'static str, String); 4] {
+fn counts(host: &Host) -> [(FactId, String); 4] {
     let known = |probe: &Probe<String>| probe.get().cloned().unwrap_or_else(unknown);
     let usable = match host.limits.usable_cpus.len() {
         0 => unknown(),
         n => n.to_string(),
     };
-    let memory = host.memory.total_bytes.get().map(|bytes| format_size(rounded(*bytes)));
+    let memory = host.memory.installed_bytes().map(format_size);
     let isa = host.cpu.isa.get().map(|sets| {
         let mut sets: Vec<String> = sets.iter().map(|set| clean(set)).collect();
         sets.sort();
         sets.join(" ")
     });
     [
-        ("usable CPUs", usable),
-        ("memory", memory.unwrap_or_else(unknown)),
-        ("kernel", known(&host.os.kernel)),
-        ("instruction sets", isa.unwrap_or_else(unknown)),
+        (FactId::UsableCpus, usable),
+        (FactId::Memory, memory.unwrap_or_else(unknown)),
+        (FactId::Kernel, known(&host.os.kernel)),
+        (FactId::InstructionSets, isa.unwrap_or_else(unknown)),
     ]
 }
 
@@ -116,16 +118,9 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
-fn fact(what: &str, value: &str, groups: bool) -> NodeFact {
+fn fact(what: FactId, value: &str, groups: bool) -> NodeFact {
     let value = clean_excerpt(value, LONGEST_TEXT);
-    NodeFact { what: what.to_owned(), value, groups }
-}
-
-/// Up to the next quarter of a power of two: 16 GiB for 14 to 16. What firmware and kernel reserve
-/// differs between nodes of one kind.
-fn rounded(bytes: u64) -> u64 {
-    let step = (1_u64 << bytes.max(4).ilog2()) / 4;
-    bytes.div_ceil(step).saturating_mul(step)
+    NodeFact { what: what.as_str().to_owned(), value, groups }
 }
 
 /// Its results: those of the first screen first.
@@ -199,17 +194,12 @@ fn finding(f: &proofmark_model::Finding, text: &impl Fn(&str) -> String) -> Node
 mod tests {
     use super::*;
 
+    /// A fact that entries lack would be left out of what a node sends, in silence.
     #[test]
-    fn memory_of_one_kind_is_of_one_size() {
-        let gib = |n: f64| rounded((n * (1_u64 << 30) as f64) as u64);
-        for (seen, of_kind) in [(15.42, 16.0), (15.61, 16.0), (62.4, 64.0), (3.82, 4.0), (1.0, 1.0)]
-        {
-            assert_eq!(gib(seen), gib(of_kind), "{seen}");
+    fn every_fact_that_a_node_sends_is_known() {
+        let all = entries(&crate::testing::run(crate::testing::host(), Vec::new()));
+        for id in KIND.iter().chain(&MAY_EXPLAIN) {
+            assert!(all.iter().any(|(what, ..)| what == id), "{}", id.as_str());
         }
-        assert_ne!(gib(47.0), gib(62.5));
-        assert_ne!(gib(31.0), gib(62.5));
-        assert_eq!(rounded(0), 0);
-        assert!(rounded(u64::MAX) > 1 << 60);
-        assert_eq!(format_size(gib(15.5)), "16 GiB");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, Subsystem, rounds_needed,
+    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, rounds_needed,
 };
 
 use super::Fleet;
@@ -93,7 +93,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
 /// That the network was to be measured and no figure of it is required, if that is so.
 pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
     fleet.lines.plan.pairs?;
-    let of_network = |f: &&FleetFigure| f.subsystem == Subsystem::Network && f.required;
+    let of_network = |f: &&FleetFigure| f.subsystem.info().has_server && f.required;
     let without = fleet.judged[group].figures.iter().find(of_network).is_none();
     let compared = fleet.groups[group].comparable();
     (compared && without).then(|| "no result of the network to other nodes".to_owned())

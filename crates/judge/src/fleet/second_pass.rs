@@ -1,6 +1,6 @@
 //! Which nodes to measure again.
 
-use proofmark_model::{FleetLine, StripOutcome, Subsystem};
+use proofmark_model::{FleetLine, StripOutcome};
 
 use super::groups::Group;
 use super::strips::Judged;
@@ -29,7 +29,7 @@ pub fn nodes_again(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Sec
 
 fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass> {
     // The network has a second pass of its own.
-    let own = judged.figures.iter().filter(|f| f.subsystem != Subsystem::Network);
+    let own = judged.figures.iter().filter(|f| !f.subsystem.info().has_server);
     let outcomes = |place: usize| own.clone().map(move |f| f.strips[place].outcome);
     let name = |place: usize| fleet.lines.nodes[group.nodes[place]].name.clone();
     let (bad, rest): (Vec<usize>, Vec<usize>) =

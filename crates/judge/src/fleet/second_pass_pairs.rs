@@ -4,7 +4,7 @@
 //! that node with another: what the first pair shows is compared with the second. Of a link that is
 //! suspected both nodes measure with others, too.
 
-use proofmark_model::{FleetLine, PairsAgain, Subsystem};
+use proofmark_model::{FleetLine, PairsAgain};
 
 use super::groups::Group;
 use super::strips::Judged;
@@ -50,7 +50,7 @@ struct SecondPassPairs {
 
 impl SecondPassPairs {
     fn new(fleet: &Fleet, group: &Group, judged: &Judged) -> Self {
-        let network = judged.figures.iter().filter(|f| f.subsystem == Subsystem::Network);
+        let network = judged.figures.iter().filter(|f| f.subsystem.info().has_server);
         let worst = |place: usize| {
             let strips = network.clone().map(|f| &f.strips[place]);
             let ratios = strips.filter(|s| s.outcome.is_slow()).filter_map(|s| s.ratio);

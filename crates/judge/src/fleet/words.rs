@@ -2,21 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Better, FigureKind, FleetFigure, GroupDifference};
+pub(super) use proofmark_model::format_percent as percent;
+use proofmark_model::{Better, FactId, FigureKind, FleetFigure, GroupDifference, format_factor};
 
-use crate::words::{counted, times};
+use crate::words::counted;
 
-/// A share with as many digits as tell it from the whole: `61 %`, `97.4 %`.
-pub(super) fn percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    if (95.0..105.0).contains(&percent) || percent < 9.95 {
-        format!("{percent:.1} %")
-    } else {
-        format!("{percent:.0} %")
-    }
-}
-
-/// How slow a node is: `delivers 61 % of its group at Triad, 2 CPUs`.
+/// How slow a node is: `delivers 61.4 % of its group at Triad, 2 CPUs`.
 pub(super) fn slowness(figure: &FleetFigure, ratio: f64, than: &str) -> String {
     let verb = match figure.kind {
         FigureKind::Delivered => "delivers",
@@ -25,7 +16,7 @@ pub(super) fn slowness(figure: &FleetFigure, ratio: f64, than: &str) -> String {
     match figure.better {
         Better::Higher => format!("{verb} {} of {than} at {}", percent(ratio), figure.title),
         Better::Lower => {
-            let factor = times(1.0 / ratio);
+            let factor = format_factor(1.0 / ratio);
             format!("takes {factor} times as long as {than} at {}", figure.title)
         }
     }
@@ -48,7 +39,10 @@ pub(super) fn difference(d: &GroupDifference) -> String {
         return format!("instruction sets {sets}, unlike the largest group");
     }
     match (d.what.strip_suffix('s'), d.here.as_str()) {
-        (Some(one), here) if one != "threads per core" && here.parse::<u64>().is_ok() => {
+        (Some(one), here)
+            if FactId::named(&d.what) != Some(FactId::ThreadsPerCore)
+                && here.parse::<u64>().is_ok() =>
+        {
             let what = if here == "1" { one } else { &d.what };
             format!("{here} {what}, the largest group has {}", d.largest)
         }
@@ -92,11 +86,5 @@ mod tests {
         assert_eq!(words("threads per core", "1", "2"), expected);
         let sets = words("instruction sets", "a b e", "a b c d");
         assert_eq!(sets, "instruction sets without c d and with e, unlike the largest group");
-    }
-
-    #[test]
-    fn shares_have_the_digits_that_matter() {
-        let words = [0.001, 0.0512, 0.614, 0.974, 1.0, 1.2].map(percent);
-        assert_eq!(words, ["0.1 %", "5.1 %", "61 %", "97.4 %", "100.0 %", "120 %"]);
     }
 }

@@ -18,6 +18,8 @@ mod amd;
 mod arm;
 mod intel;
 
+use proofmark_model::Isa;
+
 /// Width of the registers that an instruction works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
@@ -32,6 +34,16 @@ pub enum Width {
 }
 
 impl Width {
+    /// The width of an instruction set's registers.
+    pub fn of(isa: Isa) -> Self {
+        match isa.vector_bits() {
+            None => Self::Scalar,
+            Some(..=128) => Self::V128,
+            Some(..=256) => Self::V256,
+            Some(_) => Self::V512,
+        }
+    }
+
     /// Elements of `element_bits` in one register.
     pub fn lanes(self, element_bits: u32) -> f64 {
         let bits = match self {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
-    Subsystem, Unit, answer,
+    Unit, answer,
 };
 
 use super::decision::decide;
@@ -119,7 +119,7 @@ impl Requirement {
     fn statistic_of(&self, run: &Run, m: &Measurement) -> Statistic {
         let random = run.workloads.get(&m.workload).is_some_and(|s| s.work.is_random());
         let iops = random
-            && m.subsystem == Subsystem::Disk
+            && m.subsystem.info().uses_block_devices
             && m.unit == Unit::BytePerSecond
             && self.amount.dimension == Some(Unit::OpPerSecond);
         match self.statistic {
@@ -135,9 +135,9 @@ const NOT_MEASURED: &str = "not measured";
 
 /// Whether a parameter has that value, as it may be typed.
 fn is(m: &Measurement, name: &str, wanted: &str) -> bool {
-    let Some(value) = m.params.get(name) else { return false };
+    let Some(value) = m.params.named(name) else { return false };
     let bytes = proofmark_model::parse_size(wanted).ok();
-    value.to_string() == wanted || bytes.is_some() && m.params.int(name) == bytes
+    value.to_string() == wanted || bytes.is_some() && m.params.number(name) == bytes
 }
 
 /// The figure that is above delivered on the first screen.

@@ -1,7 +1,7 @@
 use proofmark_model::testing::{measurement, run, spec};
 use proofmark_model::{
     Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency,
-    Measurement, Params, PlannedSeries, Run, Severity, Subsystem, Verdict,
+    Measurement, Params, PlannedSeries, Run, Severity, Subsystem, Verdict, key,
 };
 
 use super::*;
@@ -13,7 +13,8 @@ fn machine() -> Run {
     let mut read = spec("disk.rand_read", Unit::BytePerSecond);
     read.subsystem = Subsystem::Disk;
     read.work.access = Some(Access::Random);
-    let of = |depth: u64| Params::default().with("queue_depth", depth).with("block_size", 4096);
+    let of =
+        |depth: u64| Params::default().with(key::QUEUE_DEPTH, depth).with(key::BLOCK_SIZE, 4096);
     let mut all = vec![
         measurement(&flops, Params::default(), &[120e9; 8]),
         measurement(&commit, Params::default(), &[2500.0; 8]),
@@ -163,7 +164,7 @@ fn what_has_no_figure_says_why() {
     let m = &mut run.measurements[0];
     (m.summary, m.verdict) = (None, Verdict::Invalid);
     m.ending = Ending::Crashed { signal: Some("SIGILL".into()), detail: "gone".into() };
-    assert_eq!(reason(&run, "cpu.flops>=1GFLOP/s"), "the worker was ended by SIGILL: gone");
+    assert_eq!(reason(&run, "cpu.flops>=1GFLOP/s"), "the worker was killed by SIGILL: gone");
     run.measurements[1].series = Some(proofmark_model::testing::series(run.started, 8));
     run.plan.series.push(PlannedSeries { point: 1, for_s: 8.0, every_s: 1.0 });
     assert_eq!(reason(&run, "disk.fsync>=1op/s"), "measured over time only");

@@ -1,6 +1,6 @@
 //! What changed together with a level: the conditions before a change against those after it.
 
-use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_quantity};
+use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_percent, format_quantity};
 
 use crate::Context;
 use crate::capacity::Capacity;
@@ -89,9 +89,9 @@ pub(super) fn find(
             && effect.is_explained_by(was, is, LEAST_SHARE)
         {
             found.push(format!(
-                "{what}: {:.1} % of the time before, {:.1} % after",
-                was * 100.0,
-                is * 100.0
+                "{what}: {} of the time before, {} after",
+                format_percent(was),
+                format_percent(is)
             ));
         }
     }

@@ -6,7 +6,7 @@
 use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{
     DeviceTraffic, FileState, Flush, Host, IoLimit, Latency, Measurement, Order, Params, Probe,
-    Storage, Unit,
+    Storage, Unit, key,
 };
 
 use super::{around, each, host_with_caches, measurement, unpin, verified};
@@ -48,16 +48,16 @@ pub(crate) fn io_limit(device: &str) -> IoLimit {
 pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
     let direct = cache == "none";
     let mut params = Params::default()
-        .with("threads", 1)
-        .with("block_size", block)
-        .with("queue_depth", 1)
-        .with("file_size", 1 << 30)
-        .with("engine", "psync")
-        .with("direct", if direct { "on" } else { "off" })
-        .with("cache", cache)
-        .with("amount", "auto");
+        .with(key::THREADS, 1)
+        .with(key::BLOCK_SIZE, block)
+        .with(key::QUEUE_DEPTH, 1)
+        .with(key::FILE_SIZE, 1 << 30)
+        .with(key::ENGINE, "psync")
+        .with(key::DIRECT, if direct { "on" } else { "off" })
+        .with(key::CACHE, cache)
+        .with_auto(key::AMOUNT);
     if !name.ends_with("read") {
-        params = params.with("flush", "end");
+        params = params.with(key::FLUSH, "end");
     }
     let reads = match name {
         "seq_read" | "rand_read" => 100,
@@ -66,7 +66,7 @@ pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
         _ => 0,
     };
     if name == "mixed" {
-        params = params.with("reads", 70);
+        params = params.with(key::READS, 70);
     }
     let rate = if cache == "warm" { 5e9 } else { (block as f64 / IO_S).min(1e9) };
     let workload = format!("disk.{name}");
@@ -106,9 +106,9 @@ pub(crate) fn rand_read(depth: u64) -> Measurement {
     let mut m = disk("rand_read", 4096, "none");
     let ios = (depth as f64 / IO_S).min(1e5);
     m = super::with_values(m, &around(ios * 4096.0));
-    m.params = m.params.with("queue_depth", depth);
+    m.params = m.params.with(key::QUEUE_DEPTH, depth);
     if depth > 1 {
-        m.params = m.params.with("engine", "io_uring");
+        m.params = m.params.with(key::ENGINE, "io_uring");
     }
     m.latency = Some(latency(depth as f64 / ios, 10_000));
     let mut m = on_device(m, 100, true);
@@ -132,12 +132,12 @@ pub(super) fn timed(mut m: Measurement) -> Measurement {
 /// Appends of 4 KiB, each committed, 4000 a second and thread.
 pub(crate) fn fsync(threads: u64) -> Measurement {
     let params = Params::default()
-        .with("threads", threads)
-        .with("mode", "append")
-        .with("method", "fdatasync")
-        .with("block_size", 4096)
-        .with("file_size", 64 << 20)
-        .with("amount", "auto");
+        .with(key::THREADS, threads)
+        .with(key::MODE, "append")
+        .with(key::METHOD, "fdatasync")
+        .with(key::BLOCK_SIZE, 4096)
+        .with(key::FILE_SIZE, 64 << 20)
+        .with_auto(key::AMOUNT);
     let rate = 4000.0 * threads as f64;
     let m = measurement("disk.fsync", params, &around(rate));
     let mut m = on_device(m, 0, false);
@@ -166,8 +166,9 @@ pub(crate) fn each_device(
 
 /// Fills in what file and device report of each trial.
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
-    let block = if m.unit == Unit::BytePerSecond { 1 } else { m.params.int("block_size").unwrap() };
-    let (threads, size) = (m.params.threads(), m.params.int("block_size").unwrap().max(1));
+    let block =
+        if m.unit == Unit::BytePerSecond { 1 } else { m.params.get(key::BLOCK_SIZE).unwrap() };
+    let (threads, size) = (m.params.threads(), m.params.get(key::BLOCK_SIZE).unwrap().max(1));
     let order = match m.workload.as_str() {
         "disk.rand_read" | "disk.rand_write" | "disk.mixed" => Order::Rand,
         _ => Order::Seq,

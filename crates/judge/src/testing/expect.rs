@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use proofmark_model::{Ceiling, Finding, Host, Measurement, Severity};
+use proofmark_model::{Ceiling, Finding, Host, Measurement, Severity, key};
 
 use super::{context, found_on, host_with_disk, host_with_network, judged, policy, spec};
 use crate::ceilings::CeilingRule;
@@ -37,7 +37,7 @@ pub(crate) const fn invalid(words: &str) -> Expected<'_> {
 
 /// A machine on which healthy measurements of this kind are silent.
 pub(crate) fn usual_host(m: &Measurement) -> Host {
-    m.params.text("path").map_or_else(host_with_disk, host_with_network)
+    m.params.get(key::PATH).map_or_else(host_with_disk, host_with_network)
 }
 
 /// Whether the text has these words, one after the other.

@@ -6,7 +6,7 @@
 use proofmark_model::testing::network;
 use proofmark_model::{
     Datagrams, EndTraffic, Host, Interface, Measurement, Network, NetworkPath, NetworkTraffic,
-    Params, Probe, TcpState, Trial,
+    Params, Probe, TcpState, Trial, key,
 };
 
 use super::disk::latency;
@@ -42,7 +42,7 @@ pub(crate) fn set_interface(network: &mut Network, change: impl FnOnce(&mut Inte
 /// TCP forward in blocks of 64 KiB.
 pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
     let rate = if path == "loopback" { LOOPBACK } else { LINK };
-    let params = stream(streams, path).with("block_size", 65_536).with("socket_buffer", "auto");
+    let params = stream(streams, path).with(key::BLOCK_SIZE, 65_536).with_auto(key::SOCKET_BUFFER);
     let m = measurement("network.tcp.stream", params, &around(rate));
     received(each(m, |_, t| {
         let bytes = (t.work / 8.0) as u64;
@@ -56,7 +56,7 @@ pub(crate) fn tcp(streams: u64, path: &str) -> Measurement {
 /// UDP forward in datagrams of 1472 B, unpaced, none of them lost.
 pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
     let rate = if path == "loopback" { LOOPBACK / 4.0 } else { LINK };
-    let params = stream(streams, path).with("block_size", 1472).with("rate", "auto");
+    let params = stream(streams, path).with(key::BLOCK_SIZE, 1472).with_auto(key::RATE);
     let m = measurement("network.udp.stream", params, &around(rate));
     received(each(m, |_, t| {
         let count = (t.work / 8.0 / 1472.0) as u64 + 1;
@@ -69,10 +69,10 @@ pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
 /// Round trips of 1 B over loopback on one stream, of 20 us; of 10 us where the ends `poll`.
 pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
     let params = Params::default()
-        .with("streams", 1)
-        .with("block_size", 1)
-        .with("mode", mode)
-        .with("path", "loopback");
+        .with(key::STREAMS, 1)
+        .with(key::BLOCK_SIZE, 1)
+        .with(key::MODE, mode)
+        .with(key::PATH, "loopback");
     let each_s = if mode == "poll" { 10e-6 } else { 20e-6 };
     let workload = format!("network.{protocol}.rtt");
     let mut m = measurement(&workload, params, &around(1.0 / each_s));
@@ -106,8 +106,8 @@ pub(crate) fn each_network(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) 
 }
 
 fn stream(streams: u64, path: &str) -> Params {
-    let params = Params::default().with("streams", streams).with("direction", "forward");
-    params.with("path", path).with("amount", "auto")
+    let params = Params::default().with(key::STREAMS, streams).with(key::DIRECTION, "forward");
+    params.with(key::PATH, path).with_auto(key::AMOUNT)
 }
 
 /// A connection at that rate whose window holds twice what is on the way.

@@ -8,14 +8,14 @@ use crate::testing::{
 };
 use crate::{
     Bottleneck, Ceiling, Change, Ending, Finding, Input, NetworkPath, Params, Provenance, Ratio,
-    Reference, Severity, Unit, read_run, schema,
+    Reference, Severity, Unit, key, read_run, schema,
 };
 
 /// A run with every part whose text is free, beside parts whose words are few.
 fn full() -> Run {
     let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
     spec.detail = "Reads blocks of a file, as the file system allows.".into();
-    let all = [measurement(&spec, Params::default().with("order", "rand"), &[1.0; 8])];
+    let all = [measurement(&spec, Params::default().with(key::ORDER, "rand"), &[1.0; 8])];
     let mut run = run(all.to_vec());
     run.workloads.insert(spec.id.to_string(), spec);
     let m = &mut run.measurements[0];

@@ -104,3 +104,33 @@ fn without_a_data_cache_there_is_no_answer() {
     host.limits.usable_cpus = vec![1, 2];
     assert_eq!(host.usable_cache(), Some(u64::MAX), "a broken size does not wrap around");
 }
+
+#[test]
+fn what_a_kernel_keeps_for_itself_makes_no_other_machine() {
+    let gib = |n: f64| installed((n * (1_u64 << 30) as f64) as u64);
+    for (seen, of_kind) in [(15.42, 16.0), (15.61, 16.0), (62.4, 64.0), (3.82, 4.0), (1.0, 1.0)] {
+        assert_eq!(gib(seen), gib(of_kind), "{seen}");
+    }
+    assert_ne!(gib(47.0), gib(62.5));
+    assert_ne!(gib(31.0), gib(62.5));
+    assert_eq!(installed(0), 0);
+    assert!(installed(u64::MAX) > 1 << 60);
+    assert_eq!(format_size(gib(15.5)), "16 GiB");
+    let reported = |kib: u64| format_size(installed(kib * 1024));
+    assert_eq!([2_014_156, 1_987_312].map(reported), ["2 GiB", "2 GiB"]);
+    assert_eq!([16_375_800, 16_300_004].map(reported), ["16 GiB", "16 GiB"]);
+}
+
+#[test]
+fn a_machine_is_virtual_unless_it_says_none() {
+    let of = |name: Option<&str>| {
+        let mut host = Host::unknown("test");
+        if let Some(name) = name {
+            host.os.virtualisation = Probe::known(name.to_owned(), "test");
+        }
+        (host.is_virtual(), host.hypervisor().map(str::to_owned))
+    };
+    assert_eq!(of(None), (None, None));
+    assert_eq!(of(Some("none")), (Some(false), None));
+    assert_eq!(of(Some("kvm")), (Some(true), Some("kvm".to_owned())));
+}

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuQuota, Round, Trial, Unit, counted};
+use crate::{CpuQuota, Round, Trial, Unit, counted, format_percent};
 
 /// What a trial saw of the CPU quotas of its cgroups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -149,9 +149,9 @@ fn why_derived(derived: &[QuotaTrial], left_out: usize) -> Option<String> {
         [own + q.own_cpu_s.unwrap_or(0.0), had + q.window_s * q.cpus]
     });
     let words = format!(
-        "the rate while it ran x {:.1} % of the CPU time of {} ({:.3} CPU-seconds in {} of {} or more): \
+        "the rate while it ran x {} of the CPU time of {} ({:.3} CPU-seconds in {} of {} or more): \
          the time did not allow rounds of {} whole periods",
-        100.0 * own_s / had_s,
+        format_percent(own_s / had_s),
         counted(first.cpus, "CPU"),
         own_s,
         rounds(derived.len()),

@@ -27,7 +27,8 @@ pub fn trial(rate: f64, seconds: f64) -> Trial {
 
 /// A workload of that id without a parameter or a ceiling; its subsystem is the id's first word.
 pub fn spec(id: &str, unit: Unit) -> WorkloadSpec {
-    let subsystem = Subsystem::ALL.into_iter().find(|s| id.split('.').next() == Some(s.as_str()));
+    let subsystem =
+        Subsystem::KNOWN.iter().copied().find(|s| id.split('.').next() == Some(s.as_str()));
     WorkloadSpec {
         id: id.to_owned().into(),
         title: "".into(),

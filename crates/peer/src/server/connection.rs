@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use proofmark_model::ServerEnd;
+use proofmark_model::{ServerEnd, lock};
 use serde_json::Value;
 
 use super::gate::Pass;
@@ -15,6 +15,7 @@ use super::job::Job;
 use super::log::Log;
 use super::session::Session;
 use super::{Server, Slot};
+use crate::VERSION;
 use crate::handshake::Admitted;
 use crate::message::{Limits, ToClient, ToServer, excerpt};
 use crate::sealed::Sealed;
@@ -23,7 +24,6 @@ use crate::this_host::{raw_ns, this_host};
 use crate::timed::Timed;
 use crate::wire::DATA;
 use crate::work::{Ends, Work};
-use crate::{VERSION, lock};
 
 /// Time limit to send an answer.
 const ANSWER: Duration = Duration::from_secs(5);

@@ -5,8 +5,9 @@ use std::io;
 use std::net::{IpAddr, Ipv6Addr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use proofmark_model::lock;
+
 use super::job::shut;
-use crate::lock;
 
 /// Maximum of such connections, each with a waiting thread.
 const MAX_WAITING: usize = 16;

@@ -7,8 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
+use proofmark_model::lock;
+
 use crate::bounds::{Allowance, Bounds};
-use crate::lock;
 use crate::message::OpenStream;
 use crate::secret::Token;
 use crate::work::{Ends, Task};

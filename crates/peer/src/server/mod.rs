@@ -20,9 +20,10 @@ use gate::Gate;
 use log::Log;
 use session::Session;
 
+use proofmark_model::lock;
+
 use crate::handshake::Handshake;
 use crate::key::Key;
-use crate::lock;
 use crate::message::Limits;
 use crate::work::Work;
 

@@ -6,9 +6,10 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use proofmark_model::lock;
+
 use super::job::{Job, shut};
 use crate::bounds::Allowance;
-use crate::lock;
 use crate::secret::Token;
 use crate::work::{Ends, Task};
 

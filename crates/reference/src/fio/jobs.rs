@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Timestamp, Trial, Unit,
+    DeviceTraffic, FileState, Finding, Latency, Params, Severity, Timestamp, Trial, Unit, check_id,
 };
 
 use super::Fio;
@@ -236,7 +236,7 @@ impl Work<'_> {
             _ => (way.word().to_owned(), false, Params::default()),
         };
         if self.is_flush(way) {
-            params = params.with("latency", "flush latency");
+            params = params.with_named("latency", "flush latency");
         }
         let name = Malformed::excerpt(self.name());
         let name = if self.contradiction.is_some() { format!("{name} and others") } else { name };
@@ -249,7 +249,7 @@ impl Work<'_> {
             title = [name.as_str(), &title, place.unwrap_or_default()].join(" ").trim().to_owned();
         } else if !name.is_empty() {
             // What is no workload is called after the test, of whatever job.
-            params = params.with("job", name.as_str());
+            params = params.with_named("job", name.as_str());
         }
         let findings = self.findings(way);
         Figure { comparable, findings, ..Figure::rate(test, title, DISK, params, trial) }
@@ -264,7 +264,7 @@ impl Work<'_> {
                  too, so it has no parameters"
             );
             let advice = "run fio without group_reporting, or one job at a time";
-            Finding::new("two_accounts", Severity::Suspect, message, advice)
+            Finding::new(check_id::TWO_ACCOUNTS, Severity::Suspect, message, advice)
         }));
         let other = self.all_sides(way).into_iter().find_map(other_rate);
         all.extend(other.map(|why| contradicts(Severity::Invalid, why)));

@@ -1,6 +1,6 @@
 //! What a job's options say of where its bytes went, where that is no disk.
 
-use proofmark_model::{Finding, Severity};
+use proofmark_model::{Finding, Severity, check_id};
 
 use super::json::{Asked, Disk};
 use crate::Malformed;
@@ -41,7 +41,7 @@ pub(super) fn not_a_disk(options: Option<Asked<'_>>, disks: &[Disk]) -> Option<F
     let by_device = || memory.map(|name| format!("the device {name} is in memory, not on a disk"));
     let why = options.and_then(no_disk).or_else(by_device)?;
     let advice = "run fio on a file or device of the disk";
-    Some(Finding::new("not_a_disk", Severity::Invalid, why, advice))
+    Some(Finding::new(check_id::NOT_A_DISK, Severity::Invalid, why, advice))
 }
 
 /// Why these options name no disk, if they do.

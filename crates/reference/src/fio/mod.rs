@@ -77,7 +77,8 @@ impl Tool for Fio {
             let device = Some(jobs::devices(&run.value)).filter(|_| devices.len() > 1);
             if let Some(device) = device.filter(|device| !device.is_empty()) {
                 for figure in &mut found.figures {
-                    figure.params = std::mem::take(&mut figure.params).with("device", &*device);
+                    figure.params =
+                        std::mem::take(&mut figure.params).with_named("device", &*device);
                 }
             }
             if found.figures.is_empty() {

@@ -1,6 +1,6 @@
 //! What a job was asked to do, as far as the report says: options with fio's defaults.
 
-use proofmark_model::{Flush, Params};
+use proofmark_model::{Flush, Params, key, word};
 
 use super::harmless::others;
 use super::json::Asked;
@@ -32,25 +32,25 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
 /// they have no name for.
 pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Params {
     let mut params = Params::default()
-        .with("direct", if direct(options) { "on" } else { "off" })
-        .known("threads", threads)
-        .known("engine", options.get("ioengine"))
-        .known("block_size", block(options, way))
-        .known("queue_depth", depth(options))
-        .known("file_size", file(options, threads))
-        .known("reads", (way == Way::Mixed).then(|| reads(options)).flatten());
+        .with(key::DIRECT, if direct(options) { word::ON } else { word::OFF })
+        .known(key::THREADS, threads)
+        .known(key::ENGINE, options.get("ioengine"))
+        .known(key::BLOCK_SIZE, block(options, way))
+        .known(key::QUEUE_DEPTH, depth(options))
+        .known(key::FILE_SIZE, file(options, threads))
+        .known(key::READS, (way == Way::Mixed).then(|| reads(options)).flatten());
     if matches!(way, Way::Write | Way::Mixed) {
         match flush(options) {
-            Flush::Never => params = params.with("flush", "none"),
-            Flush::End => params = params.with("flush", "end"),
+            Flush::Never => params = params.with(key::FLUSH, word::NONE),
+            Flush::End => params = params.with(key::FLUSH, word::END),
             // It is among the others.
             Flush::Each | Flush::Dsync => {}
         }
     }
     for (name, value) in others(options).take(MOST_SHOWN) {
         let name = Malformed::excerpt(name);
-        if params.get(&name).is_none() {
-            params = params.with(&name, Malformed::excerpt(value).as_str());
+        if params.named(&name).is_none() {
+            params = params.with_named(&name, Malformed::excerpt(value).as_str());
         }
     }
     params
@@ -366,7 +366,7 @@ mod tests {
             ("rate=1m", "rate", Some("1m")),
         ] {
             let params = given(text, |o| params(o, Way::Write, Some(1)));
-            assert_eq!(params.text(name), value, "{text}");
+            assert_eq!(params.word(name), value, "{text}");
         }
         for (text, expected) in [
             ("fsync=1", Flush::Each),
@@ -378,7 +378,7 @@ mod tests {
         ] {
             assert_eq!(given(text, flush), expected, "{text}");
         }
-        assert_eq!(given("", |o| params(o, Way::Read, Some(1))).text("flush"), None);
+        assert_eq!(given("", |o| params(o, Way::Read, Some(1))).get(key::FLUSH), None);
         for (text, same) in
             [("ioengine=io_uring iodepth=8", true), ("rate=1m", false), ("ioengine=null", false)]
         {

@@ -4,7 +4,7 @@
 //! proofmark's. Left at their defaults, some options would make it other work: fio would advise the
 //! system on how to read ahead, and allocate what `disk.fsync` appends.
 
-use proofmark_model::{Params, Trial, Unit};
+use proofmark_model::{Params, Trial, Unit, key, word};
 
 use super::Fio;
 use super::pattern::{Pattern, Way};
@@ -88,7 +88,7 @@ impl ReferenceRunner for Fio {
         let pattern = pattern(task)?;
         let test = pattern.test(Way::Mixed);
         let found = output.figures.into_iter().find(|f| f.test == test)?;
-        let block = task.params.int("block_size")?;
+        let block = task.params.get(key::BLOCK_SIZE)?;
         let params = parameters(task, &found.params)?;
         let mut figure = found.with_test_of(task);
         let trials = figure.trials.into_iter();
@@ -106,22 +106,28 @@ impl ReferenceRunner for Fio {
 const COMMITS: &str = "commits";
 
 /// Parameters in which a job that differs is another one.
-const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "reads"];
+const SAME: &[&str] = &[
+    key::BLOCK_SIZE.name(),
+    key::QUEUE_DEPTH.name(),
+    key::THREADS.name(),
+    key::DIRECT.name(),
+    key::READS.name(),
+];
 
 /// The parameters of a task as a job's options give them, without the cache; `None` if they are
 /// those of another job.
 fn parameters(task: &Task, reported: &Params) -> Option<Params> {
     let mut reported = reported.clone();
-    let size = reported.int("file_size");
-    reported.0.remove("file_size");
+    let size = reported.get(key::FILE_SIZE);
+    reported = reported.without(key::FILE_SIZE);
     if let Some(work) = Work::plan(task).ok().filter(|_| task.test != COMMITS) {
-        let amount = reported.text("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
+        let amount = reported.word("io_size").and_then(|bytes| bytes.parse::<u64>().ok());
         if amount.is_some_and(|bytes| bytes != work.amount()) {
             return None;
         }
         // Each thread is given its part of the file, in whole blocks.
         let whole = work.part().saturating_mul(work.threads);
-        reported = reported.known("file_size", size.filter(|size| *size != whole));
+        reported = reported.known(key::FILE_SIZE, size.filter(|size| *size != whole));
     }
     disk::merge_params(task.params, &reported, SAME)
 }
@@ -130,7 +136,7 @@ fn parameters(task: &Task, reported: &Params) -> Option<Params> {
 fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
-        file.size_bytes = params.int("file_size").unwrap_or(file.size_bytes);
+        file.size_bytes = params.get(key::FILE_SIZE).unwrap_or(file.size_bytes);
     }
     if task.test == COMMITS {
         trial.work /= block.max(1) as f64;
@@ -142,7 +148,7 @@ fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
 /// The pattern of a task; `None` for tests that fio is not run for.
 fn pattern(task: &Task) -> Option<Pattern> {
     Fio.counts(task.test)?;
-    Pattern::named(match (task.test, task.params.int("reads")) {
+    Pattern::named(match (task.test, task.params.get(key::READS)) {
         (COMMITS, _) => "write",
         ("randrw", Some(100)) => "randread",
         ("randrw", Some(0)) => "randwrite",
@@ -178,7 +184,7 @@ impl<'a> Work<'a> {
             let ms = task.seconds * 1e3;
             return Err(format!("it reports whole milliseconds; a trial takes {ms:.1}"));
         }
-        let (block, file_size) = (task.number("block_size")?, task.number("file_size")?);
+        let (block, file_size) = (task.number(key::BLOCK_SIZE)?, task.number(key::FILE_SIZE)?);
         Ok(Self { task, rw, threads: task.params.threads().max(1), block, file_size })
     }
 
@@ -187,10 +193,10 @@ impl<'a> Work<'a> {
         let params = self.task.params;
         let (part, threads) = (self.part(), self.threads);
         refuse_if(part == 0, "its threads need a block of the file each")?;
-        let direct = u8::from(either(params, "direct", "on", "off")?);
-        let flushes = self.writes() && either(params, "flush", "end", "none")?;
+        let direct = u8::from(either(params, key::DIRECT, word::ON, word::OFF)?);
+        let flushes = self.writes() && either(params, key::FLUSH, word::END, word::NONE)?;
         // Warm is what it finds: who lends the file has made its cache ready.
-        let cold = u8::from(params.text("cache") == Some("cold"));
+        let cold = u8::from(params.get(key::CACHE) == Some(word::COLD));
         let end = u8::from(flushes);
         let mut all =
             format!("--size={part} --direct={direct} --invalidate={cold} --end_fsync={end}");
@@ -198,7 +204,7 @@ impl<'a> Work<'a> {
             all += &format!(" --numjobs={threads} --offset_increment={part}");
         }
         if self.rw == "randrw" {
-            let reads = params.int("reads").filter(|r| *r <= 100).ok_or("reads is not set")?;
+            let reads = params.get(key::READS).filter(|r| *r <= 100).ok_or("reads is not set")?;
             all += &format!(" --rwmixread={reads}");
         }
         // With registered buffers its fsync at the end fails without a word (3.33, 3.39).
@@ -229,8 +235,8 @@ impl<'a> Work<'a> {
     /// written would be flushed later.
     fn ahead(&self) -> bool {
         let params = self.task.params;
-        let direct = params.text("direct") == Some("on");
-        let cold = params.text("cache") == Some("cold");
+        let direct = params.get(key::DIRECT) == Some(word::ON);
+        let cold = params.get(key::CACHE) == Some(word::COLD);
         self.task.seconds >= LONG_S && !cold && (direct || !self.writes())
     }
 
@@ -241,10 +247,10 @@ impl<'a> Work<'a> {
     }
 
     fn engine(&self, registers: bool) -> Result<String, String> {
-        let depth = self.task.params.int("queue_depth").unwrap_or(1).max(1);
+        let depth = self.task.params.get(key::QUEUE_DEPTH).unwrap_or(1).max(1);
         let fixed = u8::from(registers);
-        match self.task.params.text("engine") {
-            Some("psync") if depth == 1 => Ok("--ioengine=psync".to_owned()),
+        match self.task.params.get(key::ENGINE) {
+            Some(word::PSYNC) if depth == 1 => Ok("--ioengine=psync".to_owned()),
             Some("io_uring") => Ok(format!(
                 "--ioengine=io_uring --iodepth={depth} --registerfiles=1 --fixedbufs={fixed}"
             )),
@@ -258,7 +264,7 @@ impl<'a> Work<'a> {
         let params = self.task.params;
         refuse_if(self.threads > 1, "it writes one file, proofmark's threads one each")?;
         let bytes = self.each(self.task.work * self.block as f64);
-        let place = if either(params, "mode", "append", "overwrite")? {
+        let place = if either(params, key::MODE, word::APPEND, word::OVERWRITE)? {
             refuse_if(bytes > self.file_size, "its file would grow by more than file_size")?;
             format!("--file_append=1 --size={bytes}")
         } else {
@@ -267,7 +273,7 @@ impl<'a> Work<'a> {
             refuse_if(!whole, "it would first read the rest of each page")?;
             format!("--size={} --io_size={bytes}", self.part())
         };
-        let durable = match either(params, "method", "o_dsync", "fdatasync")? {
+        let durable = match either(params, key::METHOD, word::O_DSYNC, word::FDATASYNC)? {
             true => "--sync=dsync",
             false => "--fdatasync=1 --end_fsync=1",
         };
@@ -278,8 +284,8 @@ impl<'a> Work<'a> {
 /// Whether the system lets rings know so many buffers. proofmark goes without where it does not;
 /// fio would end with an error.
 fn registers(params: &Params) -> bool {
-    let block = params.int("block_size").unwrap_or(1).checked_next_multiple_of(PAGE);
-    let depth = params.int("queue_depth").unwrap_or(1);
+    let block = params.get(key::BLOCK_SIZE).unwrap_or(1).checked_next_multiple_of(PAGE);
+    let depth = params.get(key::QUEUE_DEPTH).unwrap_or(1);
     let each = block.and_then(|block| block.checked_mul(depth));
     let bytes = each.and_then(|each| each.checked_mul(params.threads().max(1)));
     let read = |name: &str| std::fs::read_to_string(name).unwrap_or_default();

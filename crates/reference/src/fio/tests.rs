@@ -1,4 +1,5 @@
-use proofmark_model::{Flush, Severity};
+use proofmark_model::{Flush, Severity, key};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::Fio;
 use crate::testing::{CUT, near, only, refuses, replaced};
@@ -74,9 +75,11 @@ fn many_jobs_and_options_take_no_longer_than_they_are_long() {
         options.join(","),
         (0..20_000).map(job).collect::<Vec<_>>().join(",")
     );
-    let before = std::time::Instant::now();
+    // Of the CPU: on a busy machine the time on the wall is mostly others'.
+    let seconds = || clock_gettime(ClockId::ThreadCPUTime).tv_sec;
+    let before = seconds();
     assert_eq!(parse(&text).figures.len(), 20_000);
-    assert!(before.elapsed().as_secs() < 10);
+    assert!(seconds() - before < 10);
 }
 
 #[test]
@@ -179,12 +182,12 @@ fn the_latency_of_a_flushed_write_is_its_flushs() {
     let f = one(FDATASYNC_3_33);
     let latency = f.latency.unwrap();
     assert!(near(latency.p99.unwrap(), 6_389_760e-9) && latency.count == 455);
-    assert_eq!((f.params.text("latency"), f.trials[0].work), (Some("flush latency"), 1_046_500.0));
+    assert_eq!((f.params.word("latency"), f.trials[0].work), (Some("flush latency"), 1_046_500.0));
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!((file.flush, f.findings.len()), (Flush::Each, 0));
     // Of a flush after 16 writes it is neither the flush's nor the write's.
     let seldom = one(FSYNC_16_3_33);
-    assert_eq!((seldom.latency, seldom.params.text("latency")), (None, None));
+    assert_eq!((seldom.latency, seldom.params.word("latency")), (None, None));
     let between = |text: &str| one(text).trials[0].file.as_ref().unwrap().flush_every_bytes;
     assert_eq!(between(FSYNC_16_3_33), Some(48_000));
     let more = replaced(FSYNC_16_3_33, "\"fsync\" : \"16\"", "\"fsync\" : \"7000\"");
@@ -204,7 +207,7 @@ fn statistics_of_several_jobs_have_no_jobs_parameters() {
     assert_eq!(tests, [("read", "read", false), ("write", "write", false)]);
     for f in &all {
         assert_eq!((found(f), f.params.0.len()), (vec![("two_accounts", Severity::Suspect)], 1));
-        assert_eq!(f.params.text("job"), Some("journal and others"));
+        assert_eq!(f.params.word("job"), Some("journal and others"));
         assert_eq!(f.trials[0].file, None);
     }
     // Each of these alone shows it.
@@ -253,14 +256,14 @@ fn what_is_printed_of_a_rate_twice_must_agree() {
 #[test]
 fn processes_that_fio_3_1_leaves_out_are_told_by_their_time() {
     let f = one(GLOBAL_3_1);
-    assert_eq!((f.params.int("threads"), f.params.int("queue_depth")), (Some(3), Some(2)));
+    assert_eq!((f.params.get(key::THREADS), f.params.get(key::QUEUE_DEPTH)), (Some(3), Some(2)));
     assert!(f.comparable && f.findings.is_empty());
     let device = f.trials[0].device.clone().unwrap();
     assert_eq!(device.read_bytes, 1_048_576_000, "its end is missed");
     // Those of another time, or of none, are not certain.
     for to in ["\"job_runtime\" : 19900", "\"other\" : 24000"] {
         let f = first(GLOBAL_3_1, "\"job_runtime\" : 24000", to);
-        assert_eq!((f.params.int("threads"), f.comparable), (None, false), "{to}");
+        assert_eq!((f.params.get(key::THREADS), f.comparable), (None, false), "{to}");
     }
     // Later versions say how many they are.
     let f = first(GLOBAL_3_1, "fio-3.1\"", "fio-3.4\"");
@@ -270,14 +273,14 @@ fn processes_that_fio_3_1_leaves_out_are_told_by_their_time() {
 #[test]
 fn jobs_of_one_name_are_parts_at_one_time_and_trials_one_after_the_other() {
     let together = one(ONE_NAME_3_33);
-    assert_eq!((together.trials.len(), together.params.int("threads")), (1, Some(2)));
+    assert_eq!((together.trials.len(), together.params.get(key::THREADS)), (1, Some(2)));
     assert_eq!((together.trials[0].work, together.trials[0].seconds), (4_194_304.0, 0.016));
     // The second in a group of its own, which begins when the first has ended.
     let at = ONE_NAME_3_33.rfind("\"groupid\" : 0").unwrap();
     let (before, after) = ONE_NAME_3_33.split_at(at);
     let after = after.replacen("\"groupid\" : 0", "\"groupid\" : 1", 1);
     let later = one(&format!("{before}{after}"));
-    assert_eq!((later.trials.len(), later.params.int("threads")), (2, Some(1)));
+    assert_eq!((later.trials.len(), later.params.get(key::THREADS)), (2, Some(1)));
     let elsewhere = after.replacen(
         "\"groupid\" : 1",
         "\"groupid\" : 1, \"job options\" : { \"filename\" : \"g\" }",
@@ -339,7 +342,7 @@ fn devices_of_memory_prove_nothing_and_other_devices_are_other_figures() {
     };
     let devices = |text: &str| {
         let figures = parse(text).figures;
-        figures.iter().map(|f| f.params.text("device").map(str::to_owned)).collect::<Vec<_>>()
+        figures.iter().map(|f| f.params.word("device").map(str::to_owned)).collect::<Vec<_>>()
     };
     let names = ["sdq", "sdr"].map(|name| Some(name.to_owned()));
     assert_eq!(devices(&(on("sdq") + &later("sdr"))), names);

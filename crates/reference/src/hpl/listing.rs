@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Params, Severity, Unit};
+use proofmark_model::{Params, Severity, Unit, key};
 
 use super::TEST;
 use crate::figure::FLOPS;
@@ -146,11 +146,11 @@ impl<'a> Listing<'a> {
         wrong_if(is_nan, at, &format!("no figure: HPL reports {gflops} Gflops"))?;
         let n = whole(n, at)?;
         let params = Params::default()
-            .with("T/V", variant)
-            .with("n", n)
-            .with("nb", whole(nb, at)?)
-            .with("P", whole(p, at)?)
-            .with("Q", whole(q, at)?);
+            .with_named("T/V", variant)
+            .with(key::MATRIX_SIZE, n)
+            .with(key::MATRIX_BLOCK, whole(nb, at)?)
+            .with_named("P", whole(p, at)?)
+            .with_named("Q", whole(q, at)?);
         let (size, rate) = (n as f64, positive(gflops, at)? * 1e9);
         let work = size * size * (2.0 / 3.0 * size + 1.5);
         let trial = rated(Unit::FlopPerSecond, work, rate, at)?;

@@ -3,6 +3,7 @@
 //! Either HPL alone (`xhpl`), or the one inside HPC Challenge (`hpcc`), which measures everything
 //! else as well, whether one wants it or not.
 
+use proofmark_model::key;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -69,7 +70,7 @@ impl ReferenceRunner for Hpl {
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let mut figure = find_solve(task, output)?;
         if let Some(blas) = solver().and_then(|s| linked(&s)) {
-            figure.params = figure.params.with("BLAS", blas.as_str());
+            figure.params = figure.params.with_named("BLAS", blas.as_str());
         }
         Some(figure)
     }
@@ -86,7 +87,7 @@ fn name(solver: &Path) -> &str {
 
 /// How it does the task's work on a CPU whose widest instruction set is that.
 pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocation, String> {
-    let (n, nb) = (task.number("n")?, task.number("nb")?);
+    let (n, nb) = (task.number(key::MATRIX_SIZE)?, task.number(key::MATRIX_BLOCK)?);
     let threads = dense::threads(task, "processes")?;
     dense::by_itself(task, "its BLAS", widest)?;
     let path = solver.to_str().ok_or("the name of its program is not text")?;
@@ -119,7 +120,7 @@ fn input(n: u64, nb: u64, (p, q): (u64, u64)) -> String {
 
 /// The solve of the task's size by as many processes as it has threads.
 pub(super) fn find_solve(task: &Task, output: Output) -> Option<Figure> {
-    dense::figure(task, output, |f| f.params.int("P")?.checked_mul(f.params.int("Q")?))
+    dense::figure(task, output, |f| f.params.number("P")?.checked_mul(f.params.number("Q")?))
 }
 
 /// The BLAS that a program calls, if `ldd` names it.

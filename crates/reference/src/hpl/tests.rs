@@ -1,3 +1,4 @@
+use proofmark_model::key;
 use std::path::Path;
 
 use super::runner::{blas, find_solve, grid, library_name, solve};
@@ -232,7 +233,7 @@ fn what_it_cannot_do_alike_is_refused() {
 fn the_figure_is_that_of_the_task() {
     let nb = |n, threads| {
         let figure = with_task(n, threads, "avx512", |t| find_solve(t, captured(&Hpl, TWO)));
-        figure.and_then(|f| f.params.int("nb"))
+        figure.and_then(|f| f.params.get(key::MATRIX_BLOCK))
     };
     assert_eq!((nb(1000, 2), nb(1000, 1), nb(999, 2)), (Some(40), None, None));
 }

@@ -1,7 +1,7 @@
 //! What a listing says twice: with `-R` it repeats the matrix, a report for each test. And what
 //! IOzone itself says of a run at its end.
 
-use proofmark_model::Severity;
+use proofmark_model::{Severity, key};
 
 use super::work::{KB, Scale};
 use crate::Figure;
@@ -61,8 +61,8 @@ impl Excel {
                 // In microseconds its figure is a time.
                 let name = figure.test.strip_suffix(".time").unwrap_or(&figure.test);
                 name == test
-                    && figure.params.int("file_size") == file.checked_mul(KB)
-                    && figure.params.int("block_size") == record.checked_mul(KB)
+                    && figure.params.get(key::FILE_SIZE) == file.checked_mul(KB)
+                    && figure.params.get(key::BLOCK_SIZE) == record.checked_mul(KB)
             };
             let Some(printed) = printed.filter(|printed| *printed > 0) else { continue };
             if let Some(figure) = figures.iter_mut().rev().find(of) {

@@ -12,7 +12,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::{Printed, Severity};
+use proofmark_model::{Printed, Severity, key};
 
 use crate::findings::warned;
 use crate::text::{lines, wrong_if};
@@ -144,7 +144,7 @@ impl Run {
         self.throughput.end()?;
         for (severity, said, most) in self.warnings.drain(..) {
             for figure in output.figures.iter_mut().skip(self.first) {
-                if figure.params.int("file_size").is_some_and(|size| size <= most) {
+                if figure.params.get(key::FILE_SIZE).is_some_and(|size| size <= most) {
                     figure.findings.push(warned(severity, &*said));
                 }
             }

@@ -3,7 +3,7 @@
 //! It has no amount apart from the size of its file, and begins its writing by cutting the file
 //! off, its reading by nothing: so each run is of the whole file, which is then whole again.
 
-use proofmark_model::{Params, Trial};
+use proofmark_model::{Params, Trial, key, word};
 
 use super::Iozone;
 use super::work::KB;
@@ -96,7 +96,13 @@ impl ReferenceRunner for Iozone {
 }
 
 /// Parameters in which a run that differs is another one; it reads or writes all of its file.
-const SAME: &[&str] = &["block_size", "queue_depth", "threads", "direct", "file_size"];
+const SAME: &[&str] = &[
+    key::BLOCK_SIZE.name(),
+    key::QUEUE_DEPTH.name(),
+    key::THREADS.name(),
+    key::DIRECT.name(),
+    key::FILE_SIZE.name(),
+];
 
 /// A trial whose file was asked for all that the run did: the counters of devices are the run's.
 fn with_asked(run: &Run, trial: Trial) -> Trial {
@@ -110,7 +116,7 @@ fn with_asked(run: &Run, trial: Trial) -> Trial {
 
 /// Seconds that we would take for the whole file.
 fn pass_s(task: &Task) -> Option<f64> {
-    let size = task.params.int("file_size")? as f64;
+    let size = task.params.get(key::FILE_SIZE)? as f64;
     Some(task.seconds * (size / task.work)).filter(|s| s.is_finite() && *s > 0.0)
 }
 
@@ -119,12 +125,12 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
     let params = task.params;
     let (record, size) = sizes(task)?;
     one_at_a_time(params)?;
-    let direct = either(params, "direct", "on", "off")?;
+    let direct = either(params, key::DIRECT, word::ON, word::OFF)?;
     let writes = run.writes > 0;
-    if writes && params.text("cache") == Some("cold") {
+    if writes && params.get(key::CACHE) == Some(word::COLD) {
         return Err("it writes what it has written before: its cache is warm".to_owned());
     }
-    let flushes = writes && either(params, "flush", "end", "none")?;
+    let flushes = writes && either(params, key::FLUSH, word::END, word::NONE)?;
     let takes = Iozone.takes(task);
     if takes > LONGEST_S {
         return Err(format!("all of its file takes it {takes:.0} s: it needs a smaller file_size"));
@@ -141,7 +147,7 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
 
 /// Bytes of a record and of the file, both of which it takes in its kilobytes.
 fn sizes(task: &Task) -> Result<(u64, u64), String> {
-    let (record, size) = (task.number("block_size")?, task.number("file_size")?);
+    let (record, size) = (task.number(key::BLOCK_SIZE)?, task.number(key::FILE_SIZE)?);
     if !record.is_multiple_of(KB) || record > LARGEST {
         return Err("its records have 1 KiB to 16 MiB, in whole KiB".to_owned());
     }
@@ -151,12 +157,15 @@ fn sizes(task: &Task) -> Result<(u64, u64), String> {
 
 /// It has one I/O in flight; its processes have a file each.
 fn one_at_a_time(params: &Params) -> Result<(), String> {
-    refuse_if(params.int("queue_depth").is_some_and(|depth| depth > 1), "it has no queue depth")?;
+    refuse_if(
+        params.get(key::QUEUE_DEPTH).is_some_and(|depth| depth > 1),
+        "it has no queue depth",
+    )?;
     if params.threads() > 1 {
         return Err("its processes have a file each, proofmark's threads share one".to_owned());
     }
-    match params.text("engine") {
-        Some("psync") => Ok(()),
+    match params.get(key::ENGINE) {
+        Some(word::PSYNC) => Ok(()),
         Some(engine) => Err(format!("it has no {engine}")),
         None => Err("engine is not set".to_owned()),
     }

@@ -1,4 +1,4 @@
-use proofmark_model::{Flush, Param, Severity};
+use proofmark_model::{Flush, Severity, key};
 
 use super::Iozone;
 use crate::testing::{CUT, refuses, replaced};
@@ -18,7 +18,7 @@ fn parse(text: &str) -> Output {
 #[test]
 fn records_of_many_sizes_have_none() {
     let changed = replaced(THROUGHPUT_489, "in 64 kByte", "in telemetry controlled");
-    assert_eq!(parse(&changed).figures[0].params.int("block_size"), None);
+    assert_eq!(parse(&changed).figures[0].params.get(key::BLOCK_SIZE), None);
 }
 
 #[test]
@@ -26,15 +26,15 @@ fn other_work_is_not_compared() {
     let other = parse(&replaced(OPS_489, "OPS Mode", "Using mmap files\n\tOPS Mode"));
     let figure = &other.figures[1];
     assert_eq!((&*figure.test, figure.comparable), ("rewrite", false));
-    assert_eq!(figure.params.get("mode"), Some(&Param::Text("Using mmap files".to_owned())));
-    assert_eq!((figure.params.int("queue_depth"), &figure.trials[0].file), (None, &None));
+    assert_eq!(figure.params.get(key::MODE), Some("Using mmap files"));
+    assert_eq!((figure.params.get(key::QUEUE_DEPTH), &figure.trials[0].file), (None, &None));
 }
 
 #[test]
 fn each_write_with_o_sync_is_durable() {
     let figure = parse(&replaced(OPS_489, "OPS Mode", "SYNC Mode. \n\tOPS Mode")).figures.remove(1);
     assert_eq!(figure.trials[0].file.as_ref().unwrap().flush, Flush::Dsync);
-    assert_eq!((figure.params.text("sync"), figure.params.text("flush")), (Some("O_SYNC"), None));
+    assert_eq!((figure.params.word("sync"), figure.params.get(key::FLUSH)), (Some("O_SYNC"), None));
     assert!(!figure.comparable);
     // That closing is timed, too, says nothing of the flush.
     let timed = "Include close in write timing\n\tOPS Mode";
@@ -165,7 +165,7 @@ fn a_listing_without_its_first_lines_is_read() {
     let flags = direct.replace("\tO_DIRECT feature enabled\n", "").replace(" -a ", " -aI ");
     assert_eq!(parse(&flags).figures, parse(&direct).figures);
     let mac = parse(&direct.replace("O_DIRECT feature enabled", "F_NOCACHE=1 - Turns caching off"));
-    assert!(mac.figures[1].params.get("mode").is_some() && !mac.figures[1].comparable);
+    assert!(mac.figures[1].params.has(key::MODE) && !mac.figures[1].comparable);
     let text = format!("On my board:\n{direct}The same, cached:\n{cached}");
     let (tool, output) = crate::read(&text).unwrap();
     assert_eq!(tool.id(), "iozone");

@@ -1,6 +1,8 @@
 //! What a test of IOzone's does, and how.
 
-use proofmark_model::{FileState, Finding, Flush, Order, Params, Severity, Trial, format_size};
+use proofmark_model::{
+    FileState, Finding, Flush, Order, Params, Severity, Trial, check_id, format_size, key, word,
+};
 
 use crate::figure::DISK;
 use crate::{Figure, Malformed};
@@ -116,7 +118,7 @@ impl Mode {
         let severity = if fits { Severity::Suspect } else { Severity::Note };
         let advice = "read past the page cache (-I), unmount in between (-U), or take a file of twice \
                       the memory";
-        Some(Finding::new("page_cache", severity, message, advice))
+        Some(Finding::new(check_id::PAGE_CACHE, severity, message, advice))
     }
 
     /// How a test of so many bytes used its file; `None` of tests whose order has no name here,
@@ -149,17 +151,17 @@ impl Mode {
     fn params(&self, test: &str, sizes: Sizes) -> Params {
         let flush = if self.flush { "end" } else { "none" };
         let params = Params::default()
-            .with("threads", sizes.processes)
-            .with("file_size", sizes.file.saturating_mul(sizes.processes))
-            .with("direct", if self.direct { "on" } else { "off" })
-            .known("block_size", sizes.record)
-            .known("flush", (test.contains("write") && !self.sync).then_some(flush))
-            .known("sync", self.sync.then_some("O_SYNC"))
-            .known("cache", (self.unmounts && !self.direct).then_some("cold"));
+            .with(key::THREADS, sizes.processes)
+            .with(key::FILE_SIZE, sizes.file.saturating_mul(sizes.processes))
+            .with(key::DIRECT, if self.direct { word::ON } else { word::OFF })
+            .known(key::BLOCK_SIZE, sizes.record)
+            .known(key::FLUSH, (test.contains("write") && !self.sync).then_some(flush))
+            .known_named("sync", self.sync.then_some("O_SYNC"))
+            .known(key::CACHE, (self.unmounts && !self.direct).then_some(word::COLD));
         if self.others.is_empty() {
-            return params.with("queue_depth", 1);
+            return params.with(key::QUEUE_DEPTH, 1);
         }
-        params.with("mode", self.others.join("; ").as_str())
+        params.with(key::MODE, self.others.join("; ").as_str())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The figure of a run, and what its lines say twice.
 
-use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format_count};
+use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format_count, key};
 
 use super::line::Amount;
 use super::run::{Run, Stream};
@@ -26,9 +26,9 @@ impl Run {
         let arrived = udp && self.streams.values().any(|s| !s.received.is_empty());
         let trial = if arrived { self.arrived(last)? } else { self.counted(last)? };
         let value = trial.value;
-        let reverse = self.params.text("direction") == Some("reverse");
+        let reverse = self.params.get(key::DIRECTION) == Some("reverse");
         let (protocol, receives) = if udp { ("UDP", arrived) } else { ("TCP", reverse) };
-        let params = self.params.clone().with("streams", self.streams.len() as u64);
+        let params = self.params.clone().with(key::STREAMS, self.streams.len() as u64);
         let made = throughput(protocol, !receives, self.paced, params, trial);
         let each = value / self.streams.len().max(1) as f64;
         let proof = (!udp && reverse).then_some("iperf's client received the bytes that it counts");
@@ -70,7 +70,7 @@ impl Run {
             wrong_if(missing, last, "the server's report of a stream is missing")?;
             let row = total(&stream.received, last)?;
             let d = row.datagrams.unwrap_or_default();
-            let each = match self.params.int("block_size") {
+            let each = match self.params.get(key::BLOCK_SIZE) {
                 Some(block) => block as f64 * 8.0,
                 None => row.bits / d.received.max(1) as f64,
             };
@@ -95,7 +95,7 @@ impl Run {
         for (id, stream) in &self.streams {
             let rows = [&stream.own, &stream.received];
             found.extend(rows.into_iter().filter_map(|rows| parts_and_total(id, rows)));
-            found.extend(ends(id, stream, self.params.int("block_size")));
+            found.extend(ends(id, stream, self.params.get(key::BLOCK_SIZE)));
         }
         let streams = self.streams.values().map(|s| Some(s.own.last()?.moved.value));
         let sum = self.sum.last().filter(|sum| sum.start == 0.0);

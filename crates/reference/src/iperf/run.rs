@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::Params;
+use proofmark_model::key::{Bytes, Key};
+use proofmark_model::{Params, key};
 
 use super::line::{self, Amount, End, Row, Span, size};
 use super::{CLIENT, UNREAD};
@@ -175,7 +176,7 @@ impl Run {
     fn connection(&mut self, ends: &str, at: usize) -> Result<(), Malformed> {
         wrong_if(ends.contains("(full-duplex)"), at, super::BOTH_WAYS)?;
         let direction = if ends.contains("(reverse)") { "reverse" } else { "forward" };
-        let params = std::mem::take(&mut self.params).with("direction", direction);
+        let params = std::mem::take(&mut self.params).with(key::DIRECTION, direction);
         let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
         wrong_if(of_server(port(client), port(server)), at, super::OF_SERVER)?;
         (self.client, self.server) = (address(client).to_owned(), address(server).to_owned());
@@ -191,13 +192,13 @@ impl Run {
         let after = |mark: &str| line.strip_prefix(mark);
         if let Some(text) = after("TCP window size:").or_else(|| after("UDP buffer size:")) {
             let asked = text.split_once("requested ").and_then(|(_, asked)| size(asked));
-            self.parameter("window", size(text));
-            self.parameter("socket_buffer", asked.filter(|_| size(text).is_some()));
+            self.parameter(key::WINDOW, size(text));
+            self.parameter(key::SOCKET_BUFFER, asked.filter(|_| size(text).is_some()));
         } else if let Some((bytes, rest)) =
             after("Sending ").and_then(|l| l.split_once(" byte datagrams"))
         {
             let bytes = whole(bytes.trim(), at)?;
-            self.parameter("block_size", Some(bytes));
+            self.parameter(key::BLOCK_SIZE, Some(bytes));
             let gap = rest.split_once("IPG target: ").and_then(|(_, gap)| gap.split_once(" us"));
             if let Some((gap, _)) = gap {
                 self.pace = Some(bytes as f64 * 8e6 / number(gap, at)?);
@@ -211,7 +212,7 @@ impl Run {
         } else {
             // Rounded where iperf prints KByte.
             let writing = after("Write buffer size: ").filter(|l| l.contains(" Byte"));
-            self.parameter("block_size", writing.and_then(size));
+            self.parameter(key::BLOCK_SIZE, writing.and_then(size));
         }
         Ok(())
     }
@@ -220,8 +221,8 @@ impl Run {
         *self.warnings.entry(Malformed::sentence(warning)).or_default() += 1;
     }
 
-    fn parameter(&mut self, name: &str, bytes: Option<u64>) {
-        self.params = std::mem::take(&mut self.params).known(name, bytes);
+    fn parameter(&mut self, key: Key<Bytes>, bytes: Option<u64>) {
+        self.params = std::mem::take(&mut self.params).known(key, bytes);
     }
 }
 

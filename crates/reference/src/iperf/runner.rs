@@ -84,7 +84,7 @@ fn length(parameters: &Parameters, udp: bool) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Params;
+    use proofmark_model::{Params, key};
 
     use super::*;
     use crate::Tool;
@@ -135,13 +135,13 @@ mod tests {
             with_task(test, params, |task| Iperf.figure(task, Iperf.parse(text).unwrap()))
         };
         let sent = include_str!("captured/2.1.8-tcp-enhanced.txt");
-        let params = tcp().with("block_size", 131_072);
+        let params = tcp().with(key::BLOCK_SIZE, 131_072);
         assert_eq!(figure(TCP, &params, sent).unwrap().test, TCP);
         assert_eq!(figure(TCP, &tcp(), sent), None, "blocks of another size");
         let lost = include_str!("captured/2.1.8-udp-lost.txt");
-        let params = udp().with("block_size", 1400).with("streams", 2);
+        let params = udp().with(key::BLOCK_SIZE, 1400).with(key::STREAMS, 2);
         assert_eq!(figure(UDP, &params, lost), None, "no report of the receiver");
         let came = include_str!("captured/2.1.8-udp.txt");
-        assert!(figure(UDP, &params.with("streams", 1), came).is_some());
+        assert!(figure(UDP, &params.with(key::STREAMS, 1), came).is_some());
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{CUT, near, only, read_captured, refuses, with_piece};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("iperf", name)
@@ -32,7 +33,7 @@ fn a_buffer_is_reported_in_bytes() {
         ("-1 Byte", None),
     ] {
         let f = with_piece(&Iperf, text("2.1.8-tcp-128k.txt"), "16.0 KByte", printed);
-        assert_eq!(f.params.int("window"), bytes, "{printed}");
+        assert_eq!(f.params.get(key::WINDOW), bytes, "{printed}");
     }
 }
 
@@ -64,7 +65,7 @@ fn each_run_of_a_log_is_read() {
     let others = format!("{one}{}", text("2.1.8-tcp-4-streams.txt"));
     let streams = Iperf.parse(&others).unwrap().figures;
     assert_eq!(
-        streams.iter().map(|f| f.params.int("streams")).collect::<Vec<_>>(),
+        streams.iter().map(|f| f.params.get(key::STREAMS)).collect::<Vec<_>>(),
         [Some(1), Some(4)]
     );
 }
@@ -76,17 +77,17 @@ fn findings(figure: &crate::Figure) -> Vec<(&str, &str)> {
 #[test]
 fn runs_between_other_machines_do_not_repeat_one_another() {
     let figures = Iperf.parse(text("2.1.8-tcp-two-servers.txt")).unwrap().figures;
-    let of = |f: &crate::Figure| (f.params.text("server").unwrap().to_owned(), f.trials[0].value);
+    let of = |f: &crate::Figure| (f.params.word("server").unwrap().to_owned(), f.trials[0].value);
     let all: Vec<_> = figures.iter().map(of).collect();
     assert_eq!(all.len(), 2);
     assert!(near(all[0].1, 24.3e9) && near(all[1].1, 17e9), "{all:?}");
     assert_eq!([&*all[0].0, &*all[1].0], ["127.0.0.1", "127.0.0.2"]);
-    assert_eq!(figures[0].params.text("client"), None, "both have one");
+    assert_eq!(figures[0].params.word("client"), None, "both have one");
     // Of three runs of the CSV the first and the last have the same server.
     let figures = Iperf.parse(text("2.1.8-two-servers.csv")).unwrap().figures;
     assert_eq!(figures.iter().map(|f| f.trials.len()).collect::<Vec<_>>(), [2, 1]);
     let streams = only(&Iperf, text("2.1.8-tcp-2-runs-of-2-streams.csv"));
-    assert_eq!((streams.trials.len(), streams.params.int("streams")), (2, Some(2)));
+    assert_eq!((streams.trials.len(), streams.params.get(key::STREAMS)), (2, Some(2)));
     assert_eq!(streams.trials[1].work, (3_716_939_836.0 + 3_535_011_900.0) * 8.0);
     let csv = text("2.1.8-two-servers.csv");
     let sum = csv.replace("19700101000000", "20240101000000.125")
@@ -98,7 +99,7 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     let one = text("2.1.8-tcp.txt");
     let ways = Iperf.parse(&format!("{one}{early}{}", text("2.1.8-reverse.txt"))).unwrap().figures;
     assert_eq!(
-        ways.iter().map(|f| f.params.text("direction").unwrap()).collect::<Vec<_>>(),
+        ways.iter().map(|f| f.params.get(key::DIRECTION).unwrap()).collect::<Vec<_>>(),
         ["forward", "reverse"]
     );
     let failed = format!("{}{one}", text("2.1.8-no-server-refused.txt"));
@@ -137,7 +138,7 @@ fn a_server_may_report_in_csv_with_the_ends_exchanged() {
     let f = only(&Iperf, text("made-2.0.5-udp.csv"));
     let d = f.trials[0].network.as_ref().unwrap().datagrams.unwrap();
     assert_eq!(
-        (&*f.test, d.sent, d.received, f.params.int("streams")),
+        (&*f.test, d.sent, d.received, f.params.get(key::STREAMS)),
         ("UDP", 42_518, 42_113, Some(1))
     );
 }
@@ -206,8 +207,8 @@ fn what_is_said_twice_must_agree() {
 fn two_addresses_are_not_loopback() {
     let (here, peer) = ("connected with 127.0.0.1", "connected with 192.0.2.1");
     let f = with_piece(&Iperf, text("2.1.8-tcp.txt"), here, peer);
-    assert_eq!(f.params.text("path"), None);
-    assert_eq!(only(&Iperf, text("2.1.8-tcp.txt")).params.text("path"), Some("loopback"));
+    assert_eq!(f.params.get(key::PATH), None);
+    assert_eq!(only(&Iperf, text("2.1.8-tcp.txt")).params.get(key::PATH), Some("loopback"));
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod way;
 
 use proofmark_model::{
     Direction, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Timestamp, Trial,
-    Unit,
+    Unit, key,
 };
 use serde_json::Value;
 
@@ -100,8 +100,8 @@ fn run(root: &Section) -> Result<Run, Malformed> {
     let trial = trial_of(&end, &ways);
     let (rate, seconds) = (trial.value, trial.seconds);
     let params = params(&start, &end, protocol, direction)?;
-    let streams = params.int("streams").unwrap_or(1).max(1) * ways.len() as u64;
-    let paced = params.int(PACED).is_some();
+    let streams = params.get(key::STREAMS).unwrap_or(1).max(1) * ways.len() as u64;
+    let paced = params.number(PACED).is_some();
     let figure = throughput(protocol, false, paced, params, trial);
     let mut figure = finite(figure, 1)
         .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
@@ -186,9 +186,9 @@ fn params(
     let test = start.section("test_start")?;
     let streams = test.count("num_streams")?;
     let params = Params::default()
-        .with("streams", streams)
-        .with("block_size", test.count("blksize")?)
-        .known("direction", test.has("reverse").then(|| direction.as_str()));
+        .with(key::STREAMS, streams)
+        .with(key::BLOCK_SIZE, test.count("blksize")?)
+        .known(key::DIRECTION, test.has("reverse").then(|| direction.as_str()));
     let fair = test.counted("fqrate")?;
     let rate = test.counted(PACED)?.filter(|rate| *rate > 0).or(fair).filter(|rate| *rate > 0);
     let udp = protocol == UDP;
@@ -198,12 +198,12 @@ fn params(
         Some(None) if udp => return Err(test.wrong(PACED, "is too large")),
         all => all.flatten().filter(|_| udp),
     };
-    let params = params.known("rate", rate_of_all).known(PACED, rate.filter(|_| !udp));
+    let params = params.known(key::RATE, rate_of_all).known_named(PACED, rate.filter(|_| !udp));
     let params = params
-        .known("amount", test.counted("bytes")?.filter(|n| *n > 0))
-        .known("blocks", test.counted("blocks")?.filter(|n| *n > 0))
-        .known("socket_buffer", start.counted("sock_bufsize")?.filter(|n| *n > 0))
-        .known("congestion", end.word("sender_tcp_congestion"));
+        .known(key::AMOUNT, test.counted("bytes")?.filter(|n| *n > 0))
+        .known_named("blocks", test.counted("blocks")?.filter(|n| *n > 0))
+        .known(key::SOCKET_BUFFER, start.counted("sock_bufsize")?.filter(|n| *n > 0))
+        .known(key::CONGESTION, end.word("sender_tcp_congestion"));
     let [client, server] = addresses(start);
     Ok(with_path(params, client, server))
 }

@@ -113,7 +113,7 @@ fn granted(asked: u64, most: [Option<u64>; 2]) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Params, UDP_BUFFER};
+    use proofmark_model::{Params, UDP_BUFFER, key};
 
     use super::*;
     use crate::Tool;
@@ -186,9 +186,9 @@ mod tests {
         let (own, block) = (output().figures.remove(0), 131_072);
         let figure =
             |test, params: &Params| with_task(test, params, |task| Iperf3.figure(task, output()));
-        let params = tcp().with("block_size", block);
+        let params = tcp().with(key::BLOCK_SIZE, block);
         assert_eq!(figure(TCP, &params), Some(own));
-        assert_eq!(figure(TCP, &params.clone().with("streams", 2)), None, "other work");
+        assert_eq!(figure(TCP, &params.clone().with(key::STREAMS, 2)), None, "other work");
         assert_eq!(figure(UDP, &params), None);
     }
 }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{CUT, read_captured, refuses, replaced, with_piece};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("iperf3", &format!("{name}.json"))
@@ -44,7 +45,7 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     let one = text("3.12-tcp");
     let other = one.replace("\"remote_host\":\t\"127.0.0.1\"", "\"remote_host\":\t\"192.0.2.9\"");
     let figures = Iperf3.parse(&format!("{one}\n{other}")).unwrap().figures;
-    let servers: Vec<_> = figures.iter().map(|f| f.params.text("server").unwrap()).collect();
+    let servers: Vec<_> = figures.iter().map(|f| f.params.word("server").unwrap()).collect();
     assert_eq!(servers, ["127.0.0.1", "192.0.2.9"]);
     // Parts of one test: they share the network.
     let beside = replaced(one, "\"port\":\t", "\"port\":\t1");
@@ -169,12 +170,12 @@ fn the_receivers_count_is_the_proof_and_warnings_are_reported() {
 fn parameters_are_ours() {
     let udp = |from, to| with_piece(&Iperf3, text("3.12-udp"), from, to).params;
     let more = udp("\"num_streams\":\t1", "\"num_streams\":\t4");
-    assert_eq!(more.int("rate"), Some(400_000_000), "of all streams");
+    assert_eq!(more.get(key::RATE), Some(400_000_000), "of all streams");
     let buffer = udp("\"sock_bufsize\":\t0", "\"sock_bufsize\":\t65536");
-    assert_eq!(buffer.int("socket_buffer"), Some(65_536));
+    assert_eq!(buffer.get(key::SOCKET_BUFFER), Some(65_536));
     let (here, peer) = ("\"remote_host\":\t\"127.0.0.1\"", "\"remote_host\":\t\"192.0.2.1\"");
     let tcp = |from, to| with_piece(&Iperf3, text("3.12-tcp"), from, to);
-    assert_eq!(tcp(here, peer).params.text("path"), None);
+    assert_eq!(tcp(here, peer).params.get(key::PATH), None);
     assert_eq!(tcp("\"TCP\"", "\"SCTP\"").test, "SCTP");
 }
 

@@ -151,16 +151,5 @@ fn reordered(end: &Section, forward: bool) -> Option<u64> {
 
 /// Datagrams of all ways; of several ways without jitter, which does not add up.
 pub(super) fn datagrams(ways: &[Way]) -> Option<Datagrams> {
-    let mut each = ways.iter().map(|w| w.datagrams);
-    let first = each.next()??;
-    each.try_fold(first, |sum, more| {
-        let more = more?;
-        Some(Datagrams {
-            sent: sum.sent.saturating_add(more.sent),
-            received: sum.received.saturating_add(more.received),
-            reordered: sum.reordered.zip(more.reordered).map(|(a, b)| a.saturating_add(b)),
-            duplicated: None,
-            jitter_s: None,
-        })
-    })
+    ways.iter().map(|way| way.datagrams).reduce(|sum, more| Some(sum?.plus(more?)))?
 }

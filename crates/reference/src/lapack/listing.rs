@@ -1,11 +1,12 @@
 //! Reading what `solve.py` prints: lines `key: value`, of one call after another.
 
-use proofmark_model::{Params, Solution, Trial, Unit, is_quantity};
+use proofmark_model::{Params, Solution, Trial, Unit, is_quantity, key};
 
 use super::{Library, MULTIPLY, SOLVE};
 use crate::dense::operations;
 use crate::figure::FLOPS;
-use crate::text::{Labels, lines, moment, need, positive, whole};
+use crate::labels::Labels;
+use crate::text::{lines, moment, need, positive, whole};
 use crate::{Figure, Malformed, Output};
 
 const FIRST: &str = "library: ";
@@ -82,7 +83,7 @@ impl Call<'_> {
         if !(is_quantity(trial.value) && trial.value > 0.0) {
             return Err(Malformed::at(at, "the rate that follows is out of range"));
         }
-        let params = Params::default().with("n", n).with("threads", threads);
+        let params = Params::default().with(key::MATRIX_SIZE, n).with(key::THREADS, threads);
         let title = format!("{operation} of {} {version}", library.description.id);
         Ok(Figure::rate(test, title, FLOPS, params, Trial { solution, ..trial }))
     }

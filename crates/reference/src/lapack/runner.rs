@@ -1,5 +1,6 @@
 //! How a library is run: one call of it.
 
+use proofmark_model::key;
 use std::path::Path;
 use std::process::Command;
 
@@ -68,7 +69,7 @@ impl Library {
         let mut command = Command::new(python);
         command.args(["-I", "-c", PROGRAM, self.description.id, "try"]);
         command.envs(self.threads.iter().map(|name| (name, "1")));
-        let answer = ask(&mut command).filter(|answer| answer.success)?;
+        let answer = ask(&mut command).filter(proofmark_process::Answer::is_success)?;
         listing::tried(&answer.output)
     }
 
@@ -85,11 +86,11 @@ impl Library {
         if task.test == SOLVE && version.contains(NO_LAPACK) {
             return Err(format!("there is {NO_LAPACK}"));
         }
-        let n = task.number("n")?;
-        let threads = dense::threads(task, "threads")?;
+        let n = task.number(key::MATRIX_SIZE)?;
+        let threads = dense::threads(task, key::THREADS.name())?;
         let (isa, set) = match (dense::by_itself(task, "it", widest), self.avx2) {
             (Ok(()), _) => ("auto", [].as_slice()),
-            (Err(_), Some(set)) if task.params.text("isa") == Some(AVX2) => (AVX2, set),
+            (Err(_), Some(set)) if task.params.get(key::ISA) == Some(AVX2) => (AVX2, set),
             (Err(why), _) => return Err(why),
         };
         let mut environment = dense::environment(self.threads, threads);

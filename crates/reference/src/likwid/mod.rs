@@ -8,12 +8,13 @@ mod tests;
 
 use std::borrow::Cow;
 
-use proofmark_model::{Finding, Params, Printed};
+use proofmark_model::{Finding, Params, Printed, key, word};
 
 use crate::figure::{FLOPS, MEMORY};
 use crate::findings::unless;
+use crate::labels::Labels;
 use crate::printed::{Rounded, agree, rated, took};
-use crate::text::{Labels, lines, need, number, positive, whole, wrong_if};
+use crate::text::{lines, need, number, positive, whole, wrong_if};
 use crate::{Description, Figure, Malformed, Output, Tool, same_work, same_work_where};
 use name::Name;
 
@@ -28,9 +29,9 @@ impl Tool for LikwidBench {
             package: "Debian: likwid",
             same_work: const {
                 &[
-                    same_work_where("load", "memory.sweep", ("op", "read")),
-                    same_work_where("store", "memory.sweep", ("op", "write")),
-                    same_work_where("copy", "memory.sweep", ("op", "copy")),
+                    same_work_where("load", "memory.sweep", (key::OPERATION, word::READ)),
+                    same_work_where("store", "memory.sweep", (key::OPERATION, word::WRITE)),
+                    same_work_where("copy", "memory.sweep", (key::OPERATION, word::COPY)),
                     same_work("copy", "memory.copy"),
                     same_work("stream", "memory.triad"),
                     same_work("load", "memory.read"),
@@ -182,17 +183,17 @@ impl Report<'_> {
         let size = self.size()?;
         let iterations = self.labels.whole("Iterations per thread")?;
         let params = Params::default()
-            .with("iterations", iterations)
-            .known("threads", self.threads)
-            .known("work_groups", self.groups.filter(|n| *n > 1));
+            .with(key::ITERATIONS, iterations)
+            .known(key::THREADS, self.threads)
+            .known_named("work_groups", self.groups.filter(|n| *n > 1));
         let Some(name) = name.filter(|_| !self.uneven().unwrap_or(true)) else {
-            return Ok(params.with("size", size));
+            return Ok(params.with_named("size", size));
         };
         let stores = if name.nontemporal { "nontemporal" } else { "temporal" };
         Ok(params
-            .with("isa", name.isa)
-            .with("array_size", size / name.of.arrays)
-            .known("stores", name.of.stores.then_some(stores))
-            .known("fma", name.fused.then_some("on")))
+            .with(key::ISA, name.isa)
+            .with(key::ARRAY_SIZE, size / name.of.arrays)
+            .known(key::STORES, name.of.stores.then_some(stores))
+            .known_named("fma", name.fused.then_some("on")))
     }
 }

@@ -1,6 +1,8 @@
 //! What the name of a test of likwid-bench says: `stream_mem_avx512` is the loop `stream` with
 //! non-temporal stores and vectors of 512 bits.
 
+use proofmark_model::Isa;
+
 /// A loop whose variants are one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
@@ -19,7 +21,8 @@ pub(super) const LOOPS: [Loop; 4] = [
 ];
 
 /// Instruction sets: our name and likwid's. Its scalar loops move one number at a time.
-pub(super) const SETS: [(&str, &str); 3] = [("sse2", "sse"), ("avx2", "avx"), ("avx512", "avx512")];
+pub(super) const SETS: [(&str, &str); 3] =
+    [(Isa::Sse2.name(), "sse"), (Isa::Avx2.name(), "avx"), (Isa::Avx512.name(), "avx512")];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
@@ -44,7 +47,7 @@ impl Name {
             words.next();
         }
         let fused = words.next_if_eq(&"fma").is_some();
-        let isa = set.map_or("scalar", |set| set.0);
+        let isa = set.map_or(Isa::Scalar.name(), |set| set.0);
         words.next().is_none().then_some(Self { of, isa, nontemporal, fused })
     }
 

@@ -5,6 +5,7 @@ use super::name::{LOOPS, Loop, Name};
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 use crate::{data, place};
+use proofmark_model::{key, word};
 
 /// Seconds that it takes to find out the rate of its clock.
 const CLOCK_S: f64 = 1.2;
@@ -30,8 +31,8 @@ impl ReferenceRunner for LikwidBench {
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
         let of = loop_of(task.test).ok_or("it has no such loop")?;
-        let isa = task.params.text("isa").unwrap_or_default();
-        let nontemporal = task.params.text("stores") == Some("nontemporal");
+        let isa = task.params.get(key::ISA).unwrap_or_default();
+        let nontemporal = task.params.get(key::STORES) == Some(word::NONTEMPORAL);
         let test = Name::test(of, isa, nontemporal)
             .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
         let threads = place::threads(task)?;
@@ -55,7 +56,7 @@ impl ReferenceRunner for LikwidBench {
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let of = loop_of(task.test)?;
         let figure = output.figures.into_iter().find(|f| f.test == of.name)?;
-        Some(data::figure(self, task, figure.params.int("array_size"), of.arrays, figure))
+        Some(data::figure(self, task, figure.params.get(key::ARRAY_SIZE), of.arrays, figure))
     }
 }
 

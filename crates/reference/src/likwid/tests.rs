@@ -1,4 +1,4 @@
-use proofmark_model::Params;
+use proofmark_model::{Params, key};
 
 use super::LikwidBench;
 use crate::testing::{CUT, captured, does, refuses, replaced, task, with, with_piece};
@@ -11,9 +11,9 @@ const TRIAD: &str = include_str!("captured/5.2.2-debian12-stream_mem_avx512-2-th
 #[test]
 fn the_name_of_a_test_says_its_parameters() {
     let f = with_piece(&LikwidBench, COPY, "Test: copy_avx512", "Test: triad_avx512");
-    assert_eq!((&*f.test, f.params.int("array_size")), ("triad_avx512", None));
+    assert_eq!((&*f.test, f.params.get(key::ARRAY_SIZE)), ("triad_avx512", None));
     let f = with_piece(&LikwidBench, TRIAD, "stream_mem_avx512", "stream_mem_avx_fma");
-    assert_eq!((&*f.test, f.params.text("fma")), ("stream", Some("on")));
+    assert_eq!((&*f.test, f.params.word("fma")), ("stream", Some("on")));
 }
 
 #[test]
@@ -58,13 +58,13 @@ fn older_labels_and_work_groups_are_read() {
     let old = COPY.replace("Size (Byte):", "Size:");
     assert_eq!(captured(&LikwidBench, &old), captured(&LikwidBench, COPY));
     let f = &captured(&LikwidBench, GROUPS).figures[0];
-    assert_eq!((&*f.test, f.comparable, f.params.int("work_groups")), ("load", false, Some(2)));
-    assert_eq!((f.params.int("size"), f.params.get("array_size")), (Some(320_000), None));
+    assert_eq!((&*f.test, f.comparable, f.params.number("work_groups")), ("load", false, Some(2)));
+    assert_eq!((f.params.number("size"), f.params.get(key::ARRAY_SIZE)), (Some(320_000), None));
     assert!(f.findings.is_empty());
     // Sets of one size are one array, in parts.
     let even = GROUPS.replace("Size per thread:\t64000", "Size per thread:\t160000");
     let f = &captured(&LikwidBench, &even).figures[0];
-    assert_eq!((f.comparable, f.params.int("array_size")), (true, Some(320_000)));
+    assert_eq!((f.comparable, f.params.get(key::ARRAY_SIZE)), (true, Some(320_000)));
 }
 
 #[test]
@@ -135,12 +135,12 @@ fn a_sweeps_figure_has_a_sweeps_parameters() {
     };
     let sweep = with(&Params::default(), "op=copy working_set=1920m threads=2");
     let f = of("copy", &sweep).unwrap();
-    assert_eq!((&*f.test, f.params.int("working_set")), ("copy", Some(1920 << 20)));
-    assert_eq!((f.params.text("op"), f.params.get("stores")), (Some("copy"), None));
-    assert_eq!((f.params.get("array_size"), f.trials[0].value), (None, 5923.94e6));
-    assert_eq!(of("load", &sweep.with("op", "read")), None, "another loop");
+    assert_eq!((&*f.test, f.params.get(key::WORKING_SET)), ("copy", Some(1920 << 20)));
+    assert_eq!((f.params.get(key::OPERATION), f.params.get(key::STORES)), (Some("copy"), None));
+    assert_eq!((f.params.get(key::ARRAY_SIZE), f.trials[0].value), (None, 5923.94e6));
+    assert_eq!(of("load", &sweep.with(key::OPERATION, "read")), None, "another loop");
     let f = of("copy", &parameters("")).unwrap();
-    assert_eq!(f.params.int("array_size"), Some(1920 << 20));
+    assert_eq!(f.params.get(key::ARRAY_SIZE), Some(1920 << 20));
     assert_eq!(of("stream", &parameters("")), None);
 }
 

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Printed, Solution, Trial, Unit};
+use proofmark_model::{Params, Printed, Solution, Trial, Unit, key};
 
 use crate::dense::operations;
 use crate::figure::FLOPS;
@@ -99,7 +99,8 @@ struct Listing {
 /// The figures with the leading dimension and the alignment among their params only where the
 /// size alone does not distinguish them; the solutions hold both.
 fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
-    let shape = |f: &Figure| ["n", "LDA", "Align"].map(|name| f.params.int(name));
+    let shape =
+        |f: &Figure| [key::MATRIX_SIZE.name(), "LDA", "Align"].map(|name| f.params.number(name));
     let shapes: BTreeSet<_> = figures.iter().map(shape).collect();
     let sizes: BTreeSet<_> = shapes.iter().map(|[n, ..]| n).collect();
     if sizes.len() == shapes.len() {
@@ -185,7 +186,7 @@ impl Listing {
     }
 
     fn trial(&mut self, shape: Shape, trial: Trial) {
-        let params = shape.params().known("threads", self.threads);
+        let params = shape.params().known(key::THREADS, self.threads);
         let title = format!("LINPACK, {} equations", shape.n);
         match self.figures.last_mut().filter(|last| last.params == params) {
             Some(last) => last.trials.push(trial),
@@ -199,7 +200,7 @@ impl Listing {
             need(columns(line), at, "expected the 5 columns of the summary")?;
         let params = Shape::parse([n, lda, align], at)?.params();
         let figure = self.figures.get(self.summed);
-        let figure = figure.filter(|f| f.params.differs_only_in(&params, &["threads"]));
+        let figure = figure.filter(|f| f.params.differs_only_in(&params, &[key::THREADS]));
         let figure = need(figure, at, "a summary of solves that the table does not hold")?;
         self.summed += 1;
         let rates = || figure.trials.iter().map(|t| t.value / 1e9);
@@ -221,6 +222,9 @@ impl Shape {
     }
 
     fn params(self) -> Params {
-        Params::default().with("n", self.n).with("LDA", self.lda).with("Align", self.align)
+        Params::default()
+            .with(key::MATRIX_SIZE, self.n)
+            .with_named("LDA", self.lda)
+            .with_named("Align", self.align)
     }
 }

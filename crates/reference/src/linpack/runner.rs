@@ -3,6 +3,7 @@
 use super::{Linpack, TEST};
 use crate::dense::{self, widest};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, on_path};
+use proofmark_model::key;
 
 /// Equations of the solve that starts its threads, which is not taken; another where these are
 /// the task's.
@@ -37,14 +38,14 @@ impl ReferenceRunner for Linpack {
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         // A listing need not report how many.
         let asked = task.params.threads();
-        dense::figure(task, output, |f| f.params.int("threads").or(Some(asked)))
+        dense::figure(task, output, |f| f.params.get(key::THREADS).or(Some(asked)))
     }
 }
 
 /// How it does the task's work on a CPU whose widest instruction set is that.
 pub(super) fn solve(task: &Task, widest: &str) -> Result<Invocation, String> {
-    let n = task.number("n")?;
-    let threads = dense::threads(task, "threads")?;
+    let n = task.number(key::MATRIX_SIZE)?;
+    let threads = dense::threads(task, key::THREADS.name())?;
     dense::by_itself(task, "it", widest)?;
     Ok(Invocation {
         arguments: vec!["lininput".to_owned()],

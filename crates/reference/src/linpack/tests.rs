@@ -14,7 +14,7 @@ fn one_size_with_two_leading_dimensions_is_two_figures() {
         "5000   5008   4       81.6573  81.6573\n5000   5016   4       84.4581  84.4581",
     );
     let output = Linpack.parse(&twice).unwrap();
-    let dimensions: Vec<_> = output.figures.iter().map(|f| f.params.int("LDA")).collect();
+    let dimensions: Vec<_> = output.figures.iter().map(|f| f.params.number("LDA")).collect();
     assert_eq!(dimensions, [1000, 2000, 5008, 5016, 10_000].map(Some));
 }
 

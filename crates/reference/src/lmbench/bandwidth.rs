@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Params, Printed, Trial};
+use proofmark_model::{Isa, Params, Printed, Trial, key, word};
 
 use super::run;
 use crate::figure::MEMORY;
@@ -46,9 +46,9 @@ impl Tool for Bandwidth {
             package: run::PACKAGE,
             same_work: const {
                 &[
-                    same_work_where("frd", "memory.sweep", ("op", "read")),
-                    same_work_where("fwr", "memory.sweep", ("op", "write")),
-                    same_work_where("fcp", "memory.sweep", ("op", "copy")),
+                    same_work_where("frd", "memory.sweep", (key::OPERATION, word::READ)),
+                    same_work_where("fwr", "memory.sweep", (key::OPERATION, word::WRITE)),
+                    same_work_where("fcp", "memory.sweep", (key::OPERATION, word::COPY)),
                     same_work("fcp", "memory.copy"),
                     same_work("frd", "memory.read"),
                     same_work("fwr", "memory.write"),
@@ -79,7 +79,7 @@ impl Tool for Bandwidth {
                 .ok_or_else(|| Malformed::quoting(at, line, "is no size and rate of bw_mem"))?;
             let size = positive(size, at)? * 1e6;
             let trial = run::megabytes(size, positive(rate, at)?, at)?;
-            let params = Params::default().with("size", size.round() as u64);
+            let params = Params::default().with_named("size", size.round() as u64);
             output.figures.push(Figure::rate(UNKNOWN, "bw_mem", MEMORY, params, trial));
         }
         wrong_if(output.figures.is_empty(), 1, "no size and rate of bw_mem")?;
@@ -90,10 +90,10 @@ impl Tool for Bandwidth {
 
 /// Numbers the lines if a size comes more than once: nothing says that these were of one operation.
 fn tell_apart(figures: &mut [Figure]) {
-    let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.int("size")).collect();
+    let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.number("size")).collect();
     if sizes.len() < figures.len() {
         for (line, figure) in (1_u64..).zip(figures) {
-            figure.params = figure.params.clone().with("line", line);
+            figure.params = figure.params.clone().with_named("line", line);
         }
     }
 }
@@ -140,7 +140,7 @@ impl ReferenceRunner for Bandwidth {
         let size = size(task, work)?;
         let [mut figure] = <[Figure; 1]>::try_from(output.figures).ok()?;
         // It prints two or six digits behind the point of its MB.
-        let printed = figure.params.int("size")?;
+        let printed = figure.params.number("size")?;
         if printed.abs_diff(size) > if size < 1_000_000 { 1 } else { 5001 } {
             return None;
         }
@@ -148,8 +148,9 @@ impl ReferenceRunner for Bandwidth {
         let both_ends = |t: Trial| Trial { value: t.value * both, work: t.work * both, ..t };
         figure.trials = figure.trials.into_iter().map(both_ends).collect();
         // Its numbers are of the C type int, which it adds up and stores one by one.
-        let params = Params::default().with("threads", threads).with("isa", "scalar");
-        figure.params = params.with("word", WORD);
+        let params =
+            Params::default().with(key::THREADS, threads).with(key::ISA, Isa::Scalar.name());
+        figure.params = params.with(key::WORD, WORD);
         Some(data::figure(self, task, Some(size.checked_mul(threads)?), work.arrays, figure))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Better, Params, Printed, Subsystem, Trial, Unit, is_quantity};
+use proofmark_model::{Better, Params, Printed, Subsystem, Trial, Unit, is_quantity, key, word};
 
 use super::run;
 use crate::data;
@@ -81,9 +81,9 @@ impl Tool for Latency {
             let load = Trial::new(Unit::Second, 1.0, positive(ns, at)? / 1e9);
             wrong_if(!is_quantity(load.seconds), at, "the time is out of range")?;
             let params = Params::default()
-                .with("working_set", bytes(positive(size, at)?))
-                .with("stride", stride)
-                .with("run", run);
+                .with(key::WORKING_SET, bytes(positive(size, at)?))
+                .with_named("stride", stride)
+                .with_named("run", run);
             let what = (Subsystem::Memory, Unit::Second);
             let figure = Figure::rate(ANY_ORDER, ANY_ORDER, what, params, load);
             output.figures.push(Figure { better: Better::Lower, ..figure });
@@ -124,10 +124,10 @@ impl ReferenceRunner for Latency {
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
-        refuse_if(task.params.text("order") != Some("rand"), "it supports order=rand only")?;
+        refuse_if(task.params.get(key::ORDER) != Some(word::RAND), "it supports order=rand only")?;
         let set = data::bytes(task, 1).ok_or("the configuration has no size")?;
         refuse_if(!is_measured(set), "it measures sets of 2^n and 3 x 2^n bytes only")?;
-        if task.params.text("pages") == Some("huge") && (HELD + 1..HUGE).contains(&set) {
+        if task.params.get(key::PAGES) == Some(word::HUGE) && (HELD + 1..HUGE).contains(&set) {
             return Err("its memory begins anywhere, so a set of less than 16 MiB is in small \
                         pages: set pages=small"
                 .to_owned());
@@ -160,11 +160,11 @@ impl ReferenceRunner for Latency {
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let set = data::bytes(task, 1)?;
         let same = |f: &Figure| {
-            f.params.int("working_set") == Some(set) && f.params.int("stride") == Some(LINE)
+            f.params.get(key::WORKING_SET) == Some(set) && f.params.number("stride") == Some(LINE)
         };
         let found = output.figures.into_iter().find(same)?;
         let mut figure = data::figure(self, task, Some(set), 1, found);
-        figure.params = figure.params.with("order", "rand");
+        figure.params = figure.params.with(key::ORDER, word::RAND);
         Some(figure)
     }
 }

@@ -1,6 +1,6 @@
 //! What running the programs of lmbench has in common.
 
-use proofmark_model::{Trial, Unit};
+use proofmark_model::{Trial, Unit, key, word};
 
 use crate::place;
 use crate::text::words;
@@ -80,8 +80,10 @@ pub(super) fn megabytes(work: f64, rate: f64, at: usize) -> Result<Trial, crate:
 
 /// The same stores as proofmark's: what compilers make of plain loops.
 pub(super) fn ordinary_stores(task: &Task) -> Result<(), String> {
-    match task.params.text("stores") {
-        Some("nontemporal") => Err("its stores are ordinary ones: set stores=temporal".to_owned()),
+    match task.params.get(key::STORES) {
+        Some(word::NONTEMPORAL) => {
+            Err("its stores are ordinary ones: set stores=temporal".to_owned())
+        }
         _ => Ok(()),
     }
 }

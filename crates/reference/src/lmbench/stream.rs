@@ -1,6 +1,6 @@
 //! lmbench's own stream: the loops of STREAM and STREAM2, on arrays of any size.
 
-use proofmark_model::{Finding, Params, Printed};
+use proofmark_model::{Finding, Params, Printed, key};
 
 use super::run;
 use crate::figure::MEMORY;
@@ -81,7 +81,7 @@ impl Tool for Stream {
             let title = format!("lmbench {name}");
             let known = element.take().filter(|(of, _)| of == name);
             let known = known.map(|(_, ns)| processes(trial.value, *bytes, ns));
-            let params = Params::default().known("threads", known.clone().and_then(Result::ok));
+            let params = Params::default().known(key::THREADS, known.clone().and_then(Result::ok));
             let figure = Figure::rate(*name, title, MEMORY, params, trial);
             let findings = known.and_then(Result::err).into_iter().collect();
             output.figures.push(Figure { findings, ..figure });
@@ -157,7 +157,7 @@ impl ReferenceRunner for Stream {
         let figure = output.figures.into_iter().find(|f| f.test == task.test)?;
         let threads = task.params.threads();
         let array = size(task)?.checked_mul(threads)? / ARRAYS;
-        let params = Params::default().with("threads", threads);
+        let params = Params::default().with(key::THREADS, threads);
         Some(data::figure(self, task, Some(array), ARRAYS, Figure { params, ..figure }))
     }
 }

@@ -1,4 +1,4 @@
-use proofmark_model::{Params, Unit};
+use proofmark_model::{Params, Unit, key};
 
 use super::{Bandwidth, Latency, Stream};
 use crate::testing::{captured, does, refuses, replaced, task, with};
@@ -13,18 +13,18 @@ const READ: &str = include_str!("captured/3.0-a9-debian12-bw_mem-frd-2-processes
 #[test]
 fn sizes_strides_and_repetitions_are_kept_apart() {
     let odd = captured(&Latency, &replaced(SMALL, "0.50000", "0.50010"));
-    assert_eq!(odd.figures[18].params.int("working_set"), Some(524_393), "of no known step");
+    assert_eq!(odd.figures[18].params.get(key::WORKING_SET), Some(524_393), "of no known step");
     let two = [SMALL, &replaced(SMALL, "stride=64", "stride=128")].join("\n");
     let figures = captured(&Latency, &two).figures;
     assert_eq!(figures.len(), 2 * captured(&Latency, SMALL).figures.len());
-    assert_eq!(figures.last().unwrap().params.int("stride"), Some(128));
+    assert_eq!(figures.last().unwrap().params.number("stride"), Some(128));
 }
 
 #[test]
 fn what_may_be_several_operations_is_no_repetition() {
     let lines = |text: &str| {
         let figures = Bandwidth.parse(text).unwrap().figures;
-        figures.iter().map(|f| (f.trials.len(), f.params.int("line"))).collect::<Vec<_>>()
+        figures.iter().map(|f| (f.trials.len(), f.params.number("line"))).collect::<Vec<_>>()
     };
     let several = "16.78 9107.20\n\n16.78 7012.44\n33.55 9001.10\n16.78 5110.09\n";
     assert_eq!(lines(several), [1, 2, 3, 4].map(|line| (1, Some(line))));
@@ -33,7 +33,7 @@ fn what_may_be_several_operations_is_no_repetition() {
     let again = [SMALL, "```\n$ lat_mem_rd -t 1 64\n", SMALL].concat();
     let figures = captured(&Latency, &again).figures;
     assert!(figures.iter().all(|f| f.trials.len() == 1));
-    let runs: Vec<_> = figures.iter().map(|f| f.params.int("run").unwrap()).collect();
+    let runs: Vec<_> = figures.iter().map(|f| f.params.number("run").unwrap()).collect();
     let of_a_run = captured(&Latency, SMALL).figures.len();
     assert_eq!(runs, [vec![1; of_a_run], vec![2; of_a_run]].concat());
 }
@@ -42,7 +42,7 @@ fn what_may_be_several_operations_is_no_repetition() {
 fn latency_and_bandwidth_of_stream_say_how_many_processes() {
     let threads = |text: &str| {
         let figures = captured(&Stream, text).figures;
-        figures.iter().map(|f| f.params.int("threads")).collect::<Vec<_>>()
+        figures.iter().map(|f| f.params.get(key::THREADS)).collect::<Vec<_>>()
     };
     assert_eq!((threads(FOUR), threads(SECOND)), (vec![Some(2); 4], vec![Some(1); 4]));
     let runs = [FOUR, "numactl stream\n", &replaced(FOUR, "7568.51", "7571.02")].concat();
@@ -121,7 +121,7 @@ fn lat_mem_rds_figure_is_that_of_our_set() {
     };
     let f = figure(&params, SMALL).unwrap();
     assert_eq!((&*f.test, f.unit), ("lat_mem_rd -t", Unit::Second));
-    assert_eq!((f.params.text("order"), f.params.int("stride")), (Some("rand"), Some(64)));
+    assert_eq!((f.params.get(key::ORDER), f.params.number("stride")), (Some("rand"), Some(64)));
     assert!((f.trials[0].value - 32.628e-9).abs() < 1e-15);
     assert_eq!(figure(&params, &replaced(SMALL, "stride=64", "stride=128")), None);
     assert_eq!(figure(&with(&params, "working_set=2m"), SMALL), None);
@@ -160,14 +160,17 @@ fn a_copy_of_bw_mem_counts_both_ends() {
     };
     let f = figure("fcp", &parameters(""), COPY).unwrap();
     assert_eq!((&*f.test, f.trials[0].value), ("fcp", 2.0 * 2292.48e6));
-    assert_eq!(f.params.int("array_size"), Some(128 << 20));
+    assert_eq!(f.params.get(key::ARRAY_SIZE), Some(128 << 20));
     assert!((f.trials[0].work - f.trials[0].seconds * f.trials[0].value).abs() < 1.0);
-    assert_eq!((f.params.text("isa"), f.params.int("word")), (Some("scalar"), Some(4)));
+    assert_eq!((f.params.get(key::ISA), f.params.get(key::WORD)), (Some("scalar"), Some(4)));
     assert_eq!(figure("frd", &parameters(""), COPY).unwrap().trials[0].value, 2292.48e6);
     assert_eq!(figure("fcp", &parameters("array_size=64m"), COPY), None);
     let sweep = with(&Params::default(), "op=read working_set=16k threads=2");
     let f = figure("frd", &sweep, READ).unwrap();
-    assert_eq!((f.params.int("working_set"), f.params.text("op")), (Some(16384), Some("read")));
+    assert_eq!(
+        (f.params.get(key::WORKING_SET), f.params.get(key::OPERATION)),
+        (Some(16384), Some("read"))
+    );
     assert_eq!(f.trials[0].value, 12_373.62e6);
     assert_eq!(figure("fcp", &parameters(""), &format!("{COPY}{READ}")), None, "two runs");
 }
@@ -187,8 +190,11 @@ fn stream_is_given_our_arrays() {
     let figure = |test: &str, text| Stream.figure(&task(test, &params), captured(&Stream, text));
     let f = figure("STREAM triad", FOUR).unwrap();
     assert_eq!((&*f.test, f.trials[0].value), ("STREAM triad", 7695.39e6));
-    assert_eq!((f.params.int("array_size"), f.params.int("threads")), (Some(128 << 20), Some(2)));
-    assert_eq!(f.params.get("isa"), None, "what its compiler chose is not reported");
+    assert_eq!(
+        (f.params.get(key::ARRAY_SIZE), f.params.get(key::THREADS)),
+        (Some(128 << 20), Some(2))
+    );
+    assert_eq!(f.params.get(key::ISA), None, "what its compiler chose is not reported");
     assert_eq!(figure("STREAM add", FOUR).unwrap().trials[0].value, 7574.41e6);
     assert_eq!(figure("STREAM triad", SECOND), None);
 }

@@ -93,6 +93,7 @@ mod tests {
     use crate::Tool;
     use crate::network::testing::{rtt, tcp, with_task};
     use crate::testing::does;
+    use proofmark_model::key;
 
     #[test]
     fn as_much_as_our_trial_or_why_not() {
@@ -136,7 +137,7 @@ mod tests {
         let t = figure(1475.0);
         assert_eq!((t.value, t.work, t.seconds), (13_000.0, 1475.0, 1475.0 / 13_000.0));
         assert_eq!(figure(9000.0).seconds, 0.11, "it did something else");
-        let other = with_task(TCP_RR, &rtt("block").with("block_size", 1), |task| {
+        let other = with_task(TCP_RR, &rtt("block").with(key::BLOCK_SIZE, 1), |task| {
             Netperf.figure(task, Netperf.parse(text).unwrap())
         });
         assert_eq!(other, None);

@@ -1,7 +1,7 @@
 //! A classic table of netperf, under the line that names its test.
 
 use proofmark_model::{
-    Datagrams, Finding, Params, Severity, Trial, Unit, format_count, format_quantity,
+    Datagrams, Finding, Params, Severity, Trial, Unit, format_count, format_quantity, key,
 };
 
 use super::{CLASSIC, MAERTS, STREAM, TCP_CRR, TCP_RR, UDP_RR, UDP_STREAM};
@@ -67,7 +67,7 @@ impl Table {
             header: String::new(),
             asked: None,
             findings: Vec::new(),
-            params: Params::default().with("streams", 1),
+            params: Params::default().with(key::STREAMS, 1),
             burst: 0,
             factor: None,
             sent: None,
@@ -171,7 +171,8 @@ impl Table {
 
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
         let direction = if self.test == MAERTS { "reverse" } else { "forward" };
-        let params = self.params.clone().with("block_size", message).with("direction", direction);
+        let params =
+            self.params.clone().with(key::BLOCK_SIZE, message).with(key::DIRECTION, direction);
         self.figure(Unit::BitPerSecond, params, trial, at)
     }
 
@@ -184,11 +185,11 @@ impl Table {
     ) -> Result<Figure, Malformed> {
         let same = request == answer && self.burst == 0 && self.test != TCP_CRR;
         let other = |value| (!same).then_some(value);
-        let params = self.params.clone().known("block_size", same.then_some(request));
+        let params = self.params.clone().known(key::BLOCK_SIZE, same.then_some(request));
         let params = params
-            .known("request_size", other(request))
-            .known("response_size", other(answer))
-            .known("burst", other(self.burst));
+            .known_named("request_size", other(request))
+            .known_named("response_size", other(answer))
+            .known_named("burst", other(self.burst));
         let figure = self.figure(Unit::OpPerSecond, params, trial, at)?;
         Ok(Figure { comparable: same, ..figure })
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{CUT, near, only, read_captured, refuses, replaced, with_piece};
+use proofmark_model::key;
 
 const OMNI: &str = include_str!("captured/2.7.0-omni-refused.txt");
 const REFUSED: &str = include_str!("captured/2.7.0-refused.txt");
@@ -25,7 +26,7 @@ fn streams_are_in_bits_whatever_the_unit() {
 #[test]
 fn round_trips_are_ours_only_one_in_flight() {
     let burst = with_piece(&Netperf, text("udp_rr"), "first burst 0", "first burst 5");
-    assert_eq!((burst.comparable, burst.params.int("burst")), (false, Some(5)));
+    assert_eq!((burst.comparable, burst.params.number("burst")), (false, Some(5)));
 }
 
 #[test]
@@ -38,7 +39,7 @@ fn the_server_shows_the_path() {
         ("peer (192.0.2.2)", None),
     ] {
         let f = only(&Netperf, &text("tcp_rr").replace("127.0.0.1 ()", to));
-        assert_eq!(f.params.text("path"), path, "{to}");
+        assert_eq!(f.params.get(key::PATH), path, "{to}");
     }
 }
 
@@ -95,7 +96,7 @@ fn a_round_trip_proves_itself_and_a_server_is_a_parameter() {
     assert_eq!(only(&Netperf, text("tcp_stream")).proof, None);
     let figures = Netperf.parse(&format!("{one}{other}{one}")).unwrap().figures;
     assert_eq!(figures.iter().map(|f| f.trials.len()).collect::<Vec<_>>(), [2, 1]);
-    assert_eq!(figures[1].params.text("server"), Some("192.0.2.3"));
+    assert_eq!(figures[1].params.word("server"), Some("192.0.2.3"));
     let wrapped = one.replace("port 0 AF_INET to 127.0.0.1", "port 0\nAF_INET to 127.0.0.1");
     assert_eq!(only(&Netperf, &wrapped), only(&Netperf, one), "as mails break lines");
     let old = replaced(

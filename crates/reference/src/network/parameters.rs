@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use proofmark_model::{Direction, Params, UDP_BUFFER};
+use proofmark_model::{Direction, Params, UDP_BUFFER, key, word};
 
 use crate::text::words;
 use crate::{Figure, Invocation, Task, refuse_if};
@@ -54,21 +54,24 @@ impl<'a> Parameters<'a> {
     /// Fails if the server is no other process of this machine, or a parameter is missing.
     pub(crate) fn read(task: &Task<'a>) -> Result<Self, String> {
         let params: &'a Params = task.params;
-        refuse_if(params.text("path") != Some("loopback"), "it needs its own server on the peer")?;
+        refuse_if(
+            params.get(key::PATH) != Some(word::LOOPBACK),
+            "it needs its own server on the peer",
+        )?;
         let usable = |v: f64| v.is_finite() && v > 0.0;
         if !usable(task.seconds) || !usable(task.work) {
             return Err("the trial's duration or work is unknown".to_owned());
         }
         Ok(Self {
-            streams: task.number("streams")?,
-            block: task.number("block_size")?,
+            streams: task.number(key::STREAMS)?,
+            block: task.number(key::BLOCK_SIZE)?,
             direction: Direction::of(params).unwrap_or(Direction::Forward),
-            rate: params.int("rate"),
-            socket_buffer: params.int("socket_buffer"),
-            congestion: params.text("congestion").filter(|name| *name != proofmark_model::AUTO),
-            no_delay: params.text("no_delay") == Some("on"),
-            poll: params.text("mode") == Some("poll"),
-            fixed: params.int("amount").is_some(),
+            rate: params.get(key::RATE),
+            socket_buffer: params.get(key::SOCKET_BUFFER),
+            congestion: params.get(key::CONGESTION).filter(|name| *name != proofmark_model::AUTO),
+            no_delay: params.get(key::NO_DELAY) == Some(word::ON),
+            poll: params.get(key::MODE) == Some(word::POLL),
+            fixed: params.get(key::AMOUNT).is_some(),
             seconds: task.seconds,
             work: task.work,
         })
@@ -138,10 +141,12 @@ pub(crate) fn whole(seconds: f64) -> u64 {
 /// are the task's.
 pub(crate) fn find_figure(task: &Task, figures: Vec<Figure>, tests: &[&str]) -> Option<Figure> {
     let agrees = |f: &Figure| {
-        ["streams", "block_size", "direction"].iter().all(|parameter| {
-            let requested = task.params.get(parameter);
-            f.params.get(parameter).is_none_or(|used| requested.is_none_or(|r| r == used))
-        })
+        [key::STREAMS.name(), key::BLOCK_SIZE.name(), key::DIRECTION.name()].iter().all(
+            |parameter| {
+                let requested = task.params.named(parameter);
+                f.params.named(parameter).is_none_or(|used| requested.is_none_or(|r| r == used))
+            },
+        )
     };
     figures.into_iter().find(|f| f.comparable && tests.contains(&&*f.test) && agrees(f))
 }
@@ -169,12 +174,12 @@ mod tests {
         };
         assert_eq!(length(&tcp(), 1e7), Ok(Length::Bytes(10_000_000)));
         assert_eq!(length(&tcp(), 0.9e7), Ok(Length::Seconds(0.1)));
-        assert_eq!(length(&tcp().with("streams", 2), 1.9e7), Ok(Length::Seconds(0.1)));
-        assert_eq!(length(&tcp().with("streams", 2), 2e7), Ok(Length::Bytes(20_000_000)));
-        let buffer = tcp().with("socket_buffer", 4_000_000);
+        assert_eq!(length(&tcp().with(key::STREAMS, 2), 1.9e7), Ok(Length::Seconds(0.1)));
+        assert_eq!(length(&tcp().with(key::STREAMS, 2), 2e7), Ok(Length::Bytes(20_000_000)));
+        let buffer = tcp().with(key::SOCKET_BUFFER, 4_000_000);
         assert_eq!(length(&buffer, 3e7), Ok(Length::Seconds(0.1)), "a buffer of 8 MB");
         assert_eq!(length(&buffer, 3.2e7), Ok(Length::Bytes(32_000_000)));
-        let fixed = tcp().with("amount", 131_072);
+        let fixed = tcp().with(key::AMOUNT, 131_072);
         assert!(length(&fixed, 131_072.0).unwrap_err().contains("fits into the socket buffers"));
         assert_eq!(length(&fixed, 1e9), Ok(Length::Bytes(1_000_000_000)));
     }

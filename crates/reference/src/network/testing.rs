@@ -1,6 +1,6 @@
 //! Tasks for the tests of the tools for networks.
 
-use proofmark_model::Params;
+use proofmark_model::{Params, key};
 
 use crate::Task;
 use crate::testing::{task, with};
@@ -19,7 +19,7 @@ pub(crate) fn udp() -> Params {
 
 pub(crate) fn rtt(mode: &str) -> Params {
     let all = "block_size=1k streams=1 path=loopback placement=apart";
-    with(&Params::default(), all).with("mode", mode)
+    with(&Params::default(), all).with(key::MODE, mode)
 }
 
 /// Calls with a task of these parameters that takes a tenth of a second: 240 MB, or as many

@@ -1,7 +1,7 @@
 //! One run of nuttcp: what its lines say, put together.
 
 use proofmark_model::{
-    Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Severity, Trial, Unit,
+    Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Severity, Trial, Unit, key,
 };
 
 use super::line::{Amount, End, Line};
@@ -179,12 +179,12 @@ impl Run {
         let label = Some(&*self.label).filter(|label| !label.is_empty());
         let direction = |end| if end == End::Transmitter { "forward" } else { "reverse" };
         let params = Params::default()
-            .known("identifier", label)
-            .known("streams", self.streams)
-            .known("block_size", self.block.or_else(|| self.implied_block()))
-            .known("direction", self.first.map(direction))
-            .known(if udp { "rate" } else { "rate_limit" }, limit)
-            .known("amount", whole.filter(|bytes| *bytes > 0));
+            .known_named("identifier", label)
+            .known(key::STREAMS, self.streams)
+            .known(key::BLOCK_SIZE, self.block.or_else(|| self.implied_block()))
+            .known(key::DIRECTION, self.first.map(direction))
+            .known_named(if udp { key::RATE.name() } else { "rate_limit" }, limit)
+            .known(key::AMOUNT, whole.filter(|bytes| *bytes > 0));
         with_path(params, &self.addresses[0], &self.addresses[1])
     }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{CUT, near, only, read_captured, refuses, with_piece};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("nuttcp", &format!("{name}.txt"))
@@ -74,7 +75,7 @@ fn the_default_pace_of_udp_is_no_measurement() {
     let verbose = text("6.1.2-udp-parse-verbose");
     assert_eq!(found(&only(&Nuttcp, verbose)), []);
     let figure = with_piece(&Nuttcp, verbose, "rate_limit=300.000", "rate_limit=1.000");
-    assert_eq!((found(&figure), figure.params.int("rate")), (vec![default], Some(1_000_000)));
+    assert_eq!((found(&figure), figure.params.get(key::RATE)), (vec![default], Some(1_000_000)));
     assert_eq!(
         found(&with_piece(
             &Nuttcp,
@@ -122,12 +123,12 @@ fn the_rate_is_the_receivers_or_is_called_the_senders() {
 
 #[test]
 fn a_size_that_is_not_certain_is_absent() {
-    let block = |name| only(&Nuttcp, text(name)).params.int("block_size");
+    let block = |name| only(&Nuttcp, text(name)).params.get(key::BLOCK_SIZE);
     assert_eq!(block("6.1.2-udp-lost"), Some(32_768));
     assert_eq!(block("6.1.2-udp"), None, "of 16 datagrams");
     assert_eq!(block("8.2.2-tcp"), None);
     let f = with_piece(&Nuttcp, text("6.1.2-udp-lost"), "38558", "38557");
-    assert_eq!(f.params.int("block_size"), None);
+    assert_eq!(f.params.get(key::BLOCK_SIZE), None);
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn runs_of_a_file_are_trials_unless_they_are_named() {
     let one = text("8.2.2-tcp-streams-label");
     let two = format!("{one}{}", one.replace("lab1", "lab2"));
     let figures = Nuttcp.parse(&two).unwrap().figures;
-    let names: Vec<_> = figures.iter().map(|f| f.params.text("identifier")).collect();
+    let names: Vec<_> = figures.iter().map(|f| f.params.word("identifier")).collect();
     assert_eq!(names, [Some("lab1"), Some("lab2")]);
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Trial, Unit,
+    check_id, format_percent, key,
 };
 
 use crate::findings::{contradicts, warned};
@@ -74,7 +75,7 @@ impl Tool for Qperf {
 /// repetitions.
 fn apart(figures: &mut [Figure]) {
     let mut seen = BTreeMap::new();
-    for figure in figures.iter_mut().filter(|f| f.params.get("block_size").is_none()) {
+    for figure in figures.iter_mut().filter(|f| !f.params.has(key::BLOCK_SIZE)) {
         let number = seen.entry(figure.test.clone()).or_insert(0_u64);
         *number += 1;
         if *number > 1 {
@@ -190,9 +191,9 @@ impl<'a> Block<'a> {
     }
 
     fn params(&self) -> Result<Params, Malformed> {
-        let params = Params::default().with("streams", 1);
-        let params = params.known("block_size", self.exact("msg_size")?);
-        Ok(params.known("socket_buffer", self.exact("sock_buf_size")?))
+        let params = Params::default().with(key::STREAMS, 1);
+        let params = params.known(key::BLOCK_SIZE, self.exact("msg_size")?);
+        Ok(params.known(key::SOCKET_BUFFER, self.exact("sock_buf_size")?))
     }
 
     /// How long the test took at the receiver, or at the client, for round trips; of a test that does not say it a second, which only gives the rate.
@@ -210,7 +211,7 @@ impl<'a> Block<'a> {
         let work = counted.unwrap_or(rate.value * seconds);
         let trial = Trial { network, ..Trial::new(Unit::BitPerSecond, work, seconds) };
         let one_way = !self.test.contains("_bi_");
-        let params = self.params()?.known("direction", one_way.then_some("forward"));
+        let params = self.params()?.known(key::DIRECTION, one_way.then_some("forward"));
         let lost = match (sends, &trial.network) {
             (true, None) => lost(self.need("send_bw")?, rate),
             _ => None,
@@ -323,10 +324,12 @@ fn lost(sent: Rounded, received: Rounded) -> Option<Finding> {
         return None;
     }
     let severity = if share > OVERLOAD { Severity::Suspect } else { Severity::Note };
-    let message =
-        format!("{:.1} % of what was sent was lost: the result is the receiver's", 100.0 * share);
+    let message = format!(
+        "{} of what was sent was lost: the result is the receiver's",
+        format_percent(share)
+    );
     let advice = "use -vv for the counts, and smaller messages or a larger buffer (-sb)";
-    Some(Finding::new("udp_loss", severity, message, advice).with("lost_share", share))
+    Some(Finding::new(check_id::UDP_LOSS, severity, message, advice).with("lost_share", share))
 }
 
 #[cfg(test)]

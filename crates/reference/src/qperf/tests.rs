@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{CUT, near, only, read_captured, refuses, replaced, with_piece};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("qperf", &format!("0.4.11-{name}.txt"))
@@ -87,7 +88,7 @@ fn datagrams_are_counted_or_their_loss_is_found() {
 #[test]
 fn each_test_is_a_figure_and_the_same_ones_are_trials() {
     let loops = Qperf.parse(text("loop")).unwrap().figures;
-    let sizes: Vec<_> = loops.iter().map(|f| f.params.int("block_size")).collect();
+    let sizes: Vec<_> = loops.iter().map(|f| f.params.get(key::BLOCK_SIZE)).collect();
     assert_eq!(sizes, [Some(1), Some(8), Some(64), Some(512)]);
     assert_eq!(only(&Qperf, &block("tcp_bw").repeat(3)).trials.len(), 3);
     let unknown =
@@ -95,9 +96,9 @@ fn each_test_is_a_figure_and_the_same_ones_are_trials() {
     let trials: Vec<_> = unknown.unwrap().figures.iter().map(|f| f.trials.len()).collect();
     assert_eq!(trials, [1, 1], "a loop over sizes prints so");
     let rounded = Qperf.parse(text("bits")).unwrap().figures;
-    assert!(rounded.iter().all(|f| f.params.int("block_size").is_none()), "1.4 KB");
+    assert!(rounded.iter().all(|f| f.params.get(key::BLOCK_SIZE).is_none()), "1.4 KB");
     let other = only(&Qperf, &block("tcp_bw").replace("tcp_bw", "rc_bi_bw"));
-    assert_eq!((&*other.test, other.params.text("direction")), ("rc_bi_bw", None));
+    assert_eq!((&*other.test, other.params.get(key::DIRECTION)), ("rc_bi_bw", None));
     let warned = only(&Qperf, text("warning"));
     assert_eq!(found(&warned), [("tool_warning", Severity::Note)]);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Finding, Latency, Params, Severity, Trial, Unit, format_quantity};
+use proofmark_model::{Finding, Latency, Params, Severity, Trial, Unit, format_quantity, key};
 
 use super::{TCP, UDP};
 use crate::findings::{unless, warned};
@@ -87,7 +87,7 @@ impl Run {
             wrong_if(self.udp.is_some(), at, "several sockets are not read")?;
             self.udp = Some(rest.contains("# UDP"));
             self.server = word(rest);
-            self.params = with_path(Params::default().with("streams", 1), "", &self.server);
+            self.params = with_path(Params::default().with(key::STREAMS, 1), "", &self.server);
         } else if let Some(rest) = after("[Total Run] RunTime=") {
             self.total = Some(first(rest)?);
         } else if let Some(rest) = after("[Valid Duration] RunTime=") {
@@ -112,7 +112,7 @@ impl Run {
         } else if let Some(size) = after("using msg-size=") {
             let digits = size.split(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
             let params = std::mem::take(&mut self.params);
-            self.params = params.with("block_size", whole(digits, at)?);
+            self.params = params.with(key::BLOCK_SIZE, whole(digits, at)?);
         } else if let Some(counts) = after(": # ") {
             let none = |count: &&str| count.split_once('=').is_none_or(|(_, n)| n.trim() == "0");
             let some = counts.split(';').filter(|count| !none(count));
@@ -163,7 +163,7 @@ impl Run {
             format!("{sent} messages in {seconds} s are no {shown}")
         });
         let by_bytes =
-            self.params.int("block_size").zip(self.bandwidth).and_then(|(block, bytes)| {
+            self.params.get(key::BLOCK_SIZE).zip(self.bandwidth).and_then(|(block, bytes)| {
                 let agrees = |each: u64| agree(rate * each as f64, bytes, SHARE);
                 unless(with_and_without_headers(block).any(agrees), || {
                     let bytes = format_quantity(bytes.value, Unit::BytePerSecond);

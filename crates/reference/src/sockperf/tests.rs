@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{near, only, read_captured, refuses, replaced, with_piece};
+use proofmark_model::key;
 
 fn text(name: &str) -> &'static str {
     read_captured("sockperf", &format!("3.7-{name}.txt"))
@@ -34,7 +35,7 @@ fn runs_are_read_one_by_one() {
     let (one, other) = (text("tcp"), replaced(text("tcp"), "IP = 127.0.0.1 ", "IP = 192.0.2.4 "));
     let figures = Sockperf.parse(&format!("{one}{other}")).unwrap().figures;
     assert_eq!(
-        figures.iter().map(|f| f.params.text("server").unwrap()).collect::<Vec<_>>(),
+        figures.iter().map(|f| f.params.word("server").unwrap()).collect::<Vec<_>>(),
         ["127.0.0.1", "192.0.2.4"]
     );
     let cut = format!("{}{one}", &one[..one.find("Summary").unwrap()]);
@@ -46,7 +47,7 @@ fn throughput_is_of_messages_that_were_sent() {
     let f = only(&Sockperf, text("tcp-throughput"));
     let t = &f.trials[0];
     assert_eq!((&*f.test, t.value.round(), t.work), ("TCP.sent", 723_931.0, 724_297.0));
-    assert_eq!((f.params.int("block_size"), f.proof, f.findings.len()), (Some(1000), None, 0));
+    assert_eq!((f.params.get(key::BLOCK_SIZE), f.proof, f.findings.len()), (Some(1000), None, 0));
 }
 
 #[test]

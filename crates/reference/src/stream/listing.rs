@@ -1,6 +1,6 @@
 //! Reading the lines of STREAM's listing, run by run.
 
-use proofmark_model::{Finding, Params, Trial, Unit};
+use proofmark_model::{Finding, Params, Trial, Unit, key};
 
 use super::{DIGITS, LOOPS, Loop, MEAN};
 use crate::figure::MEMORY;
@@ -278,11 +278,11 @@ impl Listing {
         };
         let test = format!("{prefix}{}{suffix}", this.label);
         let params = Params::default()
-            .known("array_size", self.run.array_bytes())
-            .known("threads", self.run.threads())
-            .known("processes", self.run.ranks)
-            .known("NTIMES", self.run.times)
-            .known("type", (self.run.word_bytes == Some(4)).then_some("f32"));
+            .known(key::ARRAY_SIZE, self.run.array_bytes())
+            .known(key::THREADS, self.run.threads())
+            .known_named("processes", self.run.ranks)
+            .known_named("NTIMES", self.run.times)
+            .known(key::NUMBER_TYPE, (self.run.word_bytes == Some(4)).then_some("f32"));
         let title = format!("{kind}{}, {words}", this.label);
         let figure = Figure::rate(test, title, MEMORY, params, trial);
         // Each loop is one of numbers of 64 bits.

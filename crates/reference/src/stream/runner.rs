@@ -1,5 +1,6 @@
 //! How STREAM is run: its arrays and its iterations are those that it was compiled with.
 
+use proofmark_model::{key, word};
 use std::path::PathBuf;
 
 use super::program::{PROGRAMS, Program};
@@ -32,7 +33,7 @@ impl ReferenceRunner for Stream {
     }
 
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
-        if task.params.text("stores") != Some("temporal") {
+        if task.params.get(key::STORES) != Some(word::TEMPORAL) {
             return Err("its stores are ordinary ones: set stores=temporal".to_owned());
         }
         let threads = place::threads(task)?;
@@ -73,13 +74,13 @@ impl ReferenceRunner for Stream {
         let mean = [task.test, MEAN].concat();
         let figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;
         // Compiled without threads, it does not say how many there were: one.
-        let threads = figure.params.int("threads").unwrap_or(1);
+        let threads = figure.params.get(key::THREADS).unwrap_or(1);
         let threads_agree = threads == task.params.threads();
-        let array = figure.params.int("array_size");
+        let array = figure.params.get(key::ARRAY_SIZE);
         let mut figure = data::figure(self, task, array, 1, figure);
         // Its arrays are a part of the program: what pages they lie in is not for it to choose.
-        if task.params.text("pages").is_some() {
-            figure.params = figure.params.with("pages", place::pages_unasked());
+        if task.params.get(key::PAGES).is_some() {
+            figure.params = figure.params.with(key::PAGES, place::pages_unasked());
         }
         threads_agree.then_some(figure)
     }

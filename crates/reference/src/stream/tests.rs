@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use proofmark_model::Params;
+use proofmark_model::{Params, key};
 
 use super::{Stream, program, runner};
 use crate::testing::{CUT, agrees, captured, command_line, refuses, replaced, task, with};
@@ -36,7 +36,7 @@ fn a_process_among_others_is_not_the_machine() {
         assert!((v / value - 1.0).abs() < 1e-12, "{test}: {v}");
     }
     assert_eq!(output.figures.len(), expected.len());
-    assert_eq!(output.figures[0].params.int("array_size"), Some(166_666 * 8));
+    assert_eq!(output.figures[0].params.get(key::ARRAY_SIZE), Some(166_666 * 8));
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn runs_of_one_configuration_are_trials() {
         .figures
         .iter()
         .filter(|f| f.test == "Triad")
-        .map(|f| (f.params.int("threads"), f.trials.len()))
+        .map(|f| (f.params.get(key::THREADS), f.trials.len()))
         .collect();
     assert_eq!(threads, [(Some(2), 1), (Some(1), 1)]);
     // A run never takes the arrays of the one before, and none is lost.
@@ -122,15 +122,18 @@ fn what_it_says_twice_is_compared() {
 fn the_mpi_and_the_fortran_version_have_their_own_labels() {
     let mpi = captured(&Stream, MPI);
     let f = &mpi.figures[0];
-    assert_eq!(f.params.int("array_size"), Some(640_000_000), "of all processes");
-    assert_eq!((f.params.int("threads"), f.params.int("processes")), (Some(8), Some(4)));
+    assert_eq!(f.params.get(key::ARRAY_SIZE), Some(640_000_000), "of all processes");
+    assert_eq!((f.params.get(key::THREADS), f.params.number("processes")), (Some(8), Some(4)));
     assert_eq!((mpi.version.as_deref(), f.findings.len()), (Some("1.8"), 0));
     let alone = MPI.lines().filter(|l| !l.contains("Threads")).flat_map(|l| [l, "\n"]);
     let alone: String = alone.collect();
-    assert_eq!(captured(&Stream, &alone).figures[0].params.int("threads"), Some(4));
+    assert_eq!(captured(&Stream, &alone).figures[0].params.get(key::THREADS), Some(4));
     let fortran = captured(&Stream, FORTRAN);
     let f = &fortran.figures[0];
-    assert_eq!((f.params.int("array_size"), f.params.int("NTIMES")), (Some(16_000_000), Some(12)));
+    assert_eq!(
+        (f.params.get(key::ARRAY_SIZE), f.params.number("NTIMES")),
+        (Some(16_000_000), Some(12))
+    );
     assert!(f.comparable && f.proof.is_some() && f.findings.is_empty());
 }
 
@@ -149,7 +152,7 @@ fn arrays_of_other_numbers_are_not_ours() {
     let single = TWO.replace("uses 8 bytes", "uses 4 bytes").replace("353783808", "707567616");
     let output = captured(&Stream, &single);
     assert_eq!((&*output.figures[0].test, output.figures[0].comparable), ("Copy", false));
-    assert_eq!(output.figures[0].params.text("type"), Some("f32"));
+    assert_eq!(output.figures[0].params.get(key::NUMBER_TYPE), Some("f32"));
     assert_eq!(output.figures[0].trials[0].work, 707_567_616.0 * 8.0);
 }
 
@@ -231,7 +234,7 @@ fn its_figure_is_of_our_threads() {
     let printed = TWO.lines().find_map(|l| l.strip_prefix("Triad:")).unwrap();
     let printed: f64 = printed.split_whitespace().next().unwrap().parse().unwrap();
     assert!(f.trials[0].value < printed * 1e6);
-    assert_eq!(f.params.int("array_size"), Some(353_783_808 * 8));
+    assert_eq!(f.params.get(key::ARRAY_SIZE), Some(353_783_808 * 8));
     assert_eq!(figure("threads=1", TWO), None);
     let alone = TWO.replace("Number of Threads counted = 2", "");
     assert!(figure("threads=1", &alone).is_some() && figure("", &alone).is_none());

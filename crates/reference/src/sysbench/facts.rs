@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::Malformed;
+use crate::labels::Labels;
 use crate::printed::Rounded;
-use crate::text::{Labels, lines, need, number, positive};
+use crate::text::{lines, need, number, positive};
 
 /// A value, and its line.
 pub(super) type Fact<'a> = (usize, &'a str);

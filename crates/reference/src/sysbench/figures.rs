@@ -1,6 +1,6 @@
 //! What a run of sysbench measures.
 
-use proofmark_model::{Latency, Params, Severity, Subsystem, Unit};
+use proofmark_model::{Latency, Params, Severity, Subsystem, Unit, key};
 
 use super::accounts;
 use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
@@ -34,12 +34,12 @@ fn figure(facts: &Facts) -> Result<Figure, Malformed> {
     } else {
         return Err(unread(facts));
     };
-    figure.params = figure.params.with("threads", facts.labels.whole("Number of threads")?);
+    figure.params = figure.params.with(key::THREADS, facts.labels.whole("Number of threads")?);
     figure.latency = latency(facts)?;
     figure.findings.extend(accounts::compare(facts)?);
     if let Some((_, rate)) = facts.labels.get("Target transaction rate") {
         figure.comparable = false;
-        figure.params = figure.params.with("rate limit", rate);
+        figure.params = figure.params.with_named("rate limit", rate);
         let what = format!("--rate held it to {}", Malformed::excerpt(rate));
         figure.findings.push(warned(Severity::Suspect, what));
     }
@@ -71,7 +71,7 @@ fn unread(facts: &Facts) -> Malformed {
 }
 
 fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
-    let params = Params::default().with("cpu-max-prime", whole(limit, at)?);
+    let params = Params::default().with_named("cpu-max-prime", whole(limit, at)?);
     let (at, _) = facts.labels.need("total number of events")?;
     let events = facts.events()?.unwrap_or_default() as f64;
     let by_time = facts.seconds()?.map(|seconds| events / seconds);
@@ -96,8 +96,8 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     wrong_if(!["read", "write"].contains(&operation), at, &what)?;
     let block = size(facts.labels.need_any(&["block size", "Memory block size"])?)?;
     let params = Params::default()
-        .with("memory-scope", facts.labels.need_any(&["scope", "Memory scope type"])?.1)
-        .known("block_size", block);
+        .with_named("memory-scope", facts.labels.need_any(&["scope", "Memory scope type"])?.1)
+        .known(key::BLOCK_SIZE, block);
     // Before 1.0 it called 2^20 bytes a MB.
     let moved = [(" MiB transferred (", " MiB/sec)"), (" MB transferred (", " MB/sec)")];
     let moved = moved.iter().find_map(|(words, end)| {

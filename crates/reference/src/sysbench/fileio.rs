@@ -1,6 +1,6 @@
 //! What a run of sysbench's fileio measures, in the forms that its versions print.
 
-use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Trial, Unit};
+use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Trial, Unit, key, word};
 
 use super::facts::{EDGES, Fact, Facts, MIB, about, size};
 use crate::figure::DISK;
@@ -55,7 +55,7 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let mut params = files.params(facts)?;
     if mode.test == MIXED {
         let (_, ratio) = facts.labels.number("Read/Write ratio for combined random IO test", "")?;
-        params = params.known("reads", percent(ratio));
+        params = params.known(key::READS, percent(ratio));
     }
     let mut every = None;
     if mode.writes {
@@ -64,10 +64,10 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
         let periodic = way == Flush::Each && facts.between(EACH, "").is_none();
         every = each.filter(|_| periodic).and_then(|each| each.checked_mul(files.block?));
         params = params
-            .known("flush", (way == Flush::Never).then_some("none"))
-            .known("flush", (way == Flush::End).then_some("end"))
-            .known("file-fsync-freq", each)
-            .known(
+            .known(key::FLUSH, (way == Flush::Never).then_some(word::NONE))
+            .known(key::FLUSH, (way == Flush::End).then_some(word::END))
+            .known_named("file-fsync-freq", each)
+            .known_named(
                 "file-fsync-all",
                 (way == Flush::Each && !periodic).then_some(Param::Flag(true)),
             );
@@ -142,13 +142,13 @@ impl Files {
         };
         let size = facts.ending(" total file size").map_or(Ok(None), size)?;
         Ok(Params::default()
-            .with("direct", if self.direct { "on" } else { "off" })
-            .known("file-extra-flags", self.durable)
-            .known("block_size", self.block)
-            .known("file_size", size)
-            .known("file-merged-requests", self.merged)
-            .known("engine", engine)
-            .known("queue_depth", depth))
+            .with(key::DIRECT, if self.direct { word::ON } else { word::OFF })
+            .known_named("file-extra-flags", self.durable)
+            .known(key::BLOCK_SIZE, self.block)
+            .known(key::FILE_SIZE, size)
+            .known_named("file-merged-requests", self.merged)
+            .known(key::ENGINE, engine)
+            .known(key::QUEUE_DEPTH, depth))
     }
 
     /// When writes were flushed; after several writes again and again counts as after each.

@@ -8,7 +8,7 @@ mod runner;
 #[cfg(test)]
 mod tests;
 
-use proofmark_model::Printed;
+use proofmark_model::{Printed, key, word};
 
 use crate::{Description, Malformed, Output, Tool, same_work, same_work_where};
 
@@ -28,8 +28,8 @@ impl Tool for Sysbench {
                     same_work("rndrd", "disk.rand_read"),
                     same_work("rndwr", "disk.rand_write"),
                     same_work("rndrw", "disk.mixed"),
-                    same_work_where("memory_read", "memory.sweep", ("op", "read")),
-                    same_work_where("memory_write", "memory.sweep", ("op", "write")),
+                    same_work_where("memory_read", "memory.sweep", (key::OPERATION, word::READ)),
+                    same_work_where("memory_write", "memory.sweep", (key::OPERATION, word::WRITE)),
                 ]
             },
             about: "Reads cpu, memory and fileio of sysbench 0.4.12, 0.5, 1.0 and 1.1. Runs of one \

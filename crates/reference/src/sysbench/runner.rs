@@ -4,6 +4,7 @@ use super::Sysbench;
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 use crate::{data, place};
+use proofmark_model::{Isa, key};
 
 /// Each pass over a block costs it some hundred nanoseconds besides, with which it counts the pass;
 /// one over a block of this size takes tens of microseconds.
@@ -25,7 +26,7 @@ impl ReferenceRunner for Sysbench {
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
         let operation = operation(task.test).ok_or("it has no such test")?;
-        if task.params.text("isa") != Some("scalar") {
+        if Isa::of(task.params) != Some(Isa::Scalar) {
             return Err("it moves 8 bytes at a time: set isa=scalar".to_owned());
         }
         let block = block(task).ok_or("the configuration has no size")?;
@@ -56,9 +57,9 @@ impl ReferenceRunner for Sysbench {
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let mut figure = output.figures.into_iter().find(|f| f.test == task.test)?;
         // Whatever it was compiled with: each number is read or written for itself.
-        figure.params = figure.params.with("isa", "scalar");
+        figure.params = figure.params.with(key::ISA, Isa::Scalar.name());
         let threads = figure.params.threads();
-        let array = figure.params.int("block_size").and_then(|block| block.checked_mul(threads));
+        let array = figure.params.get(key::BLOCK_SIZE).and_then(|block| block.checked_mul(threads));
         Some(data::figure(self, task, array, 1, figure))
     }
 }

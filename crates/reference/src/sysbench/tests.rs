@@ -1,4 +1,4 @@
-use proofmark_model::{Flush, Order, Param, Params};
+use proofmark_model::{Flush, Order, Param, Params, key};
 
 use super::Sysbench;
 use crate::testing::{captured, does, only, refuses, replaced, task, with, with_piece};
@@ -44,17 +44,17 @@ fn other_modes_and_flags_have_their_names() {
         ("Block size 16KiB", merged, "file-merged-requests", Some(Param::Int(256 << 20))),
         ("Block size 16KiB", "Block size 1.9531KiB", "block_size", None),
     ] {
-        assert_eq!(written(from, to).params.get(name), value.as_ref(), "{to}");
+        assert_eq!(written(from, to).params.named(name), value.as_ref(), "{to}");
     }
     let f = with_piece(&Sysbench, MIXED, "test: 1.50", "test: 1.37");
-    assert_eq!(f.params.int("reads"), None, "57.8 %");
+    assert_eq!(f.params.get(key::READS), None, "57.8 %");
 }
 
 #[test]
 fn flushes_again_and_again_make_it_other_work() {
     let f = only(&Sysbench, EACH);
     assert_eq!((&*f.test, f.comparable), ("rndwr", false));
-    assert_eq!(f.params.get("file-fsync-all"), Some(&Param::Flag(true)));
+    assert_eq!(f.params.named("file-fsync-all"), Some(&Param::Flag(true)));
     let periodic = format!("{END}\nPeriodic FSYNC enabled, calling fsync() each 100 requests.");
     let periodic = replaced(HISTOGRAM, END, &periodic);
     for (mode, test) in [
@@ -65,14 +65,17 @@ fn flushes_again_and_again_make_it_other_work() {
     ] {
         let f = with_piece(&Sysbench, &periodic, "random write", mode);
         assert_eq!((&*f.test, f.comparable), (test, false));
-        assert_eq!((f.params.int("file-fsync-freq"), f.params.get("flush")), (Some(100), None));
+        assert_eq!(
+            (f.params.number("file-fsync-freq"), f.params.get(key::FLUSH)),
+            (Some(100), None)
+        );
         let file = f.trials[0].file.as_ref().unwrap();
         assert_eq!((file.flush, file.flush_every_bytes), (Flush::Each, Some(100 * 16384)));
     }
     // Reading tests say the same, and flush nothing.
     let f = only(&Sysbench, DIRECT);
     assert!(DIRECT.contains("Periodic FSYNC") && f.comparable);
-    assert_eq!((f.params.get("file-fsync-freq"), f.params.get("flush")), (None, None));
+    assert_eq!((f.params.named("file-fsync-freq"), f.params.get(key::FLUSH)), (None, None));
 }
 
 const END: &str = "Calling fsync() at the end of test, Enabled.";
@@ -96,7 +99,11 @@ fn the_sizes_of_all_files_and_of_one_are_held_against_each_other() {
 fn the_state_of_the_files_says_when_it_flushed() {
     let state = |text: &str| {
         let f = only(&Sysbench, text);
-        (f.trials[0].file.clone().unwrap(), f.params.text("flush").map(str::to_owned), f.comparable)
+        (
+            f.trials[0].file.clone().unwrap(),
+            f.params.get(key::FLUSH).map(str::to_owned),
+            f.comparable,
+        )
     };
     let (file, flush, comparable) = state(NONE);
     assert_eq!((file.flush, file.order, file.direct), (Flush::Never, Order::Rand, Some(false)));
@@ -135,22 +142,25 @@ fn the_state_of_the_files_says_when_it_flushed() {
 fn versions_have_their_own_labels() {
     let f = only(&Sysbench, OLD_CPU);
     assert_eq!((f.trials[0].value, f.trials[0].work), (800.0, 10_000.0));
-    assert_eq!((f.params.int("cpu-max-prime"), f.params.int("threads")), (Some(20_000), Some(2)));
+    assert_eq!(
+        (f.params.number("cpu-max-prime"), f.params.get(key::THREADS)),
+        (Some(20_000), Some(2))
+    );
     let f = only(&Sysbench, OLD_MEMORY);
     assert_eq!((&*f.test, f.trials[0].value), ("memory_write", 4096.0 * 1_048_576.0));
     assert_eq!(
-        (f.params.int("block_size"), f.params.text("memory-scope")),
+        (f.params.get(key::BLOCK_SIZE), f.params.word("memory-scope")),
         (Some(1 << 20), Some("local"))
     );
     let f = only(&Sysbench, OLD_FILES);
     assert_eq!((&*f.test, f.trials[0].value), ("rndrw", 200.0 * 16_384.0));
-    assert_eq!((f.params.text("direct"), f.params.int("reads")), (Some("on"), Some(60)));
-    assert_eq!(f.params.int("file_size"), Some(3 << 30));
+    assert_eq!((f.params.get(key::DIRECT), f.params.get(key::READS)), (Some("on"), Some(60)));
+    assert_eq!(f.params.get(key::FILE_SIZE), Some(3 << 30));
     let both = captured(&Sysbench, OLDER);
     let values: Vec<_> = both.figures.iter().map(|f| (&*f.test, f.trials[0].value)).collect();
     assert_eq!(values, [("cpu", 1250.0), ("rndwr", 20.0 * 1_048_576.0)]);
     assert_eq!(
-        (both.version.as_deref(), both.figures[1].params.text("flush")),
+        (both.version.as_deref(), both.figures[1].params.get(key::FLUSH)),
         (Some("0.5"), Some("end"))
     );
     let f = only(&Sysbench, NEW_CPU);
@@ -342,10 +352,13 @@ fn its_block_is_a_sweeps_working_set() {
         Sysbench.figure(&task(&test, &params), captured(&Sysbench, text))
     };
     let f = of("write", WRITE).unwrap();
-    assert_eq!((&*f.test, f.params.int("working_set")), ("memory_write", Some(1 << 20)));
-    assert_eq!((f.params.get("block_size"), f.params.text("op")), (None, Some("write")));
+    assert_eq!((&*f.test, f.params.get(key::WORKING_SET)), ("memory_write", Some(1 << 20)));
+    assert_eq!(
+        (f.params.get(key::BLOCK_SIZE), f.params.get(key::OPERATION)),
+        (None, Some("write"))
+    );
     assert_eq!(f.trials[0].value, 14_691.43 * 1_048_576.0);
-    assert_eq!(f.params.text("isa"), Some("scalar"));
+    assert_eq!(f.params.get(key::ISA), Some("scalar"));
     assert!(of("read", READ).is_some());
     assert_eq!((of("read", WRITE), of("write", CPU)), (None, None));
 }

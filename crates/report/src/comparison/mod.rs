@@ -1,29 +1,44 @@
 //! Two runs side by side, laid out from one view of a [`Comparison`].
 //!
-//! What is said is decided once, in `view`: the verdict in a sentence, causes, tables. The terminal and the
-//! page lay it out; the JSON is the comparison itself; JUnit and the terminal's short form are for
+//! What is said is decided once, in `view`: the verdict in a sentence, causes, tables. The formats
+//! lay out its blocks; the JSON is the comparison itself; JUnit and the terminal's short form are for
 //! a check in CI. Every text of a comparison may be untrusted: the view drops control
 //! characters, each form escapes the rest.
 
-mod html;
+mod check;
 mod junit;
-mod markdown;
 mod several;
-mod terminal;
 mod verdict;
 mod view;
 mod words;
 
 use proofmark_model::Comparison;
 
-pub use html::html;
+pub(crate) use check::check;
 pub(crate) use junit::suites;
-pub use markdown::markdown;
 pub use several::{MOST_RUNS, several};
-pub(crate) use terminal::check;
-pub use terminal::terminal;
 
-use crate::RenderError;
+use crate::terminal::page::Page;
+use crate::{Options, RenderError};
+
+/// The page, with both runs side by side.
+///
+/// # Errors
+/// If a template fails.
+pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
+    crate::html::document(&view::document(comparison, false))
+}
+
+/// GitHub-flavoured Markdown, for a pull request or a ticket.
+pub fn markdown(comparison: &Comparison) -> String {
+    crate::markdown::document(&view::document(comparison, false))
+}
+
+/// For reading in a terminal: the verdict, the causes, and the points that differ; with `all`, all of
+/// them.
+pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
+    Page::new(options).document(&view::document(comparison, all))
+}
 
 /// The comparison for programs: schema `proofmark.comparison/3`.
 ///

@@ -2,15 +2,14 @@
 
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, FigureKind, Ratio, format_factor,
+    Difference, FactId, FigureKind, Ratio, Verdict, format_factor,
 };
-use serde::Serialize;
 
 use super::words::{interval, moved, resolution};
-use crate::view::{clean, plural};
+use crate::view::{Rich, Tone, agree, clean, plural};
 
 /// How many results became what.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct Tally {
     pub points: usize,
     pub compared: usize,
@@ -37,6 +36,17 @@ impl Tally {
             gone: count(ComparedPoint::gone),
         }
     }
+
+    /// Each count with its sign, in the colour that repeats it.
+    pub fn counts(&self) -> Rich {
+        let (good, bad) = (Tone::Verdict(Verdict::Valid), Tone::Verdict(Verdict::Invalid));
+        Rich::toned(bad, format!("▼ {} slower", self.slower))
+            .and(good, format!("  ▲ {} faster", self.faster))
+            .and(Tone::Plain, format!("  {} no difference shown", self.alike))
+            .and(Tone::Plain, format!("  ? {} undecided", self.undecided))
+            .and(bad, format!("  ✗ {} gone", self.gone))
+            .and(Tone::Plain, format!("  {} not comparable", self.not_comparable))
+    }
 }
 
 /// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.` `b` names the run that is
@@ -58,7 +68,7 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     out.extend(which_moved(c));
     out.extend(speeds(c, t, b));
     if t.gone > 0 {
-        let is = if t.gone == 1 { "is" } else { "are" };
+        let is = agree(t.gone as u64, ["is", "are"]);
         let results = plural(t.gone as u64, "result");
         out += &format!(" {results} of A {is} missing or invalid in {b}.");
     }
@@ -105,9 +115,11 @@ fn in_short(c: &Comparison, b: char) -> Option<String> {
 
 /// What differs between the machines so that they are not the same; `None` if nothing does.
 pub(super) fn unequal(c: &Comparison, b: char) -> Option<String> {
-    const MACHINE: [&str; 5] = ["CPU", "core design", "sockets", "cores", "memory"];
+    const MACHINE: [FactId; 5] =
+        [FactId::Cpu, FactId::CoreDesign, FactId::Sockets, FactId::Cores, FactId::Memory];
     let known = |d: &&Difference| d.a != "unknown" && d.b != "unknown";
-    let of_machine = c.differences.iter().filter(|d| MACHINE.contains(&&*d.what)).filter(known);
+    let is_of_machine = |d: &&Difference| MACHINE.iter().any(|id| id.as_str() == d.what);
+    let of_machine = c.differences.iter().filter(is_of_machine).filter(known);
     let named: Vec<String> = of_machine
         .map(|d| format!("{} {} in A, {} in {b}", clean(&d.what), clean(&d.a), clean(&d.b)))
         .collect();

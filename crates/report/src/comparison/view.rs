@@ -7,80 +7,124 @@ use proofmark_model::{
     Better, Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference, Side, Verdict,
     format_factor,
 };
-use serde::Serialize;
 
 use super::verdict::{self, Tally};
 use super::words::{delivered, factor, interval, margin, moved, outcome, point, values};
 use crate::view::alike::{Kind, merged};
-use crate::view::{Columns, Entry, Fact, Table, clean, grouped, joined, plural};
+use crate::view::{
+    Audience, Blocks, Columns, Document, Entry, Item, Rich, Section, Style, Table, Text, Tone,
+    Whisker, clean, grouped, joined, plural,
+};
 
 /// Causes that are listed.
 const CAUSES: usize = 4;
 /// Points of one workload, or workloads, that a line names before it counts.
 const NAMED: usize = 4;
 
-/// A whole comparison.
-#[derive(Debug, Serialize)]
-pub struct View {
-    pub title: String,
-    /// What each side is.
-    pub sides: [Vec<Fact>; 2],
-    pub verdict: String,
-    /// What was found for the points that differ, that for most points first.
-    pub causes: Vec<String>,
-    pub tally: Tally,
-    /// A row per subsystem.
-    pub subsystems: Table,
+/// A ratio at a place of the axis: least and greatest distance from 1.
+const LEAST: f64 = 1.25;
+const MOST: f64 = 8.0;
+
+/// What is said of a comparison; a terminal gets the results without a shown difference on demand.
+pub fn document(c: &Comparison, all: bool) -> Document {
+    let (tally, points) = (Tally::count(c), Points::sort(c));
+    let mut out = Blocks::default();
+    out.add("answer", answer(c, &tally, &points));
+    let key =
+        "Whiskers: 95 % interval of the ratio. Line: 1. Grey: the margin. The axis is logarithmic.";
+    out.add(
+        "differing",
+        section("differing", "Results that differ", key, points.table(&points.differing)),
+    );
+    let key = "B / A is the ratio of the figures shown. It lies outside the interval of the ratios of their \
+        rounds or trials, whose median is shown as pairs.";
+    out.add(
+        "undecided",
+        section("undecided", "Undecided results", key, points.table(&points.undecided)),
+    );
+    let audience = if all { Audience::Everyone } else { Audience::Page };
+    let title = "Results without a shown difference";
+    out.add_for(audience, "alike", section("alike", title, "", points.table(&points.alike)));
+    if !all && !points.alike.is_empty() {
+        let count = plural(points.alike.len() as u64, "result");
+        let text = format!("No difference is shown in {count}; --all lists them.");
+        out.add_for(Audience::Terminal, "alike", text);
+    }
+    let gone = together(c, ComparedPoint::gone);
+    let others = together(c, ComparedPoint::not_comparable);
+    for (id, title, sentences) in
+        [("gone", "Gone", gone), ("not-comparable", "Not comparable", others)]
+    {
+        let items = sentences.into_iter().map(Item::from).collect::<Vec<Item>>();
+        out.add(id, Section::new(id, title, |out| out.add(id, items)));
+    }
+    let title = "Differences between the two runs";
+    out.add(
+        "differences",
+        Section::new("differences", title, |out| {
+            out.add("differences", differences(c));
+        }),
+    );
+    let method = METHOD.map(str::to_owned).to_vec();
+    out.add_for(
+        Audience::Page,
+        "method",
+        Section::new("method", "Method", |out| {
+            out.add("method", method);
+        }),
+    );
+    let title = format!("{} against {}", clean(&c.b.name), clean(&c.a.name));
+    Document { title, facts: Vec::new(), blocks: out.0 }
+}
+
+/// The verdict, the causes, the sides and the main results.
+fn answer(c: &Comparison, tally: &Tally, points: &Points) -> Section {
+    let worst = if tally.slower + tally.gone > 0 { Verdict::Invalid } else { Verdict::Valid };
+    let verdict = joined(
+        [verdict::unequal(c, 'B'), Some(verdict::sentences(c, tally, 'B'))].into_iter().flatten(),
+        " ",
+    );
+    let verdict = Rich::toned(Tone::Strong, verdict);
+    let causes = causes(c).into_iter().map(Item::from).collect::<Vec<Item>>();
+    let sides = [side("A", &c.a), side("B", &c.b)];
+    let section = Section::new("answer", "Verdict", |out| {
+        out.add("verdict", Text::new(Style::Verdict(worst.id()), [verdict]));
+        out.add_for(Audience::Page, "counts", Text::new(Style::Plain, [tally.counts()]));
+        out.add("causes", Section::plain("Causes found", "causes", causes));
+        out.add("sides", sides.to_vec());
+        let main = Section::plain("Main results", "first", points.table(&points.first));
+        out.add("first", main);
+        out.add("subsystems", subsystems(c));
+    });
+    Section { unseen: true, ..section }
+}
+
+fn section(anchor: &str, title: &str, key: &str, table: Table) -> Section {
+    let has_rows = !table.rows.is_empty();
+    Section::new(anchor, title, |out| {
+        if has_rows {
+            out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [key]));
+        }
+        out.add("points", table);
+    })
+}
+
+/// The results, each where it is shown.
+struct Points {
     /// What is on the first screen of A.
-    pub first: Vec<Line>,
+    first: Vec<Line>,
     /// Slower points, then faster ones, farthest from 1 first.
-    pub differing: Vec<Line>,
+    differing: Vec<Line>,
     /// Points without a difference that is shown.
-    pub alike: Vec<Line>,
+    alike: Vec<Line>,
     /// Points whose figures and rounds contradict each other.
-    pub undecided: Vec<Line>,
-    /// What A has a number for and B has none, alike reasons together: a sentence each.
-    pub gone: Vec<String>,
-    /// What else cannot be compared, in the same way.
-    pub not_comparable: Vec<String>,
-    /// What the machines, programs and plans do not share.
-    pub differences: Table,
-    pub method: [&'static str; 5],
+    undecided: Vec<Line>,
+    /// The axis of all drawings goes from 1 / r to r.
+    reach: f64,
 }
 
-/// One point as text.
-#[derive(Debug, Default, Serialize)]
-pub struct Line {
-    pub workload: String,
-    /// Its parameters; empty for an only point.
-    pub name: String,
-    /// `lower is better`, or empty.
-    pub direction: &'static str,
-    /// The figure that the ratio is of with its label, and its name where it is not A's headline.
-    pub a: Option<String>,
-    pub b: Option<String>,
-    /// B / A.
-    pub ratio: Option<String>,
-    pub interval: Option<String>,
-    pub margin: Option<String>,
-    /// What A and B delivered, where that is beside another figure and differs.
-    pub delivered_a: Option<String>,
-    pub delivered_b: Option<String>,
-    /// B / A of these.
-    pub delivered: Option<String>,
-    /// Sign and word.
-    pub outcome: &'static str,
-    /// The verdict whose colour repeats it.
-    pub color: Option<Verdict>,
-    pub reason: String,
-    /// Ratio, ends of its interval and margin as numbers, for a drawing.
-    pub drawn: Option<[f64; 4]>,
-}
-
-impl View {
-    /// What a page or a terminal says of a comparison.
-    pub fn from_comparison(c: &Comparison) -> Self {
-        let tally = Tally::count(c);
+impl Points {
+    fn sort(c: &Comparison) -> Self {
         let mut differing: Vec<&ComparedPoint> =
             c.points.iter().filter(|p| p.change().differs()).collect();
         let far = |p: &ComparedPoint| {
@@ -93,24 +137,53 @@ impl View {
         first.sort_by_key(|p| p.row.as_ref().map(|row| row.place));
         let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
         let undecided = c.points.iter().filter(|p| p.undecided());
-        Self {
-            title: format!("{} against {}", clean(&c.b.name), clean(&c.a.name)),
-            sides: [side("A", &c.a), side("B", &c.b)],
-            verdict: verdict::unequal(c, 'B').map_or_else(String::new, |words| words + " ")
-                + &verdict::sentences(c, &tally, 'B'),
-            causes: causes(c),
-            tally,
-            subsystems: subsystems(c),
+        let mut all = Self {
             first: first.into_iter().filter_map(Line::from_row).collect(),
             differing: differing.into_iter().map(Line::from_point).collect(),
             alike: alike.map(Line::from_point).collect(),
             undecided: undecided.map(Line::from_point).collect(),
-            gone: together(c, ComparedPoint::gone),
-            not_comparable: together(c, ComparedPoint::not_comparable),
-            differences: differences(c),
-            method: METHOD,
-        }
+            reach: LEAST,
+        };
+        let lines = all.differing.iter().chain(&all.alike).chain(&all.undecided);
+        let ends = lines
+            .filter_map(|l| l.drawn)
+            .flat_map(|[_, low, high, margin]| [low.recip(), high, (1.0 - margin).recip()]);
+        all.reach = ends.filter(|r| r.is_finite()).fold(LEAST, f64::max).min(MOST);
+        all
     }
+
+    fn table(&self, lines: &[Line]) -> Table {
+        Line::table(lines, self.reach)
+    }
+}
+
+/// One point as text.
+#[derive(Debug, Default)]
+struct Line {
+    workload: String,
+    /// Its parameters; empty for an only point.
+    name: String,
+    /// `lower is better`, or empty.
+    direction: &'static str,
+    /// The figure that the ratio is of with its label, and its name where it is not A's headline.
+    a: Option<String>,
+    b: Option<String>,
+    /// B / A.
+    ratio: Option<String>,
+    interval: Option<String>,
+    margin: Option<String>,
+    /// What A and B delivered, where that is beside another figure and differs.
+    delivered_a: Option<String>,
+    delivered_b: Option<String>,
+    /// B / A of these.
+    delivered: Option<String>,
+    /// Sign and word.
+    outcome: &'static str,
+    /// The verdict whose colour repeats it.
+    color: Option<Verdict>,
+    reason: String,
+    /// Ratio, ends of its interval and margin as numbers, for a drawing.
+    drawn: Option<[f64; 4]>,
 }
 
 impl Line {
@@ -153,10 +226,11 @@ impl Line {
     }
 
     /// Points as a table that a narrow page can take columns from.
-    pub fn table(lines: &[Self]) -> Table {
+    fn table(lines: &[Self], reach: f64) -> Table {
         let configuration = |l: &Self| joined([&*l.name, l.direction], "; ");
         // Rows of the first screen are titles, which say it all.
         let named = lines.iter().any(|l| !configuration(l).is_empty());
+        let axis = format!("{} to {}", format_factor(reach.recip()), format_factor(reach));
         Columns::new("")
             .column("result", |l: &&Self| l.workload.clone())
             .when(named, |table| table.column("configuration", move |l| configuration(l)))
@@ -178,19 +252,45 @@ impl Line {
                     .spare(3)
                     .number("delivered B / A", |l| l.delivered.clone())
             })
+            .column(&axis, move |l| Entry::drawn(l.whisker(reach)).coloured(l.color))
+            .only_for(Audience::Page)
             .column("verdict", |l| Entry::from(l.outcome).coloured(l.color))
+            .column("reason", |l| l.reason.clone())
+            .only_for(Audience::Page)
             .rows(lines)
+    }
+
+    /// The ratio on an axis from 1 / reach to reach.
+    fn whisker(&self, reach: f64) -> Option<Whisker> {
+        let [ratio, low, high, margin] = self.drawn?;
+        let place = |r: f64| {
+            let share = (r.ln() / reach.ln()).clamp(-1.0, 1.0);
+            if share.is_finite() { share } else { 0.0 }
+        };
+        let parts = [
+            Some(format!("ratio {}", format_factor(ratio))),
+            self.interval.as_ref().map(|i| format!("95 % interval {}", i.replace('–', " to "))),
+            self.margin.as_ref().map(|m| format!("margin {m}")),
+        ];
+        Some(Whisker {
+            label: joined(parts.into_iter().flatten(), ", "),
+            at: place(ratio),
+            ends: [low, high].map(place),
+            margin: place((1.0 - margin).recip()),
+            beyond: i8::from(ratio > reach) - i8::from(ratio < reach.recip()),
+        })
     }
 }
 
-fn side(letter: &str, side: &Side) -> Vec<Fact> {
-    vec![
-        Fact::plain(letter, &side.name),
-        Fact::plain("machine", &side.machine),
-        Fact::plain("started", &side.started.display()),
-        Fact::plain("program", &format!("proofmark {}", side.version)),
-        Fact::plain("profile", &side.profile),
-    ]
+/// `A old; machine ...; started ...; program ...; profile ...`
+fn side(letter: &str, side: &Side) -> String {
+    let started = side.started.display();
+    let (name, machine, profile) = (clean(&side.name), clean(&side.machine), clean(&side.profile));
+    let version = clean(&side.version);
+    format!(
+        "{letter} {name}; machine {machine}; started {started}; program proofmark {version}; \
+         profile {profile}"
+    )
 }
 
 /// Points of alike reasons, which differ in figures only, with that reason and the ranges of its
@@ -275,7 +375,7 @@ fn places(points: &[&ComparedPoint]) -> String {
 }
 
 fn differences(c: &Comparison) -> Table {
-    Columns::new("Differences between the two runs")
+    Columns::new("")
         .column("what", |d: &&Difference| clean(&d.what))
         .keys()
         .column("A", |d| clean(&d.a))

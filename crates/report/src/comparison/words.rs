@@ -117,7 +117,7 @@ pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
         Some(format!(
             "{} ({})",
             margin(s.resolution.filter(|r| r.is_finite())?)?,
-            s.subsystem.word()
+            s.subsystem.info().word
         ))
     });
     let all = joined(each, ", ");

@@ -70,7 +70,7 @@ pub(crate) fn parameters<'a, T: 'a>(
 ) -> impl Iterator<Item = Column<'a, T>> {
     let names: BTreeSet<&str> = all.flat_map(|p| p.0.keys()).map(String::as_str).collect();
     let column = move |name: &'a str| -> Column<'a, T> {
-        let cell = move |row: &T| Cell::from(params(row).get(name).map(ToString::to_string));
+        let cell = move |row: &T| Cell::from(params(row).named(name).map(ToString::to_string));
         (Cell::from(name).0, Box::new(cell))
     };
     names.into_iter().map(column)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, Subsystem};
+use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState};
 
 use super::lookup::Fleet;
 use super::map::{Cell, Map, Row};
@@ -64,7 +64,7 @@ fn of_group(fleet: &Fleet, at: usize, group: &FleetGroup) -> Vec<Map> {
     let network: Vec<(usize, &FleetFigure, &str)> = fleet
         .figures(at)
         .enumerate()
-        .filter(|(_, (f, _))| f.subsystem == Subsystem::Network && f.required)
+        .filter(|(_, (f, _))| f.subsystem.info().has_server && f.required)
         .map(|(place, (f, title))| (place, f, title))
         .collect();
     // One map a result: of the figure by which it is judged.

@@ -61,7 +61,7 @@ impl Page {
 
     /// A wrapped text of so many lines at most, whose cut is seen.
     fn cut(&self, hang: usize, text: &str, most: usize) -> String {
-        let mut part = Self { out: String::new(), width: self.width, paint: self.paint };
+        let mut part = self.part();
         part.wrap("", hang, text);
         let lines: Vec<&str> = part.out.lines().collect();
         if lines.len() <= most {
@@ -186,7 +186,7 @@ fn figures(page: &Page, rows: &[Row], room: usize) -> String {
     // A head, and a line that counts the others.
     let most = room.saturating_sub(2).max(1);
     let shown = if rows.len() <= most + 1 { rows.len() } else { most };
-    let mut part = Page { out: String::new(), width: page.width, paint: page.paint };
+    let mut part = page.part();
     part.table(&table(&rows[..shown]));
     let rest = rows.len() - shown;
     if rest > 0 {

@@ -1,11 +1,11 @@
 //! The answer, names and numbers of a fleet as text.
 
 use proofmark_model::{
-    FEWEST_NODES, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState, NotJudged,
-    Verdict, clean_excerpt, format_factor,
+    FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState,
+    NotJudged, Verdict, clean_excerpt, format_factor,
 };
 
-use crate::view::{and_list, clean, joined, plural};
+use crate::view::{agree, and_list, clean, joined, plural};
 
 /// Nodes that a sentence names before it counts.
 const NAMED: usize = 3;
@@ -123,10 +123,10 @@ fn kinds(report: &FleetReport) -> Option<String> {
     let groups = report.groups.iter().skip(1).filter(|g| g.comparable && !g.differences.is_empty());
     let largest = if report.groups.len() == 2 { "the others" } else { "the largest group" };
     let value = |text: &str| short(text, LONGEST);
-    let words = |d: &GroupDifference| match d.what.as_str() {
+    let words = |d: &GroupDifference| match FactId::named(&d.what) {
         // As long as a line.
-        "instruction sets" => format!("other instruction sets than {largest}"),
-        what => format!("{} {}, {largest} {}", value(what), value(&d.here), value(&d.largest)),
+        Some(FactId::InstructionSets) => format!("other {} than {largest}", d.what),
+        _ => format!("{} {}, {largest} {}", value(&d.what), value(&d.here), value(&d.largest)),
     };
     let mut parts: Vec<String> = Vec::new();
     let count = groups.clone().count();
@@ -152,13 +152,13 @@ pub fn not_judged(left: &NotJudged) -> String {
     let titles = left.titles.iter().map(|title| short(title, LONGEST));
     let titles = and_list(titles.chain((rest > 0).then(|| plural(rest as u64, "other"))));
     let results = plural(u64::from(left.results), "result");
-    let them = if left.results == 1 { "it" } else { "them" };
+    let them = agree(left.results as u64, ["it", "them"]);
     format!("Not judged: {results} ({titles}); most nodes lack {them}.")
 }
 
 /// `n3 and n5 are slow`; `None` for no node.
 fn be(report: &FleetReport, state: NodeState, word: &str) -> Option<String> {
-    let is = if report.count(state) == 1 { "is" } else { "are" };
+    let is = agree(report.count(state) as u64, ["is", "are"]);
     Some(format!("{} {is} {word}", in_state(report, state)?))
 }
 

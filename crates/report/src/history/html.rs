@@ -1,70 +1,45 @@
 //! One page in the look of a run's report, which needs nothing else: a chart and a table per line.
-//!
-//! The template escapes every text; the charts escape their own.
 
-use minijinja::value::Serde;
-use minijinja::{Value, context};
 use proofmark_model::{PastRun, Timestamp};
-use serde::Serialize;
 
 use super::line::{Line, Moment};
 use super::table::{self, minute};
 use crate::RenderError;
-use crate::html::chart::{Figure, figure};
-use crate::html::page;
+use crate::html;
 use crate::view::{
-    Axis, Chart, Mark, Series, Spot, Table, Tick, both_on_axis, clean, enclosed, mark_at, plural,
-    verdict_mark,
+    Axis, Blocks, Chart, Document, Drawing, Drawings, Mark, Series, Spot, Table, Tick,
+    both_on_axis, clean, enclosed, mark_at, plural, verdict_mark,
 };
 
-const STYLE: &str =
-    concat!(include_str!("../html/page/style.css"), include_str!("../html/page/chart.css"));
-const SCRIPT: &str =
-    concat!(include_str!("../html/page/sort.js"), include_str!("../html/page/tip.js"));
 /// Labels below a chart.
 const TICKS: u32 = 4;
 
-/// A line as the page has it.
-#[derive(Serialize)]
-struct Part {
-    chart: Option<Figure>,
-    table: Table,
-}
-
 pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
-    let mut table = table::runs(runs);
-    table.caption = "Runs, newest last".to_owned();
-    let about = plural(runs.len() as u64, "run");
-    write("Past runs", &about, &[Part { chart: None, table }])
+    let table = Table { caption: "Runs, newest last".to_owned(), ..table::runs(runs) };
+    let mut out = Blocks::default();
+    out.add("count", plural(runs.len() as u64, "run"));
+    out.add("runs", table);
+    html::document(&Document { title: "Past runs".to_owned(), facts: Vec::new(), blocks: out.0 })
 }
 
 /// A chart and a table per line.
 pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
     let workload = clean(workload);
-    let part = |(i, line): (usize, &Line)| {
-        let name = if line.name.is_empty() { workload.clone() } else { line.name.clone() };
-        let chart = drawing(&name, line);
-        let mut table = table::line(line);
-        table.caption = name;
-        let chart = chart.map(|c| figure(&c, &format!("chart-{i}")));
-        Part { chart, table }
-    };
-    let parts: Vec<Part> = lines.iter().enumerate().map(part).collect();
+    let mut out = Blocks::default();
     let about = enclosed("In all runs: ", shared, ". ")
         + "Change: compared with the previous run that is not invalid. Whiskers: 95 % \
          interval. ! suspect, ✗ invalid.";
-    write(&format!("{workload} over time"), &about, &parts)
-}
-
-fn write(title: &str, about: &str, parts: &[Part]) -> Result<String, RenderError> {
-    let context = context! {
-        title => title,
-        about => about,
-        parts => Serde(parts),
-        style => Value::from_safe_string(STYLE.to_owned()),
-        script => Value::from_safe_string(SCRIPT.to_owned()),
-    };
-    page(&[("page.html", include_str!("page.html"))], context)
+    out.add("about", about);
+    if lines.is_empty() {
+        out.add("none", "The history holds no such results.".to_owned());
+    }
+    for line in lines {
+        let name = if line.name.is_empty() { workload.clone() } else { line.name.clone() };
+        out.add("chart", Drawings::new(Drawing::Plot, drawing(&name, line)));
+        out.add("line", Table { caption: name, ..table::line(line) });
+    }
+    let title = format!("{workload} over time");
+    html::document(&Document { title, facts: Vec::new(), blocks: out.0 })
 }
 
 /// The chart of a line; `None` where none of its values has a place on the axis.

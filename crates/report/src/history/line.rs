@@ -92,7 +92,7 @@ fn names<'a>(
     let methods = differ(points, |p| p.method);
     let machines = [differ(points, |p| p.host.as_deref()), differ(points, |p| &*p.machine)];
     move |p| {
-        let value = |name: &&str| Some(said(spec, name, p.params.get(name)?));
+        let value = |name: &&str| Some(said(spec, name, p.params.named(name)?));
         let mut name: Vec<String> = parameters.iter().filter_map(value).collect();
         name.extend(units.then(|| format!("in {}", p.unit)));
         name.extend((p.over_time && ways).then(|| OVER_TIME.to_owned()));
@@ -148,7 +148,7 @@ pub fn shared(points: &[PastPoint], spec: Option<&WorkloadSpec>) -> String {
 /// Parameters that differ between points, or that not all of them have, sorted by name.
 fn varying(points: &[PastPoint]) -> Vec<&str> {
     let all: BTreeSet<&str> = points.iter().flat_map(|p| p.params.0.keys()).map(|n| &**n).collect();
-    all.into_iter().filter(|name| differ(points, |p| p.params.get(name))).collect()
+    all.into_iter().filter(|name| differ(points, |p| p.params.named(name))).collect()
 }
 
 /// A parameter and its value as one would say it.

@@ -41,7 +41,7 @@ pub(crate) fn by_subsystem<T>(
     let of = |part: Subsystem| -> (Subsystem, Vec<Case>) {
         (part, all.iter().filter(|one| subsystem(one) == part).map(case).collect())
     };
-    let parts = Subsystem::ALL.into_iter().map(of).filter(|(_, cases)| !cases.is_empty());
+    let parts = Subsystem::KNOWN.iter().copied().map(of).filter(|(_, cases)| !cases.is_empty());
     parts.map(|(part, cases)| Suite::new(part.as_str(), cases)).collect()
 }
 

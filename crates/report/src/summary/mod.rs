@@ -2,25 +2,27 @@
 
 use proofmark_model::{FigureKind, Run, Verdict};
 
-use crate::view::{ScreenPart, ScreenRow, View, joined, severity_mark, stop, verdict_mark};
+use crate::view::{
+    ScreenPart, ScreenRow, Summary, View, joined, severity_mark, stop, verdict_mark,
+};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
-    Ok(write(&View::from_run(run)))
+    Ok(write(&View::from_run(run).summary))
 }
 
 /// The lines: the machine, the judgement, a line per subsystem, the causes.
-pub fn write(view: &View) -> String {
-    let mut lines = vec![view.title.clone(), view.trust.sentence.clone()];
-    lines.extend(view.first.got.clone());
-    lines.extend(view.trust.stopped.clone());
-    lines.extend(view.first.parts.iter().map(part));
-    lines.extend(view.trust.time.clone());
-    lines.extend(view.first.causes.iter().map(|c| {
+pub fn write(summary: &Summary) -> String {
+    let mut lines = vec![summary.title.clone(), summary.trust.sentence.clone()];
+    lines.extend(summary.first.got.clone());
+    lines.extend(summary.trust.stopped.clone());
+    lines.extend(summary.first.parts.iter().map(part));
+    lines.extend(summary.trust.time.clone());
+    lines.extend(summary.first.causes.iter().map(|c| {
         let mark = severity_mark(c.severity);
         format!("{mark} {} at {}: {}", c.check, c.place, c.sentence)
     }));
-    lines.push(view.measured.clone());
+    lines.push(summary.measured.clone());
     lines.join("\n") + "\n"
 }
 

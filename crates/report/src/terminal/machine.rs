@@ -7,7 +7,7 @@ use proofmark_model::Host;
 
 use super::{Page, columns_of};
 use crate::Options;
-use crate::view::{Fact, findings_of_host, host_tables};
+use crate::view::{Fact, FactTable, findings_of_host, findings_section, host_tables};
 
 /// Below this width names and values are not in columns.
 const COLUMNS: usize = 60;
@@ -19,17 +19,20 @@ pub fn host(host: &Host, options: &Options) -> String {
         if i > 0 {
             page.blank();
         }
-        page.title(part.title);
-        let widest = part.facts.iter().map(|f| columns_of(&f.name)).max().unwrap_or(0);
-        for fact in &part.facts {
-            page.fact(fact, widest);
-        }
+        page.facts(part);
     }
-    page.findings(&findings_of_host(host));
+    page.section(&findings_section(findings_of_host(host)));
     page.out
 }
 
 impl Page {
+    /// Facts under their title.
+    pub(super) fn facts(&mut self, table: &FactTable) {
+        self.title(table.title);
+        let widest = table.facts.iter().map(|f| columns_of(&f.name)).max().unwrap_or(0);
+        table.facts.iter().for_each(|fact| self.fact(fact, widest));
+    }
+
     fn fact(&mut self, fact: &Fact, widest: usize) {
         let indent = if self.width >= COLUMNS { 2 + widest + 2 } else { 4 };
         let indent = indent.min(self.width / 2);

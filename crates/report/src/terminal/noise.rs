@@ -11,7 +11,6 @@ const SHARE: usize = 8;
 impl Page {
     pub(super) fn noise(&mut self, noise: &NoiseChart) {
         self.blank();
-        self.title(&noise.title);
         for group in &noise.groups {
             self.wrap("", 0, &format!("{}:", group.caption));
             group.lanes.iter().for_each(|lane| self.lane(lane, group.top));

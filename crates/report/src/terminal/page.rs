@@ -3,13 +3,24 @@
 use super::paint::Paint;
 use super::tables;
 use crate::Options;
-use crate::view::Table;
+use crate::view::{Medium, Table};
+
+/// What is above the next block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Previous {
+    Title,
+    Text,
+    Other,
+}
 
 /// The text so far.
 pub(crate) struct Page {
     pub(crate) out: String,
     pub(crate) width: usize,
     pub(crate) paint: Paint,
+    /// Lines that findings in brief keep to; `None` where there is room for all.
+    pub(super) lines: Option<usize>,
+    pub(super) previous: Previous,
 }
 
 impl Page {
@@ -19,7 +30,14 @@ impl Page {
             out: String::new(),
             width: options.width.max(20),
             paint: Paint { color: options.color },
+            lines: None,
+            previous: Previous::Title,
         }
+    }
+
+    /// An empty one of the same width.
+    pub(crate) fn part(&self) -> Self {
+        Self { out: String::new(), previous: Previous::Title, ..*self }
     }
 
     /// Wraps a text; every line but the first begins with `hang` spaces. The text
@@ -64,13 +82,9 @@ impl Page {
         self.table_with(table, 0);
     }
 
-    /// Tables below each other, whose first columns are equally wide.
-    pub(super) fn tables(&mut self, all: &[Table]) {
-        let first = tables::first_column(all);
-        all.iter().for_each(|table| self.table_with(table, first));
-    }
-
-    fn table_with(&mut self, table: &Table, first: usize) {
+    /// The same with a first column of at least that width.
+    pub(super) fn table_with(&mut self, table: &Table, first: usize) {
+        let table = &table.seen_by(Medium::Terminal);
         let laid_out = tables::lay_out(table, first, self.width, self.paint);
         self.out.push_str(&laid_out);
         for (i, note) in table.notes.iter().enumerate() {

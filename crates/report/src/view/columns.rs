@@ -2,7 +2,8 @@
 
 use proofmark_model::Verdict;
 
-use super::table::{Cell, Column, Row, Table, Term};
+use super::audience::Audience;
+use super::table::{Cell, Column, Row, Table, Term, Whisker};
 use super::verdict_mark;
 
 pub fn not_finite() -> String {
@@ -14,9 +15,15 @@ pub struct Entry {
     pub text: String,
     note: Option<String>,
     verdict: Option<Verdict>,
+    whisker: Option<Whisker>,
 }
 
 impl Entry {
+    /// A drawing in place of a text; a sign that there is none.
+    pub fn drawn(whisker: Option<Whisker>) -> Self {
+        Self { whisker, ..Self::from("-") }
+    }
+
     /// Adds a footnote; none of an empty text.
     pub fn noted(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()).filter(|n| !n.is_empty()), ..self }
@@ -29,7 +36,7 @@ impl Entry {
 
 impl From<String> for Entry {
     fn from(text: String) -> Self {
-        Self { text, note: None, verdict: None }
+        Self { text, note: None, verdict: None, whisker: None }
     }
 }
 
@@ -103,7 +110,9 @@ impl<'a, R> Columns<'a, R> {
         read: impl Fn(&R) -> E + 'a,
     ) -> Self {
         let (title, unit) = (title.to_owned(), unit.map(str::to_owned));
-        self.table.columns.push(Column { title, unit, numeric, about: None, spare: 0 });
+        let audience = Audience::Everyone;
+        let column = Column { title, unit, numeric, about: None, audience, spare: 0 };
+        self.table.columns.push(column);
         self.read.push(Box::new(move |row| read(row).into()));
         self
     }
@@ -112,6 +121,14 @@ impl<'a, R> Columns<'a, R> {
     pub fn spare(mut self, how: u8) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             column.spare = how;
+        }
+        self
+    }
+
+    /// Says which formats show the last column.
+    pub fn only_for(mut self, audience: Audience) -> Self {
+        if let Some(column) = self.table.columns.last_mut() {
+            column.audience = audience;
         }
         self
     }
@@ -153,6 +170,7 @@ impl<'a, R> Columns<'a, R> {
                 text: e.text,
                 note: e.note.map(&mut number),
                 verdict: e.verdict,
+                whisker: e.whisker,
             });
             table.rows.push(Row { cells: cells.collect() });
         }

@@ -11,7 +11,7 @@ mod claim;
 
 use std::cmp::Reverse;
 
-use proofmark_model::{Counterpart, Measurement, Params};
+use proofmark_model::{Counterpart, Measurement, Params, key};
 use serde::Serialize;
 
 pub use self::claim::{Claim, Figure, Says};
@@ -20,6 +20,7 @@ use super::disk;
 use super::label::{Group, by_subsystem, like};
 use super::network;
 use super::num::Scale;
+use super::series::along;
 use super::text::{clean, enclosed, joined, plural};
 use super::timeline;
 
@@ -44,7 +45,7 @@ pub struct Conclusion {
 pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| Conclusion {
         subsystem: part.as_str(),
-        title: part.title(),
+        title: part.info().title,
         claims: claims(&all),
     });
     parts.filter(|c| !c.claims.is_empty()).collect()
@@ -68,14 +69,10 @@ fn claims(groups: &[&Group]) -> Vec<Claim> {
 /// The best number against the one with the fewest threads or streams, among those that have a
 /// CPU of their own.
 fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
-    let parameter = Params::THREADS.into_iter().find(|k| m.params.int(k).is_some())?;
-    let mut but = vec![parameter];
-    but.extend(Some("working_set").filter(|set| group.axis == *set));
-    let mut series = like(&group.all, m, &but);
-    series.retain(|m| !group.oversubscribed(m) && undoubted_summary(m).is_some());
-    series.sort_by_key(|m| m.params.threads());
-    let (few, many) = (*series.first()?, *series.last()?);
-    let [least, most] = [few, many].map(|m| m.params.threads());
+    let parameter = Params::THREADS.into_iter().find(|k| m.params.get(*k).is_some())?.name();
+    let (mut all, but) = along(group, m, parameter);
+    all.retain(|(_, m)| !group.oversubscribed(m) && undoubted_summary(m).is_some());
+    let ((least, few), (most, many)) = (*all.first()?, *all.last()?);
     (most > least).then_some(())?;
     let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
     let name = |count| format!("{} with {}", low(&group.heading()), plural(count, &noun));
@@ -98,7 +95,7 @@ fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
 /// Two workloads at a point that both have: that with the usual or the smallest block above a few
 /// bytes, on the fewest threads. The points may differ in those parameters.
 fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
-    let parameters = [differs_in, &["iterations", "engine"]].concat();
+    let parameters = [differs_in, &[key::ITERATIONS.name(), key::ENGINE.name()]].concat();
     let is_undoubted = |m: &&Measurement| undoubted_summary(m).is_some();
     let both = left.all.iter().copied().take(POINTS).filter(is_undoubted).filter_map(|a| {
         let b = like(&right.all, a, &parameters).into_iter().find(is_undoubted)?;
@@ -123,21 +120,22 @@ fn low(title: &str) -> String {
 /// Another machine before loopback, small blocks of at least a sector, large files, then few
 /// threads and shallow queues.
 fn rank(m: &Measurement) -> impl Ord + use<> {
-    let of = |parameter| m.params.int(parameter);
-    let block = of("block_size").unwrap_or(4096);
+    let of = |key| m.params.get(key);
+    let block = of(key::BLOCK_SIZE).unwrap_or(4096);
     let sector = network::round_trips(m) || block >= 512;
-    let [file, depth] = [of("file_size").unwrap_or(0), of("queue_depth").unwrap_or(1)];
+    let [file, depth] =
+        [of(key::FILE_SIZE).unwrap_or(0), m.params.get(key::QUEUE_DEPTH).unwrap_or(1)];
     (network::over_loopback(m), !sector, block, Reverse(file), depth, m.params.threads())
 }
 
 /// The widest instruction set against the narrowest.
 fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
-    let isa = |m: &Measurement| m.params.text("isa").map(clean);
-    let others = like(&group.all, m, &["isa"]).into_iter().filter(|o| isa(o) != isa(m));
+    let isa = |m: &Measurement| m.params.get(key::ISA).map(clean);
+    let others = like(&group.all, m, &[key::ISA.name()]).into_iter().filter(|o| isa(o) != isa(m));
     let rated = others.filter_map(|m| Some((m, undoubted_summary(m)?.value())));
     let (least, _) = rated.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let [wide, narrow] = [isa(m)?, isa(least)?];
-    let at = group.short_without(m, &[&["isa"], &group.implied_parameters[..]].concat());
+    let at = group.short_without(m, &[&[key::ISA.name()], &group.implied_parameters[..]].concat());
     let wide = format!("{} with {wide}", low(&group.heading()));
     Claim::compare([(group, &wide, m), (group, &format!("that with {narrow}"), least)], &at)
 }

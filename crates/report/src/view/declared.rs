@@ -1,6 +1,6 @@
 //! What the report takes from the declarations of workloads. It knows none of them by its id.
 
-use proofmark_model::{Measurement, Property, Run, Traffic, WorkloadSpec};
+use proofmark_model::{Measurement, Property, Run, Traffic, WorkloadSpec, key};
 
 use super::label::Group;
 use super::text::clean;
@@ -29,5 +29,5 @@ pub fn giving(run: &Run, property: Property) -> Vec<(&str, &WorkloadSpec)> {
 /// Bytes counted for one block: it counts once where no traffic is declared.
 pub fn block_bytes(group: &Group, m: &Measurement) -> Option<f64> {
     let traffic = group.spec.and_then(|s| s.work.traffic(&m.params));
-    Some(m.params.int("block_size")? as f64 * traffic.map_or(1.0, Traffic::counted))
+    Some(m.params.get(key::BLOCK_SIZE)? as f64 * traffic.map_or(1.0, Traffic::counted))
 }

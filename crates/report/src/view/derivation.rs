@@ -1,21 +1,20 @@
 //! How ceilings were derived: one entry per formula, one row per point.
 
 use proofmark_model::{Ceiling, Measurement, Provenance};
-use serde::Serialize;
 
+use super::block::{Blocks, Details, Item, Rich, Section, Style, Text, Tone};
 use super::columns::not_finite;
 use super::grouping::{distinct, grouped};
 use super::keyed::{keyed, why_no_ceiling};
 use super::label::Group;
 use super::num::{Scale, percent, with_unit};
 use super::table::Table;
-use super::text::{and_list, clean};
+use super::text::{and_list, clean, enclosed};
 
 /// Different notes of one input that are printed.
 const NOTES: usize = 6;
 
 /// One input of a formula.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InputView {
     /// Name in the formula.
     pub name: String,
@@ -26,7 +25,6 @@ pub struct InputView {
 }
 
 /// One formula with its inputs and its values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Derivation {
     /// Id of the ceiling.
     pub id: String,
@@ -38,6 +36,29 @@ pub struct Derivation {
     pub inputs: Vec<InputView>,
     /// Points, values of the inputs, ceiling.
     pub table: Table,
+}
+
+impl Derivation {
+    /// The formula with its inputs and values, under the title of its workload.
+    pub fn section(self, title: String) -> Section {
+        let mut out = Blocks::default();
+        let uncertainty = format!(" uncertainty {}", self.uncertainty);
+        let formula = Rich::toned(Tone::Code, self.formula).and(Tone::Quiet, uncertainty);
+        out.add("formula", Text::new(Style::Plain, [formula]));
+        let input = |i: InputView| {
+            let notes = enclosed(": ", &i.notes.join("; "), "");
+            let name = Rich::toned(Tone::Code, i.name).and(Tone::Plain, format!(", {}", i.source));
+            Item::from(name.and(Tone::Quiet, notes))
+        };
+        out.add("inputs", self.inputs.into_iter().map(input).collect::<Vec<Item>>());
+        out.add(
+            "values",
+            Details::new("Values per configuration", |of| {
+                of.add("values", self.table);
+            }),
+        );
+        Section { title, code: self.id, blocks: out.0, ..Section::default() }
+    }
 }
 
 pub fn provenance(source: Provenance) -> &'static str {

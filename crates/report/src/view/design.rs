@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Measurement, Subsystem, format_seconds};
+use proofmark_model::{Measurement, Subsystem, format_seconds, key};
 use serde::Serialize;
 
 use super::label::{Group, by_subsystem, parameter_value, spoken};
@@ -22,12 +22,18 @@ pub struct Design {
 }
 
 /// Parameters whose values are listed, in this order; the others are with their workloads.
-const LISTED: [&str; 5] = ["threads", "streams", "block_size", "file_size", "data_size"];
+const LISTED: [&str; 5] = [
+    key::THREADS.name(),
+    key::STREAMS.name(),
+    key::BLOCK_SIZE.name(),
+    key::FILE_SIZE.name(),
+    key::DATA_SIZE.name(),
+];
 
 pub fn describe(groups: &[Group]) -> Vec<Design> {
     let one = |(part, groups): (Subsystem, Vec<&Group>)| Design {
         subsystem: part.as_str(),
-        title: part.title(),
+        title: part.info().title,
         sentences: sentences(part, &groups),
         workloads: groups.iter().map(|g| workload(g)).collect(),
     };
@@ -70,7 +76,7 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
 fn parameters(groups: &[&Group]) -> String {
     let lists = LISTED.iter().map(|parameter| {
         let of = |g: &Group, m: &Measurement| {
-            let value = m.params.int(parameter)?;
+            let value = m.params.number(parameter)?;
             Some((value, parameter_value(g.spec, parameter, &value.into())))
         };
         let values = groups.iter().flat_map(|g| g.all.iter().filter_map(|m| of(g, m)));
@@ -112,13 +118,15 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
 
 /// Whether a trial is so much work, however long it takes.
 fn fixed_work(m: &Measurement) -> bool {
-    ["n", "iterations", "amount"].iter().any(|parameter| m.params.int(parameter).is_some())
+    [key::MATRIX_SIZE.name(), key::ITERATIONS.name(), key::AMOUNT.name()]
+        .iter()
+        .any(|parameter| m.params.number(parameter).is_some())
 }
 
 /// Fixed work that is divided among the threads.
 fn strong(groups: &[&Group]) -> Option<String> {
     let fixed =
-        groups.iter().filter(|g| g.all.iter().any(|m| m.params.int("iterations").is_some()));
+        groups.iter().filter(|g| g.all.iter().any(|m| m.params.get(key::ITERATIONS).is_some()));
     let fixed: BTreeSet<String> = fixed.map(|g| clean(g.id)).collect();
     let why = " are divided among the threads.";
     said(enclosed("Strong scaling: the iterations of ", &and_list(fixed), why))
@@ -143,12 +151,12 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
 
 /// What is specific to one subsystem.
 fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
-    match part {
-        Subsystem::Disk => {
+    match part.info() {
+        info if info.uses_block_devices => {
             let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
             said(enclosed("The file was read and written ", &joined(ways, "; "), "."))
         }
-        Subsystem::Network => {
+        info if info.has_server => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
             Some(match loopback {
                 0 => "Client and server are separate machines.".to_owned(),

@@ -1,7 +1,7 @@
 //! What a number of the disk subsystem is about: the device or the page cache, with
 //! or without the flush, how many I/Os, and what the device itself counted meanwhile.
 
-use proofmark_model::{Measurement, Subsystem, Unit};
+use proofmark_model::{Measurement, Unit, check_id, key};
 pub use proofmark_model::{WAY, distance, way};
 
 use super::num::{Scale, median, percent};
@@ -9,21 +9,21 @@ use super::operation;
 use super::text::joined;
 
 /// Parameters that [`way`] says as well.
-pub const SAID_BY_WAY: [&str; 2] = ["cache", "flush"];
+pub const SAID_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
 
 /// The greatest number that the axis of a chart has place for.
 const DIGITS: f64 = 20_000.0;
 
 /// The scale on which a rate of the disk is a number of I/Os per second.
 pub fn iops(m: &Measurement) -> Option<Scale> {
-    let rate = m.subsystem == Subsystem::Disk && m.unit == Unit::BytePerSecond;
-    m.params.int("block_size").filter(|_| rate).and_then(Scale::iops)
+    let rate = m.subsystem.info().uses_block_devices && m.unit == Unit::BytePerSecond;
+    m.params.get(key::BLOCK_SIZE).filter(|_| rate).and_then(Scale::iops)
 }
 
 /// The scale of a rate of the disk: operations have no prefix, as is usual for IOPS.
 pub fn scale(m: &Measurement, values: &[f64]) -> Scale {
-    match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::OpPerSecond) => Scale::for_largest([1.0], Unit::OpPerSecond),
+    match (m.subsystem.info().uses_block_devices, m.unit) {
+        (true, Unit::OpPerSecond) => Scale::for_largest([1.0], Unit::OpPerSecond),
         _ => Scale::for_values(values, m.unit),
     }
 }
@@ -60,7 +60,7 @@ pub fn device_share(m: &Measurement) -> Option<f64> {
 
 /// The rate at first and the one that lasted, where the rate fell: `[burst, sustained]`.
 pub fn fall(m: &Measurement) -> Option<[f64; 2]> {
-    let evidence = &m.findings.iter().find(|f| f.check == "falling_rate")?.evidence;
+    let evidence = &m.findings.iter().find(|f| f.check == check_id::FALLING_RATE)?.evidence;
     let number = |name| evidence.get(name).and_then(serde_json::Value::as_f64);
     Some([number("burst")?, number("sustained")?])
 }
@@ -73,7 +73,7 @@ pub fn fall_phrase(m: &Measurement, scale: &Scale) -> Option<String> {
 
 /// What is printed with a disk's result: `p50 118.0 us, p99 310.0 us; device moved 100.0 % of the bytes`.
 pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
-    if m.subsystem != Subsystem::Disk {
+    if !m.subsystem.info().uses_block_devices {
         return None;
     }
     let times = operation::phrase(m);

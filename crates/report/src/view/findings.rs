@@ -30,13 +30,12 @@ pub struct FindingGroup {
     /// Id of the check.
     pub check: String,
     /// The tool whose number it was found in; `None` where it is ours.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// How much it weighs.
     pub severity: Severity,
-    /// The cause, after the tool's name if it is a tool's; of several places with the ranges of its
-    /// numbers.
-    pub message: String,
-    /// That as a sentence.
+    /// The cause in a sentence, after the tool's name if it is a tool's; of several places with the
+    /// ranges of its numbers.
     pub sentence: String,
     /// What its messages have in common.
     #[serde(skip)]
@@ -45,11 +44,13 @@ pub struct FindingGroup {
     pub uniform: bool,
     /// What to do about it.
     pub advice: String,
-    /// `cpu.flops at 3 points: ...`.
-    pub where_: String,
+    /// Where: `cpu.flops (3 configurations)`; on the first screen the rows.
+    pub place: String,
     /// The same in few words: `cpu.flops (3 results), disk.fsync and 4 more workloads`.
+    #[serde(skip)]
     pub briefly: String,
     /// Every place.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Place>,
 }
 
@@ -160,19 +161,17 @@ fn group(items: &[&Found], kind: Kind) -> Option<FindingGroup> {
     });
     let whose = tool.as_ref().map_or_else(String::new, |tool| format!("{tool}: "));
     let messages: Vec<String> = items.iter().map(|i| clean(&i.finding.message)).collect();
-    let message = format!("{whose}{}", merged(messages.iter().map(String::as_str)));
+    let sentence = stop(&format!("{whose}{}", merged(messages.iter().map(String::as_str))));
     let uniform = items.iter().all(|i| i.finding.message == first.message);
-    let sentence = stop(&message);
     Some(FindingGroup {
         check: clean(&first.check),
         tool,
         severity: first.severity,
-        message,
         sentence,
         kind,
         uniform,
         advice: clean(&first.advice),
-        where_: whereabouts(items),
+        place: whereabouts(items),
         briefly: briefly(items),
         places: places.collect(),
     })

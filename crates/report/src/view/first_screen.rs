@@ -4,21 +4,20 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Severity, Storage,
-    StorageKind, Subsystem, TimeCause, Verdict, counted,
+    FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage, StorageKind,
+    Subsystem, TimeCause, Verdict, counted,
 };
 use serde::Serialize;
 
 use super::alike::Kind;
-use super::columns::{Columns, Entry};
 use super::findings::FindingGroup;
-use super::label::{Group, interval, usable, why_no_trials};
+use super::label::{Group, anchor, interval, usable, why_no_trials};
+use super::main_results::{ScreenPart, ScreenRow};
 use super::num::percent;
 use super::operation;
 use super::references::phrase;
-use super::table::Table;
-use super::text::{and_list, capital, clean, joined, plural};
-use super::workload_figure::{Near, delivered_share, half_width, near, shown_on};
+use super::text::{and_list, clean, plural};
+use super::workload_figure::{delivered_share, half_width, near, shown_on};
 
 /// Causes that are on the first screen.
 const CAUSES: usize = 3;
@@ -32,76 +31,9 @@ pub struct FirstScreen {
     /// CPUs.` `None` where the run got nearly all of its CPUs.
     pub got: Option<String>,
     /// What is not valid and why, worst first.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<FindingGroup>,
     /// Further causes, which are among the findings.
     pub more: usize,
-}
-
-/// The results of a subsystem.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScreenPart {
-    /// `cpu`, `memory`, `disk` or `network`.
-    pub subsystem: &'static str,
-    /// The same for people: `CPU`, `Memory`.
-    pub title: &'static str,
-    /// The same within a sentence: `CPU`, `memory`.
-    #[serde(skip)]
-    pub word: &'static str,
-    /// What was measured: the disk, the way to the server; empty where that is the machine.
-    pub about: String,
-    /// One a result.
-    pub rows: Vec<ScreenRow>,
-}
-
-/// A result with what is needed to judge it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScreenRow {
-    /// What is asked for: `Random read`.
-    pub title: String,
-    /// `4 KiB, depth 32`: the configuration as far as the title leaves it open.
-    pub configuration: String,
-    /// The workload's id: that of a [`super::WorkloadView`].
-    pub workload: String,
-    /// Place of that among the report's workloads, from 0.
-    pub at: usize,
-    /// Which figure is put first: of CPU loads attainable, of memory loads typical, else delivered.
-    pub kind: FigureKind,
-    /// That figure; `None` where there is no usable result.
-    pub value: Option<String>,
-    /// What the run got, where another figure is put first.
-    pub delivered: Option<String>,
-    /// The unit of both; of a disk's random I/O, I/Os per second.
-    pub unit: String,
-    /// Half the width of the interval: `1.9 %`.
-    pub within: Option<String>,
-    /// Against the ceiling.
-    pub near: Option<Near>,
-    /// The figures of its rounds, or trials, in order, as shares of the greatest.
-    #[serde(skip)]
-    pub rounds: Vec<f64>,
-    /// Times of single operations: p50 and p99.
-    pub percentiles: Option<[String; 2]>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Why there is no figure, where there is none.
-    pub why_none: String,
-    /// `1.01 times fio (0.99 to 1.02)`; `None` where no reference tool ran or its result is not valid.
-    pub reference: Option<String>,
-}
-
-/// A cause of suspect or invalid results.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cause {
-    /// How much it weighs.
-    pub severity: Severity,
-    /// Id of the check.
-    pub check: String,
-    /// What was found.
-    pub sentence: String,
-    /// Where: `Commit and Random read`, or how many of the results.
-    pub place: String,
-    /// What to do about it.
-    pub advice: String,
 }
 
 /// The first screen of a run.
@@ -118,8 +50,8 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     let got = rows.into_iter().find_map(|(c, row)| say_delivered(run, c.measurement, row));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
-        title: part.title(),
-        word: part.word(),
+        title: part.info().title,
+        word: part.info().word,
         about: about(&run.host, part).unwrap_or_default(),
         rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
@@ -135,9 +67,9 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
 
 /// What was measured where that is not the machine itself.
 fn about(host: &Host, part: Subsystem) -> Option<String> {
-    match part {
-        Subsystem::Disk => host.storage.get().map(about_disk),
-        Subsystem::Network => {
+    match part.info() {
+        info if info.uses_block_devices => host.storage.get().map(about_disk),
+        info if info.has_server => {
             let network = host.network.get()?;
             Some(match network.path {
                 NetworkPath::Loopback => "loopback, which is not a network".to_owned(),
@@ -163,18 +95,6 @@ fn about_disk(storage: &Storage) -> String {
     })
 }
 
-impl ScreenRow {
-    /// `FP peak, 2 CPUs, avx512`.
-    pub fn name(&self) -> String {
-        joined([&*self.title, &self.configuration], ", ")
-    }
-
-    /// What the run got, where no figure before it has the unit.
-    pub fn delivered_with_unit(&self) -> Option<String> {
-        self.delivered.as_ref().map(|value| format!("{value} {}", self.unit))
-    }
-}
-
 fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let m = chosen.measurement;
     let is_there = |g: &Group| g.all.iter().any(|one| std::ptr::eq(*one, m));
@@ -194,7 +114,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
         configuration: chosen.configuration(group.run).unwrap_or_else(|| group.short(m)),
         workload: group.name(),
-        at,
+        anchor: anchor(at),
         kind,
         value: show(found.map(|(_, s)| s.value())),
         delivered: show(delivered.and_then(|s| s.delivered.value)),
@@ -267,14 +187,9 @@ fn reference_ratio(m: &Measurement) -> Option<String> {
     phrase(r, &clean(&r.tool))
 }
 
-fn cause(found: &FindingGroup, rows: &[&Chosen]) -> Cause {
-    Cause {
-        severity: found.severity,
-        check: found.check.clone(),
-        sentence: found.sentence.clone(),
-        place: place(found, rows),
-        advice: found.advice.clone(),
-    }
+/// The finding with the rows where it was made; its evidence is among the findings.
+fn cause(found: &FindingGroup, rows: &[&Chosen]) -> FindingGroup {
+    FindingGroup { place: place(found, rows), places: Vec::new(), ..found.clone() }
 }
 
 /// Rows that are named; more are counted.
@@ -300,67 +215,4 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
         _ => return plural(found.places.len() as u64, "result"),
     }
     and_list(&named)
-}
-
-/// The column of attainable and typical figures.
-const ATTAINABLE_OR_TYPICAL: &str = "att./typical";
-
-impl FirstScreen {
-    /// The results as tables: those of the machine itself in one, those of a device or a network in the
-    /// other, so that each has the columns that it needs.
-    pub fn tables(&self) -> Vec<Table> {
-        let (own, others): (Vec<_>, Vec<_>) = self.parts.iter().partition(|p| p.about.is_empty());
-        [own, others].iter().filter(|parts| !parts.is_empty()).map(|p| table(p)).collect()
-    }
-}
-
-fn table(parts: &[&ScreenPart]) -> Table {
-    let rows = || parts.iter().flat_map(|p| &p.rows);
-    let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
-    let mut kinds: Vec<FigureKind> = rows().map(|r| r.kind).collect();
-    kinds.retain(|kind| *kind != FigureKind::Delivered);
-    kinds.dedup();
-    let first = match kinds.as_slice() {
-        [] => FigureKind::Delivered.as_str(),
-        [one] => one.as_str(),
-        _ => ATTAINABLE_OR_TYPICAL,
-    };
-    let delivered = has(|r| r.delivered.is_some());
-    let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;
-    let about = |p: &&ScreenPart| match p.about.as_str() {
-        "" => p.title.to_owned(),
-        about => format!("{}: {about}", p.title),
-    };
-    let value = |r: &ScreenRow| match &r.value {
-        Some(value) => Entry::from(format!("{value} {}", r.unit)),
-        None => Entry::from("-").noted(&*r.why_none),
-    };
-    let percentile = |r: &ScreenRow, at: usize| r.percentiles.as_ref().map(|p| p[at].clone());
-    Columns::new(joined(parts.iter().map(about), "; "))
-        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| r.name())
-        .keys()
-        .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
-        .when(delivered, |table| {
-            table.number("delivered", |r| match only_delivered(r) {
-                true => value(r),
-                false if r.value.is_none() => r.delivered_with_unit().into(),
-                false => r.delivered.clone().into(),
-            })
-        })
-        .number("±", |r| r.within.clone())
-        .spare(1)
-        .when(has(|r| r.near.is_some()), |table| {
-            let near = |r: &&ScreenRow| r.near.as_ref().map(|n| format!("{} %", n.percent));
-            table.number("of ceiling", near).spare(2)
-        })
-        .when(has(|r| r.percentiles.is_some()), |table| {
-            let table = table.number("p50", move |r| percentile(r, 0)).spare(2);
-            table.number("p99", move |r| percentile(r, 1)).spare(1)
-        })
-        .column("verdict", |r| match r.value.is_some() || r.verdict != Verdict::Valid {
-            true => Entry::from(r.verdict),
-            // What was not measured has none.
-            false => "-".into(),
-        })
-        .rows(rows())
 }

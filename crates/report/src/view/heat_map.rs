@@ -24,8 +24,6 @@ pub struct HeatMap {
     pub cpus: Vec<u32>,
     /// A row a CPU, with the pairs of each with those before it.
     pub rows: Vec<Vec<Option<Pair>>>,
-    /// The same as a table; without rows where there are too many CPUs.
-    pub table: Table,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -61,7 +59,6 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
     let title = caption(group, "round trips between the CPUs, in ns");
     (cpus.len() > 1).then(|| HeatMap {
         description: describe(rows.iter().flatten().flatten()),
-        table: table(&title, &cpus, &rows),
         title,
         cpus: cpus.clone(),
         rows,
@@ -81,9 +78,10 @@ fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     text + "."
 }
 
-fn table(title: &str, cpus: &[u32], rows: &[Vec<Option<Pair>>]) -> Table {
-    let shown = if cpus.len() > IN_TABLE { &[] } else { cpus };
-    let table = Columns::new(title).number("CPU", |at: &usize| cpus[*at].to_string());
+/// The same as a table; without rows where there are too many CPUs.
+pub fn table(HeatMap { title, cpus, rows, .. }: &HeatMap) -> Table {
+    let shown: &[u32] = if cpus.len() > IN_TABLE { &[] } else { cpus };
+    let table = Columns::new(title.as_str()).number("CPU", |at: &usize| cpus[*at].to_string());
     let others = shown.iter().take(shown.len().saturating_sub(1)).enumerate();
     let with_others = others.fold(table, |table, (other, cpu)| {
         table.number(&cpu.to_string(), move |at| match rows[*at].get(other) {

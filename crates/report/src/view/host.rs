@@ -7,7 +7,7 @@ use super::storage;
 use super::text::{and_list, clean, enclosed, joined, plural};
 use proofmark_model::{
     Cache, CacheKind, CpuQuota, Host, Interface, MemoryModule, NetworkPath, NumaNode, Probe,
-    ServerEnd, Unit, format_size,
+    ServerEnd, Unit, check_id, format_size,
 };
 
 /// Where the facts of the server are from.
@@ -53,7 +53,7 @@ pub fn sentence(host: &Host) -> String {
         format!(", limited by a quota to the time of {} CPUs", plain(c))
     });
     // What a hypervisor hides is not known.
-    let hidden = host.findings.iter().any(|f| f.check == "host.smt_hidden");
+    let hidden = host.findings.iter().any(|f| f.check == check_id::SMT_HIDDEN);
     let cores = match hidden {
         true => " (which of them share a core is hidden)".to_owned(),
         false => format!(" on {}", plural(u64::from(limits.usable_cores), "physical core")),

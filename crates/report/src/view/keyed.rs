@@ -39,7 +39,7 @@ pub fn parameter<'a, R: Point>(
 ) -> Columns<'a, R> {
     let absent = "not a parameter of this configuration";
     let read = move |row: &R| group.text(row.measurement(), name).ok_or(absent);
-    let numeric = group.all.iter().any(|m| m.params.int(name).is_some());
+    let numeric = group.all.iter().any(|m| m.params.number(name).is_some());
     match numeric {
         true => columns.number(&title(name), read),
         false => columns.column(&title(name), read),

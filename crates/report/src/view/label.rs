@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::{
     AUTO, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary,
-    WorkloadSpec, best, format_count, format_size,
+    WorkloadSpec, best, check_id, format_count, format_size, key,
 };
 
 use super::disk::{SAID_BY_WAY, WAY, way};
@@ -60,7 +60,7 @@ impl<'a> Group<'a> {
         let of = |m: &&Measurement| m.workload == id && m.series.is_some() == over_time;
         let mut all: Vec<&Measurement> = run.measurements.iter().filter(of).collect();
         let spec = run.workloads.get(id);
-        let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or("threads");
+        let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or(key::THREADS.name());
         let present: BTreeSet<&str> =
             all.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
         let declared = spec.map_or(&[][..], |s| &s.parameters);
@@ -73,9 +73,9 @@ impl<'a> Group<'a> {
             let mut values = all.iter().map(|m| value(run, m, name));
             let first = values.next();
             // A table without a column that names its rows cannot be read.
-            [axis, "threads"].contains(name) || values.any(|v| Some(v) != first)
+            [axis, key::THREADS.name()].contains(name) || values.any(|v| Some(v) != first)
         });
-        let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.get(name));
+        let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.named(name));
         all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
         let cpus = run.host.limits.usable_cpus.len() as u64;
         let implied_parameters = Vec::new();
@@ -104,7 +104,7 @@ impl<'a> Group<'a> {
     pub fn oversubscribed(&self, m: &Measurement) -> bool {
         match is_network(m) {
             // Threads that wait for the other end need no CPU; the check knows which do.
-            true => m.findings.iter().any(|f| f.check == "oversubscribed"),
+            true => m.findings.iter().any(|f| f.check == check_id::OVERSUBSCRIBED),
             false => self.beyond_cpus(m.params.threads()),
         }
     }
@@ -130,10 +130,12 @@ impl<'a> Group<'a> {
     /// Whether a parameter is printed with every result.
     fn always(&self, name: &str) -> bool {
         // A rate of both ways is no rate of one.
-        let turned = |m: &&Measurement| m.params.text(name).is_some_and(|way| way != "forward");
+        let turned = |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
         name == WAY
             || (name == PATH && self.all.iter().any(|m| is_network(m)))
-            || (name == "direction" && self.fixed.contains(&name) && self.all.iter().any(turned))
+            || (key::DIRECTION.is(name)
+                && self.fixed.contains(&name)
+                && self.all.iter().any(turned))
     }
 
     /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
@@ -150,10 +152,10 @@ impl<'a> Group<'a> {
     /// much of it.
     fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
         let mut names: Vec<&str> = names.collect();
-        names.sort_by_key(|n| match m.params.get(n) {
+        names.sort_by_key(|n| match m.params.named(n) {
             _ if self.always(n) => 0,
             Some(Param::Text(_)) => 1,
-            _ if Params::THREADS.contains(n) => 2,
+            _ if Params::counts_threads(n) => 2,
             _ => 3,
         });
         let values = names.iter().filter_map(|name| Some((name, value(self.run, m, name)?)));
@@ -175,12 +177,17 @@ pub fn groups(run: &Run) -> Vec<Group<'_>> {
     all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
 }
 
+/// The anchor of the workload at that place among the report's.
+pub fn anchor(at: usize) -> String {
+    format!("k{}", at + 1)
+}
+
 /// The parts of a machine in the order of a report, each with its workloads, if it has any.
 pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
     let of = |part: Subsystem| {
         (part, groups.iter().filter(|g| g.subsystem() == Some(part)).collect::<Vec<_>>())
     };
-    Subsystem::ALL.into_iter().map(of).filter(|(_, all)| !all.is_empty()).collect()
+    Subsystem::KNOWN.iter().copied().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }
 
 /// The value of a parameter; of the ways to a disk's file and to the server all that is said of
@@ -191,12 +198,12 @@ fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
         PATH => network::path(&run.host, m),
         _ => None,
     };
-    words.map(Param::Text).or_else(|| m.params.get(name).cloned())
+    words.map(Param::Text).or_else(|| m.params.named(name).cloned())
 }
 
 /// See [`Group::implied_parameters`].
 fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
-    if !group.all.iter().any(|m| m.subsystem == Subsystem::Disk) {
+    if !group.all.iter().any(|m| m.subsystem.info().uses_block_devices) {
         return Vec::new();
     }
     let names = |said: &[&str]| -> BTreeSet<String> {
@@ -204,7 +211,9 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     };
     let all = names(&[]).len();
     let mut implied = Vec::new();
-    for parameter in ["engine", "queue_depth"].into_iter().filter(|n| *n != group.axis) {
+    for parameter in
+        [key::ENGINE.name(), key::QUEUE_DEPTH.name()].into_iter().filter(|n| *n != group.axis)
+    {
         let found = group.varying.iter().copied().find(|n| *n == parameter);
         let more: Vec<&str> = implied.iter().copied().chain(found).collect();
         if names(&more).len() >= all {
@@ -260,7 +269,7 @@ pub fn is_size(spec: Option<&WorkloadSpec>, name: &str) -> bool {
 }
 
 fn is_network_spec(spec: Option<&WorkloadSpec>) -> bool {
-    spec.is_some_and(|s| s.subsystem == Subsystem::Network)
+    spec.is_some_and(|s| s.subsystem.info().has_server)
 }
 
 /// The value of a parameter in a sentence: `2 threads`, `f64`, `huge pages`, `block size 8 KiB`.
@@ -270,7 +279,7 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     }
     let (text, said) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
-        (_, Param::Int(percent)) if name == "reads" => format!("{percent} % reads"),
+        (_, Param::Int(percent)) if key::READS.is(name) => format!("{percent} % reads"),
         (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
         // An option of a tool's: `fsync 16`.
         (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Latency, Measurement, Subsystem};
+use proofmark_model::{Latency, Measurement, key};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::keyed;
@@ -33,10 +33,10 @@ const CONNECTION: &str =
 /// What the times of a workload are, and the term under which that is explained.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
-    match m.subsystem {
-        Subsystem::Disk => Some(("p50 and the other times", IO_TIME)),
-        Subsystem::Network if network::round_trips(m) => Some(("times of round trips", ROUND_TRIP)),
-        Subsystem::Network => Some(("times of connections", CONNECTION)),
+    match m.subsystem.info() {
+        info if info.uses_block_devices => Some(("p50 and the other times", IO_TIME)),
+        _ if network::round_trips(m) => Some(("times of round trips", ROUND_TRIP)),
+        info if info.has_server => Some(("times of connections", CONNECTION)),
         _ => None,
     }
 }
@@ -170,7 +170,7 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
 /// Latency over throughput, a chart a sweep of the queue depth: that of the best number
 /// first.
 pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
-    const DEPTH: &str = "queue_depth";
+    const DEPTH: &str = key::QUEUE_DEPTH.name();
     let asked: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
     let hero = group.answer().map(|(m, _)| m);
@@ -184,7 +184,7 @@ pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
 /// One sweep of the queue depth.
 fn sweep(group: &Group, scale: &Scale, members: &[&Measurement], but: &[&str]) -> Option<Chart> {
     let mut members: Vec<(u64, &Measurement)> =
-        members.iter().filter_map(|m| Some((m.params.int("queue_depth")?, *m))).collect();
+        members.iter().filter_map(|m| Some((m.params.get(key::QUEUE_DEPTH)?, *m))).collect();
     members.sort_by_key(|(depth, _)| *depth);
     let first = members.first()?.1;
     let counted = disk::chart_iops(members.iter().map(|(_, m)| *m));

@@ -1,6 +1,6 @@
 //! Cache levels as the machine reports them, and what was measured within them.
 
-use proofmark_model::{Cache, CacheKind, Finding, Host, Measurement, Run};
+use proofmark_model::{Cache, CacheKind, Finding, Host, Measurement, Run, check_id, key};
 
 use super::grouping::grouped;
 use super::text::clean;
@@ -82,7 +82,7 @@ pub fn plateaus<'a>(run: &Run, series: &[&'a Measurement]) -> Vec<Plateau<'a>> {
     let host = &run.host;
     let found = disagreements(run.measurements.iter());
     let sets: Vec<(u64, &Measurement)> =
-        series.iter().filter_map(|m| Some((m.params.int("working_set")?, *m))).collect();
+        series.iter().filter_map(|m| Some((m.params.get(key::WORKING_SET)?, *m))).collect();
     let mut out = Vec::new();
     let mut nearer = 0.0;
     for level in levels(host) {
@@ -124,7 +124,8 @@ pub fn disagreements<'a>(among: impl Iterator<Item = &'a Measurement>) -> Vec<Di
         let (reported, measured) = (bytes("reported_bytes")?, bytes("measured_bytes")?);
         Some(((level.clone(), measured), Disagreement { level, reported, measured }))
     };
-    let findings = among.flat_map(|m| &m.findings).filter(|f| f.check == "cache_disagreement");
+    let findings =
+        among.flat_map(|m| &m.findings).filter(|f| f.check == check_id::CACHE_DISAGREEMENT);
     let each = grouped(findings.filter_map(disagreement)).into_iter();
     each.filter_map(|(_, same)| same.into_iter().next()).collect()
 }

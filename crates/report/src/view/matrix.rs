@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::Params;
+use proofmark_model::key;
 
 use super::columns::Columns;
 use super::grouping::grouped;
@@ -21,12 +21,14 @@ const COLUMNS: usize = 6;
 /// The headline figures by working set or size; `None` where the whole table is short, or this one
 /// would be too wide.
 pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
-    if !["working_set", Params::SIZE].contains(&group.axis) || group.all.len() <= ROWS {
+    if ![key::WORKING_SET.name(), key::MATRIX_SIZE.name()].contains(&group.axis)
+        || group.all.len() <= ROWS
+    {
         return None;
     }
     let axis = group.axis;
     let columns = grouped(group.all.iter().map(|m| (group.short_without(m, &[axis]), *m)));
-    let values: Option<BTreeSet<u64>> = group.all.iter().map(|m| m.params.int(axis)).collect();
+    let values: Option<BTreeSet<u64>> = group.all.iter().map(|m| m.params.number(axis)).collect();
     let values = values.filter(|_| columns.len() <= COLUMNS)?;
     let what = format!("{} by {}, in {}", figure_of(group), spoken(axis), scale.label());
     let mixed = figure_of(group) == MIXED;
@@ -35,7 +37,7 @@ pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
         .keys();
     let with_figures = columns.iter().fold(table, |table, (name, members)| {
         let read = move |value: &u64| {
-            let here = members.iter().find(|m| m.params.int(axis) == Some(*value));
+            let here = members.iter().find(|m| m.params.number(axis) == Some(*value));
             here.map_or_else(|| "".into(), |m| figure_of_kind(m, scale, mixed))
         };
         match name.split_once(", ") {

@@ -3,7 +3,7 @@
 //! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report);
 //! Kalibera and Jones, ISMM'13 (how many repetitions).
 
-use proofmark_model::{Measurement, Run, Subsystem, format_quantity, format_seconds};
+use proofmark_model::{Measurement, Pace, Run, Subsystem, format_quantity, format_seconds};
 
 use super::grouping::grouped;
 use super::network::is_network;
@@ -53,7 +53,7 @@ fn threads(run: &Run) -> String {
 }
 
 fn is_disk(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Disk
+    m.subsystem.info().uses_block_devices
 }
 
 /// The targets of the run's subsystems, each value once: `0.5 % (CPU), 5.0 % (disk, network)`.
@@ -64,8 +64,8 @@ fn targets(run: &Run) -> String {
         None => "an unknown share".to_owned(),
     };
     let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
-    let here = Subsystem::ALL.into_iter().filter(here);
-    let targets = grouped(here.map(|s| (percentage(policy.target_for(s)), s.word())));
+    let here = Subsystem::KNOWN.iter().copied().filter(here);
+    let targets = grouped(here.map(|s| (percentage(policy.target_for(s)), s.info().word)));
     match targets.as_slice() {
         [] => percentage(policy.target),
         [(target, _)] => target.clone(),
@@ -135,7 +135,7 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
          the target."
             .to_owned(),
     ];
-    if run.measurements.iter().any(|m| m.subsystem == Subsystem::Memory) {
+    if run.measurements.iter().any(|m| m.subsystem.info().pace == Pace::Memory) {
         out.insert(2, MEMORY.to_owned());
     }
     if run.measurements.iter().any(is_network) {

@@ -1,14 +1,16 @@
 //! What a report says, before it is laid out.
 //!
-//! [`View::from_run`] turns a run into tables, series, findings and sentences. Terminal,
-//! Markdown and HTML print these and nothing else, so that a number, its label and
-//! its verdict are the same everywhere. All text in a view is free of control
-//! characters; it is not escaped for any format.
+//! [`View::from_run`] turns a run into an ordered list of blocks ([`Block`]): headings, texts, tables,
+//! charts, findings. Terminal, Markdown and HTML lay these out and add nothing, so that a number, its
+//! label and its verdict are the same everywhere. Which of them show a block is a property of the
+//! block. All text in a view is free of control characters; it is not escaped for any format.
 //!
 //! A table has one scale, chosen by its largest value. A value that is missing is
 //! `-` with a footnote that says why.
 
 pub(crate) mod alike;
+mod audience;
+mod block;
 pub(crate) mod chart;
 mod circumstances;
 mod columns;
@@ -27,6 +29,7 @@ mod keyed;
 mod label;
 mod latency;
 mod levels;
+mod main_results;
 mod matrix;
 mod method;
 mod network;
@@ -37,6 +40,7 @@ mod overview;
 mod pictures;
 mod published;
 mod references;
+mod report;
 mod roofline;
 mod rounds;
 mod saturation;
@@ -53,36 +57,36 @@ mod trials;
 mod workload;
 mod workload_figure;
 
-use std::collections::BTreeSet;
-
 use label::Group;
 use proofmark_model::{Run, Verdict, VerdictCounts, format_seconds};
 use serde::Serialize;
 
+pub use audience::{Audience, Medium};
+pub use block::{
+    Block, Content, Details, Drawing, Drawings, Findings, Item, Results, Rich, Section, Style,
+    Text, Tone,
+};
+pub(crate) use block::{Blocks, shown};
 pub(crate) use chart::{
     Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
 pub(crate) use columns::{Columns, Entry};
 pub use conclusions::{Claim, Conclusion, Figure, Says};
-pub use derivation::Derivation;
-pub use design::Design;
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
-pub use first_screen::{Cause, FirstScreen, ScreenPart, ScreenRow};
+pub use first_screen::FirstScreen;
 pub(crate) use grouping::grouped;
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
+pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent};
-pub use overview::Overview;
 pub(crate) use pictures::{Column as PictureColumn, Picture};
-pub use references::{Command, References, ToolNote};
-pub(crate) use roofline::Roofline;
-pub(crate) use table::{Cell, Table, Term};
-pub(crate) use text::{and_list, enclosed};
+pub(crate) use report::found as findings_section;
+pub(crate) use table::{Cell, Table, Whisker};
+pub(crate) use text::{agree, and_list, enclosed};
 pub use text::{capital, clean, joined, plural, stop};
 pub use timeline::{SIGNS, Timeline};
-pub use workload::WorkloadView;
 pub use workload_figure::{Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
@@ -91,53 +95,37 @@ pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
 pub(crate) use series::{both_on_axis, mark_at};
 
-/// A whole report.
+/// A report as its formats lay it out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct View {
+pub struct Document {
+    /// What it is about: of a run the machine in a few words, with its name.
+    pub title: String,
+    /// Profile, time, program.
+    pub facts: Vec<Fact>,
+    /// What it says, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// What a hurried reader needs of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
     /// The machine in a few words, with its name.
     pub title: String,
     /// What was measured, when, how long and with what, in a sentence.
     pub measured: String,
-    /// Profile, time, program.
-    pub facts: Vec<Fact>,
-    /// The machine in one sentence.
-    pub machine: String,
     /// Whether to believe it.
     pub trust: Trust,
     /// The results that answer for the machine, and the causes of what is not valid.
     pub first: FirstScreen,
-    /// Small pictures that belong to them.
-    pub pictures: Vec<Picture>,
-    /// What follows from the figures, a subsystem each; without those where nothing does.
-    pub conclusions: Vec<Conclusion>,
-    /// What was measured and how, a subsystem each.
-    pub design: Vec<Design>,
-    /// Tables and charts over several workloads, a subsystem each; without those that have none.
-    pub overviews: Vec<Overview>,
-    /// The headlines compared with reference tools; without rows where none ran.
-    pub references: Table,
-    /// Result, reference tool and ceiling, with percentages, a row per workload and tool; without
-    /// rows where no workload has either.
-    pub theory: Table,
-    /// The same as bars in percent of the ceilings, a group per workload.
-    pub against: Vec<BarChart>,
-    /// One a workload, in the order of the plan.
-    pub workloads: Vec<WorkloadView>,
-    /// What has no ceiling at all, and why, and what had no reference tool without a reason; a
-    /// sentence each.
-    pub lacking: Vec<String>,
-    /// What columns mean.
-    pub terms: Vec<Term>,
-    /// Who took time from the threads, and where the CPUs were, over the time of the run.
-    pub noise: Option<NoiseChart>,
-    /// CPU peaks and memory levels in one picture, if both were measured.
-    pub roofline: Option<Roofline>,
-    /// All findings, worst first; the same finding over many points is one.
-    pub findings: Vec<FindingGroup>,
-    /// The machine.
-    pub host: Vec<FactTable>,
-    /// How the numbers were made, a paragraph each.
-    pub method: Vec<String>,
+}
+
+/// What a report of a run says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    /// The most important of it.
+    pub summary: Summary,
+    /// All of it.
+    pub document: Document,
 }
 
 /// Whether to believe the numbers.
@@ -149,13 +137,8 @@ pub struct Trust {
     pub worst: &'static str,
     /// In a sentence or two.
     pub sentence: String,
-    /// How many intervals are as narrow as the target, and the widest; `None` without an interval.
-    pub precision: Option<String>,
     /// Where the threads' time went and who else worked; `None` if nothing is known of it.
     pub time: Option<String>,
-    /// Where the threads' time went, who else worked, and how the vCPUs were placed; `None` if nothing
-    /// is known of it.
-    pub circumstances: Option<String>,
     /// What stopped the run early, if anything did.
     pub stopped: Option<String>,
 }
@@ -163,53 +146,42 @@ pub struct Trust {
 impl View {
     /// What a report of this run says.
     pub fn from_run(run: &Run) -> Self {
-        let groups = label::groups(run);
-        let references = references::brief(&groups);
-        let findings = findings::for_run(run);
-        let mut workloads: Vec<_> = groups.iter().map(workload::view).collect();
-        workload::refer_to_earlier(&mut workloads);
-        let roofline = roofline::draw(run);
-        let overviews = overview::collect(&groups);
-        Self {
-            title: title(run),
-            measured: measured(run),
-            facts: facts(run),
-            machine: host::sentence(&run.host),
-            trust: trust(run, &groups),
-            terms: explained(
-                [&references]
-                    .into_iter()
-                    .chain(overviews.iter().flat_map(|o| &o.tables))
-                    .chain(workloads.iter().flat_map(WorkloadView::explained))
-                    .chain(roofline.iter().map(|r| &r.table)),
-            ),
-            first: first_screen::build(run, &groups, &findings),
-            pictures: pictures::draw(run, &groups),
-            conclusions: conclusions::draw(&groups),
-            design: design::describe(&groups),
-            overviews,
-            references,
-            theory: theory::table(&groups),
-            against: theory::charts(&groups),
-            workloads,
-            lacking: derivation::lacking(&groups)
-                .into_iter()
-                .chain(references::unexplained(&groups))
-                .collect(),
-            noise: noise::draw(run),
-            roofline,
-            findings,
-            host: host::tables(&run.host),
-            method: method::paragraphs(run),
-        }
+        Self::write(run, report::blocks)
     }
 
-    /// What columns mean that only a format with every trial has.
-    pub fn terms_of_pairs(&self) -> Vec<Term> {
-        let mut terms = explained(self.workloads.iter().map(|k| &k.references.pairs));
-        terms.retain(|t| !self.terms.contains(t));
-        terms
+    /// What is printed where a run ends; the rest is in the report.
+    pub fn at_end(run: &Run) -> Self {
+        let view = Self::write(run, |_, groups, summary, _| report::at_end(groups, summary));
+        // The time is among what is said.
+        Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
+
+    /// What takes CPU time from the threads, and how the vCPUs are placed.
+    pub fn of_noise(run: &Run) -> Self {
+        Self::write(run, |run, _, summary, findings| report::of_noise(run, summary, findings))
+    }
+
+    fn write(
+        run: &Run,
+        blocks: impl FnOnce(&Run, &[Group], &Summary, Vec<FindingGroup>) -> Vec<Block>,
+    ) -> Self {
+        let groups = label::groups(run);
+        let findings = findings::for_run(run);
+        let summary = Summary {
+            title: title(run),
+            measured: measured(run),
+            trust: trust(run),
+            first: first_screen::build(run, &groups, &findings),
+        };
+        let blocks = blocks(run, &groups, &summary, findings);
+        let document = Document { title: summary.title.clone(), facts: facts(run), blocks };
+        Self { summary, document }
+    }
+}
+
+/// What follows from a run's figures, a subsystem each.
+pub fn conclusions_of(run: &Run) -> Vec<Conclusion> {
+    conclusions::draw(&label::groups(run))
 }
 
 /// The word and the sign of a verdict: `✓ valid`.
@@ -262,7 +234,7 @@ fn facts(run: &Run) -> Vec<Fact> {
     ]
 }
 
-fn trust(run: &Run, groups: &[Group]) -> Trust {
+fn trust(run: &Run) -> Trust {
     let counts: VerdictCounts = run.measurements.iter().map(|m| m.verdict).collect();
     let unmeasured = run.plan.points.len().saturating_sub(run.measurements.len());
     let doubted = Verdict::ALL.into_iter().filter(|v| !v.is_undoubted()).any(|v| counts.get(v) > 0);
@@ -274,7 +246,7 @@ fn trust(run: &Run, groups: &[Group]) -> Trust {
     let unknown = " took the measurements. What else the machine did at the time is unknown.";
     sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
-        let was = if unmeasured == 1 { "was" } else { "were" };
+        let was = agree(unmeasured as u64, ["was", "were"]);
         let what = plural(unmeasured as u64, "planned configuration");
         sentence += &format!(" {what} {was} not measured.");
     }
@@ -282,9 +254,7 @@ fn trust(run: &Run, groups: &[Group]) -> Trust {
         counts,
         worst: run.verdict().map_or("none", Verdict::id),
         sentence,
-        precision: precision(groups),
         time: circumstances::briefly(run),
-        circumstances: circumstances::sentences(run),
         stopped: stopped(run),
     }
 }
@@ -346,22 +316,10 @@ fn precision(groups: &[Group]) -> Option<String> {
     Some(format!(
         "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} % ({}).",
         plural(all.len() as u64, "interval"),
-        is(reached),
+        agree(reached as u64, ["is", "are"]),
         percent(widest.half_width)?,
         at.trim_end()
     ))
-}
-
-/// The terms of these tables, each once.
-fn explained<'a>(tables: impl Iterator<Item = &'a Table>) -> Vec<Term> {
-    let columns = tables.filter(|t| !t.rows.is_empty()).flat_map(|t| &t.columns);
-    let mut seen = BTreeSet::new();
-    let terms = columns.filter_map(|c| c.about.as_ref());
-    terms.filter(|t| seen.insert(&t.name)).cloned().collect()
-}
-
-fn is(count: usize) -> &'static str {
-    if count == 1 { "is" } else { "are" }
 }
 
 fn stopped(run: &Run) -> Option<String> {

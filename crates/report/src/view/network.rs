@@ -2,8 +2,8 @@
 //! lost, how long an answer took, and how busy both ends were.
 
 use proofmark_model::{
-    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Subsystem, Unit,
-    format_count, format_size,
+    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_count,
+    format_size, key, word,
 };
 
 use super::num::{Scale, median, percent};
@@ -11,12 +11,19 @@ use super::operation;
 use super::text::{clean, joined};
 
 /// The parameter that says whether packets leave the machine; it is printed with every result.
-pub const PATH: &str = "path";
+pub const PATH: &str = key::PATH.name();
+// As patterns.
+const RATE: &str = key::RATE.name();
+const BLOCK_SIZE: &str = key::BLOCK_SIZE.name();
+const MODE: &str = key::MODE.name();
+const DIRECTION: &str = key::DIRECTION.name();
+const PLACEMENT: &str = key::PLACEMENT.name();
+const NO_DELAY: &str = key::NO_DELAY.name();
 /// Bytes of a block from which on nobody wants to read each of them.
 const MANY: u64 = 1 << 20;
 
 pub fn is_network(m: &Measurement) -> bool {
-    m.subsystem == Subsystem::Network
+    m.subsystem.info().has_server
 }
 
 /// Whether blocks stream, so that what counts is their bits.
@@ -26,17 +33,17 @@ pub fn streams(m: &Measurement) -> bool {
 
 /// Whether each block waits for the one before to come back.
 pub fn round_trips(m: &Measurement) -> bool {
-    is_network(m) && m.unit == Unit::OpPerSecond && m.params.get("block_size").is_some()
+    is_network(m) && m.unit == Unit::OpPerSecond && m.params.has(key::BLOCK_SIZE)
 }
 
 /// Whether both ends are this machine.
 pub fn over_loopback(m: &Measurement) -> bool {
-    is_network(m) && m.params.text(PATH) == Some(NetworkPath::Loopback.as_str())
+    is_network(m) && m.params.get(key::PATH) == Some(NetworkPath::Loopback.as_str())
 }
 
 /// `loopback`, or `to ` and the name of the server.
 pub fn path(host: &Host, m: &Measurement) -> Option<String> {
-    let word = m.params.text(PATH).filter(|_| is_network(m))?;
+    let word = m.params.get(key::PATH).filter(|_| is_network(m))?;
     let peer = host.network.get().filter(|n| n.path == NetworkPath::Peer);
     Some(match peer.filter(|_| word == NetworkPath::Peer.as_str()) {
         Some(network) => format!("to {}", network.server.name),
@@ -47,9 +54,9 @@ pub fn path(host: &Host, m: &Measurement) -> Option<String> {
 /// The value of one of the network's own parameters in a cell.
 pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     Some(match (name, value) {
-        ("rate", Param::Int(rate)) => bits(*rate),
-        ("rate", Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
-        ("block_size", Param::Int(bytes)) => exact(*bytes),
+        (RATE, Param::Int(rate)) => bits(*rate),
+        (RATE, Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
+        (BLOCK_SIZE, Param::Int(bytes)) => exact(*bytes),
         _ => return None,
     })
 }
@@ -57,16 +64,16 @@ pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
 /// The same in a sentence.
 pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
     let words = |word: &str| match (name, word) {
-        ("mode", "block") => Some("blocking".to_owned()),
-        ("mode", "poll") => Some("polling".to_owned()),
-        ("direction", "both") => Some("both ways".to_owned()),
-        ("placement", "apart") => Some("threads pinned apart".to_owned()),
-        ("placement", "free") => Some("threads not pinned".to_owned()),
-        ("no_delay", _) => Some(format!("no_delay {}", clean(word))),
+        (MODE, word::BLOCK) => Some("blocking".to_owned()),
+        (MODE, word::POLL) => Some("polling".to_owned()),
+        (DIRECTION, "both") => Some("both ways".to_owned()),
+        (PLACEMENT, word::APART) => Some("threads pinned apart".to_owned()),
+        (PLACEMENT, word::FREE) => Some("threads not pinned".to_owned()),
+        (NO_DELAY, _) => Some(format!("{name} {}", clean(word))),
         _ => None,
     };
     match (name, value) {
-        ("rate", Param::Int(rate)) => Some(format!("{} offered", bits(*rate))),
+        (RATE, Param::Int(rate)) => Some(format!("{} offered", bits(*rate))),
         (_, Param::Text(word)) if word != AUTO => words(word),
         _ => None,
     }

@@ -35,6 +35,11 @@ pub struct NoiseChart {
     pub groups: Vec<Lanes>,
     /// What was measured, from column to column.
     pub bands: Vec<Band>,
+}
+
+/// Where the time went.
+pub struct Noise {
+    pub chart: NoiseChart,
     /// Each cause, how much it took, and who counts it.
     pub causes: Table,
 }
@@ -69,7 +74,7 @@ pub struct Band {
 }
 
 /// `None` where no trial has an account of its time.
-pub(super) fn draw(run: &Run) -> Option<NoiseChart> {
+pub(super) fn draw(run: &Run) -> Option<Noise> {
     let all = run.time_account().filter(|t| t.wall_s > 0.0)?;
     let time = Time::of(run)?;
     let lanes = |top: f64, what: &str, lanes: Vec<Lane>| Lanes {
@@ -90,14 +95,14 @@ pub(super) fn draw(run: &Run) -> Option<NoiseChart> {
     let words = groups.iter().flat_map(|g| &g.lanes);
     let words: Vec<String> = words.map(|l| format!("{} {} %", l.name, l.share)).collect();
     let at_work = percent(all.at_work())?;
-    Some(NoiseChart {
+    let chart = NoiseChart {
         description: format!("At work {at_work} %; {}.", words.join("; ")),
         title,
         seconds: time.seconds,
         groups,
         bands: time.bands(run),
-        causes: causes(&all),
-    })
+    };
+    Some(Noise { chart, causes: causes(&all) })
 }
 
 /// Each cause, also those that took nothing.
@@ -192,7 +197,7 @@ impl Time {
         let seconds = |m: &Measurement| {
             let mut seconds = [0.0; COLUMNS];
             self.placed(m.trials.iter()).for_each(|(at, trial)| seconds[at] += trial.seconds);
-            (seconds, m.subsystem.word())
+            (seconds, m.subsystem.info().word)
         };
         let all: Vec<_> = run.measurements.iter().map(seconds).collect();
         for column in 0..COLUMNS {

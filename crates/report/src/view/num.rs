@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Params, Quantity, Subsystem, Unit};
+use proofmark_model::{Params, Quantity, Subsystem, Unit, key};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,8 +40,8 @@ impl Scale {
         (subsystem, random): (Subsystem, bool),
         params: &Params,
     ) -> Self {
-        let bytes = random && subsystem == Subsystem::Disk && unit == Unit::BytePerSecond;
-        let iops = params.int("block_size").filter(|_| bytes).and_then(Self::iops);
+        let bytes = random && subsystem.info().uses_block_devices && unit == Unit::BytePerSecond;
+        let iops = params.get(key::BLOCK_SIZE).filter(|_| bytes).and_then(Self::iops);
         iops.unwrap_or_else(|| Self::for_largest(values, unit))
     }
 

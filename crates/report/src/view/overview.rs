@@ -7,7 +7,7 @@ mod iozone;
 mod lines;
 mod stream;
 
-use proofmark_model::{Measurement, Subsystem};
+use proofmark_model::Measurement;
 use serde::Serialize;
 
 use super::chart::Chart;
@@ -17,7 +17,7 @@ use super::table::Table;
 /// Tables and charts over several workloads of one subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
-    /// `cpu`, `memory`, `disk` or `network`.
+    /// Its id, such as `cpu`.
     pub subsystem: &'static str,
     /// The same for people: `CPU`.
     pub title: &'static str,
@@ -35,22 +35,20 @@ const AFTER: &str = "After ";
 pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
-        let (lines, mut tables) = match part {
-            Subsystem::Memory => {
-                let tables = [stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
-                (blocks::lines(&all, blocks::MEMORY), tables.to_vec())
-            }
-            Subsystem::Disk => {
-                let times = blocks::times(&all, blocks::DISK);
-                (blocks::lines(&all, blocks::DISK), [iozone::tables(&all), vec![times]].concat())
-            }
-            Subsystem::Network => (lines::network(&all), Vec::new()),
-            // Of workloads without an instruction mix none.
-            _ => (lines::instructions(&all), Vec::new()),
-        };
+        // What a subsystem's workloads declare themselves part of; of the others there is none.
+        let lines = [
+            blocks::lines(&all, blocks::MEMORY),
+            blocks::lines(&all, blocks::DISK),
+            lines::network(&all),
+            lines::instructions(&all),
+        ]
+        .concat();
+        let mut tables = vec![stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
+        tables.extend(iozone::tables(&all));
+        tables.push(blocks::times(&all, blocks::DISK));
         tables.retain(|t| !t.rows.is_empty());
         let brief = tables.iter().take_while(|t| t.caption.starts_with(AFTER)).count();
-        Overview { subsystem: part.as_str(), title: part.title(), lines, tables, brief }
+        Overview { subsystem: part.as_str(), title: part.info().title, lines, tables, brief }
     });
     parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()
 }

@@ -1,11 +1,11 @@
 //! The small pictures of the first screen: load latency by working set, and the distribution of the
 //! operation times of the row that ends a part.
 
-use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size};
+use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size, key};
 use serde::Serialize;
 
 use super::label::{Group, like, usable};
-use super::num::{Scale, ends};
+use super::num::{Scale, ends, percent};
 
 /// Columns of a distribution.
 const COLUMNS: usize = 12;
@@ -52,12 +52,12 @@ pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
 
 /// Latency by working set, in the series of the result that answers.
 fn staircase(group: &Group) -> Option<Picture> {
-    const SET: &str = "working_set";
+    const SET: &str = key::WORKING_SET.name();
     group.spec.filter(|s| s.role.gives(Property::LoadLatency) && !group.over_time)?;
     let all = like(&group.all, group.answer()?.0, &[SET]);
     let mut steps: Vec<(u64, f64)> = all
         .into_iter()
-        .filter_map(|m: &Measurement| Some((m.params.int(SET)?, usable(m)?.1.value())))
+        .filter_map(|m: &Measurement| Some((m.params.number(SET)?, usable(m)?.1.value())))
         .collect();
     steps.sort_by_key(|(set, _)| *set);
     let skip = steps.len().saturating_sub(STEPS);
@@ -111,13 +111,13 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             _ => String::new(),
         },
         about: format!(
-            "{}: {:.1} %",
+            "{}: {} %",
             [i, i + 1].map(|i| time(edge(i))).join(" to "),
-            100.0 * count / total
+            percent(count / total).unwrap_or_default()
         ),
     };
     // It may be drawn beside results of another part.
-    let title = format!("{}: {name}, operations by time (log)", part.title());
+    let title = format!("{}: {name}, operations by time (log)", part.info().title);
     picture(part, &title, counts.iter().enumerate().map(column).collect())
 }
 

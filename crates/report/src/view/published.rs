@@ -7,9 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{
-    Host, Measurement, Property, Subsystem, Trial, Unit, format_count, format_size,
-};
+use proofmark_model::{Host, Measurement, Property, Trial, Unit, format_count, format_size, key};
 
 use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
@@ -85,10 +83,9 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
 /// Rates of a disk are in MB/s, of a network in Mbit/s, and round trips in ms, as published.
 fn as_published(group: &Group) -> Option<Scale> {
     let m = group.all.first()?;
-    let (largest, unit) = match (m.subsystem, m.unit) {
-        (Subsystem::Disk, Unit::BytePerSecond) | (Subsystem::Network, Unit::BitPerSecond) => {
-            (1e6, m.unit)
-        }
+    let (largest, unit) = match (m.subsystem.info(), m.unit) {
+        (info, Unit::BytePerSecond) if info.uses_block_devices => (1e6, m.unit),
+        (info, Unit::BitPerSecond) if info.has_server => (1e6, m.unit),
         _ if round_trips(m) => (1e-3, Unit::Second),
         _ => return None,
     };
@@ -97,7 +94,7 @@ fn as_published(group: &Group) -> Option<Scale> {
 
 /// The largest block whose time is printed.
 fn small(group: &Group) -> u64 {
-    let sizes = group.all.iter().filter_map(|m| m.params.int("block_size"));
+    let sizes = group.all.iter().filter_map(|m| m.params.get(key::BLOCK_SIZE));
     if on_disk(group) { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
 }
 
@@ -106,7 +103,7 @@ fn small(group: &Group) -> u64 {
 pub fn reciprocal(group: &Group) -> Vec<Table> {
     let most = small(group);
     let is_small = |m: &&Measurement| {
-        let block = m.params.int("block_size");
+        let block = m.params.get(key::BLOCK_SIZE);
         m.unit == Unit::BytePerSecond && block.is_some_and(|b| (1..=most).contains(&b))
     };
     let small: Vec<&Measurement> = group.all.iter().copied().filter(is_small).collect();
@@ -120,8 +117,9 @@ pub fn reciprocal(group: &Group) -> Vec<Table> {
 
 fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) -> Option<Table> {
     let first = members.first()?;
-    let size = first.params.int("block_size")?;
-    let name = by.map_or_else(String::new, |by| group.short_without(first, &[by, "block_size"]));
+    let size = first.params.get(key::BLOCK_SIZE)?;
+    let name =
+        by.map_or_else(String::new, |by| group.short_without(first, &[by, key::BLOCK_SIZE.name()]));
     let line = |m: &&'t Measurement| Line::times(m, block_bytes(group, m).unwrap_or(0.0));
     let lines: Vec<Line> = members.iter().map(line).collect();
     let disk = on_disk(group);
@@ -160,18 +158,18 @@ fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) ->
 }
 
 fn on_disk(group: &Group) -> bool {
-    group.all.iter().any(|m| m.subsystem == Subsystem::Disk)
+    group.all.iter().any(|m| m.subsystem.info().uses_block_devices)
 }
 
 /// Where the latency was measured, as far as the configuration says.
 fn here(host: &Host, m: &Measurement) -> String {
-    let set = m.params.int("working_set");
-    let word = |parameter| m.params.text(parameter).map(clean);
+    let set = m.params.get(key::WORKING_SET);
+    let word = |key| m.params.get(key).map(clean);
     let parts = [
         set.map(|bytes| format!("at a working set of {}", format_size(bytes))),
         set.and_then(|bytes| within(host, bytes, m.params.threads())),
-        word("pages").map(|pages| format!("in {pages} pages")),
-        word("order").map(|order| format!("in order {order}")),
+        word(key::PAGES).map(|pages| format!("in {pages} pages")),
+        word(key::ORDER).map(|order| format!("in order {order}")),
     ];
     enclosed("; here ", &joined(parts.into_iter().flatten(), ", "), "")
 }
@@ -204,14 +202,16 @@ impl<'a> Line<'a> {
 
 /// The parameter that names the rows.
 fn rows_by<'a>(group: &Group<'a>) -> &'a str {
+    const BLOCK_SIZE: &str = key::BLOCK_SIZE.name();
+    const QUEUE_DEPTH: &str = key::QUEUE_DEPTH.name();
     let threads: BTreeSet<u64> = group.all.iter().map(|m| m.params.threads()).collect();
     match group.axis {
-        "block_size" if group.all.iter().any(|m| round_trips(m)) => match threads.len() {
-            0 | 1 => "block_size",
-            _ => "streams",
+        BLOCK_SIZE if group.all.iter().any(|m| round_trips(m)) => match threads.len() {
+            0 | 1 => BLOCK_SIZE,
+            _ => key::STREAMS.name(),
         },
-        "block_size" => "threads",
-        "queue_depth" if threads.len() > 1 => "threads",
+        BLOCK_SIZE => key::THREADS.name(),
+        QUEUE_DEPTH if threads.len() > 1 => key::THREADS.name(),
         axis => axis,
     }
 }
@@ -248,14 +248,14 @@ fn start<'t>(
     let columns = Columns::new(caption);
     let mut table = match by {
         Some(by) => columns.number(&spoken(by), move |Line { m, .. }| {
-            let row = match by {
-                "threads" => Some(format_count(m.params.threads())),
-                parameter => group.text(m, parameter),
+            let row = match key::THREADS.is(by) {
+                true => Some(format_count(m.params.threads())),
+                false => group.text(m, by),
             };
             row.ok_or("not a parameter of this configuration")
         }),
         None => {
-            let names = group.varying.iter().filter(|n| **n != "block_size");
+            let names = group.varying.iter().filter(|n| !key::BLOCK_SIZE.is(n));
             names.fold(columns, |columns, name| parameter(columns, group, name))
         }
     }

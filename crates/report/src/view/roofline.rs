@@ -5,7 +5,7 @@
 //! Performance Model" (CACM 2009). Only valid measurements of this run, all at one
 //! number of threads.
 
-use proofmark_model::{Measurement, Property, Run, Summary, Unit, Work, format_size};
+use proofmark_model::{Measurement, Property, Run, Summary, Unit, Work, format_size, key, word};
 use serde::Serialize;
 
 use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
@@ -73,7 +73,7 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
         roof(name, best, &Scale::for_largest([best.1.value()], Unit::BytePerSecond), about)
     });
     let peaks = peaks.into_iter().filter_map(|best| {
-        let name = clean(best.0.params.text("isa").unwrap_or("f64"));
+        let name = clean(best.0.params.get(key::ISA).unwrap_or("f64"));
         roof(name, best, &scale, String::new())
     });
     let [slopes, peaks]: [Vec<Roof>; 2] = [slopes.collect(), peaks.collect()];
@@ -151,10 +151,12 @@ fn largest<'a>(all: Vec<Best<'a>>) -> Option<Best<'a>> {
 fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
     let all = valid(run, Property::PeakFlops, threads);
     let mut all: Vec<Best> = all.into_iter().flat_map(|(_, all)| all).collect();
-    all.retain(|(m, _)| m.unit == Unit::FlopPerSecond && m.params.text("type") == Some("f64"));
+    all.retain(|(m, _)| {
+        m.unit == Unit::FlopPerSecond && m.params.get(key::NUMBER_TYPE) == Some(word::F64)
+    });
     all.sort_by(|a, b| b.1.value().total_cmp(&a.1.value()));
     let mut seen = std::collections::BTreeSet::new();
-    all.retain(|(m, _)| seen.insert(m.params.text("isa")));
+    all.retain(|(m, _)| seen.insert(m.params.get(key::ISA)));
     all
 }
 
@@ -181,7 +183,7 @@ fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
     plateaus(run, &members)
         .into_iter()
         .filter_map(|p| {
-            let same = |(m, _): &Best| m.params.int("working_set") == Some(p.set);
+            let same = |(m, _): &Best| m.params.get(key::WORKING_SET) == Some(p.set);
             let best = largest(all.iter().copied().filter(same).collect())?;
             let id = clean(&best.0.workload);
             let about = format!("{id}, read, {} per thread", format_size(p.set));

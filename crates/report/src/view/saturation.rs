@@ -1,7 +1,7 @@
 //! From which size on a problem runs as fast as it gets: the smallest n whose median
 //! reaches 95 % of the best median over the n measured.
 
-use proofmark_model::{Measurement, Params, Summary};
+use proofmark_model::{Measurement, Summary, key};
 
 use super::label::{Group, series, usable};
 use super::num::percent;
@@ -28,7 +28,7 @@ struct Saturation<'a> {
 fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     let mut rated: Vec<(u64, &Measurement, &Summary)> = series
         .iter()
-        .filter_map(|m| Some((m.params.int(Params::SIZE)?, *m, usable(m)?.1)))
+        .filter_map(|m| Some((m.params.get(key::MATRIX_SIZE)?, *m, usable(m)?.1)))
         .filter(|(_, _, s)| s.value() > 0.0)
         .collect();
     rated.sort_by_key(|(n, _, _)| *n);
@@ -40,22 +40,22 @@ fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
 
 /// The points at which the series among these saturate, as far as the largest n shows it.
 pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measurement> {
-    if group.axis != Params::SIZE {
+    if group.axis != key::MATRIX_SIZE.name() {
         return Vec::new();
     }
-    let series = series(members, &[Params::SIZE]);
+    let series = series(members, &[key::MATRIX_SIZE.name()]);
     let found = series.iter().filter_map(|s| find_saturation(s));
     found.filter(|s| !s.ends[1]).map(|s| s.at).collect()
 }
 
 pub fn sentences(group: &Group) -> Vec<String> {
-    if group.axis != Params::SIZE {
+    if group.axis != key::MATRIX_SIZE.name() {
         return Vec::new();
     }
     let is_fair = |m: &&Measurement| !group.oversubscribed(m);
     let fair: Vec<&Measurement> = group.all.iter().copied().filter(is_fair).collect();
     let fair = if fair.is_empty() { &group.all } else { &fair };
-    let mut series = series(fair, &[Params::SIZE]);
+    let mut series = series(fair, &[key::MATRIX_SIZE.name()]);
     if series.len() > SERIES {
         let hero = group.answer().map(|(m, _)| m);
         series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
@@ -64,10 +64,10 @@ pub fn sentences(group: &Group) -> Vec<String> {
 }
 
 fn sentence(group: &Group, s: &Saturation) -> Option<String> {
-    let n = group.text(s.at, Params::SIZE)?;
+    let n = group.text(s.at, key::MATRIX_SIZE.name())?;
     let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percent);
     let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), " % of its ceiling.");
-    let name = enclosed("with ", &group.short_without(s.at, &[Params::SIZE]), " ");
+    let name = enclosed("with ", &group.short_without(s.at, &[key::MATRIX_SIZE.name()]), " ");
     let rate = capital(&format!("{name}the rate"));
     Some(match s.ends {
         [_, true] => format!(

@@ -1,7 +1,7 @@
 //! Sentences drawn from the figures of one workload.
 
 use proofmark_model::{
-    Measurement, Subsystem, Summary, format_factor, format_seconds, format_size,
+    Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
 };
 
 use super::disk::{device_share, distance, fall_phrase};
@@ -12,7 +12,7 @@ use super::network::{self, over_loopback};
 use super::num::{Scale, percent};
 use super::operation;
 use super::saturation;
-use super::series::follows;
+use super::series::along;
 use super::text::{and_list, capital, enclosed, joined, plural};
 
 /// Series whose plateaus are listed; of more, only that of the headline.
@@ -24,10 +24,10 @@ const KEPT: f64 = 0.8;
 pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
     if let Some((hero, _)) = group.answer() {
-        out.extend(scaling(group, hero, "threads"));
+        out.extend(scaling(group, hero, key::THREADS.name()));
         out.extend(levels(group, hero, scale));
-        out.extend(scaling(group, hero, "queue_depth"));
-        out.extend(scaling(group, hero, "streams"));
+        out.extend(scaling(group, hero, key::QUEUE_DEPTH.name()));
+        out.extend(scaling(group, hero, key::STREAMS.name()));
     }
     out.extend(saturation::sentences(group));
     out.extend(group.all.iter().filter_map(|m| {
@@ -80,30 +80,22 @@ pub fn design(group: &Group) -> String {
 
 /// How the value changes with the threads, or as the queue gets deeper, in the series of the
 /// best number.
-fn scaling(group: &Group, hero: &Measurement, parameter: &str) -> Option<String> {
-    let mut but = vec![parameter];
-    but.extend(follows(group, parameter));
-    // A working set is that of one thread and gets smaller as they get more.
-    but.extend(Some("working_set").filter(|set| parameter == "threads" && group.axis == *set));
-    let of = |m: &Measurement| match parameter {
-        "threads" => Some(m.params.threads()),
-        parameter => m.params.int(parameter),
-    };
-    let mut series: Vec<(u64, &Summary)> = like(&group.all, hero, &but)
-        .into_iter()
-        .filter_map(|m| Some((of(m)?, usable(m)?.1)))
-        .collect();
-    series.sort_by_key(|(value, _)| *value);
+fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option<String> {
+    let (all, but) = along(group, hero, parameter);
+    let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?.1)));
+    let mut series: Vec<(u64, &Summary)> = all.collect();
     series.dedup_by_key(|(value, _)| *value);
     let (first, rest) = series.split_first()?;
     if rest.is_empty() || first.1.value() <= 0.0 {
         return None;
     }
     let kind = enclosed(" (", &group.short_without(hero, &but), ")");
-    let (against, parts) = match parameter {
-        "threads" => (plural(first.0, "thread"), by_threads(group, hero, *first, rest)),
-        "streams" => (plural(first.0, "stream"), steps(*first, rest, "with")),
-        parameter => (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at")),
+    let (against, parts) = if key::THREADS.is(parameter) {
+        (plural(first.0, "thread"), by_threads(group, hero, *first, rest))
+    } else if key::STREAMS.is(parameter) {
+        (plural(first.0, "stream"), steps(*first, rest, "with"))
+    } else {
+        (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at"))
     };
     Some(format!("Compared with {against}{kind}: {parts}."))
 }
@@ -119,7 +111,7 @@ fn by_threads(
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
     // Memory is bound by what the usable CPUs reach together, so more threads are
     // compared with that.
-    let full = within.last().copied().filter(|_| hero.subsystem == Subsystem::Memory);
+    let full = within.last().copied().filter(|_| hero.subsystem.info().pace == Pace::Memory);
     let turns = match full {
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
@@ -172,10 +164,10 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
 
 /// What each cache level and memory give, a sentence per series of working sets.
 fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
-    if group.axis != "working_set" {
+    if !key::WORKING_SET.is(group.axis) {
         return Vec::new();
     }
-    let but = ["working_set"];
+    let but = [key::WORKING_SET.name()];
     let mut series = series(&group.all, &but);
     if series.len() > SERIES {
         series = vec![like(&group.all, hero, &but)];
@@ -197,7 +189,7 @@ fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Op
             })
         })
         .collect();
-    let named = capital(&group.short_without(series.first()?, &["working_set"]));
+    let named = capital(&group.short_without(series.first()?, &[key::WORKING_SET.name()]));
     let start = enclosed("", &named, ": ");
     (parts.len() > 1).then(|| format!("{start}{}.", parts.join(", ")))
 }

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Params, Solution, Statistics, Trial, Verdict, format_count};
-use serde::Serialize;
+use proofmark_model::{Measurement, Solution, Statistics, Trial, Verdict, format_count, key};
 
+use super::audience::Audience;
+use super::block::Blocks;
 use super::columns::{Columns, Entry};
 use super::keyed::{named, parameter};
 use super::label::{Group, why_missing, why_no_trials};
@@ -26,33 +27,23 @@ const RESIDUAL: &str =
 /// What the trials of a point without a solution lack.
 const NONE: &str = "the run file holds no solution of this trial";
 
-/// What the solves of one workload came to.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct Solves {
-    /// A row per point; empty where the workload solves nothing.
-    pub summary: Table,
-    /// What a terminal has room for: the summary, and of the listing all or what fails.
-    pub brief: Vec<Table>,
-    /// What that leaves out; empty if nothing is.
-    pub left_out: String,
-}
-
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }
 
-/// What the workload's solves came to; nothing where it solves nothing.
-pub fn collect(group: &Group, scale: &Scale) -> Solves {
+/// Adds a row per point; for a terminal as much as it has room for, and of the listing all or what
+/// fails. Nothing where the workload solves nothing.
+pub fn add(out: &mut Blocks, group: &Group, scale: &Scale) {
     if !any(group) {
-        return Solves::default();
+        return;
     }
     let (summary, listing) = (summary(group, scale), listing(group, scale));
     let (fits, whole) = (summary.rows.len() <= ROWS, listing.rows.len() <= ROWS);
-    let mut brief = if fits { vec![summary.clone()] } else { Vec::new() };
-    brief.push(if whole { listing } else { failing(group, scale) });
-    brief.retain(|t| !t.rows.is_empty());
+    out.add_for(if fits { Audience::Everyone } else { Audience::Document }, "solves", summary);
+    let brief = if whole { listing } else { failing(group, scale) };
+    out.add_for(Audience::Terminal, "solves-in-brief", brief);
     let left_out = if whole && fits { String::new() } else { left_out(group, fits) };
-    Solves { summary, brief, left_out }
+    out.add_for(Audience::Terminal, "left-out", left_out);
 }
 
 /// Every solve, by size.
@@ -92,15 +83,15 @@ fn left_out(group: &Group, summary: bool) -> String {
 
 fn by_size<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     let mut all = group.all.clone();
-    all.sort_by_key(|m| m.params.int(Params::SIZE));
+    all.sort_by_key(|m| m.params.get(key::MATRIX_SIZE));
     all
 }
 
 /// Parameters that name the rows besides the size.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
-        let values: BTreeSet<_> = group.all.iter().map(|m| m.params.get(name)).collect();
-        *name != Params::SIZE && values.len() > 1
+        let values: BTreeSet<_> = group.all.iter().map(|m| m.params.named(name)).collect();
+        *name != key::MATRIX_SIZE.name() && values.len() > 1
     };
     group.varying.iter().copied().filter(several).collect()
 }
@@ -124,10 +115,10 @@ fn columns<'a>(
     check: fn(&Row) -> Entry,
 ) -> Columns<'a, Row<'a>> {
     let others = others(group);
-    let names = [&[Params::SIZE], &others[..]].concat();
+    let names = [&[key::MATRIX_SIZE.name()], &others[..]].concat();
     let same = group.all.first().map_or_else(String::new, |m| group.short_without(m, &names));
     let table = Columns::new(named(group, what, &same)).number("Size", |(m, _): &Row| {
-        group.text(m, Params::SIZE).ok_or("not a parameter of this configuration")
+        group.text(m, key::MATRIX_SIZE.name()).ok_or("not a parameter of this configuration")
     });
     let about = format!(
         "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \

@@ -3,6 +3,8 @@
 use proofmark_model::Verdict;
 use serde::Serialize;
 
+use super::audience::{Audience, Medium};
+
 /// A word of the tables and what it means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Term {
@@ -21,11 +23,13 @@ pub struct Column {
     pub numeric: bool,
     /// What it means, where its title does not say so.
     pub about: Option<Term>,
+    /// The formats that show it.
+    pub audience: Audience,
     /// How easily a narrow page does without it: 0 never, the greatest goes first.
     pub spare: u8,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// What is printed; `-` for a missing value.
     pub text: String,
@@ -33,15 +37,32 @@ pub struct Cell {
     pub note: Option<usize>,
     /// Set on a cell that shows a verdict.
     pub verdict: Option<Verdict>,
+    /// What the page draws in place of the text.
+    pub whisker: Option<Whisker>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// A ratio with its interval against 1 and the margin, on a logarithmic axis from -1 to 1.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Whisker {
+    /// The same in words.
+    pub label: String,
+    /// Place of the ratio.
+    pub at: f64,
+    /// Places of the ends of its interval.
+    pub ends: [f64; 2],
+    /// Place of the upper end of the margin; the lower one is as far on the other side.
+    pub margin: f64,
+    /// -1 or 1 where the ratio lies beyond that end of the axis, else 0.
+    pub beyond: i8,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// As many as there are columns.
     pub cells: Vec<Cell>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Table {
     /// What it shows, in which unit.
     pub caption: String,
@@ -51,4 +72,26 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Footnotes; cell notes count from 1.
     pub notes: Vec<String>,
+}
+
+impl Table {
+    /// The table with the columns that a format shows.
+    pub fn seen_by(&self, medium: Medium) -> Self {
+        let shown: Vec<bool> = self.columns.iter().map(|c| c.audience.includes(medium)).collect();
+        let mut table = self.clone();
+        let keep = |at: usize| shown.get(at).copied().unwrap_or(true);
+        table.columns = self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| keep(*at))
+            .map(|(_, c)| c.clone())
+            .collect();
+        table.keys = shown.iter().take(self.keys).filter(|shown| **shown).count();
+        for row in &mut table.rows {
+            let mut at = 0..;
+            row.cells.retain(|_| at.next().is_none_or(keep));
+        }
+        table
+    }
 }

@@ -4,8 +4,12 @@ pub use proofmark_model::clean;
 
 /// `1 trial`, `3 trials`.
 pub fn plural(count: u64, noun: &str) -> String {
-    let s = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{s}", proofmark_model::format_count(count))
+    format!("{} {noun}{}", proofmark_model::format_count(count), agree(count, ["", "s"]))
+}
+
+/// The word for one thing or for several: `is` or `are`.
+pub fn agree(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
+    if count == 1 { one } else { several }
 }
 
 /// A sentence with its full stop.

@@ -4,7 +4,7 @@
 mod meanwhile;
 mod words;
 
-use proofmark_model::{Host, Measurement, Subsystem, Trial, format_factor, format_seconds};
+use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds};
 use serde::Serialize;
 
 pub use self::words::in_short;
@@ -30,12 +30,17 @@ pub struct Timeline {
     /// The trend, the levels and the samples by time; very many samples are merged, and `left_out`
     /// says so. What the system did is below, where the samples record it.
     pub chart: Chart,
+    /// The unit of the values.
+    pub unit: String,
+}
+
+/// One point over time, with what is said of it.
+pub struct Course {
+    pub timeline: Timeline,
     /// What the figures say, a sentence each.
     pub sentences: Vec<String>,
     /// A row per level, with the change that began it; without rows where there is no level.
     pub table: Table,
-    /// The unit of the values.
-    pub unit: String,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -91,18 +96,18 @@ impl Timeline {
     }
 }
 
-pub fn draw(group: &Group, scale: &Scale) -> Vec<Timeline> {
-    group.all.iter().filter_map(|m| timeline(group, m, scale)).collect()
+pub fn courses(group: &Group, scale: &Scale) -> Vec<Course> {
+    group.all.iter().filter_map(|m| course(group, m, scale)).collect()
 }
 
 /// The trials by time; those without a place on the axis are left out.
 fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
     let start = m.series.as_ref()?.started;
     let threads = m.params.threads().max(1) as f64;
-    let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem) {
+    let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem.info().pins_threads) {
         (0.0, _) => threads,
         // More threads than CPUs share them; those of disks and networks may run on any.
-        (cpus, Subsystem::Cpu | Subsystem::Memory) => threads.min(cpus),
+        (cpus, true) => threads.min(cpus),
         (cpus, _) => cpus,
     };
     let timed = |t: &'a Trial| {
@@ -114,7 +119,7 @@ fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
     Some(all)
 }
 
-fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
+fn course(group: &Group, m: &Measurement, scale: &Scale) -> Option<Course> {
     let series = m.series.as_ref()?;
     let timed = timed(&group.run.host, m)?;
     let ends = timed.iter().map(|s| s.at_s + s.t.seconds.max(0.0));
@@ -172,7 +177,7 @@ fn timeline(group: &Group, m: &Measurement, scale: &Scale) -> Option<Timeline> {
     let chart = Chart::new(title, x, [scale.label(), "time"], false, lines);
     let chart = Chart { description, rules: rules.collect(), below, left_out, ..chart };
     let (table, unit) = (words::table(group, m, scale), scale.label().to_owned());
-    Some(Timeline { chart, sentences, table, unit })
+    Some(Course { timeline: Timeline { chart, unit }, sentences, table })
 }
 
 /// Its straight line, from end to end.

@@ -1,6 +1,6 @@
 //! Every trial of a workload, with what the system did meanwhile.
 
-use proofmark_model::{Conditions, Measurement, Subsystem, Trial, Unit};
+use proofmark_model::{Conditions, Measurement, Trial, Unit};
 
 use super::columns::not_finite;
 use super::keyed::keyed;
@@ -82,7 +82,7 @@ fn work(group: &Group) -> &'static str {
 
 /// What a verification counts in: that of a disk counts bytes, whatever the workload's work is.
 pub fn verified(group: &Group) -> &'static str {
-    let disk = group.all.iter().any(|m| m.subsystem == Subsystem::Disk);
+    let disk = group.all.iter().any(|m| m.subsystem.info().uses_block_devices);
     if disk { "B" } else { work(group) }
 }
 

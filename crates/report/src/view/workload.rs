@@ -1,27 +1,25 @@
 //! One workload's part of a report.
 
-use proofmark_model::{Better, FigureKind, Measurement, Subsystem, Unit, Verification};
-use serde::Serialize;
+use proofmark_model::{Better, FigureKind, Measurement, Unit, Verification};
 
-use super::chart::{BarChart, Chart};
+use super::audience::Audience;
+use super::block::{
+    Blocks, Details, Drawing, Drawings, Findings, Rich, Section, Style, Text, Tone,
+};
+use super::chart::Chart;
 use super::columns::{Entry, not_finite};
-use super::derivation::{self, Derivation};
-use super::findings::{self, FindingGroup};
-use super::heat_map::{self, HeatMap};
+use super::grouping::distinct;
 use super::keyed::{ceiling, efficiency, keyed, statistic, verdict};
 use super::label::{
     Group, MIXED, figure_of, interval, why_missing, why_no_interval, why_no_trials,
 };
-use super::latency;
 use super::num::{Scale, percent};
-use super::references::{self, References};
-use super::series;
-use super::solves::{self, Solves};
 use super::table::Table;
 use super::text::clean;
-use super::timeline::{self, Timeline};
-use super::workload_figure::{self, WorkloadFigure};
-use super::{disk, matrix, network, published, rounds, sentences, traffic, trials};
+use super::{
+    derivation, disk, findings, heat_map, latency, matrix, network, published, references, rounds,
+    sentences, series, solves, timeline, traffic, trials, workload_figure,
+};
 
 const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
     ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
@@ -41,127 +39,148 @@ const STATISTIC: &str = "Which figure the row has. Attainable and typical leave 
 const NO_WORK: &str = "a clock is no work that is delivered: it runs on while others use the core";
 const NO_REASON: &str = "no reason was recorded";
 
+/// How ceilings are drawn.
+const CEILINGS: &str =
+    "Dashes, and the end of a light bar: ceiling. In parentheses: share of the ceiling.";
+
 /// Sentences at the end of two declarations that are worth a reference.
 const SHARED: usize = 2;
 
-/// One workload's part of a report.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct WorkloadView {
-    /// Id, such as `cpu.flops`.
-    pub id: String,
-    /// Title, such as `Floating-point peak`.
-    pub title: String,
-    /// Part of the machine; `None` where the run file does not say.
-    pub subsystem: Option<Subsystem>,
-    /// One sentence: what is measured.
-    pub summary: String,
-    /// A paragraph: what runs, what is counted, how it is verified.
-    pub detail: String,
-    /// `higher is better` or `lower is better`.
-    pub better: &'static str,
-    /// The number that answers the workload's question.
-    pub figure: WorkloadFigure,
-    /// Parameters, headline figure, interval, ceiling, efficiency, verdict.
-    pub table: Table,
-    /// The headline figures of a long table in few lines.
-    pub matrix: Option<Table>,
-    /// How many trials at which points.
-    pub design: String,
-    /// What the figures say that no table does.
-    pub sentences: Vec<String>,
-    /// What came of systems of equations; nothing where none was solved.
-    pub solves: Solves,
-    /// As published: `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the parameters that
-    /// name no row; of systems of equations the listing of all solves.
-    pub published: Vec<Table>,
-    /// The same as time a block, where blocks are so small that this says more.
-    pub reciprocal: Vec<Table>,
-    /// What became of the value over time, one per configuration that was sampled; empty without any.
-    pub timelines: Vec<Timeline>,
-    /// Values over the workload's axis, and over the threads.
-    pub lines: Vec<Chart>,
-    /// Bars by instruction set against their ceiling.
-    pub bars: Vec<BarChart>,
-    /// Own number against tools that people already trust; empty without one.
-    pub references: References,
-    /// The figures by vCPU placement; empty where no configuration saw several.
-    pub placements: Table,
-    /// How far the CPUs are from each other, where all pairs were looked at.
-    pub maps: Vec<HeatMap>,
-    /// The windows of the rounds, as lines of blocks; empty where nothing was cut.
-    pub windows: Table,
-    /// Percentiles of single operations; empty without any.
-    pub latency: Table,
-    /// Their distributions.
-    pub distribution: Option<Chart>,
-    /// Latency over throughput as the queue gets deeper; loss over the rate offered.
-    pub curves: Vec<Chart>,
-    /// Datagrams sent, received and lost; empty without any.
-    pub datagrams: Table,
-    /// What both ends of a network did, tables with rows only.
-    pub ends: Vec<Table>,
-    /// What the checks found.
-    pub findings: Vec<FindingGroup>,
-    /// How its ceilings were derived.
-    pub derivations: Vec<Derivation>,
-    /// Independent verification of the work; empty without any.
-    pub verifications: Table,
-    /// Every trial.
-    pub trials: Table,
-}
-
-impl WorkloadView {
-    /// The tables that may have columns whose titles do not say what they are.
-    pub fn explained(&self) -> impl Iterator<Item = &Table> {
-        let rows = [&self.table, &self.references.table, &self.placements, &self.windows];
-        let more = [&self.latency, &self.datagrams].into_iter().chain(&self.ends);
-        let published = [&self.solves.summary].into_iter().chain(&self.published);
-        rows.into_iter().chain(more).chain(&self.reciprocal).chain(published)
-    }
-}
-
-/// What a report says of one workload.
-pub fn view(group: &Group) -> WorkloadView {
+/// What a report says of one workload; `detail` is what runs and how it is verified.
+pub fn section(group: &Group, detail: &str) -> Section {
     let scale = scale(group);
     let spec = group.spec;
     let undeclared = || "The run file does not hold this workload's declaration.".to_owned();
-    let id = group.name();
+    let figure = workload_figure::find(group);
+    let mut out = Blocks::default();
+    out.add("result", figure.sentence());
+    let summary = spec.map_or_else(undeclared, |s| clean(&s.summary));
+    let summary = Rich::from(summary).and(Tone::Quiet, format!(" ({})", better(group)));
+    out.add("summary", Text::new(Style::Plain, [summary]));
+    out.add("sentences", sentences::write(group, &scale));
+    courses(&mut out, group);
+    for map in heat_map::draw(group) {
+        out.add_for(Audience::Text, "map", heat_map::table(&map));
+        let description = map.description.clone();
+        out.add_for(Audience::Page, "map", Drawings::new(Drawing::Map, [map]).wide());
+        out.add("map-in-words", description);
+    }
+    let derivations = derivation::for_workload(group, &scale);
+    out.add_for(Audience::Page, "charts", charts(group, &scale, !derivations.is_empty()));
+    let times = latency::curves(group, &scale).into_iter().chain(traffic::loss_charts(group));
+    let times = times.chain(latency::distribution(group));
+    out.add_for(Audience::Page, "times", Drawings::new(Drawing::Plot, times));
+    figures(&mut out, group, &scale);
+    solves::add(&mut out, group, &scale);
+    out.add("placements", rounds::by_placement(group, &scale));
+    out.add("latency", latency::table(group));
+    out.add("datagrams", traffic::datagrams(group));
+    out.add_tables(Audience::Everyone, "reciprocal", published::reciprocal(group));
+    out.add("references", references::section(group, &scale));
+    let groups = findings::for_workload(group);
+    let findings = Findings { groups, more: 0, elsewhere: "", in_full: false };
+    out.add_for(Audience::Page, "findings", Section::plain("Findings", "findings", findings));
+    out.add_for(
+        Audience::Document,
+        "windows",
+        Details::new("Windows of the rounds: over time, and by their rate", |of| {
+            of.add("windows", rounds::table(group));
+        }),
+    );
+    out.add_for(Audience::Document, "published", as_published(group, &scale));
+    out.add_for(
+        Audience::Document,
+        "ends",
+        Details::new("Client and server: CPU, interfaces, connections", |of| {
+            of.add_tables(Audience::Everyone, "ends", traffic::ends(group));
+        }),
+    );
+    out.add_for(
+        Audience::Document,
+        "how",
+        Details::new("What runs, what is counted, how it is verified", |of| {
+            of.add("detail", detail.to_owned());
+            of.add("design", sentences::design(group));
+            of.add("verifications", verifications(group));
+        }),
+    );
+    Section {
+        title: group.heading(),
+        code: group.name(),
+        figure: Some(Box::new(figure)),
+        blocks: out.0,
+        ..Section::default()
+    }
+}
+
+/// What became of the value over time, one per configuration that was sampled.
+pub fn courses(out: &mut Blocks, group: &Group) {
+    for course in timeline::courses(group, &scale(group)) {
+        out.add("timeline", Drawings::new(Drawing::OverTime, [course.timeline]).wide());
+        out.add("course", course.sentences);
+        out.add("levels", course.table);
+    }
+}
+
+/// Values over the workload's axis and over the threads, and bars by instruction set.
+fn charts(group: &Group, scale: &Scale, bounded: bool) -> Drawings {
+    let lines = series::lines(group, scale);
+    let keys = distinct(lines.iter().map(|c| c.key.clone()));
+    let lines = lines.into_iter().map(Chart::without_key).map(Drawing::Plot);
+    let bars = series::bars(group, scale).into_iter().map(Drawing::Bars);
+    let keys = bounded.then_some(CEILINGS).into_iter().chain(keys.iter().map(String::as_str));
+    let drawings = Drawings { all: lines.chain(bars).collect(), ..Drawings::default() };
+    drawings.explained(&keys.collect::<Vec<_>>())
+}
+
+/// The results: of a long axis the headline figures first.
+fn figures(out: &mut Blocks, group: &Group, scale: &Scale) {
+    let table = table(group, scale);
+    let Some(matrix) = matrix::build(group, scale) else {
+        out.add("table", table);
+        return;
+    };
+    out.add("matrix", matrix);
+    let elsewhere = "Other formats list intervals, ceilings and shares of the ceiling.";
+    out.add_for(Audience::Terminal, "left-out", elsewhere.to_owned());
+    let all = Details::new("All results: interval, ceiling, share of the ceiling, verdict", |of| {
+        of.add("table", table);
+    });
+    out.add_for(Audience::Document, "table", all.on_paper());
+}
+
+/// As published: `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the parameters that
+/// name no row; of systems of equations the listing of all solves.
+fn as_published(group: &Group, scale: &Scale) -> Details {
     // Where the interval decides how many rounds there are, they are among the raw trials alone.
     let in_rounds = group.all.iter().any(|m| m.has_rounds());
     let is_fixed = group.run.plan.policy.is_fixed(group.id);
-    let as_published = !group.over_time && (is_fixed || !in_rounds);
-    WorkloadView {
-        title: group.heading(),
-        subsystem: group.subsystem(),
-        summary: spec.map_or_else(undeclared, |s| clean(&s.summary)),
-        detail: spec.map_or_else(String::new, |s| clean(&s.detail)),
-        better: better(group),
-        figure: workload_figure::find(group),
-        table: table(group, &scale),
-        matrix: matrix::build(group, &scale),
-        design: sentences::design(group),
-        sentences: sentences::write(group, &scale),
-        solves: solves::collect(group, &scale),
-        published: if as_published { published::tables(group, &scale) } else { Vec::new() },
-        reciprocal: published::reciprocal(group),
-        timelines: timeline::draw(group, &scale),
-        lines: series::lines(group, &scale),
-        bars: series::bars(group, &scale),
-        references: references::compare(group, &scale),
-        placements: rounds::by_placement(group, &scale),
-        maps: heat_map::draw(group),
-        windows: rounds::table(group),
-        latency: latency::table(group),
-        distribution: latency::distribution(group),
-        curves: [latency::curves(group, &scale), traffic::loss_charts(group)].concat(),
-        datagrams: traffic::datagrams(group),
-        ends: traffic::ends(group),
-        findings: findings::for_workload(group),
-        derivations: derivation::for_workload(group, &scale),
-        verifications: verifications(group),
-        trials: trials::table(group, &scale),
-        id,
-    }
+    let summary = match solves::any(group) {
+        true => "Every solve, time and residual",
+        false => "Trials one by one, average and deviation",
+    };
+    Details::new(summary, |of| {
+        if !group.over_time && (is_fixed || !in_rounds) {
+            of.add_tables(Audience::Everyone, "published", published::tables(group, scale));
+        }
+    })
+    .on_paper()
+}
+
+/// Every trial, and every pair with a tool.
+pub fn trials(group: &Group) -> Details {
+    let scale = scale(group);
+    let details = Details::new(&group.heading(), |of| {
+        of.add("trials", trials::table(group, &scale));
+        of.add("pairs", references::pairs(group, &scale));
+    });
+    Details { code: group.name(), ..details }
+}
+
+/// How the ceilings were derived.
+pub fn derivations(group: &Group) -> Vec<Section> {
+    let all = derivation::for_workload(group, &scale(group)).into_iter();
+    all.map(|d| d.section(group.heading())).collect()
 }
 
 /// The workload's scale: that of its headline figures.
@@ -223,7 +242,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         table = if about.is_empty() { table } else { table.explained(title, about) };
     }
     // These tables have more columns than a terminal is wide.
-    let wide = |m: &&Measurement| matches!(m.subsystem, Subsystem::Disk | Subsystem::Network);
+    let wide = |m: &&Measurement| m.subsystem.info().uses_system_calls;
     let wide = u8::from(group.all.iter().any(wide));
     table
         .measured("95 % interval", scale.label(), |m| {
@@ -330,32 +349,35 @@ fn verifications(group: &Group) -> Table {
         .rows(verified())
 }
 
-/// Puts a reference to an earlier workload in place of the sentences with which its
-/// declaration ends as well.
-pub fn refer_to_earlier(workloads: &mut [WorkloadView]) {
-    let details: Vec<(String, String)> =
-        workloads.iter().map(|k| (k.id.clone(), k.detail.clone())).collect();
-    for (at, workload) in workloads.iter_mut().enumerate() {
-        let earlier =
-            details[..at].iter().find(|(_, other)| shared(other, &workload.detail) >= SHARED);
-        if let Some((id, other)) = earlier {
-            let all = sentences(&workload.detail);
-            let own = all.len() - shared(other, &workload.detail);
-            workload.detail = match own {
-                0 => format!("As with {id}."),
-                _ => format!("{} The rest is as with {id}.", all[..own].join(" ")),
-            };
+/// What runs, what is counted and how it is verified, of each workload: where an earlier declaration
+/// ends with the same sentences, a reference to that in place of these.
+pub fn details(groups: &[Group]) -> Vec<String> {
+    let detail = |g: &Group| g.spec.map_or_else(String::new, |s| clean(&s.detail));
+    let all: Vec<(String, String)> = groups.iter().map(|g| (g.name(), detail(g))).collect();
+    let refer = |(at, (_, detail)): (usize, &(String, String))| {
+        let earlier = all[..at].iter().find(|(_, other)| shared(other, detail) >= SHARED);
+        match earlier {
+            _ if detail.is_empty() => "The run file has no description.".to_owned(),
+            None => detail.clone(),
+            Some((id, other)) => {
+                let all = sentences_of(detail);
+                match all.len() - shared(other, detail) {
+                    0 => format!("As with {id}."),
+                    own => format!("{} The rest is as with {id}.", all[..own].join(" ")),
+                }
+            }
         }
-    }
+    };
+    all.iter().enumerate().map(refer).collect()
 }
 
-fn sentences(text: &str) -> Vec<&str> {
+fn sentences_of(text: &str) -> Vec<&str> {
     text.split_inclusive(". ").map(str::trim).collect()
 }
 
 /// How many sentences both end with.
 fn shared(a: &str, b: &str) -> usize {
-    let (a, b) = (sentences(a), sentences(b));
+    let (a, b) = (sentences_of(a), sentences_of(b));
     a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b && !a.is_empty()).count()
 }
 

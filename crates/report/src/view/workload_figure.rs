@@ -1,12 +1,12 @@
 //! The figure that answers for a workload, on a scale of its own.
 
-use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict};
+use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict, key};
 use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
 use super::num::{Scale, percent};
-use super::text::{clean, plural};
+use super::text::{capital, clean, joined, plural, stop};
 use super::{disk, network};
 
 /// How near the ceiling.
@@ -52,6 +52,29 @@ pub struct WorkloadFigure {
     pub count: Option<String>,
     /// Whether every result of the workload is valid.
     pub all_valid: bool,
+}
+
+impl WorkloadFigure {
+    /// The configuration with all that is known of its result: share of the ceiling, interval, bottleneck.
+    pub fn sentence(&self) -> String {
+        let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+        if self.value.is_none() {
+            let count = self.count.as_ref().map(|count| stop(&capital(count)));
+            return joined([&self.at, &optional(&count)], " ");
+        }
+        let near = self.near.as_ref().map(|n| format!("{} % {}", n.percent, n.of));
+        let near = near.unwrap_or_else(|| self.near_lacks.to_owned());
+        let bottleneck = self.bottleneck.as_ref().map(|b| format!("bottleneck: {b}"));
+        let (extra, count) = (optional(&self.extra), optional(&self.count));
+        let all = [&self.at, &near, &extra, &self.sure, &optional(&bottleneck), &count];
+        joined(all, "; ")
+    }
+
+    /// `127.9 GFLOP/s ± 0.6 %`; empty where there is no usable result.
+    pub fn value_with_unit(&self) -> String {
+        let value = self.value.as_deref().unwrap_or_default();
+        joined([value, &self.unit, self.within.as_deref().unwrap_or_default()], " ")
+    }
 }
 
 /// Why no number of the workload is put first.
@@ -128,7 +151,7 @@ fn configuration(group: &Group, m: &Measurement) -> String {
 /// The point, and which cache it lies in where its name does not say so.
 fn at(group: &Group, m: &Measurement) -> String {
     let point = group.short_without(m, &[]);
-    let set = m.params.int("working_set").filter(|_| group.axis == "working_set");
+    let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET.is(group.axis));
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),
         None => point,

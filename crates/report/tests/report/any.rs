@@ -74,7 +74,7 @@ fn extreme_values_are_told_without_nan() {
 fn extreme_values_stay_short() {
     let numbers = [1e300, -5.0, 0.25, -0.0, 1e-60, 3e9, 2.5e-7];
     let run = with_numbers(fixture::sample(), &numbers);
-    insta::assert_snapshot!("extremes_view", dump(&View::from_run(&run)));
+    insta::assert_snapshot!("extremes_view", dump(&View::from_run(&run).document));
     let csv = render("csv", &run);
     let lines: Vec<&str> = csv.lines().take(3).collect();
     insta::assert_snapshot!("extremes_csv", lines.join("\n"));

@@ -4,7 +4,7 @@ use proofmark_model::testing::summary;
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem,
     Comparison, Difference, FigureKind, Number, Params, Ratio, Side, Subsystem, Timestamp, Unit,
-    Verdict,
+    Verdict, key,
 };
 use proofmark_report::Options;
 use proofmark_report::check::Check;
@@ -33,7 +33,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
         row: None,
         random: false,
         subsystem: Subsystem::Cpu,
-        params: Params::default().with("threads", threads),
+        params: Params::default().with(key::THREADS, threads),
         unit: Unit::FlopPerSecond,
         better: Better::Higher,
         a: number(64e9, Verdict::Valid),

@@ -1,7 +1,7 @@
 //! No sentence says what its numbers do not, whatever the numbers are.
 
 use proofmark_model::{Figure, FigureKind, Finding, Measurement, Round, Run, Severity, Verdict};
-use proofmark_report::view::{Claim, Says, View};
+use proofmark_report::view::{Claim, Says, conclusions_of};
 use proptest::prelude::*;
 
 use super::dump::Dump;
@@ -10,7 +10,7 @@ use super::reading::each;
 
 /// Every claim of a run.
 fn claims(run: &Run) -> Vec<Claim> {
-    View::from_run(run).conclusions.into_iter().flat_map(|c| c.claims).collect()
+    conclusions_of(run).into_iter().flat_map(|c| c.claims).collect()
 }
 
 fn texts(run: &Run) -> Vec<String> {

@@ -1,15 +1,16 @@
 //! What was measured, how, and what was found, in sentences, where a run is not as usual.
 
 use proofmark_model::{Run, TimeAccount};
+use proofmark_report::view::Content;
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::{each, workload};
+use super::reading::{block, each, workload};
 
 #[test]
 fn designs() {
     let mut out = Dump::default();
-    let sentences = ["* design/0/sentences"];
+    let sentences = ["* design"];
     let mut run = fixture::run();
     run.measurements.truncate(3);
     out.says("3 configurations were measured", &run, &sentences);
@@ -18,7 +19,7 @@ fn designs() {
     run.plan.points.retain(|p| p.workload == "cpu.linpack");
     run.plan.series.clear();
     out.says("fixed work alone has no planned length", &run, &sentences);
-    let circumstances = ["* trust/circumstances", "* noise/title"];
+    let circumstances = ["* circumstances", "* noise/0/title"];
     let mut run = fixture::run();
     run.programs[0].cpu_s = 5.0;
     out.says("programs used as much time as is missing", &run, &circumstances);
@@ -63,7 +64,10 @@ fn what_two_workloads_declare_alike_is_told_with_the_first() {
     declare("disk.seq_write", "In order, over the old ones. Blocks are random. Each is timed.");
     declare("disk.rand_read", "In no order. Each is timed.");
     declare("disk.fsync", "In order. Blocks are random. Each is timed.");
-    let detail = |id: &str| workload(&run, id).detail;
+    let detail = |id: &str| match block(&workload(&run, id), "detail").content {
+        Content::Text(text) => text.paragraphs[0].plain(),
+        other => panic!("{other:?}"),
+    };
     assert_eq!(detail("disk.seq_read"), "In order. Blocks are random. Each is timed.");
     assert_eq!(
         detail("disk.seq_write"),

@@ -1,13 +1,13 @@
 //! What a report says of a disk where a run is not as usual.
 
-use proofmark_model::{Flush, Measurement, Param, Run, Verdict, testing};
+use proofmark_model::{Flush, Measurement, Param, Run, Verdict, key, testing};
 
 use super::dump::Dump;
 use super::fixture;
 use super::reading::each;
 
 fn is(m: &Measurement, parameter: &str, value: &str) -> bool {
-    m.params.text(parameter) == Some(value)
+    m.params.word(parameter) == Some(value)
 }
 
 /// The measurements of a workload once more, changed.
@@ -21,7 +21,7 @@ fn again(run: &mut Run, id: &str, change: impl Fn(&mut Measurement)) {
 #[test]
 fn main_results() {
     let mut out = Dump::default();
-    let read = ["disk.seq_read headline"];
+    let read = ["disk.seq_read figure"];
     let mut run = fixture::disk();
     each(&mut run, "disk.seq_read")
         .filter(|m| is(m, "direct", "on"))
@@ -33,20 +33,20 @@ fn main_results() {
     let direct = each(&mut run, "disk.seq_read").find(|m| is(m, "direct", "on")).unwrap().clone();
     for part in [64, 2] {
         let mut m = direct.clone();
-        m.params = m.params.with("file_size", direct.params.int("file_size").unwrap() / part);
+        m.params = m.params.with(key::FILE_SIZE, direct.params.get(key::FILE_SIZE).unwrap() / part);
         testing::rescale(m.summary.as_mut().unwrap(), 10.0);
         run.measurements.push(m);
     }
     out.says("faster reads of smaller files", &run, &read);
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.verdict != Verdict::Valid || m.workload != "disk.seq_write");
-    out.says("only the rate that fell", &run, &["disk.seq_write headline"]);
+    out.says("only the rate that fell", &run, &["disk.seq_write figure"]);
     let mut run = fixture::disk();
     again(&mut run, "disk.rand_read", |m| {
         m.params.0.insert("block_size".into(), Param::Int(64 << 10));
         testing::rescale(m.summary.as_mut().unwrap(), 1.4);
     });
-    let parts = ["disk.rand_read headline", "disk.rand_read lines/0", "disk.rand_read lines/1"];
+    let parts = ["disk.rand_read figure", "disk.rand_read charts/0", "disk.rand_read charts/1"];
     out.says("random reads of large blocks too", &run, &parts);
     insta::assert_snapshot!(out.text);
 }
@@ -84,10 +84,10 @@ fn missing_values() {
             "disk.seq_read table",
             "disk.rand_read latency",
             "disk.seq_write sentences",
-            "disk.seq_write lines",
+            "disk.seq_write charts",
         ],
     );
-    let drawn = ["disk.rand_read distribution", "disk.rand_read latency", "disk.rand_read curves"];
+    let drawn = ["disk.rand_read times", "disk.rand_read latency", "disk.rand_read times"];
     let mut buckets = fixture::disk();
     let latencies = each(&mut buckets, "disk.rand_read").filter_map(|m| m.latency.as_mut());
     latencies.for_each(|l| l.buckets.clear());
@@ -106,7 +106,7 @@ fn both_engines_at_each_depth() {
         m.params.0.insert("engine".into(), Param::Text(engine.into()));
     });
     let mut out = Dump::default();
-    let parts = ["disk.rand_read lines/0", "disk.rand_read distribution"];
+    let parts = ["disk.rand_read charts/0", "disk.rand_read times"];
     out.says("both engines", &run, &parts);
     // A copy of a file reads or writes each block that it counts.
     let mut copies = fixture::disk();

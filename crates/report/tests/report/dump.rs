@@ -27,43 +27,92 @@ pub fn dump(view: &impl Serialize) -> String {
 }
 
 impl Dump {
-    /// What a run's view says in these parts, each a workload's id or `*` for the whole and the path
-    /// of a field: `disk.fsync latency/notes`.
+    /// What a run's view says in these parts, each where it is, and a block's topic with the path of
+    /// what it shows: `disk.fsync latency/notes`. It is in a workload, in the section of an anchor, or in
+    /// the rest of the report (`*`); `figure` is a workload's result, `summary` that of the run.
     pub fn says(&mut self, what: &str, run: &Run, parts: &[&str]) {
         let view = serde_json::to_value(View::from_run(run)).unwrap();
         self.line(0, &format!("# {what}"));
         for part in parts {
             let (id, path) = part.rsplit_once(' ').unwrap();
-            let mut workloads = view["workloads"].as_array().unwrap().iter();
-            let of = if id == "*" { Some(&view) } else { workloads.find(|w| w["id"] == id) };
-            match of.and_then(|of| of.pointer(&format!("/{path}"))) {
-                Some(value) if inline(value).is_some() => self.entry(&format!("{part}:"), value, 0),
+            match look_up(&view, id, path) {
+                Some(value) if inline(&value).is_some() => {
+                    self.entry(&format!("{part}:"), &value, 0)
+                }
                 _ => self.line(0, &format!("{part}: nothing")),
             }
         }
     }
 
     fn line(&mut self, depth: usize, text: &str) {
-        self.text += &format!("{}{text}\n", "  ".repeat(depth));
+        self.text += &format!("{}{}\n", "  ".repeat(depth), text.trim_end());
     }
 
     fn block(&mut self, value: &Value, depth: usize) {
         match value {
+            Value::Object(fields) if fields.contains_key("topic") => self.content(value, depth),
             Value::Object(fields) if fields.contains_key("rows") && fields.contains_key("keys") => {
                 self.table(fields, depth);
             }
             Value::Object(fields) => {
                 fields.iter().for_each(|(name, v)| self.entry(&format!("{name}:"), v, depth));
             }
-            Value::Array(items) => some(items).for_each(|item| self.entry("-", item, depth)),
+            Value::Array(items) => some(items).for_each(|item| match item.get("topic") {
+                Some(_) => self.content(item, depth),
+                None => self.entry("-", item, depth),
+            }),
             scalar => self.line(depth, &inline(scalar).unwrap_or_default()),
         }
+    }
+
+    /// A block of a report: its topic, who sees it, what it shows.
+    fn content(&mut self, block: &Value, depth: usize) {
+        let (kind, shown) = kind(block);
+        let audience = block["audience"].as_str().filter(|a| *a != "Everyone");
+        let audience = audience.map_or_else(String::new, |a| format!(" for {a}"));
+        let name = format!("{}{audience}", block["topic"].as_str().unwrap());
+        if shown.get("blocks").is_none() {
+            return match (kind, shown.as_array()) {
+                ("Grid", Some(blocks)) => {
+                    self.line(depth, &format!("[{name}] Grid"));
+                    blocks.iter().for_each(|one| self.content(one, depth + 1));
+                }
+                ("Text", _) => {
+                    let style = inline(&shown["style"]).filter(|style| style != "Plain");
+                    self.line(depth, &format!("[{name}] Text {}", style.unwrap_or_default()));
+                    let paragraphs = shown["paragraphs"].as_array().unwrap();
+                    some(paragraphs).for_each(|one| self.block(one, depth + 1));
+                }
+                ("List", Some(items)) => {
+                    self.line(depth, &format!("[{name}] List"));
+                    some(items).for_each(|item| {
+                        let term =
+                            inline(&item["term"]).map_or(String::new(), |t| format!("{t}: "));
+                        let says = inline(&item["says"]).unwrap_or_default();
+                        self.line(depth + 1, &format!("- {term}{says}"));
+                    });
+                }
+                _ => {
+                    self.line(depth, &format!("[{name}] {kind}"));
+                    self.block(shown, depth + 1);
+                }
+            };
+        }
+        let mut heading = shown.as_object().unwrap().clone();
+        heading.remove("blocks");
+        let heading = inline(&Value::Object(heading)).unwrap_or_default();
+        self.line(depth, &format!("[{name}] {kind} {heading}"));
+        shown["blocks"].as_array().unwrap().iter().for_each(|one| self.content(one, depth + 1));
     }
 
     /// A value on the line of its name, or below it where it is long.
     fn entry(&mut self, name: &str, value: &Value, depth: usize) {
         let Some(text) = inline(value) else { return };
-        let long = text.chars().count() + 2 * depth > WIDTH || value.get("rows").is_some();
+        // A mark of a chart is on one line.
+        let is_mark = ["about", "mark"].iter().any(|f| value.get(f).is_some());
+        let is_mark = is_mark && value.get("points").is_none();
+        let long =
+            !is_mark && text.chars().count() + 2 * depth > WIDTH || value.get("rows").is_some();
         match value {
             Value::Array(items) if long => self.line(depth, &format!("{name} {}", items.len())),
             Value::Object(_) if long => self.line(depth, name),
@@ -91,6 +140,66 @@ impl Dump {
             }
         }
     }
+}
+
+/// What a block shows, and its kind.
+fn kind(block: &Value) -> (&str, &Value) {
+    let (kind, shown) = block["content"].as_object().unwrap().iter().next().unwrap();
+    (kind, shown)
+}
+
+fn children(block: &Value) -> &[Value] {
+    let shown = kind(block).1;
+    let blocks = shown.get("blocks").unwrap_or(shown).as_array();
+    blocks.filter(|all| all.iter().all(|one| one.get("topic").is_some())).map_or(&[], |all| all)
+}
+
+/// What the blocks of that topic show, without its wrappers: one value, or of several a list.
+fn look_up(view: &Value, id: &str, path: &str) -> Option<Value> {
+    let (topic, rest) = path.split_once('/').unwrap_or((path, ""));
+    let rest = if rest.is_empty() { String::new() } else { format!("/{rest}") };
+    let top = view["document"]["blocks"].as_array().unwrap();
+    let mut found = Vec::new();
+    if topic == "summary" {
+        return view["summary"].pointer(&rest).cloned();
+    }
+    for block in top {
+        collect(block, id, topic, id == "*", &mut found);
+    }
+    let mut found = found.into_iter();
+    let first = found.next()?;
+    let all = match (first, found.next()) {
+        (one, None) => one,
+        (one, Some(other)) => {
+            let all = [one, other].into_iter().chain(found);
+            let flat = all.flat_map(|v| v.as_array().cloned().unwrap_or_else(|| vec![v]));
+            Value::Array(flat.collect())
+        }
+    };
+    all.pointer(&rest).cloned()
+}
+
+fn collect(block: &Value, id: &str, topic: &str, inside: bool, found: &mut Vec<Value>) {
+    let (kind, shown) = kind(block);
+    let is_workload = shown["figure"].is_object();
+    if id == "*" && is_workload {
+        return;
+    }
+    let inside = inside || shown["code"] == id || shown["anchor"] == id;
+    if inside && topic == "figure" && is_workload {
+        found.push(shown["figure"].clone());
+    }
+    let children = children(block);
+    if inside && block["topic"] == topic && children.is_empty() {
+        let bare = |one: &Value| one.as_object().unwrap().values().next().unwrap().clone();
+        found.push(match kind {
+            "Text" => shown["paragraphs"].clone(),
+            "Drawings" => shown["all"].as_array().unwrap().iter().map(bare).collect(),
+            "Findings" => shown["groups"].clone(),
+            _ => shown.clone(),
+        });
+    }
+    children.iter().for_each(|one| collect(one, id, topic, inside, found));
 }
 
 /// `title, unit`; `>` is aligned right, `^2` how easily a narrow page does without it.

@@ -1,6 +1,6 @@
 //! The formats that other programs read: each is parsed here as strictly as its readers do.
 
-use proofmark_model::{Ending, Finding, Measurement, Param, Params, Run, Severity, Verdict};
+use proofmark_model::{Ending, Finding, Measurement, Param, Params, Run, Severity, Verdict, key};
 use roxmltree::Document;
 use serde_json::Value;
 
@@ -110,7 +110,8 @@ fn text_of_strangers_comes_back_from_a_label() {
     let name = "a\"b\\c\\n{d}=,\u{e4}";
     run.measurements.truncate(1);
     // Two names become the same.
-    run.measurements[0].params = Params::default().with("mix", name).with("a b", 1).with("a-b", 2);
+    run.measurements[0].params =
+        Params::default().with(key::MIX, name).with_named("a b", 1).with_named("a-b", 2);
     let series = prometheus::parse(&render("openmetrics", &run)).unwrap();
     let label = ("param_mix".to_owned(), name.to_owned());
     assert!(series.iter().any(|s| s.labels.contains(&label)), "{series:?}");

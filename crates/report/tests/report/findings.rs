@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Run, Severity};
 use proofmark_report::view::View;
 
 use super::fixture;
-use super::reading::render;
+use super::reading::{found, render};
 
 /// One check's messages at these workloads, by their order.
 fn planted(messages: &[(&str, &str, Severity)]) -> Run {
@@ -40,9 +40,9 @@ fn a_clause_of_one_result_is_in_no_other_s_mouth() {
             severity,
         ),
     ]);
-    let groups = View::from_run(&run).findings;
+    let groups = found(&run);
     let said: Vec<(&str, &str)> =
-        groups.iter().map(|g| (g.where_.as_str(), g.sentence.as_str())).collect();
+        groups.iter().map(|g| (g.place.as_str(), g.sentence.as_str())).collect();
     assert_eq!(said.len(), 2, "{said:?}");
     for (places, sentence) in said {
         let fsync = places.contains("disk.fsync");
@@ -57,7 +57,7 @@ fn a_clause_of_one_result_is_in_no_other_s_mouth() {
         assert!(text.contains("3.1 % to 12.5 %"), "{format}");
         assert!(!text.contains("others differ") && !text.contains("76.5 % of the time; the"));
     }
-    let first = View::from_run(&run).first;
+    let first = View::from_run(&run).summary.first;
     let commits = first.causes.iter().find(|c| c.sentence.contains("76.5 %")).unwrap();
     assert!(
         !commits.place.contains("LINPACK") && !commits.place.contains("triad"),
@@ -73,7 +73,7 @@ fn names_are_no_numbers() {
         ("disk.fsync", "CPU 4 was taken 700 times", Severity::Note),
         ("memory.triad", "CPU 4 was taken 9 times", Severity::Note),
     ]);
-    let said: Vec<String> = View::from_run(&run).findings.into_iter().map(|g| g.sentence).collect();
+    let said: Vec<String> = found(&run).into_iter().map(|g| g.sentence).collect();
     assert_eq!(said.len(), 2, "{said:?}");
     assert!(said.contains(&"CPU 3 was taken 12 times.".to_owned()), "{said:?}");
     assert!(said.contains(&"CPU 4 was taken 9 to 700 times.".to_owned()), "{said:?}");

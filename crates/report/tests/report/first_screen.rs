@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     FigureKind, Finding, Measurement, Precision, Probe, Run, Severity, StorageKind, Summary,
-    Verdict,
+    Verdict, key,
 };
 use proofmark_report::view::View;
 use proofmark_report::{Options, terminal};
@@ -30,7 +30,7 @@ fn rows() {
     let mut out = Dump::default();
     let mut says = |what: &str, run: &Run| {
         out.text += &format!("# {what}\n{}", brief(run, 80));
-        out.says(what, run, &["* first", "* trust/precision"]);
+        out.says(what, run, &["* summary/first", "* precision"]);
     };
     let mut run = fixture::run();
     run.measurements.retain(|m| m.workload == "cpu.mix.int");
@@ -69,7 +69,7 @@ fn rows() {
     let mut run = fixture::disk();
     run.measurements.retain(|m| m.workload == "disk.fsync");
     for m in &mut run.measurements {
-        m.params = m.params.clone().with("mode", "overwrite").with("method", "o_dsync");
+        m.params = m.params.clone().with(key::MODE, "overwrite").with(key::METHOD, "o_dsync");
     }
     says("a commit of another method, in a mode that is not the usual one", &run);
     insta::assert_snapshot!(out.text);
@@ -79,7 +79,7 @@ fn rows() {
 fn the_end_of_a_run_and_its_summary_are_short() {
     let mut run = fixture::published();
     let text = render("summary", &run);
-    let causes = View::from_run(&run).first.causes.len();
+    let causes = View::from_run(&run).summary.first.causes.len();
     assert!(text.lines().count() <= 7 + causes, "{text}");
     run.measurements.retain(|m| m.series.is_none());
     let brief = brief(&run, 80);

@@ -1,6 +1,6 @@
 //! What must hold in every format: odd runs, extreme figures, text from strangers.
 
-use proofmark_model::{Run, Unit};
+use proofmark_model::{Run, Unit, key};
 use proofmark_report::{ALL, Options, find, terminal};
 
 use super::fixture;
@@ -46,7 +46,8 @@ fn a_thousand_measurements() {
     let mut run = fixture::run();
     run.measurements = (1..=1000)
         .map(|i| {
-            let params = fixture::params(i % 64 + 1).with("iterations", i).with("mix", "add16");
+            let params =
+                fixture::params(i % 64 + 1).with(key::ITERATIONS, i).with(key::MIX, "add16");
             fixture::good("cpu.mix.int", params, Unit::OpPerSecond, 1e9 * i as f64)
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use proofmark_model::{
     Better, FigureKind, Params, PastFigure, PastPoint, PastRun, Timestamp, Unit, Verdict,
-    VerdictCounts,
+    VerdictCounts, key,
 };
 use proofmark_report::Options;
 use proofmark_report::history::{Form, points, runs};
@@ -35,7 +35,7 @@ fn point(run: i64, threads: u64, value: f64) -> PastPoint {
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
         workload: "cpu.flops".into(),
         method: 1,
-        params: Params::default().with("isa", "avx2").with("threads", threads),
+        params: Params::default().with(key::ISA, "avx2").with(key::THREADS, threads),
         unit: Unit::FlopPerSecond,
         better: Better::Higher,
         over_time: false,
@@ -164,7 +164,7 @@ fn strangers_texts_steer_nothing() {
     let mut number = point(1, 1, f64::INFINITY);
     number.host = Some(bad.into());
     number.machine = bad.into();
-    number.params = Params::default().with(bad, bad);
+    number.params = Params::default().with_named(bad, bad);
     number.ci95 = Some([f64::NAN, -1.0]);
     let other = PastPoint { host: None, ..point(2, 1, -5.0) };
     for form in [Form::Terminal, Form::Csv, Form::Html] {

@@ -1,6 +1,6 @@
 //! What a report says of systems of equations where a run is not as usual.
 
-use proofmark_model::{Measurement, Run, Verdict, testing};
+use proofmark_model::{Measurement, Run, Verdict, key, testing};
 
 use super::dump::Dump;
 use super::fixture;
@@ -9,7 +9,7 @@ use super::reading::each;
 const SOLVER: &str = "cpu.linpack";
 
 fn of_size(run: &mut Run, n: u64) -> &mut Measurement {
-    each(run, SOLVER).find(|m| m.params.int("n") == Some(n)).unwrap()
+    each(run, SOLVER).find(|m| m.params.get(key::MATRIX_SIZE) == Some(n)).unwrap()
 }
 
 fn rate(run: &mut Run, n: u64, rate: f64) {
@@ -20,7 +20,7 @@ fn rate(run: &mut Run, n: u64, rate: f64) {
 #[test]
 fn solves() {
     let mut out = Dump::default();
-    let brief = ["cpu.linpack solves/brief", "cpu.linpack solves/left_out"];
+    let brief = ["cpu.linpack solves", "cpu.linpack solves-in-brief", "cpu.linpack left-out"];
     let mut run = fixture::linpack();
     run.measurements.retain(|m| m.verdict == Verdict::Valid);
     out.says("none fails", &run, &brief);
@@ -31,7 +31,7 @@ fn solves() {
     let mut run = fixture::one_solve();
     let s = run.measurements[0].summary.as_mut().unwrap();
     (s.trials.mean, s.trials.max, s.trials.sd) = (80e9, 90e9, Some(1e9));
-    out.says("mean, maximum and deviation", &run, &["cpu.linpack solves/summary"]);
+    out.says("mean, maximum and deviation", &run, &["cpu.linpack solves"]);
     run.measurements[0].trials[0].seconds = 2.5e-7;
     out.says("a solve of less than a millisecond", &run, &brief);
     insta::assert_snapshot!(out.text);
@@ -43,7 +43,7 @@ fn saturation() {
     let mut out = Dump::default();
     let said = ["cpu.linpack sentences"];
     let mut run = fixture::linpack();
-    run.measurements.retain(|m| m.params.text("isa") != Some("sse2") && m.params.threads() == 2);
+    run.measurements.retain(|m| m.params.get(key::ISA) != Some("sse2") && m.params.threads() == 2);
     out.says("at 5000", &run, &said);
     let best = each(&mut run, SOLVER).last().unwrap().summary.as_ref().unwrap().value();
     rate(&mut run, 2000, 0.949 * best);
@@ -64,7 +64,7 @@ fn saturation() {
         each(&mut run, SOLVER).filter(|m| m.params.threads() == 1).map(|m| m.clone()).collect();
     for (threads, m) in [3, 4].into_iter().flat_map(|threads| one.iter().map(move |m| (threads, m)))
     {
-        let params = m.params.clone().with("threads", threads);
+        let params = m.params.clone().with(key::THREADS, threads);
         run.measurements.push(Measurement { params, ..m.clone() });
     }
     out.says("many series", &run, &said);
@@ -75,9 +75,9 @@ fn saturation() {
 fn sizes_far_apart_are_on_a_logarithmic_axis() {
     let mut run = fixture::linpack();
     each(&mut run, "cpu.dgemm")
-        .filter(|m| m.params.int("n") == Some(1000))
-        .for_each(|m| m.params = m.params.clone().with("n", 10));
+        .filter(|m| m.params.get(key::MATRIX_SIZE) == Some(1000))
+        .for_each(|m| m.params = m.params.clone().with(key::MATRIX_SIZE, 10));
     let mut out = Dump::default();
-    out.says("10 to 4000", &run, &["cpu.dgemm lines/0"]);
+    out.says("10 to 4000", &run, &["cpu.dgemm charts/0"]);
     insta::assert_snapshot!(out.text);
 }

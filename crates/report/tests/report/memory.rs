@@ -1,6 +1,6 @@
 //! What a report says of memory where a run is not as usual.
 
-use proofmark_model::{Measurement, Probe, Run, Verdict, testing};
+use proofmark_model::{Measurement, Probe, Run, Verdict, key, testing};
 
 use super::dump::Dump;
 use super::fixture;
@@ -9,7 +9,7 @@ use super::reading::{each, render};
 /// Only sets of so many bytes or less.
 fn up_to(run: &Run, most: u64) -> Run {
     let mut run = run.clone();
-    run.measurements.retain(|m| m.params.int("working_set").is_none_or(|s| s <= most));
+    run.measurements.retain(|m| m.params.get(key::WORKING_SET).is_none_or(|s| s <= most));
     run
 }
 
@@ -24,7 +24,7 @@ fn with_local_order() -> Run {
     let mut run = fixture::memory();
     let mut local: Vec<Measurement> = each(&mut run, "memory.latency").map(|m| m.clone()).collect();
     for m in &mut local {
-        m.params = m.params.clone().with("order", "local");
+        m.params = m.params.clone().with(key::ORDER, "local");
         testing::rescale(m.summary.as_mut().unwrap(), 0.66);
     }
     run.measurements.extend(local);
@@ -36,7 +36,7 @@ fn with_local_order() -> Run {
 fn main_results() {
     let mut out = Dump::default();
     let run = fixture::memory();
-    let headlines = ["memory.latency headline/at", "memory.sweep headline/at"];
+    let headlines = ["memory.latency figure/at", "memory.sweep figure/at"];
     for mib in [1, 16, 128, 256, 512] {
         out.says(&format!("sets up to {mib} MiB"), &up_to(&run, mib << 20), &headlines);
     }
@@ -50,19 +50,15 @@ fn main_results() {
     out.says("3.2 times the last cache", &larger, &headlines);
     let mut large = run.clone();
     each(&mut large, "memory.latency")
-        .filter(|m| m.params.int("working_set") > Some(1 << 29))
+        .filter(|m| m.params.get(key::WORKING_SET) > Some(1 << 29))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    let latency = ["memory.latency headline"];
+    let latency = ["memory.latency figure"];
     out.says("the large sets are invalid", &large, &latency);
-    let random = |m: &Measurement| m.params.text("order") == Some("rand");
+    let random = |m: &Measurement| m.params.get(key::ORDER) == Some("rand");
     let both = with_local_order();
-    out.says(
-        "local order too",
-        &both,
-        &["memory.latency headline", "memory.read_write reciprocal"],
-    );
+    out.says("local order too", &both, &["memory.latency figure", "memory.read_write reciprocal"]);
     let mut less = both.clone();
-    less.measurements.retain(|m| !random(m) || m.params.int("working_set") <= Some(1 << 30));
+    less.measurements.retain(|m| !random(m) || m.params.get(key::WORKING_SET) <= Some(1 << 30));
     out.says("the largest set in local order only", &less, &latency);
     let mut local = both.clone();
     local.measurements.retain(|m| !random(m));
@@ -128,7 +124,7 @@ fn rooflines() {
     out.says("reads instead of triads", &without(&reads, "memory.triad"), &roofline);
     let mut doubtful = run.clone();
     each(&mut doubtful, "memory.triad")
-        .filter(|m| m.params.text("stores") == Some("nontemporal"))
+        .filter(|m| m.params.get(key::STORES) == Some("nontemporal"))
         .for_each(|m| m.verdict = Verdict::Suspect);
     out.says("the fast triads are suspect", &doubtful, &roofline);
     each(&mut doubtful, "memory.triad")
@@ -151,7 +147,7 @@ fn a_ceiling_without_a_share_of_it_has_a_reason_and_no_meter() {
         m.missing.insert("efficiency".into(), why.into());
     }
     let mut out = Dump::default();
-    out.says("no efficiency", &run, &["memory.triad headline", "memory.triad table"]);
+    out.says("no efficiency", &run, &["memory.triad figure", "memory.triad table"]);
     insta::assert_snapshot!(out.text);
     let has_meter = |run: &Run| {
         let page = render("html", run);

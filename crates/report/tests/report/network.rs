@@ -1,6 +1,6 @@
 //! What a report says of a network where a run is not as usual.
 
-use proofmark_model::{Probe, Verdict};
+use proofmark_model::{Probe, Verdict, key};
 
 use super::dump::Dump;
 use super::fixture;
@@ -11,16 +11,16 @@ fn main_results() {
     let mut out = Dump::default();
     let mut run = fixture::loopback();
     each(&mut run, "network.tcp.rtt")
-        .filter(|m| m.params.text("mode") == Some("block"))
+        .filter(|m| m.params.get(key::MODE) == Some("block"))
         .for_each(|m| m.verdict = Verdict::Invalid);
-    out.says("blocking round trips are invalid", &run, &["network.tcp.rtt headline"]);
-    run.measurements.retain(|m| m.params.text("direction") == Some("both"));
-    out.says("both directions alone", &run, &["network.tcp.stream headline"]);
+    out.says("blocking round trips are invalid", &run, &["network.tcp.rtt figure"]);
+    run.measurements.retain(|m| m.params.get(key::DIRECTION) == Some("both"));
+    out.says("both directions alone", &run, &["network.tcp.stream figure"]);
     let mut run = fixture::network();
     run.host.network = Probe::missing("no server answered (fixture)");
-    let unnamed = ["network.tcp.stream headline/at", "* host/4"];
+    let unnamed = ["network.tcp.stream figure/at", "* host/4"];
     out.says("the server has no name", &run, &unnamed);
-    let loopback = ["network.tcp.stream headline", "network.udp.stream lines", "* host/4"];
+    let loopback = ["network.tcp.stream figure", "network.udp.stream charts", "* host/4"];
     out.says("over loopback alone", &fixture::loopback(), &loopback);
     insta::assert_snapshot!(out.text);
 }
@@ -29,10 +29,10 @@ fn main_results() {
 fn tables() {
     let mut out = Dump::default();
     let mut run = fixture::network();
-    run.measurements.retain(|m| m.params.text("rate").is_none_or(|rate| rate == "auto"));
+    run.measurements.retain(|m| m.params.get(key::RATE).is_none());
     run.measurements
-        .retain(|m| m.workload != "network.udp.stream" || m.params.int("rate").is_none());
-    out.says("one rate is no sweep", &run, &["network.udp.stream curves"]);
+        .retain(|m| m.workload != "network.udp.stream" || m.params.get(key::RATE).is_none());
+    out.says("one rate is no sweep", &run, &["network.udp.stream times"]);
     let mut run = fixture::network();
     let first = each(&mut run, "network.udp.stream").next().unwrap();
     for n in first.trials.iter_mut().filter_map(|t| t.network.as_mut()) {

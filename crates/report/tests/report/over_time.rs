@@ -30,7 +30,7 @@ fn trend(run: &mut Run, slope: f64, interval: [f64; 2]) {
 fn trends() {
     let mut out = Dump::default();
     let mut run = fixture::endured();
-    let sentence = ["cpu.mix.float over time timelines/0/sentences"];
+    let sentence = ["cpu.mix.float over time course"];
     for (what, slope, interval) in [
         ("the interval holds zero", -1e-4, [-2e-4, 1e-4]),
         ("it excludes zero", -1e-4, [-2e-4, -1e-5]),
@@ -55,11 +55,7 @@ fn timelines() {
     };
     let mut run = fixture::endured();
     edit_series(&mut run, |s| s.changes[0].ratio = 7.0);
-    says(
-        "another ratio than that of the levels",
-        &run,
-        &["timelines/0/table", "timelines/0/chart/rules"],
-    );
+    says("another ratio than that of the levels", &run, &["levels", "timeline/0/chart/rules"]);
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials[200..400].iter_mut().for_each(|t| t.value *= 1.9));
     let terminal = render("terminal", &run);
@@ -71,25 +67,25 @@ fn timelines() {
         "a sample of another age",
         &run,
         &[
-            "timelines/0/chart/series/4/spots/598",
-            "timelines/0/chart/series/4/spots/599",
-            "timelines/0/chart/x",
+            "timeline/0/chart/series/4/spots/598",
+            "timeline/0/chart/series/4/spots/599",
+            "timeline/0/chart/x",
         ],
     );
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials.truncate(100));
-    says("ended early", &run, &["timelines/0/sentences"]);
+    says("ended early", &run, &["course"]);
     edit(&mut run, |m| m.trials.clear());
-    says("no sample", &run, &["timelines/0/sentences"]);
+    says("no sample", &run, &["course"]);
     let mut run = fixture::endured();
     edit(&mut run, |m| m.trials = [&m.trials[..]; 8].concat());
-    says("many samples", &run, &["timelines/0/chart/left_out", "timelines/0/sentences/0"]);
+    says("many samples", &run, &["timeline/0/chart/left_out", "course/0"]);
     let mut run = fixture::endured();
     edit_series(&mut run, |s| {
         s.levels.truncate(1);
         s.changes.clear();
     });
-    says("one level", &run, &["headline", "table"]);
+    says("one level", &run, &["figure", "table"]);
     insta::assert_snapshot!(out.text);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{Measurement, Run};
-use proofmark_report::view::{View, WorkloadView};
+use proofmark_report::view::{Block, Content, FindingGroup, Medium, Section, View};
 use proofmark_report::{Options, find};
 
 /// A run in that format, on a page of the usual width.
@@ -11,9 +11,40 @@ pub fn render(format: &str, run: &Run) -> String {
     find(format).unwrap().render(run, &Options::default()).unwrap()
 }
 
+/// All blocks of a run's report, each before those in it.
+pub fn blocks(run: &Run) -> Vec<Block> {
+    let blocks = View::from_run(run).document.blocks;
+    blocks.iter().flat_map(|b| b.shown(Medium::Page)).cloned().collect()
+}
+
+/// The workloads' parts of the report, in its order.
+pub fn workloads(run: &Run) -> Vec<Section> {
+    let section = |block: Block| match block.content {
+        Content::Section(section) => Some(section).filter(|s| s.figure.is_some()),
+        _ => None,
+    };
+    blocks(run).into_iter().filter_map(section).collect()
+}
+
 /// A workload's part of the report.
-pub fn workload(run: &Run, id: &str) -> WorkloadView {
-    View::from_run(run).workloads.into_iter().find(|k| k.id == id).unwrap()
+pub fn workload(run: &Run, id: &str) -> Section {
+    workloads(run).into_iter().find(|s| s.code == id).unwrap()
+}
+
+/// The block of that topic in a section that holds no others.
+pub fn block(section: &Section, topic: &str) -> Block {
+    let all = section.blocks.iter().flat_map(|b| b.shown(Medium::Page));
+    let mut all = all.filter(|b| b.topic == topic && b.children().is_empty());
+    all.next().unwrap().clone()
+}
+
+/// All findings of a run.
+pub fn found(run: &Run) -> Vec<FindingGroup> {
+    let all = |block: Block| match block.content {
+        Content::Findings(all) if all.in_full => all.groups,
+        _ => Vec::new(),
+    };
+    blocks(run).into_iter().flat_map(all).collect()
 }
 
 /// The measurements of a workload.

@@ -36,7 +36,7 @@ fn without_them_no_format_speaks_of_them() {
 #[test]
 fn tables() {
     let mut out = Dump::default();
-    let table = ["cpu.linpack references/table", "* references"];
+    let table = ["cpu.linpack comparison", "* references"];
     let mut run = fixture::beside();
     each(&mut run, "cpu.linpack").for_each(|m| m.verdict = Verdict::Suspect);
     for r in tools(&mut run, "cpu.linpack") {
@@ -56,7 +56,7 @@ fn tables() {
         r.paired_findings.push(Finding::new("steal", Severity::Suspect, message, ""));
         r.paired.iter_mut().for_each(|t| t.conditions.steal_s = Some(0.5));
     }
-    let parts = ["cpu.linpack references/table", "cpu.linpack references/pairs"];
+    let parts = ["cpu.linpack comparison", "cpu.linpack pairs"];
     out.says("the pairs were disturbed", &run, &parts);
     let reference = tools(&mut run, "memory.triad").next().unwrap().clone();
     let mut run = fixture::memory();
@@ -84,7 +84,7 @@ fn slower_in_pairs() -> Run {
 fn bars_rows_and_ratio_are_of_the_same_pairs() {
     let run = slower_in_pairs();
     let mut out = Dump::default();
-    let parts = ["cpu.linpack references/table", "cpu.linpack references/charts", "* theory"];
+    let parts = ["cpu.linpack comparison", "cpu.linpack bars", "* theory"];
     out.says("30 GFLOP/s in the pairs", &run, &parts);
     insta::assert_snapshot!("pairs", out.text);
     let compared = |m: &&Measurement| m.workload == "cpu.linpack" && !m.references.is_empty();
@@ -122,7 +122,7 @@ fn where_the_pairs_contradict_the_medians_the_row_is_undecided_in_all_formats() 
 #[test]
 fn reasons() {
     let mut out = Dump::default();
-    let lacking = |id: &str| [format!("{id} references/lacking"), "* lacking".to_owned()];
+    let lacking = |id: &str| [format!("{id} lacking"), "* lacking".to_owned()];
     let mut says = |what: &str, run: &Run, id: &str| {
         let parts = lacking(id);
         out.says(what, run, &parts.each_ref().map(String::as_str));
@@ -173,9 +173,9 @@ fn charts() {
             _ => m.references[0].value = f64::NAN,
         }
     }
-    out.says("two tools, once without a figure", &run, &["disk.fsync references/charts"]);
+    out.says("two tools, once without a figure", &run, &["disk.fsync bars"]);
     tools(&mut run, "cpu.linpack").for_each(|r| r.value = f64::NAN);
-    out.says("a ceiling alone", &run, &["cpu.linpack references/charts"]);
+    out.says("a ceiling alone", &run, &["cpu.linpack bars"]);
     let template = each(&mut run, "network.tcp.stream").last().unwrap().clone();
     for streams in 5..20 {
         let mut m = template.clone();
@@ -185,7 +185,7 @@ fn charts() {
         }
         run.measurements.push(m);
     }
-    out.says("many points, the fastest last", &run, &["network.tcp.stream references/charts"]);
+    out.says("many points, the fastest last", &run, &["network.tcp.stream bars"]);
     insta::assert_snapshot!(out.text);
 }
 

@@ -1,4 +1,4 @@
-//! The view of each fixture, its terminal report, and each format of one of them, word for word.
+//! The view of each fixture, and each format of one of them, word for word.
 
 use proofmark_model::{Change, Probe, Run};
 use proofmark_report::view::View;
@@ -6,6 +6,7 @@ use proofmark_report::{Options, find, terminal};
 
 use super::dump::dump;
 use super::fixture;
+use super::reading::workloads;
 
 fn render(format: &str, run: &Run, width: usize) -> String {
     find(format).unwrap().render(run, &Options { width, color: false }).unwrap()
@@ -18,23 +19,22 @@ fn views() {
         ("memory", fixture::memory()),
         ("disk", fixture::disk()),
         ("network", fixture::network()),
+        ("loopback", fixture::loopback()),
         ("linpack", fixture::linpack()),
         ("one_solve", fixture::one_solve()),
         ("beside", fixture::beside()),
         ("endured", fixture::endured()),
     ] {
-        insta::assert_snapshot!(format!("{name}_view"), dump(&View::from_run(&run)));
-        insta::assert_snapshot!(format!("{name}_80"), render("terminal", &run, 80));
+        insta::assert_snapshot!(format!("{name}_view"), dump(&View::from_run(&run).document));
     }
-    insta::assert_snapshot!("loopback_80", render("terminal", &fixture::loopback(), 80));
 }
 
 /// Its workloads are those of the other fixtures.
 #[test]
 fn published() {
-    let mut view = View::from_run(&fixture::published());
-    view.workloads.retain(|w| w.id.ends_with(" over time"));
-    insta::assert_snapshot!("published_view", dump(&view));
+    let mut parts = workloads(&fixture::published());
+    parts.retain(|w| w.code.ends_with(" over time"));
+    insta::assert_snapshot!("published_view", dump(&parts));
 }
 
 #[test]
@@ -43,7 +43,9 @@ fn formats() {
     for format in ["markdown", "csv", "summary"] {
         insta::assert_snapshot!(format, render(format, &run, 80));
     }
-    insta::assert_snapshot!("terminal_40", render("terminal", &run, 40));
+    for width in [40, 80] {
+        insta::assert_snapshot!(format!("terminal_{width}"), render("terminal", &run, width));
+    }
     insta::assert_snapshot!(
         "host_40",
         terminal::host(&run.host, &Options { width: 40, color: false })

@@ -1,15 +1,15 @@
 //! Each number of a table is of the statistic that its row and column name.
 
-use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit, Verdict};
+use proofmark_model::{Figure, FigureKind, Measurement, Run, Unit, Verdict, key};
 use proofmark_report::view::View;
 
 use super::fixture;
-use super::reading::{each, render};
+use super::reading::{block, each, render, workload, workloads};
 
 /// Cells of a workload's table: a map by column title a row.
 fn rows(run: &Run, id: &str) -> Vec<std::collections::BTreeMap<String, (String, String)>> {
-    let view = View::from_run(run);
-    let table = &view.workloads.iter().find(|w| w.id == id).unwrap().table;
+    let table = block(&workload(run, id), "table");
+    let table = table.table().unwrap();
     let note = |at: &Option<usize>| at.map_or_else(String::new, |n| table.notes[n - 1].clone());
     let mut out = Vec::new();
     for row in &table.rows {
@@ -121,21 +121,21 @@ fn the_list_has_the_row_of_the_card_with_its_configuration() {
             if reversed {
                 run.measurements.reverse();
             }
-            let view = View::from_run(&run);
-            let cards = || view.first.parts.iter().flat_map(|p| &p.rows);
-            for (at, workload) in view.workloads.iter().enumerate() {
-                let of_it: Vec<_> = cards().filter(|r| r.at == at).collect();
-                let Some(value) = workload.figure.value.as_ref().filter(|_| !of_it.is_empty())
-                else {
+            let first = View::from_run(&run).summary.first;
+            let cards = || first.parts.iter().flat_map(|p| &p.rows);
+            for workload in workloads(&run) {
+                let of_it: Vec<_> = cards().filter(|r| r.anchor == workload.anchor).collect();
+                let figure = workload.figure.unwrap();
+                let Some(value) = figure.value.as_ref().filter(|_| !of_it.is_empty()) else {
                     continue;
                 };
-                let list = (value, &workload.figure.unit, &workload.figure.configuration);
+                let list = (value, &figure.unit, &figure.configuration);
                 let same = |r: &&&proofmark_report::view::ScreenRow| {
                     (r.value.as_ref(), &r.unit, &r.configuration) == (Some(list.0), list.1, list.2)
                 };
-                assert!(of_it.iter().any(|r| same(&r)), "{}: {list:?} {of_it:?}", workload.id);
+                assert!(of_it.iter().any(|r| same(&r)), "{}: {list:?} {of_it:?}", workload.code);
                 let page = render("html", &run);
-                let summary = format!("id=\"k{}\"", at + 1);
+                let summary = format!("id=\"{}\"", workload.anchor);
                 let line = page.split(&summary).nth(1).unwrap().split("</summary>").next().unwrap();
                 assert!(line.contains(list.1.split('/').next().unwrap()), "{line}");
             }
@@ -154,15 +154,15 @@ fn of_datagrams_of_two_sizes_card_and_list_have_the_one_that_was_planned_first()
     run.measurements.retain(|m| m.workload != "network.udp.stream");
     for (block, value) in [(65_507, 8.19e9), (1472, 1.864e9)] {
         let mut m = template.clone();
-        m.params = m.params.clone().with("block_size", block).with("streams", 1);
-        m.params = m.params.with("rate", "auto");
+        m.params = m.params.clone().with(key::BLOCK_SIZE, block).with(key::STREAMS, 1);
+        m.params = m.params.with_auto(key::RATE);
         proofmark_model::testing::restate(m.summary.as_mut().unwrap(), value, None);
         run.measurements.push(m);
     }
-    let view = View::from_run(&run);
-    let at = view.workloads.iter().position(|w| w.id == "network.udp.stream").unwrap();
-    let cards = view.first.parts.iter().flat_map(|p| &p.rows).filter(|r| r.at == at);
+    let udp = workload(&run, "network.udp.stream");
+    let first = View::from_run(&run).summary.first;
+    let cards = first.parts.iter().flat_map(|p| &p.rows).filter(|r| r.anchor == udp.anchor);
     let cards: Vec<_> = cards.filter_map(|r| r.value.clone()).collect();
-    assert_eq!(view.workloads[at].figure.value.as_deref(), Some("8.190"), "{cards:?}");
+    assert_eq!(udp.figure.unwrap().value.as_deref(), Some("8.190"), "{cards:?}");
     assert_eq!(cards[0], "8.190");
 }

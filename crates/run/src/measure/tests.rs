@@ -304,7 +304,7 @@ fn two_tools_take_turns() {
 fn what_was_measured_is_saved_before_the_tools_take_their_minutes() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     // All trials together take less than a second, after which a run is saved in any case.
-    lab.points.iter_mut().for_each(|p| p.params = p.params.clone().with("ms", 10));
+    lab.points.iter_mut().for_each(|p| p.params = p.params.clone().with_named("ms", 10));
     lab.pairs = vec![(0, 2)];
     lab.run();
     let saved = lab.disk.saved.borrow();

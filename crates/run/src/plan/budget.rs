@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    Finding, Params, Plan, PlannedSeries, Point, Policy, Severity, format_seconds, format_size,
+    Finding, Plan, PlannedSeries, Point, Policy, Severity, format_seconds, format_size, key,
 };
 
 use super::estimate::{point_s, seconds};
@@ -169,7 +169,7 @@ impl Step<'_> {
         let mut out: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         let before = self.needed_s();
         while !self.fits() {
-            let size = |p: &Point| p.params.int(Params::SIZE);
+            let size = |p: &Point| p.params.get(key::MATRIX_SIZE);
             let points = &self.plan().points;
             let least = |p: &Point| {
                 points.iter().filter(|q| q.workload == p.workload).filter_map(size).min()
@@ -195,7 +195,7 @@ impl Step<'_> {
     /// Leaves out files by their size and its place in the order of sizes.
     fn without_files(&mut self, goes: fn(u64, usize) -> bool) -> Option<String> {
         let before = self.needed_s();
-        let size = |p: &Point| p.params.int("file_size");
+        let size = |p: &Point| p.params.get(key::FILE_SIZE);
         let sizes: BTreeSet<u64> = self.plan().points.iter().filter_map(size).collect();
         let sizes = sizes.into_iter().enumerate().filter(|(place, size)| goes(*size, *place));
         let sizes: Vec<u64> = sizes.map(|(_, size)| size).collect();
@@ -213,11 +213,11 @@ impl Step<'_> {
     fn fewer_iterations(&mut self) -> Option<String> {
         let mut lines = BTreeSet::new();
         for point in &mut self.planned.plan.points {
-            let Some(from) = point.params.int("iterations").filter(|n| *n > ITERATIONS) else {
+            let Some(from) = point.params.get(key::ITERATIONS).filter(|n| *n > ITERATIONS) else {
                 continue;
             };
             let to = (from / 10).max(ITERATIONS);
-            point.params = point.params.clone().with("iterations", to);
+            point.params = point.params.clone().with(key::ITERATIONS, to);
             lines.insert(format!("iterations of {} {from} -> {to}", point.workload));
         }
         let changes = lines.into_iter().collect::<Vec<_>>().join(", ");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
+use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec, key};
 
 use super::fit::Gathering;
 use super::nothing_to_measure;
@@ -49,21 +49,22 @@ fn parameters(
     spec: &WorkloadSpec,
 ) -> Result<BTreeMap<String, Vec<String>>, Usage> {
     let mut parameters = BTreeMap::new();
-    let none = |what: &str| Usage(format!("--{what}: {} has no such parameter", spec.id));
-    let threads = Params::THREADS.iter().find_map(|name| spec.parameter(name));
+    let none = |option: &str| Usage(format!("{option}: {} has no such parameter", spec.id));
+    let threads = Params::THREADS.iter().find_map(|key| spec.parameter(key.name()));
     match (&request.threads, threads) {
         (Some(text), Some(parameter)) => {
             drop(parameters.insert(parameter.name.to_string(), list(text)))
         }
-        (Some(_), None) => return Err(none("threads")),
+        (Some(_), None) => return Err(none("--threads")),
         (None, Some(parameter)) if measures_all_cpus(&spec.id, &parameter.name)? => {
             parameters.insert(parameter.name.to_string(), list("all"));
         }
         (None, _) => (),
     }
     if let Some(size) = request.block_size {
-        spec.parameter("block_size").ok_or_else(|| none("block-size"))?;
-        parameters.insert("block_size".to_owned(), vec![size.to_string()]);
+        let parameter = spec.parameter(key::BLOCK_SIZE.name());
+        parameter.ok_or_else(|| none("--block-size"))?;
+        parameters.insert(key::BLOCK_SIZE.name().to_owned(), vec![size.to_string()]);
     }
     for text in &request.set {
         let (parameter, values) = typed_parameter(&spec.id, text)?;
@@ -86,7 +87,7 @@ fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
     let text = format!("endure measures one configuration; {} would have {count}", spec.id);
     for parameter in spec.parameters.iter() {
         let mut values: Vec<String> = Vec::new();
-        for value in points.iter().filter_map(|p| p.params.get(&parameter.name)) {
+        for value in points.iter().filter_map(|p| p.params.named(&parameter.name)) {
             if !values.contains(&value.to_string()) {
                 values.push(value.to_string());
             }
@@ -103,7 +104,7 @@ fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
 mod tests {
     use std::time::Duration;
 
-    use proofmark_model::PlannedSeries;
+    use proofmark_model::{PlannedSeries, key};
 
     use super::*;
     use crate::request::PlanRequest;
@@ -130,11 +131,11 @@ mod tests {
         let plan = planned(&request("cpu.flops", "isa=scalar", USUAL));
         let usable = this_machine().limits.usable_cpus.len() as u64;
         assert_eq!(plan.points.len(), 1);
-        assert_eq!(plan.points[0].params.int("threads"), Some(usable), "all, unless set");
+        assert_eq!(plan.points[0].params.get(key::THREADS), Some(usable), "all, unless set");
         assert_eq!(plan.series, [PlannedSeries { point: 0, for_s: 600.0, every_s: 1.0 }]);
         assert_eq!((plan.policy.trial_s, plan.policy.budget_s), (0.1, None));
         let plan = planned(&request("cpu.iops", "threads=1 cpu.iops.type=i32", (600, 200)));
-        assert_eq!(plan.points[0].params.text("type"), Some("i32"));
+        assert_eq!(plan.points[0].params.get(key::NUMBER_TYPE), Some("i32"));
         assert_eq!(plan.policy.trial_s, 0.02);
         let long = planned(&request("cpu.clock", "", (3 * 86_400, 600_000)));
         assert_eq!(long.policy.trial_s, 1.0);
@@ -151,10 +152,10 @@ mod tests {
             let names = vec![workload.to_owned()];
             let run = PlanRequest { names, ..PlanRequest::default() };
             let run = crate::plan::plan(&run, &host).unwrap().plan;
-            let of_run = run.points.iter().filter_map(|p| p.params.int("threads")).max();
+            let of_run = run.points.iter().filter_map(|p| p.params.get(key::THREADS)).max();
             let set = if workload == "cpu.flops" { "isa=scalar" } else { "" };
             let endure = planned(&request(workload, set, USUAL));
-            assert_eq!(endure.points[0].params.int("threads"), of_run, "{workload}");
+            assert_eq!(endure.points[0].params.get(key::THREADS), of_run, "{workload}");
         }
     }
 
@@ -164,7 +165,7 @@ mod tests {
         let workload = named("cpu.clock").unwrap();
         let mut gathering = Gathering { host: &host, planned: Planned::default() };
         let mut keep = |series| {
-            let clock = Params::default().with("threads", 1);
+            let clock = Params::default().with(key::THREADS, 1);
             gathering.keep(workload, vec![clock], series)[0]
         };
         let of = |every| SeriesText {

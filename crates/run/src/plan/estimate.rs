@@ -1,6 +1,6 @@
 //! How long a plan takes, before anything is measured.
 
-use proofmark_model::{Params, Plan, Point, format_seconds};
+use proofmark_model::{Plan, Point, format_seconds, key};
 
 use super::references;
 use crate::registry::{find, in_rounds};
@@ -54,7 +54,7 @@ fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64
     let policy = &plan.policy;
     let trial = turn_s(workload, &point.params, policy);
     // Of a problem that is solved whole a warm-up takes whole trials, too.
-    let whole = point.params.int(Params::SIZE).is_some();
+    let whole = point.params.get(key::MATRIX_SIZE).is_some();
     let warm_up = match whole {
         _ if workload.spec().work.cut().has_slices() => 0.0,
         true => trial * warm_trials(trial),
@@ -68,16 +68,20 @@ fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::Policy;
+    use proofmark_model::{Policy, key};
 
     use super::*;
+    use proofmark_model::Params;
 
     #[test]
     fn a_problem_that_is_solved_whole_warms_up_whole() {
         let policy = Policy { min_trials: 3, max_trials: 3, ..Policy::default() };
         // Two seconds of warm-up are one trial of the large one, and at most three of any.
         for (n, one_s, times) in [(20_000, 2.0..f64::MAX, 4.0), (100, 0.0..0.05, 6.0)] {
-            let params = Params::default().with("threads", 1).with("n", n).with("isa", "sse2");
+            let params = Params::default()
+                .with(key::THREADS, 1)
+                .with(key::MATRIX_SIZE, n)
+                .with(key::ISA, "sse2");
             let one = find("cpu.linpack").unwrap().trial_seconds(&params, &policy);
             assert!(one_s.contains(&one), "{n}: {one} s");
             let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
@@ -88,7 +92,10 @@ mod tests {
 
     #[test]
     fn a_point_that_had_its_time_is_counted_with_the_trials_that_it_always_gets() {
-        let params = Params::default().with("threads", 1).with("n", 20_000).with("isa", "sse2");
+        let params = Params::default()
+            .with(key::THREADS, 1)
+            .with(key::MATRIX_SIZE, 20_000)
+            .with(key::ISA, "sse2");
         let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
         let of = |point_s| {
             let policy = Policy { point_s, ..Policy::default() };
@@ -104,7 +111,7 @@ mod tests {
 
     #[test]
     fn what_is_cut_takes_8_rounds_at_least_and_no_warm_up() {
-        let params = |n: u64| Params::default().with("threads", n).with("isa", "sse2");
+        let params = |n: u64| Params::default().with(key::THREADS, n).with(key::ISA, "sse2");
         let points: Vec<_> =
             [1, 2].map(|n| Point { workload: "cpu.flops".to_owned(), params: params(n) }).into();
         let of = |policy: Policy| {

@@ -3,7 +3,7 @@
 use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
     AUTO, Finding, Host, Parameter, ParameterKind, Params, Point, Severity, WorkloadSpec,
-    format_seconds, format_size,
+    format_seconds, format_size, key, word,
 };
 
 use crate::planned::Planned;
@@ -89,8 +89,8 @@ impl Gathering<'_> {
 
     /// Says so where points run with another I/O engine than was asked for, once for all of them.
     fn tell_of_engine(&mut self, asked: &Params, settled: &Params) {
-        let depth = |p: &Params| p.int("queue_depth").unwrap_or(1);
-        if settled.text("engine") != Some("psync") || depth(asked) == depth(settled) {
+        let depth = |p: &Params| p.get(key::QUEUE_DEPTH).unwrap_or(1);
+        if settled.get(key::ENGINE) != Some(word::PSYNC) || depth(asked) == depth(settled) {
             return;
         }
         let why = self.host.limits.io_uring.origin();
@@ -126,7 +126,7 @@ impl Gathering<'_> {
     ) -> Option<Params> {
         let (storage, network) = (&self.host.storage, &self.host.network);
         let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
-        let on_network = workload.spec().subsystem.has_server() && network.get().is_none();
+        let on_network = workload.spec().subsystem.info().has_server && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
             tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().subsystem));
@@ -134,7 +134,7 @@ impl Gathering<'_> {
         }
         // Who left the size to the machine set none that could be smaller.
         let own =
-            size_of(workload, &params).is_none_or(|size| asked.text(&size.name) == Some(AUTO));
+            size_of(workload, &params).is_none_or(|size| asked.word(&size.name) == Some(AUTO));
         let advice = |more: &str| match own {
             true => more.to_owned(),
             false => format!("{more}, or set smaller sizes"),
@@ -219,7 +219,7 @@ impl Gathering<'_> {
             return None;
         }
         let change = |k: &Parameter| {
-            let (old, new) = (params.int(&k.name)?, smaller.int(&k.name)?);
+            let (old, new) = (params.number(&k.name)?, smaller.number(&k.name)?);
             let words = format!("{} {} instead of {}", k.name, format_size(new), format_size(old));
             (old != new).then_some(words)
         };
@@ -255,7 +255,7 @@ fn size_of(workload: &dyn Workload, params: &Params) -> Option<&'static Paramete
     let is_size = |k: &&Parameter| {
         matches!(k.kind, ParameterKind::Size { .. })
             && k.default == AUTO
-            && params.int(&k.name).is_some()
+            && params.number(&k.name).is_some()
     };
     workload.spec().parameters.iter().find(is_size)
 }
@@ -265,12 +265,12 @@ fn size_of(workload: &dyn Workload, params: &Params) -> Option<&'static Paramete
 fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) -> Option<Params> {
     const MIB: u64 = 1 << 20;
     let parameter = size_of(workload, params)?;
-    let (size, needed) = (params.int(&parameter.name)?, (room.needed)(params));
+    let (size, needed) = (params.number(&parameter.name)?, (room.needed)(params));
     // What is needed grows with the size, and some of it not: from above down to it.
     let most = (size as f64 * (room.most as f64 / needed as f64)) as u64 / MIB;
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
-        .map(|mib| params.clone().with(&parameter.name, mib * MIB))
+        .map(|mib| params.clone().with_named(&parameter.name, mib * MIB))
         .find(|p| (room.needed)(p) <= room.most && workload.supports_on(p, host).is_ok())
 }
 
@@ -279,11 +279,11 @@ fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) ->
 fn too_large(spec: &WorkloadSpec, params: &Params, room: &Room) -> Option<String> {
     let parameter = spec.parameter(spec.axis.as_deref()?)?;
     let ParameterKind::Count { min, .. } = parameter.kind else { return None };
-    if Params::THREADS.contains(&&*parameter.name) {
+    if Params::counts_threads(&parameter.name) {
         return None;
     }
-    let (name, asked) = (&parameter.name, params.int(&parameter.name)?);
-    let fits = |n: u64| (room.needed)(&params.clone().with(name, n)) <= room.bytes;
+    let (name, asked) = (&parameter.name, params.number(&parameter.name)?);
+    let fits = |n: u64| (room.needed)(&params.clone().with_named(name, n)) <= room.bytes;
     let most = largest(min, asked, fits)?;
     Some(format!(
         "{}: {name} = {asked} needs {} of {}, {} available: the largest {name} that fits is \

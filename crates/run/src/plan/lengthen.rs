@@ -1,6 +1,6 @@
 //! How long a trial must last on this machine.
 
-use proofmark_model::{CpuQuota, Host, Point, Policy, QuotaRounds, Subsystem};
+use proofmark_model::{CpuQuota, Host, Point, Policy, QuotaRounds, Subsystem, key, word};
 
 use crate::registry::{all, in_rounds, subsystem};
 
@@ -37,7 +37,7 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host, points: &[Point]) {
             }
             None => IO_LIMIT_TRIAL_S,
         };
-        for workload in all().filter(|k| k.spec().subsystem == Subsystem::Disk) {
+        for workload in all().filter(|k| k.spec().subsystem.info().uses_block_devices) {
             at_least(policy, &workload.spec().id, least_s);
         }
     }
@@ -47,10 +47,11 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host, points: &[Point]) {
 /// may be here.
 fn cpus_used(point: &Point) -> f64 {
     let threads = point.params.threads() as f64;
-    let direct = point.params.text("direct") == Some("on") || point.params.text("method").is_some();
-    match subsystem(&point.workload) {
-        Some(Subsystem::Disk) if direct => 1.0,
-        Some(Subsystem::Network) => 2.0 * threads,
+    let direct =
+        point.params.get(key::DIRECT) == Some(word::ON) || point.params.get(key::METHOD).is_some();
+    match subsystem(&point.workload).map(Subsystem::info) {
+        Some(info) if info.uses_block_devices && direct => 1.0,
+        Some(info) if info.has_server => 2.0 * threads,
         _ => threads,
     }
 }
@@ -72,8 +73,8 @@ mod tests {
     #[test]
     fn under_a_quota_what_is_not_cut_lasts_five_periods_where_it_may_use_more() {
         let point = |workload: &str, params: &[(&str, &str)]| {
-            let with = |all: Params, (k, v): &(&str, &str)| all.with(k, *v);
-            let params = params.iter().fold(Params::default().with("threads", 4), with);
+            let with = |all: Params, (k, v): &(&str, &str)| all.with_named(k, *v);
+            let params = params.iter().fold(Params::default().with(key::THREADS, 4), with);
             Point { workload: workload.to_owned(), params }
         };
         let points = [

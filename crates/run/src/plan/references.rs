@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proofmark_model::{
     Finding, Host, Params, Plan, PlannedReference, Point, Severity, Unit, format_seconds,
-    format_size,
+    format_size, key,
 };
 use proofmark_reference::{ALL, Installed, Task, Tool};
 
@@ -327,7 +327,7 @@ fn usual_rate(unit: Unit, params: &Params) -> f64 {
     const OPERATIONS: f64 = 1e4;
     match unit {
         // An I/O of a few bytes is no faster than one of many.
-        Unit::BytePerSecond if params.get("file_size").is_some() => {
+        Unit::BytePerSecond if params.has(key::FILE_SIZE) => {
             (OPERATIONS * params.block_bytes().unwrap_or(1.0)).min(3e8)
         }
         Unit::BytePerSecond | Unit::BitPerSecond => 1e10,

@@ -16,11 +16,11 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
     }
     let mut chosen = Vec::new();
     for name in names {
-        if let Some(subsystem) = Subsystem::ALL.iter().find(|s| s.as_str() == name) {
+        if let Some(subsystem) = Subsystem::KNOWN.iter().find(|s| s.as_str() == name) {
             let members = all().map(|k| k.spec()).filter(|s| s.subsystem == *subsystem);
             chosen.extend(members.map(|s| s.id.to_string()));
         } else {
-            let names = ids().chain(Subsystem::ALL.iter().map(|s| s.as_str()));
+            let names = ids().chain(Subsystem::KNOWN.iter().map(|s| s.as_str()));
             let wrong = || Usage(unknown("workload or subsystem", name, names, SEE));
             chosen.push(find(name).ok_or_else(wrong)?.spec().id.to_string());
         }
@@ -30,7 +30,7 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
 
 /// The workload of that id, or an error with the nearest; a subsystem is none.
 pub(crate) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
-    if Subsystem::ALL.iter().any(|s| s.as_str() == id) {
+    if Subsystem::KNOWN.iter().any(|s| s.as_str() == id) {
         let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");
         return Err(Usage(why));
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::request::ToolChoice;
 use crate::testing;
+use proofmark_model::key;
 
 /// On a machine of 512 CPUs, numbered up to 2047.
 #[test]
@@ -47,7 +48,7 @@ fn a_run_of_one_workload_takes_its_parameters_without_its_name() {
     };
     for set in ["mode=overwrite", "disk.fsync.mode=overwrite"] {
         let planned = asked(&["disk.fsync"], set).unwrap();
-        let modes = planned.plan.points.iter().map(|p| p.params.text("mode").unwrap().to_owned());
+        let modes = planned.plan.points.iter().map(|p| p.params.get(key::MODE).unwrap().to_owned());
         assert_eq!(modes.collect::<Vec<_>>(), ["overwrite"], "{set}");
     }
     let error = asked(&["disk.fsync", "disk.mixed"], "mode=overwrite").unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Host, Param, Parameter, Params, WorkloadSpec};
+use proofmark_model::{Host, Param, Parameter, Params, WorkloadSpec, key};
 
 use super::select::{known_parameter, named};
 use crate::error::Usage;
@@ -19,21 +19,20 @@ pub(super) struct Overrides {
 
 /// Those that a run of these workloads asks for; each must have a workload whose parameter it sets.
 pub(super) fn overrides(request: &PlanRequest, measured: &[&String]) -> Result<Overrides, Usage> {
-    let some_have = |option: &str, names: &[&str]| {
+    let some_have = |option: &str, has: fn(&WorkloadSpec) -> bool| {
         let mut specs = measured.iter().filter_map(|id| find(id)).map(|workload| workload.spec());
         let why = || Usage(format!("{option}: no workload of this run has such a parameter"));
-        let has = |spec: &WorkloadSpec| names.iter().any(|name| spec.parameter(name).is_some());
         specs.any(has).then_some(()).ok_or_else(why)
     };
     let mut overrides = Overrides::default();
     if let Some(threads) = &request.threads {
-        some_have("--threads", &Params::THREADS)?;
-        overrides.any.extend(Params::THREADS.map(|parameter| (parameter, list(threads))));
+        some_have("--threads", |spec| Params::THREADS.iter().any(|key| spec.has(*key)))?;
+        overrides.any.extend(Params::THREADS.map(|key| (key.name(), list(threads))));
     }
     if !request.block_sizes.is_empty() {
-        some_have("--block-size", &["block_size"])?;
+        some_have("--block-size", |spec| spec.has(key::BLOCK_SIZE))?;
         let sizes = request.block_sizes.iter().map(u64::to_string).collect();
-        overrides.any.insert("block_size", sizes);
+        overrides.any.insert(key::BLOCK_SIZE.name(), sizes);
     }
     for text in &request.set {
         let form = || {
@@ -80,7 +79,7 @@ pub(super) fn combinations(
         let values = values(spec, parameter, texts, host)?;
         combinations = combinations
             .iter()
-            .flat_map(|c| values.iter().map(|v| c.clone().with(name, v.clone())))
+            .flat_map(|c| values.iter().map(|v| c.clone().with_named(name, v.clone())))
             .collect();
     }
     Ok(combinations)

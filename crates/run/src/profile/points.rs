@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use proofmark_model::{PlannedSeries, parse_duration, parse_size};
+use proofmark_model::{PlannedSeries, key, parse_duration, parse_size};
 use serde::{Deserialize, Deserializer};
 
 use crate::request::LONGEST_RUN;
@@ -154,13 +154,14 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
 /// of file sizes and one of block sizes are a matrix: of its blocks those that are no larger than
 /// the file are meant. A file that would be left without any keeps them, and is refused by name.
 fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values>> {
-    let Some(Values::Many(files)) = parameters.get("file_size") else {
+    let Some(Values::Many(files)) = parameters.get(key::FILE_SIZE.name()) else {
         return vec![parameters.clone()];
     };
     let with = |file: &Value| {
         let mut own = parameters.clone();
-        own.insert("file_size".to_owned(), Values::One(file.clone()));
-        if let (Some(Values::Many(blocks)), Some(file)) = (own.get_mut("block_size"), file.bytes())
+        own.insert(key::FILE_SIZE.name().to_owned(), Values::One(file.clone()));
+        if let (Some(Values::Many(blocks)), Some(file)) =
+            (own.get_mut(key::BLOCK_SIZE.name()), file.bytes())
             && blocks.iter().any(|b| b.bytes().is_some_and(|b| b <= file))
         {
             blocks.retain(|b| b.bytes().is_none_or(|b| b <= file));

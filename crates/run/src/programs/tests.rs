@@ -1,7 +1,7 @@
 //! A tool that is a line of shell, at a measurement that is made up.
 
 use proofmark_engine::{Idle, SharedWorker, Stop};
-use proofmark_model::{Params, Policy, Unit, testing};
+use proofmark_model::{Params, Policy, Unit, key, testing};
 use proofmark_reference::Tool as _;
 
 use super::*;
@@ -43,7 +43,7 @@ fn programs(workers: &Workers) -> Programs<'_> {
 
 fn measured() -> RawMeasurement {
     let spec = find("cpu.linpack").unwrap().spec();
-    let m = RawMeasurement::new(spec, Params::default().with("threads", 1));
+    let m = RawMeasurement::new(spec, Params::default().with(key::THREADS, 1));
     RawMeasurement { trials: vec![trial(77.0)], ..m }
 }
 
@@ -68,7 +68,7 @@ fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
     let before = Timestamp::now();
     let [run] = &runs(shell("sleep 0.05; echo 50"), &[100.0])[..] else { panic!() };
     let t = run.trial.as_ref().unwrap();
-    assert_eq!((t.value, run.params.as_ref().unwrap().int("depth")), (50.0, Some(7)));
+    assert_eq!((t.value, run.params.as_ref().unwrap().number("depth")), (50.0, Some(7)));
     assert!(t.conditions.steal_s.is_some() && t.started >= before, "{t:?}");
     let command = run.command.as_ref().unwrap();
     assert!(command.starts_with("taskset -c 0 sh -c 'sleep 0.05; echo 50; : 100"), "{command}");
@@ -80,7 +80,7 @@ fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
 #[test]
 fn each_failure_has_its_words() {
     for (script, why) in [
-        ("echo broken >&2; exit 9", "ended with status 9: broken"),
+        ("echo broken >&2; exit 9", "exited with status 9: broken"),
         ("echo hello", "its output: "),
         ("echo 0", "its figure is 0"),
         ("echo inf", "its figure is inf"),

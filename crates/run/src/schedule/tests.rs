@@ -167,7 +167,7 @@ fn what_later_points_take_to_set_up_is_not_shared() {
         ..policy(6, 100, Some(40.0))
     };
     let mut large = point("test.null", 1);
-    large.params = large.params.with("bytes", 12_000_000_000).with("set_up_ms", 12_000);
+    large.params = large.params.with_named("bytes", 12_000_000_000).with_named("set_up_ms", 12_000);
     let script = Script::new(wild);
     let plan = Plan { policy, points: vec![point("test.time", 1), large], ..Plan::default() };
     let (m, ..) = run_plan(plan, &script);

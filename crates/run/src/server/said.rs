@@ -1,45 +1,31 @@
 //! What the loopback server says: a limit of the system that it met ends a point as one that the run
 //! met itself.
 
-use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::process::Child;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::Builder;
-
 use proofmark_engine::{Request, Session, Taken};
 use proofmark_model::{Ending, LimitReached, Seen, SystemState, clean_excerpt, limit_reached};
+use proofmark_process::Capture;
 
 use crate::system_limits::{explained, state};
 
 /// Most bytes that are kept of what a server of this run's own says.
-const MOST_SAID: u64 = 64 << 10;
+pub(super) const MOST_SAID: usize = 64 << 10;
 
 /// What a server of this run's own says on its standard error.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Said {
-    words: Arc<Mutex<String>>,
+    words: Capture,
+    /// The limits of the system before it was started.
     before: SystemState,
 }
 
 impl Said {
-    /// Listens to it from now on.
-    pub(super) fn listen(server: &mut Child) -> io::Result<Self> {
-        let said = Self { words: Arc::default(), before: state() };
-        if let Some(err) = server.stderr.take() {
-            let words = Arc::clone(&said.words);
-            let listen = move || {
-                for line in BufReader::new(err.take(MOST_SAID)).lines().map_while(Result::ok) {
-                    *words.lock().unwrap_or_else(PoisonError::into_inner) += &format!("{line}\n");
-                }
-            };
-            Builder::new().name("server".to_owned()).spawn(listen)?;
-        }
-        Ok(said)
+    pub(super) fn new(words: Capture, before: SystemState) -> Self {
+        Self { words, before }
     }
 
     /// The limit of the system that it met, and the text that shows it.
     fn limit(&self) -> Option<(LimitReached, String)> {
-        let said = self.words.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let said = self.words.text();
         let after = state();
         let limit_in =
             |words| limit_reached(&Seen { words, ..Seen::default() }, &self.before, &after);

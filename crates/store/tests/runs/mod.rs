@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a fixture that cannot be built fails the test")]
 
-use proofmark_model::{Ending, Measurement, Params, Probe, Run, Unit, Verdict, testing};
+use proofmark_model::{Ending, Measurement, Params, Probe, Run, Unit, Verdict, key, testing};
 
 pub use testing::{moment, spec};
 
@@ -29,7 +29,7 @@ pub fn run(started_ms: i64, measurements: Vec<Measurement>) -> Run {
 
 /// Returns a run of `cpu.flops` on one and two threads.
 pub fn small(started_ms: i64) -> Run {
-    let at = |threads: u64| Params::default().with("isa", "avx2").with("threads", threads);
+    let at = |threads: u64| Params::default().with(key::ISA, "avx2").with(key::THREADS, threads);
     let mut one = measurement("cpu.flops", at(1), 50e9 + started_ms as f64);
     one.verdict = Verdict::Suspect;
     run(started_ms, vec![one, measurement("cpu.flops", at(2), 99e9)])

@@ -37,7 +37,7 @@ fn contents_are_shared_by_all_who_use_them_at_the_same_time() {
     // As large as it must be, in the list as any other.
     let first = Arc::new(Arena::map_exactly(ALIGNMENT, Pages::Small, split(1)).unwrap());
     assert!(!first.holds(content), "to be filled");
-    locked(&SHARED).push(Arc::downgrade(&first));
+    lock(&SHARED).push(Arc::downgrade(&first));
     let (second, filled) = get(content, bytes, Pages::Small);
     assert!(filled && Arc::ptr_eq(&first, &second));
     for (content, bytes, pages) in [
@@ -58,7 +58,7 @@ fn contents_are_shared_by_all_who_use_them_at_the_same_time() {
     let apart = Arena::map_exactly(ALIGNMENT, Pages::Small, split(1) + 1).unwrap();
     let apart = Arc::new(apart);
     apart.holds("contents that other threads placed");
-    locked(&SHARED).push(Arc::downgrade(&apart));
+    lock(&SHARED).push(Arc::downgrade(&apart));
     let (other, _) = get("contents that other threads placed", bytes, Pages::Small);
     assert!(!Arc::ptr_eq(&apart, &other));
 }

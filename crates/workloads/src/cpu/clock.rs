@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proofmark_engine::chain::{Chain, first_after};
 use proofmark_engine::{Load, Refusal, Setup, Workload};
-use proofmark_model::{Params, Property, Role, Unit, WorkloadSpec};
+use proofmark_model::{Params, Property, Role, Unit, WorkloadSpec, ceiling_id};
 
 use super::task;
 use crate::declare::Words;
@@ -23,7 +23,7 @@ static SPEC: WorkloadSpec = task::spec(
     },
     Unit::Hertz,
     const { &[task::THREADS] },
-    &[Cow::Borrowed("cpu.boost")],
+    &[Cow::Borrowed(ceiling_id::CPU_BOOST)],
     const { Role { provides: Cow::Borrowed(&[Property::CoreClock]), ..Role::NONE } },
 );
 
@@ -100,10 +100,11 @@ impl Load for ChainLoad {
 mod tests {
     use super::*;
     use crate::params::testing::{uneven_slices, verified};
+    use proofmark_model::key;
 
     #[test]
     fn threads_that_take_turns_are_refused() {
-        let threads = |n| Clock.supports(&Params::default().with("threads", n));
+        let threads = |n| Clock.supports(&Params::default().with(key::THREADS, n));
         assert_eq!(threads(1), Ok(()));
         assert!(threads(4096).unwrap_err().to_string().contains("share a CPU"));
     }

@@ -1,65 +1,26 @@
 //! Which instructions a workload uses, and on what type of number.
 
 use proofmark_engine::Refusal;
-use proofmark_model::Params;
+pub(crate) use proofmark_model::Isa;
+use proofmark_model::{Params, key};
 
 use crate::params::choice;
 
-/// An instruction set that a workload is written for. Names as in the `isa` parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Isa {
-    /// One number an instruction.
-    Scalar,
-    /// 128-bit vectors in the legacy encoding.
-    Sse2,
-    /// 256-bit vectors, multiply and add apart.
-    Avx2,
-    /// 256-bit vectors, multiply and add fused.
-    Avx2Fma,
-    /// 512-bit vectors, multiply and add fused.
-    Avx512,
-}
-
-impl Isa {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx2Fma, Self::Avx512];
-
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Scalar => "scalar",
-            Self::Sse2 => "sse2",
-            Self::Avx2 => "avx2",
-            Self::Avx2Fma => "avx2+fma",
-            Self::Avx512 => "avx512",
-        }
-    }
-
-    /// The instruction set that the parameters name, if this CPU has it.
-    pub(crate) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        choice(params, "isa", &Self::ALL.map(|isa| (isa.name(), isa)))?.supported()
-    }
+/// What of an instruction set depends on the CPU that runs this.
+pub(crate) trait OnThisCpu: Sized {
+    /// Whether this CPU and its operating system run it.
+    fn is_supported(&self) -> bool;
 
     /// This one, if this CPU has it.
-    pub(crate) fn supported(self) -> Result<Self, Refusal> {
-        match self.is_supported() {
-            true => Ok(self),
-            false => Err(Refusal(format!("this CPU does not support {}", self.name()))),
-        }
-    }
+    fn supported(self) -> Result<Self, Refusal>;
 
-    /// Numbers of that type in one register.
-    pub(crate) const fn lanes(self, element: Element) -> usize {
-        match self {
-            Self::Scalar => 1,
-            Self::Sse2 => 16 / element.bytes(),
-            Self::Avx2 | Self::Avx2Fma => 32 / element.bytes(),
-            Self::Avx512 => 64 / element.bytes(),
-        }
-    }
+    /// The instruction set that the parameters name, if this CPU has it.
+    fn from_params(params: &Params) -> Result<Self, Refusal>;
+}
 
-    /// Whether this CPU and its operating system run it.
+impl OnThisCpu for Isa {
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn is_supported(self) -> bool {
+    fn is_supported(&self) -> bool {
         match self {
             Self::Scalar | Self::Sse2 => true, // every x86-64
             Self::Avx2 => std::is_x86_feature_detected!("avx2"),
@@ -70,10 +31,20 @@ impl Isa {
         }
     }
 
-    /// Whether this CPU and its operating system run it.
     #[cfg(not(target_arch = "x86_64"))]
-    pub(crate) fn is_supported(self) -> bool {
-        self == Self::Scalar
+    fn is_supported(&self) -> bool {
+        *self == Self::Scalar
+    }
+
+    fn supported(self) -> Result<Self, Refusal> {
+        match self.is_supported() {
+            true => Ok(self),
+            false => Err(Refusal(format!("this CPU does not support {}", self.name()))),
+        }
+    }
+
+    fn from_params(params: &Params) -> Result<Self, Refusal> {
+        choice(params, key::ISA, &Self::ALL.map(|isa| (isa.name(), isa)))?.supported()
     }
 }
 

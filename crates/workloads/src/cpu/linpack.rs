@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec};
+use proofmark_model::{
+    Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec, key, lock,
+};
 
 use super::dense::lu::Singular;
 use super::dense::random::element;
@@ -13,7 +15,6 @@ use super::dense::solver::{Attempt, Layout, System};
 use super::dense::{self, Shape};
 use crate::arena::Arena;
 use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick};
-use crate::locked;
 
 pub struct Linpack;
 
@@ -50,7 +51,7 @@ const ROLE: Role = Role {
             &[main_row(
                 5,
                 "LINPACK",
-                const { &[ALL_CPUS, pick(Params::SIZE, PickedValue::Largest), BEST_ISA] },
+                const { &[ALL_CPUS, pick(key::MATRIX_SIZE, PickedValue::Largest), BEST_ISA] },
             )]
         },
     ),
@@ -83,7 +84,7 @@ impl Workload for Linpack {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        let n = params.int("n").unwrap_or(0) as usize;
+        let n = params.get(key::MATRIX_SIZE).unwrap_or(0) as usize;
         8 * Layout::new(n).elements() as u64
     }
 
@@ -120,12 +121,12 @@ impl Setup for Point {
     fn begin_trial(&self) -> Result<(), Refusal> {
         self.0.seed.fetch_add(1, Ordering::Relaxed);
         self.0.system.begin();
-        *locked(&self.0.solution) = None;
+        *lock(&self.0.solution) = None;
         Ok(())
     }
 
     fn solution(&self) -> Option<Solution> {
-        locked(&self.0.solution).clone()
+        lock(&self.0.solution).clone()
     }
 
     fn placement(&self) -> Placement {
@@ -192,7 +193,7 @@ impl Load for SolveLoad {
             return Err("the solution contains numbers that are not finite".to_owned());
         }
         if self.index == 0 {
-            let mut kept = locked(&self.state.solution);
+            let mut kept = lock(&self.state.solution);
             *kept = Some(solution);
         }
         Ok(1) // The judge's check `residual` applies the threshold.

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Amount, Refusal, Setup, Workload};
-use proofmark_model::{Parameter, Params, Property, Role, Unit, WorkloadSpec};
+use proofmark_model::{
+    Isa, Parameter, Params, Property, Role, Unit, WorkloadSpec, ceiling_id, key,
+};
 
 use super::native;
 use super::task::{self, Task, spec};
 use super::work::Variant;
 use crate::declare::{ALL_CPUS, BEST_ISA, ONE_CPU, Words, alternative, main_row, place, words};
-use crate::params::int;
+use crate::params::required;
 
 /// A workload that runs one of several hot loops.
 pub struct Loops {
@@ -24,7 +26,17 @@ pub static MIX_INT: Loops = Loops { spec: &MIX_INT_SPEC, loops: native::MIX_INT 
 
 const FLOPS_PARAMETERS: &[Parameter] = &[
     task::THREADS,
-    task::isa_parameter(const { &words(["scalar", "sse2", "avx2", "avx2+fma", "avx512"]) }),
+    task::isa_parameter(
+        const {
+            &words([
+                Isa::Scalar.name(),
+                Isa::Sse2.name(),
+                Isa::Avx2.name(),
+                Isa::Avx2Fma.name(),
+                Isa::Avx512.name(),
+            ])
+        },
+    ),
     task::type_parameter(const { &words(["f64", "f32"]) }, "f64"),
 ];
 
@@ -47,7 +59,7 @@ static FLOPS_SPEC: WorkloadSpec = spec(
     },
     Unit::FlopPerSecond,
     FLOPS_PARAMETERS,
-    &[Cow::Borrowed("cpu.peak")],
+    &[Cow::Borrowed(ceiling_id::CPU_PEAK)],
     const {
         Role {
             main_rows: Cow::Borrowed(
@@ -66,7 +78,9 @@ static FLOPS_SPEC: WorkloadSpec = spec(
 
 const IOPS_PARAMETERS: &[Parameter] = &[
     task::THREADS,
-    task::isa_parameter(const { &words(["scalar", "sse2", "avx2", "avx512"]) }),
+    task::isa_parameter(
+        const { &words([Isa::Scalar.name(), Isa::Sse2.name(), Isa::Avx2.name(), Isa::Avx512.name()]) },
+    ),
     task::type_parameter(const { &words(["i64", "i32"]) }, "i64"),
 ];
 
@@ -87,7 +101,7 @@ static IOPS_SPEC: WorkloadSpec = spec(
     },
     Unit::OpPerSecond,
     IOPS_PARAMETERS,
-    &[Cow::Borrowed("cpu.peak")],
+    &[Cow::Borrowed(ceiling_id::CPU_PEAK)],
     const {
         Role {
             main_rows: Cow::Borrowed(
@@ -98,7 +112,8 @@ static IOPS_SPEC: WorkloadSpec = spec(
     },
 );
 
-const MIX_ISAS: Parameter = task::isa_parameter(const { &words(["scalar", "avx2"]) });
+const MIX_ISAS: Parameter =
+    task::isa_parameter(const { &words([Isa::Scalar.name(), Isa::Avx2.name()]) });
 
 const fn mix_parameters(number: Parameter) -> [Parameter; 5] {
     [task::THREADS, task::MIX, MIX_ISAS, number, task::ITERATIONS]
@@ -143,7 +158,7 @@ static MIX_FLOAT_SPEC: WorkloadSpec = spec(
     },
     Unit::OpPerSecond,
     MIX_FLOAT_PARAMETERS,
-    &[Cow::Borrowed("cpu.mix")],
+    &[Cow::Borrowed(ceiling_id::CPU_MIX)],
     const { Role { tables: Cow::Borrowed(&[place("instruction_mixes", 2, "GFLOPS")]), ..Role::NONE } },
 );
 
@@ -168,13 +183,13 @@ static MIX_INT_SPEC: WorkloadSpec = spec(
     },
     Unit::OpPerSecond,
     MIX_INT_PARAMETERS,
-    &[Cow::Borrowed("cpu.mix")],
+    &[Cow::Borrowed(ceiling_id::CPU_MIX)],
     const {
         Role {
             tables: Cow::Borrowed(&[place("instruction_mixes", 1, "GIOPS")]),
             counterparts: Cow::Borrowed(&[alternative(
                 "cpu.mix.float",
-                const { &words(["isa", "type"]) },
+                const { &words([key::ISA.name(), key::NUMBER_TYPE.name()]) },
             )]),
             ..Role::NONE
         }
@@ -184,7 +199,7 @@ static MIX_INT_SPEC: WorkloadSpec = spec(
 impl Loops {
     /// Whether its work is a fixed number of iterations of a mix, or else a rate is calibrated.
     fn is_mix(&self) -> bool {
-        self.spec.parameter("mix").is_some()
+        self.spec.has(key::MIX)
     }
 }
 
@@ -200,7 +215,7 @@ impl Workload for Loops {
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let variant = task::find(&self.spec.id, self.loops, params, self.is_mix())?;
         let amount = match self.is_mix() {
-            true => Amount::Total(int(params, "iterations")?),
+            true => Amount::Total(required(params, key::ITERATIONS)?),
             false => Amount::Calibrated,
         };
         Ok(Box::new(Task { variant, amount }))

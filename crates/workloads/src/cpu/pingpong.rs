@@ -9,11 +9,10 @@ use proofmark_engine::{
 };
 use proofmark_model::{
     AUTO, Better, CpuDistance, CpuPairSeen, Host, Parameter, Params, Role, Subsystem, Unit, Work,
-    WorkloadSpec,
+    WorkloadSpec, key, lock,
 };
 
 use crate::declare::{Words, interleaved, rate, threads_parameter};
-use crate::locked;
 use crate::params::resolved;
 
 const THREADS: Parameter = threads_parameter(
@@ -63,7 +62,7 @@ impl Workload for PingPong {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let cpus = host.limits.usable_cpus.len() as u64;
-        vec![resolved(params, "threads", |_| cpus.min(MOST))]
+        vec![resolved(params, key::THREADS, |_| cpus.min(MOST))]
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -156,14 +155,14 @@ impl Setup for Meetings {
         let (all, threads) = (usable.len(), self.shared.threads);
         let spread = |i: usize| usable.get(i * all / threads).copied();
         let cpus: Vec<u32> = (0..threads).filter_map(spread).collect();
-        locked(&self.shared.cpus).clone_from(&cpus);
+        lock(&self.shared.cpus).clone_from(&cpus);
         cpus
     }
 
     fn pairs(&self) -> Vec<CpuPairSeen> {
-        let cpus = locked(&self.shared.cpus);
+        let cpus = lock(&self.shared.cpus);
         let cpu = |thread: usize| cpus.get(thread).copied().unwrap_or(thread as u32);
-        let seen = std::mem::take(&mut *locked(&self.shared.seen));
+        let seen = std::mem::take(&mut *lock(&self.shared.seen));
         let pair = |((a, b), distance)| CpuPairSeen {
             cpus: [cpu(a), cpu(b)],
             before: Some(distance),
@@ -224,7 +223,7 @@ impl Load for Meeter {
                     return turn.looks.be_seen();
                 }
                 if let Some(distance) = turn.looks.look() {
-                    locked(&self.shared.seen).entry((self.index, partner)).or_insert(distance);
+                    lock(&self.shared.seen).entry((self.index, partner)).or_insert(distance);
                 }
             });
         }
@@ -288,7 +287,7 @@ mod tests {
 
     #[test]
     fn one_cpu_and_too_many_are_refused() {
-        let threads = |n| PingPong.supports(&Params::default().with("threads", n));
+        let threads = |n| PingPong.supports(&Params::default().with(key::THREADS, n));
         assert!(threads(1).unwrap_err().to_string().contains("two CPUs"));
         assert!(threads(65).unwrap_err().to_string().contains("most"));
     }

@@ -3,40 +3,42 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Amount, Load, Refusal, Setup};
-use proofmark_model::{Parameter, ParameterKind, Params, Role, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{Parameter, Params, Role, Subsystem, Unit, WorkloadSpec, key, word};
 
-use super::isa::{Element, Isa};
+use super::isa::{Element, Isa, OnThisCpu};
 use super::law::Law;
 use super::work::{Variant, Work};
-use crate::declare::{Words, choice, interleaved, parameter, rate, threads_parameter, words};
+use crate::declare::{
+    Words, choice_parameter, count_parameter, interleaved, rate, threads_parameter, words,
+};
 use crate::params;
 
 pub(super) const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU; all run the same loop.", "1");
 
 pub(super) const fn isa_parameter(choices: &'static [Cow<'static, str>]) -> Parameter {
-    parameter("isa", "Instruction set of the loop.", choice(choices), "scalar")
+    choice_parameter(key::ISA, "Instruction set of the loop.", choices, "scalar")
 }
 
 pub(super) const fn type_parameter(
     choices: &'static [Cow<'static, str>],
     default: &'static str,
 ) -> Parameter {
-    parameter("type", "Number type.", choice(choices), default)
+    choice_parameter(key::NUMBER_TYPE, "Number type.", choices, default)
 }
 
-pub(super) const MIX: Parameter = parameter(
-    "mix",
+pub(super) const MIX: Parameter = choice_parameter(
+    key::MIX,
     "Operations per iteration: add16 (16 additions) or arith17 (5 additions, 4 subtractions, 4 \
      multiplications, 2 divisions, 2 comparisons).",
-    choice(const { &words(["add16", "arith17"]) }),
+    const { &words(["add16", "arith17"]) },
     "add16",
 );
 
-pub(super) const ITERATIONS: Parameter = parameter(
-    "iterations",
+pub(super) const ITERATIONS: Parameter = count_parameter(
+    key::ITERATIONS,
     "Total iterations of the loop, divided among the threads.",
-    ParameterKind::Count { min: 1, max: 1_000_000_000_000 },
+    1..=1_000_000_000_000,
     "1000000000",
 );
 
@@ -60,9 +62,10 @@ pub(super) fn find(
     mixed: bool,
 ) -> Result<Variant, Refusal> {
     let types = Element::ALL.map(|element| (element.name(), element));
-    let element = params::choice(params, "type", &types)?;
-    let divides = mixed && params::choice(params, "mix", &[("add16", false), ("arith17", true)])?;
-    if divides && element == Element::I64 && params.text("isa") == Some(Isa::Avx2.name()) {
+    let element = params::choice(params, key::NUMBER_TYPE, &types)?;
+    let divides =
+        mixed && params::choice(params, key::MIX, &[(word::ADD16, false), (word::ARITH17, true)])?;
+    if divides && element == Element::I64 && params.get(key::ISA) == Some(Isa::Avx2.name()) {
         let reason = "arith17 has no avx2: there is no vector division of integers";
         return Err(Refusal(reason.to_owned()));
     }
@@ -84,8 +87,8 @@ pub(super) fn together(params: &Params) -> f64 {
 
 /// Of a mix, at 4 GHz: 4 plain additions a cycle, or 1 operation where it has divisions.
 pub(super) fn nominal_seconds(params: &Params) -> Option<f64> {
-    let cycles = if params.text("mix")? == "arith17" { 17.0 } else { 4.0 };
-    Some(params.int("iterations")? as f64 * cycles / 4e9 / together(params))
+    let cycles = if params.get(key::MIX)? == word::ARITH17 { 17.0 } else { 4.0 };
+    Some(params.get(key::ITERATIONS)? as f64 * cycles / 4e9 / together(params))
 }
 
 /// What the threads of a point share: which loop they run.
@@ -163,7 +166,7 @@ mod tests {
             assert_eq!(workload.supports(&params(words)).unwrap_err().0, reason, "{words}");
         }
         for isa in Isa::ALL {
-            let refusal = FLOPS.supports(&params("type=f64").with("isa", isa.name())).err();
+            let refusal = FLOPS.supports(&params("type=f64").with(key::ISA, isa.name())).err();
             let reason = format!("this CPU does not support {}", isa.name());
             assert_eq!(refusal.map(|r| r.0), (!isa.is_supported()).then_some(reason));
         }
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn a_trial_of_a_mix_takes_as_long_as_its_iterations() {
         for (iterations, seconds) in [(1_000_000_000_u64, 1.0), (2_000_000_000, 2.0)] {
-            let mix = params("mix=add16 threads=1").with("iterations", iterations);
+            let mix = params("mix=add16 threads=1").with(key::ITERATIONS, iterations);
             assert_eq!(MIX_INT.nominal_seconds(&mix), Some(seconds));
             assert_eq!(FLOPS.nominal_seconds(&mix), None);
         }

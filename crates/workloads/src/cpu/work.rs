@@ -45,7 +45,7 @@ pub(crate) struct Variant {
 
 impl Variant {
     pub(crate) const fn lanes(&self) -> usize {
-        self.isa.lanes(self.element)
+        self.isa.lanes(self.element.bytes())
     }
 
     pub(crate) const fn operations(&self) -> u64 {
@@ -151,6 +151,7 @@ impl Load for Work {
 mod tests {
     #![allow(unsafe_code)] // Plants faults through the pointer that a hot loop gets.
 
+    use super::super::isa::OnThisCpu;
     use super::super::portable;
     use super::*;
     use crate::params::testing::{uneven_slices, verified};

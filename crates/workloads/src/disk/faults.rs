@@ -1,4 +1,4 @@
-//! Disk workloads with a planted fault, in debug builds only.
+//! Disk workloads with a planted fault (feature `faults`).
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,6 @@ use proofmark_model::{Role, WorkloadSpec};
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::Errno;
 
-use super::feed::Run;
 use super::file::TestFile;
 use super::load::{FOLDER, Task};
 use super::order::Order;
@@ -27,9 +26,6 @@ pub(super) enum Fault {
     /// What it writes is gone again before it is read back.
     Lost,
 }
-
-/// Plants a fault in the file or in what came of a run.
-pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
 /// Declares them: name, id, operation, summary, fault.
 macro_rules! faults {

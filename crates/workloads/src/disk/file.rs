@@ -18,9 +18,10 @@ use proofmark_engine::Refusal;
 use rustix::fs::{Advice, FallocateFlags, OFlags, fadvise, fallocate, fcntl_getfl, ftruncate};
 use rustix::io::Errno;
 
+use proofmark_model::lock;
+
 use super::buffers::{Buffers, PAGE};
 use super::content::{Content, POOL, WINDOW, entropy_bits};
-use crate::locked;
 
 mod unnamed;
 
@@ -59,7 +60,7 @@ impl TestFile {
         bytes: u64,
     ) -> Result<Arc<Self>, Refusal> {
         let number = unnamed::number(folder)?;
-        let mut kept = locked(kept);
+        let mut kept = lock(kept);
         let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
         // One that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
@@ -75,7 +76,7 @@ impl TestFile {
     /// others like it.
     pub(crate) fn new_unnamed(folder: &Path, bytes: u64, more: OFlags) -> Result<Unnamed, Refusal> {
         // The test file gives up its space: both might take more than half of what is free.
-        locked(&KEPT).take();
+        lock(&KEPT).take();
         Unnamed::create_with(folder, bytes, more)
     }
 

@@ -10,9 +10,9 @@ use proofmark_model::{FileState, Flush};
 
 use super::engine::Engine;
 use super::extents::{cached_share, unwritten_share};
-#[cfg(debug_assertions)]
-use super::faults::Plant;
 use super::feed::Feed;
+#[cfg(feature = "faults")]
+use super::feed::Run;
 use super::file::{TestFile, is_direct};
 use super::order::Order;
 use super::readback::ReadBack;
@@ -46,6 +46,10 @@ pub(super) fn new_generation() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
+#[cfg(feature = "faults")]
+/// Plants a fault in the file or in what came of a run.
+pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
+
 /// What the threads of a point share.
 pub(super) struct Task {
     kind: (Operation, Order),
@@ -53,7 +57,7 @@ pub(super) struct Task {
     file: Arc<TestFile>,
     seen: Seen,
     /// A fault that is planted once a run has ended.
-    #[cfg(debug_assertions)]
+    #[cfg(feature = "faults")]
     pub(super) before_check: Option<Plant>,
 }
 
@@ -76,7 +80,7 @@ impl Task {
             shape,
             file,
             seen,
-            #[cfg(debug_assertions)]
+            #[cfg(feature = "faults")]
             before_check: None,
         };
         task.check_sector()?;
@@ -223,7 +227,7 @@ impl Load for Thread {
 
     fn verify(&mut self) -> Result<u64, String> {
         let run = &mut self.feed.run;
-        #[cfg(debug_assertions)]
+        #[cfg(feature = "faults")]
         if let Some(plant) = self.task.before_check {
             plant(&self.task.file, run)?;
         }

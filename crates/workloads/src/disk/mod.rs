@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, Pick, PickedValue, Role, WorkloadSpec};
+use proofmark_model::{Host, Params, Pick, PickedValue, Role, WorkloadSpec, key, word};
 
 use crate::declare::{ALL_CPUS, ONE_CPU, alternative, in_order, main_row, pick, pick_value, place};
 
@@ -18,7 +18,7 @@ mod buffers;
 mod content;
 mod engine;
 mod extents;
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) mod faults;
 mod feed;
 mod file;
@@ -44,21 +44,21 @@ pub(crate) struct Disk {
     operation: Operation,
     order: Order,
     /// What goes wrong in it on purpose.
-    #[cfg(debug_assertions)]
+    #[cfg(feature = "faults")]
     fault: Option<faults::Fault>,
 }
 
 /// What answers for a disk: past the page cache, with what was written flushed.
-const DIRECT: Pick = pick_value("direct", "on");
-const FLUSHED: Pick = pick_value("flush", "end");
+const DIRECT: Pick = pick_value(key::DIRECT, word::ON);
+const FLUSHED: Pick = pick_value(key::FLUSH, word::END);
 /// A cache behind the device may hold a small file.
-const LARGE: Pick = pick("file_size", PickedValue::Largest);
-const COLD: Pick = pick_value("cache", "cold");
-const ONE_AT_A_TIME: Pick = pick("queue_depth", PickedValue::Smallest);
+const LARGE: Pick = pick(key::FILE_SIZE, PickedValue::Largest);
+const COLD: Pick = pick_value(key::CACHE, word::COLD);
+const ONE_AT_A_TIME: Pick = pick(key::QUEUE_DEPTH, PickedValue::Smallest);
 /// A commit as most programs do it.
-const APPENDED: Pick = pick_value("mode", "append");
-const BY_FDATASYNC: Pick = pick_value("method", "fdatasync");
-const DEEP: Pick = pick("queue_depth", PickedValue::Largest);
+const APPENDED: Pick = pick_value(key::MODE, word::APPEND);
+const BY_FDATASYNC: Pick = pick_value(key::METHOD, word::FDATASYNC);
+const DEEP: Pick = pick(key::QUEUE_DEPTH, PickedValue::Largest);
 
 /// Declares a workload: its name here, id, title, operation, whether it is random, summary.
 macro_rules! workloads {
@@ -73,7 +73,7 @@ macro_rules! workloads {
                 spec: &SPEC,
                 operation: Operation::$operation,
                 order: Order::$order,
-                #[cfg(debug_assertions)]
+                #[cfg(feature = "faults")]
                 fault: None,
             }
         };)*
@@ -101,7 +101,7 @@ workloads! {
             tables: Cow::Borrowed(&[
                 place("disk_blocks", 3, "Sequential write"),
             ]),
-            counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed("flush")])]),
+            counterparts: Cow::Borrowed(&[alternative("disk.seq_read", &[Cow::Borrowed(key::FLUSH.name())])]),
             ..Role::NONE
         };
     READ_WRITE = "disk.read_write" "Sequential read and write" Copy Seq
@@ -191,7 +191,7 @@ impl Workload for Disk {
     fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         let shape = Shape::from_params(self.operation, params)?;
         let kind = (self.operation, self.order);
-        #[cfg(debug_assertions)]
+        #[cfg(feature = "faults")]
         if let Some(fault) = self.fault {
             return Ok(Box::new(Blocks(Arc::new(fault.task(kind, shape)?))));
         }

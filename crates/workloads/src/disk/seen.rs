@@ -2,9 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use proofmark_model::FileState;
-
-use crate::locked;
+use proofmark_model::{FileState, lock};
 
 /// The requests of each thread, and the file's state as seen by one of them.
 pub(super) struct Seen(Mutex<State>);
@@ -39,6 +37,6 @@ impl Seen {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        locked(&self.0)
+        lock(&self.0)
     }
 }

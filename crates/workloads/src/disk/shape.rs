@@ -1,12 +1,12 @@
 //! Turns parameters into numbers: resolves `auto`, rejects contradictions, estimates the cost.
 
 use proofmark_engine::Refusal;
-use proofmark_model::{AUTO, Host, Params, format_size};
+use proofmark_model::{AUTO, Host, Params, format_size, key, word};
 
 use super::buffers::Buffers;
 use super::engine::Kind;
 use super::readback;
-use crate::params::{choice, int, resolved};
+use crate::params::{choice, required, resolved};
 
 /// What the I/Os of a workload do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,36 +102,36 @@ impl Shape {
     pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
         let mut shape = Self {
             threads: params.threads().max(1),
-            block_size: int(params, "block_size")?.max(1),
+            block_size: required(params, key::BLOCK_SIZE)?.max(1),
             queue_depth: 1,
             reads: match operation {
                 Operation::Read => 100,
                 Operation::Write | Operation::Commit => 0,
                 Operation::Copy => 50,
-                Operation::Mixed => int(params, "reads")?,
+                Operation::Mixed => required(params, key::READS)?,
             },
-            file_size: int(params, "file_size")?,
+            file_size: required(params, key::FILE_SIZE)?,
             engine: Kind::Psync,
             direct: false,
             cache: Cache::Warm,
             flush: true,
             mode: Mode::Append,
             method: Method::Fdatasync,
-            amount: params.int("amount"),
+            amount: params.get(key::AMOUNT),
         };
         if operation == Operation::Commit {
             let modes = [("append", Mode::Append), ("overwrite", Mode::Overwrite)];
             let methods = [("fdatasync", Method::Fdatasync), ("o_dsync", Method::ODsync)];
-            shape.mode = choice(params, "mode", &modes)?;
-            shape.method = choice(params, "method", &methods)?;
+            shape.mode = choice(params, key::MODE, &modes)?;
+            shape.method = choice(params, key::METHOD, &methods)?;
         } else {
             let caches = [("none", Cache::None), ("cold", Cache::Cold), ("warm", Cache::Warm)];
-            shape.queue_depth = int(params, "queue_depth")?.max(1);
-            shape.engine = choice(params, "engine", &Kind::ALL.map(|kind| (kind.name(), kind)))?;
-            shape.direct = choice(params, "direct", &[("on", true), ("off", false)])?;
-            shape.cache = choice(params, "cache", &caches)?;
-            shape.flush =
-                operation.writes() && choice(params, "flush", &[("end", true), ("none", false)])?;
+            shape.queue_depth = required(params, key::QUEUE_DEPTH)?.max(1);
+            shape.engine = choice(params, key::ENGINE, &Kind::ALL.map(|kind| (kind.name(), kind)))?;
+            shape.direct = choice(params, key::DIRECT, &[(word::ON, true), (word::OFF, false)])?;
+            shape.cache = choice(params, key::CACHE, &caches)?;
+            shape.flush = operation.writes()
+                && choice(params, key::FLUSH, &[(word::END, true), (word::NONE, false)])?;
         }
         shape.check(operation)?;
         Ok(shape)
@@ -207,34 +207,34 @@ impl Shape {
 /// Resolves `auto`. Buffered I/O with cache=auto becomes two points, cold and warm.
 pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) -> Vec<Params> {
     let params = resolve_engine(params, host);
-    let block = params.int("block_size").unwrap_or(1);
+    let block = params.get(key::BLOCK_SIZE).unwrap_or(1);
     let least = operation.least_file(block, params.threads());
     let usual = if operation == Operation::Commit { FSYNC_FILE } else { FILE };
-    let params = resolved(params, "file_size", |_| usual.max(least.next_multiple_of(MIB)));
-    let cached = matches!(params.text("cache"), Some("cold" | "warm"));
+    let params = resolved(params, key::FILE_SIZE, |_| usual.max(least.next_multiple_of(MIB)));
+    let cached = matches!(params.get(key::CACHE), Some(word::COLD | word::WARM));
     let sector = host.storage.get().and_then(|s| s.sector_bytes()).unwrap_or(USUAL_SECTOR);
     let direct = !cached && block.is_multiple_of(sector.max(1));
-    let params = resolved(params, "direct", |_| if direct { "on" } else { "off" });
-    if params.text("direct") == Some("on") {
-        return vec![resolved(params, "cache", |_| "none")];
+    let params = resolved(params, key::DIRECT, |_| if direct { word::ON } else { word::OFF });
+    if params.get(key::DIRECT) == Some(word::ON) {
+        return vec![resolved(params, key::CACHE, |_| word::NONE)];
     }
     let mut all: Vec<_> =
-        ["cold", "warm"].iter().map(|c| resolved(params.clone(), "cache", |_| *c)).collect();
+        ["cold", "warm"].iter().map(|c| resolved(params.clone(), key::CACHE, |_| *c)).collect();
     all.dedup();
     all
 }
 
 /// io_uring where there is a queue; without io_uring psync, which has none.
 fn resolve_engine(params: Params, host: &Host) -> Params {
-    if params.text("engine") != Some(AUTO) {
+    if params.get(key::ENGINE) != Some(AUTO) {
         return params;
     }
     if host.limits.io_uring.get() == Some(&false) {
-        return params.with("engine", Kind::Psync.name()).with("queue_depth", 1);
+        return params.with(key::ENGINE, Kind::Psync.name()).with(key::QUEUE_DEPTH, 1);
     }
-    let queue = params.int("queue_depth").is_some_and(|depth| depth > 1);
+    let queue = params.get(key::QUEUE_DEPTH).is_some_and(|depth| depth > 1);
     let engine = if queue { Kind::Uring } else { Kind::Psync };
-    params.with("engine", engine.name())
+    params.with(key::ENGINE, engine.name())
 }
 
 #[cfg(test)]

@@ -3,70 +3,73 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Access, Pace, Parameter, ParameterKind, Role, Subsystem, Traffic, Unit, Work,
-    WorkloadSpec,
+    AUTO, Access, Pace, Parameter, Role, Subsystem, Traffic, Unit, Work, WorkloadSpec, ceiling_id,
+    key,
 };
 
 use super::engine;
 use super::shape::Operation;
-use crate::declare::{Words, choice, parameter, rate, size_parameter, threads_parameter, words};
+use crate::declare::{
+    Words, auto_size_parameter, choice_parameter, count_parameter, rate, size_parameter,
+    threads_parameter, words,
+};
 
 const THREADS: Parameter = threads_parameter(
     "Threads, each with its own part of the file; the scheduler places them.",
     "1",
 );
 
-const READS: Parameter = parameter(
-    "reads",
+const READS: Parameter = count_parameter(
+    key::READS,
     "Percentage of the I/Os that read; the others write.",
-    ParameterKind::Count { min: 0, max: 100 },
+    0..=100,
     "70",
 );
 
-const ENGINE: Parameter = parameter("engine", engine::ABOUT, choice(engine::NAMES), AUTO);
+const ENGINE: Parameter = choice_parameter(key::ENGINE, engine::ABOUT, engine::NAMES, AUTO);
 
-const DIRECT: Parameter = parameter(
-    "direct",
+const DIRECT: Parameter = choice_parameter(
+    key::DIRECT,
     "Direct I/O (on) or buffered I/O through the page cache (off); auto: on where block_size is a \
      multiple of the device's sector.",
-    choice(const { &words(["on", "off"]) }),
+    const { &words(["on", "off"]) },
     AUTO,
 );
 
-const CACHE: Parameter = parameter(
-    "cache",
+const CACHE: Parameter = choice_parameter(
+    key::CACHE,
     "State of the file in the page cache before each trial: evicted (cold), fully cached (warm) or \
      bypassed by direct I/O (none). auto: none; for buffered I/O cold and warm, as two results.",
-    choice(const { &words(["none", "cold", "warm"]) }),
+    const { &words(["none", "cold", "warm"]) },
     AUTO,
 );
 
-const FLUSH: Parameter = parameter(
-    "flush",
+const FLUSH: Parameter = choice_parameter(
+    key::FLUSH,
     "Whether each thread ends with an fdatasync in the timed part.",
-    choice(const { &words(["end", "none"]) }),
+    const { &words(["end", "none"]) },
     "end",
 );
 
-const FILE_SIZE: Parameter = size_parameter(
-    "file_size",
+const FILE_SIZE: Parameter = auto_size_parameter(
+    key::FILE_SIZE,
     "Size of the file; auto: 1 GiB, and at least one block per thread (two where blocks are copied).",
     1 << 12,
 );
 
-const AMOUNT: Parameter = size_parameter(
-    "amount",
+const AMOUNT: Parameter = auto_size_parameter(
+    key::AMOUNT,
     "Bytes moved in one trial over all threads; auto: as many as fill the trial's duration.",
     1,
 );
 
 const fn block_size(default: &'static str) -> Parameter {
-    parameter("block_size", "Bytes per I/O.", ParameterKind::Size { min: 1, max: 1 << 30 }, default)
+    size_parameter(key::BLOCK_SIZE, "Bytes per I/O.", 1..=1 << 30, default)
 }
 
 const fn queue_depth(default: &'static str) -> Parameter {
     let about = "I/Os that each thread keeps in flight.";
-    parameter("queue_depth", about, ParameterKind::Count { min: 1, max: 1024 }, default)
+    count_parameter(key::QUEUE_DEPTH, about, 1..=1024, default)
 }
 
 /// The parameters of a workload by its default block and queue depth; sizes that are `auto` and may be
@@ -94,23 +97,23 @@ const RAND_WRITE_PARAMETERS: &[Parameter] = parameters!("4096", "1", FLUSH);
 const MIXED_PARAMETERS: &[Parameter] = parameters!("4096", "32", READS, FLUSH);
 const FSYNC_PARAMETERS: &[Parameter] = &[
     threads_parameter("Threads, each with its own file; the scheduler places them.", "1"),
-    parameter(
-        "mode",
+    choice_parameter(
+        key::MODE,
         "What is written: the end of the file, which grows (append), or blocks of a file that was \
          written in full before, in place (overwrite).",
-        choice(const { &words(["append", "overwrite"]) }),
+        const { &words(["append", "overwrite"]) },
         "append",
     ),
-    parameter(
-        "method",
+    choice_parameter(
+        key::METHOD,
         "What makes a write durable: an fdatasync(2) after it (fdatasync), or a file that is open \
          with O_DSYNC (o_dsync).",
-        choice(const { &words(["fdatasync", "o_dsync"]) }),
+        const { &words(["fdatasync", "o_dsync"]) },
         "fdatasync",
     ),
     block_size("4096"),
-    size_parameter(
-        "file_size",
+    auto_size_parameter(
+        key::FILE_SIZE,
         "File size at which a thread begins again at the start of its file; auto: 64 MiB, and at least \
          one block.",
         1,
@@ -233,9 +236,9 @@ pub(super) const fn blocks(
         (Operation::Commit, _) => (FSYNC, FSYNC_PARAMETERS),
     };
     let (axis, unit) = match operation {
-        Operation::Commit => ("threads", Unit::OpPerSecond),
-        _ if random => ("queue_depth", Unit::BytePerSecond),
-        _ => ("block_size", Unit::BytePerSecond),
+        Operation::Commit => (key::THREADS.name(), Unit::OpPerSecond),
+        _ if random => (key::QUEUE_DEPTH.name(), Unit::BytePerSecond),
+        _ => (key::BLOCK_SIZE.name(), Unit::BytePerSecond),
     };
     let work = Work {
         pace: Pace::Device,
@@ -249,4 +252,4 @@ pub(super) const fn blocks(
     rate(words, (Subsystem::Disk, unit), parameters, Some(axis), CEILINGS, work, role)
 }
 
-const CEILINGS: &[Cow<str>] = &words(["disk.limit", "disk.link"]);
+const CEILINGS: &[Cow<str>] = &words([ceiling_id::DISK_LIMIT, ceiling_id::DISK_LINK]);

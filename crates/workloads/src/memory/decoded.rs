@@ -2,7 +2,8 @@
 
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register};
 
-use super::segment::{GRAIN, STAMP, tests::all};
+use super::loops::tests::all;
+use super::segment::{GRAIN, STAMP};
 use super::stream::op::{Op, Stores};
 use super::x86_64::{Form, find};
 use crate::cpu::decoded::{function, inner_loops};
@@ -103,7 +104,7 @@ fn only_loops_for_data_from_memory_prefetch_and_only_with_the_widest_loads() {
             for i in body.iter().filter(|i| moves(i)) {
                 assert_eq!(
                     i.memory_size().size(),
-                    isa.lanes(Element::I64) * 8,
+                    isa.lanes(Element::I64.bytes()) * 8,
                     "{op:?} {stores:?} {isa:?}: {i:?}"
                 );
             }

@@ -3,16 +3,20 @@
 use std::borrow::Cow;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Parameter, Params, PickedValue, Property, Role, WorkloadSpec};
+use proofmark_model::{
+    Host, Parameter, Params, PickedValue, Property, Role, WorkloadSpec, key, word,
+};
 
 use super::chase::{Chase, Order, PAGE};
 use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
 use super::parameters::{
-    self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, size_parameter, time_of_load,
+    self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, time_of_load,
 };
 use crate::arena::{Arena, Pages};
-use crate::declare::{self, Words, main_row, parameter, pick, pick_value, words};
-use crate::params::{choice, int, resolved};
+use crate::declare::{
+    Words, auto_size_parameter, choice_parameter, main_row, pick, pick_value, words,
+};
+use crate::params::{choice, required, resolved};
 
 /// A workload that chases pointers on one thread.
 pub struct Latency {
@@ -24,19 +28,19 @@ pub struct Latency {
 pub static LATENCY: Latency = Latency { spec: &SPEC, by_node: false };
 pub static NUMA_LATENCY: Latency = Latency { spec: &BY_NODE, by_node: true };
 
-pub(super) const WORKING_SET: Parameter = size_parameter(
-    "working_set",
+pub(super) const WORKING_SET: Parameter = auto_size_parameter(
+    key::WORKING_SET,
     "Size of the working set, in whole 4 KiB; auto: 4 times the last-level cache.",
     PAGE,
 );
 
 pub(super) const VERIFICATION: &str = "the known end of the pointer chase";
 
-const ORDER: Parameter = parameter(
-    "order",
+const ORDER: Parameter = choice_parameter(
+    key::ORDER,
     "Order of the loads: rand (anywhere) or local (within 2 MiB, then the next 2 MiB, one line of \
      each pair, so that the TLB holds every page).",
-    declare::choice(const { &words(["rand", "local"]) }),
+    const { &words(["rand", "local"]) },
     "rand",
 );
 
@@ -59,7 +63,7 @@ static SPEC: WorkloadSpec = time_of_load(
         method: 2,
     },
     const { &[WORKING_SET, PAGES, ORDER] },
-    Some("working_set"),
+    Some(key::WORKING_SET.name()),
     chase(ANY_LEVEL, false),
     const {
         Role {
@@ -70,8 +74,8 @@ static SPEC: WorkloadSpec = time_of_load(
                         "Memory latency",
                         const {
                             &[
-                                pick_value("order", "rand"),
-                                pick("working_set", PickedValue::Largest),
+                                pick_value(key::ORDER, word::RAND),
+                                pick(key::WORKING_SET, PickedValue::Largest),
                             ]
                         },
                     )]
@@ -96,7 +100,7 @@ static BY_NODE: WorkloadSpec = time_of_load(
     },
     const { &[CPU_NODE, MEMORY_NODE, WORKING_SET, PAGES] },
     None,
-    chase(arrays("working_set"), true),
+    chase(arrays(key::WORKING_SET), true),
     Role::NONE,
 );
 
@@ -110,7 +114,7 @@ impl Workload for Latency {
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        params.int("working_set").unwrap_or(0)
+        params.get(key::WORKING_SET).unwrap_or(0)
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -141,14 +145,14 @@ impl Workload for Latency {
 }
 
 fn order(params: &Params) -> Result<Order, Refusal> {
-    choice(params, "order", &[("rand", Order::Rand), ("local", Order::Local)])
+    choice(params, key::ORDER, &[(word::RAND, Order::Rand), (word::LOCAL, Order::Local)])
 }
 
 /// The working set as it is used: whole pages, a multiple of the cache by default.
 pub(super) fn resolve_auto(params: Params, host: &Host) -> Params {
-    let params = resolved(params, "working_set", |_| four_times_the_cache(host));
-    match params.int("working_set") {
-        Some(bytes) => params.with("working_set", whole_pages(bytes)),
+    let params = resolved(params, key::WORKING_SET, |_| four_times_the_cache(host));
+    match params.get(key::WORKING_SET) {
+        Some(bytes) => params.with(key::WORKING_SET, whole_pages(bytes)),
         None => params,
     }
 }
@@ -166,7 +170,7 @@ pub(super) struct Place {
 impl Place {
     /// Reads the memory's size and pages from the parameters.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        let bytes = whole_pages(int(params, "working_set")?);
+        let bytes = whole_pages(required(params, key::WORKING_SET)?);
         if bytes < PAGE {
             return Err(Refusal("working_set must be at least 4 KiB".to_owned()));
         }

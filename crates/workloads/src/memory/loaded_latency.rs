@@ -5,15 +5,16 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus};
-use proofmark_model::{AUTO, Host, Parameter, ParameterKind, Params, Role, WorkloadSpec};
+use proofmark_model::key::{Count, Key};
+use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key};
 
 use super::chase::{Chase, Order};
 use super::latency::{self, Place, WORKING_SET, whole_pages};
 use super::parameters::{PAGES, arrays, chase, time_of_load};
 use super::reader::{BURST, Reader};
 use crate::arena::Arena;
-use crate::declare::{Words, parameter, threads_parameter};
-use crate::params::{int, resolved};
+use crate::declare::{Words, count_parameter, threads_parameter};
+use crate::params::{required, resolved};
 
 pub struct LoadedLatency;
 
@@ -22,10 +23,13 @@ const THREADS: Parameter = threads_parameter(
     AUTO,
 );
 
-const LOAD: Parameter = parameter(
-    "load",
+/// Percentage of their maximum read rate at which the loading threads read.
+const LOAD_SHARE: Key<Count> = Key::new("load");
+
+const LOAD: Parameter = count_parameter(
+    LOAD_SHARE,
     "Target of the loading threads, in percent of their maximum read rate; 0: no load.",
-    ParameterKind::Count { min: 0, max: 100 },
+    0..=100,
     "100",
 );
 
@@ -44,8 +48,8 @@ static SPEC: WorkloadSpec = time_of_load(
         method: 2,
     },
     const { &[THREADS, LOAD, WORKING_SET, PAGES] },
-    Some("load"),
-    chase(arrays("working_set"), false),
+    Some(LOAD_SHARE.name()),
+    chase(arrays(key::WORKING_SET), false),
     Role::NONE,
 );
 
@@ -56,11 +60,11 @@ impl Workload for LoadedLatency {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let params = latency::resolve_auto(params, host);
-        vec![resolved(params, "threads", |_| host.limits.usable_cpus.len().max(1) as u64)]
+        vec![resolved(params, key::THREADS, |_| host.limits.usable_cpus.len().max(1) as u64)]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        let bytes = params.int("working_set").unwrap_or(0);
+        let bytes = params.get(key::WORKING_SET).unwrap_or(0);
         Regions::divide(bytes, params.threads()).all()
     }
 
@@ -98,7 +102,7 @@ impl Workload for LoadedLatency {
 }
 
 fn load(params: &Params) -> Result<u64, Refusal> {
-    int(params, "load").map(|percent| percent.min(100))
+    required(params, LOAD_SHARE).map(|percent| percent.min(100))
 }
 
 /// Who has which bytes of the arena.

@@ -2,13 +2,14 @@
 //!
 //! Workloads: `stream` (copy, scale, add, triad, read, write; `memory.sweep`: the same loops by
 //! working set), `block` (sequential and random blocks), `latency`, `loaded_latency`, `numa`.
-//! Shared: `arena` (the memory), `parameters`; `segment` with `x86_64` and `portable` (the hot
-//! loops over arrays), `chase` (the pointer chase), `reader`, `node`.
+//! Shared: `arena` (the memory), `parameters`; `loops` with `segment`, `x86_64` and `portable`
+//! (the hot loops over arrays), `chase` (the pointer chase), `reader`, `node`.
 
 mod block;
 mod chase;
 mod latency;
 mod loaded_latency;
+mod loops;
 mod node;
 mod numa;
 mod parameters;
@@ -27,11 +28,13 @@ mod x86_64;
 pub use block::{RAND_READ, RAND_READ_WRITE, RAND_WRITE, READ_WRITE, SEQ_READ, SEQ_WRITE};
 pub use latency::{LATENCY, NUMA_LATENCY};
 pub use loaded_latency::LoadedLatency;
+#[cfg(feature = "faults")]
+pub(crate) use loops::find as find_loop;
 pub use numa::NumaRead;
-#[cfg(debug_assertions)]
-pub(crate) use segment::{Loop, Segment, find as find_loop};
+#[cfg(feature = "faults")]
+pub(crate) use segment::{Loop, Segment};
 pub use stream::{ADD, COPY, READ, SCALE, SWEEP, TRIAD, WRITE};
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use stream::{
     STORING, Stream,
     op::{Op, Stores},

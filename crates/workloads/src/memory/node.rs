@@ -5,19 +5,25 @@
 use std::sync::Arc;
 
 use proofmark_engine::{Refusal, usable_cpus};
-use proofmark_model::{Parameter, ParameterKind, Params};
+use proofmark_model::key::{Count, Key};
+use proofmark_model::{Parameter, Params};
 
 use crate::arena::{self, Arena, Pages};
-use crate::declare::parameter;
-use crate::params::int;
+use crate::declare::count_parameter;
+use crate::params::required;
+
+/// NUMA node whose CPUs run the threads.
+pub(super) const THREADS_ON: Key<Count> = Key::new("cpu_node");
+/// NUMA node that holds the memory.
+const MEMORY_ON: Key<Count> = Key::new("memory_node");
 
 pub(super) const CPU_NODE: Parameter =
-    node_parameter("cpu_node", "NUMA node whose CPUs run the threads.");
+    node_parameter(THREADS_ON, "NUMA node whose CPUs run the threads.");
 pub(super) const MEMORY_NODE: Parameter =
-    node_parameter("memory_node", "NUMA node that holds the memory.");
+    node_parameter(MEMORY_ON, "NUMA node that holds the memory.");
 
-const fn node_parameter(name: &'static str, about: &'static str) -> Parameter {
-    parameter(name, about, ParameterKind::Count { min: 0, max: 1023 }, "0")
+const fn node_parameter(key: Key<Count>, about: &'static str) -> Parameter {
+    count_parameter(key, about, 0..=1023, "0")
 }
 
 /// Threads on the CPUs of one node, memory on another or the same.
@@ -31,15 +37,15 @@ impl Pair {
     /// Reads the nodes from the parameters. Called before the calling thread is pinned, since what it may
     /// use is what all may.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        let node = |parameter| {
-            let node = u32::try_from(int(params, parameter)?).unwrap_or(u32::MAX);
+        let node = |key| {
+            let node = u32::try_from(required(params, key)?).unwrap_or(u32::MAX);
             let list = format!("/sys/devices/system/node/node{node}/cpulist");
             match std::fs::read_to_string(list) {
                 Ok(cpus) => Ok((node, cpus)),
                 Err(_) => Err(Refusal(format!("NUMA node {node} does not exist"))),
             }
         };
-        let ((from, cpus), (memory, _)) = (node("cpu_node")?, node("memory_node")?);
+        let ((from, cpus), (memory, _)) = (node(THREADS_ON)?, node(MEMORY_ON)?);
         let mut usable = usable_cpus(None).ok_or_else(|| {
             Refusal("the system does not report which CPUs may be used".to_owned())
         })?;
@@ -102,7 +108,7 @@ mod tests {
     }
 
     fn pair(cpu: u64, memory: u64) -> Result<Pair, Refusal> {
-        Pair::from_params(&Params::default().with("cpu_node", cpu).with("memory_node", memory))
+        Pair::from_params(&Params::default().with(THREADS_ON, cpu).with(MEMORY_ON, memory))
     }
 
     #[test]

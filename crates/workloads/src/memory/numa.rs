@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Visits, Workload};
-use proofmark_model::{AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec};
+use proofmark_model::{
+    AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec, key,
+};
 
 use super::latency::{Place, WORKING_SET, resolve_auto};
-use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
+use super::node::{CPU_NODE, MEMORY_NODE, Pair, THREADS_ON, several};
 use super::parameters::{PAGES, arrays, work};
 use super::reader::{BURST, Reader};
 use super::stream::op::Op;
@@ -39,7 +41,7 @@ static READ: WorkloadSpec = rate(
     const { &[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES] },
     None,
     &[], // Those of the whole machine do not hold for one node.
-    work(Access::Sequential, Op::Read.declared(), arrays("working_set"), true),
+    work(Access::Sequential, Op::Read.declared(), arrays(key::WORKING_SET), true),
     Role::NONE,
 );
 
@@ -49,11 +51,11 @@ impl Workload for NumaRead {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![resolved(resolve_auto(params, host), "threads", |p| cpus_of(p, host).max(1))]
+        vec![resolved(resolve_auto(params, host), key::THREADS, |p| cpus_of(p, host).max(1))]
     }
 
     fn memory_bytes(&self, params: &Params) -> u64 {
-        params.int("working_set").unwrap_or(0)
+        params.get(key::WORKING_SET).unwrap_or(0)
     }
 
     fn supports(&self, params: &Params) -> Result<(), Refusal> {
@@ -82,7 +84,7 @@ impl Workload for NumaRead {
 /// CPUs of the node that may be used, as the host has them.
 fn cpus_of(params: &Params, host: &Host) -> u64 {
     let nodes = host.cpu.numa_nodes.get().map_or(&[][..], Vec::as_slice);
-    let node = nodes.iter().find(|n| Some(u64::from(n.id)) == params.int("cpu_node"));
+    let node = nodes.iter().find(|n| Some(u64::from(n.id)) == params.get(THREADS_ON));
     let usable = |cpu: &&u32| host.limits.usable_cpus.contains(cpu);
     node.map_or(0, |n| n.cpus.iter().filter(usable).count() as u64)
 }
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_thread_has_at_least_a_burst() {
-        let threads = |n: u64, bytes| point(bytes).with("threads", n);
+        let threads = |n: u64, bytes| point(bytes).with(key::THREADS, n);
         assert_eq!(part(&threads(3, 1 << 20)), Ok(21 * BURST));
         assert!(part(&threads(3, 2 * BURST)).unwrap_err().to_string().contains("per thread"));
     }

@@ -3,52 +3,54 @@
 use std::borrow::Cow;
 
 use proofmark_engine::Refusal;
+use proofmark_model::key::{Bytes, Key};
 use proofmark_model::{
-    AUTO, Access, Data, Host, Pace, Parameter, Params, Role, Subsystem, Traffic, Unit, Work,
-    WorkloadSpec,
+    AUTO, Access, Data, Host, Isa, Pace, Parameter, Params, Role, Subsystem, Traffic, Unit, Work,
+    WorkloadSpec, ceiling_id, key, word,
 };
 
 use super::stream::op::Stores;
 use crate::arena::Pages;
-pub(super) use crate::declare::size_parameter;
-use crate::declare::{self, MOST, Words, lower_is_better, parameter, threads_parameter, words};
+use crate::declare::{
+    self, MOST, Words, choice_parameter, lower_is_better, threads_parameter, words,
+};
 use crate::params::choice;
 
 pub(super) const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, each with its own part of the memory.", "1");
 
-pub(super) const PAGES: Parameter = parameter(
-    "pages",
+pub(super) const PAGES: Parameter = choice_parameter(
+    key::PAGES,
     "Page type of the memory: huge pages where available, or base pages.",
-    declare::choice(const { &words(["huge", "small"]) }),
+    const { &words(["huge", "small"]) },
     "huge",
 );
 
-pub(super) const ISA: Parameter = parameter(
-    "isa",
+pub(super) const ISA: Parameter = choice_parameter(
+    key::ISA,
     "Instruction set of the loop; auto: the widest of this CPU; scalar: plain Rust, which the \
      compiler may vectorise.",
-    declare::choice(const { &words(["scalar", "sse2", "avx2", "avx512"]) }),
+    const { &words([Isa::Scalar.name(), Isa::Sse2.name(), Isa::Avx2.name(), Isa::Avx512.name()]) },
     AUTO,
 );
 
-pub(super) const STORES: Parameter = parameter(
-    "stores",
+pub(super) const STORES: Parameter = choice_parameter(
+    key::STORES,
     "Ordinary (temporal) stores, which first read the line they write, or non-temporal stores, \
      which do not; auto: non-temporal where such a loop exists.",
-    declare::choice(const { &words(["temporal", "nontemporal"]) }),
+    const { &words(["temporal", "nontemporal"]) },
     AUTO,
 );
 
 /// Data that must come from memory, the size of each array by that parameter.
-pub(super) const fn arrays(parameter: &'static str) -> Data {
-    let parameter = Cow::Borrowed(parameter);
+pub(super) const fn arrays(key: Key<Bytes>) -> Data {
+    let parameter = Cow::Borrowed(key.name());
     Data { parameter, per_thread: false, all_arrays: false, any_level: false }
 }
 
 /// A working set that points choose to fit into a cache level or to exceed all.
 pub(super) const ANY_LEVEL: Data = {
-    let mut data = arrays("working_set");
+    let mut data = arrays(key::WORKING_SET);
     data.any_level = true;
     data
 };
@@ -79,7 +81,7 @@ pub(super) const fn time_of_load(
     role: Role,
 ) -> WorkloadSpec {
     let what = (Subsystem::Memory, Unit::Second);
-    let ceilings = &[Cow::Borrowed("memory.load_use")];
+    let ceilings = &[Cow::Borrowed(ceiling_id::MEMORY_LOAD_USE)];
     lower_is_better(declare::rate(words, what, parameters, axis, ceilings, work, role))
 }
 
@@ -95,7 +97,7 @@ pub(super) const fn rate(
     declare::rate(words, what, parameters, axis, CEILINGS, work, role)
 }
 
-const CEILINGS: &[Cow<str>] = &words(["memory.core", "memory.dram"]);
+const CEILINGS: &[Cow<str>] = &words([ceiling_id::MEMORY_CORE, ceiling_id::MEMORY_DRAM]);
 
 const MIB: u64 = 1 << 20;
 
@@ -107,11 +109,11 @@ pub(super) fn four_times_the_cache(host: &Host) -> u64 {
 }
 
 pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
-    choice(params, "pages", &[("huge", Pages::Huge), ("small", Pages::Small)])
+    choice(params, key::PAGES, &[(word::HUGE, Pages::Huge), (word::SMALL, Pages::Small)])
 }
 
 pub(super) fn stores(params: &Params) -> Result<Stores, Refusal> {
-    choice(params, "stores", &Stores::ALL.map(|stores| (stores.name(), stores)))
+    choice(params, key::STORES, &Stores::ALL.map(|stores| (stores.name(), stores)))
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use proofmark_engine::Refusal;
 
-use super::segment::{Loop, Segment, find};
+use super::loops::find;
+use super::segment::{Loop, Segment};
 use super::stream::op::{Op, Stores};
 use crate::arena::Arena;
 use crate::cpu::isa::Isa;

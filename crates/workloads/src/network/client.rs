@@ -4,7 +4,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Amount, EndCounters, Latencies, Load, Refusal, Setup, raw_ns};
-use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic};
+use proofmark_model::{Datagrams, EndTraffic, NetworkPath, NetworkTraffic, lock};
 use proofmark_peer::{Channel, Ends, Invitation};
 
 use super::job::{self, Job, StreamDescription, Target};
@@ -13,7 +13,6 @@ use super::shape::{Kind, Shape};
 use super::tally::{Tally, Traffic};
 use super::wire::Request;
 use super::{line, placement, tcp, udp};
-use crate::locked;
 
 pub(super) trait ClientSide {
     /// Runs the current request together with the server.
@@ -52,21 +51,16 @@ impl Shared {
 
     /// The traffic of all connections in the last trial.
     pub(super) fn summed(&self) -> NetworkTraffic {
-        let all = locked(&self.0);
+        let all = lock(&self.0);
         let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
-        let sum = |of: fn(&Datagrams) -> Option<u64>| datagrams.iter().map(of).sum::<Option<u64>>();
         let jitters: Vec<_> = datagrams.iter().filter_map(|d| d.jitter_s).collect();
+        let jitter_s =
+            (!jitters.is_empty()).then(|| jitters.iter().sum::<f64>() / jitters.len() as f64);
+        let datagrams = datagrams.into_iter().reduce(Datagrams::plus);
         NetworkTraffic {
             sent_bytes: all.iter().map(|t| t.sent_bytes).sum(),
             received_bytes: all.iter().map(|t| t.received_bytes).sum(),
-            datagrams: (!datagrams.is_empty()).then(|| Datagrams {
-                sent: datagrams.iter().map(|d| d.sent).sum(),
-                received: datagrams.iter().map(|d| d.received).sum(),
-                reordered: sum(|d| d.reordered),
-                duplicated: sum(|d| d.duplicated),
-                jitter_s: (!jitters.is_empty())
-                    .then(|| jitters.iter().sum::<f64>() / jitters.len() as f64),
-            }),
+            datagrams: datagrams.map(|all| Datagrams { jitter_s, ..all }),
             streams: all.iter().filter_map(|t| t.state).collect(),
             ..NetworkTraffic::default()
         }
@@ -120,7 +114,7 @@ impl Point {
 
     /// What the server counted since it was asked last.
     fn server_counters(&self) -> Result<EndTraffic, Refusal> {
-        let value = locked(&self.channel).counters().map_err(|e| Refusal(e.to_string()))?;
+        let value = lock(&self.channel).counters().map_err(|e| Refusal(e.to_string()))?;
         serde_json::from_value(value)
             .map_err(|e| Refusal(format!("cannot read the server's counters: {e}")))
     }
@@ -186,14 +180,14 @@ impl Setup for Point {
     }
 
     fn begin_trial(&self) -> Result<(), Refusal> {
-        locked(&self.shared.0).fill(Traffic::default());
+        lock(&self.shared.0).fill(Traffic::default());
         self.server_counters()?;
-        *locked(&self.before) = self.client_counters();
+        *lock(&self.before) = self.client_counters();
         Ok(())
     }
 
     fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
-        let client = self.client_counters().since(&locked(&self.before));
+        let client = self.client_counters().since(&lock(&self.before));
         let server = self.server_counters()?;
         let server = match self.shape.path {
             NetworkPath::Peer => server,
@@ -205,12 +199,12 @@ impl Setup for Point {
                 ..EndTraffic::default()
             },
         };
-        let ways_s = ways_s(&locked(&self.shared.0), &self.shape);
+        let ways_s = ways_s(&lock(&self.shared.0), &self.shape);
         Ok(Some(NetworkTraffic { client, server, ways_s, ..self.shared.summed() }))
     }
 
     fn thread(&self, index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
-        let link = locked(&self.links).get_mut(index).and_then(Option::take);
+        let link = lock(&self.links).get_mut(index).and_then(Option::take);
         let link = link.ok_or_else(|| Refusal(format!("connection {index} does not exist")))?;
         Ok(Box::new(Thread::new(link, &self.shape, index, Arc::clone(&self.shared))?))
     }
@@ -313,7 +307,7 @@ impl Load for Thread {
             return Err(wrong);
         }
         self.client.after(&self.stream, &mut self.tally);
-        if let Some(mine) = locked(&self.shared.0).get_mut(self.index) {
+        if let Some(mine) = lock(&self.shared.0).get_mut(self.index) {
             *mine = self.tally.traffic;
         }
         let Tally { counted, asked, .. } = self.tally;

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use proofmark_engine::Refusal;
-use proofmark_model::UDP_BUFFER;
+use proofmark_model::{UDP_BUFFER, key};
 use proofmark_peer::{Ends, Token};
 use rustix::net::sockopt::set_tcp_congestion;
 use serde::{Deserialize, Serialize};
@@ -114,7 +114,7 @@ pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> 
         return Ok(());
     }
     if let Some(bytes) = shape.socket_buffer {
-        socket::set_buffers(stream, bytes).map_err(|e| failed("socket_buffer", e))?;
+        socket::set_buffers(stream, bytes).map_err(|e| failed(key::SOCKET_BUFFER.name(), e))?;
     }
     if let Some(name) = &shape.congestion {
         congestion::check(name, "this machine")?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 
 use proofmark_engine::{EndCounters, Heartbeat, Refusal, usable_cpus};
-use proofmark_model::{EndTraffic, Interface};
+use proofmark_model::{EndTraffic, Interface, lock};
 use proofmark_peer::{Bounds, Ends, Task, Token, Work};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde_json::Value;
@@ -15,7 +15,6 @@ use super::line::{self, Line, Patience};
 use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
 use super::{placement, tcp, udp};
-use crate::locked;
 
 /// A request that was done, or why the connection is of no more use.
 pub(super) type Served = Result<Report, String>;
@@ -46,7 +45,7 @@ impl ServerSide {
 
     /// The one that beats, or a new one; `None` where none can be started.
     fn heartbeat(&self) -> Option<Arc<Heartbeat>> {
-        let mut beats = locked(&self.heartbeat);
+        let mut beats = lock(&self.heartbeat);
         if let Some(there) = beats.upgrade() {
             return Some(there);
         }
@@ -77,9 +76,9 @@ impl Work for ServerSide {
     /// What was counted since the same channel asked last.
     fn counters(&self, ends: Ends) -> Value {
         let interface = self.interface(ends).map(|i| i.name);
-        let heartbeat = locked(&self.heartbeat).upgrade();
+        let heartbeat = lock(&self.heartbeat).upgrade();
         let now = EndCounters::read(interface.as_deref(), &self.cpu_stat, heartbeat.as_deref());
-        let mut asked = locked(&self.asked);
+        let mut asked = lock(&self.asked);
         let before = asked.replace((ends.peer, now.clone()));
         let traffic = match before {
             Some((peer, before)) if peer == ends.peer => now.since(&before),

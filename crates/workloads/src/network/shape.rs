@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use proofmark_engine::Refusal;
-use proofmark_model::{AUTO, Direction, Host, NetworkPath, Params};
+use proofmark_model::key::{Choice, Key};
+use proofmark_model::{AUTO, Direction, Host, NetworkPath, Params, key, word};
 use serde::{Deserialize, Serialize};
 
-use crate::params::{choice, int, resolved, unset};
+use crate::params::{choice, required, resolved, unset};
 
 /// Most data connections of a point.
 pub(super) const CONNECTIONS: u64 = 256;
@@ -89,11 +90,10 @@ impl Shape {
     pub(super) fn from_params(kind: Kind, params: &Params) -> Result<Self, Refusal> {
         let block = match kind {
             Kind::TcpConnect => 1,
-            _ => int(params, "block_size")?,
+            _ => required(params, key::BLOCK_SIZE)?,
         };
-        let flag = |parameter, on, off| {
-            open_choice(params, parameter, &[(on, true), (off, false)])
-                .map(Option::unwrap_or_default)
+        let flag = |key, on, off| {
+            open_choice(params, key, &[(on, true), (off, false)]).map(Option::unwrap_or_default)
         };
         let directions = Direction::ALL.map(|direction| (direction.as_str(), direction));
         let paths = [NetworkPath::Loopback, NetworkPath::Peer].map(|path| (path.as_str(), path));
@@ -101,15 +101,16 @@ impl Shape {
             kind,
             streams: params.threads(),
             block,
-            direction: open_choice(params, "direction", &directions)?.unwrap_or(Direction::Forward),
-            amount: params.int("amount"),
-            socket_buffer: params.int("socket_buffer"),
-            congestion: params.text("congestion").filter(|w| *w != AUTO).map(str::to_owned),
-            no_delay: !kind.streams() || flag("no_delay", "on", "off")?,
-            rate: params.int("rate"),
-            poll: flag("mode", "poll", "block")?,
-            apart: flag("placement", "apart", "free")?,
-            path: open_choice(params, "path", &paths)?.ok_or_else(|| unset("path"))?,
+            direction: open_choice(params, key::DIRECTION, &directions)?
+                .unwrap_or(Direction::Forward),
+            amount: params.get(key::AMOUNT),
+            socket_buffer: params.get(key::SOCKET_BUFFER),
+            congestion: params.get(key::CONGESTION).filter(|w| *w != AUTO).map(str::to_owned),
+            no_delay: !kind.streams() || flag(key::NO_DELAY, word::ON, word::OFF)?,
+            rate: params.get(key::RATE),
+            poll: flag(key::MODE, word::POLL, word::BLOCK)?,
+            apart: flag(key::PLACEMENT, word::APART, word::FREE)?,
+            path: open_choice(params, key::PATH, &paths)?.ok_or_else(|| unset(key::PATH))?,
         };
         shape.check()?;
         Ok(shape)
@@ -253,12 +254,12 @@ impl Shape {
 /// What the word of a parameter means; `None` where there is no such parameter, or it is left open.
 fn open_choice<T: Copy>(
     params: &Params,
-    parameter: &str,
+    key: Key<Choice>,
     words: &[(&str, T)],
 ) -> Result<Option<T>, Refusal> {
-    match params.text(parameter) {
+    match params.get(key) {
         None | Some(AUTO) => Ok(None),
-        Some(_) => choice(params, parameter, words).map(Some),
+        Some(_) => choice(params, key, words).map(Some),
     }
 }
 
@@ -274,13 +275,13 @@ pub(super) fn resolve_auto(kind: Kind, params: Params, host: &Host) -> Vec<Param
     let network = host.network.get();
     let path = network.map_or(NetworkPath::Loopback, |n| n.path);
     let apart = path == NetworkPath::Loopback && kind != Kind::TcpStream;
-    let mut params = resolved(params, "path", |_| path.as_str());
-    params = resolved(params, "placement", |_| if apart { "apart" } else { "free" });
+    let mut params = resolved(params, key::PATH, |_| path.as_str());
+    params = resolved(params, key::PLACEMENT, |_| if apart { word::APART } else { word::FREE });
     if kind == Kind::UdpStream {
-        params = resolved(params, "block_size", |_| largest_datagram(host));
+        params = resolved(params, key::BLOCK_SIZE, |_| largest_datagram(host));
     }
-    if params.text("mode") == Some(AUTO) {
-        return ["block", "poll"].map(|mode| params.clone().with("mode", mode)).into();
+    if params.is_auto(key::MODE) {
+        return [word::BLOCK, word::POLL].map(|mode| params.clone().with(key::MODE, mode)).into();
     }
     vec![params]
 }

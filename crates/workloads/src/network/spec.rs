@@ -3,29 +3,29 @@
 use std::borrow::Cow;
 
 use proofmark_model::{
-    AUTO, Parameter, ParameterKind, Pick, PickedValue, Role, Subsystem, Unit, Work, WorkloadSpec,
+    AUTO, Parameter, Pick, PickedValue, Role, Subsystem, Unit, Work, WorkloadSpec, ceiling_id, key,
 };
 
 use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
 use crate::declare::{
-    Words, alternative, choice, main_row, parameter, pick, pick_value, place, rate, size_parameter,
-    words,
+    Words, alternative, auto_size_parameter, choice_parameter, count_parameter, main_row, pick,
+    pick_value, place, rate, size_parameter, words,
 };
 
 /// Another machine before this one itself.
-const PEER: Pick = pick_value("path", "peer");
-const ONE_STREAM: Pick = pick("streams", PickedValue::Smallest);
-const MOST_STREAMS: Pick = pick("streams", PickedValue::Largest);
+const PEER: Pick = pick_value(key::PATH, "peer");
+const ONE_STREAM: Pick = pick(key::STREAMS, PickedValue::Smallest);
+const MOST_STREAMS: Pick = pick(key::STREAMS, PickedValue::Largest);
 
-const STREAMS: Parameter = parameter(
-    "streams",
+const STREAMS: Parameter = count_parameter(
+    key::STREAMS,
     "Parallel connections, each with its own thread at both ends.",
-    ParameterKind::Count { min: 1, max: CONNECTIONS },
+    1..=CONNECTIONS,
     "1",
 );
 
 const fn block_size(about: &'static str, max: u64, default: &'static str) -> Parameter {
-    parameter("block_size", about, ParameterKind::Size { min: 1, max }, default)
+    size_parameter(key::BLOCK_SIZE, about, 1..=max, default)
 }
 
 const TCP_BLOCK: Parameter = block_size("Bytes per write call of the sender.", BLOCK, "65536");
@@ -46,73 +46,73 @@ const UDP_MESSAGE: Parameter = block_size(
     "1",
 );
 
-const DIRECTION: Parameter = parameter(
-    "direction",
+const DIRECTION: Parameter = choice_parameter(
+    key::DIRECTION,
     "Direction: client to server (forward), server to client (reverse), or both at once, each over \
      its own connections.",
-    choice(const { &words(["forward", "reverse", "both"]) }),
+    const { &words(["forward", "reverse", "both"]) },
     "forward",
 );
 
-const AMOUNT: Parameter = size_parameter(
-    "amount",
+const AMOUNT: Parameter = auto_size_parameter(
+    key::AMOUNT,
     "Payload bytes per trial over all streams; auto: as many as fill the trial's duration.",
     1,
 );
 
-const SOCKET_BUFFER: Parameter = parameter(
-    "socket_buffer",
+const SOCKET_BUFFER: Parameter = size_parameter(
+    key::SOCKET_BUFFER,
     "Requested size of each socket's send and receive buffer; auto: TCP: set by the system; UDP: 4 \
      MiB. The system may grant another size.",
-    ParameterKind::Size { min: 1 << 10, max: 1 << 30 },
+    1 << 10..=1 << 30,
     AUTO,
 );
 
-const CONGESTION: Parameter = parameter(
-    "congestion",
+const CONGESTION: Parameter = choice_parameter(
+    key::CONGESTION,
     "TCP congestion control, by its Linux name. Both ends must have it loaded \
      (net.ipv4.tcp_available_congestion_control); auto: the system's default.",
-    choice(const { &words(["cubic", "reno", "bbr", "dctcp", "vegas", "htcp"]) }),
+    const { &words(["cubic", "reno", "bbr", "dctcp", "vegas", "htcp"]) },
     AUTO,
 );
 
-const NO_DELAY: Parameter = parameter(
-    "no_delay",
+const NO_DELAY: Parameter = choice_parameter(
+    key::NO_DELAY,
     "Whether small segments are sent at once (on: TCP_NODELAY) or wait until earlier data is \
      acknowledged (off).",
-    choice(const { &words(["on", "off"]) }),
+    const { &words(["on", "off"]) },
     "off",
 );
 
-const RATE: Parameter = parameter(
-    "rate",
+const RATE: Parameter = count_parameter(
+    key::RATE,
     "Total payload in bits per second over all streams, evenly paced: n datagrams take n intervals, \
      and a late sender catches up; auto: unlimited.",
-    ParameterKind::Count { min: LEAST_RATE, max: 1_000_000_000_000 },
+    LEAST_RATE..=1_000_000_000_000,
     AUTO,
 );
 
-const MODE: Parameter = parameter(
-    "mode",
+const MODE: Parameter = choice_parameter(
+    key::MODE,
     "How a thread waits for a block: sleep (block) or poll (poll), at both ends; auto: both, as \
      two results.",
-    choice(const { &words(["block", "poll"]) }),
+    const { &words(["block", "poll"]) },
     AUTO,
 );
 
-const PLACEMENT: Parameter = parameter(
-    "placement",
+const PLACEMENT: Parameter = choice_parameter(
+    key::PLACEMENT,
     "Placement of the threads: apart (over loopback, client and server pinned to separate halves \
      of the CPUs) or free (placed by the scheduler); auto: apart over loopback except for TCP \
      streams, else free.",
-    choice(const { &words(["apart", "free"]) }),
+    const { &words(["apart", "free"]) },
     AUTO,
 );
 
-const PATH: Parameter = parameter(
-    "path",
+const PATH: Parameter = choice_parameter(
+    key::PATH,
     "Whether the server is this machine (loopback) or another (peer); auto: detected.",
-    choice(const { &words(["loopback", "peer"]) }),
+    const { &words(["loopback", "peer"]) },
     AUTO,
 );
 
@@ -195,7 +195,7 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
             AMOUNT,
         ]
     },
-    "streams",
+    key::STREAMS.name(),
     const {
         Role {
             main_rows: Cow::Borrowed(
@@ -223,11 +223,11 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
     },
     Unit::BitPerSecond,
     const { &[STREAMS, UDP_BLOCK, DIRECTION, RATE, SOCKET_BUFFER, PLACEMENT, PATH, AMOUNT] },
-    "streams",
+    key::STREAMS.name(),
     const {
         Role {
             main_rows: Cow::Borrowed(
-                const { &[main_row(3, "UDP", const { &[PEER, pick_value("rate", "auto")] })] },
+                const { &[main_row(3, "UDP", const { &[PEER, pick_value(key::RATE, "auto")] })] },
             ),
             tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
             ..Role::NONE
@@ -245,7 +245,7 @@ pub(super) static TCP_RTT: WorkloadSpec = spec(
     },
     Unit::OpPerSecond,
     const { &[STREAMS, TCP_MESSAGE, MODE, PLACEMENT, PATH] },
-    "block_size",
+    key::BLOCK_SIZE.name(),
     const {
         Role {
             main_rows: Cow::Borrowed(
@@ -253,7 +253,7 @@ pub(super) static TCP_RTT: WorkloadSpec = spec(
                     &[main_row(
                         4,
                         "TCP round trip",
-                        const { &[PEER, ONE_STREAM, pick_value("mode", "block")] },
+                        const { &[PEER, ONE_STREAM, pick_value(key::MODE, "block")] },
                     )]
                 },
             ),
@@ -273,13 +273,19 @@ pub(super) static UDP_RTT: WorkloadSpec = spec(
     },
     Unit::OpPerSecond,
     const { &[STREAMS, UDP_MESSAGE, MODE, PLACEMENT, PATH] },
-    "block_size",
+    key::BLOCK_SIZE.name(),
     const {
         Role {
             tables: Cow::Borrowed(&[place("network_round_trips", 2, "UDP")]),
             counterparts: Cow::Borrowed(&[alternative(
                 "network.tcp.rtt",
-                const { &words(["no_delay", "socket_buffer", "congestion"]) },
+                const {
+                    &words([
+                        key::NO_DELAY.name(),
+                        key::SOCKET_BUFFER.name(),
+                        key::CONGESTION.name(),
+                    ])
+                },
             )]),
             ..Role::NONE
         }
@@ -297,7 +303,7 @@ pub(super) static TCP_CONNECT: WorkloadSpec = spec(
     },
     Unit::OpPerSecond,
     const { &[STREAMS, PLACEMENT, PATH] },
-    "streams",
+    key::STREAMS.name(),
     Role::NONE,
 );
 
@@ -312,4 +318,5 @@ const fn spec(
     rate(words, what, parameters, Some(axis), CEILINGS, Work::DEVICE, role)
 }
 
-const CEILINGS: &[Cow<str>] = &words(["network.limit", "network.link", "network.loopback"]);
+const CEILINGS: &[Cow<str>] =
+    &words([ceiling_id::NETWORK_LIMIT, ceiling_id::NETWORK_LINK, ceiling_id::NETWORK_LOOPBACK]);

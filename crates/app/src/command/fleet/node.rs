@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_fleet::{NodeTask, Order, OrderOutcome, answer_orders};
 use proofmark_judge::fleet::node_round;
-use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, Timestamp};
+use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
 use proofmark_peer::boot_id;
 use proofmark_run::{
     Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
@@ -149,14 +149,24 @@ fn in_memory(text: &str) -> Result<File> {
     Ok(file)
 }
 
+/// The subsystems of which that holds, as a request names them.
+fn names(measured: impl Fn(&SubsystemInfo) -> bool) -> Vec<String> {
+    let rows = Subsystem::ALL.into_iter().map(Subsystem::info);
+    rows.filter(|info| measured(info)).map(|info| info.id.to_owned()).collect()
+}
+
 /// What both requests have.
-fn request(task: &FleetTask, profile: Option<&File>, parts: &[Subsystem]) -> PlanRequest {
+fn request(
+    task: &FleetTask,
+    profile: Option<&File>,
+    measured: impl Fn(&SubsystemInfo) -> bool,
+) -> PlanRequest {
     let profile = match profile {
         Some(file) => format!("/proc/self/fd/{}", file.as_raw_fd()),
         None => task.profile.clone(),
     };
     PlanRequest {
-        names: parts.iter().map(|part| part.as_str().to_owned()).collect(),
+        names: names(measured),
         profile,
         budget: task.budget_s.map(Duration::from_secs_f64),
         tools: ToolChoice::None,
@@ -166,13 +176,12 @@ fn request(task: &FleetTask, profile: Option<&File>, parts: &[Subsystem]) -> Pla
 
 /// What this node measures by itself, and what it leaves out.
 fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<(PlanRequest, Option<String>)> {
-    let parts = [Subsystem::Cpu, Subsystem::Memory, Subsystem::Disk];
-    let mut request = request(task, profile, &parts);
+    let mut request = request(task, profile, |part| !part.has_server);
     let mut left_out = None;
-    if subsystems(&request)?.contains(&Subsystem::Disk) {
+    if subsystems(&request)?.iter().any(|s| s.info().uses_block_devices) {
         request.machine.disk_path = disk_folder(task).map(Into::into);
         if request.machine.disk_path.is_none() {
-            request.names.retain(|name| name != Subsystem::Disk.as_str());
+            request.names = names(|part| !part.has_server && !part.uses_block_devices);
             left_out = Some(match &task.disk_path {
                 Some(path) => format!(
                     "no disk was measured: {path} is on storage that other nodes may use too \
@@ -190,7 +199,7 @@ fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<(PlanRequest,
 }
 
 fn pair_request(task: &FleetTask, profile: Option<&File>, peer: PeerRequest) -> PlanRequest {
-    let mut request = request(task, profile, &[Subsystem::Network]);
+    let mut request = request(task, profile, |part| part.has_server);
     request.machine.peer = Some(peer);
     request
 }

@@ -138,7 +138,7 @@ fn asked(args: &FleetRunArgs) -> Result<RoundTask> {
             args.rounds
         )));
     }
-    let parts = Subsystem::ALL.into_iter().filter(|s| !s.has_server()).collect();
+    let parts = Subsystem::ALL.into_iter().filter(|s| !s.info().has_server).collect();
     let round_s = budget_s.or(profile.policy(&parts).budget_s).unwrap_or(ROUND_S);
     let task = FleetTask {
         profile: profile.name,

@@ -33,7 +33,7 @@ fn a_tool_has_the_limits_of_the_user_and_no_key() {
 #[test]
 fn names_of_secrets_are_of_those_that_no_tool_inherits() {
     for name in [proofmark_peer::KEY_VARIABLE, proofmark_peer::INVITATION] {
-        assert!(name.starts_with(proofmark_reference::OWN_VARIABLES), "{name}");
+        assert!(name.starts_with(proofmark_process::OWN_VARIABLES), "{name}");
     }
 }
 

@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep, spawn};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{Cut, TimeAccount};
+use proofmark_model::{Cut, TimeAccount, Unit};
 use proofmark_testing::{join, skip, wait_until};
 
 use super::*;
 use crate::affinity::{pin, usable_cpus};
 use crate::chain::{self, Chain};
+use crate::executor::Executor;
 use crate::fake::{Call, Fake, count};
 use crate::workload::Amount as Calibrated;
 
@@ -47,6 +48,12 @@ fn cutting(seconds: f64) -> Cutting {
     Cutting::new((Cut::Core, None), seconds, (2000, filling_s))
 }
 
+/// A trial in operations, of which an iteration is two.
+fn asked(workers: usize, amount: Amount, cutting: Cutting, ahead_s: f64) -> SlicedTrial {
+    let (unit, work_per_iteration) = (Unit::OpPerSecond, 2.0);
+    SlicedTrial { workers, amount, cutting, ahead_s, unit, work_per_iteration }
+}
+
 /// A trial of the first `workers` of these threads, on these CPUs, in operations, of which an
 /// iteration is two. It must end.
 fn trial(
@@ -54,12 +61,11 @@ fn trial(
     (threads, workers): (usize, usize),
     cpus: &[u32],
     amount: Amount,
-) -> Result<TeamTrial, Reply> {
+) -> Result<ExecutorTrial, Reply> {
     let cpus = cpus.to_vec();
     let takes = spawn(move || {
         let team = fake.team(threads, &cpus)?;
-        let unit = (Unit::OpPerSecond, 2.0);
-        team.sliced(workers, &amount, (cutting(0.05), 0.01), unit)
+        team.sliced(&asked(workers, amount, cutting(0.05), 0.01))
     });
     join("a trial", takes)
 }
@@ -110,9 +116,8 @@ fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() 
     });
     let (cpus, ahead_s) = (usable(), 0.3);
     let takes = spawn(move || {
-        let unit = (Unit::OpPerSecond, 2.0);
-        let amount = Amount::Seconds(0.05);
-        fake.team(2, &cpus).unwrap().sliced(1, &amount, (cutting(0.05), ahead_s), unit).unwrap()
+        let asked = asked(1, Amount::Seconds(0.05), cutting(0.05), ahead_s);
+        fake.team(2, &cpus).unwrap().sliced(&asked).unwrap()
     });
     let known = join("a trial", takes).known;
     let own_s = known.conditions.own_cpu_s.unwrap();
@@ -210,8 +215,7 @@ fn iterations_that_take_longer_than_what_runs_ahead_fill_the_time() {
     wait_until("a full time", || {
         let team = sleeps().team(1, &[]).unwrap();
         let cutting = Cutting::new((Cut::Core, None), 0.05, (1, 0.04));
-        let unit = (Unit::OpPerSecond, 2.0);
-        let taken = team.sliced(1, &Amount::Seconds(0.05), (cutting, 0.01), unit).unwrap();
+        let taken = team.sliced(&asked(1, Amount::Seconds(0.05), cutting, 0.01)).unwrap();
         assert_eq!(taken.claimed, taken.counted);
         if taken.within > 1.1 { Ok(()) } else { Err(format!("{} of 1.25", taken.within)) }
     });
@@ -358,7 +362,7 @@ fn a_sleep_between_slices_is_time_that_nothing_accounts_for() {
 }
 
 /// The attainable rate of two threads, of which the second moves to the first one's CPU if it `strays`.
-fn of_two(cpus: &[u32], strays: bool) -> (f64, TeamTrial) {
+fn of_two(cpus: &[u32], strays: bool) -> (f64, ExecutorTrial) {
     let first = cpus[0];
     let fake = spinning(move |index, call| {
         if strays && index == 1 && matches!(call, Call::Prepare(_)) {
@@ -404,7 +408,7 @@ fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
     std::fs::write(dir.path().join("cpu.max"), "25000 100000\n").unwrap();
     counts(0);
     let setup: Arc<dyn crate::workload::Setup> = Arc::new(spinners());
-    let team = Team::start(&setup, Cut::Core, 1, &usable(), vec![stat], vec![]).unwrap();
+    let team = CpuTeam::start(&setup, Cut::Core, 1, &usable(), vec![stat], vec![]).unwrap();
     let timed_s = team.whole_periods_s(0.05, 2).unwrap();
     assert!((timed_s - 0.2).abs() < 1e-9, "{timed_s}");
     let ended = Arc::new(AtomicBool::new(false));
@@ -416,9 +420,8 @@ fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
             periods.next().into_iter().for_each(&counts);
         }
     });
-    let asked = Amount::Seconds(timed_s);
-    let unit = (Unit::OpPerSecond, 2.0);
-    let taken = team.sliced(1, &asked, (cutting(timed_s), 0.01), unit).unwrap();
+    let asked = asked(1, Amount::Seconds(timed_s), cutting(timed_s), 0.01);
+    let taken = team.sliced(&asked).unwrap();
     ended.store(true, Ordering::Relaxed);
     join("the refills", refills);
     let quota = taken.known.quota.unwrap();
@@ -428,7 +431,7 @@ fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
     assert!(quota.share().is_some_and(|share| share > 0.0), "{quota:?}");
     assert!(quota.own_cpu_s.is_some_and(|s| s < 1.05 * quota.timed_s), "{quota:?}");
     // Nobody refills it any more: the lead-in ends in time.
-    let none = team.sliced(1, &asked, (cutting(timed_s), 0.01), unit).unwrap();
+    let none = team.sliced(&asked).unwrap();
     let quota = none.known.quota.unwrap();
     assert!(!quota.is_steady() && quota.share().is_none(), "{quota:?}");
 }

@@ -1,15 +1,17 @@
 //! kubectl with the user's own access, and the nodes that are meant.
 
 use std::fmt::{self, Display, Formatter};
-use std::io::Write as _;
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::super::{last_line, start_piped, words};
+use super::super::{describe_failure, words};
 
 /// How long a request may take; without it kubectl waits for ever.
 const TIMEOUT: &str = "--request-timeout=30s";
+/// How long kubectl may take: for its requests, and for a program that it asks for credentials.
+const ANSWER: Duration = Duration::from_secs(120);
 
 /// Labels that nodes have, as `pool=gpu,zone=a`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,28 +112,18 @@ impl Cluster {
     /// What kubectl answers, as JSON.
     pub(super) fn ask(&self, arguments: &[&str], input: Option<&Value>) -> Result<Value, String> {
         let answer = self.call(arguments, input)?;
-        serde_json::from_slice(&answer).map_err(|e| self.fault(arguments, &e))
+        serde_json::from_str(&answer).map_err(|e| self.fault(arguments, &e))
     }
 
     /// What kubectl answers.
-    pub(super) fn call(
-        &self,
-        arguments: &[&str],
-        input: Option<&Value>,
-    ) -> Result<Vec<u8>, String> {
+    pub(super) fn call(&self, arguments: &[&str], input: Option<&Value>) -> Result<String, String> {
         let command = [self.kubectl(), words(arguments), words(&[TIMEOUT])].concat();
-        let mut child = start_piped(&command)?;
-        let to = child.stdin.take();
-        if let (Some(mut to), Some(input)) = (to, input) {
-            let written = to.write_all(input.to_string().as_bytes());
-            written.map_err(|e| self.fault(arguments, &e))?;
+        let input = input.map(Value::to_string).unwrap_or_default();
+        let answer = super::super::ask(&command, input.as_bytes(), ANSWER)?;
+        match answer.is_success() {
+            true => Ok(answer.output),
+            false => Err(self.fault(arguments, &describe_failure(&answer, ANSWER))),
         }
-        let output = child.wait_with_output().map_err(|e| self.fault(arguments, &e))?;
-        if !output.status.success() {
-            let why = last_line(&output.stderr).unwrap_or_else(|| "it failed".to_owned());
-            return Err(self.fault(arguments, &why));
-        }
-        Ok(output.stdout)
     }
 
     fn fault(&self, arguments: &[&str], why: &dyn Display) -> String {

@@ -106,7 +106,7 @@ fn a_cluster_is_asked_for_pods_and_gives_them_back() {
     let mut cluster = Kubernetes::new(options(&command), &|| false).unwrap();
     // Neither the cordoned node nor the lost one.
     assert_eq!(cluster.nodes(), ["n1", "n3"]);
-    let lost = "n3 kubectl exec ended with status 1: Error from server: error dialing backend: \
+    let lost = "n3 kubectl exec exited with status 1: Error from server: error dialing backend: \
         dial tcp 192.0.2.13:10250: connect: connection refused";
     assert_eq!(heard(&mut cluster, 3), ["n1 hello", "n1 its process ended", lost]);
     drop(cluster);

@@ -2,8 +2,9 @@
 //! that says nothing where its evidence lacks, or where it would move the ratio the other way.
 
 use proofmark_model::{
-    AUTO, Better, Finding, Measurement, Pace, Param, ParameterKind, Params, Reference, Severity,
-    Traffic, Trial, Unit, format_seconds, format_size,
+    AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference,
+    Severity, Traffic, Trial, Unit, check_id, format_factor, format_seconds, format_size, key,
+    word,
 };
 
 use crate::capacity::Capacity;
@@ -11,7 +12,6 @@ use crate::disk::Cached;
 use crate::memory::{array_bytes, cache_at, touched_bytes, traffic};
 use crate::network::Carried;
 use crate::references::is_disturbance;
-use crate::words::times;
 use crate::{Context, statistics};
 
 /// A tool that disagrees, and what it disagrees with.
@@ -130,7 +130,11 @@ fn positive_median(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Opti
 /// design, though the tool's output does not say so: there only writes that were left in it differ.
 fn page_cache(c: &Compared) -> Option<Explanation> {
     let warm = Cached::read(c.ours) == Cached::Warm;
-    let checks: &[&str] = if warm { &["not_durable"] } else { &["page_cache", "not_durable"] };
+    let checks: &[&str] = if warm {
+        &[check_id::NOT_DURABLE]
+    } else {
+        &[check_id::PAGE_CACHE, check_id::NOT_DURABLE]
+    };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
         (Some(why), None) => Extent::Whole.by(format!("the tool used the page cache: {why}")),
@@ -145,7 +149,7 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
 fn in_cache(c: &Compared) -> Option<Explanation> {
     let cache = c.ctx.host.usable_cache();
     let fits = |m| cache.zip(array_bytes(c.ctx, m)).is_some_and(|(cache, array)| array <= cache);
-    let cached = |m| fits(m) || found(m, &["in_cache"], Severity::Suspect).is_some();
+    let cached = |m| fits(m) || found(m, &[check_id::IN_CACHE], Severity::Suspect).is_some();
     let (one, other, with, without) = match (c.ahead(), cached(&c.theirs), cached(c.ours)) {
         (Side::Theirs, true, false) => ("the tool's", "proofmark's", &c.theirs, c.ours),
         (Side::Ours, false, true) => ("proofmark's", "the tool's", c.ours, &c.theirs),
@@ -191,17 +195,14 @@ const EXPLAINED: f64 = 0.1;
 /// Less than this is no other traffic.
 const SAME_TRAFFIC: f64 = 0.01;
 
-/// The parameter that says how a memory workload stores.
-const STORES: &str = "stores";
-
 /// Bytes that move for each one that is counted: as declared, else by the stores that are reported.
 fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<f64> {
     let declared = positive_median(&m.trials, |t| Some(t.moved? / t.work));
     let by_stores = || {
         let traffic = traffic(ctx, m).ok()?;
-        let allocated = match params.text(STORES)? {
-            "temporal" => traffic.written,
-            "nontemporal" => 0.0,
+        let allocated = match params.get(key::STORES)? {
+            word::TEMPORAL => traffic.written,
+            word::NONTEMPORAL => 0.0,
             _ => return None,
         };
         Some(1.0 + allocated / traffic.counted())
@@ -224,14 +225,14 @@ fn write_allocate(c: &Compared) -> Option<Explanation> {
     let explained = (rest - 1.0).abs() <= EXPLAINED;
     let verdict = match explained {
         true => "which explains the ratio".to_owned(),
-        false => format!("which leaves a factor of {}", times(rest)),
+        false => format!("which leaves a factor of {}", format_factor(rest)),
     };
     let words = format!(
         "an ordinary store first reads the line that it overwrites: per byte counted, proofmark \
          moves {} B and the tool {} B; this alone gives a ratio of {}, {verdict}",
-        times(ours),
-        times(theirs),
-        times(predicted)
+        format_factor(ours),
+        format_factor(theirs),
+        format_factor(predicted)
     );
     if explained { Extent::Whole.by(words) } else { Extent::Part.by(words) }
 }
@@ -260,12 +261,12 @@ fn held_otherwise(c: &Compared) -> bool {
     let each = |bytes| bytes / c.theirs.params.threads().max(1);
     let outside = touched_bytes(c.ctx, &c.theirs).is_none_or(|bytes| each(bytes) > own_cache);
     let in_memory = c.ctx.work(c.ours).pace == Pace::Memory && outside;
-    let small = c.theirs.params.int("n").is_some_and(|n| n < LARGE_MATRIX);
-    let threads = Params::THREADS.iter().find_map(|parameter| c.tool.params.int(parameter));
+    let small = c.theirs.params.get(key::MATRIX_SIZE).is_some_and(|n| n < LARGE_MATRIX);
+    let threads = Params::THREADS.iter().find_map(|key| c.tool.params.get(*key));
     let as_many = threads.unwrap_or(1) == c.ours.params.threads();
     // What sizes and stores do is looked for by themselves.
     let data = c.ctx.work(c.ours).data.as_ref().map(|data| &*data.parameter);
-    let other = |name: &str| Some(name) != data && name != STORES;
+    let other = |name: &str| Some(name) != data && !key::STORES.is(name);
     let disturbed = disturbance(&c.theirs).is_some();
     in_memory || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
 }
@@ -273,7 +274,7 @@ fn held_otherwise(c: &Compared) -> bool {
 /// Whether the tool says that it works on one number at a time: few operations a cycle are what
 /// its loop is about.
 fn narrow(tool: &Reference) -> bool {
-    tool.params.text("isa") == Some("scalar") || tool.params.get("word").is_some()
+    Isa::of(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
 }
 
 /// The tool's threads do a few operations a cycle where ours do several times as many of the same.
@@ -297,7 +298,7 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     Extent::Part.by(format!(
         "at proofmark's clock a thread of the tool does at most {} {what} per clock cycle, like \
          code built without optimisation",
-        times(rate)
+        format_factor(rate)
     ))
 }
 
@@ -317,7 +318,7 @@ fn value(c: &Compared, name: &str, value: &Param) -> String {
 fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param, &'c Param)> {
     let ours = &c.ours.params;
     let both =
-        c.tool.params.0.iter().filter_map(|(name, v)| Some((name.as_str(), v, ours.get(name)?)));
+        c.tool.params.0.iter().filter_map(|(name, v)| Some((name.as_str(), v, ours.named(name)?)));
     both.filter(|(_, theirs, ours)| theirs != ours && **ours != Param::from(AUTO))
 }
 
@@ -325,7 +326,7 @@ fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param
 fn differing(c: &Compared) -> Option<Explanation> {
     let by_bytes = write_allocate(c).is_some();
     let each: Vec<String> = differences(c)
-        .filter(|(name, ..)| !(by_bytes && *name == STORES))
+        .filter(|(name, ..)| !(by_bytes && key::STORES.is(name)))
         .map(|(name, theirs, ours)| {
             format!("{name} {} (proofmark: {})", value(c, name, theirs), value(c, name, ours))
         })
@@ -338,7 +339,7 @@ fn differing(c: &Compared) -> Option<Explanation> {
 }
 
 /// What takes CPU time and is not reported of a tool, which is itself another process.
-const UNWATCHED: &[&str] = &["other_cpu"];
+const UNWATCHED: &[&str] = &[check_id::OTHER_CPU];
 
 /// The slower of the two was disturbed, or ours by what disturbs a tool unseen.
 fn disturbed(c: &Compared) -> Option<Explanation> {

@@ -1,6 +1,6 @@
 //! Each cause is planted, and silent where its plant is missing.
 
-use proofmark_model::{Conditions, Flush, Host, Param, Ratio, Severity, Trial, Verdict};
+use proofmark_model::{Conditions, Flush, Host, Param, Ratio, Severity, Trial, Verdict, key};
 
 use super::*;
 use crate::testing::*;
@@ -28,7 +28,7 @@ const SAME: &Spoil = &|_| {};
 
 fn param(name: &'static str, value: impl Into<Param>) -> impl Fn(&mut Reference) {
     let value = value.into();
-    move |r| r.params = r.params.clone().with(name, value.clone())
+    move |r| r.params = r.params.clone().with_named(name, value.clone())
 }
 
 /// So much less, or more, work in as much less, or more, time.
@@ -166,8 +166,10 @@ fn bytes_that_move_and_are_not_counted() {
     };
     let temporal = param("stores", "temporal");
     for (op, predicted) in [("triad", 4.0 / 3.0), ("copy", 1.5), ("write", 2.0)] {
-        let words =
-            format!("alone gives a ratio of {}, which explains the ratio$", times(predicted));
+        let words = format!(
+            "alone gives a ratio of {}, which explains the ratio$",
+            format_factor(predicted)
+        );
         explains(op, 1.0 / predicted, &temporal, "write_allocate", &words);
     }
     let rest = "which leaves a factor of 1.50; no recorded fact explains the rest$";
@@ -185,7 +187,7 @@ fn bytes_that_move_and_are_not_counted() {
 #[test]
 fn what_stores_move_does_not_end_the_search() {
     let spoil = |r: &mut Reference| {
-        r.params = r.params.clone().with("stores", "temporal").with("threads", 1);
+        r.params = r.params.clone().with(key::STORES, "temporal").with(key::THREADS, 1);
         shorter(10.0)(r);
     };
     let f = found(&host_with_caches(), stream("triad", 2), 0.5, &spoil).unwrap();
@@ -296,8 +298,9 @@ fn parameters_that_the_tool_had_otherwise() {
     let h = host_with_disk();
     let ours = || disk("rand_read", 4096, "none");
     let with = |r: &mut Reference| {
-        let params = r.params.clone().with("queue_depth", 4).with("engine", "libaio");
-        r.params = params.with("NTIMES", 3).with("amount", 1 << 20).with("block_size", 4096);
+        let params = r.params.clone().with(key::QUEUE_DEPTH, 4).with(key::ENGINE, "libaio");
+        r.params =
+            params.with_named("NTIMES", 3).with(key::AMOUNT, 1 << 20).with(key::BLOCK_SIZE, 4096);
     };
     let words = "the tool ran with engine libaio (proofmark: psync), queue_depth 4 (proofmark: 1)$";
     expect(&h, ours(), 1.3, &with, "params", words);

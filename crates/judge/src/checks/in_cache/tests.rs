@@ -1,12 +1,12 @@
 //! Data that a cache holds, and data that comes again too soon.
 
-use proofmark_model::{Host, Probe, Touched};
+use proofmark_model::{Host, Probe, Touched, key};
 
 use super::*;
 use crate::testing::*;
 
 fn sized(m: Measurement, bytes: u64) -> Measurement {
-    let arrays = m.params.get("array_size").is_some();
+    let arrays = m.params.has(key::ARRAY_SIZE);
     with_param(m, if arrays { "array_size" } else { "data_size" }, bytes)
 }
 
@@ -103,7 +103,7 @@ fn what_comes_again_too_soon_is_the_cache_however_large_the_data_is() {
 
 /// The rounds of the slowest thread and the fastest, and the distance of the fastest.
 fn uneven(m: Measurement, rounds: [u64; 2], distance: u64) -> Measurement {
-    let all = m.params.int("array_size").or(m.params.int("data_size")).unwrap();
+    let all = m.params.get(key::ARRAY_SIZE).or(m.params.get(key::DATA_SIZE)).unwrap();
     each(m, |_, t| {
         t.touched = Some(Touched {
             place_bytes: 1 << 17,

@@ -1,6 +1,6 @@
 //! Others' I/Os in the device together with the load's.
 
-use proofmark_model::{Finding, Measurement, Severity, Trial};
+use proofmark_model::{Finding, Measurement, Severity, Trial, format_factor};
 
 use super::{CHECK, THRESHOLD, own_times};
 use crate::Context;
@@ -8,7 +8,6 @@ use crate::checks::loss::Loss;
 use crate::checks::percent;
 use crate::checks::programs::stop_disk_users;
 use crate::disk::{Cached, Way, asked, asks, commits, in_flight_at_most, is_random};
-use crate::words::times;
 
 /// Others that have less of the device's I/Os in flight are not reported.
 const QUEUED: f64 = 0.05;
@@ -62,7 +61,7 @@ fn requests_seen(m: &Measurement, t: &Trial) -> Option<f64> {
     let sum = |of: &dyn Fn(Way) -> f64| Way::BOTH.into_iter().map(of).sum::<f64>();
     let blocks = sum(&|way| asked(t, way)) / m.params.block_bytes()?;
     let others = sum(&|way| (way.moved(d) - asked(t, way)).max(0.0));
-    let requests = ((d.reads + d.writes) as f64 - others / SECTOR) / blocks;
+    let requests = (d.reads.saturating_add(d.writes) as f64 - others / SECTOR) / blocks;
     Some(requests).filter(|r| r.is_finite() && *r >= SPLIT).map(f64::ceil)
 }
 
@@ -116,7 +115,7 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
         None => "what they cost is unknown".to_owned(),
     };
     let took = match in_queue {
-        true => format!("had {} I/Os in flight", times(others / seconds)),
+        true => format!("had {} I/Os in flight", format_factor(others / seconds)),
         false => "moved most bytes".to_owned(),
     };
     let of_all = percent(if in_queue { share } else { bytes });

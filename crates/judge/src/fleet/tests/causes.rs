@@ -13,7 +13,7 @@ fn a_quota_leaves_the_machine_as_fast() {
         }
     };
     let report = report(passes(8, &BOTH, quota));
-    let start = "n3: delivers 61 % of its group at ";
+    let start = "n3: delivers 61.1 % of its group at ";
     let end = " and is slow at 1 other result; CPU quota of 1 CPU; without other load it is as fast as its group";
     expect(&report, "n3", NodeState::Slow, start);
     assert!(
@@ -34,7 +34,7 @@ fn a_competing_process_is_named() {
         }
     };
     let report = report(passes(8, &BOTH, busy));
-    let words = "50 % of its threads' time: used by other processes (0.1 % in its group; stress-ng 98.0 % of \
+    let words = "50.0 % of its threads' time: used by other processes (0.1 % in its group; stress-ng 98.0 % of \
                  one CPU); without other load it is as fast as its group";
     expect(&report, "n1", NodeState::Slow, words);
 }
@@ -73,7 +73,7 @@ fn another_memory_limit_is_no_limit_of_speed() {
         }
     };
     let report = report(passes(8, &BOTH, busy));
-    let words = "; 20 % of its threads' time: steal (0.0 % in its group); memory limit 187 GiB";
+    let words = "; 20.0 % of its threads' time: steal (0.0 % in its group); memory limit 187 GiB";
     expect(&report, "n1", NodeState::Slow, words);
 }
 
@@ -105,7 +105,7 @@ fn a_finding_of_its_own_is_said_and_a_common_one_is_not() {
         }
     };
     let report = report(passes(8, &BOTH, hot));
-    let words = "The clock fell to 2.8 GHz; its ceiling is 69 % of its group's; even without";
+    let words = "The clock fell to 2.8 GHz; its ceiling is 68.6 % of its group's; even without";
     expect(&report, "n1", NodeState::Slow, words);
     assert!(!node(&report, "n1").cause.as_ref().unwrap().contains("Common"));
 }
@@ -118,8 +118,8 @@ fn a_slow_machine_is_slow_itself() {
         }
     };
     let report = report(passes(8, &BOTH, slow));
-    let words = "cause unknown: nothing that it reports differs from its group; even without other load it reaches 80 \
-                 % of its group";
+    let words = "cause unknown: nothing that it reports differs from its group; even without other load it reaches \
+                 80.2 % of its group";
     expect(&report, "n1", NodeState::Slow, words);
 }
 

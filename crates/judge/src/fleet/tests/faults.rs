@@ -126,7 +126,7 @@ fn nodes_that_recover_make_nobody_slow() {
     });
     let report = report(lines);
     let [slow, recovered] = ["n4", "n3"].map(|name| node(&report, name));
-    assert!(slow.cause.as_ref().unwrap().starts_with("n4: delivers 60 % of its group"));
+    assert!(slow.cause.as_ref().unwrap().starts_with("n4: delivers 60.0 % of its group"));
     assert_eq!(recovered.state, NodeState::Unverified);
     let counts = [NodeState::Slow, NodeState::Unverified].map(|state| report.count(state));
     assert_eq!(counts, [1, 4]);

@@ -17,7 +17,7 @@ fn a_thousand_nodes() {
         line.figures = (0..40_u64)
             .map(|i| {
                 let mut figure = figure(FIGURES[i as usize % 4]);
-                figure.params = figure.params.with("size", i);
+                figure.params = figure.params.with_named("size", i);
                 let planted = if node == 77 && i == 5 { 0.95 } else { 1.0 };
                 scale(&mut figure, [planted * (0.01 * normal(&mut random)).exp(); 2]);
                 figure

@@ -1,6 +1,8 @@
 //! What is missing is never taken for health.
 
-use proofmark_model::{Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome};
+use proofmark_model::{
+    Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome, key,
+};
 
 use super::*;
 
@@ -70,7 +72,7 @@ fn a_workload_that_each_node_measures_in_another_size_is_not_left_out() {
     let sized = |from: usize| {
         report(fleet(8, |node, line| {
             let size = 1000 + node.max(from) as u64;
-            line.figures[1].params = Params::default().with("array_size", size);
+            line.figures[1].params = Params::default().with(key::ARRAY_SIZE, size);
         }))
     };
     for said in sized(0).nodes {
@@ -154,7 +156,7 @@ fn three_nodes_are_not_compared() {
     };
     let few = report(fleet(3, slow));
     assert_eq!((few.count(NodeState::NotCompared), few.decision()), (3, Decision::Met));
-    let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49 %, at \
+    let words = "a fleet of 3 nodes cannot be compared; its least share of a ceiling is 49.0 %, at \
                  Multiply-add";
     assert_eq!(node(&few, "n0").reasons, [words]);
     let outcomes = few.groups[0].figures.iter().flat_map(|f| &f.strips).map(|s| s.outcome);

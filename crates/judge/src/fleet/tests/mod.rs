@@ -14,7 +14,7 @@ use proofmark_model::testing::moment;
 use proofmark_model::{
     Better, FLEET_SCHEMA, FigureKind, FleetLine, FleetNode, FleetPlan, FleetReport, FleetTask,
     NodeFact, NodeFailure, NodeFigure, NodeRound, NodeState, Params, Pass, Subsystem, TimeAccount,
-    Tool, Unit, Verdict,
+    Tool, Unit, Verdict, key,
 };
 
 use super::fleet_report;
@@ -62,7 +62,7 @@ fn figure(
         workload: workload.into(),
         method: 1,
         subsystem,
-        params: Params::default().with("threads", 2),
+        params: Params::default().with(key::THREADS, 2),
         title: title.into(),
         unit,
         random: false,

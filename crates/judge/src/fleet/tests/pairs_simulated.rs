@@ -71,7 +71,7 @@ fn what_is_slow_is_found_and_nothing_else() {
 
 /// `cargo test --release -p proofmark-judge table_of_pairs -- --ignored --nocapture` prints it.
 #[test]
-#[ignore = "prints the table of METHOD.md, and takes minutes"]
+#[ignore = "prints the table of docs/decisions/027-slow-links.md, and takes minutes"]
 fn table_of_pairs() {
     println!(
         "found / something else called slow / nothing slow, but something unverified, in % of fleets"

@@ -1,6 +1,6 @@
 //! What is not judged is never taken for health, and is said.
 
-use proofmark_model::{Decision, NodeState, StripOutcome};
+use proofmark_model::{Decision, NodeState, StripOutcome, key};
 
 use super::*;
 
@@ -70,7 +70,7 @@ fn what_few_nodes_have_widens_no_margin() {
         let report = report(fleet(16, |node, line| {
             for size in 0..if extra && node < 6 { 12_u64 } else { 0 } {
                 let mut own = figure(FIGURES[1]);
-                own.params = own.params.with("size", size);
+                own.params = own.params.with_named("size", size);
                 scale(&mut own, [by[node]; 2]);
                 line.figures.push(own);
             }
@@ -124,7 +124,7 @@ fn what_most_nodes_lack_is_said() {
         disk.missing = Some("no disk".into());
         if node == 6 {
             line.figures.push(NodeFigure { title: "Own".into(), ..figure(FIGURES[0]) });
-            line.figures[4].params = Params::default().with("threads", 1);
+            line.figures[4].params = Params::default().with(key::THREADS, 1);
         }
     }));
     assert_eq!(report.count(NodeState::Healthy), 8);

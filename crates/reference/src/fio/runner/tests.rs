@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use proofmark_model::Flush;
+use proofmark_model::{Flush, key};
 
 use super::*;
 use crate::Tool;
@@ -187,7 +187,7 @@ fn the_figure_is_in_the_words_of_the_test() {
         assert_eq!(f.trials[0].work, work, "{test}");
         let file = f.trials[0].file.clone().unwrap();
         assert_eq!(file.asked_read_bytes + file.asked_written_bytes, work as u64, "{test}");
-        assert_eq!(Some(file.size_bytes), params.int("file_size"), "{test}");
+        assert_eq!(Some(file.size_bytes), params.get(key::FILE_SIZE), "{test}");
         assert_eq!(file.flush == Flush::End, test == "randrw");
     }
     assert_eq!(figure("randwrite", cold, 40e6, cold_text), None);
@@ -223,10 +223,10 @@ fn an_output_reports_how_it_ran() {
     }
     // What may differ is reported.
     let sync = reported("", &replaced(PSYNC, "\"psync\"", "\"pvsync2\"")).unwrap().1;
-    assert_eq!(sync.text("engine"), Some("pvsync2"));
+    assert_eq!(sync.get(key::ENGINE), Some("pvsync2"));
     let twice = "8388608\", \"loops\" : \"2\",";
     let (_, half, size) = reported("", &replaced(PSYNC, "16777216\",", twice)).unwrap();
-    assert_eq!((half.int("file_size"), size), (Some(8 << 20), 8 << 20));
+    assert_eq!((half.get(key::FILE_SIZE), size), (Some(8 << 20), 8 << 20));
     for other in ["block_size=8k", "queue_depth=2", "threads=2", "direct=off"] {
         assert_eq!(reported(other, PSYNC), None, "{other}");
     }

@@ -1,3 +1,4 @@
+use proofmark_model::key;
 use std::path::Path;
 
 use super::*;
@@ -82,7 +83,7 @@ fn the_figure_is_the_tests_and_its_file_the_runs() {
     ] {
         // How it ran, where it differs from what it was asked: it did not flush.
         let (params, found) = figure(test, "").unwrap();
-        let ran = if test.ends_with("write") { params.with("flush", "none") } else { params };
+        let ran = if test.ends_with("write") { params.with(key::FLUSH, "none") } else { params };
         assert_eq!((found.trials[0].value, found.params), (kb * 1024.0, ran), "{test}");
         let file = found.trials[0].file.clone().unwrap();
         assert_eq!((file.asked_read_bytes, file.asked_written_bytes), (read, written), "{test}");

@@ -21,7 +21,6 @@ pub use self::columns::{columns, strip};
 pub use self::heat_map::heat_map;
 pub use self::noise::{Layout, noise};
 pub use self::plot::figure;
-use crate::view::Chart;
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figure {
@@ -66,21 +65,6 @@ impl Figure {
     }
 }
 
-/// Each of these drawn, with a number after its id.
-pub fn all<'a, T: 'a>(
-    id: &str,
-    charts: impl IntoIterator<Item = &'a T>,
-    draw: impl Fn(&T, &str) -> Figure,
-) -> Vec<Figure> {
-    charts.into_iter().enumerate().map(|(i, chart)| draw(chart, &format!("{id}-{i}"))).collect()
-}
-
-/// Whether any value of these has an interval.
-pub fn has_whiskers<'a>(charts: impl IntoIterator<Item = &'a Chart>) -> bool {
-    let mut spots = charts.into_iter().flat_map(|c| &c.series).flat_map(|s| &s.spots);
-    spots.any(|s| s.mark.interval.is_some())
-}
-
 /// A line of a legend, whose sign is drawn on 26 x 14.
 fn key(name: &str, draw: impl FnOnce(&Canvas)) -> Key {
     let sign = format!(
@@ -90,7 +74,8 @@ fn key(name: &str, draw: impl FnOnce(&Canvas)) -> Key {
     Key { sign, name: name.to_owned() }
 }
 
-fn escape(text: &str) -> String {
+/// Text that HTML shows as it is.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

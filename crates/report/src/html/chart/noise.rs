@@ -4,7 +4,7 @@ use proofmark_model::format_seconds;
 
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, short};
-use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart};
+use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart, percent};
 
 /// Sizes.
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (layout, top, ink): (L
         if height >= 0.5 {
             let high = bottom - height;
             canvas.block((from, high), (to, bottom), ink);
-            let text = format!("{}: {:.1} %", lane.name, 100.0 * share);
+            let text = format!("{}: {} %", lane.name, percent(share).unwrap_or_default());
             canvas.tooltip((from, top), (to, bottom), &text);
         }
     }

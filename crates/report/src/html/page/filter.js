@@ -17,7 +17,7 @@
   };
   only.addEventListener("change", sift);
   search.addEventListener("input", sift);
-  if (all.length > 1) document.querySelector("section.part")?.before(bar);
+  if (all.length > 1) all[0].closest("section").before(bar);
 
   const unfold = (hash) => {
     for (let at = document.getElementById(hash.slice(1)); at; at = at.parentElement) {

@@ -148,6 +148,11 @@ impl Series {
 }
 
 impl Chart {
+    /// The chart among others, below which its signs are explained once.
+    pub fn without_key(self) -> Self {
+        Self { key: String::new(), ..self }
+    }
+
     /// Over these axes; one upwards with all that the series show, logarithmic if that is asked for.
     pub fn new(
         title: String,

@@ -4,7 +4,7 @@
 //! The best result at each block size; of a disk only where the device did the
 //! work: a page cache is never in one line with it.
 
-use proofmark_model::{Measurement, Subsystem, Unit, format_count, format_size};
+use proofmark_model::{Measurement, Unit, format_count, format_size, key};
 
 use super::best_by;
 use crate::view::chart::Chart;
@@ -37,7 +37,7 @@ const RECIPROCAL: &str =
     "Block size divided by the rate of all threads. It is not a latency: blocks overlap.";
 
 fn block(m: &Measurement) -> Option<u64> {
-    m.params.int("block_size")
+    m.params.get(key::BLOCK_SIZE)
 }
 
 /// The workloads in a table, each with its points that count.
@@ -55,7 +55,8 @@ fn members<'g, 'a>(
 
 pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     let members = members(all, table);
-    let disk = members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem == Subsystem::Disk);
+    let disk =
+        members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem.info().uses_block_devices);
     let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
     let by_block: Vec<Line> = members
         .iter()
@@ -86,7 +87,7 @@ fn by_threads<'g, 'a>(
     let smallest = members.iter().flat_map(|(_, points)| points).filter_map(|m| block(m)).min()?;
     let line = |(g, points): &(&'g Group<'a>, Vec<&'a Measurement>)| {
         let small = || points.iter().copied().filter(|m| block(m) == Some(smallest));
-        let depth = |m: &Measurement| m.params.int("queue_depth");
+        let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
         let least = small().filter_map(depth).min();
         let here: Vec<&Measurement> = small().filter(|m| depth(m) == least).collect();
         let points = best_by(&here, |m| Some(m.params.threads()));
@@ -100,7 +101,7 @@ fn by_threads<'g, 'a>(
             (format!("Memory: time of {size} by threads"), Value::TimeOf(block_bytes), RECIPROCAL)
         }
     };
-    let about = About { title: &title, axis: "threads", place: format_count, value, key };
+    let about = About { title: &title, axis: key::THREADS.name(), place: format_count, value, key };
     chart(&about, &found)
 }
 
@@ -126,7 +127,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         .column("workload", |(g, _, _): &(&Group, u64, &Measurement)| clean(g.id))
         .number("block size", |(_, size, _)| format_size(*size))
         .keys()
-        .column("configuration", |(g, _, m)| g.short_without(m, &["block_size"]))
+        .column("configuration", |(g, _, m)| g.short_without(m, &[key::BLOCK_SIZE.name()]))
         .spare(2)
         .measured("per operation", each.label(), |(g, _, m)| {
             value(m, block_bytes(g, m)).and_then(|v| each.number(v)).ok_or_else(not_finite)

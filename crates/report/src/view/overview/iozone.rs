@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Unit, format_size};
+use proofmark_model::{Measurement, Unit, format_size, key};
 
 use crate::view::columns::{Columns, Entry};
 use crate::view::disk::distance;
@@ -19,11 +19,11 @@ const TABLES: usize = 12;
 const RECORDS: usize = 16;
 
 fn record(m: &Measurement) -> Option<u64> {
-    m.params.int("block_size")
+    m.params.get(key::BLOCK_SIZE)
 }
 
 fn file(m: &Measurement) -> Option<u64> {
-    m.params.int("file_size")
+    m.params.get(key::FILE_SIZE)
 }
 
 /// IOzone has one process: points on the fewest threads.
@@ -39,7 +39,9 @@ pub fn tables(all: &[&Group]) -> Vec<Table> {
     let scale = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut out = Vec::new();
     for group in all {
-        let name = |m: &Measurement| group.short_without(m, &["file_size", "block_size"]);
+        let name = |m: &Measurement| {
+            group.short_without(m, &[key::FILE_SIZE.name(), key::BLOCK_SIZE.name()])
+        };
         let named = grouped(single(group).into_iter().map(|m| (name(m), m)));
         out.extend(named.iter().filter_map(|(name, here)| matrix(group, here, name, &scale)));
     }

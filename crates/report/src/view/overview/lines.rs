@@ -1,7 +1,7 @@
 //! GIOPS and GFLOPS of the instruction mixes by threads, integers and floating point together; TCP and
 //! UDP in the same charts, loopback and another machine each under its name.
 
-use proofmark_model::{Measurement, format_count, format_size};
+use proofmark_model::{Measurement, format_count, format_size, key, word};
 
 use super::best_by;
 use crate::view::chart::{Chart, LINES};
@@ -26,7 +26,7 @@ pub fn instructions(all: &[&Group]) -> Vec<Chart> {
     if lines.len() <= LINES {
         return instruction_chart(&lines, "").into_iter().collect();
     }
-    let mix = |l: &Line| l.points.first().and_then(|(_, m)| m.params.text("mix")).map(clean);
+    let mix = |l: &Line| l.points.first().and_then(|(_, m)| m.params.get(key::MIX)).map(clean);
     let mut by_mix = grouped(lines.into_iter().map(|l| (mix(&l), l)));
     by_mix.sort_by(|a, b| a.0.cmp(&b.0));
     let chart = |(mix, lines): &(Option<String>, Vec<Line>)| {
@@ -38,7 +38,7 @@ pub fn instructions(all: &[&Group]) -> Vec<Chart> {
 fn instruction_chart(lines: &[Line], name: &str) -> Option<Chart> {
     let about = About {
         title: &format!("GIOPS and GFLOPS by threads{name}"),
-        axis: "threads",
+        axis: key::THREADS.name(),
         place: format_count,
         value: Value::Rate,
         key: "",
@@ -51,26 +51,31 @@ fn lines_for<'g, 'a>(group: &'g Group<'a>, counted: &str) -> Vec<Line<'g, 'a>> {
     let measured = group.all.iter().copied().filter(|m| m.summary.is_some());
     let named = measured.map(|m| {
         // Where all points have the same mix, the name of it is none of what varies.
-        let name = joined([counted, &group.short_without(m, &["threads"])], ", ");
+        let name = joined([counted, &group.short_without(m, &[key::THREADS.name()])], ", ");
         (name, (m.params.threads(), m))
     });
     grouped(named).into_iter().map(|(name, points)| Line { name, group, points }).collect()
 }
 
 pub fn network(all: &[&Group]) -> Vec<Chart> {
-    let forward = |m: &Measurement| m.params.text("direction").is_none_or(|d| d == "forward");
-    let blocking = |m: &Measurement| m.params.text("mode").is_none_or(|mode| mode == "block");
-    let smallest = |g: &Group| g.all.iter().filter_map(|m| m.params.int("block_size")).min();
+    let forward = |m: &Measurement| m.params.get(key::DIRECTION).is_none_or(|d| d == "forward");
+    let blocking = |m: &Measurement| m.params.get(key::MODE).is_none_or(|mode| mode == word::BLOCK);
+    let smallest = |g: &Group| g.all.iter().filter_map(|m| m.params.get(key::BLOCK_SIZE)).min();
     let streams = |m: &Measurement| Some(m.params.threads());
-    let block = |m: &Measurement| m.params.int("block_size");
+    let block = |m: &Measurement| m.params.get(key::BLOCK_SIZE);
     let throughput = named(all, STREAMS, |_, m| forward(m), streams);
     let trips = named(all, ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g), streams);
     let sizes = named(all, ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1, block);
     let best = "Best result at each number of streams, over all block sizes. Loopback is not a \
         network.";
     let loopback = "Loopback is not a network.";
-    let about =
-        |title, value, key| About { title, axis: "streams", place: format_count, value, key };
+    let about = |title, value, key| About {
+        title,
+        axis: key::STREAMS.name(),
+        place: format_count,
+        value,
+        key,
+    };
     let by_size = about(BY_SIZE, Value::P50, loopback);
     let by_size = About { axis: "block size", place: format_size, ..by_size };
     let charts = [

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Unit, format_count, format_size};
+use proofmark_model::{Measurement, Unit, format_count, format_size, key};
 
 use crate::view::columns::{Columns, not_finite};
 use crate::view::declared::rows_of;
@@ -27,8 +27,8 @@ type Key = (u64, u64, String);
 type Row<'a> = (Key, usize, &'a Measurement, f64);
 
 fn key(m: &Measurement) -> Option<Key> {
-    let stores = m.params.text("stores").map_or_else(String::new, clean);
-    Some((m.params.int("array_size")?, m.params.threads(), stores))
+    let stores = m.params.get(key::STORES).map_or_else(String::new, clean);
+    Some((m.params.get(key::ARRAY_SIZE)?, m.params.threads(), stores))
 }
 
 /// The listing; without rows where fewer than two such workloads were measured.

@@ -10,17 +10,21 @@ mod sides;
 mod table;
 
 use proofmark_model::{Measurement, Reference};
-use serde::Serialize;
 
-pub use self::notes::{Command, ToolNote, unexplained};
+use self::notes::ToolNote;
+pub use self::notes::unexplained;
 pub use self::sides::{factor, paired, phrase};
 pub use self::table::{brief, chosen, ratio, ratio_interval};
-use super::chart::BarChart;
+use super::audience::Audience;
+use super::block::{Blocks, Details, Drawing, Drawings, Item, Section};
 use super::grouping::distinct;
 use super::label::Group;
 use super::num::Scale;
 use super::table::Table;
 use super::text::{clean, plural};
+
+/// The heading of a workload's comparison.
+const TITLE: &str = "Comparison with reference tools";
 
 /// Rows that a terminal has room for, besides the rest of a workload.
 const ROWS: usize = 4;
@@ -41,48 +45,48 @@ pub const OURS: [&str; 2] = [
 /// A measurement with a reference tool that ran the same work.
 pub type Compared<'a> = (&'a Measurement, &'a Reference);
 
-/// The reference tools of one workload; empty without one.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct References {
-    /// A row per point and tool.
-    pub table: Table,
-    /// What a terminal has room for: all of it, or a row per tool.
-    pub brief: Table,
-    /// What that leaves out; empty if nothing is.
-    pub left_out: String,
-    /// What each tool's figure counts, and how it was run.
-    pub tool_notes: Vec<ToolNote>,
-    /// Bars side by side.
-    pub charts: Vec<BarChart>,
-    /// Every pair, with what was taken from either side.
-    pub pairs: Table,
-    /// Points without a tool, and tools without a figure, with the reasons; a sentence each.
-    pub lacking: Vec<String>,
+/// The reference tools of one workload; without blocks where there is nothing to say.
+pub fn section(group: &Group, scale: &Scale) -> Section {
+    let mut out = Blocks::default();
+    let compared = compared(group);
+    if !compared.is_empty() {
+        add_compared(&mut out, group, scale, &compared);
+    }
+    // What had no tool at all is said where there is room.
+    let audience = if compared.is_empty() { Audience::Document } else { Audience::Everyone };
+    out.add_for(audience, "lacking", notes::lacking(group));
+    Section { title: TITLE.to_owned(), blocks: out.0, ..Section::default() }
 }
 
-pub fn compare(group: &Group, scale: &Scale) -> References {
-    let compared = compared(group);
-    let lacking = notes::lacking(group);
-    if compared.is_empty() {
-        return References { lacking, ..References::default() };
+/// A row per point and tool, of which a terminal has room for a few; bars; and what each tool counts.
+fn add_compared(out: &mut Blocks, group: &Group, scale: &Scale, compared: &[Compared]) {
+    let all = table::table(group, scale, compared);
+    let notes = notes::for_tools(group, compared);
+    if all.rows.len() > ROWS {
+        let brief = table::table(group, scale, &chosen(group));
+        let more = (all.rows.len() - brief.rows.len()) as u64;
+        out.add_for(Audience::Terminal, "comparison-in-brief", brief);
+        let elsewhere = format!("Other formats list {}.", plural(more, "more comparison"));
+        let elsewhere = if more > 0 { elsewhere } else { String::new() };
+        out.add_for(Audience::Terminal, "left-out", elsewhere);
+        out.add_for(Audience::Document, "comparison", all);
+    } else {
+        out.add("comparison", all);
     }
-    let table = table::table(group, scale, &compared);
-    let fits = table.rows.len() <= ROWS;
-    let brief = if fits { table.clone() } else { table::table(group, scale, &chosen(group)) };
-    let more = table.rows.len() - brief.rows.len();
-    let left_out = match more {
-        0 => String::new(),
-        more => format!("Other formats list {}.", plural(more as u64, "more comparison")),
-    };
-    References {
-        tool_notes: notes::for_tools(group, &compared),
-        charts: charts::references(group, scale),
-        pairs: table::trials(group, scale, &compared),
-        table,
-        brief,
-        left_out,
-        lacking,
-    }
+    let counts = notes.iter().filter(|t| !t.counts.is_empty()).map(ToolNote::sentence);
+    out.add_for(Audience::Terminal, "counts", counts.collect::<Vec<String>>());
+    let bars = Drawings::new(Drawing::Bars, charts::references(group, scale));
+    let key = ["In parentheses: share of the ceiling."];
+    out.add_for(Audience::Page, "bars", bars.explained(&key));
+    let tools = Details::new("What each tool counts, versions and command lines", |of| {
+        of.add("tools", notes.into_iter().map(Item::from).collect::<Vec<Item>>());
+    });
+    out.add_for(Audience::Document, "tools", tools.on_paper());
+}
+
+/// Every pair, with what was taken from either side.
+pub fn pairs(group: &Group, scale: &Scale) -> Table {
+    table::trials(group, scale, &compared(group))
 }
 
 /// Every measurement with every reference tool of it, in the order of rows.

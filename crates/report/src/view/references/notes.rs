@@ -1,9 +1,9 @@
 //! What a tool's figure counts and is compared with, its version, its command lines; and why one did not run.
 
 use proofmark_model::{Measurement, Reference, Run};
-use serde::Serialize;
 
 use super::Compared;
+use crate::view::block::{Item, Rich, Tone};
 use crate::view::grouping::{distinct, grouped};
 use crate::view::label::{Group, why_missing};
 use crate::view::text::{and_list, clean, enclosed, joined, plural, stop};
@@ -15,7 +15,7 @@ const OF_TOOL: &str = "references.";
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug)]
 pub struct Command {
     /// The points, or how many; empty where the workload has but one.
     pub at: String,
@@ -24,7 +24,7 @@ pub struct Command {
 }
 
 /// One tool of one version.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug)]
 pub struct ToolNote {
     /// `fio 3.33`.
     pub name: String,
@@ -41,6 +41,17 @@ impl ToolNote {
             [] => stop(&self.name),
             counts => stop(&format!("{} counts {}", self.name, counts.join("; "))),
         }
+    }
+}
+
+/// The tool, what it counts, and its command lines.
+impl From<ToolNote> for Item {
+    fn from(tool: ToolNote) -> Self {
+        let counts = tool.counts.iter().map(|counts| Rich::from(format!("counts {counts}")));
+        let command =
+            |c: &Command| Rich::from(enclosed("", &c.at, ": ")).and(Tone::Code, c.line.as_str());
+        let says = counts.chain(tool.commands.iter().map(command)).collect();
+        Self { term: tool.name, says }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Param, Params, Unit, format_count, format_size};
+use proofmark_model::{Measurement, Param, Unit, format_count, format_size, key};
 
 use crate::view::chart::{Axis, Rule, RuleKind};
 use crate::view::label::{Group, is_size, parameter_value, spoken};
@@ -38,7 +38,7 @@ pub fn across<'a>(
     drawn: &[&Measurement],
 ) -> Option<Across<'a>> {
     let loaded: Vec<f64> = drawn.iter().filter_map(|m| background(m)).collect();
-    if parameter != "threads" && loaded.len() > 1 {
+    if !key::THREADS.is(parameter) && loaded.len() > 1 {
         return by_load(&loaded);
     }
     let values: BTreeSet<Param> = drawn.iter().filter_map(|m| value(m, parameter)).collect();
@@ -49,9 +49,9 @@ pub fn across<'a>(
     let numbers: Option<Vec<u64>> = values.iter().map(int).collect();
     // Few sizes are placed side by side: the labels of 1 KiB and 8 KiB would touch. Working
     // sets keep their distances, since caches end between them.
-    let far = values.len() > FEW || parameter == "working_set";
+    let far = values.len() > FEW || key::WORKING_SET.is(parameter);
     Some(match numbers {
-        Some(n) if parameter == Params::SIZE => by_n(&n),
+        Some(n) if parameter == key::MATRIX_SIZE.name() => by_n(&n),
         Some(sizes) if far && is_size(group.spec, parameter) => by_size(group, parameter, &sizes),
         _ => side_by_side(group, parameter, values.into_iter().collect()),
     })
@@ -78,13 +78,13 @@ fn by_load<'a>(loaded: &[f64]) -> Option<Across<'a>> {
 fn by_n<'a>(n: &[u64]) -> Across<'a> {
     let (least, most) = (n[0].max(1), n[n.len() - 1]);
     let log = least.saturating_mul(FAR) < most;
-    let axis = Axis::either(log, Params::SIZE, [least as f64, most as f64].into_iter());
+    let axis = Axis::either(log, key::MATRIX_SIZE.name(), [least as f64, most as f64].into_iter());
     Across {
         axis: if log { axis } else { axis.until(most as f64) }.with_margin(),
-        name: Params::SIZE.to_owned(),
+        name: key::MATRIX_SIZE.name().to_owned(),
         is_n: true,
         rules: Default::default(),
-        place: Box::new(|m| m.params.int(Params::SIZE).map(|n| (n as f64, format_count(n)))),
+        place: Box::new(|m| m.params.get(key::MATRIX_SIZE).map(|n| (n as f64, format_count(n)))),
     }
 }
 
@@ -92,13 +92,13 @@ fn by_n<'a>(n: &[u64]) -> Across<'a> {
 fn by_size<'a>(group: &Group, parameter: &'a str, sizes: &[u64]) -> Across<'a> {
     let name = spoken(parameter);
     let axis = Axis::sizes(&name, sizes);
-    let sets = parameter == "working_set";
+    let sets = key::WORKING_SET.is(parameter);
     Across {
         rules: if sets { caches(group, &axis) } else { Default::default() },
         axis,
         name,
         is_n: false,
-        place: Box::new(move |m| m.params.int(parameter).map(|n| (n as f64, format_size(n)))),
+        place: Box::new(move |m| m.params.number(parameter).map(|n| (n as f64, format_size(n)))),
     }
 }
 
@@ -106,7 +106,7 @@ fn by_size<'a>(group: &Group, parameter: &'a str, sizes: &[u64]) -> Across<'a> {
 fn side_by_side<'a>(group: &'a Group, parameter: &'a str, values: Vec<Param>) -> Across<'a> {
     let word = |v: &Param| parameter_value(group.spec, parameter, v);
     let beyond = |v: &Param| matches!(v, Param::Int(n) if group.beyond_cpus(*n));
-    let first = values.iter().position(beyond).filter(|_| parameter == "threads");
+    let first = values.iter().position(beyond).filter(|_| key::THREADS.is(parameter));
     let rules = first.map(|first| {
         let about = "Vertical dashes: the usable CPUs. Beyond them, threads are oversubscribed.";
         let label = plural(group.cpus, "CPU");
@@ -149,8 +149,8 @@ fn rule(at: f64, label: String, kind: RuleKind) -> Rule {
 
 /// The value of a parameter; a point without the parameter `threads` has one.
 fn value(m: &Measurement, parameter: &str) -> Option<Param> {
-    match parameter {
-        "threads" => Some(Param::Int(m.params.threads())),
-        _ => m.params.get(parameter).cloned(),
+    match key::THREADS.is(parameter) {
+        true => Some(Param::Int(m.params.threads())),
+        false => m.params.named(parameter).cloned(),
     }
 }

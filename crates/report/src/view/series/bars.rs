@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Measurement, Params};
+use proofmark_model::{Measurement, key};
 
 use super::panels::{Panel, panels};
 use super::{drawable, line_name, mark, title};
@@ -16,19 +16,20 @@ const BARS: usize = 12;
 
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
-    let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.text("isa")).collect();
+    let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.get(key::ISA)).collect();
     let Some((hero, _)) = best_usable(&drawn) else { return Vec::new() };
-    if !group.varying.contains(&"isa") || isas.len() < 2 {
+    if !group.varying.contains(&key::ISA.name()) || isas.len() < 2 {
         return Vec::new();
     }
     let threads = hero.params.threads();
     let hero = compared(group, &drawn, hero);
     let comparable = |m: &&Measurement| {
         m.params.threads() == threads
-            && (group.axis == "threads" || m.params.get(group.axis) == hero.params.get(group.axis))
+            && (key::THREADS.is(group.axis)
+                || m.params.named(group.axis) == hero.params.named(group.axis))
     };
     let same: Vec<&Measurement> = drawn.iter().copied().filter(comparable).collect();
-    let panels = panels(group, &same, &["threads", "isa", group.axis], 1);
+    let panels = panels(group, &same, &[key::THREADS.name(), key::ISA.name(), group.axis], 1);
     panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
 }
 
@@ -40,17 +41,20 @@ fn compared<'a>(
     hero: &'a Measurement,
 ) -> &'a Measurement {
     let company = |m: &Measurement| {
-        let isa = |other: &&&Measurement| other.params.text("isa") != m.params.text("isa");
-        like(drawn, m, &["isa"]).iter().filter(isa).count() > 0
+        let isa = |other: &&&Measurement| other.params.get(key::ISA) != m.params.get(key::ISA);
+        like(drawn, m, &[key::ISA.name()]).iter().filter(isa).count() > 0
     };
     let same = |m: &&Measurement| m.params.threads() == hero.params.threads();
-    let all =
-        drawn.iter().copied().filter(same).filter(|m| group.axis == Params::SIZE && company(m));
-    all.max_by_key(|m| m.params.int(Params::SIZE)).unwrap_or(hero)
+    let all = drawn
+        .iter()
+        .copied()
+        .filter(same)
+        .filter(|m| group.axis == key::MATRIX_SIZE.name() && company(m));
+    all.max_by_key(|m| m.params.get(key::MATRIX_SIZE)).unwrap_or(hero)
 }
 
 fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
-    let said: Vec<&str> = panel.said.iter().copied().filter(|n| *n != "isa").collect();
+    let said: Vec<&str> = panel.said.iter().copied().filter(|n| !key::ISA.is(n)).collect();
     let bar = |m: &&Measurement| {
         let name = line_name(group, m, &said);
         let efficiency = m.efficiency.and_then(percent);
@@ -60,8 +64,10 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
     let more = bars.len().saturating_sub(BARS);
     bars.truncate(BARS);
     let along = panel.members.first().map_or_else(String::new, |m| {
-        let but =
-            group.varying.iter().filter(|n| **n != Params::SIZE || group.axis != Params::SIZE);
+        let but = group
+            .varying
+            .iter()
+            .filter(|n| **n != key::MATRIX_SIZE.name() || group.axis != key::MATRIX_SIZE.name());
         group.short_without(m, &but.copied().collect::<Vec<_>>())
     });
     let names = [panel.name.clone(), plural(threads, "thread"), along];

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{Measurement, Subsystem, Unit};
+use proofmark_model::{Measurement, Pace, Unit, key};
 
 use super::across::{Across, across};
 use super::panels::{Panel, panels};
@@ -18,7 +18,8 @@ use crate::view::num::Scale;
 use crate::view::saturation::{self, RING};
 
 /// The parameters of which a chart is drawn where points differ in them.
-const PARAMETERS: [&str; 4] = ["block_size", "threads", "streams", "queue_depth"];
+const PARAMETERS: [&str; 4] =
+    [key::BLOCK_SIZE.name(), key::THREADS.name(), key::STREAMS.name(), key::QUEUE_DEPTH.name()];
 
 const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
@@ -44,13 +45,14 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
 /// Whether a parameter besides the axis has a chart: of a disk or a network each, of others the
 /// threads where a line a block size can be read, as published.
 fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
-    let sizes: BTreeSet<_> = part.iter().map(|m| m.params.get(group.axis)).collect();
-    let published = parameter == "threads" && group.axis == "block_size" && sizes.len() <= LINES;
+    let sizes: BTreeSet<_> = part.iter().map(|m| m.params.named(group.axis)).collect();
+    let published =
+        key::THREADS.is(parameter) && key::BLOCK_SIZE.is(group.axis) && sizes.len() <= LINES;
     published || part.iter().any(|m| is_io(m))
 }
 
 fn is_io(m: &Measurement) -> bool {
-    matches!(m.subsystem, Subsystem::Disk | Subsystem::Network)
+    m.subsystem.info().uses_system_calls
 }
 
 /// Charts along one parameter; of a disk or a network of the points that have company on its line.
@@ -70,7 +72,7 @@ fn along<'a>(
     let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
     let across = across(group, parameter, &members)?;
     // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
-    let count = group.axis == "queue_depth" && parameter != "block_size";
+    let count = key::QUEUE_DEPTH.is(group.axis) && !key::BLOCK_SIZE.is(parameter);
     let value = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Value::Iops,
         // The time of round trips says more than how many there are.
@@ -94,7 +96,7 @@ fn along<'a>(
 /// Parameters that vary in the workload and not among these.
 fn common<'a>(group: &Group<'a>, members: &[&Measurement], said: &[&str]) -> Vec<&'a str> {
     let same = |name: &&str| {
-        let mut values = members.iter().map(|m| m.params.get(name));
+        let mut values = members.iter().map(|m| m.params.named(name));
         let first = values.next();
         values.all(|v| Some(v) == first)
     };
@@ -146,7 +148,7 @@ fn chart(
     ];
     let key: Vec<&str> = key.iter().filter(|(_, there)| *there).map(|(text, _)| *text).collect();
     // Rates of a CPU are compared with their ceilings and with zero.
-    let may_be_log = panel.members.iter().all(|m| m.subsystem != Subsystem::Cpu);
+    let may_be_log = panel.members.iter().all(|m| m.subsystem.info().pace != Pace::Core);
     let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();
     let title = title(group, &format!("{} by {}", value.noun(group), across.name), name);
     let words = [&*unit, &across.name];

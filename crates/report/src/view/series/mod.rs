@@ -12,26 +12,50 @@ mod panels;
 pub mod value;
 pub mod workloads;
 
-use proofmark_model::Measurement;
+use proofmark_model::{Measurement, key};
 
 pub use self::bars::bars;
 pub use self::lines::lines;
 pub use self::value::{both_on_axis, mark, mark_at, on_axis};
 use super::disk::way;
-use super::label::Group;
+use super::label::{Group, like};
 use super::num::Scale;
 use super::text::enclosed;
 
 /// Parameters that another one decides, so that points along it may differ in them too: one
 /// I/O at a time needs no engine for many, and each depth has one engine.
 pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
-    let engine = group.varying.iter().copied().find(|n| *n == "engine")?;
-    let depth = |m: &Measurement| m.params.get("queue_depth").cloned();
+    let engine = group.varying.iter().copied().find(|n| key::ENGINE.is(n))?;
+    let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
     let one_each = group.all.iter().all(|a| {
         let same = |b: &&&Measurement| depth(a) == depth(b) && way(a) == way(b);
-        group.all.iter().filter(same).all(|b| a.params.get(engine) == b.params.get(engine))
+        group.all.iter().filter(same).all(|b| a.params.named(engine) == b.params.named(engine))
     });
-    (parameter == "queue_depth" && one_each).then_some(engine)
+    (key::QUEUE_DEPTH.is(parameter) && one_each).then_some(engine)
+}
+
+/// The series of a result along the threads, the streams or the depth, by their number; with the
+/// parameters in which its members differ.
+pub fn along<'a>(
+    group: &Group<'a>,
+    m: &Measurement,
+    parameter: &'static str,
+) -> (Vec<(u64, &'a Measurement)>, Vec<&'a str>) {
+    let mut but = vec![parameter];
+    but.extend(follows(group, parameter));
+    // A working set is that of one thread and gets smaller as they get more.
+    but.extend(
+        Some(key::WORKING_SET.name())
+            .filter(|set| key::THREADS.is(parameter) && group.axis == *set),
+    );
+    let count = |m: &Measurement| match key::THREADS.is(parameter) {
+        true => Some(m.params.threads()),
+        false => m.params.number(parameter),
+    };
+    let all = like(&group.all, m, &but).into_iter();
+    let mut all: Vec<(u64, &Measurement)> = all.filter_map(|m| Some((count(m)?, m))).collect();
+    all.sort_by_key(|(count, _)| *count);
+    (all, but)
 }
 
 /// Measurements that have a place on the axis.

@@ -30,11 +30,11 @@ pub fn panels<'a>(
     let mut said: Vec<&str> = axis.to_vec();
     let mut splitting: Vec<&str> = Vec::new();
     loop {
-        let key = |m: &Measurement| splitting.iter().map(|n| m.params.get(n).cloned()).collect();
+        let key = |m: &Measurement| splitting.iter().map(|n| m.params.named(n).cloned()).collect();
         let parts = grouped(members.iter().map(|m| (key(m), *m)));
         let parts: Vec<(Vec<Option<Param>>, Vec<&Measurement>)> = parts;
         let crowded = parts.iter().any(|(_, p)| combinations(group, p, &said) > most);
-        let values = |n| members.iter().map(|m| m.params.get(n)).collect::<BTreeSet<_>>().len();
+        let values = |n| members.iter().map(|m| m.params.named(n)).collect::<BTreeSet<_>>().len();
         let unsaid = group.varying.iter().copied().filter(|n| !said.contains(n));
         let next = unsaid.map(|n| (values(n), n)).filter(|(values, _)| *values > 1).min();
         match next {

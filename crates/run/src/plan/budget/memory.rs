@@ -81,7 +81,7 @@ impl Step<'_> {
 #[cfg(test)]
 mod tests {
     use proofmark_model::testing::cache;
-    use proofmark_model::{Host, Probe};
+    use proofmark_model::{Host, Probe, key};
 
     use super::*;
     use crate::plan::{estimate, plan};
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn where_the_time_of_a_profile_cannot_hold_it_less_is_measured_and_the_plan_says_so() {
         let local = |planned: &Planned| {
-            let order = |p: &Point| p.params.text("order") == Some("local");
+            let order = |p: &Point| p.params.get(key::ORDER) == Some("local");
             planned.plan.points.iter().any(order)
         };
         let usual = planned(&machine("kvm", 300), &[], None);

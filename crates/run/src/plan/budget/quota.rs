@@ -102,17 +102,17 @@ pub(super) fn answers(plan: &Plan, point: &Point) -> bool {
 fn picks(plan: &Plan, point: &Point, row: &MainRow) -> bool {
     let all = || plan.points.iter().filter(|p| p.workload == point.workload);
     let most_threads = || all().map(|p| p.params.threads()).max();
-    let named_threads = row.picks.iter().any(|pick| Params::THREADS.contains(&&*pick.parameter));
+    let named_threads = row.picks.iter().any(|pick| Params::counts_threads(&pick.parameter));
     let has_threads = named_threads || Some(point.params.threads()) == most_threads();
     has_threads
         && row.picks.iter().all(|pick| {
             let name = &*pick.parameter;
-            let own = point.params.get(name);
-            let number = |p: &Point| p.params.int(name);
+            let own = point.params.named(name);
+            let number = |p: &Point| p.params.number(name);
             match &pick.value {
                 PickedValue::Is(wanted) => {
                     let is =
-                        |p: &Point| p.params.get(name).is_some_and(|v| v.to_string() == **wanted);
+                        |p: &Point| p.params.named(name).is_some_and(|v| v.to_string() == **wanted);
                     is(point) || !all().any(is)
                 }
                 PickedValue::Smallest => number(point) == all().map(number).min().flatten(),
@@ -121,7 +121,7 @@ fn picks(plan: &Plan, point: &Point, row: &MainRow) -> bool {
                 // Which is best nobody knows yet: the widest is planned last.
                 PickedValue::Best => {
                     let as_many = |p: &&Point| p.params.threads() == point.params.threads();
-                    all().rfind(as_many).map(|p| p.params.get(name)) == Some(own)
+                    all().rfind(as_many).map(|p| p.params.named(name)) == Some(own)
                 }
             }
         })
@@ -129,7 +129,7 @@ fn picks(plan: &Plan, point: &Point, row: &MainRow) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{Policy, QuotaRounds};
+    use proofmark_model::{Policy, QuotaRounds, key};
 
     use super::*;
 
@@ -142,7 +142,7 @@ mod tests {
     fn planned(quota: Option<QuotaRounds>, budget_s: f64) -> Planned {
         let point = |id: &str, threads: u64, isa: &str| Point {
             workload: id.to_owned(),
-            params: Params::default().with("threads", threads).with("isa", isa),
+            params: Params::default().with(key::THREADS, threads).with(key::ISA, isa),
         };
         let points = vec![
             point("cpu.flops", 2, "scalar"),
@@ -194,7 +194,7 @@ mod tests {
             .plan
             .points
             .iter()
-            .map(|p| format!("{} {}", p.workload, p.params.text("isa").unwrap()))
+            .map(|p| format!("{} {}", p.workload, p.params.get(key::ISA).unwrap()))
             .collect();
         assert!(left.contains(&"cpu.flops avx2+fma".to_owned()), "{left:?}");
         assert!(left.contains(&"cpu.iops scalar".to_owned()), "{left:?}");

@@ -1,9 +1,11 @@
-use proofmark_model::PlannedReference;
+use proofmark_model::{PlannedReference, key};
 
 use super::*;
+use proofmark_model::Params;
 
 fn point(workload: &str, parameter: &str, value: u64) -> Point {
-    let params = Params::default().with("threads", 1).with(parameter, value).with("isa", "sse2");
+    let params =
+        Params::default().with(key::THREADS, 1).with_named(parameter, value).with(key::ISA, "sse2");
     Point { workload: workload.to_owned(), params }
 }
 

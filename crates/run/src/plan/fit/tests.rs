@@ -1,7 +1,7 @@
 //! What fits, what is made smaller and what is left out.
 
-use proofmark_model::Probe;
 use proofmark_model::Subsystem::Memory;
+use proofmark_model::{Probe, key};
 use proofmark_workloads::find;
 
 use super::*;
@@ -17,19 +17,19 @@ fn gathered(id: &str, free: u64, combinations: &[Params]) -> Planned {
 }
 
 fn blocks(size: u64, threads: u64) -> Params {
-    let params = Params::default().with("threads", threads).with("block_size", size);
-    params.with("data_size", 8 * size.max(1 << 30)).with("pages", "huge")
+    let params = Params::default().with(key::THREADS, threads).with(key::BLOCK_SIZE, size);
+    params.with(key::DATA_SIZE, 8 * size.max(1 << 30)).with(key::PAGES, "huge")
 }
 
 #[test]
 fn a_point_shrinks_to_the_memory_and_says_so() {
     let free = 1 << 30;
     let planned = gathered("memory.seq_write", free, &[blocks(8192, 2)]);
-    let size = planned.plan.points[0].params.int("data_size").unwrap();
+    let size = planned.plan.points[0].params.get(key::DATA_SIZE).unwrap();
     assert!(size < free && size > free / 2, "{size}");
     assert!(planned.findings[0].message.contains("8 GiB"), "{:?}", planned.findings);
     let whole = gathered("memory.seq_write", 64 << 30, &[blocks(8192, 2)]);
-    assert_eq!(whole.plan.points[0].params.int("data_size"), Some(8 << 30));
+    assert_eq!(whole.plan.points[0].params.get(key::DATA_SIZE), Some(8 << 30));
     assert!(whole.findings.is_empty(), "{:?}", whole.findings);
 }
 
@@ -41,12 +41,12 @@ fn every_memory_workload_shrinks_to_what_fits_and_can_run() {
         let mut params = Params::default();
         for parameter in spec.parameters.iter() {
             params = match (parameter.name.as_ref(), parameter.default.parse::<u64>()) {
-                (name, _) if sizes.contains(&name) => params.with(name, 4 << 30),
-                ("threads", _) => params.with("threads", 1),
-                ("load", _) => params.with("load", 0),
-                ("block_size", _) => params.with("block_size", 8192),
-                (name, Ok(n)) => params.with(name, n),
-                (name, Err(_)) => params.with(name, parameter.default.as_ref()),
+                (name, _) if sizes.contains(&name) => params.with_named(name, 4 << 30),
+                ("threads", _) => params.with(key::THREADS, 1),
+                ("load", _) => params.with_named("load", 0),
+                ("block_size", _) => params.with(key::BLOCK_SIZE, 8192),
+                (name, Ok(n)) => params.with_named(name, n),
+                (name, Err(_)) => params.with_named(name, parameter.default.as_ref()),
             };
         }
         let params = workload.resolve_auto(params, &host).remove(0);
@@ -75,8 +75,8 @@ fn a_point_that_no_shrinking_makes_fit_is_left_out() {
 }
 
 fn matrix(n: u64, threads: u64) -> Params {
-    let params = Params::default().with("threads", threads).with("n", n);
-    params.with("isa", AUTO).with("nb", AUTO)
+    let params = Params::default().with(key::THREADS, threads).with(key::MATRIX_SIZE, n);
+    params.with_auto(key::ISA).with_auto(key::MATRIX_BLOCK)
 }
 
 /// The count that a line names as the largest that fits.
@@ -106,7 +106,8 @@ fn of_several_those_that_fit_run_and_each_other_has_one_line() {
     let sizes = [1000, 2000, 40_000, 50_000];
     let all: Vec<_> = sizes.iter().flat_map(|n| [matrix(*n, 1), matrix(*n, 2)]).collect();
     let planned = gathered("cpu.linpack", 2 << 30, &all);
-    let kept: Vec<_> = planned.plan.points.iter().map(|p| p.params.int("n").unwrap()).collect();
+    let kept: Vec<_> =
+        planned.plan.points.iter().map(|p| p.params.get(key::MATRIX_SIZE).unwrap()).collect();
     assert_eq!(kept, [1000, 1000, 2000, 2000]);
     let [first, second] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
     assert!(first.contains("n = 40000") && second.contains("n = 50000"));
@@ -160,8 +161,8 @@ fn planned_on(host: &Host, id: &str, params: Params) -> Planned {
 fn open(id: &str) -> Params {
     let parameters = find(id).unwrap().spec().parameters.iter();
     parameters.fold(Params::default(), |params, p| match p.default.parse::<u64>() {
-        Ok(n) => params.with(&p.name, n),
-        Err(_) => params.with(&p.name, p.default.as_ref()),
+        Ok(n) => params.with_named(&p.name, n),
+        Err(_) => params.with_named(&p.name, p.default.as_ref()),
     })
 }
 
@@ -211,9 +212,9 @@ fn a_file_whose_size_was_chosen_here_leaves_room_for_what_others_write_meanwhile
     ] {
         (storage.total_bytes, storage.free_bytes) = (1 << 40, free);
         host.storage = Probe::known(storage.clone(), "test");
-        let params = open(id).with("threads", threads);
+        let params = open(id).with(key::THREADS, threads);
         let params = match asked {
-            Some(size) => params.with("file_size", size),
+            Some(size) => params.with(key::FILE_SIZE, size),
             None => params,
         };
         let planned = planned_on(&host, id, params);
@@ -230,7 +231,7 @@ fn a_file_whose_size_was_chosen_here_leaves_room_for_what_others_write_meanwhile
     // What a user asked for and what fits is not made smaller.
     (storage.total_bytes, storage.free_bytes) = (1 << 40, 80 << 30);
     host.storage = Probe::known(storage, "test");
-    let asked = open("disk.seq_read").with("file_size", 39_u64 << 30);
+    let asked = open("disk.seq_read").with(key::FILE_SIZE, 39_u64 << 30);
     let planned = planned_on(&host, "disk.seq_read", asked);
-    assert_eq!(planned.plan.points[0].params.int("file_size"), Some(39 << 30));
+    assert_eq!(planned.plan.points[0].params.get(key::FILE_SIZE), Some(39 << 30));
 }

@@ -1,6 +1,6 @@
 //! Tools that take as long as a test says, for points that are made up.
 
-use proofmark_model::Policy;
+use proofmark_model::{Policy, key};
 
 use super::*;
 use crate::testing::{FakeTool, host, installed, storage};
@@ -13,7 +13,7 @@ fn slow(takes_s: f64) -> FakeTool {
 }
 
 fn point(workload: &str, threads: u64) -> Point {
-    let params = Params::default().with("threads", threads).with("placement", "apart");
+    let params = Params::default().with(key::THREADS, threads).with(key::PLACEMENT, "apart");
     Point { workload: workload.to_owned(), params }
 }
 
@@ -59,10 +59,12 @@ fn a_lent_file_and_ours_are_half_of_what_is_free_at_most() {
     let mut of = |free: u64| {
         host.storage = storage(free);
         let choice = Choice { asked: &asked, workloads: &[], marked: &Marked::new(), host: &host };
-        let params = Params::default().with("file_size", 1_u64 << 30);
-        let params = params.with("threads", 1).with("block_size", 4096).with("queue_depth", 1);
-        let params = params.with("engine", "psync").with("direct", "on").with("cache", "none");
-        let params = params.with("amount", "auto");
+        let params = Params::default().with(key::FILE_SIZE, 1_u64 << 30);
+        let params =
+            params.with(key::THREADS, 1).with(key::BLOCK_SIZE, 4096).with(key::QUEUE_DEPTH, 1);
+        let params =
+            params.with(key::ENGINE, "psync").with(key::DIRECT, "on").with(key::CACHE, "none");
+        let params = params.with_auto(key::AMOUNT);
         choice.has_room(&Point { workload: "disk.rand_read".to_owned(), params }, 0)
     };
     assert_eq!(of(4 << 30), Ok(()));

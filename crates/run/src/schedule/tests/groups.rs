@@ -39,9 +39,9 @@ fn groups_of(points: Vec<Point>) -> Vec<usize> {
 /// One with so much memory, which it may share with others.
 fn large(bytes: u64, shares: Option<&str>) -> Point {
     let mut point = point("memory.rounds", 1);
-    point.params = point.params.with("bytes", bytes);
+    point.params = point.params.with_named("bytes", bytes);
     if let Some(what) = shares {
-        point.params = point.params.with("shares", what);
+        point.params = point.params.with_named("shares", what);
     }
     point
 }

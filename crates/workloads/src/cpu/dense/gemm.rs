@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proofmark_engine::{Barrier, ClockSamples};
 
-use super::matrix::{GROUP, Matrix};
+use super::matrix::{GROUP, MOST_ROWS, Matrix};
 use super::product::Product;
 use super::random::element;
-use super::tile::{MOST_ROWS, Tile, Update, fetch_nearer};
+use super::tile::{Tile, Update, fetch_nearer};
 use super::{Line, Shape, share};
 
 /// Where the parts are, in elements.

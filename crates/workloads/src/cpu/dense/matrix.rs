@@ -9,6 +9,9 @@
 
 pub(super) const GROUP: usize = 8;
 
+/// The most rows of a tile: so many rows but one are valid after the last one of a matrix.
+pub(super) const MOST_ROWS: usize = 12;
+
 /// A matrix in memory that somebody else keeps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Matrix {
@@ -53,5 +56,5 @@ impl Matrix {
 /// Lines of a group for this many rows: some more, so that loops may reach over the end, and an odd
 /// number, so that the lines of one row are in different sets of every cache.
 pub(super) const fn lines_for(rows: usize) -> usize {
-    (rows + super::tile::MOST_ROWS - 1) | 1
+    (rows + MOST_ROWS - 1) | 1
 }

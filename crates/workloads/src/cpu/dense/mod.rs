@@ -29,19 +29,19 @@ use std::sync::Arc;
 
 use proofmark_engine::{AHEAD_S, Refusal, raw_seconds};
 use proofmark_model::{
-    AUTO, CacheKind, Host, Parameter, ParameterKind, Params, Role, Subsystem, Unit, Work,
-    WorkloadSpec,
+    AUTO, CacheKind, Host, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
+    ceiling_id, key,
 };
 
 use self::loops::Loops;
 use self::matrix::{GROUP, Matrix};
 use self::product::Product;
 use self::tile::{Tile, Update};
-use super::isa::Isa;
+use super::isa::{Isa, OnThisCpu};
 use super::task::together;
 use crate::arena::{Arena, Pages};
-use crate::declare::{Words, choice, parameter, rate, threads_parameter, words};
-use crate::params::{int, resolved};
+use crate::declare::{Words, choice_parameter, count_parameter, rate, threads_parameter, words};
+use crate::params::{required, resolved};
 use crate::share;
 
 /// Most rows and columns that can be asked for.
@@ -51,30 +51,31 @@ const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
 
 #[cfg(target_arch = "x86_64")]
-const ISAS: &[Cow<'static, str>] = &words(["sse2", "avx2+fma", "avx512"]);
+const ISAS: &[Cow<'static, str>] =
+    &words([Isa::Sse2.name(), Isa::Avx2Fma.name(), Isa::Avx512.name()]);
 #[cfg(not(target_arch = "x86_64"))]
-const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed("scalar")];
+const ISAS: &[Cow<'static, str>] = &[Cow::Borrowed(Isa::Scalar.name())];
 
-const ISA: Parameter = parameter(
-    "isa",
+const ISA: Parameter = choice_parameter(
+    key::ISA,
     "Instruction set of the inner loops; auto: the widest of this CPU.",
-    choice(ISAS),
+    ISAS,
     AUTO,
 );
 
-const BLOCK: Parameter = parameter(
-    "nb",
+const BLOCK: Parameter = count_parameter(
+    key::MATRIX_BLOCK,
     "Block depth, a multiple of 8, like HPL's NB. cpu.dgemm: depth of the block of B, which stays \
      in the L2 cache and is two thirds as wide. cpu.linpack: width of the widest panel; panels get \
      narrower towards the end. auto: a square block fills 5/8 of the L2 cache, at most 256 \
      (cpu.dgemm: 400).",
-    ParameterKind::Count { min: 16, max: 1024 },
+    16..=1024,
     AUTO,
 );
 
 /// The parameters of a workload, by what its `n` is about and the default.
 pub(super) const fn parameters(n: &'static str, default: &'static str) -> [Parameter; 4] {
-    let n = parameter("n", n, ParameterKind::Count { min: 1, max: MOST }, default);
+    let n = count_parameter(key::MATRIX_SIZE, n, 1..=MOST, default);
     [THREADS, n, ISA, BLOCK]
 }
 
@@ -84,8 +85,10 @@ pub(super) const fn spec(
     parameters: &'static [Parameter],
     role: Role,
 ) -> WorkloadSpec {
-    let (what, ceilings) = ((Subsystem::Cpu, Unit::FlopPerSecond), &[Cow::Borrowed("cpu.peak")]);
-    let mut spec = rate(words, what, parameters, Some("n"), ceilings, Work::CORE, role);
+    let (what, ceilings) =
+        ((Subsystem::Cpu, Unit::FlopPerSecond), &[Cow::Borrowed(ceiling_id::CPU_PEAK)]);
+    let mut spec =
+        rate(words, what, parameters, Some(key::MATRIX_SIZE.name()), ceilings, Work::CORE, role);
     spec.work.whole_problem = true;
     spec
 }
@@ -108,16 +111,16 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
-        let int = |name: &str| int(params, name).map(|value| value as usize);
+        let int = |key| required(params, key).map(|value| value as usize);
         let isa = Isa::from_params(params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;
-        let (threads, nb) = (int("threads").unwrap_or(1).max(1), int("nb")?);
+        let (threads, nb) = (int(key::THREADS).unwrap_or(1).max(1), int(key::MATRIX_BLOCK)?);
         if !nb.is_multiple_of(GROUP) {
             return Err(Refusal(format!("nb {nb} is not a multiple of {GROUP}")));
         }
-        Ok(Self { n: int("n")?, threads, loops, block: nb / GROUP })
+        Ok(Self { n: int(key::MATRIX_SIZE)?, threads, loops, block: nb / GROUP })
     }
 }
 
@@ -131,8 +134,9 @@ const FILL: f64 = 0.625;
 
 /// `auto`: the widest instruction set, and blocks that fit into the L2 cache, up to `widest`.
 pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Params> {
-    let params = resolved(params, "isa", |_| here().last().map_or("scalar", Isa::name));
-    vec![resolved(params, "nb", |_| {
+    let params =
+        resolved(params, key::ISA, |_| here().last().map_or(Isa::Scalar.name(), Isa::name));
+    vec![resolved(params, key::MATRIX_BLOCK, |_| {
         let caches = host.cpu.caches.get().map(Vec::as_slice).unwrap_or_default();
         let second = caches.iter().find(|c| c.level == 2 && c.kind != CacheKind::Instruction);
         let fills = second.map_or(widest, |c| (c.size_bytes as f64 * FILL / 8.0).sqrt() as u64);
@@ -142,7 +146,7 @@ pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Para
 
 /// About how long `share` n^3 operations take, at 50 Gop/s a CPU, for estimates.
 pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
-    Some(share * (params.int("n")? as f64).powi(3) / 5e10 / together(params))
+    Some(share * (params.get(key::MATRIX_SIZE)? as f64).powi(3) / 5e10 / together(params))
 }
 
 /// Multiplies small matrices of zeros until the core runs at the clock of that load.

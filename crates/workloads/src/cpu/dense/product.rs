@@ -23,7 +23,7 @@ impl Product {
     /// cache, where it stays while A goes by, a tile's rows at a time.
     ///
     /// # Safety
-    /// All are valid, [`super::tile::MOST_ROWS`] - 1 rows of A and C past the last one too; nobody
+    /// All are valid, [`super::matrix::MOST_ROWS`] - 1 rows of A and C past the last one too; nobody
     /// else writes to A and B or uses C; the CPU has the loops' instructions.
     pub(super) unsafe fn run(
         &self,

@@ -5,14 +5,13 @@
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{Barrier, ClockSamples};
-use proofmark_model::Solution;
+use proofmark_model::{Solution, lock};
 
 use super::back::Back;
 use super::lu::{Lu, Singular, Widths};
 use super::matrix::{GROUP, Matrix, lines_for};
 use super::residual::Residual;
 use super::{Shape, share};
-use crate::locked;
 
 /// Where the parts of a system are, in elements from its start.
 #[derive(Debug, Clone, Copy)]
@@ -66,12 +65,12 @@ impl System {
 
     /// Begins anew. Called by one thread, while no other uses the system.
     pub(crate) fn begin(&self) {
-        let mut attempt = locked(&self.attempt);
+        let mut attempt = lock(&self.attempt);
         *attempt = Arc::new(Attempt::new(self.shape, self.matrix));
     }
 
     pub(crate) fn attempt(&self) -> Arc<Attempt> {
-        Arc::clone(&locked(&self.attempt))
+        Arc::clone(&lock(&self.attempt))
     }
 
     /// Writes a thread's part of A and b, zeros around them, and no solution.

@@ -5,7 +5,7 @@
 use std::thread;
 
 use proofmark_engine::ClockSamples;
-use proofmark_model::Solution;
+use proofmark_model::{Solution, key};
 use proofmark_testing::wait_until;
 use proptest::prelude::*;
 
@@ -130,7 +130,7 @@ fn every_size_is_solved_by_every_instruction_set() {
 #[test]
 fn the_clock_is_read_while_matrices_are_worked_out() {
     for id in ["cpu.dgemm", "cpu.linpack"] {
-        let params = params("n=1000 threads=1 nb=64").with("isa", here().last().unwrap().name());
+        let params = params("n=1000 threads=1 nb=64").with(key::ISA, here().last().unwrap().name());
         let setup = crate::find(id).unwrap().setup(&params).unwrap();
         // Other work may disturb all samples of a run, or the chain that they are compared with, or how
         // fine the clock seems.

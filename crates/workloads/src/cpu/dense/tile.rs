@@ -9,8 +9,6 @@ use super::vector::Vector;
 /// of the L1 cache again, and longer than memory takes.
 const LEAD: usize = 16;
 
-pub(super) const MOST_ROWS: usize = 12;
-
 /// What becomes of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Update {

@@ -1,5 +1,5 @@
 use proofmark_engine::Workload;
-use proofmark_model::Params;
+use proofmark_model::{Params, key};
 
 use super::super::FSYNC;
 use super::super::shape::Operation;
@@ -19,7 +19,7 @@ fn all_four(block: u64, file_size: u64) -> impl Iterator<Item = (Params, Flush)>
     let modes = ["append", "overwrite"].into_iter();
     let all = modes.flat_map(move |mode| methods.map(|(method, flush)| (mode, method, flush)));
     all.map(move |(mode, method, flush)| {
-        (params(block, file_size).with("mode", mode).with("method", method), flush)
+        (params(block, file_size).with(key::MODE, mode).with(key::METHOD, method), flush)
     })
 }
 
@@ -66,7 +66,7 @@ fn commits_are_written_timed_and_read_back() {
 fn appends_grow_the_file_and_overwrites_leave_its_length() {
     for (params, flush) in all_four(1000, 1 << 20) {
         let mut log = log_of(&params);
-        let grows = params.text("mode") == Some("append");
+        let grows = params.get(key::MODE) == Some("append");
         assert_eq!(length(&log), if grows { 0 } else { 1 << 20 }, "{params:?}");
         log.run(3);
         assert_eq!(length(&log), if grows { 3000 } else { 1 << 20 }, "{params:?}");
@@ -86,7 +86,7 @@ fn appends_grow_the_file_and_overwrites_leave_its_length() {
 
 #[test]
 fn a_file_that_lost_its_flag_is_not_durable() {
-    let mut log = log_of(&params(4096, 1 << 20).with("method", "o_dsync"));
+    let mut log = log_of(&params(4096, 1 << 20).with(key::METHOD, "o_dsync"));
     log.run(1);
     assert_eq!((log.verify(), log.seen.file().flush), (Ok(1), Flush::Dsync));
     let plain = TestFile::new_unnamed(Path::new(FOLDER), 0, OFlags::empty()).unwrap();
@@ -98,7 +98,7 @@ fn a_file_that_lost_its_flag_is_not_durable() {
 
 #[test]
 fn what_was_only_allocated_before_it_is_overwritten_is_found() {
-    let mut log = log_of(&params(4096, 1 << 20).with("mode", "overwrite"));
+    let mut log = log_of(&params(4096, 1 << 20).with(key::MODE, "overwrite"));
     log.run(1);
     assert_eq!(log.verify(), Ok(1));
     if log.seen.file().unwritten.is_none() {
@@ -115,21 +115,21 @@ fn what_was_only_allocated_before_it_is_overwritten_is_found() {
 
 #[test]
 fn threads_add_up() {
-    let setup = FSYNC.setup(&params(512, 1 << 20).with("threads", 2)).unwrap();
+    let setup = FSYNC.setup(&params(512, 1 << 20).with(key::THREADS, 2)).unwrap();
     let mut loads: Vec<_> = (0..2).map(|i| setup.thread(i, 2).unwrap()).collect();
     for load in &mut loads {
         load.run(3);
         assert_eq!(load.verify(), Ok(3));
     }
     assert_eq!(setup.file().unwrap().asked_written_bytes, 6 * 512);
-    assert_eq!(FSYNC.disk_bytes(&params(512, 1 << 20).with("threads", 2)), 2 << 20);
+    assert_eq!(FSYNC.disk_bytes(&params(512, 1 << 20).with(key::THREADS, 2)), 2 << 20);
 }
 
 #[test]
 fn a_full_file_is_begun_anew() {
     for (params, _) in all_four(1000, 4500) {
         let mut log = log_of(&params);
-        let grows = params.text("mode") == Some("append");
+        let grows = params.get(key::MODE) == Some("append");
         log.prepare(3);
         log.run(3);
         assert_eq!(log.next, 3000);
@@ -161,7 +161,7 @@ fn what_is_lost_at_the_end_of_the_file_is_found() {
 
 #[test]
 fn an_overwrite_that_left_the_old_data_is_found() {
-    let mut log = log_of(&params(4096, 1 << 20).with("mode", "overwrite"));
+    let mut log = log_of(&params(4096, 1 << 20).with(key::MODE, "overwrite"));
     log.run(8);
     let mut old = vec![0; 4096];
     log.content.fill(&mut old, 7 * 4096, 0);

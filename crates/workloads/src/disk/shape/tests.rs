@@ -1,6 +1,6 @@
 use Operation::{Commit, Copy, Mixed, Read, Write};
 use proofmark_model::testing::{block_device, storage};
-use proofmark_model::{BlockDevice, Probe};
+use proofmark_model::{BlockDevice, Probe, key};
 
 use super::*;
 use crate::params::testing::params;
@@ -25,7 +25,7 @@ const OPEN: &str =
     "engine=auto direct=auto cache=auto file_size=auto amount=auto flush=end threads=1";
 
 fn words(params: &Params, of: &[&str]) -> String {
-    of.iter().map(|k| params.get(k).unwrap().to_string()).collect::<Vec<_>>().join(" ")
+    of.iter().map(|k| params.named(k).unwrap().to_string()).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -65,11 +65,12 @@ fn a_file_left_to_the_machine_is_large_enough() {
     ] {
         let asked = params(&format!("{OPEN} queue_depth=1 {asked}"));
         let resolved = resolve_auto(operation, asked.clone(), &host(None, None)).remove(0);
-        assert_eq!(resolved.int("file_size"), Some(mib * MIB), "{asked:?}");
+        assert_eq!(resolved.get(key::FILE_SIZE), Some(mib * MIB), "{asked:?}");
         Shape::from_params(operation, &resolved).unwrap();
     }
-    let fsync =
-        |words| resolve_auto(Commit, params(words), &host(None, None)).remove(0).int("file_size");
+    let fsync = |words| {
+        resolve_auto(Commit, params(words), &host(None, None)).remove(0).get(key::FILE_SIZE)
+    };
     assert_eq!(fsync("file_size=auto block_size=4096"), Some(64 * MIB));
     assert_eq!(fsync("file_size=auto block_size=83886080"), Some(80 * MIB));
     assert_eq!(fsync("file_size=5 block_size=4096"), Some(5));

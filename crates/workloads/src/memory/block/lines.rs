@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::locked;
+use proofmark_model::lock;
 
 /// Bytes of a cache line.
 pub(super) const LINE: u64 = 64;
@@ -25,7 +25,7 @@ impl Lines {
     /// Marks the lines that these blocks of so many bytes begin in, the first of which begins at that
     /// byte of the data; how many no thread had marked.
     pub(super) fn mark(&self, blocks: &[u32], (first, block_size): (usize, usize)) -> u64 {
-        let mut marked = locked(&self.0);
+        let mut marked = lock(&self.0);
         let mut new = 0;
         for block in blocks {
             let line = (first + *block as usize * block_size) / LINE as usize;

@@ -7,12 +7,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Access, Host, Parameter, ParameterKind, Params, Role, WorkloadSpec};
+use proofmark_model::{Access, Host, Parameter, Params, Role, WorkloadSpec, key};
 
 use super::parameters;
 use super::stream::op::Op;
 use crate::arena::{self, Arena, Pages};
-use crate::declare::{Words, in_order, parameter, place};
+use crate::declare::{Words, auto_size_parameter, in_order, place, size_parameter};
 use crate::params::resolved;
 use crate::share;
 
@@ -87,14 +87,14 @@ workloads! {
 
 const PARAMETERS: &[Parameter] = &[
     parameters::THREADS,
-    parameter(
-        "block_size",
+    size_parameter(
+        key::BLOCK_SIZE,
         "Bytes of a block, the unit of one operation.",
-        ParameterKind::Size { min: 1, max: 1 << 30 },
+        1..=1 << 30,
         "8192",
     ),
-    parameters::size_parameter(
-        "data_size",
+    auto_size_parameter(
+        key::DATA_SIZE,
         "Bytes of data over all threads (a copy has as many again as its target); auto: 1 GiB or 4 \
          times the usable cache, whichever is more, and at least one block per thread.",
         1 << 12,
@@ -150,9 +150,9 @@ const fn spec(
         Operation::Write => Op::Write.declared(),
         Operation::Copy => Op::Copy.declared(),
     };
-    let work = parameters::work(access, traffic, parameters::arrays("data_size"), false);
+    let work = parameters::work(access, traffic, parameters::arrays(key::DATA_SIZE), false);
     let words = Words { id, title, summary, detail, method: 2 };
-    parameters::rate(words, PARAMETERS, Some("block_size"), work, role)
+    parameters::rate(words, PARAMETERS, Some(key::BLOCK_SIZE.name()), work, role)
 }
 
 impl Workload for Blocks {
@@ -161,9 +161,9 @@ impl Workload for Blocks {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![resolved(params, "data_size", |params| {
+        vec![resolved(params, key::DATA_SIZE, |params| {
             let enough = parameters::four_times_the_cache(host).max(1 << 30);
-            let block = params.int("block_size").unwrap_or(1);
+            let block = params.get(key::BLOCK_SIZE).unwrap_or(1);
             let least = block.saturating_mul(params.threads());
             enough.min(block.saturating_mul(order::MOST)).max(least)
         })]

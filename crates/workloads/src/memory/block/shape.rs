@@ -1,12 +1,12 @@
 //! The sizes of a point: what fits, what memory it takes, what the hardware carries.
 
 use proofmark_engine::Refusal;
-use proofmark_model::{Params, format_size};
+use proofmark_model::{Params, format_size, key};
 
 use super::lines::{LINE, Lines};
 use super::{Operation, body, order};
 use crate::arena::ALIGNMENT;
-use crate::params::int;
+use crate::params::required;
 
 /// A block of several times this many bytes is visited in pieces of this size: an iteration should
 /// take microseconds. Each is still long against a call.
@@ -25,7 +25,8 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
-        let (block_size, data_size) = (int(params, "block_size")?, int(params, "data_size")?);
+        let (block_size, data_size) =
+            (required(params, key::BLOCK_SIZE)?, required(params, key::DATA_SIZE)?);
         let threads = params.threads().max(1);
         let shape = Self { threads, block_size: block_size.max(1), data_size };
         let (block, data) = (format_size(block_size), format_size(data_size));

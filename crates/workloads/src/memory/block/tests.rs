@@ -1,5 +1,6 @@
 //! Every workload proves its work, and faults planted in it are found.
 
+use proofmark_model::key;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -326,10 +327,10 @@ fn the_difference_is_reported() {
 #[test]
 fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
     let resolved = |block_size: u64, threads: u64, cache_mib: u64| {
-        let params = point(block_size, 0, threads).with("data_size", proofmark_model::AUTO);
+        let params = point(block_size, 0, threads).with_auto(key::DATA_SIZE);
         let params = RAND_READ.resolve_auto(params, &host(Some(cache_mib << 20))).remove(0);
         assert_eq!(RAND_READ.supports(&params), Ok(()));
-        params.int("data_size").unwrap()
+        params.get(key::DATA_SIZE).unwrap()
     };
     assert_eq!(resolved(8192, 1, 32), 1 << 30);
     assert_eq!(resolved(8192, 1, 480), 1920 << 20);

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use proofmark_engine::{Load, Visits};
 
-use super::super::segment::{Loop, STAMP, Segment, fence, find};
+use super::super::loops::find;
+use super::super::segment::{Loop, STAMP, Segment, fence};
 use super::data::Progression;
 use super::layout::Layout;
 use super::op::{Op, Stores};

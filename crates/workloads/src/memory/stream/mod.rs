@@ -17,17 +17,18 @@ mod tests;
 use std::sync::Arc;
 
 use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, WorkloadSpec};
+use proofmark_model::{Host, Params, WorkloadSpec, key};
 
+use super::loops::find;
 use super::parameters;
-use super::segment::{Loop, find};
+use super::segment::Loop;
 use crate::arena::{self, Arena, Pages};
-use crate::cpu::isa::Isa;
-use crate::params::{choice, int, resolved};
+use crate::cpu::isa::{Isa, OnThisCpu};
+use crate::params::{choice, required, resolved};
 use layout::Layout;
 use load::StreamLoad;
 use op::{Op, Stores};
-#[cfg(debug_assertions)]
+#[cfg(feature = "faults")]
 pub(crate) use spec::STORING;
 
 /// A workload that does one operation on whole arrays.
@@ -50,8 +51,9 @@ const MIB: u64 = 1 << 20;
 
 impl Stream {
     fn op(&self, params: &Params) -> Result<Op, Refusal> {
-        let swept =
-            || choice(params, "op", &[Op::Read, Op::Write, Op::Copy].map(|o| (o.name(), o)));
+        let swept = || {
+            choice(params, key::OPERATION, &[Op::Read, Op::Write, Op::Copy].map(|o| (o.name(), o)))
+        };
         self.op.map_or_else(swept, Ok)
     }
 
@@ -65,8 +67,8 @@ impl Stream {
     fn layout(&self, params: &Params) -> Result<Layout, Refusal> {
         let (op, threads) = (self.op(params)?, params.threads());
         let size = match self.op {
-            Some(_) => int(params, "array_size")?,
-            None => int(params, "working_set")? / op.arrays() as u64 * threads,
+            Some(_) => required(params, key::ARRAY_SIZE)?,
+            None => required(params, key::WORKING_SET)? / op.arrays() as u64 * threads,
         };
         match self.op {
             Some(_) => Layout::of_all(op, size, threads),
@@ -93,15 +95,15 @@ impl Workload for Stream {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let enough = parameters::four_times_the_cache(host);
-        let params = resolved(params, "array_size", |_| enough);
-        let params = resolved(params, "working_set", |p| {
+        let params = resolved(params, key::ARRAY_SIZE, |_| enough);
+        let params = resolved(params, key::WORKING_SET, |p| {
             (enough / p.threads().max(1)).next_multiple_of(MIB)
         });
         let op = self.op(&params).unwrap_or(Op::Read);
         // The widest first.
         let has = |stores, isa: &Isa| isa.is_supported() && (self.find)(op, stores, *isa).is_some();
         let isas = || Isa::ALL.into_iter().rev();
-        let params = resolved(params, "stores", |p| {
+        let params = resolved(params, key::STORES, |p| {
             let asked = Isa::from_params(p).ok();
             let mut isas = isas().filter(|i| asked.is_none_or(|a| a == *i));
             let past = isas.any(|i| has(Stores::NonTemporal, &i));
@@ -109,7 +111,7 @@ impl Workload for Stream {
             stores.name()
         });
         let stores = self.stores(&params).unwrap_or(Stores::Temporal);
-        vec![resolved(params, "isa", |_| {
+        vec![resolved(params, key::ISA, |_| {
             isas().find(|isa| has(stores, isa)).unwrap_or(Isa::Scalar).name()
         })]
     }

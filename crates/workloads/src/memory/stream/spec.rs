@@ -2,19 +2,21 @@
 
 use std::borrow::Cow;
 
-use proofmark_model::{Access, Parameter, Pick, PickedValue, Property, Role, WorkloadSpec};
+use proofmark_model::{Access, Parameter, Pick, PickedValue, Property, Role, WorkloadSpec, key};
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{ALL_CPUS, BEST_ISA, Words, main_row, pick, pick_value, place};
+use crate::declare::{
+    ALL_CPUS, BEST_ISA, Words, auto_size_parameter, main_row, pick, pick_value, place,
+};
 
 /// Stores past the caches, which move no more than is counted, where the machine has them.
-const BYPASSING: Pick = pick_value("stores", "nontemporal");
+const BYPASSING: Pick = pick_value(key::STORES, "nontemporal");
 /// Small arrays may lie in a cache.
-const LARGE: Pick = pick("array_size", PickedValue::Largest);
+const LARGE: Pick = pick(key::ARRAY_SIZE, PickedValue::Largest);
 
-const ARRAY_SIZE: Parameter = parameters::size_parameter(
-    "array_size",
+const ARRAY_SIZE: Parameter = auto_size_parameter(
+    key::ARRAY_SIZE,
     "Size of each array over all threads; auto: 4 times the last-level cache.",
     4096,
 );
@@ -173,7 +175,7 @@ const fn spec(
     used: &'static [Parameter],
     role: Role,
 ) -> WorkloadSpec {
-    let data = parameters::arrays("array_size");
+    let data = parameters::arrays(key::ARRAY_SIZE);
     let work = parameters::work(Access::Sequential, op.declared(), data, false);
     let words = Words { id, title, summary, detail, method: 2 };
     parameters::rate(words, used, None, work, role)

@@ -4,22 +4,22 @@ use std::borrow::Cow;
 
 use proofmark_model::{
     Access, Data, Pace, Parameter, Property, Role, Subsystem, Traffic, Unit, When, Work,
-    WorkloadSpec,
+    WorkloadSpec, ceiling_id, key,
 };
 
 use super::super::parameters;
 use super::op::Op;
-use crate::declare::{self, Words, parameter, rate, words};
+use crate::declare::{Words, auto_size_parameter, choice_parameter, rate, words};
 
-const OP: Parameter = parameter(
-    "op",
+const OP: Parameter = choice_parameter(
+    key::OPERATION,
     "Operation on the working set: read it, write it, or copy half of it to the other half.",
-    declare::choice(const { &words(["read", "write", "copy"]) }),
+    const { &words(["read", "write", "copy"]) },
     "read",
 );
 
-const WORKING_SET: Parameter = parameters::size_parameter(
-    "working_set",
+const WORKING_SET: Parameter = auto_size_parameter(
+    key::WORKING_SET,
     "Bytes that one thread touches, over all its arrays; auto: 4 times the last-level cache, \
      divided by the threads.",
     4096,
@@ -41,8 +41,8 @@ pub(super) static SWEEP: WorkloadSpec = rate(
     },
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[OP, WORKING_SET, parameters::THREADS, parameters::ISA, parameters::PAGES] },
-    Some("working_set"),
-    const { &words(["memory.cache", "memory.core", "memory.dram"]) },
+    Some(key::WORKING_SET.name()),
+    const { &words([ceiling_id::MEMORY_CACHE, ceiling_id::MEMORY_CORE, ceiling_id::MEMORY_DRAM]) },
     const {
         Work {
             pace: Pace::Memory,
@@ -53,7 +53,7 @@ pub(super) static SWEEP: WorkloadSpec = rate(
                 op_traffic(Op::Copy),
             ]),
             data: Some(Data {
-                parameter: Cow::Borrowed("working_set"),
+                parameter: Cow::Borrowed(key::WORKING_SET.name()),
                 per_thread: true,
                 all_arrays: true,
                 any_level: true,
@@ -68,5 +68,8 @@ const ROLE: Role = Role { provides: Cow::Borrowed(&[Property::LevelBandwidth]), 
 
 /// What an operation of the sweep reads and writes.
 const fn op_traffic(op: Op) -> Traffic {
-    op.traffic(Some(When { parameter: Cow::Borrowed("op"), value: Cow::Borrowed(op.name()) }))
+    op.traffic(Some(When {
+        parameter: Cow::Borrowed(key::OPERATION.name()),
+        value: Cow::Borrowed(op.name()),
+    }))
 }

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)] // Loops that go wrong on purpose.
 
+use proofmark_model::key;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::super::segment::Segment;
@@ -217,7 +218,7 @@ fn bytes_are_counted_as_stream_does_and_moved_with_write_allocate() {
         let setup = workload.setup(&point(1, 4 << 20)).unwrap();
         assert_eq!(setup.work_per_iteration() / elements, f64::from(counted));
         assert_eq!(setup.moved_per_iteration(), Some(f64::from(temporal) * elements));
-        let point = point(1, 4 << 20).with("isa", "sse2").with("stores", "nontemporal");
+        let point = point(1, 4 << 20).with(key::ISA, "sse2").with(key::STORES, "nontemporal");
         match workload.setup(&point) {
             Ok(setup) => assert_eq!(
                 setup.moved_per_iteration(),
@@ -253,7 +254,7 @@ fn arrays_are_filled_once_for_the_points_that_share_them() {
 #[test]
 fn all_operations_take_turns_on_the_same_arrays() {
     // Of a size of its own, so that no other test uses its arrays.
-    let at = |threads| point(threads, 7 << 20).with("pages", "huge");
+    let at = |threads| point(threads, 7 << 20).with(key::PAGES, "huge");
     let all = [&READ, &WRITE, &COPY, &SCALE, &ADD, &TRIAD];
     let setups: Vec<_> = all
         .iter()
@@ -314,10 +315,10 @@ fn parameters_left_to_the_machine_are_resolved() {
         assert_eq!(workload.supports(&point), Ok(()), "{}", workload.spec().id);
         let best = [Isa::Avx512, Isa::Avx2, Isa::Sse2].into_iter().find(|i| i.is_supported());
         let best = best.unwrap_or(Isa::Scalar).name();
-        assert_eq!(point.text("isa"), Some(best), "every instruction set has every loop");
+        assert_eq!(point.get(key::ISA), Some(best), "every instruction set has every loop");
     }
-    assert_eq!(COPY.resolve_auto(auto.clone(), &host)[0].int("array_size"), Some(400 << 20));
-    assert_eq!(SWEEP.resolve_auto(auto, &host)[0].int("working_set"), Some(100 << 20));
+    assert_eq!(COPY.resolve_auto(auto.clone(), &host)[0].get(key::ARRAY_SIZE), Some(400 << 20));
+    assert_eq!(SWEEP.resolve_auto(auto, &host)[0].get(key::WORKING_SET), Some(100 << 20));
 }
 
 #[test]

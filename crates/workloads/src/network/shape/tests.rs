@@ -1,4 +1,4 @@
-use proofmark_model::{Interface, Network, Probe, testing};
+use proofmark_model::{Interface, Network, Probe, key, testing};
 
 use super::*;
 use crate::params::testing::params;
@@ -125,7 +125,7 @@ fn what_is_left_open_is_set_by_the_host() {
         let open = params("path=auto block_size=auto placement=auto");
         let resolved = |kind| resolve_auto(kind, open.clone(), &host).remove(0);
         let stream = resolved(Kind::UdpStream);
-        assert_eq!((stream.text("path"), stream.int("block_size")), (Some(path), Some(block)));
+        assert_eq!((stream.get(key::PATH), stream.get(key::BLOCK_SIZE)), (Some(path), Some(block)));
         // What would be lost or wait over loopback runs apart.
         let apart = if path == "loopback" { "apart" } else { "free" };
         for (kind, placement) in [
@@ -135,7 +135,7 @@ fn what_is_left_open_is_set_by_the_host() {
             (Kind::UdpStream, apart),
             (Kind::TcpStream, "free"),
         ] {
-            assert_eq!(resolved(kind).text("placement"), Some(placement), "{path} {kind:?}");
+            assert_eq!(resolved(kind).get(key::PLACEMENT), Some(placement), "{path} {kind:?}");
         }
     }
 }
@@ -145,7 +145,7 @@ fn an_open_mode_is_two_points() {
     let modes = |mode: &str| {
         let all =
             resolve_auto(Kind::TcpRtt, params(&format!("mode={mode}")), &Host::unknown("test"));
-        all.iter().map(|p| p.text("mode").unwrap().to_owned()).collect::<Vec<_>>()
+        all.iter().map(|p| p.get(key::MODE).unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(modes(AUTO), ["block", "poll"]);
     assert_eq!(modes("poll"), ["poll"]);

@@ -1,0 +1,264 @@
+//! The documents against the tree: paths, links, quoted code, contents and sizes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use proofmark_testing::output;
+
+use super::Folder;
+
+/// What a path begins with, in the tree's root.
+const FOLDERS: [&str; 8] =
+    ["crates", "docs", "scripts", "schema", "packaging", "integrations", "fuzz", ".ci"];
+
+/// The most bytes of ARCHITECTURE.md: what is longer is not read.
+const LONGEST_MAP: usize = 10_000;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Each document with its path below the root. `docs/questions` asks about the tree, and names what is
+/// not there.
+fn documents() -> Vec<(String, String)> {
+    let mut all: Vec<PathBuf> = pages(&root());
+    for folder in fs::read_dir(root().join("docs")).unwrap().flatten() {
+        if folder.path().is_dir() && folder.file_name() != "questions" {
+            all.extend(pages(&folder.path()));
+        }
+    }
+    all.sort();
+    let read = |path: PathBuf| {
+        let name = path.strip_prefix(root()).unwrap().display().to_string();
+        (name, fs::read_to_string(&path).unwrap())
+    };
+    all.into_iter().map(read).collect()
+}
+
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    files.filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
+}
+
+fn document(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+/// The words of all code in a document: of blocks between fences, and between backquotes.
+fn code(text: &str) -> Vec<&str> {
+    let mut spans = Vec::new();
+    for (at, part) in text.split("```").enumerate() {
+        if at % 2 == 1 {
+            spans.push(part);
+        } else {
+            spans.extend(part.split('`').skip(1).step_by(2));
+        }
+    }
+    spans.into_iter().flat_map(str::split_whitespace).collect()
+}
+
+/// The path that a word names, up to a part that stands for any name, such as `NAME.rs`.
+fn path_of(word: &str) -> Option<PathBuf> {
+    let word = word.trim_matches(|c| ",;:()'\"".contains(c)).trim_end_matches('.');
+    let (first, _) = word.split_once('/')?;
+    FOLDERS.contains(&first).then(|| {
+        let stands_for_any = |part: &&str| {
+            let stem = part.split('.').next().unwrap_or_default();
+            stem.len() > 1 && stem.chars().all(|c| c.is_ascii_uppercase()) && *part != "README.md"
+        };
+        word.split('/').take_while(|part| !stands_for_any(part)).collect()
+    })
+}
+
+/// The targets of links to pages of the tree: path and anchor.
+fn links(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let targets = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+    let here = targets.filter(|target| !target.contains("://"));
+    here.map(|target| target.split_once('#').unwrap_or((target, "")))
+}
+
+/// Each heading: how deep it is, and its text.
+fn headings(text: &str) -> Vec<(usize, &str)> {
+    let prose: Vec<&str> = text.split("```").step_by(2).collect();
+    let lines = prose.into_iter().flat_map(str::lines);
+    lines
+        .filter_map(|line| {
+            let title = line.trim_start_matches('#');
+            let depth = line.len() - title.len();
+            (depth > 0).then(|| Some((depth, title.strip_prefix(' ')?)))?
+        })
+        .collect()
+}
+
+/// The anchor of a heading, as GitHub makes it.
+fn anchor(title: &str) -> String {
+    let kept = title.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+/// The contents that a document should have: a line for each section.
+fn contents(text: &str) -> Vec<String> {
+    let sections =
+        headings(text).into_iter().filter(|(depth, title)| *depth > 1 && *title != "Contents");
+    let line = |(depth, title): (usize, &str)| {
+        format!("{}- [{title}](#{})", "  ".repeat(depth - 2), anchor(title))
+    };
+    sections.map(line).collect()
+}
+
+/// What quoted code claims to be in a file and is not: the first line of a quote names the file, `...`
+/// leaves out lines.
+fn misquoted(text: &str, read: impl Fn(&str) -> String) -> Vec<String> {
+    let quotes = text.split("```rust\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
+    let mut wrong = Vec::new();
+    for quote in quotes {
+        let (path, lines) = quote.split_once('\n').unwrap();
+        let path = path.strip_prefix("// ").unwrap_or_else(|| panic!("{path} names no file"));
+        let file = read(path);
+        let there = |line: &str| file.lines().any(|l| l.trim() == line);
+        let lines = lines.lines().map(str::trim).filter(|line| !["", "..."].contains(line));
+        wrong.extend(lines.filter(|line| !there(line)).map(|line| format!("{path}: {line}")));
+    }
+    wrong
+}
+
+#[test]
+fn paths_and_links_exist() {
+    let mut seen = 0;
+    for (name, text) in documents() {
+        let fences = text.matches("```").count();
+        assert_eq!(fences % 2, 0, "{name}: a block of code has no end");
+        assert_eq!((text.matches('`').count() - 3 * fences) % 2, 0, "{name}: a backquote is alone");
+        for path in code(&text).into_iter().filter_map(path_of) {
+            seen += 1;
+            assert!(root().join(&path).exists(), "{name}: {} does not exist", path.display());
+        }
+        for (target, section) in links(&text) {
+            let file = root().join(&name).parent().unwrap().join(target);
+            let file = if target.is_empty() { root().join(&name) } else { file };
+            assert!(file.exists(), "{name}: {target} does not exist");
+            let linked = || fs::read_to_string(&file).unwrap();
+            let is_there = |text: &str| headings(text).iter().any(|(_, t)| anchor(t) == section);
+            assert!(
+                section.is_empty() || is_there(&linked()),
+                "{name}: no section {target}#{section}"
+            );
+        }
+    }
+    assert!(seen > 150, "the documents were not read: {seen} paths");
+}
+
+#[test]
+fn quoted_code_is_in_its_file() {
+    let mut quotes = 0;
+    for (name, text) in documents() {
+        quotes += text.matches("```rust\n").count();
+        let wrong = misquoted(&text, document);
+        assert!(wrong.is_empty(), "{name} quotes what is not there: {wrong:#?}");
+    }
+    assert!(quotes > 10, "the documents were not read: {quotes} quotes");
+}
+
+#[test]
+fn the_map_is_short_and_has_each_crate_with_its_invariant() {
+    let map = document("ARCHITECTURE.md");
+    assert!(map.len() <= LONGEST_MAP, "ARCHITECTURE.md has {} bytes", map.len());
+    for folder in fs::read_dir(root().join("crates")).unwrap().flatten() {
+        let name = folder.file_name().into_string().unwrap();
+        let paragraph = map.split("\n\n").find(|text| text.starts_with(&format!("**{name}** ")));
+        let paragraph =
+            paragraph.unwrap_or_else(|| panic!("ARCHITECTURE.md has no paragraph on {name}"));
+        assert!(paragraph.contains("**Invariant:**"), "{name} has no invariant");
+    }
+}
+
+#[test]
+fn the_method_lists_its_sections() {
+    let method = document("METHOD.md");
+    let listed = method.split("## Contents\n\n").nth(1).and_then(|rest| rest.split_once("\n\n"));
+    let listed: Vec<&str> = listed.unwrap().0.lines().collect();
+    assert_eq!(listed, contents(&method));
+}
+
+/// What GLOSSARY.md says of a term.
+fn meaning<'a>(glossary: &'a str, term: &str) -> &'a str {
+    let row = glossary.lines().find_map(|line| line.strip_prefix(&format!("| **{term}** | ")));
+    row.unwrap_or_else(|| panic!("GLOSSARY.md has no {term}")).trim_end_matches(" |")
+}
+
+#[test]
+fn the_glossary_says_what_the_program_explains() {
+    let (dir, glossary) = (Folder::new(), document("GLOSSARY.md"));
+    let mut compared = 0;
+    for line in dir.prints(&["list", "terms"]).lines() {
+        let (id, title) = line.split_once(' ').unwrap();
+        let Some(("Verdict" | "Figure", words)) = title.trim().split_once(": ") else { continue };
+        let meaning = meaning(&glossary, &id.replace('_', " "));
+        assert!(
+            meaning.starts_with(words),
+            "{id}: the program has '{words}', GLOSSARY.md '{meaning}'"
+        );
+        compared += 1;
+    }
+    assert!(compared >= 9, "the terms were not read: {compared}");
+    for (term, id) in [("tolerance", "valid"), ("coarse", "coarse")] {
+        let text = dir.prints(&["explain", id]).split_whitespace().collect::<Vec<_>>().join(" ");
+        let limits = &meaning(&glossary, term)[meaning(&glossary, term).find("CPU").unwrap()..];
+        let limits = limits.split_once(':').map_or(limits, |(limits, _)| limits);
+        assert!(text.contains(limits), "{term}: {limits} is not in: {text}");
+    }
+}
+
+#[test]
+fn each_decision_is_listed_and_whole() {
+    let index = document("docs/decisions/README.md");
+    let mut pages = pages(&root().join("docs/decisions"));
+    pages.retain(|page| page.file_name().is_some_and(|name| name != "README.md"));
+    assert!(pages.len() >= 20);
+    for page in pages {
+        let name = page.file_name().unwrap().display().to_string();
+        let text = fs::read_to_string(&page).unwrap();
+        assert!(index.contains(&format!("({name})")), "the list of decisions lacks {name}");
+        assert!(text.contains("\nDate: 20"), "{name} has no date");
+        let parts: Vec<_> = headings(&text).iter().skip(1).map(|(_, title)| *title).collect();
+        assert_eq!(parts, ["Context", "Decision", "Evidence"], "{name}");
+        assert!(text.len() < 4_000, "{name} is longer than a page");
+    }
+}
+
+#[test]
+fn long_sentences_are_named() {
+    let script = root().join("scripts/sentences");
+    let whole = output(&mut Command::new(&script));
+    assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stdout));
+    let page = tempfile::NamedTempFile::new().unwrap();
+    let long = ["word"; 26].join(" ");
+    let text =
+        format!("# {long}\n\nA few words first:\n\n    {long}\n\n- A list.\n  It has {long}.\n");
+    fs::write(page.path(), text).unwrap();
+    let found = output(Command::new(&script).arg(page.path()));
+    let said = String::from_utf8(found.stdout).unwrap();
+    assert_eq!(found.status.code(), Some(1), "{said}");
+    let line = format!("{}:8: 28 words", page.path().display());
+    assert!(said.starts_with(&line) && said.lines().count() == 2, "{said}");
+}
+
+#[test]
+fn what_is_wrong_in_a_document_is_found() {
+    let words = |text| code(text).into_iter().filter_map(path_of).collect::<Vec<_>>();
+    let text =
+        "`crates/a.rs`, see `sudo scripts/b DIR`; `run.json` and `1/2`.\n```sh\nls docs/c\n```\n";
+    assert_eq!(words(text), ["crates/a.rs", "scripts/b", "docs/c"].map(PathBuf::from));
+    assert_eq!(
+        words("`crates/x/NAME.rs` `docs/README.md`"),
+        ["crates/x", "docs/README.md"].map(PathBuf::from)
+    );
+    let text = "[a](b.md#c) [d](https://e) [f](#g)";
+    assert_eq!(links(text).collect::<Vec<_>>(), [("b.md", "c"), ("", "g")]);
+    let text = "# T\n\n## Contents\n\n## A b\n```sh\n# no heading\n```\n### Tools' c\n";
+    assert_eq!(contents(text), ["- [A b](#a-b)", "  - [Tools' c](#tools-c)"]);
+    let file = |_: &str| "fn a() {\n    b();\n}\n".to_owned();
+    assert!(misquoted("```rust\n// x.rs\nfn a() {\n...\n}\n```", file).is_empty());
+    assert_eq!(misquoted("```rust\n// x.rs\n    c();\n```", file), ["x.rs: c();"]);
+}

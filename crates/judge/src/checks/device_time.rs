@@ -1,0 +1,52 @@
+//! `device_time`: a device that says its work took longer than we waited for it. In tests only,
+//! like `device.ops`.
+
+use proofmark_model::{Finding, HelperTrial, Measurement, Trial, format_seconds};
+
+use super::{Check, Class, Examine};
+use crate::Context;
+
+/// Both clocks may be calibrated differently, by this share at most.
+const CLOCKS: f64 = 1e-3;
+
+pub(super) static CHECK: Check = Check {
+    id: "device_time",
+    class: Class::CLAIM,
+    title: "Time of the device is impossible",
+    about: "A helper process times the work of a device. Seconds that are more than those from the \
+         request to the answer by our own clock, by more than 0.1 %, are invalid: the work cannot \
+         have taken longer than we waited for it, so the device's clock or its helper is wrong.",
+    examine: Examine::Ours(examine),
+};
+
+fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
+    let both = m.trials.iter().filter_map(|t| Some((t, t.helper.as_ref()?)));
+    let longer = |(t, helper): &(&Trial, &HelperTrial)| t.seconds > helper.wall_s * (1.0 + CLOCKS);
+    let (t, helper) = both.filter(longer).max_by(|a, b| a.0.seconds.total_cmp(&b.0.seconds))?;
+    let [says, waited] = [t.seconds, helper.wall_s].map(format_seconds);
+    let message =
+        format!("the device says that a trial took {says}, but it answered after {waited}");
+    let finding = CHECK.invalid(message, "repair the helper's clock; do not use this result");
+    Some(finding.with("device_s", t.seconds).with("wall_s", helper.wall_s))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::*;
+
+    #[test]
+    fn a_device_cannot_work_longer_than_we_wait() {
+        let device = |wall_s: f64| {
+            let m = measurement("device.ops", proofmark_model::Params::default(), &around(1e6));
+            each(m, |_, t| {
+                t.helper = Some(HelperTrial { wall_s: wall_s * t.seconds, ..Default::default() });
+            })
+        };
+        CHECK.expect([
+            ("a little more by our clock", device(1.01), SILENT),
+            ("as long, by another clock", device(0.9995), SILENT),
+            ("longer than we waited", device(0.5), invalid("answered after")),
+        ]);
+    }
+}

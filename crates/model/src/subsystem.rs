@@ -1,0 +1,246 @@
+//! The parts of the machine: one row each, which all other crates read.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Pace;
+
+/// An interval that is wider than so many default targets is wide.
+const COARSE_TARGETS: f64 = 5.0;
+
+/// Part of the machine.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Subsystem {
+    /// Processor cores.
+    Cpu,
+    /// Main memory and caches.
+    Memory,
+    /// Storage.
+    Disk,
+    /// TCP and UDP.
+    Network,
+    /// A device that a helper process drives and times.
+    #[cfg(feature = "testing")]
+    #[schemars(skip)]
+    Device,
+}
+
+/// What sets a subsystem apart. Whoever needs such a fact reads it here, and names no subsystem.
+#[derive(Debug)]
+pub struct SubsystemInfo {
+    /// The word that is typed and printed, and the first part of its workloads' ids.
+    pub id: &'static str,
+    /// The heading of a report's part: `Memory`.
+    pub title: &'static str,
+    /// The name within a sentence: `CPU`, `memory`.
+    pub word: &'static str,
+    /// What sets the pace of its work, unless a workload declares otherwise.
+    pub pace: Pace,
+    /// By how much a valid figure may differ from the undisturbed one, as a share: it is the promise of
+    /// the verdict, and no setting of a check.
+    pub tolerance: f64,
+    /// Half-width of the 95 % interval at which trials stop by default, as a share of the figure.
+    pub target: f64,
+    /// Whether each thread is pinned to a CPU of its own.
+    pub pins_threads: bool,
+    /// Whether its work goes through system calls, which whoever traces them makes slow.
+    pub uses_system_calls: bool,
+    /// Whether its work is done by block devices, whose counters show it.
+    pub uses_block_devices: bool,
+    /// Whether its workloads have a server, as a second end.
+    pub has_server: bool,
+    /// Whether its rates are published in bits a second, and not in bytes.
+    pub counts_bits: bool,
+    /// Whether the verification counts the workload's work to the unit and nobody else's.
+    pub exact_verification: bool,
+    /// Why single operations have no times, where there are none and its threads wait for them.
+    pub no_latency: Option<&'static str>,
+    /// Why there is no verification, where trials were completed.
+    pub no_verification: &'static str,
+    /// What the output of another tool lacks as a proof, and what to do about it.
+    pub unproven: [&'static str; 2],
+    /// The facts of a run that may change its figures.
+    pub facts: &'static [FactScope],
+}
+
+/// Whose figures a fact of a run may change: see [`SubsystemInfo::facts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FactScope {
+    /// Those of every subsystem.
+    Machine,
+    /// Those of work that is bound by cores.
+    Cores,
+    /// Those of memory.
+    Memory,
+    /// Those of storage.
+    Storage,
+    /// Those of networks.
+    Network,
+    /// None by itself.
+    Nothing,
+}
+
+/// Nobody in particular was expected to count.
+const NOBODY: &str = "there is no independent count of the work";
+/// What to do about a figure of another tool that nothing proves.
+const MEASURE: &str = "measure it with proofmark, which verifies the work";
+
+const CPU: SubsystemInfo = SubsystemInfo {
+    id: "cpu",
+    title: "CPU",
+    word: "CPU",
+    pace: Pace::Core,
+    tolerance: 0.02,
+    target: 0.005,
+    pins_threads: true,
+    uses_system_calls: false,
+    uses_block_devices: false,
+    has_server: false,
+    counts_bits: false,
+    exact_verification: true,
+    no_latency: None,
+    no_verification: NOBODY,
+    unproven: ["the output has no residual or check of the result", MEASURE],
+    facts: &[FactScope::Machine, FactScope::Cores],
+};
+
+const MEMORY: SubsystemInfo = SubsystemInfo {
+    id: "memory",
+    title: "Memory",
+    word: "memory",
+    pace: Pace::Memory,
+    tolerance: 0.1,
+    target: 0.03,
+    unproven: ["the output has no check of the data: a cache may have done the work", MEASURE],
+    facts: &[FactScope::Machine, FactScope::Cores, FactScope::Memory],
+    ..CPU
+};
+
+const DISK: SubsystemInfo = SubsystemInfo {
+    id: "disk",
+    title: "Disk",
+    word: "disk",
+    pace: Pace::Device,
+    tolerance: 0.25,
+    target: 0.05,
+    pins_threads: false,
+    uses_system_calls: true,
+    uses_block_devices: true,
+    // Whole sectors, and everybody's.
+    exact_verification: false,
+    no_latency: Some("no single I/O was timed"),
+    no_verification: "no device counters report what it moved",
+    unproven: [
+        "the output has no counters of the device: the page cache may have done the work",
+        "measure it with proofmark, or with fio and direct I/O (--direct=1), whose JSON has them",
+    ],
+    facts: &[FactScope::Machine, FactScope::Storage],
+    ..CPU
+};
+
+const NETWORK: SubsystemInfo = SubsystemInfo {
+    id: "network",
+    title: "Network",
+    word: "network",
+    pace: Pace::Device,
+    tolerance: 0.25,
+    target: 0.05,
+    pins_threads: false,
+    uses_system_calls: true,
+    has_server: true,
+    counts_bits: true,
+    // Headers too, and everybody's.
+    exact_verification: false,
+    no_latency: Some("no single message was timed"),
+    no_verification: "the receivers reported no counts",
+    unproven: ["the output has no count of the receiver: the bytes may not have arrived", MEASURE],
+    facts: &[FactScope::Machine, FactScope::Network],
+    ..CPU
+};
+
+/// The row by which tests show what a subsystem needs that another process times.
+#[cfg(feature = "testing")]
+const DEVICE: SubsystemInfo = SubsystemInfo {
+    id: "device",
+    title: "Device",
+    word: "device",
+    pace: Pace::Device,
+    tolerance: 0.1,
+    target: 0.05,
+    pins_threads: false,
+    no_latency: Some("no single operation was timed"),
+    no_verification: "the device reported no count of its own",
+    unproven: ["the output has no count of the device", MEASURE],
+    facts: &[FactScope::Machine],
+    ..CPU
+};
+
+impl Subsystem {
+    /// All that a user can measure, in the order of a report.
+    pub const ALL: [Self; 4] = [Self::Cpu, Self::Memory, Self::Disk, Self::Network];
+
+    /// All that a run file may name: those, and that of the tests.
+    pub const KNOWN: &[Self] = &[
+        Self::Cpu,
+        Self::Memory,
+        Self::Disk,
+        Self::Network,
+        #[cfg(feature = "testing")]
+        Self::Device,
+    ];
+
+    /// Its row.
+    pub const fn info(self) -> &'static SubsystemInfo {
+        match self {
+            Self::Cpu => &CPU,
+            Self::Memory => &MEMORY,
+            Self::Disk => &DISK,
+            Self::Network => &NETWORK,
+            #[cfg(feature = "testing")]
+            Self::Device => &DEVICE,
+        }
+    }
+
+    /// The word that is typed and printed.
+    pub const fn as_str(self) -> &'static str {
+        self.info().id
+    }
+}
+
+impl SubsystemInfo {
+    /// The width from which on an interval is wide: five times the default target.
+    pub fn coarse_from(&self) -> f64 {
+        COARSE_TARGETS * self.target
+    }
+
+    /// Whether its work is bytes that are moved.
+    pub fn moves_bytes(&self) -> bool {
+        self.pace != Pace::Core && !self.counts_bits
+    }
+}
+
+impl fmt::Display for Subsystem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_written_as_its_id() {
+        for subsystem in Subsystem::KNOWN {
+            let written = serde_json::to_value(subsystem).unwrap();
+            assert_eq!(written, subsystem.info().id, "{subsystem:?}");
+        }
+        assert!(Subsystem::KNOWN.starts_with(&Subsystem::ALL));
+        assert!(Subsystem::KNOWN.is_sorted(), "a map by subsystem is in the order of a report");
+    }
+}

@@ -1,0 +1,121 @@
+//! How a list of blocks is made.
+
+use super::{Block, Content, Details, Drawings, Findings, Item, Results, Section, Style, Text};
+use crate::view::audience::{Audience, Medium};
+use crate::view::facts::FactTable;
+use crate::view::table::Table;
+
+/// Blocks in order; those without content are left out.
+#[derive(Debug, Default)]
+pub struct Blocks(pub Vec<Block>);
+
+impl Blocks {
+    /// One block, if it has content.
+    pub fn one(topic: &'static str, content: impl Into<Content>) -> Self {
+        let mut blocks = Self::default();
+        blocks.add(topic, content);
+        blocks
+    }
+
+    /// Adds a block for everyone.
+    pub fn add(&mut self, topic: &'static str, content: impl Into<Content>) {
+        self.add_for(Audience::Everyone, topic, content);
+    }
+
+    /// Adds a block for some.
+    pub fn add_for(
+        &mut self,
+        audience: Audience,
+        topic: &'static str,
+        content: impl Into<Content>,
+    ) {
+        let content = content.into();
+        if [Medium::Terminal, Medium::Page].iter().any(|m| content.is_shown(*m)) {
+            self.0.push(Block { topic, audience, content });
+        }
+    }
+
+    /// Adds tables, each a block.
+    pub fn add_tables(
+        &mut self,
+        audience: Audience,
+        topic: &'static str,
+        tables: impl IntoIterator<Item = Table>,
+    ) {
+        tables.into_iter().for_each(|table| self.add_for(audience, topic, table));
+    }
+}
+
+impl From<Section> for Content {
+    fn from(section: Section) -> Self {
+        Self::Section(section)
+    }
+}
+
+impl From<Details> for Content {
+    fn from(details: Details) -> Self {
+        Self::Details(details)
+    }
+}
+
+impl From<Blocks> for Content {
+    fn from(blocks: Blocks) -> Self {
+        Self::Grid(blocks.0)
+    }
+}
+
+impl From<Text> for Content {
+    fn from(text: Text) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// One plain paragraph.
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Text::new(Style::Plain, [text]).into()
+    }
+}
+
+/// Plain paragraphs.
+impl From<Vec<String>> for Content {
+    fn from(texts: Vec<String>) -> Self {
+        Text::new(Style::Plain, texts).into()
+    }
+}
+
+impl From<Vec<Item>> for Content {
+    fn from(items: Vec<Item>) -> Self {
+        Self::List(items)
+    }
+}
+
+impl From<Table> for Content {
+    fn from(table: Table) -> Self {
+        Self::Table(table)
+    }
+}
+
+impl From<FactTable> for Content {
+    fn from(table: FactTable) -> Self {
+        Self::Facts(table)
+    }
+}
+
+impl From<Drawings> for Content {
+    fn from(drawings: Drawings) -> Self {
+        Self::Drawings(drawings)
+    }
+}
+
+impl From<Results> for Content {
+    fn from(results: Results) -> Self {
+        Self::Results(results)
+    }
+}
+
+impl From<Findings> for Content {
+    fn from(findings: Findings) -> Self {
+        Self::Findings(findings)
+    }
+}

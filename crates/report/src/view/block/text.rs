@@ -1,0 +1,127 @@
+//! Texts and lists, whose pieces differ in tone.
+
+use proofmark_model::Verdict;
+use serde::{Serialize, Serializer};
+
+use crate::view::table::Term;
+
+/// What kind of text it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub enum Style {
+    /// Like most of a report.
+    #[default]
+    Plain,
+    /// Of less weight.
+    Quiet,
+    /// What a reader must not miss.
+    Warning,
+    /// The answer, with the id of the verdict whose colour repeats it.
+    Verdict(&'static str),
+}
+
+/// Paragraphs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Text {
+    /// What kind of text it is.
+    pub style: Style,
+    /// Each on a line of its own.
+    pub paragraphs: Vec<Rich>,
+}
+
+impl Text {
+    /// Paragraphs of that kind; empty ones are left out.
+    pub fn new(style: Style, paragraphs: impl IntoIterator<Item = impl Into<Rich>>) -> Self {
+        let all = paragraphs.into_iter().map(Into::into);
+        Self { style, paragraphs: all.filter(|p: &Rich| !p.0.is_empty()).collect() }
+    }
+}
+
+/// How a piece of text differs from the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tone {
+    /// Like most of a report.
+    Plain,
+    /// Of more weight.
+    Strong,
+    /// Of less weight.
+    Quiet,
+    /// An id, a formula, a command line.
+    Code,
+    /// In the colour of that verdict, which a word or a sign repeats.
+    Verdict(Verdict),
+}
+
+/// A text whose pieces differ in tone.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rich(pub Vec<(Tone, String)>);
+
+impl Rich {
+    /// Text of that tone.
+    pub fn toned(tone: Tone, text: impl Into<String>) -> Self {
+        Self::default().and(tone, text)
+    }
+
+    /// Adds a piece; none of an empty text.
+    pub fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
+        let text = text.into();
+        self.0.extend((!text.is_empty()).then_some((tone, text)));
+        self
+    }
+
+    /// The text alone.
+    pub fn plain(&self) -> String {
+        self.0.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+impl From<String> for Rich {
+    fn from(text: String) -> Self {
+        Self::toned(Tone::Plain, text)
+    }
+}
+
+impl From<&str> for Rich {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&String> for Rich {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+/// As the text alone: tones say nothing that it does not.
+impl Serialize for Rich {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.plain())
+    }
+}
+
+/// An entry of a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Item {
+    /// What it is about; empty where the list has no terms.
+    pub term: String,
+    /// What is said.
+    pub says: Vec<Rich>,
+}
+
+impl From<Rich> for Item {
+    fn from(text: Rich) -> Self {
+        Self { term: String::new(), says: vec![text] }
+    }
+}
+
+impl From<String> for Item {
+    fn from(text: String) -> Self {
+        Rich::from(text).into()
+    }
+}
+
+impl From<Term> for Item {
+    fn from(term: Term) -> Self {
+        Self { term: term.name, says: vec![term.meaning.into()] }
+    }
+}

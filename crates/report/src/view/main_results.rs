@@ -1,0 +1,139 @@
+//! The main results, a row each, as cards have them and as tables.
+
+use proofmark_model::{FigureKind, Verdict};
+use serde::Serialize;
+
+use super::columns::{Columns, Entry};
+use super::table::Table;
+use super::text::{and_list, capital, joined};
+use super::workload_figure::Near;
+
+/// The results of a subsystem.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreenPart {
+    /// `cpu`, `memory`, `disk` or `network`.
+    pub subsystem: &'static str,
+    /// The same for people: `CPU`, `Memory`.
+    pub title: &'static str,
+    /// The same within a sentence: `CPU`, `memory`.
+    #[serde(skip)]
+    pub word: &'static str,
+    /// What was measured: the disk, the way to the server; empty where that is the machine.
+    pub about: String,
+    /// One a result.
+    pub rows: Vec<ScreenRow>,
+}
+
+/// A result with what is needed to judge it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScreenRow {
+    /// What is asked for: `Random read`.
+    pub title: String,
+    /// `4 KiB, depth 32`: the configuration as far as the title leaves it open.
+    pub configuration: String,
+    /// The workload's id.
+    pub workload: String,
+    /// The anchor of its section on the page.
+    pub anchor: String,
+    /// Which figure is put first: of CPU loads attainable, of memory loads typical, else delivered.
+    pub kind: FigureKind,
+    /// That figure; `None` where there is no usable result.
+    pub value: Option<String>,
+    /// What the run got, where another figure is put first.
+    pub delivered: Option<String>,
+    /// The unit of both; of a disk's random I/O, I/Os per second.
+    pub unit: String,
+    /// Half the width of the interval: `1.9 %`.
+    pub within: Option<String>,
+    /// Against the ceiling.
+    pub near: Option<Near>,
+    /// The figures of its rounds, or trials, in order, as shares of the greatest.
+    #[serde(skip)]
+    pub rounds: Vec<f64>,
+    /// Times of single operations: p50 and p99.
+    pub percentiles: Option<[String; 2]>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why there is no figure, where there is none.
+    pub why_none: String,
+    /// `1.01 times fio (0.99 to 1.02)`; `None` where no reference tool ran or its result is not valid.
+    pub reference: Option<String>,
+}
+
+impl ScreenRow {
+    /// `FP peak, 2 CPUs, avx512`.
+    pub fn name(&self) -> String {
+        joined([&*self.title, &self.configuration], ", ")
+    }
+
+    /// What the run got, where no figure before it has the unit.
+    pub fn delivered_with_unit(&self) -> Option<String> {
+        self.delivered.as_ref().map(|value| format!("{value} {}", self.unit))
+    }
+}
+
+/// The column of attainable and typical figures, and what it means.
+const UNDISTURBED: [&str; 2] = [
+    "undisturbed",
+    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the time \
+     that others took.",
+];
+
+/// The results as tables: those of the machine itself in one, those of a device or a network in the
+/// other, so that each has the columns that it needs.
+pub fn result_tables(parts: &[ScreenPart]) -> Vec<Table> {
+    let (own, others): (Vec<_>, Vec<_>) = parts.iter().partition(|p| p.about.is_empty());
+    [own, others].iter().filter(|parts| !parts.is_empty()).map(|p| table(p)).collect()
+}
+
+fn table(parts: &[&ScreenPart]) -> Table {
+    let rows = || parts.iter().flat_map(|p| &p.rows);
+    let has = |what: fn(&ScreenRow) -> bool| rows().any(what);
+    let mut kinds: Vec<FigureKind> = rows().map(|r| r.kind).collect();
+    kinds.retain(|kind| *kind != FigureKind::Delivered);
+    kinds.dedup();
+    let first = match kinds.as_slice() {
+        [] => FigureKind::Delivered.as_str(),
+        [one] => one.as_str(),
+        _ => UNDISTURBED[0],
+    };
+    let delivered = has(|r| r.delivered.is_some());
+    let only_delivered = move |r: &ScreenRow| delivered && r.kind == FigureKind::Delivered;
+    let about = |p: &&ScreenPart| match p.about.as_str() {
+        "" => p.title.to_owned(),
+        about => format!("{}: {about}", p.title),
+    };
+    let value = |r: &ScreenRow| match &r.value {
+        Some(value) => Entry::from(format!("{value} {}", r.unit)),
+        None => Entry::from("-").noted(&*r.why_none),
+    };
+    let percentile = |r: &ScreenRow, at: usize| r.percentiles.as_ref().map(|p| p[at].clone());
+    Columns::new(joined(parts.iter().map(about), "; "))
+        .column(&capital(&and_list(parts.iter().map(|p| p.word))), |r: &&ScreenRow| r.name())
+        .keys()
+        .number(first, |r| if only_delivered(r) { "-".into() } else { value(r) })
+        .when(first == UNDISTURBED[0], |table| table.explained(UNDISTURBED[0], UNDISTURBED[1]))
+        .when(delivered, |table| {
+            table.number("delivered", |r| match only_delivered(r) {
+                true => value(r),
+                false if r.value.is_none() => r.delivered_with_unit().into(),
+                false => r.delivered.clone().into(),
+            })
+        })
+        .number("±", |r| r.within.clone())
+        .spare(1)
+        .when(has(|r| r.near.is_some()), |table| {
+            let near = |r: &&ScreenRow| r.near.as_ref().map(|n| format!("{} %", n.percent));
+            table.number("of ceiling", near).spare(2)
+        })
+        .when(has(|r| r.percentiles.is_some()), |table| {
+            let table = table.number("p50", move |r| percentile(r, 0)).spare(2);
+            table.number("p99", move |r| percentile(r, 1)).spare(1)
+        })
+        .column("verdict", |r| match r.value.is_some() || r.verdict != Verdict::Valid {
+            true => Entry::from(r.verdict),
+            // What was not measured has none.
+            false => "-".into(),
+        })
+        .rows(rows())
+}

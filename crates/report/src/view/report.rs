@@ -1,0 +1,315 @@
+//! A run's report as blocks, section by section.
+
+use proofmark_model::{Run, Severity, Subsystem};
+
+use super::audience::{Audience, Medium};
+use super::block::{
+    Blocks, Details, Drawing, Drawings, Findings, Item, Results, Rich, Section, Style, Text, Tone,
+};
+use super::chart::Chart;
+use super::findings::FindingGroup;
+use super::grouping::grouped;
+use super::label::{self, Group};
+use super::table::Term;
+use super::{
+    Block, Content, Summary, circumstances, conclusions, derivation, design, host, method, noise,
+    overview, pictures, precision, references, result_tables, roofline, severity_mark, theory,
+    workload,
+};
+
+/// What the figures of the first screen mean.
+const FIRST_KEY: &str = "± half the 95 % interval. Attainable and typical leave out the time that others \
+    took (of complete solves: the best, the median). Delivered: all work divided by all time. Line: the \
+    rounds in order. Bar: share of the ceiling, the dark part delivered.";
+
+const NOISE_KEY: &str = "Time goes from left to right. A gap: no data. Disk and network loads have no time \
+    account, since their threads wait for I/O.";
+
+const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and memory. \
+    Dashes: ceilings. Cross: STREAM's triad as measured.";
+
+/// All of it.
+pub(super) fn blocks(
+    run: &Run,
+    groups: &[Group],
+    summary: &Summary,
+    findings: Vec<FindingGroup>,
+) -> Vec<Block> {
+    let mut out = Blocks::default();
+    out.add("summary", first(run, groups, summary));
+    out.add("conclusions", concluded(groups));
+    parts(groups).into_iter().for_each(|part| out.add("part", part));
+    out.add("noise", time(run));
+    out.add("roofline", roofs(run));
+    out.add("findings", found(findings));
+    out.add_for(Audience::Document, "machine", machine(run));
+    out.add_for(Audience::Document, "ceilings", ceilings(groups));
+    out.add_for(
+        Audience::Document,
+        "method",
+        Section::new("method", "Method", |out| {
+            let all = Details::new("How the figures were made", |of| {
+                of.add("method", method::paragraphs(run));
+            });
+            out.add("method", all.on_paper());
+        }),
+    );
+    out.add("terms", explained(&out.0));
+    out.add_for(Audience::Page, "trials", trials(groups));
+    out.0
+}
+
+/// What is printed where a run ends: what was measured, whether to believe it, the results that answer
+/// for the machine, and what changed them.
+pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
+    let (trust, first) = (&summary.trust, &summary.first);
+    let parts = first.parts.iter().filter(|p| !p.about.is_empty());
+    let parts: Vec<String> = parts.map(|p| format!("{}: {}.", p.title, p.about)).collect();
+    let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+    let mut out = Blocks::default();
+    out.add(
+        "identity",
+        vec![
+            parts.join(" "),
+            summary.measured.clone(),
+            optional(&trust.stopped),
+            trust.sentence.clone(),
+            optional(&first.got),
+            optional(&trust.time),
+        ],
+    );
+    out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new() });
+    out.add("causes", causes(summary, "proofmark report"));
+    for group in groups.iter().filter(|g| g.over_time) {
+        workload::courses(&mut out, group);
+    }
+    out.0
+}
+
+/// What takes CPU time from the threads, and how the vCPUs are placed, with what the checks found.
+pub(super) fn of_noise(run: &Run, summary: &Summary, findings: Vec<FindingGroup>) -> Vec<Block> {
+    let mut out = Blocks::default();
+    out.add("machine", host::sentence(&run.host));
+    out.add("stopped", Text::new(Style::Warning, &summary.trust.stopped));
+    out.add("noise", time(run));
+    out.add("findings", found(findings));
+    out.0
+}
+
+/// Whether to believe the numbers, the results that answer for the machine, and what changed them.
+fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
+    let (trust, first) = (&summary.trust, &summary.first);
+    let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
+    let got = first.got.iter().map(Rich::from);
+    let time = trust.time.iter().map(|t| Rich::toned(Tone::Quiet, t.as_str()));
+    let answer = [answer].into_iter().chain(got).chain(time);
+    let section = Section::new("summary", "Summary", |out| {
+        out.add_for(Audience::Text, "machine", host::sentence(&run.host));
+        out.add("stopped", Text::new(Style::Warning, &trust.stopped));
+        out.add("verdict", Text::new(Style::Verdict(trust.worst), answer));
+        let pictures = pictures::draw(run, groups);
+        out.add("results", Results { parts: first.parts.clone(), pictures });
+        if !first.parts.is_empty() {
+            out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [FIRST_KEY]));
+        }
+        let mut why = Blocks::one("causes", causes(summary, "see Findings below"));
+        let chart = noise::draw(run).map(|noise| noise.chart);
+        why.add_for(Audience::Page, "noise", Drawings::new(Drawing::NoiseInBrief, chart));
+        out.add("causes", why);
+    });
+    Section { unseen: true, ..section }
+}
+
+fn causes(summary: &Summary, elsewhere: &'static str) -> Findings {
+    let (groups, more) = (summary.first.causes.clone(), summary.first.more);
+    Findings { groups, more, elsewhere, in_full: false }
+}
+
+/// What follows from the figures, and how they compare with other tools and with the ceilings.
+fn concluded(groups: &[Group]) -> Section {
+    let mut all = Blocks::default();
+    for conclusion in conclusions::draw(groups) {
+        let claims = conclusion.claims.into_iter().map(|c| Item::from(c.text));
+        let list = claims.collect::<Vec<Item>>();
+        all.add("conclusion", Section::plain(conclusion.title, "claims", list));
+    }
+    Section::new("conclusions", "Conclusions", |out| {
+        out.add("precision", precision(groups).unwrap_or_default());
+        out.add("conclusions", all);
+        let compared = Details::new("Comparison with reference tools and ceilings", |of| {
+            of.add("references", references::brief(groups));
+            let against = Drawings::new(Drawing::Bars, theory::charts(groups));
+            of.add_for(Audience::Page, "against", against);
+            of.add_for(Audience::Document, "theory", theory::table(groups));
+            of.add("lacking", derivation::lacking(groups));
+            of.add("lacking", references::unexplained(groups).unwrap_or_default());
+        });
+        out.add("comparison", compared.on_paper());
+    })
+}
+
+/// A section a subsystem: its design, charts and tables over several workloads, its workloads.
+fn parts(groups: &[Group]) -> Vec<Section> {
+    let named = |s: Subsystem| (s.as_str(), s.info().title);
+    let part = |(_, g): &(usize, &Group)| g.subsystem().map_or(("other", "Other"), named);
+    let (designs, mut overviews) = (design::describe(groups), overview::collect(groups));
+    let details = workload::details(groups);
+    let workload = |at: usize, group: &Group| Section {
+        anchor: label::anchor(at),
+        ..workload::section(group, details.get(at).map_or("", String::as_str))
+    };
+    let of_parts = grouped(groups.iter().enumerate().map(|one| (part(&one), one)));
+    let section = |((id, title), all): ((&'static str, &'static str), Vec<(usize, &Group)>)| {
+        let design = designs.iter().find(|d| d.subsystem == id);
+        let overview = overviews.iter().position(|o| o.subsystem == id);
+        let overview = overview.map(|at| overviews.swap_remove(at));
+        Section::new(&format!("part-{id}"), title, |out| {
+            out.add_for(
+                Audience::Document,
+                "design",
+                design.map_or(Vec::new(), |d| d.sentences.clone()),
+            );
+            let workloads = design.iter().flat_map(|d| d.workloads.iter().cloned());
+            let each = Details::new("What each workload measures", |of| {
+                of.add("workloads", workloads.map(Item::from).collect::<Vec<Item>>());
+            });
+            out.add_for(Audience::Document, "workloads", each);
+            let over = Details::new("Charts and tables over several workloads", |of| {
+                overview.into_iter().for_each(|o| over_several(of, o));
+            });
+            out.add("overview", over.on_paper());
+            all.iter().for_each(|(at, group)| out.add("workload", workload(*at, group)));
+        })
+    };
+    of_parts.into_iter().map(section).collect()
+}
+
+fn over_several(out: &mut Blocks, overview: overview::Overview) {
+    let key: Vec<String> = overview.lines.iter().map(|c| c.key.clone()).collect();
+    let key: Vec<&str> = key.iter().map(String::as_str).collect();
+    let lines = Drawings::new(Drawing::Plot, overview.lines.into_iter().map(Chart::without_key));
+    out.add_for(Audience::Page, "lines", lines.explained(&super::grouping::distinct(key)));
+    for (at, table) in overview.tables.into_iter().enumerate() {
+        let audience = if at < overview.brief { Audience::Everyone } else { Audience::Document };
+        out.add_for(audience, "overview", table);
+    }
+}
+
+/// Where the time went.
+fn time(run: &Run) -> Section {
+    let said = circumstances::sentences(run).unwrap_or_default();
+    let noise = noise::draw(run);
+    let title = noise.as_ref().map_or(TIME.to_owned(), |n| n.chart.title.clone());
+    let section = Section::new("noise", &title, |out| {
+        out.add("circumstances", said);
+        let Some(noise) = noise else { return };
+        let full =
+            Details::new("In full, with vCPU placement, each cause, and who counted it", |of| {
+                let chart = Drawings::new(Drawing::Noise, [noise.chart]).wide();
+                of.add("noise", Drawings { key: NOISE_KEY.to_owned(), ..chart });
+                of.add("time-causes", noise.causes);
+            });
+        out.add("noise", full.on_paper());
+    });
+    Section { short: TIME.to_owned(), ..section }
+}
+
+const TIME: &str = "Where the time went";
+
+/// CPU peaks and memory levels in one picture.
+fn roofs(run: &Run) -> Section {
+    let Some(roofline) = roofline::draw(run) else { return Section::default() };
+    let section = Section::new("roofline", &roofline.chart.title.clone(), |out| {
+        out.add("roofline", roofline.sentence);
+        let summary = "Peaks of the CPU, bandwidths of caches and memory";
+        let full = Details::new(summary, |of| {
+            let chart = Drawings::new(Drawing::Plot, [roofline.chart]).wide();
+            let chart = Drawings { key: ROOFLINE_KEY.to_owned(), ..chart };
+            of.add_for(Audience::Page, "roofline", chart);
+            of.add("roofline", roofline.table);
+        });
+        out.add("roofline", full.on_paper());
+    });
+    Section { short: "Roofline".to_owned(), ..section }
+}
+
+/// All findings, those of each weight in a part of their own.
+pub fn found(findings: Vec<FindingGroup>) -> Section {
+    Section::new("findings", "Findings", |out| {
+        if findings.is_empty() {
+            out.add("findings", "None: no check found a problem.".to_owned());
+        }
+        for (severity, groups) in grouped(findings.into_iter().map(|f| (f.severity, f))) {
+            let summary = format!("{} × {}", groups.len(), severity_mark(severity));
+            let all = Details::new(&summary, |of| {
+                of.add("findings", Findings { groups, more: 0, elsewhere: "", in_full: true });
+            });
+            let open = severity != Severity::Note;
+            out.add("findings", Details { open, ..all.on_paper() });
+        }
+    })
+}
+
+fn machine(run: &Run) -> Section {
+    Section::new("machine", "The machine", |out| {
+        out.add_for(Audience::Page, "machine", host::sentence(&run.host));
+        let facts = Details::new("Every fact with its source", |of| {
+            host::tables(&run.host).into_iter().for_each(|table| of.add("host", table));
+        });
+        out.add("host", facts.on_paper());
+    })
+}
+
+fn ceilings(groups: &[Group]) -> Section {
+    let section = Section::new("ceilings", "How the ceilings were derived", |out| {
+        let all = Details::new("Formulas, inputs and their sources", |of| {
+            let all = groups.iter().flat_map(workload::derivations);
+            all.for_each(|one| of.add("derivation", one));
+        });
+        out.add("derivations", all.on_paper());
+    });
+    Section { short: "Ceilings".to_owned(), ..section }
+}
+
+/// What the columns mean of the tables that each format shows.
+fn explained(blocks: &[Block]) -> Section {
+    let [terminal, markdown, page] =
+        [Medium::Terminal, Medium::Markdown, Medium::Page].map(|medium| terms(blocks, medium));
+    let only_page = page.into_iter().filter(|t| !markdown.contains(t)).collect::<Vec<Term>>();
+    let items = |terms: Vec<Term>| terms.into_iter().map(Item::from).collect::<Vec<Item>>();
+    Section::new("columns", "Columns", |out| {
+        let all = Details::new("What the columns mean", |of| {
+            of.add_for(Audience::Terminal, "terms", items(terminal));
+            of.add_for(Audience::Document, "terms", items(markdown));
+            of.add_for(Audience::Page, "terms", items(only_page));
+        });
+        out.add("terms", all.on_paper());
+    })
+}
+
+/// The terms of the tables that a format shows, each once.
+fn terms(blocks: &[Block], medium: Medium) -> Vec<Term> {
+    let tables = |block: &Block| match &block.content {
+        Content::Table(table) => vec![table.clone()],
+        // The page shows them as cards.
+        Content::Results(results) if medium != Medium::Page => result_tables(&results.parts),
+        _ => Vec::new(),
+    };
+    let tables = blocks.iter().flat_map(|b| b.shown(medium)).flat_map(tables);
+    let mut out: Vec<Term> = Vec::new();
+    for term in tables.flat_map(|t| t.columns).filter_map(|c| c.about) {
+        if out.iter().all(|known| known.name != term.name) {
+            out.push(term);
+        }
+    }
+    out
+}
+
+fn trials(groups: &[Group]) -> Section {
+    Section::new("trials", "Every trial", |out| {
+        let all = Details::new("By workload", |of| {
+            groups.iter().for_each(|g| of.add("trials", workload::trials(g)));
+        });
+        out.add("trials", all);
+    })
+}

@@ -1,0 +1,82 @@
+//! `device.ops`: operations of a device that a helper process drives and times.
+//!
+//! In tests only: it shows what a subsystem takes that no thread of ours works for. The
+//! program named by `PROOFMARK_DEVICE` is the helper, see [`proofmark_engine::HelperProcess`].
+
+use std::process::Command;
+use std::time::Duration;
+
+use proofmark_engine::{Executor, HelperProcess, Refusal, Setup, Workload};
+use proofmark_model::{Params, Pick, Role, Subsystem, Unit, Work, WorkloadSpec};
+
+use crate::declare::{Words, main_row, rate, words};
+
+/// The variable with the path of the helper.
+const HELPER: &str = "PROOFMARK_DEVICE";
+/// A helper that is silent for so long hangs.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+static SPEC: WorkloadSpec = rate(
+    Words {
+        id: "device.ops",
+        title: "Device operations",
+        summary: "Operations per second of a device that another process drives.",
+        detail: "A helper process lets the device do operations and times them. Its total of all \
+                 operations, asked before and after each trial, verifies the work.",
+        method: 1,
+    },
+    (Subsystem::Device, Unit::OpPerSecond),
+    &[],
+    None,
+    const { &words(["device.peak"]) },
+    Work::DEVICE,
+    Role {
+        main_rows: std::borrow::Cow::Borrowed(
+            const { &[main_row(0, "Device operations", const { &[] as &[Pick] })] },
+        ),
+        ..Role::NONE
+    },
+);
+
+/// The workload.
+pub struct Ops;
+
+impl Workload for Ops {
+    fn spec(&self) -> &'static WorkloadSpec {
+        &SPEC
+    }
+
+    fn supports(&self, _: &Params) -> Result<(), Refusal> {
+        helper().map(drop)
+    }
+
+    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Device))
+    }
+
+    fn verification(&self) -> &'static str {
+        "device total"
+    }
+}
+
+fn helper() -> Result<Command, Refusal> {
+    let path = std::env::var_os(HELPER);
+    path.map(Command::new).ok_or_else(|| Refusal(format!("{HELPER} names no helper")))
+}
+
+struct Device;
+
+impl Setup for Device {
+    fn executor(&self) -> Result<Option<Box<dyn Executor>>, Refusal> {
+        Ok(Some(Box::new(HelperProcess::start(helper()?, PATIENCE)?)))
+    }
+
+    fn work_per_iteration(&self) -> f64 {
+        1.0
+    }
+
+    /// The helper readies the device as it likes; what it times is its own affair.
+    fn ahead_s(&self, _: f64) -> f64 {
+        0.0
+    }
+}
