@@ -1,6 +1,6 @@
-//! A hash that is the same in every version, which that of the standard library is not.
+//! A hash that is the same in every version, unlike that of std.
 
-/// FNV-1a, 64 bits (Fowler, Noll and Vo).
+/// Returns the 64-bit FNV-1a hash (Fowler, Noll and Vo).
 pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

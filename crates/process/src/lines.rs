@@ -1,4 +1,4 @@
-//! Lines of a stream that may never end one.
+//! Bounded reading of lines from untrusted streams.
 
 use std::io::{self, BufRead};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
@@ -19,8 +19,8 @@ impl<R: BufRead> BoundedLines<R> {
         Self { from, longest, is_cut: false }
     }
 
-    /// The next line without its end; `None` at the end of the stream. Of a longer line one byte more
-    /// than allowed is returned, as soon as it is there, so that the caller sees that it is too long.
+    /// Reads the next line without its end; `None` at the end of the stream. Of a longer line it
+    /// returns `longest` + 1 bytes as soon as they arrive, so that the caller sees that it is too long.
     pub fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         if std::mem::take(&mut self.is_cut) {
             self.from.skip_until(b'\n')?;

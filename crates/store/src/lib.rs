@@ -1,7 +1,6 @@
 //! History of past runs, in an embedded SQLite database. It keeps medians with their intervals and
 //! verdicts, which are listed, compared and drawn. Trials stay in the run file, whose path it
-//! keeps. docs/decisions/023-history-without-trials.md says why it
-//! uses no write-ahead log.
+//! keeps. docs/decisions/023-history-without-trials.md says why it uses no write-ahead log.
 //!
 //! Every change is one `BEGIN IMMEDIATE` transaction. It waits for other processes ([`PATIENCE`])
 //! and is synced to the disk and its folder (`synchronous=EXTRA`). A `kill -9` or a power cut
