@@ -8,7 +8,7 @@ use proofmark_model::{Trial, Unit};
 
 use crate::latency::Latencies;
 use crate::protocol::Reply;
-use crate::rounds::log::Cutting;
+use crate::rounds::cutting::Cutting;
 
 /// Times the trials of one configuration.
 pub trait Executor {

@@ -14,7 +14,7 @@ use crate::account::verified;
 use crate::executor::{Executor, ExecutorTrial, SlicedAmount, SlicedTrial};
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
-use crate::rounds::log::Cutting;
+use crate::rounds::cutting::Cutting;
 use crate::team::CpuTeam;
 use crate::workload::{Amount, Setup, Workload};
 use span::Parts;

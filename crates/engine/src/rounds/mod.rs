@@ -5,6 +5,7 @@
 //! round. A trial is one round. Where their number is fixed a long one is cut into several, so that
 //! few trials have enough rounds.
 
+pub(crate) mod cutting;
 pub(crate) mod log;
 pub(crate) mod ticks;
 mod windows;
@@ -14,7 +15,8 @@ use std::ops::Add;
 use proofmark_model::{Round, Unit, median};
 
 use crate::chain::Chain;
-use log::{Cutting, Log, Reading};
+use cutting::{Cutting, Reading};
+use log::Log;
 use ticks::Scale;
 use windows::{ABOVE, Core, Shape, Slice, Track};
 

@@ -90,7 +90,7 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
 pub(super) fn of_noise(run: &Run, summary: &Summary, findings: Vec<FindingGroup>) -> Vec<Block> {
     let mut out = Blocks::default();
     out.add("machine", host::sentence(&run.host));
-    out.add("stopped", Text::new(Style::Warning, &summary.trust.stopped));
+    out.add("run-stopped", Text::new(Style::Warning, &summary.trust.stopped));
     out.add("noise", time(run));
     out.add("findings", found(findings));
     out.0
@@ -105,7 +105,7 @@ fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
     let answer = [answer].into_iter().chain(got).chain(time);
     let section = Section::new("summary", "Summary", |out| {
         out.add_for(Audience::Text, "machine", host::sentence(&run.host));
-        out.add("stopped", Text::new(Style::Warning, &trust.stopped));
+        out.add("run-stopped", Text::new(Style::Warning, &trust.stopped));
         out.add("verdict", Text::new(Style::Verdict(trust.worst), answer));
         let pictures = pictures::draw(run, groups);
         out.add("results", Results { parts: first.parts.clone(), pictures });

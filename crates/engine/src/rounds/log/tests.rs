@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use super::super::cutting::MOST_BYTES;
 use super::*;
 use crate::clock::raw_seconds;
 
