@@ -12,7 +12,7 @@ use crate::quantity::Metric;
 use crate::tallies::{self, Tallies, Tally};
 use crate::trials::Trials;
 
-/// Figures and machine, indexed once, with the lookups of [`Index`].
+/// Figures and machine, indexed once, so that rules can look up the others of a point.
 #[derive(Debug, Default)]
 pub struct Sheet {
     machine: Machine,

@@ -6,9 +6,9 @@
 
 use proofmark_model::{Trial, Unit};
 
+use crate::cutting::Cutting;
 use crate::latency::Latencies;
 use crate::protocol::Reply;
-use crate::rounds::cutting::Cutting;
 
 /// Times the trials of one configuration.
 pub trait Executor {

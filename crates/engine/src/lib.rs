@@ -17,6 +17,7 @@ mod clock_samples;
 mod conditions;
 mod copy;
 mod cpu_pair;
+mod cutting;
 mod device;
 mod executor;
 #[cfg(test)]

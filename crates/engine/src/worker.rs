@@ -11,10 +11,10 @@ use std::sync::Arc;
 use proofmark_model::{Account, Cut, Point, Trial, Unit, median};
 
 use crate::account::verified;
+use crate::cutting::Cutting;
 use crate::executor::{Executor, ExecutorTrial, SlicedAmount, SlicedTrial};
 use crate::latency::Latencies;
 use crate::protocol::{Job, Order, Reply, Request, Taken, send};
-use crate::rounds::cutting::Cutting;
 use crate::team::CpuTeam;
 use crate::workload::{Amount, Setup, Workload};
 use span::Parts;

@@ -3,10 +3,10 @@
 
 use proofmark_model::Cut;
 
-use super::cutting::{Cutting, LEAST_ROOM, MOST_DOUBLED, MOST_SLICES, Reading, SLICE_S, SPARE};
 use super::ticks::Ticks;
 use super::windows::usual;
 use crate::chain::{self, Chain};
+use crate::cutting::{Cutting, LEAST_ROOM, MOST_DOUBLED, MOST_SLICES, Reading, SLICE_S, SPARE};
 use crate::workload::Load;
 
 /// Slices that a log has room for at least, where the threads are not too many: how long a fixed

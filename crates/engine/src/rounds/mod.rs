@@ -5,7 +5,6 @@
 //! round. A trial is one round. Where their number is fixed a long one is cut into several, so that
 //! few trials have enough rounds.
 
-pub(crate) mod cutting;
 pub(crate) mod log;
 pub(crate) mod ticks;
 mod windows;
@@ -15,7 +14,7 @@ use std::ops::Add;
 use proofmark_model::{Round, Unit, median};
 
 use crate::chain::Chain;
-use cutting::{Cutting, Reading};
+use crate::cutting::{Cutting, Reading};
 use log::Log;
 use ticks::Scale;
 use windows::{ABOVE, Core, Shape, Slice, Track};

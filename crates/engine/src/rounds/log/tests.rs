@@ -1,8 +1,8 @@
 use std::time::Duration;
 
-use super::super::cutting::MOST_BYTES;
 use super::*;
 use crate::clock::raw_seconds;
+use crate::cutting::MOST_BYTES;
 
 /// Iterations that spin for so long, or take no time, and a clock chain that is noted.
 #[derive(Default)]

@@ -20,17 +20,17 @@ pub(crate) struct Cutting {
 
 /// Longest slice: shorter than what is taken from a thread at once, and a thousand times what
 /// reading the time takes.
-pub(super) const SLICE_S: f64 = 20e-6;
+pub(crate) const SLICE_S: f64 = 20e-6;
 
 /// Slices of a trial of usual length; those of longer ones are longer, so that logs stay small.
-pub(super) const MOST_SLICES: f64 = 250_000.0;
+pub(crate) const MOST_SLICES: f64 = 250_000.0;
 
 /// No iteration takes less.
 const LEAST_S: f64 = 1e-12;
 
 /// Bytes of the logs of all threads of a worker, whatever an estimate says and however many threads
 /// there are.
-pub(super) const MOST_BYTES: usize = 64 << 20;
+pub(crate) const MOST_BYTES: usize = 64 << 20;
 
 /// Logs that a thread has at a time: that of the timed slices, and those of untimed ones, of which there
 /// may be two.
@@ -38,13 +38,13 @@ const LOGS: usize = 3;
 
 /// A log has room for this many times the slices that are due, so that slices stay as long as they
 /// are where a core speeds up.
-pub(super) const SPARE: f64 = 4.0;
+pub(crate) const SPARE: f64 = 4.0;
 
 /// Entries that a log has room for in any case.
-pub(super) const LEAST_ROOM: usize = 16;
+pub(crate) const LEAST_ROOM: usize = 16;
 
 /// Times that slices get twice as long at most: so often does a number fit into 64 bits.
-pub(super) const MOST_DOUBLED: usize = u64::BITS as usize;
+pub(crate) const MOST_DOUBLED: usize = u64::BITS as usize;
 
 /// A reading of the core's clock, in ticks: by which chain, when the slice before it ended, when the chain
 /// began and ended, and the cycles that has; and of how many instructions the core issues, which ends it.
@@ -77,7 +77,7 @@ impl Cutting {
     }
 
     /// The same for iterations that take so long, in a trial of so many seconds.
-    pub(super) fn fitted(self, each_s: f64, seconds: f64) -> Self {
+    pub(crate) fn fitted(self, each_s: f64, seconds: f64) -> Self {
         let most_slices = MOST_SLICES.min(self.most_room().0 as f64 / SPARE);
         let goal_s = SLICE_S.max(seconds / most_slices);
         let each_s = each_s.max(LEAST_S);
@@ -87,7 +87,7 @@ impl Cutting {
 
     /// Slices and readings that one log has room for at most: three quarters and a quarter of its
     /// bytes.
-    pub(super) fn most_room(&self) -> (usize, usize) {
+    pub(crate) fn most_room(&self) -> (usize, usize) {
         let quarter = (self.bytes / LOGS).saturating_sub(size_of::<[usize; MOST_DOUBLED]>()) / 4;
         let fit = |bytes: usize, each: usize| (bytes / each).max(LEAST_ROOM);
         (fit(3 * quarter, size_of::<u64>()), fit(quarter, size_of::<Reading>()))
