@@ -8,15 +8,11 @@
 //! the request, goes with it into the run file, since an operation cannot take longer than that.
 
 use std::cell::RefCell;
-use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use proofmark_model::{HelperTrial, Timestamp, Trial, clean_excerpt};
-use rustix::process::{Pid, Signal, kill_process_group};
+use proofmark_process::{ChildProcess, Input, Line, StartOptions, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -27,10 +23,12 @@ use crate::protocol::{Reply, send};
 use crate::workload::Refusal;
 
 /// Bytes of a line at most.
-const LINE_LIMIT: u64 = 4096;
+const LINE_LIMIT: usize = 4096;
+/// Bytes of the helper's standard error that are kept.
+const ERRORS: usize = 4096;
 /// Letters of a line in a message.
 const SHOWN: usize = 120;
-/// A helper whose input was closed gets so long to end by itself.
+/// Time for a helper whose input was closed to end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The helper's first line.
@@ -62,49 +60,31 @@ struct Total {
 
 /// A process that does the work and times it.
 pub struct HelperProcess {
-    pipes: RefCell<Pipes>,
+    child: RefCell<ChildProcess>,
+    patience: Duration,
     hello: Hello,
 }
 
-struct Pipes {
-    child: Child,
-    input: Option<ChildStdin>,
-    lines: Receiver<String>,
-    patience: Duration,
-}
-
 impl HelperProcess {
-    /// Starts it. Each of its answers is waited for so long.
+    /// Starts the helper. Each of its answers must come within `patience`.
     pub fn start(mut command: Command, patience: Duration) -> Result<Self, Refusal> {
-        let refused = |what: &str| Refusal(format!("cannot start the helper: {what}"));
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(|e| refused(&e.to_string()))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        let (to, lines) = channel();
-        let mut pipes = Pipes { child, input, lines, patience };
-        let mut output = BufReader::new(output.ok_or_else(|| refused("it has no output"))?);
-        let read = move || {
-            let mut line = Vec::new();
-            while matches!(output.by_ref().take(LINE_LIMIT).read_until(b'\n', &mut line), Ok(1..))
-                && to.send(String::from_utf8_lossy(&line).into_owned()).is_ok()
-            {
-                line.clear();
-            }
+        let options = StartOptions {
+            input: Input::Piped,
+            output: Stream::Lines(LINE_LIMIT),
+            errors: Stream::Tail(ERRORS),
+            grace: GRACE,
+            ..StartOptions::default()
         };
-        let reader = thread::Builder::new().name("helper".to_owned()).spawn(read);
-        reader.map_err(|e| refused(&e.to_string()))?;
-        let hello = pipes.answer()?;
-        Ok(Self { pipes: RefCell::new(pipes), hello })
+        let mut child = ChildProcess::start(&mut command, options)
+            .map_err(|e| Refusal(format!("cannot start the helper: {e}")))?;
+        let hello = answer(&mut child, patience)?;
+        Ok(Self { child: RefCell::new(child), patience, hello })
     }
 
     fn ask<T: DeserializeOwned>(&self, ask: Ask) -> Result<T, Refusal> {
-        let mut pipes = self.pipes.borrow_mut();
-        let sent = pipes.input.as_mut().is_some_and(|input| send(input, &ask).is_ok());
-        if sent { pipes.answer() } else { Err(pipes.ended("closed its input")) }
+        let mut child = self.child.borrow_mut();
+        let sent = child.input().is_some_and(|input| send(input, &ask).is_ok());
+        if sent { answer(&mut child, self.patience) } else { Err(ended(&mut child)) }
     }
 
     fn total(&self) -> Result<u64, Refusal> {
@@ -112,52 +92,29 @@ impl HelperProcess {
     }
 }
 
-impl Pipes {
-    fn answer<T: DeserializeOwned>(&mut self) -> Result<T, Refusal> {
-        match self.lines.recv_timeout(self.patience) {
-            Ok(line) => serde_json::from_str(&line).map_err(|_| {
-                let line = clean_excerpt(&line, SHOWN);
-                Refusal(format!("the helper sent an invalid answer: {line}"))
-            }),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ended("ended without an answer")),
-            Err(RecvTimeoutError::Timeout) => {
-                self.kill();
-                let seconds = self.patience.as_secs_f64();
-                Err(Refusal(format!("the helper gave no answer within {seconds} s")))
-            }
+/// Waits for the helper's next line.
+fn answer<T: DeserializeOwned>(child: &mut ChildProcess, patience: Duration) -> Result<T, Refusal> {
+    match child.line(patience) {
+        Line::Text(line) => serde_json::from_slice(&line).map_err(|_| {
+            let line = clean_excerpt(&String::from_utf8_lossy(&line), SHOWN);
+            Refusal(format!("the helper sent an invalid answer: {line}"))
+        }),
+        Line::End => Err(ended(child)),
+        Line::Silence => {
+            child.end(Duration::ZERO);
+            let seconds = patience.as_secs_f64();
+            Err(Refusal(format!("the helper gave no answer within {seconds} s")))
         }
-    }
-
-    fn ended(&mut self, what: &str) -> Refusal {
-        let status = self.end().map_or_else(String::new, |status| format!(" ({status})"));
-        Refusal(format!("the helper {what}{status}"))
-    }
-
-    /// Closes its input, and kills it after a grace; how it ended, where that was its own doing.
-    fn end(&mut self) -> Option<std::process::ExitStatus> {
-        self.input = None;
-        let begin = Instant::now();
-        while begin.elapsed() < GRACE {
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Some(status);
-            }
-            thread::sleep(Duration::from_millis(2));
-        }
-        self.kill();
-        let _ = self.child.wait();
-        None
-    }
-
-    /// Kills it and what it started.
-    fn kill(&self) {
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }
 }
 
-impl Drop for Pipes {
-    fn drop(&mut self) {
-        self.end();
-    }
+/// Says how a helper ended that gave no answer.
+fn ended(child: &mut ChildProcess) -> Refusal {
+    let how = match child.end(GRACE) {
+        Some(ended) => ended.exit.with_last_line(&child.last_words(GRACE)),
+        None => "closed its output".to_owned(),
+    };
+    Refusal(format!("the helper {how} before it answered"))
 }
 
 impl Executor for HelperProcess {
@@ -172,7 +129,9 @@ impl Executor for HelperProcess {
         let wall_s = raw_seconds() - from;
         let counted = self.total()?.saturating_sub(before);
         if !(seconds.is_finite() && seconds > 0.0) {
-            let what = format!("the helper says that {operations} operations took {seconds} s");
+            let what = format!(
+                "the helper reported an invalid time: {seconds} s for {operations} operations"
+            );
             return Err(Reply::Unverified(what));
         }
         let Hello { device, peak_per_s } = self.hello.clone();
@@ -227,13 +186,13 @@ mod tests {
         let half = trial("{\"operations\":7,\"seconds\":1e-6}", 8).unwrap();
         assert_eq!((half.claimed, half.counted), (7, 3), "what it did not do is not proved");
         let never = why(trial("{\"operations\":7,\"seconds\":0}", 12));
-        assert!(never.contains("took 0 s"), "{never}");
+        assert!(never.contains("an invalid time: 0 s"), "{never}");
     }
 
     #[test]
     fn a_helper_that_ends_hangs_or_babbles_is_told_apart() {
         for (script, words) in [
-            ("exit 3", "ended without an answer (exit status: 3)"),
+            ("exit 3", "exited with status 3 before it answered"),
             ("read r", "gave no answer within 0.5 s"),
             ("echo hello; read r", "sent an invalid answer: hello"),
         ] {

@@ -133,7 +133,7 @@ impl Work {
         if let Request::Span { part_us, span_us } = request {
             return self.span(part_us as f64 * 1e-6, span_us as f64 * 1e-6);
         }
-        // Of a whole problem no part can be had: neither to warm up nor ahead of a trial.
+        // A complete solve cannot be cut: neither for a warm-up nor ahead of a trial.
         if self.cut == Cut::Whole {
             return self.trial(&self.each(1), 0);
         }
@@ -264,7 +264,7 @@ impl Work {
 
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
-        // What was not calibrated may be a whole problem, of which no part can be had.
+        // What was not calibrated may be a complete solve, which cannot be cut.
         if ahead_s <= 0.0 || self.filling == 0 {
             return 0;
         }

@@ -24,11 +24,11 @@ pub(crate) struct Execution {
     pub(crate) no_verification: &'static str,
 }
 
-/// A whole problem that takes this long, in seconds, is a large one: what it starts with no
+/// A complete solve that takes this long, in seconds, is a large one: what it starts with no
 /// longer matters, and it averages over what makes trials of a tenth of a second differ.
 const LONG_S: f64 = 1.0;
 
-/// Whether each trial is one whole problem that takes seconds.
+/// Whether each trial is one complete solve that takes seconds.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
     let seconds = median_over(&m.trials, |t| Some(t.seconds));
     ctx.work(m).whole_problem && seconds.is_some_and(|s| s >= LONG_S)

@@ -192,7 +192,7 @@ pub enum Cut {
     Core,
     /// Into slices of threads that share caches, memory and the paths to them.
     Bus,
-    /// Not at all: each trial is one whole problem.
+    /// Not at all: each trial is one complete solve.
     Whole,
     /// Single operations that wait for a device, whose pauses are its own.
     Single,

@@ -156,7 +156,7 @@ pub struct Conditions {
     pub clock_spread: Option<f64>,
     /// By what share the slower of the two clock chains was slower.
     pub clock_disagreement: Option<f64>,
-    /// NOPs that a core issued per cycle, the median over a trial of a whole problem: of the thread
+    /// NOPs that a core issued per cycle, the median over a trial of one complete solve: of the thread
     /// with the fewest. A busy SMT sibling takes about half.
     pub issue_width: Option<f64>,
     /// Time that the hypervisor took from the trial's CPUs, in CPU-seconds.

@@ -20,6 +20,11 @@ pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
     format!("{number} {one}{plural}")
 }
 
+/// The word for one thing or for several: `is` or `are`.
+pub fn agree(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
 /// Why a size, a rate or a duration cannot be read: the text, and what it is not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is {1}")]
@@ -259,6 +264,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_factor_has_three_digits() {
+        let numbers = [12_345.0, 9_999.4, 128.4, 12.84, 9.997, 1.284, 0.1284, 0.01284, 0.0001284];
+        let texts = ["1.23e4", "9999", "128", "12.8", "10.0", "1.28", "0.128", "0.0128", "1.28e-4"];
+        assert_eq!(numbers.map(format_factor), texts);
+        assert_eq!([format_factor(f64::NAN), format_factor(f64::INFINITY)], ["-", "-"]);
+    }
 
     #[test]
     fn sizes_as_people_type_them() {

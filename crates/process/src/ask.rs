@@ -30,7 +30,7 @@ impl Answer {
 }
 
 /// Runs a program to its end, with `input` on its standard input if that is piped. Kills it when the
-/// time is over, or when its output exceeds what is kept.
+/// time is over, or when a stream of which the beginning is kept exceeds that.
 pub fn ask(
     command: &mut Command,
     options: StartOptions,

@@ -219,9 +219,10 @@ impl ChildProcess {
         }
     }
 
-    /// Whether one of its streams exceeded what is kept of it.
+    /// Whether a stream of which the beginning is kept exceeded that.
     pub fn output_is_cut(&self) -> bool {
-        self.output.is_cut() || self.errors.is_cut()
+        let cut = |stream, reading: &Reading| matches!(stream, Stream::Head(_)) && reading.is_cut();
+        cut(self.options.output, &self.output) || cut(self.options.errors, &self.errors)
     }
 
     /// Whether it has ended.
@@ -230,7 +231,8 @@ impl ChildProcess {
         !matches!(self.state, State::Running)
     }
 
-    /// Waits for its end. `None` if it still runs, or if somebody else took note of its end.
+    /// Waits for its end. `None` if it still runs, or if somebody else took note of its end: then it
+    /// pauses, so that a caller who asks again does not spin.
     pub fn wait(&mut self, within: Duration) -> Option<Ended> {
         let begun = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -240,7 +242,11 @@ impl ChildProcess {
         }
         match self.state {
             State::Ended(ended) => Some(ended),
-            State::Running | State::Gone => None,
+            State::Running => None,
+            State::Gone => {
+                thread::sleep(STEP.min(within.saturating_sub(begun.elapsed())));
+                None
+            }
         }
     }
 

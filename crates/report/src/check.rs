@@ -9,7 +9,7 @@ use crate::RenderError;
 use crate::comparison;
 use crate::junit::{self, Case, Cause, Ending, Suite};
 use crate::markdown::escape;
-use crate::view::{Scale, clean, percent, plural};
+use crate::view::{Scale, clean, counted, percent};
 
 /// What was checked.
 #[derive(Debug, Clone, Copy, Serialize)]
@@ -105,7 +105,7 @@ impl<'a> Check<'a> {
             + &format!(
                 "{} of {} met{}{}.\n",
                 count(Decision::Met),
-                plural(all.len() as u64, "requirement"),
+                counted(all.len() as u64, "requirement"),
                 other(Decision::Missed, "missed"),
                 other(Decision::Undecided, "undecided")
             )

@@ -138,7 +138,9 @@ impl Load for Doom {
             }
             Fault::Illegal => illegal(),
             Fault::Panic => panic!("it panics on purpose"),
-            Fault::Abandon if self.index == 0 => panic!("it leaves the other waiting on purpose"),
+            Fault::Abandon if self.index == 0 => {
+                panic!("planted fault: one thread never reaches the barrier")
+            }
             // For a thread that is gone.
             Fault::Abandon => wait_until(|| false),
             Fault::Hoard => hoard(),

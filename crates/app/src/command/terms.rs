@@ -73,7 +73,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "typical",
         "Figure: the rate with the gaps taken out",
         "The rate over the windows in which nothing was taken; the median over rounds. Put first for \
-         memory loads, and for whole problems (LINPACK), where it is the median solve.",
+         memory loads and complete solves (LINPACK), where it is the median solve.",
     ),
     (
         "delivered",
@@ -84,14 +84,14 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "undisturbed",
         "Column: attainable for CPU loads, typical for memory loads and complete solves",
-        "Delivered beside it is all work divided by all time. It may exceed typical, which is a median: \
+        "The next column, delivered, is all work divided by all time. It may exceed typical, which is a median: \
          a bus that is free for some seconds raises the mean more than the median.",
     ),
     (
         "headline",
         "The figure that is put first",
         "Attainable for CPU loads, typical for memory loads and complete solves, delivered for disk and \
-         network. Where the first was not seen, the next one: a finding says so.",
+         network. None where it was not seen: it never becomes another figure.",
     ),
     (
         "verdict",

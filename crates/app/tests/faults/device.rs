@@ -115,7 +115,7 @@ fn a_device_whose_time_is_impossible_is_invalid() {
 fn a_device_process_that_dies_or_hangs_costs_one_measurement() {
     let _turn = shared();
     for (fault, words) in [
-        ("[ $total -lt 200000 ] || exit 7", "ended without an answer (exit status: 7)"),
+        ("[ $total -lt 200000 ] || exit 7", "exited with status 7 before it answered"),
         ("[ $total -lt 200000 ] || sleep 100", "gave no answer within 2 s"),
         ("echo nonsense", "sent an invalid answer: nonsense"),
     ] {

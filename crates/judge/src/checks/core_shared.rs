@@ -73,10 +73,10 @@ fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
             .is_some_and(|row| row.wide_varies)
 }
 
-/// Threads of a whole problem that were on their CPUs for a smaller share of its time waited for each other.
+/// Threads of a complete solve that were on their CPUs for a smaller share of its time waited for each other.
 const AT_WORK: f64 = 0.9;
 
-/// The share of its time for which the threads of a whole problem were on their CPUs, where they waited.
+/// The share of its time for which the threads of a complete solve were on their CPUs, where they waited.
 fn waited(ctx: &Context, m: &Measurement) -> Option<f64> {
     let whole = ctx.work(m).whole_problem && m.params.threads() > 1;
     cpu_share(ctx.host, m).filter(|share| whole && *share < AT_WORK)

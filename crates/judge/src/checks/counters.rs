@@ -1,4 +1,4 @@
-//! What nobody reports: `no_device_witness`, that the disk was used; `no_interface_witness`, that
+//! Counters that the system does not report: `no_device_witness`, that the disk was used; `no_interface_witness`, that
 //! bytes went over the network; `unwatched`, a disturbance.
 
 use proofmark_model::{

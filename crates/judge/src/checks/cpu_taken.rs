@@ -180,8 +180,8 @@ fn crowded(ctx: &Context, m: &Measurement, capacity: &Capacity) -> Option<Findin
     let free = |t: &Trial| capacity.cpus as f64 * t.seconds - t.conditions.own_cpu_s.unwrap_or(0.0);
     let share = Share::sum(&m.trials, others_ran_s, free)?;
     let message = format!(
-        "other processes kept all CPUs busy ({} of the time that this process left): the kernel threads \
-         that writes wait for find none free; the cost is unknown",
+        "other processes kept all CPUs busy ({} of the time that this process left): writes may \
+         have waited for kernel threads without a free CPU; the cost is unknown",
         percent(share.usual)
     );
     let advice =
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// The same with the median of whole problems put first.
+    /// The same with the median of complete solves put first.
     fn median_of(m: Measurement) -> Measurement {
         headed(m, FigureKind::Typical, 0.001)
     }

@@ -12,7 +12,7 @@ const CLOCKS: f64 = 1e-3;
 pub(super) static CHECK: Check = Check {
     id: "device_time",
     class: Class::CLAIM,
-    title: "Time of the device is impossible",
+    title: "Device time exceeds wall time",
     about: "A helper process times the work of a device. Seconds that are more than those from the \
          request to the answer by our own clock, by more than 0.1 %, are invalid: the work cannot \
          have taken longer than we waited for it, so the device's clock or its helper is wrong.",
@@ -25,7 +25,7 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let (t, helper) = both.filter(longer).max_by(|a, b| a.0.seconds.total_cmp(&b.0.seconds))?;
     let [says, waited] = [t.seconds, helper.wall_s].map(format_seconds);
     let message =
-        format!("the device says that a trial took {says}, but it answered after {waited}");
+        format!("the helper reported {says} for a trial, but answered after only {waited}");
     let finding = CHECK.invalid(message, "repair the helper's clock; do not use this result");
     Some(finding.with("device_s", t.seconds).with("wall_s", helper.wall_s))
 }

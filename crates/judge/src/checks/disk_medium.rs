@@ -20,7 +20,7 @@ fn overlay(storage: &Storage) -> Finding {
     } else {
         let what = format!(
             "{path} is on an overlay: writes go to the disk of its upper folder, but reads may \
-             come from lower ones, and copying up adds work"
+             come from lower ones, and the first write to a file copies it up"
         );
         (Severity::Note, what)
     };

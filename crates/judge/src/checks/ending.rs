@@ -1,7 +1,7 @@
 //! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
 //! here as asked; `system_limit`, a limit of the system ended it; `unfinished`, too few trials or rounds were taken.
 
-use proofmark_model::{Ending, Finding, LOOKS, Measurement, check_id};
+use proofmark_model::{Ending, Finding, LOOKS, Measurement, agree, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -103,8 +103,8 @@ pub(super) static UNFINISHED: Check = Check {
     title: "Too few trials or rounds",
     about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far, \
          which are fewer than the policy requires. A result from fewer than 8 rounds has no \
-         interval. Neither has one with undisturbed time in fewer than 8 rounds. All are suspect, with the signal where known; without any trial the \
-         configuration is not run. Repeat the measurement to its end, \
+         interval. Neither has one with undisturbed time in fewer than 8 rounds. All are suspect, with the \
+         signal where known; without any trial the configuration is not run. Repeat the measurement to its end, \
          with more time, or when other load is gone.",
     examine: Examine::Ours(unfinished),
 };
@@ -119,7 +119,7 @@ fn too_few_rounds(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let (message, advice) = if all < least {
-        let are = if rounds == 1 { "is" } else { "are" };
+        let are = agree(rounds as u64, ["is", "are"]);
         let few = counted(rounds, "round");
         (
             format!("{few} {are} too few to support the figure, which needs {least}"),
@@ -211,7 +211,7 @@ mod tests {
             ("one", cut(flops(1), 1, 1), suspect("^1 round is too few")),
             ("eight in all", cut(flops(1), 2, 4), SILENT),
             ("no rounds", cut(flops(1), 3, 0), SILENT),
-            ("whole problems", cut(linpack(10_000, 1), 3, 0), SILENT),
+            ("complete solves", cut(linpack(10_000, 1), 3, 0), SILENT),
         ]);
         // Of 20 rounds those of so many trials saw undisturbed time.
         let seen = |trials: usize| {

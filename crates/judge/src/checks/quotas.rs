@@ -101,7 +101,7 @@ fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let message = format!(
-        "threads waited for a CPU for {} of the trials' CPU time while /proc/stat shows nobody there: a CPU \
+        "threads waited for a CPU for {} of the trials' CPU time although /proc/stat shows these CPUs idle: a CPU \
          quota that cannot be read here, or processes that this container does not show",
         percent(idle.all)
     );

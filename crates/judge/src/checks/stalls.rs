@@ -14,8 +14,8 @@ const LEAST_S: f64 = 0.02;
 pub(super) static CHECK: Check = Check {
     id: "stalls",
     class: Class::Context,
-    title: "Some trials stood still for a while",
-    about: "Single operations and whole problems cannot be cut, so a standstill is part of the trial, \
+    title: "Stalled trials",
+    about: "Single operations and complete solves cannot be cut into slices, so a stall is part of the trial, \
          and of delivered: all work over all time. A trial that took 1.5 times as long as the median \
          trial for its work, and 20 ms longer, is a note, with the time that it lost, and with the \
          longest single operation where those were timed. Look for what held the device, the network or \

@@ -14,7 +14,7 @@ const COST_ON_A_BUS: f64 = 4.0;
 pub(super) static CHECK: Check = Check {
     id: check_id::TAKEN_IN_FIGURE,
     class: Class::DISTURBANCE,
-    title: "Taken time that the figure holds",
+    title: "The figure includes time that others took",
     about: "Loads in slices, over all trials if these are a second or more. Time that the threads were off \
          their CPUs, as the system counts it (run delay, quotas, stops), over the gaps that the slices \
          show, which the windows leave out. The rest was taken in parts too short for a gap, and is in \

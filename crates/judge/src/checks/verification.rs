@@ -127,8 +127,8 @@ fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
     let quotient = unit.value(t.work, t.seconds);
     let apart = (t.value - quotient).abs() > QUOTIENT * t.value.max(quotient);
     apart.then_some(match unit {
-        Unit::Second => "a value that is not its wall time / its work",
-        _ => "a value that is not its work / its wall time",
+        Unit::Second => "a value that differs from wall time / work",
+        _ => "a value that differs from work / wall time",
     })
 }
 
@@ -182,7 +182,7 @@ fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
         Some(work / seconds / rate(t.value)).filter(|_| seconds > 0.0)
     };
     if m.trials.iter().filter_map(of_trial).any(|ratio| (ratio - 1.0).abs() > ROUNDS) {
-        return Some("the rounds of a trial have not done its work in its time");
+        return Some("rounds that do not add up to the work and time of their trial");
     }
     let rounds = || m.trials.iter().flat_map(|t| &t.rounds);
     let shown = |round: &Round| {

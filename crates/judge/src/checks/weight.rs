@@ -100,7 +100,7 @@ mod tests {
             ("typical", headed(in_windows(stream("triad", 1)), Typical, 0.001), &note),
             ("trials without rounds", flops(1), &suspect),
             ("no clean time was seen", headed(in_windows(flops(1)), Delivered, 0.001), &suspect),
-            ("whole problems have no windows", headed(linpack(5000, 1), Typical, 0.01), &suspect),
+            ("complete solves have no windows", headed(linpack(5000, 1), Typical, 0.01), &suspect),
             ("an interval that the cause widened", headed(flops(1), Delivered, 0.3), &suspect),
         ] {
             assert_eq!(&weights(taken(m, 0.12)), expected, "{name}");

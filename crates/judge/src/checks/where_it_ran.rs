@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Finding, Measurement, Severity, Trial, check_id};
+use proofmark_model::{Finding, Measurement, Severity, Trial, agree, check_id};
 
 use super::{Check, Class, Examine};
 use crate::Context;
@@ -14,7 +14,7 @@ const FEW: f64 = 0.1;
 pub(super) static CPUS_LOST: Check = Check {
     id: check_id::CPUS_LOST,
     class: Class::claim("the other trials had all CPUs, and their median hardly changes"),
-    title: "CPUs of the run were gone",
+    title: "CPUs lost during the run",
     about: "Reads before and after each trial on which CPU each thread is, and which CPUs the process may use. A CPU \
          that went offline, or was taken from the cpuset or the affinity mask, leaves its thread on \
          a CPU that another one has: the result is not that of as many CPUs as it names. Invalid if that \
@@ -40,7 +40,7 @@ fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
     let strayed = all().flat_map(|r| r.strayed.iter().map(|s| s.pinned_to));
     let lost: BTreeSet<u32> = all().flat_map(|r| r.gone.iter().copied()).chain(strayed).collect();
     let lost: Vec<String> = lost.iter().map(u32::to_string).collect();
-    let cpus = if lost.len() == 1 { "CPU" } else { "CPUs" };
+    let cpus = agree(lost.len() as u64, ["CPU", "CPUs"]);
     let most = all().map(|r| r.most_on_one).max().unwrap_or(0);
     let together = if most > 1 {
         format!("; up to {} shared one CPU", counted(most, "thread"))
@@ -48,7 +48,7 @@ fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
         String::new()
     };
     let gone = all().any(|r| !r.gone.is_empty());
-    let was = if lost.len() == 1 { "was" } else { "were" };
+    let was = agree(lost.len() as u64, ["was", "were"]);
     let what = match gone {
         true => {
             format!("{cpus} {} went offline or {was} taken from the run's cpuset", lost.join(", "))
@@ -60,7 +60,7 @@ fn cpus_lost(_: &Context, m: &Measurement) -> Option<Finding> {
     let share = affected.len() as f64 / m.trials.len() as f64;
     let pinned = m.trials.iter().any(|t| t.conditions.migrations.is_some());
     let severity = if pinned && share > FEW { Severity::Invalid } else { Severity::Suspect };
-    let advice = "give the run CPUs that nobody takes away (CPU hotplug, a container manager), then \
+    let advice = "keep the run's CPUs online and in its cpuset (CPU hotplug, container manager), then \
                   run again";
     let finding = CPUS_LOST.finding(severity, message, advice);
     Some(finding.with("trials_affected", affected.len()).with("trials", m.trials.len()))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proofmark_model::{
-    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, rounds_needed,
+    FigureKind, FleetFigure, FleetNode, NodeSlowAt, Pass, StripOutcome, agree, rounds_needed,
 };
 
 use super::Fleet;
@@ -143,7 +143,7 @@ fn why_few(
         return why.to_string();
     }
     if seen.len() < rounds_needed(planned) {
-        let verb = if seen.len() == 1 { "counts" } else { "count" };
+        let verb = agree(seen.len() as u64, ["counts", "count"]);
         return format!("it sent {} that {verb}", counted(seen.len() as u64, "round"));
     }
     if cells.iter().filter(|cell| cell.usable(figure.kind).is_some()).count()
@@ -179,7 +179,7 @@ pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
         lost.into_iter().filter(|(figure, _)| has(figure)).max_by_key(|(_, (count, _))| *count)?;
     let figure = &fleet.lines.figures[figure as usize];
     let planned = fleet.lines.planned(node.place, figure.key.pass());
-    let do_not = if count == 1 { "does not" } else { "do not" };
+    let do_not = agree(count as u64, ["does not", "do not"]);
     Some(format!("{count} of {planned} rounds at {} {do_not} count: {why}", figure.title()))
 }
 

@@ -165,7 +165,9 @@ fn a_child_whose_end_somebody_else_noted_is_over() {
     // As descendants::end_all does, which waits for all children.
     let _ = rustix::process::waitpid(Some(child.pid()), rustix::process::WaitOptions::NOHANG);
     child.state = State::Running;
-    assert!(child.is_over() && child.wait(LONG).is_none());
+    assert!(child.is_over());
+    let begun = Instant::now();
+    assert!(child.wait(STEP).is_none() && begun.elapsed() >= STEP, "asked again, it would spin");
 }
 
 /// Asks a shell, whose output is kept up to 1000 bytes.
@@ -202,4 +204,12 @@ fn a_program_that_does_not_read_its_input_is_not_waited_for() {
     let options = StartOptions { input: Input::Piped, ..kept() };
     let answer = ask(&mut shell("exit 6"), options, &input, LONG).unwrap();
     assert!(answer.exit == Some(Exit::Status(6)) && begun.elapsed() < DEADLINE);
+}
+
+#[test]
+fn many_errors_of_which_the_end_is_kept_end_no_program() {
+    let answer =
+        asked(20_000, kept(), "for i in $(seq 100); do echo error $i >&2; done; echo done");
+    assert_eq!((answer.exit, &*answer.output), (Some(Exit::Status(0)), "done\n"));
+    assert!(answer.errors.ends_with("error 100\n") && answer.errors.len() <= 100);
 }

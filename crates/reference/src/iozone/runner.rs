@@ -128,12 +128,14 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
     let direct = either(params, key::DIRECT, word::ON, word::OFF)?;
     let writes = run.writes > 0;
     if writes && params.get(key::CACHE) == Some(word::COLD) {
-        return Err("it writes what it has written before: its cache is warm".to_owned());
+        return Err("it rewrites a file that it has just written, so the cache is warm".to_owned());
     }
     let flushes = writes && either(params, key::FLUSH, word::END, word::NONE)?;
     let takes = Iozone.takes(task);
     if takes > LONGEST_S {
-        return Err(format!("all of its file takes it {takes:.0} s: it needs a smaller file_size"));
+        return Err(format!(
+            "it needs about {takes:.0} s for the whole file: set a smaller file_size"
+        ));
     }
     let direct = if direct { "-I" } else { "" };
     let flushes = if flushes { "-e" } else { "" };
@@ -149,9 +151,9 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
 fn sizes(task: &Task) -> Result<(u64, u64), String> {
     let (record, size) = (task.number(key::BLOCK_SIZE)?, task.number(key::FILE_SIZE)?);
     if !record.is_multiple_of(KB) || record > LARGEST {
-        return Err("its records have 1 KiB to 16 MiB, in whole KiB".to_owned());
+        return Err("its records are 1 KiB to 16 MiB, in whole KiB".to_owned());
     }
-    refuse_if(!size.is_multiple_of(record), "its file must have whole records")?;
+    refuse_if(!size.is_multiple_of(record), "file_size must be a multiple of block_size")?;
     Ok((record, size))
 }
 

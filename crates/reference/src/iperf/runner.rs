@@ -65,9 +65,9 @@ fn cannot(parameters: &Parameters, udp: bool, version: &str) -> Result<(), Strin
     let both = parameters.direction == Direction::Both;
     let waits = numbers(version).is_some_and(|number| number >= WAITS);
     let fits = !udp || DATAGRAM.contains(&parameters.block);
-    refuse_if(both, "what it says of both ways at once is not read")?;
-    refuse_if(!fits, "its datagrams carry 16 B to 65,507 B")?;
-    let early = "before 2.1 it counts what only filled the buffers of its socket";
+    refuse_if(both, "proofmark does not read its output of both directions at once")?;
+    refuse_if(!fits, "its datagrams have 16 B to 65,507 B")?;
+    let early = "before version 2.1 it counts bytes that are still in its socket buffer";
     refuse_if(!udp && forward && !waits, early)?;
     refuse_if(parameters.no_delay && !forward, "its server has no option for no_delay")
 }
@@ -101,12 +101,12 @@ mod tests {
             (TCP, all, Ok(".. -P 4 -n 60000000 -w 65536 -Z reno -N | .. -w 65536 -Z reno (Tcp)")),
             (TCP, "direction=reverse", Ok(".. -R -n 240000000 ..")),
             (TCP, "path=peer", Err("..server on the peer")),
-            (TCP, "direction=both", Err("..both ways..")),
+            (TCP, "direction=both", Err("..both directions..")),
             (TCP, "direction=reverse no_delay=on", Err("..no_delay")),
         ];
         with_task("", &tcp(), |task| does(&Iperf, "2.1.8", task, &rows));
         let older = [
-            (TCP, "", Err("before 2.1..")),
+            (TCP, "", Err("before version 2.1..")),
             // The receiver's.
             (TCP, "direction=reverse", Ok("..")),
         ];
@@ -123,8 +123,8 @@ mod tests {
             // Of each stream.
             (UDP, "rate=1000000000 streams=4", Ok(".. -b 250000000 ..")),
             (UDP, "amount=240000000", Ok(".. -n 240000000 ..")),
-            (UDP, "block_size=15", Err("..datagrams carry..")),
-            (UDP, "block_size=65508", Err("..datagrams carry..")),
+            (UDP, "block_size=15", Err("..datagrams have..")),
+            (UDP, "block_size=65508", Err("..datagrams have..")),
         ];
         with_task("", &udp(), |task| does(&Iperf, "2.1.8", task, &rows));
     }

@@ -5,7 +5,7 @@ use proofmark_model::Comparison;
 use super::verdict::Tally;
 use super::view::together;
 use super::words::{failure, moved, point, ratio, resolution};
-use crate::view::{agree, clean, plural};
+use crate::view::{agree, clean, counted};
 
 /// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so
 /// that a log can be searched.
@@ -32,7 +32,7 @@ pub fn check(comparison: &Comparison) -> String {
 
 fn summary(c: &Comparison, t: &Tally) -> String {
     let base = clean(&c.a.name);
-    let of = plural(t.points as u64, "result");
+    let of = counted(t.points as u64, "result");
     let first = match t.slower + t.gone {
         0 if t.points == 1 => format!("The one result is neither slower than in {base} nor gone"),
         0 => format!("None of {of} is slower than in {base} or gone"),

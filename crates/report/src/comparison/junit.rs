@@ -11,7 +11,7 @@ pub(crate) fn suites(comparison: &Comparison) -> Vec<Suite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
     suites.extend(comparison.too_little().map(|why| {
         let case = Case {
-            name: "half of the baseline can be judged".to_owned(),
+            name: "at least half of the baseline's results can be compared".to_owned(),
             ending: Some(Ending::Failure(Cause::new("too little", why))),
             ..Case::default()
         };

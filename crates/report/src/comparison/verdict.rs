@@ -6,7 +6,7 @@ use proofmark_model::{
 };
 
 use super::words::{interval, moved, resolution};
-use crate::view::{Rich, Tone, agree, clean, plural};
+use crate::view::{Rich, Tone, agree, clean, counted};
 
 /// How many results became what.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +52,7 @@ impl Tally {
 /// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.` `b` names the run that is
 /// compared with A.
 pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
-    let of = plural(t.compared as u64, "compared result");
+    let of = counted(t.compared as u64, "compared result");
     let mut out = match (t.slower, t.faster) {
         _ if t.points == 0 => "Neither run measured anything.".to_owned(),
         _ if t.compared == 0 => "No results can be compared.".to_owned(),
@@ -69,18 +69,18 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     out.extend(speeds(c, t, b));
     if t.gone > 0 {
         let is = agree(t.gone as u64, ["is", "are"]);
-        let results = plural(t.gone as u64, "result");
+        let results = counted(t.gone as u64, "result");
         out += &format!(" {results} of A {is} missing or invalid in {b}.");
     }
     if t.undecided > 0 {
         let [is, its] = if t.undecided == 1 { ["is", "its"] } else { ["are", "their"] };
-        let results = plural(t.undecided as u64, "result");
+        let results = counted(t.undecided as u64, "result");
         out +=
             &format!(" {results} {is} undecided: {its} figures and rounds contradict each other.");
     }
     if t.not_comparable > 0 && t.compared > 0 {
         let other = if t.gone > 0 { "other result" } else { "result" };
-        out += &format!(" {} cannot be compared.", plural(t.not_comparable as u64, other));
+        out += &format!(" {} cannot be compared.", counted(t.not_comparable as u64, other));
     }
     if let Some(why) = c.too_little().filter(|_| t.compared > 0) {
         out += &format!(" Too little for a check: {why}.");
@@ -107,7 +107,7 @@ fn in_short(c: &Comparison, b: char) -> Option<String> {
     };
     let speeds: Vec<f64> = all.iter().map(speed).collect();
     let speed = format_factor(proofmark_model::median(&speeds)?);
-    let count = plural(all.len() as u64, "result");
+    let count = counted(all.len() as u64, "result");
     Some(format!(
         " {b} delivers {speed} of A's speed in {count}; no difference of the machines is shown."
     ))
@@ -162,7 +162,7 @@ fn which_moved(c: &Comparison) -> Option<String> {
         shares if shares.is_empty() => shares,
         shares => format!(" ({shares})"),
     };
-    let all = plural(both.len() as u64, "result");
+    let all = counted(both.len() as u64, "result");
     Some(format!(
         " Of the rounds, {named}: no difference shown in {alike} of {all}; delivered: {moved}{shares}."
     ))

@@ -13,7 +13,7 @@ use super::words::{delivered, factor, interval, margin, moved, outcome, point, v
 use crate::view::alike::{Kind, merged};
 use crate::view::{
     Audience, Blocks, Columns, Document, Entry, Item, Rich, Section, Style, Table, Text, Tone,
-    Whisker, clean, grouped, joined, plural,
+    Whisker, clean, counted, grouped, joined,
 };
 
 /// Causes that are listed.
@@ -46,7 +46,7 @@ pub fn document(c: &Comparison, all: bool) -> Document {
     let title = "Results without a shown difference";
     out.add_for(audience, "alike", section("alike", title, "", points.table(&points.alike)));
     if !all && !points.alike.is_empty() {
-        let count = plural(points.alike.len() as u64, "result");
+        let count = counted(points.alike.len() as u64, "result");
         let text = format!("No difference is shown in {count}; --all lists them.");
         out.add_for(Audience::Terminal, "alike", text);
     }
@@ -314,10 +314,10 @@ fn causes(c: &Comparison) -> Vec<String> {
     let rest: usize = all.iter().skip(CAUSES).map(|(_, points)| points.len()).sum();
     let named = all.iter().take(CAUSES).map(|(reason, points)| {
         let word = points[0].change().as_str();
-        format!("{word} in {}: {reason}", plural(points.len() as u64, "result"))
+        format!("{word} in {}: {reason}", counted(points.len() as u64, "result"))
     });
     let more =
-        (rest > 0).then(|| format!("other causes in {}", plural(rest as u64, "more result")));
+        (rest > 0).then(|| format!("other causes in {}", counted(rest as u64, "more result")));
     named.chain(more).collect()
 }
 
@@ -369,9 +369,9 @@ fn places(points: &[&ComparedPoint]) -> String {
     }
     let named = workloads.iter().take(2 * NAMED).map(|(workload, n)| format!("{workload} ({n})"));
     let more = workloads.len().saturating_sub(2 * NAMED);
-    let more = (more > 0).then(|| format!("{} more", plural(more as u64, "workload")));
+    let more = (more > 0).then(|| format!("{} more", counted(more as u64, "workload")));
     let list = named.chain(more).collect::<Vec<_>>().join(", ");
-    format!("{}, {list}", plural(points.len() as u64, "result"))
+    format!("{}, {list}", counted(points.len() as u64, "result"))
 }
 
 fn differences(c: &Comparison) -> Table {

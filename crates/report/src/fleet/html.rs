@@ -16,7 +16,7 @@ use super::strips;
 use super::view::{Group, Said, View};
 use crate::RenderError;
 use crate::html::page;
-use crate::view::{Table, enclosed, joined, plural};
+use crate::view::{Table, counted, enclosed, joined};
 
 const STYLE: &str = concat!(include_str!("../html/page/style.css"), include_str!("page/fleet.css"));
 /// Lines of nodes that a page has, and names in one line.
@@ -45,7 +45,7 @@ pub fn html(report: &FleetReport) -> Result<String, RenderError> {
         between => Serde(links::maps(&fleet)),
         strips => Serde(strips::strips(&fleet)),
         parts => Serde(groups),
-        more_groups => (more > 0).then(|| plural(more as u64, "other group")),
+        more_groups => (more > 0).then(|| counted(more as u64, "other group")),
         method => Serde(METHOD),
         style => Value::from_safe_string(STYLE.to_owned()),
         script => Value::from_safe_string(include_str!("../html/page/sort.js").to_owned()),
@@ -76,7 +76,7 @@ fn names(all: &[String]) -> String {
 fn more_nodes(view: &View) -> Option<String> {
     let rest: usize = view.nodes.iter().skip(NODES).map(|s| s.names.len()).sum();
     (rest > 0).then(|| {
-        format!("{} that are slow, unverified or not compared.", plural(rest as u64, "other node"))
+        format!("{} that are slow, unverified or not compared.", counted(rest as u64, "other node"))
     })
 }
 

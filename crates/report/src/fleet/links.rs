@@ -7,7 +7,7 @@ use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState};
 use super::lookup::Fleet;
 use super::map::{Cell, Map, Row};
 use super::words::{finite, group_name, short};
-use crate::view::{clean, median, plural};
+use crate::view::{clean, counted, median};
 
 /// Nodes that are drawn.
 const NODES: usize = 32;
@@ -127,7 +127,7 @@ fn map(
         columns: drawn.iter().map(|place| short(&name(place), NAME)).collect(),
         blocks: vec![drawn.iter().map(row).collect()],
         left_out: (rest > 0)
-            .then(|| format!("{} not drawn.", plural(rest as u64, "other node")))
+            .then(|| format!("{} not drawn.", counted(rest as u64, "other node")))
             .into_iter()
             .collect(),
     }

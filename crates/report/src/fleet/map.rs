@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::lookup::{Fleet, count};
 use super::words::{finite, group_name, mark};
-use crate::view::{clean, plural};
+use crate::view::{clean, counted};
 
 /// Nodes and figures that are drawn.
 const NODES: usize = 64;
@@ -117,7 +117,7 @@ fn blocks(mut rows: Vec<Row>, columns: usize) -> Vec<Vec<Row>> {
 fn left_out<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<String> {
     let all = others.len();
     let healthy = others.filter(|n| n.state == NodeState::Healthy).count();
-    let nodes = plural(all as u64, "other node");
+    let nodes = counted(all as u64, "other node");
     match all {
         0 => None,
         1 if healthy == 1 => Some(format!("{nodes} is healthy.")),
@@ -153,7 +153,7 @@ fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, Option
     let kept = all.into_iter().filter(|(at, _)| kept.contains(at));
     let slow = rest.iter().filter(|((_, counts), _)| counts[0] > 0).count();
     let left = (!rest.is_empty()).then(|| {
-        let others = plural(rest.len() as u64, "other figure");
+        let others = counted(rest.len() as u64, "other figure");
         format!("{others}, of which {slow} have slow nodes: see the table of figures.")
     });
     (kept.map(|(at, (_, title))| (at, title)).collect(), left)

@@ -8,7 +8,7 @@ use super::view::{Group, Said, SaidLink, View};
 use super::words::{group_name, named, short, speed};
 use crate::Options;
 use crate::terminal::page::Page;
-use crate::view::{Columns, Entry, Table, joined, plural};
+use crate::view::{Columns, Entry, Table, counted, joined};
 
 /// Lines of a screen of so many columns.
 const LINES: usize = 24;
@@ -100,7 +100,7 @@ fn links(page: &Page, view: &View) -> String {
         |l: &SaidLink| paint(l, page.cut(2, &format!("{}  {}", l.mark, l.text), page.most(lines)));
     let rest = view.links.len().saturating_sub(SHOWN);
     let more =
-        (rest > 0).then(|| page.cut(2, &format!("and {}", plural(rest as u64, "other link")), 1));
+        (rest > 0).then(|| page.cut(2, &format!("and {}", counted(rest as u64, "other link")), 1));
     view.links.iter().take(SHOWN).map(one).chain(more).collect()
 }
 
@@ -175,7 +175,7 @@ fn groups(page: &Page, groups: &[Group]) -> String {
     let rest = &groups[shown..];
     if !rest.is_empty() {
         let nodes: usize = rest.iter().map(|g| g.nodes.len()).sum();
-        let nodes = plural(nodes as u64, "node");
+        let nodes = counted(nodes as u64, "node");
         out += &page.cut(2, &format!("and {} other groups of {nodes}", rest.len()), page.most(1));
     }
     out

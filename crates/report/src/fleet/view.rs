@@ -10,7 +10,7 @@ use super::figures::{self, Row};
 use super::links;
 use super::lookup::Fleet;
 use super::words::{self, group_name, mark, named, speed, testbed};
-use crate::view::{Fact, clean, joined, plural};
+use crate::view::{Fact, clean, counted, joined};
 
 /// A whole report.
 #[derive(Debug, Serialize)]
@@ -122,7 +122,7 @@ impl View {
 }
 
 fn title(report: &FleetReport) -> String {
-    let nodes = plural(report.nodes.len() as u64, "node");
+    let nodes = counted(report.nodes.len() as u64, "node");
     match report.plan.label.as_deref().map(clean).filter(|label| !label.is_empty()) {
         Some(label) => format!("Fleet {label}: {nodes}"),
         None => format!("Fleet of {nodes}"),
@@ -166,7 +166,7 @@ fn notes(report: &FleetReport) -> Vec<String> {
     let mut all: Vec<String> = alike.into_iter().map(of).collect();
     let rest = all.len().saturating_sub(MOST);
     all.truncate(MOST);
-    all.extend((rest > 0).then(|| format!("{}.", plural(rest as u64, "other note"))));
+    all.extend((rest > 0).then(|| format!("{}.", counted(rest as u64, "other note"))));
     all
 }
 
@@ -174,7 +174,7 @@ fn notes(report: &FleetReport) -> Vec<String> {
 const LINKS: usize = 12;
 
 fn more_links(rest: usize) -> Option<String> {
-    (rest > 0).then(|| format!("{} slow or unverified.", plural(rest as u64, "other link")))
+    (rest > 0).then(|| format!("{} slow or unverified.", counted(rest as u64, "other link")))
 }
 
 impl SaidLink {

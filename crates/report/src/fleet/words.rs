@@ -5,7 +5,7 @@ use proofmark_model::{
     NotJudged, Verdict, clean_excerpt, format_factor,
 };
 
-use crate::view::{agree, and_list, clean, joined, plural};
+use crate::view::{agree, and_list, clean, counted, joined};
 
 /// Nodes that a sentence names before it counts.
 const NAMED: usize = 3;
@@ -110,7 +110,7 @@ fn states(report: &FleetReport) -> String {
     if report.count(NodeState::NotCompared) == all {
         return format!("No node is compared: a group needs {FEWEST_NODES} nodes or more.");
     }
-    let mut parts = vec![format!("{healthy} of {} healthy", plural(all as u64, "node"))];
+    let mut parts = vec![format!("{healthy} of {} healthy", counted(all as u64, "node"))];
     parts.extend(be(report, NodeState::Slow, "slow"));
     parts.extend(be(report, NodeState::Unverified, "unverified"));
     parts.extend(be(report, NodeState::NotCompared, "not compared"));
@@ -131,16 +131,16 @@ fn kinds(report: &FleetReport) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let count = groups.clone().count();
     for group in groups.take(KINDS) {
-        let nodes = plural(group.nodes.len() as u64, "node");
+        let nodes = counted(group.nodes.len() as u64, "node");
         let first = group.differences.first().map(words)?;
         let more = match group.differences.len() - 1 {
             0 => String::new(),
-            more => format!(", and {}", plural(more as u64, "more difference")),
+            more => format!(", and {}", counted(more as u64, "more difference")),
         };
         parts.push(format!("{nodes} have {first}{more}"));
     }
     if count > KINDS {
-        let others = plural((count - KINDS) as u64, "other group");
+        let others = counted((count - KINDS) as u64, "other group");
         parts.push(format!("{others} with other differences"));
     }
     (!parts.is_empty()).then(|| parts.join("; ") + "; nodes are compared only within their group.")
@@ -150,8 +150,8 @@ fn kinds(report: &FleetReport) -> Option<String> {
 pub fn not_judged(left: &NotJudged) -> String {
     let rest = (left.results as usize).saturating_sub(left.titles.len());
     let titles = left.titles.iter().map(|title| short(title, LONGEST));
-    let titles = and_list(titles.chain((rest > 0).then(|| plural(rest as u64, "other"))));
-    let results = plural(u64::from(left.results), "result");
+    let titles = and_list(titles.chain((rest > 0).then(|| counted(rest as u64, "other"))));
+    let results = counted(u64::from(left.results), "result");
     let them = agree(left.results as u64, ["it", "them"]);
     format!("Not judged: {results} ({titles}); most nodes lack {them}.")
 }
@@ -178,6 +178,6 @@ pub fn testbed(report: &FleetReport) -> Option<String> {
 
 /// How many nodes a group has, and whether they are compared.
 pub fn size(nodes: usize, comparable: bool) -> String {
-    let nodes = plural(nodes as u64, "node");
+    let nodes = counted(nodes as u64, "node");
     if comparable { nodes } else { format!("{nodes} (fewer than {FEWEST_NODES}: not compared)") }
 }

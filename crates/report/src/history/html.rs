@@ -8,7 +8,7 @@ use crate::RenderError;
 use crate::html;
 use crate::view::{
     Axis, Blocks, Chart, Document, Drawing, Drawings, Mark, Series, Spot, Table, Tick,
-    both_on_axis, clean, enclosed, mark_at, plural, verdict_mark,
+    both_on_axis, clean, counted, enclosed, mark_at, verdict_mark,
 };
 
 /// Labels below a chart.
@@ -17,7 +17,7 @@ const TICKS: u32 = 4;
 pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
     let table = Table { caption: "Runs, newest last".to_owned(), ..table::runs(runs) };
     let mut out = Blocks::default();
-    out.add("count", plural(runs.len() as u64, "run"));
+    out.add("count", counted(runs.len() as u64, "run"));
     out.add("runs", table);
     html::document(&Document { title: "Past runs".to_owned(), facts: Vec::new(), blocks: out.0 })
 }
@@ -51,7 +51,7 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
         .filter_map(|m| spot(line, m, place(m.point.started, first, last)))
         .collect();
     let (from, to) = spots.first().zip(spots.last())?;
-    let count = plural(spots.len() as u64, "result");
+    let count = counted(spots.len() as u64, "result");
     let description = format!(
         "{count} from {} to {} UTC; {} first, {} last.",
         from.x, to.x, from.mark.text, to.mark.text
@@ -62,7 +62,7 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
-        n => format!("Too large for the chart: {}.", plural(n as u64, "result")),
+        n => format!("Too large for the chart: {}.", counted(n as u64, "result")),
     };
     let chart = Chart::new(name.to_owned(), x, [line.scale.label(), "time"], false, series);
     Some(Chart { description, left_out, ..chart })

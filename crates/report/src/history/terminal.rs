@@ -7,7 +7,7 @@ use super::table::{self, minute};
 use crate::Options;
 use crate::spark::{Spark, spark};
 use crate::terminal::page::Page;
-use crate::view::{clean, plural};
+use crate::view::{clean, counted};
 
 /// Widest chart, in columns: one sign per run for a long time.
 const WIDEST: usize = 120;
@@ -28,7 +28,7 @@ pub fn points(workload: &str, shared: &str, lines: &[Line], options: &Options) -
     };
     let mut page = Page::new(options);
     let head =
-        format!("{} over time: {}{span}", clean(workload), plural(lines.len() as u64, "line"));
+        format!("{} over time: {}{span}", clean(workload), counted(lines.len() as u64, "line"));
     page.wrap("", 2, &head);
     if !shared.is_empty() {
         page.wrap("", 2, &format!("in all runs: {shared}"));

@@ -74,7 +74,7 @@ const IN_UNIT: &[(&str, &str, Read)] = &[
     ("reference", "Median of a reference tool.", |m| references(m, |r| r.value)),
 ];
 
-/// A unit as names of metrics write it: in the plural.
+/// A unit as names of metrics write it: in the counted.
 pub(crate) fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::FlopPerSecond => "flops_per_second",

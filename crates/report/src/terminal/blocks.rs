@@ -4,7 +4,7 @@ use super::page::{Page, Previous};
 use super::tables;
 use crate::view::{
     Block, Content, Drawing, FindingGroup, Findings, Item, Medium, SIGNS, Section, Style, Text,
-    Timeline, capital, plural, result_tables, severity_mark, shown, stop, verdict_mark,
+    Timeline, capital, counted, result_tables, severity_mark, shown, stop, verdict_mark,
 };
 
 impl Page {
@@ -117,7 +117,7 @@ impl Page {
             more -= 1;
         }
         if more > 0 {
-            let more = plural(more as u64, "more finding");
+            let more = counted(more as u64, "more finding");
             self.wrap("  ", 2, &format!("{more}: {}", findings.elsewhere));
         }
     }

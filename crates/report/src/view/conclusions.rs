@@ -21,7 +21,7 @@ use super::label::{Group, by_subsystem, like};
 use super::network;
 use super::num::Scale;
 use super::series::along;
-use super::text::{clean, enclosed, joined, plural};
+use super::text::{clean, counted, enclosed, joined};
 use super::timeline;
 
 /// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
@@ -75,9 +75,9 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let ((least, few), (most, many)) = (*all.first()?, *all.last()?);
     (most > least).then_some(())?;
     let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
-    let name = |count| format!("{} with {}", low(&group.heading()), plural(count, &noun));
+    let name = |count| format!("{} with {}", low(&group.heading()), counted(count, &noun));
     let at = group.short_without(m, &[&but, &group.implied_parameters[..]].concat());
-    let [more, less] = [name(most), format!("that with {}", plural(least, &noun))];
+    let [more, less] = [name(most), format!("that with {}", counted(least, &noun))];
     Claim::compare([(group, &more, many), (group, &less, few)], &at)
 }
 

@@ -6,7 +6,7 @@ use proofmark_model::{Measurement, Subsystem, format_seconds, key};
 use serde::Serialize;
 
 use super::label::{Group, by_subsystem, parameter_value, spoken};
-use super::text::{and_list, clean, enclosed, joined, plural, stop};
+use super::text::{and_list, clean, counted, enclosed, joined, stop};
 
 /// The design of one subsystem's measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,8 +60,8 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     };
     let mut out = vec![format!(
         "{}, {}{of}{}.",
-        plural(ids.len() as u64, "workload"),
-        plural(every.len() as u64, "measured configuration"),
+        counted(ids.len() as u64, "workload"),
+        counted(every.len() as u64, "measured configuration"),
         parameters(groups)
     )];
     if every.is_empty() || run.imported.is_some() {
@@ -96,7 +96,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         .collect();
     let (least, most) = (*counts.first()?, *counts.last()?);
     let count = match least == most {
-        true => plural(least as u64, "trial"),
+        true => counted(least as u64, "trial"),
         false => format!("{least} to {most} trials"),
     };
     let policy = &groups.first()?.run.plan.policy;
@@ -143,7 +143,7 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     let each = |v: f64| if v.is_finite() && v > 0.0 { format_seconds(v) } else { "-".to_owned() };
     Some(format!(
         "{} sampled over time, for {} every {}.",
-        plural(sampled.len() as u64, "configuration"),
+        counted(sampled.len() as u64, "configuration"),
         each(series.for_s),
         each(series.every_s)
     ))
@@ -166,7 +166,7 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
                 }
                 n => format!(
                     "{} over loopback (no network), {} to another machine.",
-                    plural(n as u64, "configuration"),
+                    counted(n as u64, "configuration"),
                     every.len() - n
                 ),
             })
@@ -177,19 +177,19 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
 
 fn verifications(every: &[&Measurement]) -> Option<String> {
     let kinds = every.iter().filter_map(|m| Some(clean(&m.verification.as_ref()?.kind)));
-    said(enclosed("Independent verification of the work: ", &counted(kinds), "."))
+    said(enclosed("Independent verification of the work: ", &with_counts(kinds), "."))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
     let references = every.iter().flat_map(|m| &m.references);
     let tools = references.map(|r| clean(format!("{} {}", r.tool, r.version).trim()));
-    said(enclosed("Reference tools that ran the same work: ", &counted(tools), "."))
+    said(enclosed("Reference tools that ran the same work: ", &with_counts(tools), "."))
 }
 
 /// Each of these by name, with the number of its configurations.
-fn counted(names: impl Iterator<Item = String>) -> String {
+fn with_counts(names: impl Iterator<Item = String>) -> String {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
-    let each = counts.iter().map(|(name, n)| format!("{name} ({})", plural(*n, "configuration")));
+    let each = counts.iter().map(|(name, n)| format!("{name} ({})", counted(*n, "configuration")));
     and_list(each)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::alike::{Kind, merged};
 use super::label::Group;
-use super::text::{and_list, clean, plural, stop};
+use super::text::{and_list, clean, counted, stop};
 
 /// Places that are named.
 const NAMED: usize = 4;
@@ -190,7 +190,7 @@ fn whereabouts(items: &[&Found]) -> String {
             few if few.len() == 1 || items.len() <= NAMED => {
                 format!("{workload} ({})", few.join("; "))
             }
-            many => format!("{workload} ({})", plural(many.len() as u64, "configuration")),
+            many => format!("{workload} ({})", counted(many.len() as u64, "configuration")),
         })
         .collect();
     parts.join(", ")
@@ -202,12 +202,12 @@ fn briefly(items: &[&Found]) -> String {
     items.iter().for_each(|item| *counts.entry(&item.place).or_default() += 1);
     let named = counts.iter().map(|(place, count)| match count {
         1 => (*place).to_owned(),
-        n => format!("{place} ({})", plural(*n, "result")),
+        n => format!("{place} ({})", counted(*n, "result")),
     });
     let named: Vec<String> = named.collect();
     match named.as_slice() {
         [first, second, third, rest @ ..] if !rest.is_empty() => {
-            let more = plural(rest.len() as u64, "more workload");
+            let more = counted(rest.len() as u64, "more workload");
             format!("{first}, {second}, {third} and {more}")
         }
         all => and_list(all),

@@ -16,7 +16,7 @@ use super::main_results::{ScreenPart, ScreenRow};
 use super::num::percent;
 use super::operation;
 use super::references::phrase;
-use super::text::{and_list, clean, plural};
+use super::text::{and_list, clean};
 use super::workload_figure::{delivered_share, half_width, near, shown_on};
 
 /// Causes that are on the first screen.
@@ -211,8 +211,8 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     match (named.len(), others) {
         (0, _) => return found.briefly.clone(),
         (1..=NAMED, 0) => {}
-        (1..=NAMED, others) => named.push(plural(others, "other")),
-        _ => return plural(found.places.len() as u64, "result"),
+        (1..=NAMED, others) => named.push(counted(others, "other")),
+        _ => return counted(found.places.len() as u64, "result"),
     }
     and_list(&named)
 }

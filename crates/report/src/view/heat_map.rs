@@ -10,7 +10,7 @@ use super::keyed::caption;
 use super::label::Group;
 use super::num::ends;
 use super::table::Table;
-use super::text::plural;
+use super::text::counted;
 
 /// CPUs up to which a table has room.
 const IN_TABLE: usize = 16;
@@ -69,7 +69,7 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
-    let mut text = format!("{}: {on_one} of SMT siblings", plural(all as u64, "pair"));
+    let mut text = format!("{}: {on_one} of SMT siblings", counted(all as u64, "pair"));
     if all > on_one {
         let [least, most] = ends(apart).map(|ns| format!("{ns:.0}"));
         let span = if least == most { least } else { format!("{least} to {most}") };
@@ -87,7 +87,7 @@ pub fn table(HeatMap { title, cpus, rows, .. }: &HeatMap) -> Table {
         table.number(&cpu.to_string(), move |at| match rows[*at].get(other) {
             Some(Some(Pair { ns, one_core: true })) => Ok(format!("{ns:.0} SMT")),
             Some(Some(Pair { ns, .. })) => Ok(format!("{ns:.0}")),
-            Some(None) => Err("a thread lost its CPU at each look"),
+            Some(None) => Err("a thread was preempted in every measurement"),
             None => Ok(String::new()),
         })
     });

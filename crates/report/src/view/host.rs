@@ -4,7 +4,7 @@ use super::facts::{Fact, FactTable, quantity, ranges};
 use super::grouping::grouped;
 use super::num::{percent, plain};
 use super::storage;
-use super::text::{and_list, clean, enclosed, joined, plural};
+use super::text::{and_list, clean, counted, enclosed, joined};
 use proofmark_model::{
     Cache, CacheKind, CpuQuota, Host, Interface, MemoryModule, NetworkPath, NumaNode, Probe,
     ServerEnd, Unit, check_id, format_size,
@@ -56,11 +56,11 @@ pub fn sentence(host: &Host) -> String {
     let hidden = host.findings.iter().any(|f| f.check == check_id::SMT_HIDDEN);
     let cores = match hidden {
         true => " (which of them share a core is hidden)".to_owned(),
-        false => format!(" on {}", plural(u64::from(limits.usable_cores), "physical core")),
+        false => format!(" on {}", counted(u64::from(limits.usable_cores), "physical core")),
     };
     format!(
         "{kind}, {clock}; the run could use {}{cores}{quota}, {inside}.",
-        plural(limits.usable_cpus.len() as u64, "CPU"),
+        counted(limits.usable_cpus.len() as u64, "CPU"),
     )
 }
 
@@ -81,7 +81,7 @@ fn processor(host: &Host) -> Vec<Fact> {
         Fact::probe("logical CPUs", &cpu.logical_cpus, ToString::to_string),
         Fact::probe("threads per core", &cpu.threads_per_core, ToString::to_string),
         Fact::probe("topology", &cpu.topology, |t| {
-            format!("{} placed on cores and sockets", plural(t.len() as u64, "logical CPU"))
+            format!("{} placed on cores and sockets", counted(t.len() as u64, "logical CPU"))
         }),
         Fact::probe("NUMA nodes", &cpu.numa_nodes, |nodes| {
             let node = |n: &NumaNode| format!("node {}: CPUs {}", n.id, ranges(&n.cpus));

@@ -9,7 +9,7 @@ use proofmark_model::{
 
 use super::disk::{SAID_BY_WAY, WAY, way};
 use super::network::{self, PATH, is_network};
-use super::text::{clean, joined, plural};
+use super::text::{clean, counted, joined};
 
 /// Measurements of one workload with what its parameters look like.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl<'a> Group<'a> {
     }
 
     pub fn turns(&self) -> String {
-        format!("oversubscribed: more threads than the {}", plural(self.cpus, "usable CPU"))
+        format!("oversubscribed: more threads than the {}", counted(self.cpus, "usable CPU"))
     }
 
     /// `avx2+fma, f64, 2 threads`: the parameters that name a point.
@@ -280,7 +280,7 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     let (text, said) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if key::READS.is(name) => format!("{percent} % reads"),
-        (Some(noun), Param::Int(n)) if !is_size(spec, name) => plural(*n, &spoken(noun)),
+        (Some(noun), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(noun)),
         // An option of a tool's: `fsync 16`.
         (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {
             format!("{said} {text}")

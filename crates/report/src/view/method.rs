@@ -14,9 +14,9 @@ const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 u
     not run. Windows of 0.25 ms (memory: 1 ms) in which nothing was taken are clean. Attainable is \
     what the hardware does when it is left alone: of CPU loads the 95th percentile of the clean \
     windows of each core; of memory loads the same of all threads, in the rounds that saw the \
-    highest state; of whole problems the best. Typical is the rate over the clean windows; of \
-    whole problems the median. Delivered is all work over all time. The first figure is attainable \
-    for CPU loads, typical for memory and whole problems, delivered for single operations of disk \
+    highest state; of complete solves the best. Typical is the rate over the clean windows; of \
+    complete solves the median. Delivered is all work over all time. The first figure is attainable \
+    for CPU loads, typical for memory and complete solves, delivered for single operations of disk \
     and network.";
 
 const STATISTICS: &str = "Statistics. A figure is the median of its rounds: a trial of 0.1 s is one, a longer one of a \

@@ -85,7 +85,7 @@ pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
 pub(crate) use table::{Cell, Table, Whisker};
 pub(crate) use text::{agree, and_list, enclosed};
-pub use text::{capital, clean, joined, plural, stop};
+pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload_figure::{Near, WorkloadFigure};
 
@@ -247,7 +247,7 @@ fn trust(run: &Run) -> Trust {
     sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
         let was = agree(unmeasured as u64, ["was", "were"]);
-        let what = plural(unmeasured as u64, "planned configuration");
+        let what = counted(unmeasured as u64, "planned configuration");
         sentence += &format!(" {what} {was} not measured.");
     }
     Trust {
@@ -315,7 +315,7 @@ fn precision(groups: &[Group]) -> Option<String> {
     let at = format!("{} {}", clean(&m.workload), group.short(m));
     Some(format!(
         "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} % ({}).",
-        plural(all.len() as u64, "interval"),
+        counted(all.len() as u64, "interval"),
         agree(reached as u64, ["is", "are"]),
         percent(widest.half_width)?,
         at.trim_end()

@@ -14,7 +14,7 @@ use super::declared::giving;
 use super::levels::plateaus;
 use super::num::{Scale, ends, percent};
 use super::table::Table;
-use super::text::{and_list, clean, plural};
+use super::text::{and_list, clean, counted};
 
 /// Bytes of an element whose floating-point operations are declared.
 const ELEMENT: f64 = 8.0;
@@ -82,7 +82,7 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     }
     let dots: Vec<Spot> =
         memory.iter().filter_map(|(work, best)| dot(work, *best, &scale)).collect();
-    let with = plural(threads, "thread");
+    let with = counted(threads, "thread");
     Some(Roofline {
         table: table(&peaks, &slopes, &with),
         sentence: sentence(&peaks[0], &slopes[slopes.len() - 1], &dots),

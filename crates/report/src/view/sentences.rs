@@ -13,7 +13,7 @@ use super::num::{Scale, percent};
 use super::operation;
 use super::saturation;
 use super::series::along;
-use super::text::{and_list, capital, enclosed, joined, plural};
+use super::text::{and_list, capital, counted, enclosed, joined};
 
 /// Series whose plateaus are listed; of more, only that of the headline.
 const SERIES: usize = 4;
@@ -59,7 +59,7 @@ pub fn design(group: &Group) -> String {
         format!("{} {values}", title(name))
     });
     let of = enclosed(" (", &joined(parameters, "; "), ")");
-    let count = plural(group.all.len() as u64, "configuration");
+    let count = counted(group.all.len() as u64, "configuration");
     if group.over_time {
         return format!("Sampled over time, not in trials; {count} measured{of}.");
     }
@@ -71,7 +71,7 @@ pub fn design(group: &Group) -> String {
     let length = (trial_s.is_finite() && trial_s > 0.0 && kept).then(|| format_seconds(trial_s));
     let length = enclosed(" of at least ", &length.unwrap_or_default(), "");
     let trials = if policy.min_trials == policy.max_trials {
-        plural(u64::from(policy.min_trials), "trial")
+        counted(u64::from(policy.min_trials), "trial")
     } else {
         format!("{} to {} trials", policy.min_trials, policy.max_trials)
     };
@@ -91,9 +91,9 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option
     }
     let kind = enclosed(" (", &group.short_without(hero, &but), ")");
     let (against, parts) = if key::THREADS.is(parameter) {
-        (plural(first.0, "thread"), by_threads(group, hero, *first, rest))
+        (counted(first.0, "thread"), by_threads(group, hero, *first, rest))
     } else if key::STREAMS.is(parameter) {
-        (plural(first.0, "stream"), steps(*first, rest, "with"))
+        (counted(first.0, "stream"), steps(*first, rest, "with"))
     } else {
         (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at"))
     };
@@ -116,7 +116,7 @@ fn by_threads(
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
             "oversubscribed, compared with {}, {}",
-            plural(full.0, "thread"),
+            counted(full.0, "thread"),
             steps(full, &over, "with")
         )),
         None => Some(format!("oversubscribed, {}", steps(first, &over, "with"))),

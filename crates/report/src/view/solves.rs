@@ -15,7 +15,7 @@ use super::label::{Group, why_missing, why_no_trials};
 use super::matrix::ROWS;
 use super::num::Scale;
 use super::table::Table;
-use super::text::plural;
+use super::text::counted;
 
 const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
     of the next. For a matrix stored in groups of columns: the distance between two groups, divided by \
@@ -71,7 +71,7 @@ fn failing(group: &Group, scale: &Scale) -> Table {
 fn left_out(group: &Group, summary: bool) -> String {
     let solved = || group.all.iter().flat_map(|m| &m.trials).filter_map(|t| t.solution.as_ref());
     let worst = solved().map(|s| s.normalised_residual).reduce(f64::max).map(scientific);
-    let count = plural(solved().count() as u64, "solve");
+    let count = counted(solved().count() as u64, "solve");
     match worst {
         _ if summary => "Other formats list every solve.".to_owned(),
         Some(worst) => {
@@ -190,7 +190,7 @@ fn summary<'a>(group: &'a Group, scale: &'a Scale) -> Table {
 fn checked(row: &Row) -> Entry {
     let failed = solutions(row).filter(|s| !s.passes()).count();
     let (all, open) = (row.1.len(), row.1.len() - solutions(row).count());
-    let of_trials = format!("of {}", plural(all as u64, "trial"));
+    let of_trials = format!("of {}", counted(all as u64, "trial"));
     if failed > 0 {
         let below = Solution::THRESHOLD;
         let note = format!("Residual(norm) is not below {below} in {failed} {of_trials}");

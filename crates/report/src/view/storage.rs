@@ -28,7 +28,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
             let value = format!("{}, {rate}", link.name);
             facts.push(Fact::new(&name, Some(&value), &link.source));
         } else if d.over.is_empty() {
-            facts.push(Fact::new(&name, None, "neither a SATA nor a PCIe link is described"));
+            facts.push(Fact::new(&name, None, "the system reports no SATA or PCIe link"));
         }
     }
     facts

@@ -1,16 +1,6 @@
 //! Words for counts, and untrusted text.
 
-pub use proofmark_model::clean;
-
-/// `1 trial`, `3 trials`.
-pub fn plural(count: u64, noun: &str) -> String {
-    format!("{} {noun}{}", proofmark_model::format_count(count), agree(count, ["", "s"]))
-}
-
-/// The word for one thing or for several: `is` or `are`.
-pub fn agree(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
-    if count == 1 { one } else { several }
-}
+pub use proofmark_model::{agree, clean, counted};
 
 /// A sentence with its full stop.
 pub fn stop(text: &str) -> String {

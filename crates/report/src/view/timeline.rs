@@ -13,7 +13,7 @@ use super::label::Group;
 use super::num::Scale;
 use super::series::{both_on_axis, on_axis, title};
 use super::table::Table;
-use super::text::plural;
+use super::text::counted;
 use super::verdict_mark;
 use crate::spark::spark;
 
@@ -165,7 +165,7 @@ fn course(group: &Group, m: &Measurement, scale: &Scale) -> Option<Course> {
     };
     let description = format!(
         "{} in {} from 0 to {}, {}. {}",
-        plural(count, "value"),
+        counted(count, "value"),
         scale.label(),
         format_seconds(until_s),
         verdict_mark(m.verdict),

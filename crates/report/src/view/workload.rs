@@ -36,7 +36,7 @@ const STATISTIC: &str = "Which figure the row has. Attainable and typical leave 
     took; delivered is all work divided by all time, where too little undisturbed time was seen.";
 
 /// Why a clock has no delivered figure.
-const NO_WORK: &str = "a clock is no work that is delivered: it runs on while others use the core";
+const NO_WORK: &str = "a clock has no delivered figure: it runs on while others use the core";
 const NO_REASON: &str = "no reason was recorded";
 
 /// How ceilings are drawn.

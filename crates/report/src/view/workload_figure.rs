@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
 use super::num::{Scale, percent};
-use super::text::{capital, clean, joined, plural, stop};
+use super::text::{capital, clean, counted, joined, stop};
 use super::{disk, network};
 
 /// How near the ceiling.
@@ -165,7 +165,7 @@ fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
     let low = medians().fold(f64::INFINITY, f64::min);
     let high = medians().fold(f64::NEG_INFINITY, f64::max);
     let range = scale.interval([low, high])?;
-    Some(format!("{} over time, {range}", plural(levels.len() as u64, "level")))
+    Some(format!("{} over time, {range}", counted(levels.len() as u64, "level")))
 }
 
 /// How the reason ends where no bottleneck shows.
@@ -192,7 +192,7 @@ pub fn half_width(s: &Summary) -> Option<String> {
 }
 
 fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
-    let trials = plural(s.trials.n, "trial");
+    let trials = counted(s.trials.n, "trial");
     match interval(m).and_then(|i| scale.interval(i)) {
         Some(text) => format!("95 % interval {text}, {trials}"),
         None => format!("no interval ({}), {trials}", why_no_interval(m)),

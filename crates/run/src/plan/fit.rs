@@ -110,8 +110,8 @@ impl Gathering<'_> {
         }
         let [trial, planned] = [trial_s, planned_s].map(format_seconds);
         let message = format!(
-            "{point}: at this rate a trial of {planned} holds no whole piece of work; each holds \
-             one and takes about {trial}, with what comes ahead of it"
+            "{point}: at this rate no operation completes within a trial of {planned}; each trial \
+             does one and takes about {trial}, with its warm-up"
         );
         let advice = "set a higher rate or a smaller block_size for more pieces per trial";
         self.planned.add(Finding::new(LONGER, Severity::Note, message, advice));

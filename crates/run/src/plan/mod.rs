@@ -74,7 +74,10 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
 fn nothing_to_measure(planned: Planned) -> Usage {
     let reasons = match [planned.unsupported, planned.left_out].concat() {
         none if none.is_empty() => {
-            format!("the profile {} has no point of what was asked", planned.plan.profile)
+            format!(
+                "profile {} has no configuration of the requested workloads",
+                planned.plan.profile
+            )
         }
         reasons => reasons.join("; "),
     };

@@ -34,7 +34,10 @@ fn a_profile_without_what_is_asked_for_is_named() {
         ..PlanRequest::default()
     };
     let error = plan(&request, &testing::host(1 << 30, vec![0])).unwrap_err().to_string();
-    assert_eq!(error, "nothing to measure: the profile mine has no point of what was asked");
+    assert_eq!(
+        error,
+        "nothing to measure: profile mine has no configuration of the requested workloads"
+    );
 }
 
 #[test]

@@ -88,10 +88,11 @@ impl Load for ChainLoad {
 
     fn verify(&mut self) -> Result<u64, String> {
         let Self { value, steps } = *self;
-        if value == first_after(steps) {
+        let expected = first_after(steps);
+        if value == expected {
             Ok(steps)
         } else {
-            Err(format!("the chain's value is {value}, which {steps} steps do not give"))
+            Err(format!("the chain's result is {value}; {steps} steps must give {expected}"))
         }
     }
 }

@@ -20,9 +20,9 @@ fn task<'a>(test: &'a str, params: &'a Params, (seconds, work): (f64, f64)) -> T
 #[test]
 fn every_parameter_is_an_option_or_the_task_is_refused() {
     const WORK: &str = "it has no such work";
-    const RECORDS: &str = "its records have 1 KiB to 16 MiB, in whole KiB";
+    const RECORDS: &str = "its records are 1 KiB to 16 MiB, in whole KiB";
     const FILES: &str = "its processes have a file each, proofmark's threads share one";
-    const WARM: &str = "it writes what it has written before: its cache is warm";
+    const WARM: &str = "it rewrites a file that it has just written, so the cache is warm";
     let params = parameters("rewrite");
     let all = [
         ("read", "", Ok("-i 1 -+E -+n -w -I -r 64 -s 1048576 -f /proc/77/fd/5")),
@@ -41,7 +41,7 @@ fn every_parameter_is_an_option_or_the_task_is_refused() {
         ("read", "block_size=512", Err(RECORDS)),
         ("read", "block_size=32m", Err(RECORDS)),
         ("read", "file_size=0", Err("file_size is not set")),
-        ("read", "file_size=65537", Err("its file must have whole records")),
+        ("read", "file_size=65537", Err("file_size must be a multiple of block_size")),
         ("rewrite", "flush=each", Err("flush is not set")),
         ("random write", "cache=cold", Err(WARM)),
         ("mixed test", "", Err(WORK)),
@@ -61,7 +61,7 @@ fn a_file_that_takes_too_long_is_refused() {
         (arguments(&task).err(), Iozone.takes(&task).round())
     };
     assert_eq!(of("read", 100e6), (None, 11.0));
-    let why = "all of its file takes it 43 s: it needs a smaller file_size";
+    let why = "it needs about 43 s for the whole file: set a smaller file_size";
     assert_eq!(of("random write", 100e6), (Some(why.to_owned()), 43.0));
     assert_eq!(of("random write", f64::NAN).0, None);
 }

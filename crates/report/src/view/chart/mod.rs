@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
 use super::num::ends;
-use super::text::plural;
+use super::text::counted;
 
 /// Lines in one chart.
 pub const LINES: usize = 6;
@@ -186,7 +186,7 @@ impl Chart {
 pub fn left_out(more: usize, what: &str, place: &str) -> String {
     match more {
         0 => String::new(),
-        n => format!("{}: {place}.", plural(n as u64, &format!("more {what}"))),
+        n => format!("{}: {place}.", counted(n as u64, &format!("more {what}"))),
     }
 }
 

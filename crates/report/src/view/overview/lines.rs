@@ -22,7 +22,7 @@ const ROUND_TRIPS: &str = "network_round_trips";
 pub fn instructions(all: &[&Group]) -> Vec<Chart> {
     let mixes = rows_of(all.iter().copied(), "instruction_mixes");
     let lines: Vec<Line> =
-        mixes.iter().flat_map(|(group, counted)| lines_for(group, counted)).collect();
+        mixes.iter().flat_map(|(group, counted_work)| lines_for(group, counted_work)).collect();
     if lines.len() <= LINES {
         return instruction_chart(&lines, "").into_iter().collect();
     }
@@ -47,11 +47,11 @@ fn instruction_chart(lines: &[Line], name: &str) -> Option<Chart> {
 }
 
 /// A line a combination of the other parameters.
-fn lines_for<'g, 'a>(group: &'g Group<'a>, counted: &str) -> Vec<Line<'g, 'a>> {
+fn lines_for<'g, 'a>(group: &'g Group<'a>, counted_work: &str) -> Vec<Line<'g, 'a>> {
     let measured = group.all.iter().copied().filter(|m| m.summary.is_some());
     let named = measured.map(|m| {
         // Where all points have the same mix, the name of it is none of what varies.
-        let name = joined([counted, &group.short_without(m, &[key::THREADS.name()])], ", ");
+        let name = joined([counted_work, &group.short_without(m, &[key::THREADS.name()])], ", ");
         (name, (m.params.threads(), m))
     });
     grouped(named).into_iter().map(|(name, points)| Line { name, group, points }).collect()

@@ -21,7 +21,7 @@ use super::grouping::distinct;
 use super::label::Group;
 use super::num::Scale;
 use super::table::Table;
-use super::text::{clean, plural};
+use super::text::{clean, counted};
 
 /// The heading of a workload's comparison.
 const TITLE: &str = "Comparison with reference tools";
@@ -66,7 +66,7 @@ fn add_compared(out: &mut Blocks, group: &Group, scale: &Scale, compared: &[Comp
         let brief = table::table(group, scale, &chosen(group));
         let more = (all.rows.len() - brief.rows.len()) as u64;
         out.add_for(Audience::Terminal, "comparison-in-brief", brief);
-        let elsewhere = format!("Other formats list {}.", plural(more, "more comparison"));
+        let elsewhere = format!("Other formats list {}.", counted(more, "more comparison"));
         let elsewhere = if more > 0 { elsewhere } else { String::new() };
         out.add_for(Audience::Terminal, "left-out", elsewhere);
         out.add_for(Audience::Document, "comparison", all);

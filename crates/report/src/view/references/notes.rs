@@ -6,7 +6,7 @@ use super::Compared;
 use crate::view::block::{Item, Rich, Tone};
 use crate::view::grouping::{distinct, grouped};
 use crate::view::label::{Group, why_missing};
-use crate::view::text::{and_list, clean, enclosed, joined, plural, stop};
+use crate::view::text::{and_list, clean, counted, enclosed, joined, stop};
 
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
@@ -79,7 +79,7 @@ fn figure(r: &Reference) -> String {
 /// Few points by name, of more their number.
 fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
     if points.len() > NAMED {
-        return plural(points.len() as u64, "configuration");
+        return counted(points.len() as u64, "configuration");
     }
     joined(points.iter().map(|m| group.short(m)), "; ")
 }
@@ -121,7 +121,7 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
     let names: Vec<String> = groups.iter().filter(none).map(Group::name).collect();
     let named = match names.len() {
         0 => return None,
-        n if n > NAMED => plural(n as u64, "workload"),
+        n if n > NAMED => counted(n as u64, "workload"),
         _ => and_list(names),
     };
     Some(format!("No reference tool ran for {named}; no reason was recorded."))

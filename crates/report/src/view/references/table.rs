@@ -170,7 +170,7 @@ pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
         })
         .number("proofmark / tool", |(_, (r, i, ours))| {
             let quotient = ours.and_then(|v| ratio(v / r.trials[*i]));
-            quotient.ok_or("one of the two is not finite, or not above zero")
+            quotient.ok_or("no ratio: a figure is zero, negative or not finite")
         })
         .measured(TAKEN[0], "s", |(_, (r, i, _))| taken(r.paired.get(*i)))
         .explained(TAKEN[0], TAKEN[1])

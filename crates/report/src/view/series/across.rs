@@ -8,7 +8,7 @@ use crate::view::chart::{Axis, Rule, RuleKind};
 use crate::view::label::{Group, is_size, parameter_value, spoken};
 use crate::view::levels;
 use crate::view::num::Scale;
-use crate::view::text::{and_list, enclosed, joined, plural};
+use crate::view::text::{and_list, counted, enclosed, joined};
 use crate::view::trials::background;
 
 /// Different sizes that are side by side; more keep their distances.
@@ -109,7 +109,7 @@ fn side_by_side<'a>(group: &'a Group, parameter: &'a str, values: Vec<Param>) ->
     let first = values.iter().position(beyond).filter(|_| key::THREADS.is(parameter));
     let rules = first.map(|first| {
         let about = "Vertical dashes: the usable CPUs. Beyond them, threads are oversubscribed.";
-        let label = plural(group.cpus, "CPU");
+        let label = counted(group.cpus, "CPU");
         (vec![rule(first as f64 - 0.5, label, RuleKind::Reported)], about.to_owned())
     });
     Across {

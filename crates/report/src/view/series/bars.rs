@@ -9,7 +9,7 @@ use super::{drawable, line_name, mark, title};
 use crate::view::chart::{Bar, BarChart, BarGroup, left_out};
 use crate::view::label::{Group, best_usable, like};
 use crate::view::num::{Scale, percent};
-use crate::view::text::{joined, plural};
+use crate::view::text::{counted, joined};
 
 /// Bars in one chart.
 const BARS: usize = 12;
@@ -70,7 +70,7 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
             .filter(|n| **n != key::MATRIX_SIZE.name() || group.axis != key::MATRIX_SIZE.name());
         group.short_without(m, &but.copied().collect::<Vec<_>>())
     });
-    let names = [panel.name.clone(), plural(threads, "thread"), along];
+    let names = [panel.name.clone(), counted(threads, "thread"), along];
     let title = title(group, "rate by instruction set", &joined(names, ", "));
     let bars = BarGroup { name: String::new(), bars, ceiling: None };
     BarChart::new(title, scale.label(), vec![bars], left_out(more, "bar", "in the table"))

@@ -11,7 +11,7 @@ use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, ends, percent};
 use crate::view::table::Table;
-use crate::view::text::{clean, enclosed, plural};
+use crate::view::text::{clean, counted, enclosed};
 
 /// Rows of levels; of more the first ones.
 const LEVELS: usize = 40;
@@ -106,9 +106,9 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
             let largest = changes.iter().rev().max_by(|a, b| size(a).total_cmp(&size(b)))?;
             let which = match changes.len() {
                 1 => String::new(),
-                n => format!("the largest of {}: ", plural(n as u64, "change")),
+                n => format!("the largest of {}: ", counted(n as u64, "change")),
             };
-            let levels = plural(series.levels.len() as u64, "level");
+            let levels = counted(series.levels.len() as u64, "level");
             format!("{levels}, {range}; {which}{}", low_first(&largest.sentence))
         }
     })
@@ -140,7 +140,7 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
     };
     format!(
         "{} in {}{short}, one every {}{merged}{between}.",
-        plural(series.samples, "sample"),
+        counted(series.samples, "sample"),
         seconds(last),
         seconds(series.every_s)
     )

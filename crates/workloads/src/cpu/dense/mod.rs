@@ -79,7 +79,7 @@ pub(super) const fn parameters(n: &'static str, default: &'static str) -> [Param
     [THREADS, n, ISA, BLOCK]
 }
 
-/// The declaration of a workload that solves one whole problem per trial.
+/// The declaration of a workload of one complete solve per trial.
 pub(super) const fn spec(
     words: Words,
     parameters: &'static [Parameter],
