@@ -70,12 +70,6 @@ impl From<&str> for Param {
 #[serde(transparent)]
 pub struct Params(pub BTreeMap<String, Param>);
 
-impl From<&Param> for Param {
-    fn from(v: &Param) -> Self {
-        v.clone()
-    }
-}
-
 impl Params {
     /// These parameters and one more.
     #[must_use]
