@@ -123,8 +123,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "N,...")]
     pub threads: Option<String>,
     /// Block sizes, such as 4KB,1MB
-    #[arg(long, value_name = "SIZE,...", value_delimiter = ',', value_parser = parse_size)]
-    pub block_size: Vec<u64>,
+    #[arg(long, value_name = "SIZE,...")]
+    pub block_size: Option<String>,
     /// Set a parameter: cpu.flops.isa=avx2,scalar
     ///
     /// For a run of one workload also without its name: isa=avx2,scalar. `proofmark explain WORKLOAD`
@@ -322,8 +322,8 @@ pub struct EndureArgs {
     #[arg(long, value_name = "N")]
     pub threads: Option<String>,
     /// Block size, such as 8KB, if the workload has one
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    pub block_size: Option<u64>,
+    #[arg(long, value_name = "SIZE")]
+    pub block_size: Option<String>,
     /// Set a parameter: isa=avx2 or cpu.flops.isa=avx2
     #[arg(long, value_name = "NAME=VALUE")]
     pub set: Vec<String>,

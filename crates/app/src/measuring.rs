@@ -8,8 +8,8 @@ use proofmark_judge::judge;
 use proofmark_model::{Host, Plan, PlannedSeries, Point, RawRun, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
-    Live, Machine, Needs, Planned, RunFile as _, SpaceWatch, TryOut, begin, disk_bytes, estimate,
-    look_ahead, measure_here, tools_s, try_out,
+    Live, Machine, OutputBytes, Planned, RunFile as _, SpaceWatch, TryOut, begin, estimate,
+    look_ahead, measure_here, needs, tools_s, try_out,
 };
 
 use crate::cli::{HistoryFile, ResultFiles};
@@ -42,7 +42,7 @@ pub fn tell(machine: &Machine, planned: &Planned) {
 /// What a person should know before a folder in memory is measured as a disk.
 fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
-    plan.points.iter().any(|point| disk_bytes(point) > 0).then(|| {
+    plan.points.iter().any(|point| needs(point).disk_bytes > 0).then(|| {
         format!(
             "proofmark: warning: {} is in memory ({}), not on a disk; name another directory with \
             --disk-path",
@@ -108,10 +108,13 @@ pub fn carry_out(
 
 /// Says what a series will write, and watches the disks that it writes to.
 fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Option<SpaceWatch>> {
-    let on_disk = |series: &PlannedSeries| plan.points.get(series.point).map_or(0, disk_bytes) > 0;
+    let on_disk = |series: &PlannedSeries| {
+        plan.points.get(series.point).map_or(0, |point| needs(point).disk_bytes) > 0
+    };
     let disk = host.storage.get().map(|s| Path::new(&s.path));
     let disk = disk.filter(|_| plan.series.iter().any(on_disk));
-    let needs = Needs { samples: samples::estimate(plan), at_the_end: output::room(plan) as u64 };
+    let needs =
+        OutputBytes { samples: samples::estimate(plan), at_the_end: output::room(plan) as u64 };
     let try_out = |point: &Point| try_out(host, plan, stop, point);
     let writes = disk.map(|disk| (disk, &try_out as TryOut));
     let lines = look_ahead(plan, needs, output.dir(), writes).map_err(|why| {

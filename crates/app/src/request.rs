@@ -1,6 +1,8 @@
 //! What was typed, as what is asked for: the only place that knows both.
 
-use proofmark_run::{EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice};
+use proofmark_run::{
+    EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
+};
 
 use crate::cli::{EndureArgs, NoiseArgs, RunArgs};
 
@@ -14,9 +16,11 @@ impl RunArgs {
             profile: profile.to_owned(),
             budget: self.budget,
             trials: self.trials,
-            threads: self.threads.clone(),
-            block_sizes: self.block_size.clone(),
-            set: self.set.clone(),
+            parameters: TypedParameters {
+                threads: self.threads.clone(),
+                block_size: self.block_size.clone(),
+                set: self.set.clone(),
+            },
             tools: match self.reference.as_slice() {
                 _ if self.no_reference => ToolChoice::None,
                 [] => ToolChoice::Marked,
@@ -40,9 +44,11 @@ impl EndureArgs {
             workload: self.workload.clone(),
             length: self.length,
             every: self.every,
-            threads: self.threads.clone(),
-            block_size: self.block_size,
-            set: self.set.clone(),
+            parameters: TypedParameters {
+                threads: self.threads.clone(),
+                block_size: self.block_size.clone(),
+                set: self.set.clone(),
+            },
             machine: MachineRequest { disk_path: self.disk_path.clone(), ..Default::default() },
         }
     }
@@ -94,9 +100,11 @@ mod tests {
             profile: "quick".to_owned(),
             budget: Some(Duration::from_secs(30)),
             trials: Some(5),
-            threads: Some("1,all".to_owned()),
-            block_sizes: vec![8192, 1 << 20],
-            set: words(&["cpu.flops.isa=avx2", "cpu.iops.type=i32"]),
+            parameters: TypedParameters {
+                threads: Some("1,all".to_owned()),
+                block_size: Some("8KB,1MB".to_owned()),
+                set: words(&["cpu.flops.isa=avx2", "cpu.iops.type=i32"]),
+            },
             tools: ToolChoice::Marked,
             machine: MachineRequest {
                 disk_path: Some("/x".into()),
@@ -122,9 +130,11 @@ mod tests {
         let expected = EndureRequest {
             length: Duration::from_secs(60),
             every: Duration::from_secs(2),
-            threads: Some("4".to_owned()),
-            block_size: Some(4096),
-            set: vec!["x=y".to_owned()],
+            parameters: TypedParameters {
+                threads: Some("4".to_owned()),
+                block_size: Some("4k".to_owned()),
+                set: vec!["x=y".to_owned()],
+            },
             machine: MachineRequest { disk_path: Some("/x".into()), ..Default::default() },
             ..EndureRequest::new("disk.fsync")
         };

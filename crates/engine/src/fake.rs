@@ -11,7 +11,7 @@ use crate::clock_samples::ClockSamples;
 use crate::latency::Latencies;
 use crate::protocol::Reply;
 use crate::team::CpuTeam;
-use crate::workload::{Amount, Load, Placement, Refusal, Setup, Workload};
+use crate::workload::{Amount, Configuration, Load, Placement, Refusal, Setup, Workload};
 
 /// What the engine asks of a thread.
 #[derive(Debug)]
@@ -108,12 +108,15 @@ impl Workload for Fake {
     fn spec(&self) -> &'static WorkloadSpec {
         self.spec
     }
-    fn supports(&self, _: &Params) -> Result<(), Refusal> {
-        Ok(())
-    }
-    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        (self.act)(0, Call::Make).map_err(Refusal)?;
+    fn configure(&self, _: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         Ok(Box::new(self.clone()))
+    }
+}
+
+impl Configuration for Fake {
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        (self.act)(0, Call::Make).map_err(Refusal)?;
+        Ok(self)
     }
 }
 

@@ -63,4 +63,6 @@ pub use touched::{Visits, touched};
 pub use traffic::EndCounters;
 pub use watch::Watch;
 pub use worker::{SLICED_AHEAD_S, serve};
-pub use workload::{AHEAD_S, Amount, Load, Placement, Refusal, Setup, Workload};
+pub use workload::{
+    AHEAD_S, Amount, Configuration, Load, Needs, Placement, Refusal, Setup, Workload,
+};

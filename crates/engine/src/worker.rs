@@ -98,8 +98,7 @@ impl Work {
     fn set_up(find: Find, job: &Job) -> Result<Self, Reply> {
         let Point { workload: id, params } = &job.point;
         let workload = find(id).ok_or_else(|| Reply::Refused(format!("no workload {id}")))?;
-        workload.supports(params)?;
-        let setup: Arc<dyn Setup> = Arc::from(workload.setup(params)?);
+        let setup: Arc<dyn Setup> = Arc::from(workload.configure(params)?.setup()?);
         let threads = setup.threads(params.threads());
         let count = usize::try_from(threads).unwrap_or(usize::MAX);
         let spec = workload.spec();

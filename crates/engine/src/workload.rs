@@ -1,17 +1,16 @@
 //! What a workload must offer so that it can be timed.
 //!
-//! The engine calls, in this order: [`Workload::resolve_auto`], [`Workload::supports_on`] and
-//! [`Workload::memory_bytes`] while planning;
-//! [`Workload::supports`] and [`Workload::setup`] once in the worker process; [`Setup::thread`] on
-//! each thread; then for each trial [`Setup::begin_trial`], [`Load::prepare`], [`Load::run`] ahead
-//! (untimed), [`Load::begin`], [`Load::run`] (timed) as often as the trial has slices,
-//! [`Load::verify`], and what a setup knows of the trial ([`Setup::file`], [`Setup::network`]).
-//! Dropping a value is its tear-down.
+//! While planning, the run calls [`Workload::resolve_auto`], [`Workload::configure`],
+//! [`Configuration::supports_on`] and [`Configuration::needs`]. The worker process calls
+//! [`Workload::configure`] and [`Configuration::setup`] once, [`Setup::thread`] on each thread, and
+//! for each trial [`Setup::begin_trial`], [`Load::prepare`], [`Load::run`] ahead (untimed),
+//! [`Load::begin`], [`Load::run`] (timed) once per slice, [`Load::verify`], and what the setup knows
+//! of the trial ([`Setup::file`], [`Setup::network`]). Dropping a value is its tear-down.
 
 use std::sync::atomic::AtomicBool;
 
 use proofmark_model::{
-    CpuPairSeen, FileState, Host, NetworkTraffic, Params, Policy, Solution, WorkloadSpec,
+    CpuPairSeen, FileState, Host, NetworkTraffic, Params, Solution, WorkloadSpec,
 };
 
 use crate::chain::Chain;
@@ -21,7 +20,7 @@ use crate::latency::Latencies;
 use crate::protocol::Reply;
 use crate::touched::Visits;
 
-/// Why a workload cannot run a point here, in words for a person.
+/// The reason why a workload cannot run a configuration here, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub String);
@@ -32,67 +31,79 @@ impl From<Refusal> for Reply {
     }
 }
 
-/// One workload.
+/// One workload: its declaration, and how it reads its parameters.
 pub trait Workload: Sync {
-    /// What it declares about itself.
+    /// Returns the declaration.
     fn spec(&self) -> &'static WorkloadSpec;
 
-    /// Sets the parameters that were left to the machine ([`proofmark_model::AUTO`]). What was left
-    /// open may be several numbers, such as one with a cold cache and one with a warm one.
+    /// Sets the parameters that were left to the machine ([`proofmark_model::AUTO`]). One may have
+    /// several values, such as a cold and a warm cache.
     fn resolve_auto(&self, params: Params, _host: &Host) -> Vec<Params> {
         vec![params]
     }
 
-    /// Bytes of memory that the point's data takes, over all threads. Where they are
-    /// too many, the parameter that is a size left to the machine is made smaller.
-    fn memory_bytes(&self, _params: &Params) -> u64 {
-        0
-    }
+    /// Reads the parameters: the only place that does. Refuses those that are missing, contradict
+    /// each other or cannot run on this CPU. Cheap; allocates nothing large.
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal>;
 
-    /// What points have in common that use the same memory; `None`: it shares none.
-    fn shared_memory(&self, _params: &Params) -> Option<String> {
-        None
-    }
-
-    /// Bytes of files that the point makes, treated alike.
-    fn disk_bytes(&self, _params: &Params) -> u64 {
-        0
-    }
-
-    /// Share of the bytes it moves, once set up, that it writes to the disk: 0 to 1.
-    fn disk_write_share(&self, _params: &Params) -> f64 {
-        0.0
-    }
-
-    /// Whether this machine can run the point, or why not. Cheap; allocates nothing large.
-    fn supports(&self, params: &Params) -> Result<(), Refusal>;
-
-    /// Whether that host can, as far as it reports: asked while planning.
-    fn supports_on(&self, params: &Params, _host: &Host) -> Result<(), Refusal> {
-        self.supports(params)
-    }
-
-    /// Makes what all threads of the point share.
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal>;
-
-    /// Who else counts the work: what [`Load::verify`] compares, in a few words.
+    /// Names what [`Load::verify`] compares, in a few words.
     fn verification(&self) -> &'static str {
         "checked arithmetic"
     }
 
-    /// Estimated seconds of a trial's timed part, where the amount of work is fixed.
-    fn nominal_seconds(&self, _params: &Params) -> Option<f64> {
-        None
-    }
-
-    /// Estimated seconds of a trial under this policy, for a point's share of the budget.
-    fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
-        let nominal = self.nominal_seconds(params).map(|s| s.max(SHORTEST_S));
-        nominal.unwrap_or(policy.trial_s_for(&self.spec().id))
+    /// The needs of these parameters; none where [`Workload::configure`] refuses them.
+    fn needs(&self, params: &Params) -> Needs {
+        self.configure(params).map_or_else(|_| Needs::default(), |parsed| parsed.needs())
     }
 }
 
-/// Least seconds of a trial: making its data, warming the cores, checking what came out.
+/// The parameters of one configuration, read and found consistent.
+pub trait Configuration {
+    /// What it takes of the machine; nothing by default.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Refuses a host that cannot run it, as far as the host's probes report: asked while planning.
+    fn supports_on(&self, _host: &Host) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// Makes what all threads share.
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal>;
+}
+
+/// What a configuration takes of the machine.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Needs {
+    /// Bytes of memory of its data, over all threads. Where they are too many, the run reduces the
+    /// size parameter that was left to the machine.
+    pub memory_bytes: u64,
+    /// The content of that memory: configurations with equal content share it. `None`: it shares none.
+    pub shared_memory: Option<String>,
+    /// Bytes of the files that it makes.
+    pub disk_bytes: u64,
+    /// Share of the bytes it moves, once set up, that it writes to the disk: 0 to 1.
+    pub disk_write_share: f64,
+    /// Estimated seconds of a trial's timed part, where the amount of work is fixed.
+    pub fixed_s: Option<f64>,
+    /// Seconds from one operation of a thread to the next, where it is paced.
+    pub interval_s: Option<f64>,
+}
+
+impl Needs {
+    /// Estimates the seconds of a trial that is planned to last `planned_s`. At a slow pace it is one
+    /// operation, and one ahead.
+    pub fn trial_s(&self, planned_s: f64) -> f64 {
+        match (self.fixed_s, self.interval_s) {
+            (Some(fixed), _) => fixed.max(SHORTEST_S),
+            (None, Some(interval)) if interval > planned_s => 2.0 * interval,
+            _ => planned_s,
+        }
+    }
+}
+
+/// Minimum seconds of a trial: making its data, warming the cores, checking its results.
 const SHORTEST_S: f64 = 0.03;
 
 /// How much work a trial holds.

@@ -47,8 +47,10 @@ pub use planned::{NoReference, Planned, PlannedTools};
 pub use process::own_program;
 pub use profile::{BUILT_IN, Profile};
 pub use record::RunFile;
-pub use registry::disk_bytes;
-pub use request::{EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice};
-pub use room::{Needs, SpaceWatch, TryOut, look_ahead};
+pub use registry::needs;
+pub use request::{
+    EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
+};
+pub use room::{OutputBytes, SpaceWatch, TryOut, look_ahead};
 pub use server::{ServerSide, cpu_stat, interface, loopback_network};
 pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

@@ -19,7 +19,7 @@ use crate::planned::PlannedTools;
 use crate::process::own_program;
 use crate::programs::Programs;
 use crate::record::RunFile;
-use crate::registry::{disk_bytes, find};
+use crate::registry::{find, needs, trial_s};
 use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
 use crate::system_limits;
@@ -146,16 +146,15 @@ fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
 /// Longest silence of a worker.
 fn patience(plan: &Plan) -> Duration {
     let longest_run_s = LONGEST_RUN.as_secs_f64();
-    let trial_s = |p: &Point| Some(find(&p.workload)?.trial_seconds(&p.params, &plan.policy));
     let longest = plan
         .points
         .iter()
-        .filter_map(trial_s)
+        .map(|point| trial_s(plan, point))
         .fold(plan.policy.trial_s, f64::max)
         .min(longest_run_s);
     // A worker that takes a sample says nothing until it has it.
     let sample_s = plan.series.iter().map(|s| s.every_s).fold(0.0, f64::max);
-    let largest_file = plan.points.iter().map(disk_bytes).max().unwrap_or(0);
+    let largest_file = plan.points.iter().map(|point| needs(point).disk_bytes).max().unwrap_or(0);
     Duration::from_secs_f64(
         PATIENCE_S.max(PATIENCE_TIMES * longest)
             + sample_s.min(longest_run_s)

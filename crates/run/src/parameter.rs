@@ -1,7 +1,7 @@
 //! Values of a parameter, from text as it is typed.
 
 use proofmark_model::{
-    AUTO, Host, Param, Parameter, ParameterKind, Params, did_you_mean, parse_size,
+    AUTO, Host, Param, Parameter, ParameterKind, Params, did_you_mean, format_size, parse_size,
 };
 
 /// The values that a text means; without a machine `all` of its CPUs are one, of its nodes none.
@@ -30,20 +30,21 @@ pub(crate) fn values(
 
 /// One value of a parameter, held against its type and range.
 pub(crate) fn value(parameter: &Parameter, text: &str) -> Result<Param, String> {
-    let in_range = |n: u64, min: u64, max: u64| {
+    let in_range = |n: u64, (min, max): (u64, u64), show: fn(u64) -> String| {
         if (min..=max).contains(&n) {
             Ok(Param::Int(n))
         } else {
+            let (min, max) = (show(min), show(max));
             Err(format!("{text} is out of range; it goes from {min} to {max}"))
         }
     };
     match &parameter.kind {
         ParameterKind::Count { min, max } => match text.replace('_', "").parse::<u64>() {
-            Ok(n) => in_range(n, *min, *max),
+            Ok(n) => in_range(n, (*min, *max), |n| n.to_string()),
             Err(_) => Err(format!("'{text}' is not a whole number from {min} to {max}")),
         },
         ParameterKind::Size { min, max } => {
-            in_range(parse_size(text).map_err(|e| e.to_string())?, *min, *max)
+            in_range(parse_size(text).map_err(|e| e.to_string())?, (*min, *max), format_size)
         }
         ParameterKind::Choice(choices) => match choices.iter().find(|c| *c == text) {
             Some(choice) => Ok(Param::from(choice.as_ref())),

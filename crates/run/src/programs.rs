@@ -11,7 +11,7 @@ use proofmark_workloads::disk::ToolFile;
 
 use crate::cpus::Cpus;
 use crate::process::{self, Place};
-use crate::registry::{disk_bytes, find};
+use crate::registry::{find, needs};
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
 /// Longest that a run of a tool may take: so many times what it should, and at least so long.
@@ -33,7 +33,7 @@ impl<'a> Programs<'a> {
 
 impl ToolRunner for Programs<'_> {
     fn begin<'a>(&'a self, m: &RawMeasurement) -> Box<dyn ToolSession + 'a> {
-        let bytes = disk_bytes(&m.point());
+        let bytes = needs(&m.point()).disk_bytes;
         let folder = self.workers.disk_path.clone().unwrap_or_else(|| PathBuf::from("."));
         let create = || {
             let file = ToolFile::new(&folder, bytes).map_err(|refusal| refusal.0)?;

@@ -1,6 +1,7 @@
 //! The workloads by their ids: all that this crate knows of them. A test renames them.
 
-use proofmark_model::{Point, Subsystem};
+use proofmark_engine::Needs;
+use proofmark_model::{Plan, Point, Subsystem};
 
 #[cfg(test)]
 mod renamed;
@@ -29,7 +30,12 @@ pub(crate) fn in_rounds(id: &str) -> bool {
     find(id).is_some_and(|workload| workload.spec().work.cut().has_slices())
 }
 
-/// Bytes of the files that a point makes.
-pub fn disk_bytes(point: &Point) -> u64 {
-    find(&point.workload).map_or(0, |workload| workload.disk_bytes(&point.params))
+/// The needs of a configuration; none of an unknown workload.
+pub fn needs(point: &Point) -> Needs {
+    find(&point.workload).map_or_else(Needs::default, |workload| workload.needs(&point.params))
+}
+
+/// Estimated seconds of one trial of a configuration of the plan.
+pub(crate) fn trial_s(plan: &Plan, point: &Point) -> f64 {
+    needs(point).trial_s(plan.policy.trial_s_for(&point.workload))
 }

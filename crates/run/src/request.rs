@@ -25,12 +25,8 @@ pub struct PlanRequest {
     pub budget: Option<Duration>,
     /// Number of trials; `None`: as many as the interval needs.
     pub trials: Option<u32>,
-    /// Thread counts as they are typed, such as `1,2,all`; `None`: the profile's.
-    pub threads: Option<String>,
-    /// Block sizes in bytes; none: the profile's.
-    pub block_sizes: Vec<u64>,
-    /// Parameters, each as `WORKLOAD.NAME=VALUE,...`.
-    pub set: Vec<String>,
+    /// Values of parameters; those of the profile hold where there is none.
+    pub parameters: TypedParameters,
     /// Which tools repeat which points.
     pub tools: ToolChoice,
     /// The machine.
@@ -45,13 +41,22 @@ impl Default for PlanRequest {
             profile: DEFAULT_PROFILE.to_owned(),
             budget: None,
             trials: None,
-            threads: None,
-            block_sizes: Vec::new(),
-            set: Vec::new(),
+            parameters: TypedParameters::default(),
             tools: ToolChoice::default(),
             machine: MachineRequest::default(),
         }
     }
+}
+
+/// Values of parameters as they are typed. The plan parses each by the kind of its parameter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TypedParameters {
+    /// Thread counts, such as `1,2,all`.
+    pub threads: Option<String>,
+    /// Block sizes, such as `4KB,1MB`.
+    pub block_size: Option<String>,
+    /// `WORKLOAD.NAME=VALUE,...`; for one workload also `NAME=VALUE,...`.
+    pub set: Vec<String>,
 }
 
 /// One workload to be sampled over time.
@@ -63,12 +68,8 @@ pub struct EndureRequest {
     pub length: Duration,
     /// From the start of one sample to that of the next.
     pub every: Duration,
-    /// Number of threads as it is typed, such as `4` or `all`.
-    pub threads: Option<String>,
-    /// Block size in bytes.
-    pub block_size: Option<u64>,
-    /// Parameters, each as `NAME=VALUE` or `WORKLOAD.NAME=VALUE`.
-    pub set: Vec<String>,
+    /// Values of parameters; without one, threads are the most of a run.
+    pub parameters: TypedParameters,
     /// The machine.
     pub machine: MachineRequest,
 }
@@ -80,9 +81,7 @@ impl EndureRequest {
             workload: workload.into(),
             length: Duration::from_secs(600),
             every: Duration::from_secs(1),
-            threads: None,
-            block_size: None,
-            set: Vec::new(),
+            parameters: TypedParameters::default(),
             machine: MachineRequest::default(),
         }
     }

@@ -14,7 +14,7 @@ use proofmark_model::{
 };
 use rustix::fs::statvfs;
 
-use crate::registry::{disk_bytes, find};
+use crate::registry::{find, needs};
 
 /// What stopped a run whose disk has little space left.
 pub const LOW_SPACE: &str = "low disk space";
@@ -50,9 +50,9 @@ struct Written {
 fn written(plan: &Plan) -> Option<Written> {
     let each = plan.series.iter().filter_map(|series| {
         let point = plan.points.get(series.point)?;
-        let workload = find(&point.workload)?;
-        let writes = series.for_s * workload.disk_write_share(&point.params);
-        let (seconds, file) = (series.for_s, disk_bytes(point));
+        let needs = needs(point);
+        let writes = series.for_s * needs.disk_write_share;
+        let (seconds, file) = (series.for_s, needs.disk_bytes);
         (writes > 0.0).then(|| Written { seconds, file, points: vec![(point.clone(), writes)] })
     });
     each.reduce(|a, b| Written {
@@ -84,13 +84,13 @@ fn with_small_file(point: &Point) -> Point {
         let params = point.params.clone().with(key::FILE_SIZE, size.min(PROBE));
         Point { params, ..point.clone() }
     });
-    let supported = |p: &Point| find(&p.workload).is_some_and(|w| w.supports(&p.params).is_ok());
+    let supported = |p: &Point| find(&p.workload).is_some_and(|w| w.configure(&p.params).is_ok());
     small.filter(supported).unwrap_or_else(|| point.clone())
 }
 
 /// What the files of a run need, in bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Needs {
+pub struct OutputBytes {
     /// The samples, which grow while the run goes on.
     pub samples: u64,
     /// The final reports.
@@ -106,7 +106,7 @@ fn kept_free((free, size): (u64, u64), own: u64) -> u64 {
 /// What to read before a series starts, if any; an error if the files need more than is free.
 pub fn look_ahead(
     plan: &Plan,
-    needs: Needs,
+    needs: OutputBytes,
     folder: &Path,
     disk: Option<(&Path, TryOut)>,
 ) -> Result<Vec<String>, String> {
@@ -218,7 +218,7 @@ mod tests {
     use proofmark_testing::wait_until;
 
     use super::*;
-    use crate::request::EndureRequest;
+    use crate::request::{EndureRequest, TypedParameters};
 
     fn plan(request: &EndureRequest) -> Plan {
         crate::plan::endure(request, &crate::testing::this_machine()).unwrap().plan
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_writes_is_said_with_its_file_and_what_does_not_is_not() {
         let dir = tempfile::tempdir().unwrap();
-        let small = Needs { samples: 0, at_the_end: 1 << 20 };
+        let small = OutputBytes { samples: 0, at_the_end: 1 << 20 };
         let tried = RefCell::new(Vec::new());
         // 100 commits, or 5 MB, in a tenth of a second.
         let try_out = |point: &Point| {
@@ -243,7 +243,8 @@ mod tests {
         };
         let lines = |workload: &str, set: &[&str]| {
             let set = set.iter().map(|s| (*s).to_owned()).collect();
-            let plan = plan(&EndureRequest { set, ..EndureRequest::new(workload) });
+            let parameters = TypedParameters { set, ..TypedParameters::default() };
+            let plan = plan(&EndureRequest { parameters, ..EndureRequest::new(workload) });
             look_ahead(&plan, small, dir.path(), Some((dir.path(), &try_out))).unwrap()
         };
         assert_eq!(lines("cpu.clock", &[]).len(), 1);
@@ -282,7 +283,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (free, size) = free(dir.path()).unwrap();
         let kept = kept_free((free, size), 0);
-        let needs = |samples| Needs { samples, at_the_end: 0 };
+        let needs = |samples| OutputBytes { samples, at_the_end: 0 };
         let look = |needs| look_ahead(&clock(), needs, dir.path(), None);
         // Other programs write meanwhile.
         let margin = (free - kept) / 4;

@@ -33,11 +33,11 @@ pub(crate) fn seconds(
     let mut shared: BTreeMap<String, u64> = BTreeMap::new();
     let mut disk_before = 0;
     let each = |point: &Point| {
-        let workload = find(&point.workload);
-        let mut bytes = workload.map_or(0, |w| w.memory_bytes(&point.params));
+        let needs = find(&point.workload).map(|w| w.needs(&point.params)).unwrap_or_default();
+        let mut bytes = needs.memory_bytes;
         // Where nothing is planned for memory nobody asks who shares it.
         if plan.policy.memory_rate.is_some()
-            && let Some(content) = workload.and_then(|w| w.shared_memory(&point.params))
+            && let Some(content) = needs.shared_memory
         {
             let there = shared.entry(content).or_default();
             let more = bytes.saturating_sub(*there);
@@ -45,7 +45,7 @@ pub(crate) fn seconds(
             bytes = more;
         }
         let memory_s = plan.policy.memory_rate.map_or(0.0, |rate| bytes as f64 / rate);
-        let disk = workload.map_or(0, |w| w.disk_bytes(&point.params));
+        let disk = needs.disk_bytes;
         // A file is that of the point before, if it is as large.
         let laid_out = if disk == disk_before { 0 } else { disk };
         disk_before = disk;

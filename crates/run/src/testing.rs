@@ -6,7 +6,9 @@ use std::io;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use proofmark_engine::{Clock, Launcher, Refusal, Request, Session, Setup, Stop, Taken, Workload};
+use proofmark_engine::{
+    Clock, Configuration, Launcher, Needs, Refusal, Request, Session, Setup, Stop, Taken, Workload,
+};
 use proofmark_model::testing::{self, spec, trial};
 use proofmark_model::{
     Account, Ending, Host, Pace, Params, Point, Policy, Printed, Probe, RawMeasurement, Round, Run,
@@ -39,26 +41,30 @@ impl Clock for FakeClock {
 /// A workload that no worker ever sets up.
 pub(crate) struct FakeWorkload {
     spec: &'static WorkloadSpec,
-    nominal_s: Option<f64>,
+    fixed_s: Option<f64>,
 }
 
 impl Workload for FakeWorkload {
     fn spec(&self) -> &'static WorkloadSpec {
         self.spec
     }
-    fn supports(&self, _: &Params) -> Result<(), Refusal> {
-        Ok(())
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        Ok(Box::new(FakeConfiguration(Needs {
+            memory_bytes: params.number("bytes").unwrap_or(0),
+            shared_memory: params.word("shares").map(str::to_owned),
+            fixed_s: self.fixed_s,
+            ..Needs::default()
+        })))
     }
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        params.number("bytes").unwrap_or(0)
+}
+
+struct FakeConfiguration(Needs);
+
+impl Configuration for FakeConfiguration {
+    fn needs(&self) -> Needs {
+        self.0.clone()
     }
-    fn shared_memory(&self, params: &Params) -> Option<String> {
-        params.word("shares").map(str::to_owned)
-    }
-    fn nominal_seconds(&self, _: &Params) -> Option<f64> {
-        self.nominal_s
-    }
-    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
         Err(Refusal("it is made up".to_owned()))
     }
 }
@@ -75,10 +81,10 @@ static ALL: LazyLock<[FakeWorkload; 6]> = LazyLock::new(|| {
         ("cpu.rounds", Unit::OpPerSecond, Pace::Core, false, None),
         ("memory.rounds", Unit::OpPerSecond, Pace::Memory, false, None),
     ]
-    .map(|(id, unit, pace, interleave, nominal_s)| {
+    .map(|(id, unit, pace, interleave, fixed_s)| {
         let work = Work { pace, ..Work::CORE };
         let spec = Box::leak(Box::new(WorkloadSpec { interleave, work, ..spec(id, unit) }));
-        FakeWorkload { spec, nominal_s }
+        FakeWorkload { spec, fixed_s }
     })
 });
 

@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use proofmark_engine::{Executor, HelperProcess, Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Executor, HelperProcess, Refusal, Setup, Workload};
 use proofmark_model::{Params, Pick, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use crate::declare::{Words, main_row, rate, words};
@@ -46,11 +46,8 @@ impl Workload for Ops {
         &SPEC
     }
 
-    fn supports(&self, _: &Params) -> Result<(), Refusal> {
-        helper().map(drop)
-    }
-
-    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+    fn configure(&self, _: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        helper()?;
         Ok(Box::new(Device))
     }
 
@@ -65,6 +62,12 @@ fn helper() -> Result<Command, Refusal> {
 }
 
 struct Device;
+
+impl Configuration for Device {
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(self)
+    }
+}
 
 impl Setup for Device {
     fn executor(&self) -> Result<Option<Box<dyn Executor>>, Refusal> {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
 
-use proofmark_engine::{Amount, Load, Refusal, Setup, Workload, wait_until};
+use proofmark_engine::{Amount, Configuration, Load, Refusal, Setup, Workload, wait_until};
 use proofmark_model::{Pace, Params, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use crate::cpu::isa::Isa;
@@ -93,14 +93,16 @@ impl Workload for Faulty {
         self.spec
     }
 
-    fn supports(&self, _: &Params) -> Result<(), Refusal> {
-        Ok(())
+    fn configure(&self, _: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        Ok(Box::new(Doom { fault: self.fault, index: 0 }))
     }
+}
 
-    fn setup(&self, _: &Params) -> Result<Box<dyn Setup>, Refusal> {
+impl Configuration for Doom {
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
         match self.fault {
             Fault::Refuse => Err(Refusal("it refuses on purpose".to_owned())),
-            fault => Ok(Box::new(Doom { fault, index: 0 })),
+            _ => Ok(self),
         }
     }
 }

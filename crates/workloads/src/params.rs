@@ -41,9 +41,22 @@ pub(crate) fn resolved<'a, T: Kind>(
 pub(crate) mod testing {
     use std::sync::Barrier;
 
-    use proofmark_engine::{Load, Setup};
+    use proofmark_engine::{Load, Refusal, Setup, Workload};
 
     use super::Params;
+
+    /// What tests do with parameters.
+    pub(crate) trait Tried: Workload {
+        fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+            self.configure(params)?.setup()
+        }
+
+        fn refusal(&self, params: &Params) -> Option<String> {
+            self.configure(params).err().map(|Refusal(reason)| reason)
+        }
+    }
+
+    impl<W: Workload + ?Sized> Tried for W {}
 
     /// Runs the threads in parallel and has them verify: of each number of iterations a trial in
     /// one run and one in many. What runs ahead must not count.

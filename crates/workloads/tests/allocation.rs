@@ -68,7 +68,7 @@ fn disk_workloads_take_none_while_they_are_timed() {
     for id in ["disk.rand_read", "disk.rand_write", "disk.fsync"] {
         let workload = proofmark_workloads::find(id).unwrap();
         for (engine, depth) in [("psync", 1), ("io_uring", 8)] {
-            let setup = workload.setup(&params(engine, depth)).unwrap();
+            let setup = workload.configure(&params(engine, depth)).and_then(|c| c.setup()).unwrap();
             let mut load: Box<dyn Load> = match setup.thread(0, 1) {
                 Ok(load) => load,
                 Err(refused) => {
@@ -115,7 +115,11 @@ fn loads_that_run_in_slices_take_none_in_a_run() {
         "memory.rand_read_write",
         "memory.seq_write",
     ] {
-        let setup = proofmark_workloads::find(id).unwrap().setup(&common).unwrap();
+        let setup = proofmark_workloads::find(id)
+            .unwrap()
+            .configure(&common)
+            .and_then(|c| c.setup())
+            .unwrap();
         let mut load = setup.thread(0, 1).unwrap();
         load.prepare(100);
         load.run(3);

@@ -59,7 +59,7 @@ fn of_workload(workload: &'static dyn Workload, host: &Host, threads: u64) -> Ve
     let specs = BTreeMap::from([(spec.id.to_string(), spec.clone())]);
     points
         .into_iter()
-        .filter(|params| workload.supports(params).is_ok())
+        .filter(|params| workload.configure(params).is_ok())
         .map(|params| {
             let m = Measurement::new(spec, params);
             let (others, programs) = (&[], &[]);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec, key};
+use proofmark_model::{Host, Params, Plan, Point, Policy, WorkloadSpec};
 
 use super::fit::Gathering;
 use super::nothing_to_measure;
-use super::select::{known_parameter, named};
-use super::values::{Overrides, combinations, list, typed_parameter};
+use super::select::named;
+use super::values::{combinations, list, overrides};
 use crate::error::Usage;
 use crate::planned::Planned;
 use crate::profile::{Profile, SeriesText};
@@ -24,8 +24,9 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
     series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;
     let workload = named(&request.workload)?;
-    let parameters = parameters(request, workload.spec())?;
-    let asked = combinations(workload.spec(), &parameters, &Overrides::default(), host)?;
+    let spec = workload.spec();
+    let overrides = overrides(&request.parameters, &[&spec.id])?;
+    let asked = combinations(spec, &threads_of_a_run(spec)?, &overrides, host)?;
     let policy = Policy { trial_s: slice_s(&series), budget_s: None, ..Policy::default() };
     let plan = Plan { profile: "endure".to_owned(), policy, ..Plan::default() };
     let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
@@ -34,7 +35,7 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     match &planned.plan.points[..] {
         [] => Err(nothing_to_measure(planned)),
         [_] => Ok(planned),
-        several => Err(Usage(too_many(workload.spec(), several))),
+        several => Err(Usage(too_many(spec, several))),
     }
 }
 
@@ -43,34 +44,15 @@ fn slice_s(series: &SeriesText) -> f64 {
     (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
 }
 
-/// Values by parameter, from the request; threads that nobody set are those of a run.
-fn parameters(
-    request: &EndureRequest,
-    spec: &WorkloadSpec,
-) -> Result<BTreeMap<String, Vec<String>>, Usage> {
-    let mut parameters = BTreeMap::new();
-    let none = |option: &str| Usage(format!("{option}: {} has no such parameter", spec.id));
+/// The threads that nothing else sets: those of a run.
+fn threads_of_a_run(spec: &WorkloadSpec) -> Result<BTreeMap<String, Vec<String>>, Usage> {
     let threads = Params::THREADS.iter().find_map(|key| spec.parameter(key.name()));
-    match (&request.threads, threads) {
-        (Some(text), Some(parameter)) => {
-            drop(parameters.insert(parameter.name.to_string(), list(text)))
+    Ok(match threads {
+        Some(threads) if measures_all_cpus(&spec.id, &threads.name)? => {
+            BTreeMap::from([(threads.name.to_string(), list("all"))])
         }
-        (Some(_), None) => return Err(none("--threads")),
-        (None, Some(parameter)) if measures_all_cpus(&spec.id, &parameter.name)? => {
-            parameters.insert(parameter.name.to_string(), list("all"));
-        }
-        (None, _) => (),
-    }
-    if let Some(size) = request.block_size {
-        let parameter = spec.parameter(key::BLOCK_SIZE.name());
-        parameter.ok_or_else(|| none("--block-size"))?;
-        parameters.insert(key::BLOCK_SIZE.name().to_owned(), vec![size.to_string()]);
-    }
-    for text in &request.set {
-        let (parameter, values) = typed_parameter(&spec.id, text)?;
-        parameters.insert(known_parameter(spec, parameter)?.name.to_string(), values);
-    }
-    Ok(parameters)
+        _ => BTreeMap::new(),
+    })
 }
 
 /// Whether the default profile measures a workload with all CPUs, so that endure compares with it.
@@ -107,7 +89,7 @@ mod tests {
     use proofmark_model::{PlannedSeries, key};
 
     use super::*;
-    use crate::request::PlanRequest;
+    use crate::request::{PlanRequest, TypedParameters};
     use crate::testing::this_machine;
 
     /// A request for a workload with these parameters, for so many seconds, every so many ms.
@@ -115,7 +97,10 @@ mod tests {
         EndureRequest {
             length: Duration::from_secs(for_s),
             every: Duration::from_millis(every_ms),
-            set: set.split_whitespace().map(str::to_owned).collect(),
+            parameters: TypedParameters {
+                set: set.split_whitespace().map(str::to_owned).collect(),
+                ..TypedParameters::default()
+            },
             ..EndureRequest::new(workload)
         }
     }
@@ -182,7 +167,16 @@ mod tests {
         let with = |set: &str| request("cpu.flops", set, USUAL);
         let lasting = |times| request("cpu.flops", "", times);
         let named = |workload: &str| request(workload, "", USUAL);
-        let threads = |n: &str, request| EndureRequest { threads: Some(n.to_owned()), ..request };
+        let threads = |n: &str, workload: &str| {
+            let threads = Some(n.to_owned());
+            let parameters = TypedParameters { threads, ..TypedParameters::default() };
+            EndureRequest { parameters, ..named(workload) }
+        };
+        let blocks = |sizes: &str, workload: &str| {
+            let block_size = Some(sizes.to_owned());
+            let parameters = TypedParameters { block_size, ..TypedParameters::default() };
+            EndureRequest { parameters, ..named(workload) }
+        };
         for (request, why) in [
             (named("cpu.flop"), "did you mean 'cpu.flops'?"),
             (named("cpu"), "'cpu' is a subsystem; name one of its workloads"),
@@ -190,11 +184,13 @@ mod tests {
             (with("isaa=avx2"), "did you mean 'isa'?"),
             (with("isa"), "PARAMETER=VALUE"),
             (with("cpu.flops.isaa=avx2"), "did you mean 'isa'?"),
-            (with("cpu.iops.isa=avx2"), "the workload is cpu.flops, not 'cpu.iops'"),
+            (with("cpu.iops.isa=avx2"), "this run measures no cpu.iops"),
             (with("isa=scalar,sse2"), "--set isa=scalar|sse2"),
-            (threads("1,2", named("cpu.flops")), "--set threads=1|2"),
-            (threads("2", named("memory.latency")), "no such parameter"),
-            (EndureRequest { block_size: Some(8192), ..named("cpu.flops") }, "no such parameter"),
+            (threads("1,2", "cpu.flops"), "--set threads=1|2"),
+            (threads("2", "memory.latency"), "--threads: memory.latency has no such parameter"),
+            (blocks("8KB", "cpu.flops"), "--block-size: cpu.flops has no such parameter"),
+            (blocks("8KB,1MB", "memory.rand_read"), "--set block_size=8192|1048576"),
+            (blocks("8Q", "memory.rand_read"), "memory.rand_read.block_size: "),
             (lasting((9, 1000)), "at least 10 s"),
             (lasting((600, 99)), "at least 100 ms"),
             (lasting((10, 2000)), "10 samples"),

@@ -81,8 +81,9 @@ mod tests {
             let params = Params::default()
                 .with(key::THREADS, 1)
                 .with(key::MATRIX_SIZE, n)
+                .with(key::MATRIX_BLOCK, 64)
                 .with(key::ISA, "sse2");
-            let one = find("cpu.linpack").unwrap().trial_seconds(&params, &policy);
+            let one = find("cpu.linpack").unwrap().needs(&params).trial_s(policy.trial_s);
             assert!(one_s.contains(&one), "{n}: {one} s");
             let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
             let all = estimate(&Plan { policy: policy.clone(), points, ..Plan::default() }).0;
@@ -95,6 +96,7 @@ mod tests {
         let params = Params::default()
             .with(key::THREADS, 1)
             .with(key::MATRIX_SIZE, 20_000)
+            .with(key::MATRIX_BLOCK, 64)
             .with(key::ISA, "sse2");
         let points = vec![Point { workload: "cpu.linpack".to_owned(), params }];
         let of = |point_s| {
@@ -111,7 +113,12 @@ mod tests {
 
     #[test]
     fn what_is_cut_takes_8_rounds_at_least_and_no_warm_up() {
-        let params = |n: u64| Params::default().with(key::THREADS, n).with(key::ISA, "sse2");
+        let params = |n: u64| {
+            Params::default()
+                .with(key::THREADS, n)
+                .with(key::MATRIX_BLOCK, 64)
+                .with(key::ISA, "sse2")
+        };
         let points: Vec<_> =
             [1, 2].map(|n| Point { workload: "cpu.flops".to_owned(), params: params(n) }).into();
         let of = |policy: Policy| {

@@ -59,7 +59,7 @@ impl Gathering<'_> {
         for asked in combinations {
             for params in workload.resolve_auto(asked.clone(), self.host) {
                 let id = workload.spec().id.to_string();
-                if let Err(Refusal(reason)) = workload.supports_on(&params, self.host) {
+                if let Err(Refusal(reason)) = supports(workload, &params, self.host) {
                     tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
                 } else if let Some(params) = self.fitted(workload, params, &asked) {
                     self.tell_of_engine(&asked, &params);
@@ -102,10 +102,10 @@ impl Gathering<'_> {
 
     /// Says so where the least piece of a point's work takes longer than a trial was to last.
     fn tell_of_length(&mut self, workload: &dyn Workload, point: &Point) {
-        let policy = &self.planned.plan.policy;
-        let planned_s = policy.trial_s_for(&point.workload);
-        let trial_s = workload.trial_seconds(&point.params, policy);
-        if workload.nominal_seconds(&point.params).is_some() || trial_s <= planned_s {
+        let planned_s = self.planned.plan.policy.trial_s_for(&point.workload);
+        let needs = workload.needs(&point.params);
+        let trial_s = needs.trial_s(planned_s);
+        if needs.fixed_s.is_some() || trial_s <= planned_s {
             return;
         }
         let [trial, planned] = [trial_s, planned_s].map(format_seconds);
@@ -125,7 +125,7 @@ impl Gathering<'_> {
         asked: &Params,
     ) -> Option<Params> {
         let (storage, network) = (&self.host.storage, &self.host.network);
-        let on_disk = workload.disk_bytes(&params) > 0 && storage.get().is_none();
+        let on_disk = workload.needs(&params).disk_bytes > 0 && storage.get().is_none();
         let on_network = workload.spec().subsystem.info().has_server && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
@@ -148,7 +148,7 @@ impl Gathering<'_> {
             what: "memory",
             bytes: usable,
             most: usable,
-            needed: &|p| workload.memory_bytes(p),
+            needed: &|p| workload.needs(p).memory_bytes,
             advice: advice(memory),
         };
         let usable = self.host.usable_disk();
@@ -157,7 +157,7 @@ impl Gathering<'_> {
             what: "disk space",
             bytes: if own { most } else { usable },
             most,
-            needed: &|p| workload.disk_bytes(p),
+            needed: &|p| workload.needs(p).disk_bytes,
             advice: advice(disk),
         };
         let params = self.fitted_into(&memory, workload, params)?;
@@ -171,7 +171,7 @@ impl Gathering<'_> {
         if array > host.largest_cached() {
             return None;
         }
-        let needed = format_size(workload.memory_bytes(params));
+        let needed = format_size(workload.needs(params).memory_bytes);
         let why = match host.tight_memory_limit() {
             Some(limit) => format!(
                 "the memory limit of {} ({}) leaves no room for a measurement of memory, which \
@@ -250,6 +250,11 @@ struct Room<'a> {
 /// took: two thirds is the most that each then allows.
 const CLAMPED: f64 = 5.0 / 8.0;
 
+/// Refuses parameters that contradict each other, and a host that cannot run them.
+fn supports(workload: &dyn Workload, params: &Params, host: &Host) -> Result<(), Refusal> {
+    workload.configure(params)?.supports_on(host)
+}
+
 /// The parameter that is a size which can be left to the machine.
 fn size_of(workload: &dyn Workload, params: &Params) -> Option<&'static Parameter> {
     let is_size = |k: &&Parameter| {
@@ -271,7 +276,7 @@ fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) ->
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
         .map(|mib| params.clone().with_named(&parameter.name, mib * MIB))
-        .find(|p| (room.needed)(p) <= room.most && workload.supports_on(p, host).is_ok())
+        .find(|p| (room.needed)(p) <= room.most && supports(workload, p, host).is_ok())
 }
 
 /// Why a point cannot be had whose data follows from its axis's count, such as a matrix's rows,

@@ -88,15 +88,15 @@ fn nothing_to_measure(planned: Planned) -> Usage {
 pub fn subsystems(request: &PlanRequest) -> Result<BTreeSet<Subsystem>, Usage> {
     let (chosen, profile) = asked(request)?;
     let measured = measured(request, &chosen, &profile);
-    Ok(measured.into_iter().filter_map(|id| subsystem(id)).collect())
+    Ok(measured.into_iter().filter_map(subsystem).collect())
 }
 
 /// Of the chosen workloads those that were named or that the profile has.
-fn measured<'a>(request: &PlanRequest, chosen: &'a [String], profile: &Profile) -> Vec<&'a String> {
+fn measured<'a>(request: &PlanRequest, chosen: &'a [String], profile: &Profile) -> Vec<&'a str> {
     let is_measured = |id: &&String| {
         request.names.contains(id) || profile.points.iter().any(|p| p.workload == **id)
     };
-    chosen.iter().filter(is_measured).collect()
+    chosen.iter().filter(is_measured).map(String::as_str).collect()
 }
 
 /// The workloads that were chosen, and the profile.
@@ -128,7 +128,7 @@ fn gather(
     profile: &Profile,
     gathering: &mut Gathering,
 ) -> Result<Marked, Usage> {
-    let overrides = overrides(request, &measured(request, chosen, profile))?;
+    let overrides = overrides(&request.parameters, &measured(request, chosen, profile))?;
     let mut marked = Marked::new();
     // A workload that was named but is not in the profile runs with its defaults.
     let is_extra = |id: &&String| {

@@ -13,7 +13,7 @@ use crate::cpus::Cpus;
 use crate::error::{Usage, unknown};
 use crate::planned::{NoReference, Planned};
 use crate::profile::Reference;
-use crate::registry::{disk_bytes, find, in_rounds};
+use crate::registry::{find, in_rounds, needs, trial_s};
 use crate::request::ToolChoice;
 use crate::schedule::warm_trials;
 
@@ -177,7 +177,7 @@ impl Choice<'_> {
             let [memory, free] = [memory, free].map(format_size);
             return Err(format!("it needs {memory} of memory; {free} is available"));
         }
-        let files = disk_bytes(point).saturating_mul(2);
+        let files = needs(point).disk_bytes.saturating_mul(2);
         if files > self.host.usable_disk() {
             let files = format_size(files);
             return Err(format!(
@@ -298,8 +298,7 @@ fn task<'a>(
     shortest_s: f64,
 ) -> Option<Task<'a>> {
     let workload = find(&point.workload)?;
-    let seconds = workload.trial_seconds(&point.params, &plan.policy);
-    let seconds = seconds.max(shortest_s);
+    let seconds = trial_s(plan, point).max(shortest_s);
     Some(Task {
         spec: workload.spec(),
         test: test_for(tool, point)?,
@@ -307,7 +306,7 @@ fn task<'a>(
         seconds,
         work: seconds * usual_rate(workload.spec().unit, &point.params),
         cpus,
-        file: Path::new(if disk_bytes(point) > 0 { ANY_FILE } else { "/" }),
+        file: Path::new(if needs(point).disk_bytes > 0 { ANY_FILE } else { "/" }),
         port: 0,
     })
 }
@@ -317,9 +316,9 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
     const MEMORY: f64 = 2e9;
     const DISK: f64 = 5e8;
-    let memory = find(&point.workload).map_or(0, |k| k.memory_bytes(&point.params)) as f64;
+    let needs = needs(point);
     let warm = if in_rounds(&point.workload) { 0.0 } else { warm_trials(trial_s) };
-    memory / MEMORY + disk_bytes(point) as f64 / DISK + trial_s * (1.0 + warm)
+    needs.memory_bytes as f64 / MEMORY + needs.disk_bytes as f64 / DISK + trial_s * (1.0 + warm)
 }
 
 /// Units of work a second, before any was measured, of a machine neither slow nor fast.

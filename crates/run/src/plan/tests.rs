@@ -1,5 +1,5 @@
 use super::*;
-use crate::request::ToolChoice;
+use crate::request::{ToolChoice, TypedParameters};
 use crate::testing;
 use proofmark_model::key;
 
@@ -46,7 +46,9 @@ fn a_run_of_one_workload_takes_its_parameters_without_its_name() {
     let asked = |names: &[&str], set: &str| {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
         let set = vec![set.to_owned()];
-        let request = PlanRequest { names, set, tools: ToolChoice::None, ..PlanRequest::default() };
+        let parameters = TypedParameters { set, ..TypedParameters::default() };
+        let tools = ToolChoice::None;
+        let request = PlanRequest { names, parameters, tools, ..PlanRequest::default() };
         plan(&request, &host)
     };
     for set in ["mode=overwrite", "disk.fsync.mode=overwrite"] {
@@ -68,9 +70,12 @@ fn a_rate_at_which_a_trial_holds_no_datagram_makes_it_longer_and_says_so() {
     let planned = |set: &str| {
         let request = PlanRequest {
             names: vec!["network.udp.stream".to_owned()],
-            set: ["block_size=65507", "streams=1", set]
-                .map(|s| format!("network.udp.stream.{s}"))
-                .into(),
+            parameters: TypedParameters {
+                set: ["block_size=65507", "streams=1", set]
+                    .map(|s| format!("network.udp.stream.{s}"))
+                    .into(),
+                ..TypedParameters::default()
+            },
             tools: ToolChoice::None,
             ..PlanRequest::default()
         };

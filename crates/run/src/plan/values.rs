@@ -8,7 +8,7 @@ use super::select::{known_parameter, named};
 use crate::error::Usage;
 use crate::parameter;
 use crate::registry::find;
-use crate::request::PlanRequest;
+use crate::request::TypedParameters;
 
 /// Values as they are typed, by workload id (or any) and parameter.
 #[derive(Debug, Default)]
@@ -17,41 +17,56 @@ pub(super) struct Overrides {
     pub(super) by_workload: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// Those that a run of these workloads asks for; each must have a workload whose parameter it sets.
-pub(super) fn overrides(request: &PlanRequest, measured: &[&String]) -> Result<Overrides, Usage> {
+/// Those that were typed for these workloads; each must have a workload whose parameter it sets.
+pub(super) fn overrides(typed: &TypedParameters, measured: &[&str]) -> Result<Overrides, Usage> {
     let some_have = |option: &str, has: fn(&WorkloadSpec) -> bool| {
         let mut specs = measured.iter().filter_map(|id| find(id)).map(|workload| workload.spec());
-        let why = || Usage(format!("{option}: no workload of this run has such a parameter"));
+        let why = || match measured {
+            [only] => Usage(format!("{option}: {only} has no such parameter")),
+            _ => Usage(format!("{option}: no workload of this run has such a parameter")),
+        };
         specs.any(has).then_some(()).ok_or_else(why)
     };
     let mut overrides = Overrides::default();
-    if let Some(threads) = &request.threads {
+    if let Some(threads) = &typed.threads {
         some_have("--threads", |spec| Params::THREADS.iter().any(|key| spec.has(*key)))?;
         overrides.any.extend(Params::THREADS.map(|key| (key.name(), list(threads))));
     }
-    if !request.block_sizes.is_empty() {
+    if let Some(sizes) = &typed.block_size {
         some_have("--block-size", |spec| spec.has(key::BLOCK_SIZE))?;
-        let sizes = request.block_sizes.iter().map(u64::to_string).collect();
-        overrides.any.insert(key::BLOCK_SIZE.name(), sizes);
+        overrides.any.insert(key::BLOCK_SIZE.name(), list(sizes));
     }
-    for text in &request.set {
-        let form = || {
-            Usage(format!("--set {text}: write WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2"))
-        };
-        let (path, values) = text.split_once('=').ok_or_else(form)?;
-        let (workload, parameter) = match (path.trim().rsplit_once('.'), measured) {
-            (Some(both), _) => both,
-            // Of one workload, as endure takes it.
-            (None, [only]) => (only.as_str(), path.trim()),
-            (None, _) => return Err(form()),
-        };
+    for text in &typed.set {
+        let only = <[_; 1]>::try_from(measured).ok().map(|[id]| id);
+        let (workload, parameter, values) = split_set(text, only)?;
         known_parameter(named(workload)?.spec(), parameter)?;
-        if !measured.iter().any(|id| *id == workload) {
+        if !measured.contains(&workload) {
             return Err(Usage(format!("--set {text}: this run measures no {workload}")));
         }
-        overrides.by_workload.insert((workload.to_owned(), parameter.to_owned()), list(values));
+        overrides.by_workload.insert((workload.to_owned(), parameter.to_owned()), values);
     }
     Ok(overrides)
+}
+
+/// Splits `WORKLOAD.PARAMETER=VALUE,...`. The workload may be left out where there is `only` one.
+fn split_set<'a>(
+    text: &'a str,
+    only: Option<&'a str>,
+) -> Result<(&'a str, &'a str, Vec<String>), Usage> {
+    let form = || {
+        let form = match only {
+            Some(id) => format!("PARAMETER=VALUE, as in isa=avx2, or {id}.PARAMETER=VALUE"),
+            None => "WORKLOAD.PARAMETER=VALUE, as in cpu.flops.isa=avx2".to_owned(),
+        };
+        Usage(format!("--set {text}: write {form}"))
+    };
+    let (path, values) = text.split_once('=').ok_or_else(form)?;
+    let (workload, parameter) = match (path.trim().rsplit_once('.'), only) {
+        (Some(both), _) => both,
+        (None, Some(only)) => (only, path.trim()),
+        (None, None) => return Err(form()),
+    };
+    Ok((workload, parameter, list(values)))
 }
 
 /// The values of a list that was typed.
@@ -112,20 +127,18 @@ pub fn check_value(spec: &WorkloadSpec, name: &str, text: &str) -> Result<(), Us
     checked.map(|_| ()).map_err(|e| Usage(format!("{}.{name}: {e}", spec.id)))
 }
 
-/// The parameter and the values of a `--set`: `isa=avx2,scalar`, or the same as a run takes it,
-/// `cpu.flops.isa=avx2,scalar`. Whether there is such a parameter is not looked at.
-pub fn typed_parameter<'a>(workload: &str, text: &'a str) -> Result<(&'a str, Vec<String>), Usage> {
-    let (path, values) = text.split_once('=').ok_or_else(|| {
-        Usage(format!(
-            "--set {text}: write PARAMETER=VALUE, as in isa=avx2, or {workload}.PARAMETER=VALUE"
-        ))
-    })?;
-    let (of, parameter) = path.trim().rsplit_once('.').unwrap_or((workload, path.trim()));
-    if of != workload {
+/// The parameter and the values of a `--set` for one workload: `isa=avx2,scalar`, or the same as a
+/// run takes it, `cpu.flops.isa=avx2,scalar`. The parameter may be one that the workload lacks.
+pub fn typed_parameter<'a>(
+    workload: &'a str,
+    text: &'a str,
+) -> Result<(&'a str, Vec<String>), Usage> {
+    let (named, parameter, values) = split_set(text, Some(workload))?;
+    if named != workload {
         return Err(Usage(format!(
-            "--set {text}: the workload is {workload}, not '{of}'; write PARAMETER=VALUE or \
+            "--set {text}: the workload is {workload}, not '{named}'; write PARAMETER=VALUE or \
              {workload}.PARAMETER=VALUE"
         )));
     }
-    Ok((parameter, list(values)))
+    Ok((parameter, values))
 }

@@ -6,14 +6,14 @@ use std::fs;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Refusal, Workload};
 use proofmark_model::{Host, Params, Plan, Probe, WorkloadSpec};
 
 use crate::cpus::Cpus;
 use crate::plan::{estimate, plan, takes, tools_s};
 use crate::planned::Planned;
 use crate::profile::BUILT_IN;
-use crate::request::{PlanRequest, ToolChoice};
+use crate::request::{PlanRequest, ToolChoice, TypedParameters};
 use crate::server::{loopback_network, session_for};
 use crate::testing;
 
@@ -51,26 +51,8 @@ impl Workload for Renamed {
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         self.usual.resolve_auto(params, host)
     }
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        self.usual.memory_bytes(params)
-    }
-    fn shared_memory(&self, params: &Params) -> Option<String> {
-        self.usual.shared_memory(params)
-    }
-    fn disk_bytes(&self, params: &Params) -> u64 {
-        self.usual.disk_bytes(params)
-    }
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        self.usual.supports(params)
-    }
-    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
-        self.usual.supports_on(params, host)
-    }
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        self.usual.setup(params)
-    }
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        self.usual.nominal_seconds(params)
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        self.usual.configure(params)
     }
 }
 
@@ -98,14 +80,14 @@ fn request_of_others(request: &PlanRequest, folder: &tempfile::TempDir) -> PlanR
     };
     let file = folder.path().join("profile.toml");
     fs::write(&file, OTHERS.iter().fold(text.to_owned(), rename)).unwrap();
-    let set = request.set.iter().map(|text| {
+    let set = request.parameters.set.iter().map(|text| {
         let (workload, parameter) = text.rsplit_once('.').unwrap();
         format!("{}.{parameter}", other_id(workload))
     });
     PlanRequest {
         profile: file.to_str().unwrap().to_owned(),
         names: request.names.iter().map(|name| other_id(name)).collect(),
-        set: set.collect(),
+        parameters: TypedParameters { set: set.collect(), ..request.parameters.clone() },
         ..request.clone()
     }
 }
@@ -142,7 +124,10 @@ fn a_plan_follows_declarations_whatever_the_ids() {
         PlanRequest { budget, ..profile("chameleon-2017", ToolChoice::None) },
         PlanRequest {
             names: names(&["memory", "disk.fsync", "cpu.dgemm", "network"]),
-            set: names(&["memory.copy.threads=1,2", "cpu.dgemm.n=500,900000"]),
+            parameters: TypedParameters {
+                set: names(&["memory.copy.threads=1,2", "cpu.dgemm.n=500,900000"]),
+                ..TypedParameters::default()
+            },
             // Tools name the workloads whose work they do.
             tools: ToolChoice::None,
             ..PlanRequest::default()

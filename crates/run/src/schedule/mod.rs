@@ -67,12 +67,13 @@ pub fn warm_trials(seconds: f64) -> f64 {
 pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
     let has_slices = workload.spec().work.cut().has_slices();
     let ahead_s = if has_slices { SLICED_AHEAD_S } else { 0.0 };
-    let trial_s = workload.trial_seconds(params, policy);
+    let needs = workload.needs(params);
+    let trial_s = needs.trial_s(policy.trial_s_for(&workload.spec().id));
     let threads = params.threads() as f64;
     let Some(rounds) = policy.quota.filter(|rounds| rounds.quota.limits(threads)) else {
         return trial_s + ahead_s + BETWEEN_S;
     };
-    let is_fixed = workload.nominal_seconds(params).is_some();
+    let is_fixed = needs.fixed_s.is_some();
     let lead_in_s = if has_slices { rounds.lead_in_s(threads) } else { 0.0 };
     let trial_s = match rounds.quota.cpus {
         // A fixed amount of work takes as much longer.
@@ -212,10 +213,10 @@ impl State<'_, '_, '_> {
         let mut memory: BTreeMap<String, u64> = BTreeMap::new();
         for p in all() {
             let Some(workload) = self.workload(p) else { continue };
-            let params = &self.plan.points[p].params;
-            let shared = workload.shared_memory(params).unwrap_or_else(|| p.to_string());
-            let bytes = memory.entry(shared).or_default();
-            *bytes = workload.memory_bytes(params).max(*bytes);
+            let needs = workload.needs(&self.plan.points[p].params);
+            let bytes =
+                memory.entry(needs.shared_memory.unwrap_or_else(|| p.to_string())).or_default();
+            *bytes = needs.memory_bytes.max(*bytes);
         }
         self.takes_turns(group.start)
             && subsystem(group.start) == subsystem(place)

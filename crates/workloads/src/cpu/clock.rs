@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use proofmark_engine::chain::{Chain, first_after};
-use proofmark_engine::{Load, Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Load, Refusal, Setup, Workload};
 use proofmark_model::{Params, Property, Role, Unit, WorkloadSpec, ceiling_id};
 
 use super::task;
@@ -35,22 +35,24 @@ impl Workload for Clock {
         &SPEC
     }
 
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
         if params.threads() > cpus {
             let reason = "threads that share a CPU cannot measure its clock";
             return Err(Refusal(reason.to_owned()));
         }
-        Ok(())
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
         Ok(Box::new(Chains { threads: params.threads() }))
     }
 }
 
 struct Chains {
     threads: u64,
+}
+
+impl Configuration for Chains {
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(self)
+    }
 }
 
 impl Setup for Chains {
@@ -100,14 +102,14 @@ impl Load for ChainLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::testing::{uneven_slices, verified};
+    use crate::params::testing::{Tried, uneven_slices, verified};
     use proofmark_model::key;
 
     #[test]
     fn threads_that_take_turns_are_refused() {
-        let threads = |n| Clock.supports(&Params::default().with(key::THREADS, n));
-        assert_eq!(threads(1), Ok(()));
-        assert!(threads(4096).unwrap_err().to_string().contains("share a CPU"));
+        let threads = |n| Clock.refusal(&Params::default().with(key::THREADS, n));
+        assert_eq!(threads(1), None);
+        assert!(threads(4096).unwrap().contains("share a CPU"));
     }
 
     #[test]

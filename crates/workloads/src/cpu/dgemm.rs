@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
+use proofmark_engine::{
+    Amount, ClockSamples, Configuration, Load, Needs, Placement, Refusal, Setup, Workload,
+};
 use proofmark_model::{Host, Parameter, Params, Role, WorkloadSpec};
 
 use super::dense::gemm::{Gemm, Layout};
@@ -48,32 +50,30 @@ impl Workload for Dgemm {
         dense::resolve_auto(params, host, 400)
     }
 
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::from_params(&SPEC.id, params).map(drop)
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        Ok(Box::new(Parsed(Shape::from_params(&SPEC.id, params)?)))
     }
 
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::from_params(&SPEC.id, params)?;
-        let bytes = self.memory_bytes(params);
+    fn verification(&self) -> &'static str {
+        "the product with a random vector"
+    }
+}
+
+struct Parsed(Shape);
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        dense::needs(&self.0, Layout::new(&self.0).elements(), 2.0)
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let (shape, bytes) = (self.0, self.needs().memory_bytes);
         let arena = dense::arena(&SPEC.id, bytes, &shape)?;
         #[allow(unsafe_code)] // The product works on memory of the arena.
         // SAFETY: the arena is this point's alone as long as it lives, large enough for the
         // layout, and aligned to far more than a line.
         let gemm = unsafe { Gemm::at(arena.base().cast(), shape) };
         Ok(Box::new(Point(Arc::new(State { arena, bytes, shape, gemm }))))
-    }
-
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::from_params(&SPEC.id, params)
-            .map_or(0, |shape| 8 * Layout::new(&shape).elements() as u64)
-    }
-
-    fn verification(&self) -> &'static str {
-        "the product with a random vector"
-    }
-
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        dense::nominal_seconds(params, 2.0)
     }
 }
 

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use proofmark_engine::{Amount, ClockSamples, Load, Placement, Refusal, Setup, Workload};
+use proofmark_engine::{
+    Amount, ClockSamples, Configuration, Load, Needs, Placement, Refusal, Setup, Workload,
+};
 use proofmark_model::{
     Host, Parameter, Params, PickedValue, Role, Solution, WorkloadSpec, key, lock,
 };
@@ -67,13 +69,24 @@ impl Workload for Linpack {
         dense::resolve_auto(params, host, 256)
     }
 
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::from_params(&SPEC.id, params).map(drop)
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        Ok(Box::new(Parsed(Shape::from_params(&SPEC.id, params)?)))
     }
 
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let shape = Shape::from_params(&SPEC.id, params)?;
-        let bytes = self.memory_bytes(params);
+    fn verification(&self) -> &'static str {
+        "the residual, with A and b generated again"
+    }
+}
+
+struct Parsed(Shape);
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        dense::needs(&self.0, Layout::new(self.0.n).elements(), 2.0 / 3.0)
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let (shape, bytes) = (self.0, self.needs().memory_bytes);
         let arena = dense::arena(&SPEC.id, bytes, &shape)?;
         #[allow(unsafe_code)] // The system works on memory of the arena.
         // SAFETY: the arena is this point's alone as long as it lives, large enough for the
@@ -81,19 +94,6 @@ impl Workload for Linpack {
         let system = unsafe { System::at(arena.base().cast(), shape) };
         let (seed, solution) = (AtomicU64::new(0), Mutex::new(None));
         Ok(Box::new(Point(Arc::new(State { arena, bytes, shape, system, seed, solution }))))
-    }
-
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        let n = params.get(key::MATRIX_SIZE).unwrap_or(0) as usize;
-        8 * Layout::new(n).elements() as u64
-    }
-
-    fn verification(&self) -> &'static str {
-        "the residual, with A and b generated again"
-    }
-
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        dense::nominal_seconds(params, 2.0 / 3.0)
     }
 }
 

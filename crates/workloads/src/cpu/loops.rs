@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_engine::{Amount, Refusal, Setup, Workload};
+use proofmark_engine::{Amount, Configuration, Refusal, Workload};
 use proofmark_model::{
     Isa, Parameter, Params, Property, Role, Unit, WorkloadSpec, ceiling_id, key,
 };
@@ -208,20 +208,12 @@ impl Workload for Loops {
         self.spec
     }
 
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        self.setup(params).map(drop)
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let variant = task::find(&self.spec.id, self.loops, params, self.is_mix())?;
         let amount = match self.is_mix() {
             true => Amount::Total(required(params, key::ITERATIONS)?),
             false => Amount::Calibrated,
         };
-        Ok(Box::new(Task { variant, amount }))
-    }
-
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        if self.is_mix() { task::nominal_seconds(params) } else { None }
+        Ok(Box::new(Task { variant, amount, threads: params.threads() }))
     }
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proofmark_engine::{
-    Amount, Barrier, CpuPair, Load, Refusal, Setup, Workload, usable_cpus, wait_until,
+    Amount, Barrier, Configuration, CpuPair, Load, Refusal, Setup, Workload, usable_cpus,
+    wait_until,
 };
 use proofmark_model::{
     AUTO, Better, CpuDistance, CpuPairSeen, Host, Parameter, Params, Role, Subsystem, Unit, Work,
@@ -65,22 +66,28 @@ impl Workload for PingPong {
         vec![resolved(params, key::THREADS, |_| cpus.min(MOST))]
     }
 
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let (threads, cpus) = (params.threads(), usable_cpus(None).map_or(1, |c| c.len() as u64));
         match threads {
             0 | 1 => Err(Refusal("a round trip takes two CPUs".to_owned())),
             n if n > MOST => Err(Refusal(format!("the most CPUs is {MOST}"))),
             n if n > cpus => Err(Refusal("threads that share a CPU cannot meet".to_owned())),
-            _ => Ok(()),
+            n => Ok(Box::new(Parsed { threads: n as usize })),
         }
     }
 
     fn verification(&self) -> &'static str {
         "the last number of each pair"
     }
+}
 
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Meetings { shared: Arc::new(Shared::new(params.threads() as usize)) }))
+struct Parsed {
+    threads: usize,
+}
+
+impl Configuration for Parsed {
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Meetings { shared: Arc::new(Shared::new(self.threads)) }))
     }
 }
 
@@ -268,6 +275,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::params::testing::Tried;
 
     #[test]
     fn each_meets_each_other_once() {
@@ -287,9 +295,9 @@ mod tests {
 
     #[test]
     fn one_cpu_and_too_many_are_refused() {
-        let threads = |n| PingPong.supports(&Params::default().with(key::THREADS, n));
-        assert!(threads(1).unwrap_err().to_string().contains("two CPUs"));
-        assert!(threads(65).unwrap_err().to_string().contains("most"));
+        let threads = |n| PingPong.refusal(&Params::default().with(key::THREADS, n));
+        assert!(threads(1).unwrap().contains("two CPUs"));
+        assert!(threads(65).unwrap().contains("most"));
     }
 
     #[test]

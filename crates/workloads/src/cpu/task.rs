@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_engine::{Amount, Load, Refusal, Setup};
+use proofmark_engine::{Amount, Configuration, Load, Needs, Refusal, Setup};
 use proofmark_model::{Parameter, Params, Role, Subsystem, Unit, WorkloadSpec, key, word};
 
 use super::isa::{Element, Isa, OnThisCpu};
@@ -79,22 +79,32 @@ pub(super) fn find(
     })
 }
 
-/// Threads of a point that can run at one time.
-pub(super) fn together(params: &Params) -> f64 {
+/// The number of these threads that can run at one time.
+pub(super) fn together(threads: u64) -> f64 {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
-    params.threads().clamp(1, cpus) as f64
+    threads.clamp(1, cpus) as f64
 }
 
-/// Of a mix, at 4 GHz: 4 plain additions a cycle, or 1 operation where it has divisions.
-pub(super) fn nominal_seconds(params: &Params) -> Option<f64> {
-    let cycles = if params.get(key::MIX)? == word::ARITH17 { 17.0 } else { 4.0 };
-    Some(params.get(key::ITERATIONS)? as f64 * cycles / 4e9 / together(params))
-}
-
-/// What the threads of a point share: which loop they run.
+/// A loop and how much of it a trial runs.
 pub(super) struct Task {
     pub(super) variant: Variant,
     pub(super) amount: Amount,
+    pub(super) threads: u64,
+}
+
+impl Configuration for Task {
+    /// The seconds of a mix at 4 GHz: 4 plain additions per cycle, or 1 operation with divisions.
+    fn needs(&self) -> Needs {
+        let Amount::Total(iterations) = self.amount else { return Needs::default() };
+        let divides = matches!(self.variant.law, Law::Arithmetic { .. });
+        let cycles = if divides { 17.0 } else { 4.0 };
+        let seconds = iterations as f64 * cycles / 4e9 / together(self.threads);
+        Needs { fixed_s: Some(seconds), ..Needs::default() }
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(self)
+    }
 }
 
 impl Setup for Task {
@@ -117,7 +127,7 @@ mod tests {
 
     use super::super::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
     use super::*;
-    use crate::params::testing::{params, prove};
+    use crate::params::testing::{Tried, params, prove};
 
     #[test]
     fn every_supported_point_proves_its_work_on_every_thread() {
@@ -129,7 +139,7 @@ mod tests {
                     Ok(setup) => setup,
                     Err(refusal) => {
                         eprintln!("skipped {id} {params:?}: {refusal}");
-                        assert!(workload.supports(&params).is_err());
+                        assert_eq!(workload.refusal(&params), Some(refusal.0));
                         continue;
                     }
                 };
@@ -163,21 +173,23 @@ mod tests {
             ),
             (&MIX_INT, "isa=scalar type=i64 mix=add16", "iterations is not set"),
         ] {
-            assert_eq!(workload.supports(&params(words)).unwrap_err().0, reason, "{words}");
+            assert_eq!(workload.refusal(&params(words)).as_deref(), Some(reason), "{words}");
         }
         for isa in Isa::ALL {
-            let refusal = FLOPS.supports(&params("type=f64").with(key::ISA, isa.name())).err();
+            let refusal = FLOPS.refusal(&params("type=f64").with(key::ISA, isa.name()));
             let reason = format!("this CPU does not support {}", isa.name());
-            assert_eq!(refusal.map(|r| r.0), (!isa.is_supported()).then_some(reason));
+            assert_eq!(refusal, (!isa.is_supported()).then_some(reason));
         }
     }
 
     #[test]
     fn a_trial_of_a_mix_takes_as_long_as_its_iterations() {
         for (iterations, seconds) in [(1_000_000_000_u64, 1.0), (2_000_000_000, 2.0)] {
-            let mix = params("mix=add16 threads=1").with(key::ITERATIONS, iterations);
-            assert_eq!(MIX_INT.nominal_seconds(&mix), Some(seconds));
-            assert_eq!(FLOPS.nominal_seconds(&mix), None);
+            let mix =
+                params("mix=add16 threads=1 isa=scalar type=f64").with(key::ITERATIONS, iterations);
+            assert_eq!(MIX_FLOAT.needs(&mix).fixed_s, Some(seconds));
+            assert_eq!(FLOPS.refusal(&mix), None);
+            assert_eq!(FLOPS.needs(&mix).fixed_s, None);
         }
     }
 

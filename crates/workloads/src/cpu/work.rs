@@ -130,7 +130,7 @@ impl Load for Work {
             self.asked += n;
             #[allow(unsafe_code)] // A hot loop is a function in assembly.
             // SAFETY: the state has the slots of the variant's law, which is what its loop
-            // loads and stores; n is at least 1; `supports` found the instructions here.
+            // loads and stores; n is at least 1; `configure` found the instructions here.
             unsafe {
                 (self.variant.hot)(self.state.as_mut_ptr(), n);
             }

@@ -96,12 +96,11 @@ impl Fault {
 
 #[cfg(test)]
 mod tests {
-    use proofmark_engine::Workload;
     use proofmark_model::FileState;
     use proofmark_testing::skip;
 
     use super::*;
-    use crate::params::testing::params;
+    use crate::params::testing::{Tried, params};
 
     /// The state of the file after a trial, which proves nothing.
     fn state_after(workload: &Disk, direct: bool) -> Option<FileState> {

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proofmark_engine::{Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Needs, Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, Pick, PickedValue, Role, WorkloadSpec, key, word};
 
 use crate::declare::{ALL_CPUS, ONE_CPU, alternative, in_order, main_row, pick, pick_value, place};
@@ -38,7 +38,7 @@ use shape::{Operation, Shape};
 pub use tool_file::ToolFile;
 
 /// A workload that reads or writes blocks of files.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Disk {
     spec: &'static WorkloadSpec,
     operation: Operation,
@@ -160,52 +160,52 @@ impl Workload for Disk {
         shape::resolve_auto(self.operation, params, host)
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::from_params(self.operation, params).map_or(0, |s| s.memory_bytes())
-    }
-
-    fn disk_bytes(&self, params: &Params) -> u64 {
-        let files = |s: &Shape| if self.operation == Operation::Commit { s.threads } else { 1 };
-        let shape = Shape::from_params(self.operation, params);
-        shape.map_or(0, |s| files(&s).saturating_mul(s.file_size))
-    }
-
-    fn disk_write_share(&self, params: &Params) -> f64 {
-        Shape::from_params(self.operation, params).map_or(0.0, |s| 1.0 - s.reads as f64 / 100.0)
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::from_params(self.operation, params).map(drop)
-    }
-
-    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
-        let io_uring = &host.limits.io_uring;
-        if Shape::from_params(self.operation, params)?.engine.queues()
-            && io_uring.get() == Some(&false)
-        {
-            return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
-        }
-        Ok(())
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let shape = Shape::from_params(self.operation, params)?;
-        let kind = (self.operation, self.order);
-        #[cfg(feature = "faults")]
-        if let Some(fault) = self.fault {
-            return Ok(Box::new(Blocks(Arc::new(fault.task(kind, shape)?))));
-        }
-        Ok(match self.operation {
-            Operation::Commit => Box::new(Commits::new(shape)),
-            _ => Box::new(Blocks(Arc::new(Task::new(kind, shape)?))),
-        })
+        Ok(Box::new(Parsed { workload: *self, shape }))
     }
 
     fn verification(&self) -> &'static str {
         "device sectors"
     }
+}
 
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::from_params(self.operation, params).ok()?.nominal_seconds()
+struct Parsed {
+    workload: Disk,
+    shape: Shape,
+}
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        let shape = &self.shape;
+        let commits = self.workload.operation == Operation::Commit;
+        let files = if commits { shape.threads } else { 1 };
+        Needs {
+            memory_bytes: shape.memory_bytes(),
+            disk_bytes: files.saturating_mul(shape.file_size),
+            disk_write_share: 1.0 - shape.reads as f64 / 100.0,
+            fixed_s: shape.fixed_s(),
+            ..Needs::default()
+        }
+    }
+
+    fn supports_on(&self, host: &Host) -> Result<(), Refusal> {
+        let io_uring = &host.limits.io_uring;
+        if self.shape.engine.queues() && io_uring.get() == Some(&false) {
+            return Err(Refusal(format!("the system refuses io_uring: {}", io_uring.origin())));
+        }
+        Ok(())
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let Self { workload: Disk { operation, order, .. }, shape } = *self;
+        #[cfg(feature = "faults")]
+        if let Some(fault) = self.workload.fault {
+            return Ok(Box::new(Blocks(Arc::new(fault.task((operation, order), shape)?))));
+        }
+        Ok(match operation {
+            Operation::Commit => Box::new(Commits::new(shape)),
+            _ => Box::new(Blocks(Arc::new(Task::new((operation, order), shape)?))),
+        })
     }
 }

@@ -199,7 +199,7 @@ impl Shape {
     }
 
     /// Estimated duration in seconds of a trial whose amount is fixed, at 200 MB/s.
-    pub(super) fn nominal_seconds(&self) -> Option<f64> {
+    pub(super) fn fixed_s(&self) -> Option<f64> {
         self.amount.map(|amount| amount as f64 / NOMINAL)
     }
 }

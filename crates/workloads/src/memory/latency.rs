@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Load, Needs, Placement, Refusal, Setup, Workload};
 use proofmark_model::{
     Host, Parameter, Params, PickedValue, Property, Role, WorkloadSpec, key, word,
 };
@@ -113,32 +113,37 @@ impl Workload for Latency {
         vec![resolve_auto(params, host)]
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        params.get(key::WORKING_SET).unwrap_or(0)
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        if self.by_node {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        let (pair, order) = if self.by_node {
             several()?;
-            Pair::from_params(params)?;
+            (Some(Pair::from_params(params)?), Order::Rand)
         } else {
-            order(params)?;
-        }
-        Place::from_params(params).map(drop)
+            (None, order(params)?)
+        };
+        Ok(Box::new(Parsed { place: Place::from_params(params)?, pair, order }))
     }
 
     fn verification(&self) -> &'static str {
         VERIFICATION
     }
+}
 
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::from_params(params)?;
-        let (pair, arena, order) = if self.by_node {
-            let pair = Pair::from_params(params)?;
-            let arena = pair.arena(bytes, pages)?;
-            (Some(pair), arena, Order::Rand)
-        } else {
-            (None, Arena::get(bytes, pages, 1)?, order(params)?)
+struct Parsed {
+    place: Place,
+    pair: Option<Pair>,
+    order: Order,
+}
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        Needs { memory_bytes: self.place.bytes, ..Needs::default() }
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let Self { place: Place { bytes, pages }, pair, order } = *self;
+        let arena = match &pair {
+            Some(pair) => pair.arena(bytes, pages)?,
+            None => Arena::get(bytes, pages, 1)?,
         };
         Ok(Box::new(Alone { chase: Chase::new(arena, bytes, order), pair }))
     }
@@ -209,7 +214,7 @@ impl Setup for Alone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::testing::{params, prove};
+    use crate::params::testing::{Tried, params, prove};
 
     fn point(bytes: u64, rest: &str) -> Params {
         params(&format!("working_set={bytes} {rest}"))
@@ -236,7 +241,7 @@ mod tests {
             ("order=rand", "working_set is not set"),
             ("order=seq", "order has no value 'seq'"),
         ] {
-            assert_eq!(LATENCY.supports(&params(words)).unwrap_err().0, reason);
+            assert_eq!(LATENCY.refusal(&params(words)).as_deref(), Some(reason));
         }
     }
 }

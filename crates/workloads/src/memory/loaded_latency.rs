@@ -4,7 +4,9 @@ use std::hint::{black_box, spin_loop};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use proofmark_engine::{Load, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus};
+use proofmark_engine::{
+    Configuration, Load, Needs, Placement, Refusal, Setup, Workload, raw_seconds, usable_cpus,
+};
 use proofmark_model::key::{Count, Key};
 use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key};
 
@@ -63,39 +65,47 @@ impl Workload for LoadedLatency {
         vec![resolved(params, key::THREADS, |_| host.limits.usable_cpus.len().max(1) as u64)]
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        let bytes = params.get(key::WORKING_SET).unwrap_or(0);
-        Regions::divide(bytes, params.threads()).all()
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let cpus = usable_cpus(None).map_or(1, |cpus| cpus.len() as u64);
-        let load = load(params)?;
-        if params.threads() > cpus {
+        let (threads, load) = (params.threads(), load(params)?);
+        if threads > cpus {
             let reason =
                 "the loading threads need CPUs of their own: use at most one thread per CPU";
             return Err(Refusal(reason.to_owned()));
         }
-        if params.threads() == 1 && load > 0 {
+        if threads == 1 && load > 0 {
             let reason = "one thread cannot load the memory as well: set load=0 or use 2 threads";
             return Err(Refusal(reason.to_owned()));
         }
-        Place::from_params(params).map(drop)
+        Ok(Box::new(Parsed { place: Place::from_params(params)?, threads, load }))
     }
 
     fn verification(&self) -> &'static str {
         latency::VERIFICATION
     }
+}
 
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::from_params(params)?;
-        let threads = params.threads();
+struct Parsed {
+    place: Place,
+    threads: u64,
+    /// Percent.
+    load: u64,
+}
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        let memory_bytes = Regions::divide(self.place.bytes, self.threads).all();
+        Needs { memory_bytes, ..Needs::default() }
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let Self { place: Place { bytes, pages }, threads, load } = *self;
         let regions = Regions::divide(bytes, threads);
         let arena = Arena::get(regions.all(), pages, threads)?;
         Ok(Box::new(Loaded {
             chase: Chase::new(arena, bytes, Order::Rand),
             regions,
-            load: load(params)?,
+            load,
             ready: Barrier::new(threads as usize),
         }))
     }
@@ -246,7 +256,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::params::testing::{params, verified};
+    use crate::params::testing::{Tried, params, verified};
 
     fn point(threads: u64, load: u64) -> Params {
         params(&format!("threads={threads} load={load} working_set=4194304 pages=small"))
@@ -325,15 +335,15 @@ mod tests {
             }
             assert_eq!(regions.all(), end);
             assert!(threads == 1 || end >= 2 * bytes);
-            let params = params(&format!("working_set={bytes} threads={threads} pages=huge"));
-            assert_eq!(LoadedLatency.memory_bytes(&params), end);
+            let place = Place { bytes, pages: crate::arena::Pages::Huge };
+            assert_eq!(Parsed { place, threads, load: 0 }.needs().memory_bytes, end);
         }
     }
 
     #[test]
     fn a_load_needs_threads_and_cpus_of_its_own() {
-        let refused = |p: &Params| LoadedLatency.supports(p).unwrap_err().to_string();
-        assert_eq!(LoadedLatency.supports(&point(1, 0)), Ok(()));
+        let refused = |p: &Params| LoadedLatency.refusal(p).unwrap();
+        assert_eq!(LoadedLatency.refusal(&point(1, 0)), None);
         assert!(refused(&point(1, 50)).contains("use 2 threads"));
         assert!(refused(&point(4096, 0)).contains("one thread per CPU"));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use proofmark_engine::{Load, Placement, Refusal, Setup, Visits, Workload};
+use proofmark_engine::{Configuration, Load, Needs, Placement, Refusal, Setup, Visits, Workload};
 use proofmark_model::{
     AUTO, Access, Host, Parameter, Params, Role, Subsystem, Unit, WorkloadSpec, key,
 };
@@ -54,28 +54,38 @@ impl Workload for NumaRead {
         vec![resolved(resolve_auto(params, host), key::THREADS, |p| cpus_of(p, host).max(1))]
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        params.get(key::WORKING_SET).unwrap_or(0)
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         several()?;
-        let (cpus, threads) = (Pair::from_params(params)?.cpus.len(), params.threads());
+        let (pair, threads) = (Pair::from_params(params)?, params.threads());
+        let cpus = pair.cpus.len();
         if threads > cpus as u64 {
             return Err(Refusal(format!("the node has {cpus} CPUs, but threads is {threads}")));
         }
-        part(params).map(drop)
+        let place = Place::from_params(params)?;
+        let part = part(place.bytes, threads)?;
+        Ok(Box::new(Parsed { pair, place, part }))
     }
 
     fn verification(&self) -> &'static str {
         "the sum of all words"
     }
+}
 
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let Place { bytes, pages } = Place::from_params(params)?;
-        let pair = Pair::from_params(params)?;
+struct Parsed {
+    pair: Pair,
+    place: Place,
+    /// Bytes of one thread.
+    part: u64,
+}
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        Needs { memory_bytes: self.place.bytes, ..Needs::default() }
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let Self { pair, place: Place { bytes, pages }, part } = *self;
         let arena = pair.arena(bytes, pages)?;
-        let part = part(params)?;
         arena.holds(&format!("numbers in parts of {part} bytes"));
         Ok(Box::new(Readers { pair, arena, bytes, part }))
     }
@@ -89,9 +99,8 @@ fn cpus_of(params: &Params, host: &Host) -> u64 {
     node.map_or(0, |n| n.cpus.iter().filter(usable).count() as u64)
 }
 
-/// Bytes of one thread, in whole bursts.
-fn part(params: &Params) -> Result<u64, Refusal> {
-    let (bytes, threads) = (Place::from_params(params)?.bytes, params.threads());
+/// The bytes of one thread, in whole bursts.
+fn part(bytes: u64, threads: u64) -> Result<u64, Refusal> {
     match bytes / threads.max(1) / BURST * BURST {
         0 => Err(Refusal(format!("working_set must be at least {BURST} B per thread"))),
         part => Ok(part),
@@ -199,7 +208,7 @@ impl Load for Summing {
 mod tests {
     use super::super::NUMA_LATENCY;
     use super::*;
-    use crate::params::testing::{params, prove, uneven_slices, verified};
+    use crate::params::testing::{Tried, params, prove, uneven_slices, verified};
 
     fn point(bytes: u64) -> Params {
         params(&format!("cpu_node=0 memory_node=0 working_set={bytes} pages=small threads=1"))
@@ -242,20 +251,15 @@ mod tests {
     #[test]
     fn one_node_is_refused_in_one_line() {
         for workload in [&NumaRead as &dyn Workload, &NUMA_LATENCY] {
-            let supported = workload.supports(&point(1 << 20));
-            if crate::arena::nodes() == 1 {
-                let refusal = supported.unwrap_err().to_string();
-                assert_eq!(refusal, "this machine has one NUMA node");
-            } else {
-                assert_eq!(supported, Ok(()));
-            }
+            let one = crate::arena::nodes() == 1;
+            let expected = one.then(|| "this machine has one NUMA node".to_owned());
+            assert_eq!(workload.refusal(&point(1 << 20)), expected);
         }
     }
 
     #[test]
     fn each_thread_has_at_least_a_burst() {
-        let threads = |n: u64, bytes| point(bytes).with(key::THREADS, n);
-        assert_eq!(part(&threads(3, 1 << 20)), Ok(21 * BURST));
-        assert!(part(&threads(3, 2 * BURST)).unwrap_err().to_string().contains("per thread"));
+        assert_eq!(part(1 << 20, 3), Ok(21 * BURST));
+        assert!(part(2 * BURST, 3).unwrap_err().to_string().contains("per thread"));
     }
 }

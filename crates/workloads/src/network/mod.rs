@@ -9,8 +9,8 @@
 //! `tcp` and `udp` hold the protocols, client and server together; `client` and `server` run them,
 //! `tally` collects the counts.
 
-use proofmark_engine::{Refusal, Setup, Workload};
-use proofmark_model::{Host, Params, Policy, WorkloadSpec};
+use proofmark_engine::{Configuration, Needs, Refusal, Setup, Workload};
+use proofmark_model::{Host, Params, WorkloadSpec};
 
 mod client;
 mod congestion;
@@ -57,33 +57,30 @@ impl Workload for Network {
         shape::resolve_auto(self.kind, params, host)
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::from_params(self.kind, params).map_or(0, |s| s.memory_bytes())
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        Shape::from_params(self.kind, params).map(drop)
-    }
-
-    fn supports_on(&self, params: &Params, host: &Host) -> Result<(), Refusal> {
-        let shape = Shape::from_params(self.kind, params)?;
-        host.network.get().map_or(Ok(()), |network| shape.fits(network.is_v6()))
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Point::new(Shape::from_params(self.kind, params)?)?))
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        Ok(Box::new(Shape::from_params(self.kind, params)?))
     }
 
     fn verification(&self) -> &'static str {
         "interface counters"
     }
+}
 
-    fn nominal_seconds(&self, params: &Params) -> Option<f64> {
-        Shape::from_params(self.kind, params).ok()?.nominal_seconds()
+impl Configuration for Shape {
+    fn needs(&self) -> Needs {
+        Needs {
+            memory_bytes: self.memory_bytes(),
+            fixed_s: self.fixed_s(),
+            interval_s: self.interval_s(),
+            ..Needs::default()
+        }
     }
 
-    fn trial_seconds(&self, params: &Params, policy: &Policy) -> f64 {
-        let trial_s = policy.trial_s_for(&self.spec.id);
-        Shape::from_params(self.kind, params).map_or(trial_s, |shape| shape.trial_s(trial_s))
+    fn supports_on(&self, host: &Host) -> Result<(), Refusal> {
+        host.network.get().map_or(Ok(()), |network| self.fits(network.is_v6()))
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        Ok(Box::new(Point::new(*self)?))
     }
 }

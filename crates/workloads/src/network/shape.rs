@@ -38,8 +38,6 @@ const THREAD: u64 = 512 << 10;
 /// For estimates only: bits per second of a stream, and the least seconds of a block.
 const NOMINAL: f64 = 10e9;
 const NOMINAL_BLOCK_S: f64 = 5e-6;
-/// The same: least seconds of a trial.
-const SHORTEST_S: f64 = 0.03;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -227,23 +225,13 @@ impl Shape {
         self.rate_each().map(|rate| self.block as f64 * 8.0 / rate)
     }
 
-    /// About how long a trial takes, with what comes ahead of it, that is to last `trial_s`: a guess
-    /// for estimates only. At a slow rate it is one datagram of each connection, and one ahead.
-    pub(super) fn trial_s(&self, trial_s: f64) -> f64 {
-        match (self.nominal_seconds(), self.interval_s()) {
-            (Some(fixed), _) => fixed.max(SHORTEST_S),
-            (None, Some(interval)) if interval > trial_s => 2.0 * interval,
-            _ => trial_s,
-        }
-    }
-
     /// Bytes of the buffers of all threads of the client.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.connections().saturating_mul((2 * self.block).max(THREAD))
     }
 
     /// About how long a trial takes whose amount is fixed, in seconds: a guess for estimates only.
-    pub(super) fn nominal_seconds(&self) -> Option<f64> {
+    pub(super) fn fixed_s(&self) -> Option<f64> {
         let rate = self.rate.map_or(NOMINAL, |rate| NOMINAL.min(rate as f64));
         let blocks = self.blocks()?;
         let by_bits = (blocks * self.block) as f64 * 8.0 / rate;

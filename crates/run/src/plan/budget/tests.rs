@@ -4,8 +4,11 @@ use super::*;
 use proofmark_model::Params;
 
 fn point(workload: &str, parameter: &str, value: u64) -> Point {
-    let params =
-        Params::default().with(key::THREADS, 1).with_named(parameter, value).with(key::ISA, "sse2");
+    let params = Params::default()
+        .with(key::THREADS, 1)
+        .with_named(parameter, value)
+        .with(key::ISA, "sse2")
+        .with(key::MATRIX_BLOCK, 64);
     Point { workload: workload.to_owned(), params }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Point, Policy, format_seconds};
 
 use super::Step;
-use crate::registry::{find, in_rounds};
+use crate::registry::{in_rounds, needs};
 use crate::schedule::fewest_trials;
 
 /// Shortest round and trial that a budget makes, in seconds, and the least part of a longer trial
@@ -96,7 +96,7 @@ impl Step<'_> {
 
     /// Whether trials of the workload last as long as they should, and are not of a fixed amount.
     fn is_timed(&self, id: &str) -> bool {
-        let timed = |p: &Point| find(id).is_some_and(|w| w.nominal_seconds(&p.params).is_none());
+        let timed = |p: &Point| needs(p).fixed_s.is_none();
         self.plan().points.iter().any(|p| p.workload == id && timed(p))
     }
 

@@ -50,17 +50,17 @@ fn every_memory_workload_shrinks_to_what_fits_and_can_run() {
             };
         }
         let params = workload.resolve_auto(params, &host).remove(0);
-        if workload.supports(&params).is_err() {
+        if workload.configure(&params).is_err() {
             continue; // NUMA workloads, where there is one node.
         }
-        let needed = |p: &Params| workload.memory_bytes(p);
+        let needed = |p: &Params| workload.needs(p).memory_bytes;
         let room = |bytes| {
             let (what, advice) = ("memory", String::new());
             Room { what, bytes, most: bytes, needed: &needed, advice }
         };
         let most = 300 << 20;
         let smaller = shrunk(*workload, &params, &room(most), &host).unwrap();
-        let bytes = workload.memory_bytes(&smaller);
+        let bytes = workload.needs(&smaller).memory_bytes;
         assert!(bytes <= most && bytes > most * 9 / 10, "{} {bytes}", spec.id);
         assert_eq!(shrunk(*workload, &params, &room(1000), &host), None, "{}", spec.id);
     }
@@ -218,7 +218,7 @@ fn a_file_whose_size_was_chosen_here_leaves_room_for_what_others_write_meanwhile
             None => params,
         };
         let planned = planned_on(&host, id, params);
-        let all = crate::registry::disk_bytes(&planned.plan.points[0]);
+        let all = crate::registry::needs(&planned.plan.points[0]).disk_bytes;
         // Others take a tenth. The files of commits come one after the other.
         let mut left = free / 10 * 9;
         for _ in 0..if id == "disk.fsync" { threads } else { 1 } {

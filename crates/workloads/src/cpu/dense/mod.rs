@@ -27,7 +27,7 @@ use std::borrow::Cow;
 use std::hint::black_box;
 use std::sync::Arc;
 
-use proofmark_engine::{AHEAD_S, Refusal, raw_seconds};
+use proofmark_engine::{AHEAD_S, Needs, Refusal, raw_seconds};
 use proofmark_model::{
     AUTO, CacheKind, Host, Parameter, Params, Role, Subsystem, Unit, Work, WorkloadSpec,
     ceiling_id, key,
@@ -144,9 +144,10 @@ pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Para
     })]
 }
 
-/// About how long `share` n^3 operations take, at 50 Gop/s a CPU, for estimates.
-pub(super) fn nominal_seconds(params: &Params, share: f64) -> Option<f64> {
-    Some(share * (params.get(key::MATRIX_SIZE)? as f64).powi(3) / 5e10 / together(params))
+/// The needs of so many matrix elements and `share` n^3 operations, at 50 Gop/s per CPU.
+pub(super) fn needs(shape: &Shape, elements: usize, share: f64) -> Needs {
+    let seconds = share * (shape.n as f64).powi(3) / 5e10 / together(shape.threads as u64);
+    Needs { memory_bytes: 8 * elements as u64, fixed_s: Some(seconds), ..Needs::default() }
 }
 
 /// Multiplies small matrices of zeros until the core runs at the clock of that load.

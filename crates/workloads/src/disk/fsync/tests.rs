@@ -4,7 +4,7 @@ use proofmark_model::{Params, key};
 use super::super::FSYNC;
 use super::super::shape::Operation;
 use super::*;
-use crate::params::testing::{self, uneven_slices, verified};
+use crate::params::testing::{self, Tried, uneven_slices, verified};
 
 fn params(block: u64, file_size: u64) -> Params {
     testing::params(&format!(
@@ -122,7 +122,7 @@ fn threads_add_up() {
         assert_eq!(load.verify(), Ok(3));
     }
     assert_eq!(setup.file().unwrap().asked_written_bytes, 6 * 512);
-    assert_eq!(FSYNC.disk_bytes(&params(512, 1 << 20).with(key::THREADS, 2)), 2 << 20);
+    assert_eq!(FSYNC.needs(&params(512, 1 << 20).with(key::THREADS, 2)).disk_bytes, 2 << 20);
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn what_can_be_is_read_right() {
     let shape = Shape::from_params(Mixed, &params(RESOLVED)).unwrap();
     let sizes = Shape { threads: 2, queue_depth: 4, reads: 70, file_size: MIB, ..testing::SHAPE };
     assert_eq!(shape, Shape { engine: Kind::Uring, flush: true, ..sizes });
-    assert_eq!((shape.iterations(), shape.nominal_seconds()), (None, None));
+    assert_eq!((shape.iterations(), shape.fixed_s()), (None, None));
     let back = readback::BYTES as u64;
     assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));
     let of =
@@ -127,7 +127,7 @@ fn what_can_be_is_read_right() {
     let buffered = of("direct=off cache=cold block_size=5 amount=11 flush=none");
     assert_eq!((buffered.iterations(), buffered.reads, buffered.flush), (Some(2), 50, false));
     assert_eq!(buffered.memory_bytes(), 2 * (4 * 4096 + back), "a buffer is a page at least");
-    assert_eq!(of("amount=400000000").nominal_seconds(), Some(2.0));
+    assert_eq!(of("amount=400000000").fixed_s(), Some(2.0));
     assert!(
         !Shape::from_params(Read, &params(RESOLVED)).unwrap().flush,
         "what only reads flushes nothing"

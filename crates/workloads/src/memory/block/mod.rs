@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Load, Needs, Placement, Refusal, Setup, Workload};
 use proofmark_model::{Access, Host, Parameter, Params, Role, WorkloadSpec, key};
 
 use super::parameters;
@@ -169,18 +169,10 @@ impl Workload for Blocks {
         })]
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        Shape::from_params(params).map_or(0, |s| s.memory(self.operation, self.random))
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        parameters::pages(params)?;
-        Shape::from_params(params).map(drop)
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        let (shape, pages) = (Shape::from_params(params)?, parameters::pages(params)?);
-        Ok(Box::new(Task::new(self.operation, self.random, shape, pages)?))
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        let pages = parameters::pages(params)?;
+        let (shape, operation, random) = (Shape::from_params(params)?, self.operation, self.random);
+        Ok(Box::new(Parsed { operation, random, shape, pages }))
     }
 
     fn verification(&self) -> &'static str {
@@ -188,6 +180,25 @@ impl Workload for Blocks {
             Operation::Read => "the sum of the bytes read",
             _ => "memory contents after the trial",
         }
+    }
+}
+
+struct Parsed {
+    operation: Operation,
+    random: bool,
+    shape: Shape,
+    pages: Pages,
+}
+
+impl Configuration for Parsed {
+    fn needs(&self) -> Needs {
+        let memory_bytes = self.shape.memory(self.operation, self.random);
+        Needs { memory_bytes, ..Needs::default() }
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
+        let Self { operation, random, shape, pages } = *self;
+        Ok(Box::new(Task::new(operation, random, shape, pages)?))
     }
 }
 

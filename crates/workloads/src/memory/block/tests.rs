@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::body::{Area, Blocks as Visited, Body, body};
 use super::*;
 use crate::memory::testing::host;
-use crate::params::testing::{params, prove, uneven_slices, verified};
+use crate::params::testing::{Tried, params, prove, uneven_slices, verified};
 
 const ALL: [&Blocks; 6] =
     [&READ_WRITE, &RAND_READ_WRITE, &SEQ_WRITE, &RAND_WRITE, &SEQ_READ, &RAND_READ];
@@ -329,7 +329,7 @@ fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
     let resolved = |block_size: u64, threads: u64, cache_mib: u64| {
         let params = point(block_size, 0, threads).with_auto(key::DATA_SIZE);
         let params = RAND_READ.resolve_auto(params, &host(Some(cache_mib << 20))).remove(0);
-        assert_eq!(RAND_READ.supports(&params), Ok(()));
+        assert_eq!(RAND_READ.refusal(&params), None);
         params.get(key::DATA_SIZE).unwrap()
     };
     assert_eq!(resolved(8192, 1, 32), 1 << 30);
@@ -351,7 +351,7 @@ fn what_does_not_fit_is_refused_in_one_line() {
         ),
         (params("pages=small block_size=8"), "data_size is not set"),
     ] {
-        assert_eq!(SEQ_READ.supports(&point).unwrap_err().0, reason);
+        assert_eq!(SEQ_READ.refusal(&point).as_deref(), Some(reason));
     }
 }
 
@@ -361,7 +361,7 @@ fn a_copy_counts_and_takes_both_sides() {
     let pieces = if body::streams(1 << 20) { 8 } else { 1 };
     let of = |workload: &Blocks| {
         let setup = workload.setup(&point).unwrap();
-        (setup.work_per_iteration() * pieces as f64, workload.memory_bytes(&point))
+        (setup.work_per_iteration() * pieces as f64, workload.needs(&point).memory_bytes)
     };
     assert_eq!(of(&SEQ_READ), (1048576.0, 10 << 20));
     assert_eq!(of(&READ_WRITE), (2097152.0, 20 << 20));

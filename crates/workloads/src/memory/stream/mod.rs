@@ -16,7 +16,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use proofmark_engine::{Load, Placement, Refusal, Setup, Workload};
+use proofmark_engine::{Configuration, Load, Needs, Placement, Refusal, Setup, Workload};
 use proofmark_model::{Host, Params, WorkloadSpec, key};
 
 use super::loops::find;
@@ -116,20 +116,8 @@ impl Workload for Stream {
         })]
     }
 
-    fn memory_bytes(&self, params: &Params) -> u64 {
-        self.layout(params).map_or(0, |l| l.bytes())
-    }
-
-    fn shared_memory(&self, params: &Params) -> Option<String> {
-        self.task(params).ok().map(|task| task.content())
-    }
-
-    fn supports(&self, params: &Params) -> Result<(), Refusal> {
-        self.task(params).map(drop)
-    }
-
-    fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
-        self.task(params)?.setup()
+    fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
+        Ok(Box::new(self.task(params)?))
     }
 
     fn verification(&self) -> &'static str {
@@ -151,14 +139,21 @@ struct Task {
     stores: Option<Stores>,
 }
 
-impl Task {
-    fn setup(self) -> Result<Box<dyn Setup>, Refusal> {
+impl Configuration for Task {
+    fn needs(&self) -> Needs {
+        let (memory_bytes, shared_memory) = (self.layout.bytes(), Some(self.content()));
+        Needs { memory_bytes, shared_memory, ..Needs::default() }
+    }
+
+    fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
         let Layout { threads, .. } = self.layout;
         let (arena, holds) =
             Arena::shared(&self.content(), self.layout.bytes(), self.pages, threads)?;
-        Ok(Box::new(Ready { task: self, arena, fill: !holds }))
+        Ok(Box::new(Ready { task: *self, arena, fill: !holds }))
     }
+}
 
+impl Task {
     /// What the filled arena holds: the same for points whose sources are at the same places, of the
     /// same nodes.
     fn content(&self) -> String {

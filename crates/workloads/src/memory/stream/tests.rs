@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::segment::Segment;
 use super::super::testing::host;
 use super::*;
-use crate::params::testing::{params, prove, verified};
+use crate::params::testing::{Tried, params, prove, verified};
 
 const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
 
@@ -25,7 +25,7 @@ fn every_supported_point_proves_its_work_on_every_thread() {
             for params in workload.spec().choices(fixed) {
                 let what = format!("{} {params:?}", workload.spec().id);
                 let setup = workload.setup(&params);
-                assert_eq!(workload.supports(&params).err(), setup.as_ref().err().cloned());
+                assert_eq!(workload.refusal(&params), setup.as_ref().err().map(|r| r.0.clone()));
                 match setup {
                     Ok(setup) => {
                         prove(&*setup, *threads, &[1, 30, 7, 0], &what);
@@ -49,7 +49,7 @@ fn point(threads: u64, size: u64) -> Params {
 fn planted(op: Op, hot: Loop, size: u64) -> Box<dyn Load> {
     let workload = Stream { spec: &spec::COPY, op: Some(op), find };
     let task = Task { hot, ..workload.task(&point(1, size)).unwrap() };
-    task.setup().unwrap().thread(0, 1).unwrap()
+    Box::new(task).setup().unwrap().thread(0, 1).unwrap()
 }
 
 fn honest(op: Op) -> Loop {
@@ -312,7 +312,7 @@ fn parameters_left_to_the_machine_are_resolved() {
     let host = host(Some(100 << 20));
     for workload in [&COPY as &dyn Workload, &READ, &SWEEP] {
         let point = workload.resolve_auto(auto.clone(), &host).remove(0);
-        assert_eq!(workload.supports(&point), Ok(()), "{}", workload.spec().id);
+        assert_eq!(workload.refusal(&point), None, "{}", workload.spec().id);
         let best = [Isa::Avx512, Isa::Avx2, Isa::Sse2].into_iter().find(|i| i.is_supported());
         let best = best.unwrap_or(Isa::Scalar).name();
         assert_eq!(point.get(key::ISA), Some(best), "every instruction set has every loop");
@@ -324,7 +324,7 @@ fn parameters_left_to_the_machine_are_resolved() {
 #[test]
 fn what_cannot_run_is_refused_with_the_reason() {
     let good = "threads=2 array_size=1048576 isa=scalar stores=temporal pages=small";
-    assert_eq!(COPY.supports(&params(good)), Ok(()));
+    assert_eq!(COPY.refusal(&params(good)), None);
     for (change, reason) in [
         (
             "stores=nontemporal",
@@ -338,10 +338,10 @@ fn what_cannot_run_is_refused_with_the_reason() {
             "an array of 1 MiB is too small for 4096 threads: each part needs at least 1 KiB",
         ),
     ] {
-        let refused = COPY.supports(&params(&format!("{good} {change}"))).unwrap_err();
-        assert_eq!(refused.0, reason);
+        let refused = COPY.refusal(&params(&format!("{good} {change}")));
+        assert_eq!(refused.as_deref(), Some(reason));
     }
-    assert_eq!(COPY.supports(&Params::default()).unwrap_err().0, "stores is not set");
+    assert_eq!(COPY.refusal(&Params::default()).as_deref(), Some("stores is not set"));
 }
 
 /// Bytes that pass through the caches before a segment comes again, and segments once round.

@@ -1,6 +1,8 @@
 use proofmark_model::{Interface, Network, Probe, key, testing};
 
 use super::*;
+use proofmark_engine::Configuration;
+
 use crate::params::testing::params;
 
 fn parse_shape(kind: Kind, words: &str) -> Result<Shape, String> {
@@ -79,10 +81,10 @@ fn rates_and_costs() {
     let set = "block_size=1000 rate=8000 direction=both amount=9000";
     let shape = parse_shape(Kind::UdpStream, set).unwrap();
     assert_eq!(shape.rate_each(), Some(2000.0), "in all");
-    let fixed = (shape.blocks(), shape.nominal_seconds());
+    let fixed = (shape.blocks(), shape.fixed_s());
     assert_eq!(fixed, (Some(8), Some(8.0)), "as many on each of 4 connections");
     let small = parse_shape(Kind::TcpStream, "block_size=1 amount=1000000").unwrap();
-    assert_eq!(small.nominal_seconds(), Some(5.0), "each byte is a call");
+    assert_eq!(small.fixed_s(), Some(5.0), "each byte is a call");
     assert_eq!((shape.cost(3), shape.cost(u64::MAX)), (3000, u64::MAX));
     assert_eq!(parse_shape(Kind::TcpRtt, "block_size=10").unwrap().cost(3), 60);
     assert_eq!(parse_shape(Kind::TcpConnect, "").unwrap().cost(2), 800);
@@ -90,7 +92,7 @@ fn rates_and_costs() {
 
 #[test]
 fn a_trial_at_a_slow_rate_is_as_long_as_a_datagram_takes() {
-    let of = |words: &str| parse_shape(Kind::UdpStream, words).unwrap().trial_s(0.1);
+    let of = |words: &str| parse_shape(Kind::UdpStream, words).unwrap().needs().trial_s(0.1);
     let slow = of("block_size=65507 rate=1000000 streams=1");
     assert!((slow - 2.0 * 0.524_056).abs() < 1e-9, "{slow}: one, and one ahead of it");
     assert_eq!(of("block_size=1470 rate=1000000 streams=1"), 0.1);
