@@ -1,8 +1,8 @@
-//! The worker's side: one process, one point after the other.
+//! The worker process: sets up configurations and takes their trials.
 //!
 //! It sets up the workload of a [`Job`] in a slot, then answers each [`Request`] for that slot with a
-//! trial. Several may be set up at once: loads that work on the same memory share it. It ends when
-//! its input ends, so a worker never outlives its run.
+//! trial. Several slots may be set up at once; loads of the same memory share it. The process ends
+//! with its input, so a worker never outlives its run.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -24,13 +24,13 @@ mod span;
 /// Finds a workload by its id.
 pub type Find<'a> = &'a dyn Fn(&str) -> Option<&'static dyn Workload>;
 
-/// Answers each order of `input` on `output`; fails if one of them does, or breaks the protocol.
+/// Answers each order of `input` on `output`; fails if reading or writing does, or on a broken protocol.
 pub fn serve(find: Find, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     let mut slots: BTreeMap<u32, Work> = BTreeMap::new();
     for line in input.lines() {
         let reply = match serde_json::from_str(&line?)? {
             Order::Begin(slot, job) => {
-                // The threads of what was there end first.
+                // First end the threads of the slot's earlier configuration.
                 slots.remove(&slot);
                 let set_up = Work::set_up(find, &job).map(|made| slots.insert(slot, made));
                 set_up.map_or_else(|refused| refused, |_| Reply::Ready)
@@ -58,17 +58,17 @@ struct Work {
     executor: Box<dyn Executor>,
     workers: u64,
     trial_s: f64,
-    /// Rounds of a trial in slices, at least; `None`: one.
+    /// Minimum rounds of a trial in slices; `None`: one.
     least_rounds: Option<u32>,
-    /// Whole periods of a round under a CPU quota, at least.
+    /// Minimum whole periods of a round under a CPU quota.
     quota_periods: u32,
-    /// Iterations a thread that fill about `trial_s`; 0 until calibrated.
+    /// Iterations per thread that fill about `trial_s`; 0 until calibrated.
     filling: u64,
-    /// Iterations a thread and second of each warm-up trial.
+    /// Iterations per thread per second of each warm-up trial.
     warmed: Vec<f64>,
-    /// Times of the single operations of all trials so far.
+    /// Latencies of the operations of all trials so far.
     latencies: Latencies,
-    /// What is known of the parts of samples so far, where those are taken over time.
+    /// State of the parts of samples, where samples are taken over time.
     parts: Parts,
 }
 
@@ -76,22 +76,22 @@ struct Work {
 /// for wide vectors.
 pub const SLICED_AHEAD_S: f64 = 0.02;
 
-/// A warm-up trial is this part of a trial.
+/// A warm-up trial is one part in so many of a trial.
 const WARM_PART: u64 = 4;
 
-/// Untimed slices last at most so many seconds, about: no cache keeps what it holds for longer than
-/// the bus takes to replace it, and an estimate may be wrong.
+/// Maximum seconds of untimed slices, about: within this time the bus replaces the contents of any
+/// cache, and the estimate of their number may be wrong.
 const MOST_AHEAD_S: f64 = 2.0;
 
-/// A trial that is shorter than this part of what was planned is taken again with more iterations, of
-/// which there are at most so many times as many at once: what is so short is no measure.
+/// A trial shorter than this share of its plan is too short to use. It is repeated with more
+/// iterations, at most [`MOST_LENGTHENED`] times as many at once.
 const TOO_SHORT: f64 = 0.1;
 const MOST_LENGTHENED: f64 = 16.0;
 
-/// Times that a trial is taken again.
+/// Maximum repetitions of a trial that is too short.
 const MOST_AGAIN: usize = 12;
 
-/// A trial is made this much longer, so that a core that speeds up does not make it too short.
+/// Factor by which a trial is lengthened, so that a core that speeds up does not make it too short.
 const MARGIN: f64 = 1.05;
 
 impl Work {
@@ -144,7 +144,7 @@ impl Work {
         }
     }
 
-    /// A trial that is not cut. One that is far too short is taken again, longer.
+    /// Takes a trial that is not cut; repeats one that is far too short, with more iterations.
     fn long_enough(&mut self) -> Result<Trial, Reply> {
         for _ in 0..MOST_AGAIN {
             let before = self.latencies.clone();
@@ -160,7 +160,7 @@ impl Work {
         self.trial(&self.shares(self.filling), self.ahead())
     }
 
-    /// A trial in slices: of a fixed amount of work, or of as much as fits into its time.
+    /// Takes a trial in slices, of a fixed amount of work or of as much as fits into its time.
     fn sliced(&mut self) -> Result<Trial, Reply> {
         let filled = (self.filling, self.trial_s * MARGIN);
         let whole_s = self.executor.whole_periods_s(self.trial_s, self.quota_periods);
@@ -173,7 +173,7 @@ impl Work {
             }
             _ => SlicedAmount::Seconds(whole_s.unwrap_or(self.trial_s)),
         };
-        // A part of whole periods would be none.
+        // Whole periods of a quota cannot be cut into rounds.
         let least_rounds = self.least_rounds.filter(|_| whole_s.is_none());
         let cutting = Cutting::new((self.cut, least_rounds), amount.seconds(), filled);
         let workers = usize::try_from(self.workers).unwrap_or(usize::MAX);
@@ -202,7 +202,7 @@ impl Work {
         Ok(trial)
     }
 
-    /// Once.
+    /// Finds the iterations that fill a trial, once.
     fn calibrate(&mut self) -> Result<(), Reply> {
         if self.filling == 0 {
             let seconds =
@@ -222,12 +222,12 @@ impl Work {
         Reply::Taken(Box::new(Taken { trial, latency: self.latencies.summary() }))
     }
 
-    /// The trial, with what the workload knows of it.
+    /// Completes a trial with what the workload reports about it.
     fn account_for(&mut self, trial: ExecutorTrial) -> Result<Trial, Reply> {
         let network = self.setup.network()?;
         let iterations = trial.claimed;
         if self.setup.on_disk() && trial.counted != iterations {
-            // The devices are the verification of its bytes, so nothing else would show it.
+            // The device counters verify its bytes, so no other comparison would show the difference.
             let what = format!("{} of {iterations} I/Os are proved", trial.counted);
             return Err(Reply::Unverified(what));
         }
@@ -236,7 +236,7 @@ impl Work {
         let each = self.setup.work_per_iteration();
         let own =
             Account { claimed: iterations as f64 * each, counted: trial.counted as f64 * each };
-        // What a network loses on the way is no work: there the receiver counts.
+        // Lost datagrams are not work: on a network the receiver's count is the work.
         let work = if network.is_some() { own.counted } else { trial.within * each };
         if self.unit == Unit::Second && work == 0.0 {
             return Err(Reply::Unverified("none of the work is proved".to_owned()));
@@ -263,14 +263,14 @@ impl Work {
 
     fn ahead(&self) -> u64 {
         let ahead_s = self.setup.ahead_s(self.trial_s);
-        // What was not calibrated may be a complete solve, which cannot be cut.
+        // Without a calibration it may be a complete solve, which cannot be cut.
         if ahead_s <= 0.0 || self.filling == 0 {
             return 0;
         }
         scaled(self.filling, self.trial_s * MARGIN, ahead_s)
     }
 
-    /// Iterations of each thread, where the amount of work is not fixed `calibrated` ones.
+    /// Returns the iterations of each thread: `calibrated` where the amount of work is not fixed.
     fn shares(&self, calibrated: u64) -> Vec<u64> {
         match self.setup.amount() {
             Amount::Calibrated => self.each(calibrated),
@@ -284,7 +284,7 @@ impl Work {
     }
 }
 
-/// Iterations that fill a trial: doubles them until they last long enough to be scaled.
+/// Finds the iterations that fill a trial: doubles them until they last long enough to be scaled.
 fn filling(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, Reply>) -> Result<u64, Reply> {
     let enough = trial_s / 16.0;
     let (mut iterations, mut half) = (1, f64::INFINITY);
@@ -297,9 +297,9 @@ fn filling(trial_s: f64, mut seconds: impl FnMut(u64) -> Result<f64, Reply>) -> 
     }
 }
 
-/// The shortest of several timings of the same iterations, since some may be long because a thread was
-/// held back. They end with the first that is not `enough` to be scaled. Else they end once the two
-/// shortest agree, and are not far longer than half of the iterations took, or there are many.
+/// Returns the shortest of several timings of the same iterations, since a preempted thread makes some
+/// too long. They end with the first that is shorter than `enough`. Otherwise they end once the two
+/// shortest agree and are not far longer than half of the iterations took, or after ten timings.
 fn fastest(
     (enough, half): (f64, f64),
     mut seconds: impl FnMut() -> Result<f64, Reply>,
@@ -307,7 +307,7 @@ fn fastest(
     const LEAST: usize = 4;
     const MOST: usize = 10;
     const AGREE: f64 = 1.25;
-    /// Twice as many iterations take twice as long at most.
+    // Twice the iterations should take twice the time; the rest is a margin.
     const LONGER: f64 = 4.0;
     let [mut shortest, mut next] = [f64::INFINITY; 2];
     for timings in 1..=MOST {
@@ -325,28 +325,28 @@ fn fastest(
     Ok(shortest)
 }
 
-/// More iterations than those that took so long, to take `goal` seconds; not too many more at once.
+/// Scales iterations that took `seconds` up to `goal`, at least by 2 and at most by [`MOST_LENGTHENED`].
 fn lengthened(iterations: u64, seconds: f64, goal: f64) -> u64 {
     scaled(iterations, 1.0, (goal / seconds.max(1e-9)).clamp(2.0, MOST_LENGTHENED))
 }
 
-/// The same at the usual one of these rates. By the last one, a pause as long as a trial would make
-/// the next trial a fraction of it, and a pause in that one yet less.
+/// Iterations that fill a trial at the median of these rates. With the last rate, a pause as long as a
+/// trial would shorten the next trial to a fraction, and a pause in that one would shorten it further.
 fn filling_at(rates: &[f64], trial_s: f64) -> u64 {
     scaled(1, 1.0, median(rates).unwrap_or(0.0) * trial_s * MARGIN)
 }
 
-/// `iterations` that took `seconds`, scaled to take `goal` seconds; at least 1.
+/// Scales `iterations` that took `seconds` to take `goal` seconds; at least 1.
 fn scaled(iterations: u64, seconds: f64, goal: f64) -> u64 {
     (iterations as f64 * goal / seconds.max(1e-9)).ceil().clamp(1.0, 1e18) as u64
 }
 
-/// Seconds of untimed slices, of so many iterations that take about so long.
+/// Seconds of untimed slices for `iterations` of about `each_s` each.
 fn untimed_s(iterations: u64, each_s: f64) -> f64 {
     (iterations as f64 * each_s).clamp(SLICED_AHEAD_S, MOST_AHEAD_S)
 }
 
-/// `total` divided among `threads` as evenly as whole numbers allow.
+/// Divides `total` among `threads` as evenly as whole numbers allow.
 fn shares(total: u64, threads: u64) -> Vec<u64> {
     (0..threads).map(|i| total / threads + u64::from(i < total % threads)).collect()
 }

@@ -1,4 +1,4 @@
-//! What a workload must offer so that it can be timed.
+//! The traits of a workload, so that it can be timed.
 //!
 //! While planning, the run calls [`Workload::resolve_auto`], [`Workload::configure`],
 //! [`Configuration::supports_on`] and [`Configuration::needs`]. The worker process calls
@@ -106,103 +106,103 @@ impl Needs {
 /// Minimum seconds of a trial: making its data, warming the cores, checking its results.
 const SHORTEST_S: f64 = 0.03;
 
-/// How much work a trial holds.
+/// The amount of work in a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
-    /// As many iterations as fill the policy's least duration; the engine calibrates.
+    /// As many iterations as fill the planned duration; the engine calibrates.
     Calibrated,
-    /// This many iterations in all, divided among the threads (strong scaling).
+    /// This total of iterations, divided among the threads (strong scaling).
     Total(u64),
-    /// One iteration a thread: together they do one thing of which no part can be had.
+    /// One iteration per thread: together they solve one problem that cannot be cut.
     Whole,
 }
 
-/// What all threads of a point share.
+/// The state that all threads of a configuration share.
 pub trait Setup: Send + Sync {
-    /// How much work a trial holds.
+    /// Returns the amount of work in a trial.
     fn amount(&self) -> Amount {
         Amount::Calibrated
     }
 
-    /// Units of work (operations, bytes, bits) in one iteration of one thread.
+    /// Returns the units of work (operations, bytes, bits) in one iteration of one thread.
     fn work_per_iteration(&self) -> f64;
 
-    /// Bytes that the hardware must carry for one iteration, where the workload moves any.
+    /// Returns the bytes that the hardware must move for one iteration; `None`: the workload moves none.
     fn moved_per_iteration(&self) -> Option<f64> {
         None
     }
 
-    /// Threads for what the parameters ask of them, such as two a stream that goes both ways.
+    /// Returns the number of threads to start, such as two per stream that sends both ways.
     fn threads(&self, asked: u64) -> u64 {
         asked
     }
 
-    /// Of so many threads, how many work; those with the highest numbers [`Load::disturb`] them.
+    /// Returns how many of these threads work. Those with the highest numbers [`Load::disturb`] them.
     fn workers(&self, threads: u64) -> u64 {
         threads
     }
 
-    /// CPUs to pin threads to, in order, of those that may be used.
+    /// Chooses the CPUs to pin threads to, in order, from the usable ones.
     fn cpus(&self, usable: &[u32]) -> Vec<u32> {
         usable.to_vec()
     }
 
-    /// Whether it works on the disk of the worker's folder: its devices' counters verify it then.
+    /// True if it works on the disk of the worker's folder: its devices' counters then verify it.
     fn on_disk(&self) -> bool {
         false
     }
 
-    /// The state of the point's file, asked after each trial.
+    /// Returns the state of the configuration's file; called after each trial.
     fn file(&self) -> Option<FileState> {
         None
     }
 
-    /// Called before each trial, and before what comes ahead of it; not timed. Refuses where there
-    /// can be no trial, such as with a server that is gone.
+    /// Prepares a trial, before the untimed work ahead of it; not timed. Refuses where there can be no
+    /// trial, for instance when the server is gone.
     fn begin_trial(&self) -> Result<(), Refusal> {
         Ok(())
     }
 
-    /// What both ends of the network say of all since [`Setup::begin_trial`], asked after
-    /// each trial; or why that is not known, where it must be.
+    /// Returns the counts of both ends of the network since [`Setup::begin_trial`]; called after each
+    /// trial. Refuses where they are needed and unknown.
     fn network(&self) -> Result<Option<NetworkTraffic>, Refusal> {
         Ok(None)
     }
 
-    /// What the workload says of the solution that the last trial found.
+    /// Returns the solution that the last trial found, where it solves a system.
     fn solution(&self) -> Option<Solution> {
         None
     }
 
-    /// How far the CPUs of its threads are from each other, as the workload saw before the last trial.
+    /// Returns the distances between the CPUs of its threads, as seen before the last trial.
     fn pairs(&self) -> Vec<CpuPairSeen> {
         Vec::new()
     }
 
-    /// Seconds that each thread works, untimed, right before a trial that lasts
-    /// `trial_s`; by default longer than a core takes to change its clock for wide vectors.
+    /// Returns the seconds that each thread works, untimed, right before a trial of `trial_s`. The
+    /// default is longer than a core takes to change its clock for wide vectors.
     fn ahead_s(&self, trial_s: f64) -> f64 {
         AHEAD_S.min(trial_s / 8.0)
     }
 
-    /// Iterations of each thread that must run, untimed, before a trial in slices, besides the time
-    /// that a core's clock takes: so many that no cache holds what other loads left there.
+    /// Returns the iterations that each thread must run, untimed, before a trial in slices, in addition
+    /// to [`Setup::ahead_s`]: enough to replace in the caches what other loads left there.
     fn ahead_iterations(&self) -> u64 {
         0
     }
 
-    /// Whether each thread is pinned to a CPU. Threads that wait for a device are better
-    /// off where its interrupts arrive, which the scheduler knows.
+    /// True if each thread is pinned to a CPU. Threads that wait for a device run better where its
+    /// interrupts arrive, which the scheduler knows.
     fn pinned(&self) -> bool {
         true
     }
 
-    /// Where the configuration's memory is, asked after each trial.
+    /// Returns where the configuration's memory is; called after each trial.
     fn placement(&self) -> Placement {
         Placement::default()
     }
 
-    /// What times the configuration instead of the threads of the worker, where something does.
+    /// Starts what times the configuration instead of the worker's threads; `None`: these time it.
     fn executor(&self) -> Result<Option<Box<dyn Executor>>, Refusal> {
         Ok(None)
     }
@@ -213,74 +213,73 @@ pub trait Setup: Send + Sync {
     }
 }
 
-/// See [`Setup::ahead_s`], in seconds.
+/// Default maximum of [`Setup::ahead_s`], in seconds.
 pub const AHEAD_S: f64 = 3e-3;
 
-/// Where memory is. `None`: the system does not report it, or the workload has none.
+/// The placement of memory. `None`: the system does not report it, or the workload has none.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Placement {
-    /// Share of it that huge pages back, 0 to 1.
+    /// Share of the memory that huge pages back, 0 to 1.
     pub huge: Option<f64>,
-    /// Share of it on another NUMA node than it should, 0 to 1.
+    /// Share of the memory on another NUMA node than intended, 0 to 1.
     pub misplaced: Option<f64>,
 }
 
 /// One thread's part of the work.
 pub trait Load {
-    /// Makes ready what about this many iterations need. Not timed. All runs up to [`Load::verify`] may
-    /// together do more or fewer, by any factor: nothing that is measured may depend on this number.
+    /// Prepares for about this many iterations. Not timed. All runs up to [`Load::verify`] may together
+    /// do more or fewer, by any factor: no measured quantity may depend on this number.
     fn prepare(&mut self, _iterations: u64) {}
 
-    /// What is verified begins here: [`Load::verify`] counts the iterations of all runs since.
-    /// Not timed. What ran ahead of it leaves the data, the caches and the core as they are in use.
+    /// Begins the part that [`Load::verify`] counts. Not timed. The runs ahead of it have left the data,
+    /// the caches and the core as they are in use.
     fn begin(&mut self) {}
 
-    /// Does exactly this many iterations, which go on where the last run ended. This is what is
-    /// timed, and may be called thousands of times in a trial: no allocation, no printing, no
-    /// system call other than those that are the work, and beyond the work no more than a few
-    /// loads and stores.
+    /// Does exactly this many iterations, from where the last run ended. It is timed, and called up to
+    /// thousands of times in a trial: no allocation, no printing, no system call that is not the work,
+    /// and beyond the work only a few loads and stores.
     fn run(&mut self, iterations: u64);
 
-    /// Why the system did not let a [`Load::run`] do its work, such as a full disk.
+    /// Returns why the system did not let a [`Load::run`] do its work, such as a full disk.
     fn failure(&mut self) -> Option<String> {
         None
     }
 
-    /// Seconds at the end of the last [`Load::run`] in which no work was done any more, as
-    /// when a receiver waits for what was lost; not part of the trial's time.
+    /// Returns the seconds without work at the end of the last [`Load::run`], for instance when a
+    /// receiver waits for lost datagrams. They are not part of the trial's time.
     fn idled_s(&mut self) -> f64 {
         0.0
     }
 
-    /// Adds the times of the single operations of all runs since [`Load::begin`] to `all`, where
-    /// the workload times them: in [`Latencies::ready`] ones, made before the first run.
+    /// Adds the latencies of all operations since [`Load::begin`] to `all`, where the workload times
+    /// them: in histograms of [`Latencies::ready`], made before the first run.
     fn latencies(&mut self, _all: &mut Latencies) {}
 
-    /// Runs that chain for about `cycles` cycles, among instructions that are as heavy on the core as
-    /// the load's; returns its cycles. `None`: the load does not
-    /// lower a core's clock, so that a plain chain measures it, or has [`Load::clock_samples`].
+    /// Runs the chain for about `cycles` cycles, among instructions that are as heavy on the core as the
+    /// load's, and returns its cycles. `None`: a plain chain measures the clock, since the load does not
+    /// lower it, or the load has [`Load::clock_samples`].
     fn clock_chain(&mut self, _chain: Chain, _cycles: u64) -> Option<u64> {
         None
     }
 
-    /// Which places of memory all runs so far visited, as the load's own cursor has it.
-    /// [`Load::verify`] proves them. `None`: it visits none, or in no order that comes again.
+    /// Returns the places of memory that all runs so far visited, by the load's own cursor.
+    /// [`Load::verify`] proves them. `None`: it visits none, or in an order that does not repeat.
     fn visits(&self) -> Option<Visits> {
         None
     }
 
-    /// The clock as the load read it in the runs since [`Load::begin`]: better than what is read
-    /// before and after.
+    /// Returns the clock that the load sampled during the runs since [`Load::begin`], which is more
+    /// exact than a reading before and after.
     fn clock_samples(&self) -> Option<&ClockSamples> {
         None
     }
 
-    /// Loads the machine until asked to stop, without a share of the work; returns the bytes moved.
+    /// Loads the machine until `stop` is set, without a share of the work; returns the bytes moved.
     fn disturb(&mut self, _stop: &AtomicBool) -> f64 {
         0.0
     }
 
-    /// Checks the results of all runs since [`Load::begin`] and counts the iterations that they
-    /// prove, independently of what `run` was asked; else what was expected and what came out.
+    /// Checks the results of all runs since [`Load::begin`] and returns the iterations that they prove,
+    /// independently of the numbers given to `run`. An error holds the expected and the actual result.
     fn verify(&mut self) -> Result<u64, String>;
 }
