@@ -1,4 +1,4 @@
-//! What a user asks for, as plain values: all that a plan is made from, except the machine.
+//! The request of a user as plain values: all inputs of a plan except the machine.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,28 +8,28 @@ use proofmark_peer::{Address, Key};
 /// The profile of a run that names none.
 pub(crate) const DEFAULT_PROFILE: &str = "default";
 
-/// Longest run that can be asked for.
+/// Longest run.
 pub const LONGEST_RUN: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// Longest trial that can be asked for.
+/// Longest trial.
 pub(crate) const LONGEST_TRIAL: Duration = Duration::from_secs(3600);
 
-/// A run to be planned.
+/// The request of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRequest {
-    /// Subsystems and ids of workloads; none: all.
+    /// Subsystems and ids of workloads; empty: all.
     pub names: Vec<String>,
-    /// Name of a built-in profile, or of a file that holds one.
+    /// Name of a built-in profile, or path of a profile's file.
     pub profile: String,
     /// Longest time for the run; `None`: the profile's.
     pub budget: Option<Duration>,
     /// Number of trials; `None`: as many as the interval needs.
     pub trials: Option<u32>,
-    /// Values of parameters; those of the profile hold where there is none.
+    /// Values of parameters that replace those of the profile.
     pub parameters: TypedParameters,
-    /// Which tools repeat which points.
+    /// The reference tools to run.
     pub tools: ToolChoice,
-    /// The machine.
+    /// Settings of the machine.
     pub machine: MachineRequest,
 }
 
@@ -48,7 +48,7 @@ impl Default for PlanRequest {
     }
 }
 
-/// Values of parameters as they are typed. The plan parses each by the kind of its parameter.
+/// Typed values of parameters. The plan parses each by the kind of its parameter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TypedParameters {
     /// Thread counts, such as `1,2,all`.
@@ -59,23 +59,23 @@ pub struct TypedParameters {
     pub set: Vec<String>,
 }
 
-/// One workload to be sampled over time.
+/// The request of an endurance measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndureRequest {
     /// Id of the workload.
     pub workload: String,
-    /// How long in all.
+    /// Total time.
     pub length: Duration,
-    /// From the start of one sample to that of the next.
+    /// Time from the start of one sample to the start of the next.
     pub every: Duration,
-    /// Values of parameters; without one, threads are the most of a run.
+    /// Values of parameters; threads default to the maximum of a run.
     pub parameters: TypedParameters,
-    /// The machine.
+    /// Settings of the machine.
     pub machine: MachineRequest,
 }
 
 impl EndureRequest {
-    /// A workload on this machine, for 10 minutes, a sample a second.
+    /// A workload on this machine, for 10 minutes, one sample per second.
     pub fn new(workload: impl Into<String>) -> Self {
         Self {
             workload: workload.into(),
@@ -87,12 +87,12 @@ impl EndureRequest {
     }
 }
 
-/// Where to measure.
+/// Settings of the measured machine.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct MachineRequest {
-    /// Folder whose disk is measured; `None`: the current one.
+    /// Directory whose disk is measured; `None`: the current one.
     pub disk_path: Option<PathBuf>,
-    /// Limits that the provider declares, in base units, by the names of [`proofmark_model::Limit`].
+    /// Limits declared by the provider, in base units, by the names of [`proofmark_model::Limit`].
     pub limits: Vec<(String, f64)>,
     /// Server of the network workloads; `None`: this machine.
     pub peer: Option<PeerRequest>,
@@ -101,29 +101,29 @@ pub struct MachineRequest {
 /// A server on another machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PeerRequest {
-    /// Where it listens.
+    /// The address on which it listens.
     pub address: Address,
-    /// The key that it has.
+    /// Its key.
     pub key: PeerKey,
 }
 
-/// Where the key of a server is.
+/// The source of a server's key.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PeerKey {
-    /// In this file; `None`: in the user's usual one.
+    /// This file; `None`: the user's default file.
     File(Option<PathBuf>),
-    /// Here.
+    /// The key itself.
     Known(Key),
 }
 
-/// Which reference tools run.
+/// The reference tools of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ToolChoice {
-    /// At each point that the profile marks, the first tool that is installed.
+    /// At each configuration that the profile marks, the first installed tool.
     #[default]
     Marked,
     /// None.
     None,
-    /// These, by id; `all` alone is all of them.
+    /// These, by id; `all` alone means all.
     Named(Vec<String>),
 }

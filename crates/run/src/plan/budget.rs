@@ -1,5 +1,5 @@
-//! What a run does without when its budget is smaller than its plan: steps in order, until the rest
-//! fits, each of which says what it did. Then trials and time of series are given back, as can be.
+//! Shrinks a plan that takes longer than the budget. Steps run in order until the rest fits, each with
+//! a line about what it changed. Then time that is left goes back to trials and series.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ pub(super) use quota::{
     leave_out as leave_out_under_quota, shorten_rounds as shorten_rounds_under_quota,
 };
 
-/// Id, title and meaning of what a budget has to report.
+/// Id, title and meaning of the findings of a budget.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     quota::FINDING,
     (
@@ -39,28 +39,28 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
 ];
 const BUDGET: &str = "plan.budget";
 
-/// Shortest series, in seconds, at first and at last.
+/// Shortest series of the first and of the last step that shortens them, in seconds.
 const SERIES_S: [f64; 2] = [60.0, 10.0];
 
-/// Share of the budget that one large problem may take.
+/// Maximum share of the budget for one large problem.
 const SHARE: f64 = 0.05;
 
-/// Largest file that is not among the first to go, in bytes.
+/// Larger files are left out first, in bytes.
 const LARGE_FILE: u64 = 2 * GIB;
 const GIB: u64 = 1 << 30;
 
-/// Iterations above which those of a mix are a tenth.
+/// Mixes of more iterations do a tenth of them.
 const ITERATIONS: u64 = 100_000_000;
 
-/// Of so many file sizes between the others one is left.
+/// One in so many small file sizes stays.
 const FILE_SIZES: usize = 4;
 
 struct Step<'a> {
     planned: &'a mut Planned,
-    /// As the plan was asked for.
+    /// The plan as requested.
     asked: Plan,
     budget_s: f64,
-    /// Makes trials as long as this machine needs them.
+    /// Makes trials as long as this machine's limits require.
     lengthen: &'a dyn Fn(&mut Policy),
 }
 
@@ -80,8 +80,8 @@ const STEPS: [fn(&mut Step) -> Option<String>; 12] = [
     |s| s.shorter_series(SERIES_S[1]),
 ];
 
-/// Makes a plan fit into a user's budget with a finding for each step, or one with the least time.
-/// `lengthen` makes the trials of a policy as long as this machine needs them.
+/// Makes a plan fit into a user's budget, with a finding for each step; if none suffices, a finding
+/// states the time that is still needed.
 pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mut Policy)) {
     let asked = planned.plan.clone();
     let mut step = Step { planned, asked, budget_s, lengthen };
@@ -112,11 +112,11 @@ impl Step<'_> {
         &self.planned.plan
     }
 
-    /// Seconds of the plan with the trials that its policy asks for at least.
+    /// Seconds of the plan with its minimum of trials.
     fn needed_s(&self) -> f64 {
         let plan = self.plan();
         let tools_s = references::seconds(plan);
-        // Tools that would take more than half of it do not run.
+        // Tools that would take more than half of the budget do not run.
         let tools_s = if tools_s <= self.budget_s / 2.0 { tools_s } else { 0.0 };
         seconds(plan, |p| plan.policy.trials_for(&p.workload).0) + tools_s
     }
@@ -130,7 +130,7 @@ impl Step<'_> {
         point_s(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
     }
 
-    /// Reported at the end, since it may be undone.
+    /// Shortens the series. Reported at the end, since [`Step::longer_series`] may undo it.
     fn shorter_series(&mut self, least_s: f64) -> Option<String> {
         for series in &mut self.planned.plan.series {
             series.for_s = series.for_s.min(least_s.max(10.0 * series.every_s));
@@ -138,7 +138,7 @@ impl Step<'_> {
         None
     }
 
-    /// Gives the series what the rest leaves, each as much, in whole tens of seconds.
+    /// Divides the time that is left equally among the series, in whole tens of seconds.
     fn longer_series(&mut self) {
         let count = self.plan().series.len().max(1);
         let left = (self.budget_s - self.needed_s()).max(0.0);
@@ -164,7 +164,7 @@ impl Step<'_> {
         })
     }
 
-    /// Leaves out large problems, the largest first, but never the smallest of a workload.
+    /// Leaves out large problems, the largest first; the smallest of a workload stays.
     fn without_problems(&mut self, goes: fn(&Self, u64, usize) -> bool) -> Option<String> {
         let mut out: BTreeMap<String, Vec<u64>> = BTreeMap::new();
         let before = self.needed_s();
@@ -192,7 +192,7 @@ impl Step<'_> {
         (!out.is_empty()).then(|| format!("{}: {took}", lines.collect::<Vec<_>>().join("; ")))
     }
 
-    /// Leaves out files by their size and its place in the order of sizes.
+    /// Leaves out files by their size and the rank of the size.
     fn without_files(&mut self, goes: fn(u64, usize) -> bool) -> Option<String> {
         let before = self.needed_s();
         let size = |p: &Point| p.params.get(key::FILE_SIZE);
@@ -200,7 +200,7 @@ impl Step<'_> {
         let sizes = sizes.into_iter().enumerate().filter(|(place, size)| goes(*size, *place));
         let sizes: Vec<u64> = sizes.map(|(_, size)| size).collect();
         let gone = |p: &Point| size(p).is_some_and(|s| sizes.contains(&s));
-        // A plan of nothing else keeps them.
+        // A plan of such files alone keeps them.
         if sizes.is_empty() || self.plan().points.iter().all(gone) {
             return None;
         }
@@ -221,7 +221,7 @@ impl Step<'_> {
             lines.insert(format!("iterations of {} {from} -> {to}", point.workload));
         }
         let changes = lines.into_iter().collect::<Vec<_>>().join(", ");
-        // What is now the same is one point.
+        // Configurations that are now equal become one.
         let mut seen: Vec<(Point, bool)> = Vec::new();
         let series: BTreeSet<usize> = self.plan().series.iter().map(|s| s.point).collect();
         self.planned.keep(|place, p| {
@@ -243,13 +243,13 @@ impl Step<'_> {
         Some(format!("no reference tools: {}", format_seconds(tools_s)))
     }
 
-    /// Leaves of each workload the least and the greatest number of threads.
+    /// Keeps the minimum and the maximum number of threads of each workload.
     fn fewer_threads(&mut self) -> Option<String> {
         let before = self.needed_s();
-        let mut of: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        let mut ranges: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for p in &self.plan().points {
             let n = p.params.threads();
-            let (least, most) = of.entry(p.workload.clone()).or_insert((n, n));
+            let (least, most) = ranges.entry(p.workload.clone()).or_insert((n, n));
             (*least, *most) = ((*least).min(n), (*most).max(n));
         }
         let series: BTreeSet<Point> =
@@ -257,7 +257,8 @@ impl Step<'_> {
         let mut gone = BTreeSet::new();
         self.planned.keep(|_, p| {
             let n = p.params.threads();
-            let kept = of.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
+            let kept =
+                ranges.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
             if !kept && !series.contains(p) {
                 gone.insert(n);
             }

@@ -1,4 +1,4 @@
-//! The plan of `proofmark endure`: one point, sampled over time.
+//! The plan of `proofmark endure`: one configuration, sampled over time.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use crate::planned::Planned;
 use crate::profile::{Profile, SeriesText};
 use crate::request::{DEFAULT_PROFILE, EndureRequest};
 
-/// Shortest and longest slice of a sample, in seconds: what one trial takes. Shorter ones cost
-/// more time between them than they are worth; a longer one delays the end of a run that is stopped.
+/// Shortest and longest part of a sample, in seconds; one trial each. Shorter ones cost too much time
+/// between them; a longer one delays the end of a stopped run.
 const SLICE_S: [f64; 2] = [0.01, 1.0];
 
 const SLICES: f64 = 10.0;
 
-/// The plan of an endurance measurement, a point and its series; else what was wrong, in one line.
+/// Makes the plan of an endurance measurement: a configuration and its series.
 pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     let series = SeriesText { length: request.length, every: request.every };
     series.check().map_err(|e| Usage(format!("--for and --every: {e}")))?;
@@ -39,12 +39,12 @@ pub fn endure(request: &EndureRequest, host: &Host) -> Result<Planned, Usage> {
     }
 }
 
-/// Seconds of one trial of a series' point: a slice of a sample.
+/// Seconds of one trial: a part of a sample.
 fn slice_s(series: &SeriesText) -> f64 {
     (series.every.as_secs_f64() / SLICES).clamp(SLICE_S[0], SLICE_S[1])
 }
 
-/// The threads that nothing else sets: those of a run.
+/// The default number of threads: that of a run.
 fn threads_of_a_run(spec: &WorkloadSpec) -> Result<BTreeMap<String, Vec<String>>, Usage> {
     let threads = Params::THREADS.iter().find_map(|key| spec.parameter(key.name()));
     Ok(match threads {
@@ -55,7 +55,7 @@ fn threads_of_a_run(spec: &WorkloadSpec) -> Result<BTreeMap<String, Vec<String>>
     })
 }
 
-/// Whether the default profile measures a workload with all CPUs, so that endure compares with it.
+/// True if the default profile measures a workload with all CPUs, so that results are comparable.
 fn measures_all_cpus(workload: &str, threads: &str) -> Result<bool, Usage> {
     let profile = Profile::load(DEFAULT_PROFILE)?;
     let points = profile.points.iter().filter(|point| point.workload == workload);
@@ -63,7 +63,7 @@ fn measures_all_cpus(workload: &str, threads: &str) -> Result<bool, Usage> {
     Ok(numbers.any(|values| values.texts().iter().any(|text| text == "all")))
 }
 
-/// Which parameter makes several points of one, and how to choose.
+/// The error of several configurations: the parameter that has several values, and how to choose.
 fn too_many(spec: &WorkloadSpec, points: &[Point]) -> String {
     let count = points.len();
     let text = format!("endure measures one configuration; {} would have {count}", spec.id);

@@ -1,4 +1,4 @@
-//! How long a plan takes, before anything is measured.
+//! The estimated time of a plan.
 
 use proofmark_model::{Plan, Point, format_seconds, key};
 
@@ -7,8 +7,8 @@ use crate::registry::{find, in_rounds};
 use crate::schedule::{fewest_trials, least_trials, turn_s, warm_trials};
 use crate::set_up;
 
-/// Seconds that a plan takes with the least and with the greatest number of
-/// trials, warm-up included; the budget may cut the latter short.
+/// Seconds of a plan with its minimum and its maximum of trials, warm-up included; the budget may
+/// limit the latter.
 pub fn estimate(plan: &Plan) -> (f64, f64) {
     let times = |point: &Point| plan.policy.trials_for(&point.workload);
     let least = seconds(plan, |point| times(point).0);
@@ -16,7 +16,7 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     (least, plan.policy.budget_s.map_or(most, |b| most.min(b.max(least))))
 }
 
-/// The time with reference tools: `about 42 min 20 s`, or `about 1 min 2 s to 3 min 10 s`.
+/// The time with reference tools in words: `about 42 min 20 s`, or `about 1 min 2 s to 3 min 10 s`.
 pub fn takes(plan: &Plan) -> String {
     let tools_s = references::seconds(plan);
     let (least, most) = estimate(plan);
@@ -24,27 +24,27 @@ pub fn takes(plan: &Plan) -> String {
     if least == most { format!("about {most}") } else { format!("about {least} to {most}") }
 }
 
-/// Seconds that a plan takes with so many trials of each point, without reference tools.
+/// Seconds of a plan with so many trials per configuration, without reference tools.
 pub(super) fn seconds(plan: &Plan, trials: impl Fn(&Point) -> u32) -> f64 {
     let set_up = set_up::seconds(plan, &find);
     let each = set_up.into_iter().enumerate();
     each.map(|(place, set_up_s)| set_up_s + measured_s(plan, place, &trials)).sum()
 }
 
-/// Seconds that a plan takes with the fewest trials: as many rounds as an interval needs, or as were
-/// asked for, and of other loads those that every point gets.
+/// Seconds of a plan with the fewest trials: the rounds that an interval needs, or fewer where fewer
+/// were requested; of other loads the trials that every configuration gets.
 pub(super) fn fewest_s(plan: &Plan) -> f64 {
     let rounds = |id: &str| plan.policy.trials_for(id).0.min(fewest_trials(true));
     seconds(plan, |p| if in_rounds(&p.workload) { rounds(&p.workload) } else { 0 })
 }
 
-/// Seconds that one point of a plan takes with so many trials.
+/// Seconds of one configuration with so many trials.
 pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
     let set_up_s = set_up::seconds(plan, &find).get(place).copied().unwrap_or(0.0);
     set_up_s + measured_s(plan, place, trials)
 }
 
-/// The same without what comes before its first trial.
+/// Seconds of one configuration without its set-up.
 fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
     let Some(point) = plan.points.get(place) else { return 0.0 };
     if let Some(series) = plan.series_of(place) {
@@ -53,14 +53,14 @@ fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64
     let Some(workload) = find(&point.workload) else { return 0.0 };
     let policy = &plan.policy;
     let trial = turn_s(workload, &point.params, policy);
-    // Of a problem that is solved whole a warm-up takes whole trials, too.
+    // The warm-up of a complete solve takes whole trials.
     let whole = point.params.get(key::MATRIX_SIZE).is_some();
     let warm_up = match whole {
         _ if workload.spec().work.cut().has_slices() => 0.0,
         true => trial * warm_trials(trial),
         false => policy.trial_s_for(&point.workload),
     };
-    // As the schedule does: a point that had its time stops, but not before it has the least.
+    // Like the schedule: a configuration stops at its time, but not before its minimum of trials.
     let least = f64::from(least_trials(workload, policy));
     let in_time = policy.point_s_for(&point.workload).map_or(f64::INFINITY, |s| s / trial);
     warm_up + trial * f64::from(trials(point)).min(in_time.ceil()).max(least)

@@ -1,4 +1,4 @@
-//! Which points this machine can run, and with how much data.
+//! Selects the configurations that this machine can run, and fits their data into memory and disk.
 
 use proofmark_engine::{Refusal, Workload};
 use proofmark_model::{
@@ -40,15 +40,15 @@ const SHRUNK: &str = "plan.shrunk";
 const ENGINE: &str = "plan.engine";
 const LONGER: &str = "plan.longer";
 
-/// Points that are being gathered, with what a user should know about them.
+/// A plan under construction, with its findings.
 pub(super) struct Gathering<'a> {
     pub(super) host: &'a Host,
     pub(super) planned: Planned,
 }
 
 impl Gathering<'_> {
-    /// Adds the points that this machine can run, once each, and the reasons why it
-    /// cannot run the others; the places of the points, new or known.
+    /// Adds the configurations that this machine can run, once each, and the reasons against the
+    /// others. Returns the places of the configurations, new or known.
     pub(super) fn keep(
         &mut self,
         workload: &'static dyn Workload,
@@ -60,11 +60,11 @@ impl Gathering<'_> {
             for params in workload.resolve_auto(asked.clone(), self.host) {
                 let id = workload.spec().id.to_string();
                 if let Err(Refusal(reason)) = supports(workload, &params, self.host) {
-                    tell(&mut self.planned.unsupported, format!("{id}: {reason}"));
+                    add_line(&mut self.planned.unsupported, format!("{id}: {reason}"));
                 } else if let Some(params) = self.fitted(workload, params, &asked) {
-                    self.tell_of_engine(&asked, &params);
+                    self.report_engine(&asked, &params);
                     let point = Point { workload: id, params };
-                    self.tell_of_length(workload, &point);
+                    self.report_length(workload, &point);
                     kept.push(self.place(point, series));
                 }
             }
@@ -72,7 +72,7 @@ impl Gathering<'_> {
         kept
     }
 
-    /// The place of a point in the plan, new or known; the same in trials and over time is two.
+    /// The place of a configuration in the plan, new or known. In trials and in a series it is two.
     fn place(&mut self, point: Point, series: Option<SeriesText>) -> usize {
         let plan = &mut self.planned.plan;
         let series_of = |place: usize| plan.series_of(place).map(|s| (s.for_s, s.every_s));
@@ -87,10 +87,10 @@ impl Gathering<'_> {
         })
     }
 
-    /// Says so where points run with another I/O engine than was asked for, once for all of them.
-    fn tell_of_engine(&mut self, asked: &Params, settled: &Params) {
+    /// Reports, once, that configurations run with another I/O engine than requested.
+    fn report_engine(&mut self, asked: &Params, resolved: &Params) {
         let depth = |p: &Params| p.get(key::QUEUE_DEPTH).unwrap_or(1);
-        if settled.get(key::ENGINE) != Some(word::PSYNC) || depth(asked) == depth(settled) {
+        if resolved.get(key::ENGINE) != Some(word::PSYNC) || depth(asked) == depth(resolved) {
             return;
         }
         let why = self.host.limits.io_uring.origin();
@@ -100,8 +100,8 @@ impl Gathering<'_> {
         self.planned.add(Finding::new(ENGINE, Severity::Note, message, advice));
     }
 
-    /// Says so where the least piece of a point's work takes longer than a trial was to last.
-    fn tell_of_length(&mut self, workload: &dyn Workload, point: &Point) {
+    /// Reports that one operation of a configuration takes longer than a planned trial.
+    fn report_length(&mut self, workload: &dyn Workload, point: &Point) {
         let planned_s = self.planned.plan.policy.trial_s_for(&point.workload);
         let needs = workload.needs(&point.params);
         let trial_s = needs.trial_s(planned_s);
@@ -117,7 +117,7 @@ impl Gathering<'_> {
         self.planned.add(Finding::new(LONGER, Severity::Note, message, advice));
     }
 
-    /// The point with as much data as fits into memory and onto the disk.
+    /// The configuration with as much data as fits into memory and onto the disk.
     fn fitted(
         &mut self,
         workload: &'static dyn Workload,
@@ -129,10 +129,10 @@ impl Gathering<'_> {
         let on_network = workload.spec().subsystem.info().has_server && network.get().is_none();
         if on_disk || on_network {
             let why = if on_disk { storage.origin() } else { network.origin() };
-            tell(&mut self.planned.left_out, format!("{}: {why}", workload.spec().subsystem));
+            add_line(&mut self.planned.left_out, format!("{}: {why}", workload.spec().subsystem));
             return None;
         }
-        // Who left the size to the machine set none that could be smaller.
+        // With an automatic size there is no size that the user could reduce.
         let own =
             size_of(workload, &params).is_none_or(|size| asked.word(&size.name) == Some(AUTO));
         let advice = |more: &str| match own {
@@ -164,7 +164,7 @@ impl Gathering<'_> {
         self.fitted_into(&disk, workload, params)
     }
 
-    /// Why a point that became smaller measures a cache and not memory, if it does.
+    /// The reason to leave out a reduced configuration: it would measure a cache, not memory.
     fn in_cache(&self, workload: &dyn Workload, fits: &Params, params: &Params) -> Option<String> {
         let (spec, host) = (workload.spec(), self.host);
         let array = spec.work.array_bytes(fits).filter(|_| !spec.work.any_level())?;
@@ -211,11 +211,11 @@ impl Gathering<'_> {
                 let point = Point { workload: id.to_string(), params: params.clone() };
                 format!("{point}: {cause}; it cannot run with less; {}", room.advice)
             });
-            tell(&mut self.planned.left_out, line);
+            add_line(&mut self.planned.left_out, line);
             return None;
         };
         if let Some(line) = self.in_cache(workload, &smaller, &params) {
-            tell(&mut self.planned.left_out, line);
+            add_line(&mut self.planned.left_out, line);
             return None;
         }
         let change = |k: &Parameter| {
@@ -233,21 +233,21 @@ impl Gathering<'_> {
     }
 }
 
-/// Something that data needs, and how much of it there is.
+/// A resource of data: memory or disk space.
 struct Room<'a> {
     what: &'static str,
     bytes: u64,
-    /// What a point takes at most that was made smaller.
+    /// Maximum bytes of a configuration that was reduced.
     most: u64,
-    /// How much of it a point needs.
+    /// Bytes that a configuration needs.
     needed: &'a dyn Fn(&Params) -> u64,
     advice: String,
 }
 
-/// Share of the usable disk space that files take whose size proofmark chose or reduced. A worker looks again
-/// before it writes, when other programs have taken some: it must not refuse what was chosen here.
-/// Files of several threads come one after the other, each looked at with what the earlier ones
-/// took: two thirds is the most that each then allows.
+/// Share of the usable disk space for files whose size proofmark chose or reduced. A worker checks the
+/// space again before it writes, when other programs may have taken some, and must not refuse a size
+/// chosen here. It checks the files of several threads one after the other, each with what the earlier
+/// ones took: each check then allows at most two thirds.
 const CLAMPED: f64 = 5.0 / 8.0;
 
 /// Refuses parameters that contradict each other, and a host that cannot run them.
@@ -255,7 +255,7 @@ fn supports(workload: &dyn Workload, params: &Params, host: &Host) -> Result<(),
     workload.configure(params)?.supports_on(host)
 }
 
-/// The parameter that is a size which can be left to the machine.
+/// The size parameter that may be left to the machine.
 fn size_of(workload: &dyn Workload, params: &Params) -> Option<&'static Parameter> {
     let is_size = |k: &&Parameter| {
         matches!(k.kind, ParameterKind::Size { .. })
@@ -265,13 +265,13 @@ fn size_of(workload: &dyn Workload, params: &Params) -> Option<&'static Paramete
     workload.spec().parameters.iter().find(is_size)
 }
 
-/// The same point with as much less data as fits into so many bytes: whole MiB of the
-/// parameter that is a size left to the machine. `None`: it cannot be had with less.
+/// The configuration with less data, so that it fits: whole MiB of its size parameter. `None`: it
+/// cannot run with less.
 fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) -> Option<Params> {
     const MIB: u64 = 1 << 20;
     let parameter = size_of(workload, params)?;
     let (size, needed) = (params.number(&parameter.name)?, (room.needed)(params));
-    // What is needed grows with the size, and some of it not: from above down to it.
+    // The need grows with the size, apart from a constant part: search from above.
     let most = (size as f64 * (room.most as f64 / needed as f64)) as u64 / MIB;
     let sizes = (1..=most).rev().step_by((most / 64).max(1) as usize);
     sizes
@@ -279,8 +279,8 @@ fn shrunk(workload: &dyn Workload, params: &Params, room: &Room, host: &Host) ->
         .find(|p| (room.needed)(p) <= room.most && supports(workload, p, host).is_ok())
 }
 
-/// Why a point cannot be had whose data follows from its axis's count, such as a matrix's rows,
-/// with the largest that can. A count is never shrunk: it is what names the point.
+/// The reason against a configuration whose data follows from a count, such as a matrix's rows, with the
+/// largest count that fits. A count is never reduced, since it identifies the configuration.
 fn too_large(spec: &WorkloadSpec, params: &Params, room: &Room) -> Option<String> {
     let parameter = spec.parameter(spec.axis.as_deref()?)?;
     let ParameterKind::Count { min, .. } = parameter.kind else { return None };
@@ -300,8 +300,8 @@ fn too_large(spec: &WorkloadSpec, params: &Params, room: &Room) -> Option<String
     ))
 }
 
-/// The largest count from `min` on and below `beyond` that fits, where smaller ones fit if
-/// larger ones do; whole hundreds above 1000.
+/// The largest count in `min..beyond` that fits, rounded down to hundreds above 1000. Every count below
+/// a fitting one must fit.
 fn largest(min: u64, beyond: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     if min >= beyond || !fits(min) {
         return None;
@@ -319,8 +319,8 @@ fn largest(min: u64, beyond: u64, fits: impl Fn(u64) -> bool) -> Option<u64> {
     Some(round.max(min))
 }
 
-/// Adds a line that is not there yet.
-fn tell(lines: &mut Vec<String>, line: String) {
+/// Adds a line, once.
+fn add_line(lines: &mut Vec<String>, line: String) {
     if !lines.contains(&line) {
         lines.push(line);
     }

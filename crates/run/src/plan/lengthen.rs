@@ -1,21 +1,19 @@
-//! How long a trial must last on this machine.
+//! The duration of trials under this machine's limits.
 
 use proofmark_model::{CpuQuota, Host, Point, Policy, QuotaRounds, Subsystem, key, word};
 
 use crate::registry::{all, in_rounds, subsystem};
 
-/// Least duration of a trial under a cgroup's limit of I/O, in seconds. The kernel deals
-/// it out by slices of 100 ms (Linux `block/blk-throttle.c`), so that a trial takes a
-/// whole number of them: half a slice more or less must be no more than 1 %.
+/// Minimum duration of a trial under a cgroup's I/O limit, in seconds. Linux grants I/O in slices of
+/// 100 ms (`block/blk-throttle.c`), so a trial takes a whole number of them. Half a slice must be at
+/// most 1 % of the trial.
 const IO_LIMIT_TRIAL_S: f64 = 5.0;
 
-/// The same where a profile has a fixed number of trials and says how long a point takes: at least
-/// three slices.
+/// Minimum where the profile fixes the number of trials and the time of a configuration: three slices.
 const IO_LIMIT_SHORT_TRIAL_S: f64 = 0.3;
 
-/// Makes trials as long as the limits of this process deal things out. Under a CPU quota that limits
-/// their threads, rounds are whole periods, which the policy says of all (`Policy::quota`), and so are
-/// trials of what has no rounds, among these points.
+/// Makes trials as long as the limits of this process require. Under a CPU quota, rounds are whole
+/// periods (`Policy::quota`); so are the trials without rounds of those `points` that the quota limits.
 pub(super) fn lengthen(policy: &mut Policy, host: &Host, points: &[Point]) {
     if let Some(quota) = host.limits.cpu_quota.get().filter(|q| q.cpus.is_some()) {
         policy.quota = policy.quota.or(Some(QuotaRounds::new(*quota)));
@@ -43,8 +41,8 @@ pub(super) fn lengthen(policy: &mut Policy, host: &Host, points: &[Point]) {
     }
 }
 
-/// CPUs that a load may use: one for direct I/O, whose threads wait most of the time; both ends of a network
-/// may be here.
+/// CPUs that a load may use: one for direct I/O, whose threads mostly wait; two per thread for a
+/// network, both ends of which may be here.
 fn cpus_used(point: &Point) -> f64 {
     let threads = point.params.threads() as f64;
     let direct =
@@ -56,7 +54,7 @@ fn cpus_used(point: &Point) -> f64 {
     }
 }
 
-/// Makes the trials of a workload no shorter than that.
+/// Raises the duration of a workload's trials to `seconds`, if it is shorter.
 fn at_least(policy: &mut Policy, workload: &str, seconds: f64) {
     if policy.trial_s_for(workload) < seconds {
         policy.trial_s_of.insert(workload.to_owned(), seconds);

@@ -1,4 +1,4 @@
-//! From what was asked for to the points that are measured.
+//! Makes a plan of a request: the configurations to measure, and how.
 
 mod budget;
 mod endure;
@@ -36,7 +36,7 @@ use select::chosen;
 pub(crate) use select::named;
 use values::{combinations, overrides};
 
-/// Makes the plan of a run on a machine, or says in one line what was wrong with the request.
+/// Makes the plan of a run on a machine; an error says in one line what is wrong with the request.
 pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     let (chosen, profile) = asked(request)?;
     let tools = references::asked(&request.tools)?;
@@ -52,14 +52,14 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
         return Err(nothing_to_measure(planned));
     }
     lengthen(&mut planned.plan.policy, host, &planned.plan.points);
-    // Of what was named every point counts.
+    // With workloads named, all their configurations have reference tools.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
     budget::shorten_rounds_under_quota(&mut planned);
     if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
         let points = planned.plan.points.clone();
         budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host, &points));
-        // What a user allows is for all; a budget of the profile is for our trials alone.
+        // A user's budget includes the reference tools; the profile's is for our trials alone.
         references::share_budget(&mut planned, budget_s);
         planned.tools.most_s = Some(tools_s(&planned.plan));
     } else if request.names.is_empty() {
@@ -70,7 +70,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     Ok(planned)
 }
 
-/// Why a plan has no point.
+/// The error of a plan without a configuration.
 fn nothing_to_measure(planned: Planned) -> Usage {
     let reasons = match [planned.unsupported, planned.left_out].concat() {
         none if none.is_empty() => {
@@ -84,14 +84,14 @@ fn nothing_to_measure(planned: Planned) -> Usage {
     Usage(format!("nothing to measure: {reasons}"))
 }
 
-/// The subsystems whose workloads are asked for; on this machine they may be left out.
+/// The subsystems of the requested workloads; some may be left out on this machine.
 pub fn subsystems(request: &PlanRequest) -> Result<BTreeSet<Subsystem>, Usage> {
     let (chosen, profile) = asked(request)?;
     let measured = measured(request, &chosen, &profile);
     Ok(measured.into_iter().filter_map(subsystem).collect())
 }
 
-/// Of the chosen workloads those that were named or that the profile has.
+/// The chosen workloads that the user named or the profile has.
 fn measured<'a>(request: &PlanRequest, chosen: &'a [String], profile: &Profile) -> Vec<&'a str> {
     let is_measured = |id: &&String| {
         request.names.contains(id) || profile.points.iter().any(|p| p.workload == **id)
@@ -99,19 +99,19 @@ fn measured<'a>(request: &PlanRequest, chosen: &'a [String], profile: &Profile) 
     chosen.iter().filter(is_measured).map(String::as_str).collect()
 }
 
-/// The workloads that were chosen, and the profile.
+/// The chosen workloads and the profile.
 fn asked(request: &PlanRequest) -> Result<(Vec<String>, Profile), Usage> {
     Ok((chosen(&request.names)?, Profile::load(&request.profile)?))
 }
 
-/// How trials are taken.
+/// The number and duration of trials.
 fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Host) -> Policy {
     let subsystems = chosen.iter().filter_map(|id| subsystem(id)).collect();
     let mut policy = profile.policy(&subsystems);
     if let Some(n) = request.trials {
         (policy.min_trials, policy.max_trials) = (n, n);
         policy.trials_of.clear();
-        policy.point_s = None; // Who fixes the number waits for it.
+        policy.point_s = None; // A fixed number of trials has no time limit.
     }
     if let Some(budget) = request.budget {
         policy.budget_s = Some(budget.min(LONGEST_RUN).as_secs_f64());
@@ -121,7 +121,7 @@ fn policy(request: &PlanRequest, profile: &Profile, chosen: &[String], host: &Ho
     policy
 }
 
-/// Gathers the points of the profile that were chosen; which of them the profile marks for tools.
+/// Gathers the chosen configurations of the profile; returns which of them it marks for tools.
 fn gather(
     request: &PlanRequest,
     chosen: &[String],
@@ -130,7 +130,7 @@ fn gather(
 ) -> Result<Marked, Usage> {
     let overrides = overrides(&request.parameters, &measured(request, chosen, profile))?;
     let mut marked = Marked::new();
-    // A workload that was named but is not in the profile runs with its defaults.
+    // A named workload that the profile lacks runs with its defaults.
     let is_extra = |id: &&String| {
         request.names.contains(id) && !profile.points.iter().any(|p| p.workload == **id)
     };

@@ -1,4 +1,4 @@
-//! Which reference tools repeat which points, and how often.
+//! Chooses the reference tools of each configuration, and how often they run.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::registry::{find, in_rounds, needs, trial_s};
 use crate::request::ToolChoice;
 use crate::schedule::warm_trials;
 
-/// Id, title and meaning of what can be found about the tools of a plan.
+/// Id, title and meaning of the findings about the tools of a plan.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     ABSENT,
     "A reference tool is not installed",
@@ -27,25 +27,25 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[(
 )];
 const ABSENT: &str = "plan.reference";
 
-/// Most runs of a tool at a point: an interval of 8 ratios leaves out the least and the greatest.
+/// Maximum runs of a tool per configuration: the interval of 8 ratios is their 2nd to their 7th.
 const RUNS: u32 = 8;
 
-/// Fewest runs that are worth it.
+/// Minimum runs of a tool per configuration.
 const FEWEST: u32 = 3;
 
-/// Longest that all runs of a tool at one point may take, in s.
+/// Maximum seconds of all runs of a tool for one configuration.
 const LONGEST_S: f64 = 240.0;
 
-/// Longest that all tools together may take where nobody asked for any, in s.
+/// Maximum seconds of all tools together where the user requested none.
 const LONGEST_UNASKED_S: f64 = 60.0;
 
-/// Stands for the file of a point that there is not yet.
+/// Placeholder for the file of a configuration, which does not exist yet.
 const ANY_FILE: &str = "/proc/self/exe";
 
-/// Tools named for each point; `None`: the first installed one where the profile marks the point.
+/// The named tools; `None`: at each marked configuration the first installed tool.
 pub type Asked = Option<Vec<&'static str>>;
 
-/// The tools as a request chooses them; the error has the nearest name.
+/// Reads the tools of a request; the error has the nearest name.
 pub fn asked(choice: &ToolChoice) -> Result<Asked, Usage> {
     let ids = || ALL.iter().map(|t| t.id());
     let named = |name: &String| {
@@ -62,10 +62,10 @@ pub fn asked(choice: &ToolChoice) -> Result<Asked, Usage> {
     })
 }
 
-/// Tools that a profile names, by the point's place; none named: the first that is installed.
+/// Tools that a profile names, by the place of the configuration; empty: the first installed tool.
 pub type Marked = BTreeMap<usize, Vec<String>>;
 
-/// Marks these points as a profile says.
+/// Marks configurations for the tools that the profile names.
 pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
     let names = match reference {
         Reference::First(false) => return,
@@ -77,20 +77,20 @@ pub fn mark(marked: &mut Marked, points: &[usize], reference: &Reference) {
     }
 }
 
-/// What is to be chosen from.
+/// The inputs of the choice of tools.
 pub struct Choice<'a> {
-    /// What was asked for.
+    /// The tools of the request.
     pub asked: &'a Asked,
-    /// Workloads all of whose points count, not only those that the profile marks.
+    /// Workloads whose configurations all have tools, not only the marked ones.
     pub workloads: &'a [String],
-    /// The points that the profile marks.
+    /// The configurations that the profile marks.
     pub marked: &'a Marked,
     /// The machine.
     pub host: &'a Host,
 }
 
 impl Choice<'_> {
-    /// Plans the tools for the points that they can repeat.
+    /// Plans the tools for the configurations that they can repeat.
     pub fn make(&self, planned: &mut Planned) {
         let mut refused: BTreeMap<usize, Vec<(String, String)>> = BTreeMap::new();
         let mut absent = Vec::new();
@@ -138,7 +138,7 @@ impl Choice<'_> {
         self.marked.contains_key(&point) || (self.asked.is_some() && is_named())
     }
 
-    /// Places of the points whose work the tool can do at all, and that have not enough tools.
+    /// Places of the configurations that the tool can repeat and that need another tool.
     fn points_of(&self, tool: &dyn Tool, plan: &Plan) -> Vec<usize> {
         let open = |point: &usize| match self.marked.get(point) {
             _ if self.asked.is_some() => true,
@@ -150,7 +150,7 @@ impl Choice<'_> {
         wanted.filter(open).filter(counts).collect()
     }
 
-    /// How a tool repeats a point, or why it does not.
+    /// Plans the runs of a tool for one configuration, or says why there are none.
     fn fits(
         &self,
         tool: &dyn Tool,
@@ -170,7 +170,7 @@ impl Choice<'_> {
         Ok(PlannedReference { point, runs, run_s })
     }
 
-    /// Whether there is room for a tool's memory, and for its file in addition to ours.
+    /// Checks the space for a tool's memory, and for its file in addition to ours.
     fn has_room(&self, point: &Point, memory: u64) -> Result<(), String> {
         let free = self.host.usable_memory();
         if memory > free {
@@ -187,7 +187,7 @@ impl Choice<'_> {
         Ok(())
     }
 
-    /// Keeps why tools do not repeat points.
+    /// Keeps the reasons why tools do not run.
     fn explain(&self, planned: &mut Planned, mut refused: BTreeMap<usize, Vec<(String, String)>>) {
         for point in 0..planned.plan.points.len() {
             let refused = refused.remove(&point).unwrap_or_default();
@@ -203,7 +203,7 @@ impl Choice<'_> {
                     "name a tool with --reference, and this workload, to compare them".to_owned()
                 }
             };
-            // That others are not installed matters little where nobody asked for them.
+            // A missing tool matters little where the user requested none.
             let refused = if self.asked.is_none() { Vec::new() } else { refused };
             planned.tools.missing.insert(point, NoReference { refused, why });
         }
@@ -227,7 +227,7 @@ pub fn share_budget(planned: &mut Planned, budget_s: f64) {
 }
 
 /// Makes all tools together fit into so many seconds: the shortest pairs first, each with an even share
-/// of what is left, and at least three runs. The rest is left out by name.
+/// of the remaining time and at least three runs. The others are left out and named.
 fn within(planned: &mut Planned, most_s: f64) {
     let all = planned.plan.references.iter();
     let mut pairs: Vec<(String, PlannedReference)> =
@@ -262,7 +262,7 @@ fn within(planned: &mut Planned, most_s: f64) {
     planned.tools.installed.retain(|tool, _| kept.contains_key(tool));
 }
 
-/// Leaves out every tool, for that reason.
+/// Leaves out every tool, for the reason `why`.
 pub fn without(planned: &mut Planned, why: &str) {
     planned.plan.references.clear();
     planned.tools.installed.clear();
@@ -271,7 +271,7 @@ pub fn without(planned: &mut Planned, why: &str) {
     }
 }
 
-/// Makes the trials of workloads that have tools last as long as the tools need to be exact.
+/// Makes the trials of workloads with tools last as long as the tools need for exact results.
 pub fn lengthen(plan: &mut Plan) {
     for (name, all) in &plan.references {
         let Some(tool) = proofmark_reference::find(name) else { continue };
@@ -284,12 +284,12 @@ pub fn lengthen(plan: &mut Plan) {
     }
 }
 
-/// The test of a tool that repeats a point.
+/// The test of a tool that repeats a configuration.
 fn test_for<'a>(tool: &dyn Tool, point: &'a Point) -> Option<&'a str> {
     tool.test_for(find(&point.workload)?.spec(), &point.params)
 }
 
-/// A point as a tool is to repeat it, before anything is known of it.
+/// The task of a tool at a configuration, before any trial.
 fn task<'a>(
     plan: &Plan,
     point: &'a Point,
@@ -311,9 +311,9 @@ fn task<'a>(
     })
 }
 
-/// Seconds that our own trial of a pair takes, with all that comes before it.
+/// Seconds of our own trial of a pair, with its set-up.
 fn ours_s(point: &Point, trial_s: f64) -> f64 {
-    // What a guest gets for the first time from its host, and what a disk takes, in bytes a second.
+    // Rates at which a host gives a guest new memory and at which a disk takes a file, in B/s.
     const MEMORY: f64 = 2e9;
     const DISK: f64 = 5e8;
     let needs = needs(point);
@@ -321,7 +321,7 @@ fn ours_s(point: &Point, trial_s: f64) -> f64 {
     needs.memory_bytes as f64 / MEMORY + needs.disk_bytes as f64 / DISK + trial_s * (1.0 + warm)
 }
 
-/// Units of work a second, before any was measured, of a machine neither slow nor fast.
+/// Units of work per second of an ordinary machine, used before any measurement.
 fn usual_rate(unit: Unit, params: &Params) -> f64 {
     const OPERATIONS: f64 = 1e4;
     match unit {
@@ -337,14 +337,14 @@ fn usual_rate(unit: Unit, params: &Params) -> f64 {
     }
 }
 
-/// How often a tool repeats a point whose run takes so long; `None` where too few have time.
+/// The number of runs of a tool that take `run_s` each; `None`: too few fit into the time.
 fn runs(run_s: f64, most_s: f64, max_trials: u32) -> Option<u32> {
     let most = RUNS.min(max_trials);
     let in_time = (most_s / run_s.max(1e-3)) as u32;
     (in_time >= FEWEST.min(most)).then_some(in_time.min(most))
 }
 
-/// Seconds that the tools of a plan take.
+/// Seconds of the tools of a plan.
 pub fn seconds(plan: &Plan) -> f64 {
     plan.references.values().flatten().map(|r| r.run_s * f64::from(r.runs)).sum()
 }

@@ -1,4 +1,4 @@
-//! Workloads and parameters by the names that were typed.
+//! Finds workloads and parameters by their typed names.
 
 use proofmark_engine::Workload;
 use proofmark_model::{Parameter, Subsystem, WorkloadSpec};
@@ -6,10 +6,10 @@ use proofmark_model::{Parameter, Subsystem, WorkloadSpec};
 use crate::error::{Usage, no_parameter, unknown};
 use crate::registry::{all, find, ids};
 
-/// What lists the names.
+/// The command that lists the names.
 const SEE: &str = "proofmark list workloads";
 
-/// Ids of the workloads that the names mean; of all, if there are none.
+/// The ids of the named workloads and of all in named subsystems; all ids without a name.
 pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
     if names.is_empty() {
         return Ok(ids().map(str::to_owned).collect());
@@ -28,7 +28,7 @@ pub(super) fn chosen(names: &[String]) -> Result<Vec<String>, Usage> {
     Ok(chosen)
 }
 
-/// The workload of that id, or an error with the nearest; a subsystem is none.
+/// Finds the workload of an id; the error names the nearest. A subsystem is not a workload.
 pub(crate) fn named(id: &str) -> Result<&'static dyn Workload, Usage> {
     if Subsystem::KNOWN.iter().any(|s| s.as_str() == id) {
         let why = format!("'{id}' is a subsystem; name one of its workloads, see '{SEE}'");

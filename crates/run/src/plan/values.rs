@@ -1,4 +1,4 @@
-//! The values of a workload's parameters, from texts as they are typed.
+//! The values of a workload's parameters, from the typed texts.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::parameter;
 use crate::registry::find;
 use crate::request::TypedParameters;
 
-/// Values as they are typed, by workload id (or any) and parameter.
+/// Typed values, by workload id (or any) and parameter.
 #[derive(Debug, Default)]
 pub(super) struct Overrides {
     pub(super) any: BTreeMap<&'static str, Vec<String>>,
     pub(super) by_workload: BTreeMap<(String, String), Vec<String>>,
 }
 
-/// Those that were typed for these workloads; each must have a workload whose parameter it sets.
+/// The typed values for these workloads; each must set a parameter that one of them has.
 pub(super) fn overrides(typed: &TypedParameters, measured: &[&str]) -> Result<Overrides, Usage> {
     let some_have = |option: &str, has: fn(&WorkloadSpec) -> bool| {
         let mut specs = measured.iter().filter_map(|id| find(id)).map(|workload| workload.spec());
@@ -69,12 +69,12 @@ fn split_set<'a>(
     Ok((workload, parameter, list(values)))
 }
 
-/// The values of a list that was typed.
+/// Splits a typed list.
 pub(super) fn list(text: &str) -> Vec<String> {
     text.split(',').map(|v| v.trim().to_owned()).collect()
 }
 
-/// Every combination of the workload's parameters that was asked for.
+/// Every requested combination of the workload's parameters.
 pub(super) fn combinations(
     spec: &WorkloadSpec,
     profile: &BTreeMap<String, Vec<String>>,
@@ -100,7 +100,7 @@ pub(super) fn combinations(
     Ok(combinations)
 }
 
-/// The values of a parameter from what was typed, each once.
+/// The values of a parameter from the typed texts, each once.
 fn values(
     spec: &WorkloadSpec,
     parameter: &Parameter,
@@ -120,7 +120,7 @@ fn values(
     Ok(all)
 }
 
-/// Whether a workload declares that parameter, and that value for it.
+/// Checks that a workload has the parameter and that the value is allowed.
 pub fn check_value(spec: &WorkloadSpec, name: &str, text: &str) -> Result<(), Usage> {
     let parameter = known_parameter(spec, name)?;
     let checked = parameter::value(parameter, text);

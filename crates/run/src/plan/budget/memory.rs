@@ -1,4 +1,4 @@
-//! Without configurations whose memory takes long to set up.
+//! Leaves out configurations whose memory takes long to set up.
 
 use proofmark_model::{Finding, Plan, Point, Severity, format_seconds};
 
@@ -9,11 +9,11 @@ use crate::planned::Planned;
 use crate::registry::find;
 use crate::set_up;
 
-/// Memory that is set up sooner is no reason to leave anything out, in seconds.
+/// Minimum seconds of set-up for which a configuration is left out.
 const LEAST_S: f64 = 0.1;
 
-/// Place of the configuration without which the most time of setting up memory is saved, of those
-/// that answer for no row of the summary, and that `may_go`.
+/// Place of the configuration whose omission saves the most time of setting up memory. Only those that
+/// answer for no row of the summary and that `may_go` are candidates.
 fn slowest(plan: &Plan, may_go: impl Fn(&Plan, usize) -> bool) -> Option<usize> {
     let total = |plan: &Plan| set_up::seconds(plan, &find).iter().sum::<f64>();
     let all_s = total(plan);
@@ -30,14 +30,14 @@ fn slowest(plan: &Plan, may_go: impl Fn(&Plan, usize) -> bool) -> Option<usize> 
     most.map(|(at, _)| at)
 }
 
-/// Whether its workload has another configuration: who asks for a workload gets one.
+/// True if its workload has another configuration: a requested workload keeps one.
 fn is_not_the_last(plan: &Plan, at: usize) -> bool {
     let workload = &plan.points[at].workload;
     plan.points.iter().filter(|point| point.workload == *workload).count() > 1
 }
 
-/// Leaves out configurations of a profile's time until the rest fits into it, with a finding that
-/// lists them.
+/// Leaves out configurations until the rest fits into the profile's time, with a finding that lists
+/// them.
 pub(crate) fn leave_out(planned: &mut Planned) {
     let Some(budget_s) = planned.plan.policy.budget_s else { return };
     let asked_s = fewest_s(&planned.plan);
@@ -61,7 +61,7 @@ pub(crate) fn leave_out(planned: &mut Planned) {
 }
 
 impl Step<'_> {
-    /// Leaves out what needs the most memory of its own.
+    /// Leaves out the configurations whose own memory takes longest to set up.
     pub(super) fn less_memory(&mut self) -> Option<String> {
         let before = self.needed_s();
         let mut out: Vec<Point> = Vec::new();

@@ -1,5 +1,4 @@
-//! What a plan goes without so that it keeps its time under a CPU quota: rounds of five whole periods
-//! first, then configurations.
+//! Shrinks a plan that a CPU quota makes too long: first the rounds, then the configurations.
 
 use proofmark_model::{
     CpuQuota, Finding, MainRow, Params, PickedValue, Plan, Point, Severity, format_seconds,
@@ -9,7 +8,7 @@ use super::super::estimate::fewest_s;
 use crate::planned::Planned;
 use crate::registry::find;
 
-/// Id, title and meaning.
+/// Id, title and meaning of the finding.
 pub(super) const FINDING: (&str, &str, &str) = (
     QUOTA,
     "Fewer configurations under a CPU quota",
@@ -21,7 +20,7 @@ pub(super) const FINDING: (&str, &str, &str) = (
 );
 const QUOTA: &str = "plan.quota";
 
-/// Makes rounds as short as the quota's periods allow, if five of them do not fit into the budget.
+/// Makes rounds as short as the quota's periods allow, if rounds of five periods exceed the budget.
 pub(crate) fn shorten_rounds(planned: &mut Planned) {
     let fits = fits(&planned.plan);
     if let Some(rounds) = planned.plan.policy.quota.as_mut().filter(|_| !fits) {
@@ -33,7 +32,7 @@ fn fits(plan: &Plan) -> bool {
     plan.policy.budget_s.is_none_or(|budget_s| fewest_s(plan) <= budget_s)
 }
 
-/// Whether the quota limits a configuration of the plan.
+/// True if the quota limits a configuration of the plan.
 fn is_limited(plan: &Plan) -> bool {
     let limits = |p: &Point| {
         plan.policy.quota.is_some_and(|rounds| rounds.quota.limits(p.params.threads() as f64))
@@ -67,7 +66,7 @@ pub(crate) fn leave_out(planned: &mut Planned) {
     planned.add(Finding::new(QUOTA, Severity::Note, message, advice));
 }
 
-/// All of them, as the report names configurations.
+/// Lists the configurations, named as in the report.
 pub(super) fn words(points: &[Point]) -> String {
     let word = |p: &Point| match find(&p.workload) {
         Some(workload) => workload.spec().describe(&p.params),
@@ -76,9 +75,9 @@ pub(super) fn words(points: &[Point]) -> String {
     points.iter().rev().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// Place of the configuration that goes first; `None` where only one is left. Of workloads that have
-/// several, the one with the most loses the last that answers for no row of the summary; then go
-/// workloads without such a row, then the last of all.
+/// Place of the configuration to leave out first; `None` where only one is left. The workload with the
+/// most configurations loses its last one that answers for no row of the summary. Then go workloads
+/// with one configuration and no such row, then the last of the plan.
 fn least_wanted(plan: &Plan) -> Option<usize> {
     if plan.points.len() < 2 {
         return None;
@@ -93,7 +92,7 @@ fn least_wanted(plan: &Plan) -> Option<usize> {
         .or_else(|| places().next_back())
 }
 
-/// Whether a configuration answers for a row of the summary, of those that are planned.
+/// True if a configuration answers for a row of the summary, among those planned.
 pub(super) fn answers(plan: &Plan, point: &Point) -> bool {
     let rows = find(&point.workload).map(|w| &w.spec().role.main_rows);
     rows.is_some_and(|rows| rows.iter().any(|row| picks(plan, point, row)))

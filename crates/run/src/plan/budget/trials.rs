@@ -8,22 +8,23 @@ use super::Step;
 use crate::registry::{in_rounds, needs};
 use crate::schedule::fewest_trials;
 
-/// Shortest round and trial that a budget makes, in seconds, and the least part of a longer trial
-/// that is not cut.
+/// Shortest round and trial that a budget makes, in seconds.
 const TRIAL_S: f64 = 0.02;
+/// Minimum share of its length that a trial without rounds keeps.
 const TRIAL_PART: f64 = 0.2;
 
-/// Trials become shorter by this factor until the plan fits.
+/// Factor by which trials become shorter, repeatedly, until the plan fits.
 const SHORTER: f64 = 0.8;
 
 impl Step<'_> {
-    /// Workloads of the plan, each with whether its trials are cut into rounds.
+    /// Workloads of the plan; true for those whose trials are cut into rounds.
     fn workloads(&self) -> BTreeMap<String, bool> {
         let ids = self.plan().points.iter().map(|p| p.workload.clone());
         ids.map(|id| (id.clone(), in_rounds(&id))).collect()
     }
 
-    /// As many as fit, down to the least. Reported at the end, since it may be undone.
+    /// Reduces trials to as many as fit, down to the minimum. Reported at the end, since
+    /// [`Step::more_trials`] may undo it.
     pub(super) fn fewer_trials(&mut self) -> Option<String> {
         let asked = self.plan().policy.clone();
         let workloads = self.workloads();
@@ -43,7 +44,7 @@ impl Step<'_> {
         None
     }
 
-    /// Gives the trials back, if the rest leaves the time.
+    /// Restores the trials, if the time suffices.
     pub(super) fn more_trials(&mut self) {
         let policy = self.plan().policy.clone();
         let (asked, now) = (&self.asked.policy, &mut self.planned.plan.policy);
@@ -78,7 +79,7 @@ impl Step<'_> {
         (!lines.is_empty()).then(|| lines.join(", "))
     }
 
-    /// As long as fits, down to the shortest.
+    /// Shortens trials until the plan fits, down to the shortest.
     pub(super) fn shorter_trials(&mut self) -> Option<String> {
         let (asked, workloads) = (self.plan().policy.clone(), self.workloads());
         let mut part = 1.0;
@@ -94,7 +95,7 @@ impl Step<'_> {
         self.describe_shorter(&asked, &workloads)
     }
 
-    /// Whether trials of the workload last as long as they should, and are not of a fixed amount.
+    /// True if trials of the workload have a planned duration, not a fixed amount of work.
     fn is_timed(&self, id: &str) -> bool {
         let timed = |p: &Point| needs(p).fixed_s.is_none();
         self.plan().points.iter().any(|p| p.workload == id && timed(p))
@@ -127,7 +128,7 @@ impl Step<'_> {
     }
 }
 
-/// The policy with trials of that part of their length; whether each workload's are cut into rounds.
+/// The policy with trials of this share of their length; `workloads` as of [`Step::workloads`].
 fn shorter(asked: &Policy, workloads: &BTreeMap<String, bool>, part: f64) -> Policy {
     let shorter = |trial_s: f64, in_rounds: bool| {
         let part = if in_rounds { part } else { part.max(TRIAL_PART) };
