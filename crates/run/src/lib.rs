@@ -5,6 +5,7 @@
 mod afterwards;
 mod bounded;
 mod cpus;
+mod disk_space;
 mod error;
 mod event;
 mod live;
@@ -21,7 +22,6 @@ mod programs;
 mod record;
 mod registry;
 mod request;
-mod room;
 mod schedule;
 mod server;
 mod set_up;
@@ -33,6 +33,7 @@ mod tool;
 
 pub use afterwards::FINDINGS as AFTERWARDS_FINDINGS;
 pub use bounded::{read_bytes, read_text};
+pub use disk_space::{OutputBytes, SpaceWatch, TryOut, look_ahead};
 pub use error::{RunError, Usage, unknown};
 pub use event::{Event, Observer, Step};
 pub use live::{Live, begin, measure_here, try_out};
@@ -51,6 +52,5 @@ pub use registry::needs;
 pub use request::{
     EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
 };
-pub use room::{OutputBytes, SpaceWatch, TryOut, look_ahead};
 pub use server::{ServerSide, cpu_stat, interface, loopback_network};
 pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

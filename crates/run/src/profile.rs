@@ -31,43 +31,43 @@ pub const BUILT_IN: &[(&str, &str)] = &[
 
 const LARGEST: u64 = 1 << 20;
 
-/// A profile as its file says it.
+/// A profile as its file has it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Name, kept in the run.
+    /// Name, recorded in the run.
     pub name: String,
-    /// One line for `proofmark list profiles`.
+    /// Summary in one line, for `proofmark list profiles`.
     #[serde(default)]
     pub about: String,
-    /// How trials are taken.
+    /// Number and duration of trials.
     pub policy: PolicyText,
-    /// The points.
+    /// The configurations.
     #[serde(deserialize_with = "points::points")]
     pub points: Vec<PointText>,
 }
 
-/// `[policy]`.
+/// The table `[policy]`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyText {
     target: f64,
-    /// The same for a subsystem of its own.
+    /// Settings of one subsystem that differ.
     #[serde(default)]
     target_of: BTreeMap<Subsystem, f64>,
     min_trials: u32,
     max_trials: u32,
     trial: Time,
-    /// Timed seconds after which a point takes no more trials, once it has the least number: 8
-    /// rounds, or 3 trials of loads that are not cut.
+    /// Timed seconds after which a configuration takes no more trials than the minimum: 8 rounds, or 3
+    /// trials of loads that are not cut.
     time_of_point: Option<Time>,
-    /// Time for each subsystem; one that is not named takes as long as its trials need.
+    /// Time for each subsystem; others take as long as their trials need.
     #[serde(default)]
     budget: BTreeMap<Subsystem, Time>,
 }
 
 impl Profile {
-    /// The profile of that name, or in the file of that name; the error is one line.
+    /// Loads a built-in profile by its name, or a file by its path; the error is one line.
     pub fn load(name: &str) -> Result<Self, Usage> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) {
             return Self::parse(text).map_err(|e| Usage(format!("profile {name}: {e}")));
@@ -124,7 +124,7 @@ impl Profile {
         if point.trials.is_some_and(|n| !(1..=1000).contains(&n)) {
             return Err(format!("{workload}: trials goes from 1 to 1000"));
         }
-        // How trials are taken is a workload's, not a point's.
+        // The number and duration of trials belong to a workload, not to one configuration.
         let differs = |other: &PointText| {
             other.workload == *workload
                 && other.trials.zip(point.trials).is_some_and(|(a, b)| a != b)
@@ -135,8 +135,7 @@ impl Profile {
         }
     }
 
-    /// The policy for workloads of these subsystems. There is a budget where each of
-    /// them has one: their sum.
+    /// The policy for workloads of these subsystems. Where each of them has a budget, it is their sum.
     pub fn policy(&self, subsystems: &BTreeSet<Subsystem>) -> Policy {
         let p = &self.policy;
         let budgets: Option<Vec<_>> = subsystems.iter().map(|s| p.budget.get(s)).collect();
@@ -202,8 +201,8 @@ mod tests {
         }
     }
 
-    /// How many configurations of which workloads a profile asks for, with how they are taken: `12
-    /// in 3 trials: cpu.mix.int, cpu.mix.float`. What is left to the machine is one.
+    /// The number of configurations of a profile by their trials: `12 in 3 trials: cpu.mix.int,
+    /// cpu.mix.float`. A value that is left to the machine counts as one.
     fn configurations(profile: &Profile) -> Vec<String> {
         let policy = profile.policy(&BTreeSet::new());
         let mut counts: BTreeMap<(String, &str), usize> = BTreeMap::new();

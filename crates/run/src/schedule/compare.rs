@@ -26,7 +26,7 @@ impl State<'_, '_, '_> {
                 break;
             }
             if let Some(event) = self.pairs.event(place, which, turn) {
-                self.tell(event, place);
+                self.notify(event, place);
                 self.pair(place, (turn, which), tools.as_mut());
             }
         }

@@ -1,8 +1,10 @@
-//! The order in which trials are taken, and when a point has enough of them. Points that are cut, and
-//! those whose set-up is cheap, are measured in groups: each takes one trial in turn, every second
-//! time backwards, so that drift touches all alike and an interval spans the time of the group (duet
-//! benchmarking, Bulej et al., ICPE'20). Others are measured one by one, as are those over time
-//! (`series`). Pairs with tools (`compare`) and series spend no budget, which is for trials.
+//! The order of trials, and when a configuration has enough of them.
+//!
+//! Configurations that are cut into rounds, and those whose set-up is cheap, are measured in groups.
+//! Each takes one trial in turn, every second time backwards: drift affects all alike, and an interval
+//! spans the time of the group (duet benchmarking, Bulej et al., ICPE'20). Others are measured one by
+//! one, as are series (`series`). Pairs with tools (`compare`) and series do not count towards the
+//! budget, which is for trials.
 
 mod compare;
 mod series;
@@ -23,23 +25,22 @@ use crate::set_up;
 use crate::steady::{AGREEING, is_steady};
 use crate::tool::ToolRunner;
 
-/// Most points that are measured together: each with its threads, all but memory points in a process
-/// of their own.
+/// Maximum configurations of a group. Each has its threads; all but those of memory have a process.
 const GROUP: usize = 64;
 
-/// Most threads of all points that are measured together.
+/// Maximum threads of a group.
 const GROUP_THREADS: u64 = 1024;
 
-/// Trials that every point gets, whatever the budget: as many as an interval needs, or 3.
+/// Trials that every configuration gets, whatever the budget: as many as an interval needs, or 3.
 pub const fn fewest_trials(for_interval: bool) -> u32 {
     if for_interval { LOOKS[0] as u32 } else { 3 }
 }
 
-/// Single operations whose trials take no longer than this together, in seconds, get an interval
-/// whatever the budget.
+/// Workloads of single operations whose trials together take at most this long, in seconds, get the
+/// trials of an interval whatever the budget.
 const SHORT_S: f64 = 2.0;
 
-/// [`fewest_trials`] of a workload under this policy, which may ask for fewer.
+/// [`fewest_trials`] of a workload; fewer where the policy requests fewer.
 pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
     let id = &workload.spec().id;
     let cut = workload.spec().work.cut();
@@ -52,18 +53,18 @@ pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
     }
 }
 
-/// Timed seconds after which a point is warm: a trial that long becomes steady within itself.
+/// Timed seconds after which a configuration is warm: a longer trial becomes steady within itself.
 const WARM_S: f64 = 2.0;
 
 /// Seconds between two trials.
 const BETWEEN_S: f64 = 0.006;
 
-/// Warm-up trials of so many seconds each that a steady point takes.
+/// Number of warm-up trials of so many seconds each.
 pub fn warm_trials(seconds: f64) -> f64 {
     (WARM_S / seconds).ceil().clamp(1.0, AGREEING as f64)
 }
 
-/// Seconds that a trial takes, with what comes ahead of it, until the next one begins, about.
+/// Estimated seconds from the start of a trial, its untimed part included, to the next one.
 pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 {
     let has_slices = workload.spec().work.cut().has_slices();
     let ahead_s = if has_slices { SLICED_AHEAD_S } else { 0.0 };
@@ -84,12 +85,12 @@ pub fn turn_s(workload: &dyn Workload, params: &Params, policy: &Policy) -> f64 
     trial_s + ahead_s + lead_in_s + BETWEEN_S
 }
 
-/// What a run is made with: all that a test replaces.
+/// The means of a run: all that a test replaces.
 #[derive(Clone, Copy)]
 pub struct Means<'a> {
     /// Finds a workload.
     pub find: &'a dyn Fn(&str) -> Option<&'static dyn Workload>,
-    /// Memory that the run may use, in bytes.
+    /// Bytes of memory that the run may use.
     pub memory_bytes: u64,
     /// Starts workers.
     pub launcher: &'a dyn Launcher,
@@ -97,19 +98,19 @@ pub struct Means<'a> {
     pub find_tool: &'a dyn Fn(&str) -> Option<&'static dyn Tool>,
     /// Runs reference tools.
     pub tools: &'a dyn ToolRunner,
-    /// Time.
+    /// Reads the time.
     pub clock: &'a dyn Clock,
-    /// How the run is stopped.
+    /// Stops the run.
     pub stop: &'a Stop,
-    /// Where the run is saved meanwhile.
+    /// Saves the run meanwhile.
     pub file: &'a dyn RunFile,
-    /// Says a line to the user.
+    /// Prints a line for the user.
     pub tell: &'a dyn Fn(&str),
 }
 
 struct Active {
     place: usize,
-    /// Until the point has ended.
+    /// `None` once the configuration has ended.
     session: Option<Box<dyn Session>>,
 }
 
@@ -121,14 +122,14 @@ struct State<'a, 'o, 'p> {
     measurements: Vec<RawMeasurement>,
     done: usize,
     start: f64,
-    /// Seconds that each point takes to set up, about.
+    /// Estimated seconds to set up each configuration.
     set_up_s: Vec<f64>,
-    /// Seconds that series and pairs took: no budget of trials is spent by them.
+    /// Seconds of series and pairs, which do not count towards the budget.
     away_s: f64,
 }
 
-/// Measures every point of the plan, of known workloads, with its pairs. Those that end badly, or
-/// that the run was stopped before, say so in their ending.
+/// Measures every configuration of the plan and its pairs with tools. Each result holds its ending, also
+/// where it failed or the run was stopped before it.
 pub fn run(
     plan: &Plan,
     means: &Means,
@@ -162,7 +163,7 @@ pub fn run(
 }
 
 impl State<'_, '_, '_> {
-    /// Seconds that these points take at most, about, once they are set up.
+    /// Estimated maximum seconds of these configurations, without set-up.
     fn most_s(&self, places: Range<usize>) -> f64 {
         let seconds = |place: usize| {
             let Point { workload: id, params } = &self.plan.points[place];
@@ -177,7 +178,7 @@ impl State<'_, '_, '_> {
         places.filter(|place| self.plan.series_of(*place).is_none()).map(seconds).sum()
     }
 
-    /// Ranges of points that are measured together.
+    /// The ranges of configurations that are measured together.
     fn groups(&self) -> Vec<Range<usize>> {
         let mut groups: Vec<Range<usize>> = Vec::new();
         for i in 0..self.plan.points.len() {
@@ -193,19 +194,19 @@ impl State<'_, '_, '_> {
         (self.means.find)(&self.plan.points[place].workload)
     }
 
-    /// Whether a point's rounds are taken in turn with those of others.
+    /// True if a configuration's trials are taken in turn with those of others.
     fn takes_turns(&self, place: usize) -> bool {
         let interleaves = self.workload(place).is_some_and(|w| w.spec().interleave);
         (interleaves || self.has_slices(place)) && self.plan.series_of(place).is_none()
     }
 
-    /// Whether the point's trials are cut into slices. Then each has a warm-up of its own, and none
-    /// that do not count come first.
+    /// True if the trials are cut into slices. Each then has its own warm-up, so that there are no
+    /// separate warm-up trials.
     fn has_slices(&self, place: usize) -> bool {
         self.workload(place).is_some_and(|w| w.spec().work.cut().has_slices())
     }
 
-    /// Whether the machine has room for the point besides those of the group.
+    /// True if the configuration may join the group: alike, and with enough memory for all.
     fn goes_with(&self, group: &Range<usize>, place: usize) -> bool {
         let all = || group.clone().chain([place]);
         let subsystem = |place| self.workload(place).map(|w| w.spec().subsystem);
@@ -233,7 +234,7 @@ impl State<'_, '_, '_> {
                 Err(ending) => self.end(place, ending),
             }
         }
-        // What a point warms up with is part of its share; what it is set up with is not.
+        // Warm-up counts towards the share of a configuration; set-up does not.
         let deadline = self.deadline(places.clone());
         active.retain_mut(|point| {
             let Some(session) = point.session.as_deref_mut() else { return false };
@@ -249,20 +250,20 @@ impl State<'_, '_, '_> {
                     false
                 }
             });
-            // The other way round next time, so that no point always follows the same one.
+            // Backwards next time, so that no configuration always follows the same one.
             active.reverse();
         }
-        // Afterwards, since what the points hold may be wanted.
+        // After the group, whose configurations hold memory and files that a tool may need.
         places.for_each(|place| self.compare(place));
     }
 
-    /// Seconds since the run began that trials took, and what belongs to them.
+    /// Seconds since the run began that count towards the budget.
     fn spent_s(&self) -> f64 {
         self.means.clock.now() - self.start - self.away_s
     }
 
-    /// How much of the budget will be spent when these points, set up by now, have had their share
-    /// of what is left, apart from what the others take to set up.
+    /// The spent budget at which these configurations, now set up, have used their share of the rest.
+    /// The set-up of later ones is reserved.
     fn deadline(&self, places: Range<usize>) -> Option<f64> {
         let spent = self.spent_s();
         let later_s: f64 = self.set_up_s.iter().skip(places.end).sum();
@@ -271,9 +272,9 @@ impl State<'_, '_, '_> {
         Some(spent + left * self.most_s(places) / self.most_s(all))
     }
 
-    /// A point that is set up.
+    /// Sets a configuration up.
     fn set_up(&mut self, place: usize) -> Result<Box<dyn Session>, Ending> {
-        self.tell(Event::SetUp, place);
+        self.notify(Event::SetUp, place);
         if let Some(ending) = self.stopped() {
             return Err(ending);
         }
@@ -297,11 +298,11 @@ impl State<'_, '_, '_> {
         let target = self.policy().target_for(self.measurements[place].subsystem);
         warm_up(session, target, |values| {
             self.measurements[place].warmup = values.to_vec();
-            self.tell(Event::Warm, place);
+            self.notify(Event::Warm, place);
         })
     }
 
-    /// One trial of one point, and how the point ended if that was the last.
+    /// Takes one trial of a configuration; returns its ending if that was the last.
     fn turn(&mut self, point: &mut Active, deadline: Option<f64>) -> Option<Ending> {
         if let Some(ending) = self.stopped() {
             return Some(ending);
@@ -318,7 +319,7 @@ impl State<'_, '_, '_> {
         }
         let ending = self.enough(point.place);
         if ending.is_none() {
-            self.tell(Event::Trial, point.place);
+            self.notify(Event::Trial, point.place);
         }
         ending
     }
@@ -329,9 +330,9 @@ impl State<'_, '_, '_> {
         m.latency = taken.latency;
     }
 
-    /// Whether a point has all the trials it needs, and how that came about. The interval is looked at
-    /// after 8, 12 and 20 trials only: a rule that looks after each finds a narrow one by chance. A
-    /// trial is one round then: those of one trial resemble each other, and are no more than one.
+    /// The ending of a configuration that has enough trials. The interval is checked after 8, 12 and 20
+    /// trials only: a check after each would find a narrow one by chance. A trial counts as one round
+    /// then, since the rounds of one trial resemble each other.
     fn enough(&self, place: usize) -> Option<Ending> {
         let (m, policy) = (&self.measurements[place], self.policy());
         let (least, most) = policy.trials_for(&m.workload);
@@ -347,7 +348,7 @@ impl State<'_, '_, '_> {
         if taken >= least as usize && LOOKS.contains(&taken) && is_narrow() {
             return Some(Ending::Complete);
         }
-        // Nothing looks again after the last time.
+        // After the last check it ends.
         let most = (most as usize).min(LOOKS[2].max(least as usize));
         (taken >= most).then_some(Ending::Budget)
     }
@@ -355,10 +356,10 @@ impl State<'_, '_, '_> {
     fn end(&mut self, place: usize, ending: Ending) {
         self.measurements[place].ending = ending;
         self.done += 1;
-        self.tell(Event::Done, place);
+        self.notify(Event::Done, place);
     }
 
-    fn tell(&mut self, event: Event, place: usize) {
+    fn notify(&mut self, event: Event, place: usize) {
         let (measurements, policy) = (&self.measurements, &self.plan.policy);
         let step = Step { event, place, measurements, done: self.done, policy };
         self.observers.iter_mut().for_each(|observer| observer.observe(&step));
@@ -369,7 +370,7 @@ impl State<'_, '_, '_> {
     }
 }
 
-/// Takes trials that do not count until they are steady; `seen` gets the values so far.
+/// Takes warm-up trials until they are steady; `seen` gets the values so far.
 fn warm_up(
     session: &mut dyn Session,
     target: f64,
@@ -385,7 +386,7 @@ fn warm_up(
     Ok(())
 }
 
-/// Whether a point's trials took as long as one point may.
+/// True if the trials have used the time of one configuration.
 fn had_its_time(m: &RawMeasurement, policy: &Policy) -> bool {
     let timed: f64 = m.trials.iter().map(|t| t.seconds).sum();
     policy.point_s_for(&m.workload).is_some_and(|s| timed >= s)

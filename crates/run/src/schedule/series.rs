@@ -85,7 +85,7 @@ impl State<'_, '_, '_> {
             samples.add(series, &mut trials, trial.clone());
         }
         m.trials = trials;
-        self.tell(Event::Sample { at_s, trial: &trial }, place);
+        self.notify(Event::Sample { at_s, trial: &trial }, place);
     }
 }
 

@@ -1,5 +1,6 @@
-//! What a measurement over time writes, said before it starts, and what is free meanwhile: in days
-//! its samples, and a workload's blocks, could fill a disk or wear it out unnoticed.
+//! Disk space of a measurement over time. Before it starts, proofmark states what it will write;
+//! meanwhile it watches the free space: in days, samples and a workload's blocks could fill a disk or
+//! wear it out.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,37 +17,36 @@ use rustix::fs::statvfs;
 
 use crate::registry::{find, needs};
 
-/// What stopped a run whose disk has little space left.
+/// The reason of a stop because of little free space.
 pub const LOW_SPACE: &str = "low disk space";
 
-/// Largest file with which it is found out how fast a workload writes, in bytes.
+/// Largest file of the trials that find a workload's write rate, in bytes.
 const PROBE: u64 = 64 << 20;
 
-/// Share of a file system that is left to others; less only where less was free before.
+/// One part in so many of a file system stays free; less only where less was free before.
 const OTHERS: u64 = 100;
 
-/// How often the free space is read.
+/// Time between two readings of the free space.
 const STEP: Duration = Duration::from_secs(1);
 
-/// Free and whole size of the file system of a folder, in bytes; `None` where it does not report them.
+/// Free and total bytes of a folder's file system; `None` where it does not report them.
 fn free(folder: &Path) -> Option<(u64, u64)> {
     let s = statvfs(folder).ok().filter(|s| s.f_blocks > 0)?;
     Some((s.f_bavail.saturating_mul(s.f_frsize), s.f_blocks.saturating_mul(s.f_frsize)))
 }
 
-/// What a plan's workloads write to the disk over time.
+/// The writes of a plan's series.
 #[derive(Debug, Clone, PartialEq)]
 struct Written {
-    /// How long they run, in seconds, in all.
+    /// Total seconds of the series.
     seconds: f64,
     /// The largest file, in bytes.
     file: u64,
-    /// Each point that writes, with the bytes that it writes in its series for each byte that it
-    /// moves in a second.
+    /// Each configuration that writes, with the bytes it writes in its series per byte/s that it moves.
     points: Vec<(Point, f64)>,
 }
 
-/// `None` if none of a plan's series writes.
+/// Collects the writes of a plan's series; `None` if there are none.
 fn written(plan: &Plan) -> Option<Written> {
     let each = plan.series.iter().filter_map(|series| {
         let point = plan.points.get(series.point)?;
@@ -62,11 +62,11 @@ fn written(plan: &Plan) -> Option<Written> {
     })
 }
 
-/// Takes trials of a point.
+/// Takes trials of a configuration.
 pub type TryOut<'a> = &'a dyn Fn(&Point) -> Result<Vec<Trial>, String>;
 
-/// Bytes that all of it writes, by trials of each workload: how fast a disk takes blocks says
-/// nothing about commits. The trials' file is small.
+/// Bytes that all series write, extrapolated from trials of each workload with a small file. Each needs
+/// its own: the rate of blocks does not predict the rate of commits.
 fn total(written: &Written, try_out: TryOut) -> Result<f64, String> {
     let bytes = |(point, seconds): &(Point, f64)| {
         let trials = try_out(&with_small_file(point))?;
@@ -88,22 +88,22 @@ fn with_small_file(point: &Point) -> Point {
     small.filter(supported).unwrap_or_else(|| point.clone())
 }
 
-/// What the files of a run need, in bytes.
+/// Bytes of a run's own files.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputBytes {
-    /// The samples, which grow while the run goes on.
+    /// The samples, which grow during the run.
     pub samples: u64,
     /// The final reports.
     pub at_the_end: u64,
 }
 
-/// Bytes that stay free: the larger of what the final reports need and the smaller of 1 % of the
-/// file system and half of what is free.
+/// Bytes to keep free: at least the final reports' `own`, else the smaller of 1 % of the file system and
+/// half of the free space.
 fn kept_free((free, size): (u64, u64), own: u64) -> u64 {
     own.max((size / OTHERS).min(free / 2))
 }
 
-/// What to read before a series starts, if any; an error if the files need more than is free.
+/// Lines to print before a series starts; an error if its files need more than the free space.
 pub fn look_ahead(
     plan: &Plan,
     needs: OutputBytes,
@@ -136,7 +136,7 @@ pub fn look_ahead(
     Ok(lines)
 }
 
-/// What the workloads will write to that folder's disk.
+/// States what the workloads will write to a folder's disk.
 fn will_write(written: &Written, disk: &Path, try_out: TryOut) -> String {
     let (seconds, file) = (format_seconds(written.seconds), format_size(written.file));
     let what = format!("the workload overwrites {file} in {} for {seconds}", disk.display());
@@ -151,7 +151,7 @@ fn will_write(written: &Written, disk: &Path, try_out: TryOut) -> String {
     }
 }
 
-/// Reads the free space of folders once a second, and stops the run when there is too little.
+/// Reads the free space of folders once per second, and stops the run when it falls too low.
 pub struct SpaceWatch {
     end: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -187,7 +187,7 @@ impl SpaceWatch {
         Ok(Self { end: Some(end), thread: Some(thread), found })
     }
 
-    /// Which disk had too little space, if that stopped the run.
+    /// The line about the disk whose low space stopped the run, if one did.
     pub fn found(&self) -> Option<&str> {
         self.found.get().map(String::as_str)
     }
