@@ -94,9 +94,9 @@ fn outcome(run: &Run, rules: ExitRules) -> Outcome {
         None => Outcome::Failed,
         Some(_) if limited(run).is_some() || could_not_go_on(run) => Outcome::Failed,
         Some(_) if run.measurements.iter().all(|m| m.verdict == Verdict::NotRun) => Outcome::Failed,
-        Some(Verdict::Invalid) => Outcome::Doubtful,
-        Some(Verdict::Suspect) if rules.strict => Outcome::Doubtful,
-        Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Doubtful,
+        Some(Verdict::Invalid) => Outcome::Invalid,
+        Some(Verdict::Suspect) if rules.strict => Outcome::Invalid,
+        Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Invalid,
         Some(_) => Outcome::Done,
     }
 }
@@ -132,9 +132,9 @@ mod tests {
             (of(Verdict::Valid, Some(0.2)), lenient, Outcome::Done),
             (of(Verdict::Valid, Some(0.2)), strict, Outcome::Done),
             (of(Verdict::Suspect, None), lenient, Outcome::Done),
-            (of(Verdict::Suspect, None), strict, Outcome::Doubtful),
-            (of(Verdict::Invalid, None), lenient, Outcome::Doubtful),
-            (of(Verdict::Valid, Some(0.03)), within, Outcome::Doubtful),
+            (of(Verdict::Suspect, None), strict, Outcome::Invalid),
+            (of(Verdict::Invalid, None), lenient, Outcome::Invalid),
+            (of(Verdict::Valid, Some(0.03)), within, Outcome::Invalid),
             (of(Verdict::Valid, Some(0.01)), within, Outcome::Done),
             (of(Verdict::Valid, None), within, Outcome::Done),
         ] {

@@ -88,7 +88,7 @@ fn mistyped(error: &clap::Error) -> ExitCode {
         error.exit(); // All of it is ours.
     }
     text::say(&format!("proofmark: {}", in_one_line(&error.render().to_string())));
-    ExitCode::from(2)
+    ExitCode::from(error::Code::Usage as u8)
 }
 
 /// A message of clap's without its usage: paragraphs joined by `; `, lists below a colon by `, `.

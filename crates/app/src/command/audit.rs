@@ -34,8 +34,8 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
         print(&render::terminal::render(&sheet, &judged, args.all))?;
     }
     Ok(match proofmark_audit::worst(&judged) {
-        Verdict::Suspect if args.strict => Outcome::Doubtful,
-        Verdict::Invalid => Outcome::Doubtful,
+        Verdict::Suspect if args.strict => Outcome::Invalid,
+        Verdict::Invalid => Outcome::Invalid,
         _ => Outcome::Done,
     })
 }

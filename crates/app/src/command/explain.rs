@@ -38,7 +38,7 @@ fn example(id: &str) -> String {
     match id {
         "audit" => explain_audit(),
         "exit_status" => {
-            let rows = columns(error::STATUSES.iter().map(|s| (s.code, s.line())));
+            let rows = columns(error::STATUSES.iter().map(|s| (s.number(), s.line())));
             format!("\n{}", wrap(&rows, width(), "         "))
         }
         _ => String::new(),

@@ -57,14 +57,14 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     match name {
         None => {
             man.render_subcommands_section(&mut out)?;
-            list(&mut more, "EXIT STATUS", STATUSES.iter().map(|s| (s.code.to_owned(), s.line())));
+            list(&mut more, "EXIT STATUS", STATUSES.iter().map(|s| (s.number(), s.line())));
         }
         Some(name) => {
             if command.has_subcommands() {
                 man.render_subcommands_section(&mut out)?;
             }
             let here = STATUSES.iter().filter(|s| ends_so(s, name));
-            list(&mut more, "EXIT STATUS", here.map(|s| (s.code, s.about)));
+            list(&mut more, "EXIT STATUS", here.map(|s| (s.number(), s.about.to_owned())));
         }
     }
     items(&mut more, "FILES", FILES, name);
@@ -247,7 +247,7 @@ mod tests {
             let own = format!("proofmark {}", command.get_name());
             assert!(EXAMPLES.iter().any(|(line, _)| line.starts_with(&own)), "{own}");
             let of = |status: &str| {
-                STATUSES.iter().any(|s| s.code == status && ends_so(s, command.get_name()))
+                STATUSES.iter().any(|s| s.number() == status && ends_so(s, command.get_name()))
             };
             assert!(["0", "1", "2"].into_iter().all(of), "{own}: how it ends");
         }
