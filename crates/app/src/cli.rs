@@ -30,12 +30,12 @@ pub use shared::{ExitRules, HistoryFile, ResultFiles};
 )]
 #[command(after_help = format!("Exit status: {}", statuses_in_words()))]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run benchmarks, check the results, write a report
@@ -48,8 +48,8 @@ pub enum Command {
     Info(InfoArgs),
     /// List workloads, checks, profiles and other ids
     List {
-        /// What to list [default: print the topics]
-        what: Option<Listing>,
+        /// The ids to list [default: print the topics]
+        topic: Option<Listing>,
     },
     /// Explain a word of a report: a workload, a check, a verdict, ...
     Explain {
@@ -114,10 +114,10 @@ pub struct ServeArgs {
     /// File with the key; created if missing [default: ~/.config/proofmark/key]
     #[arg(long, value_name = "FILE")]
     pub key_file: Option<PathBuf>,
-    /// Longest time for one run
+    /// Maximum time of one run
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = parse_duration)]
     pub max_time: Duration,
-    /// Most bytes one run may send and receive
+    /// Maximum bytes that one run sends and receives
     #[arg(long, value_name = "SIZE", default_value = "100TB", value_parser = parse_size)]
     pub max_bytes: u64,
     /// Serve only the parent process and end with it (used by run)
@@ -135,7 +135,7 @@ pub struct InfoArgs {
     pub json: bool,
 }
 
-/// What can be listed.
+/// The topics of `proofmark list`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Listing {
     /// Workloads
@@ -146,7 +146,7 @@ pub enum Listing {
     Ceilings,
     /// Resources that limit a result
     Bottlenecks,
-    /// What else can be found about a machine, a plan or an import
+    /// Other findings: about a machine, a plan or an import
     Findings,
     /// Named sets of workloads and settings
     Profiles,
@@ -161,7 +161,7 @@ pub enum Listing {
 }
 
 impl Listing {
-    /// All, in the order in which they are printed.
+    /// All topics, in the order in which they are printed.
     pub const ALL: [Self; 10] = [
         Self::Workloads,
         Self::Checks,
@@ -176,7 +176,7 @@ impl Listing {
     ];
 }
 
-/// A shell with completions.
+/// The shells with completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Shell {
     /// A file to source
@@ -187,7 +187,7 @@ pub enum Shell {
     Fish,
 }
 
-/// The command line as it is parsed and as its help is printed.
+/// Returns the definition of the command line, for the parser and the help.
 pub fn command() -> clap::Command {
     let mut command = <Cli as clap::CommandFactory>::command();
     command.build();

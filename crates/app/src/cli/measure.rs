@@ -18,15 +18,15 @@ pub struct RunArgs {
     /// Short run, at most 45 s
     #[arg(long, conflicts_with = "profile")]
     pub quick: bool,
-    /// What to measure and how often
+    /// Set of workloads and settings
     ///
     /// A name that `proofmark list profiles` prints, or a TOML file [default: default]
     #[arg(long, value_name = "NAME|FILE")]
     pub profile: Option<String>,
     /// Time limit of the run, such as 1m
     ///
-    /// proofmark takes fewer trials (at least 8 of CPU and memory loads, 3 of others), then skips work
-    /// and lists it
+    /// proofmark takes fewer trials (at least 8 of CPU and memory loads, 3 of others), then skips
+    /// work and lists it
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Thread counts, such as 1,2,4 or all
@@ -37,8 +37,8 @@ pub struct RunArgs {
     pub block_size: Vec<u64>,
     /// Set a parameter: cpu.flops.isa=avx2,scalar
     ///
-    /// For a run of one workload also without its name: isa=avx2,scalar. `proofmark explain WORKLOAD`
-    /// lists the parameters
+    /// For a run of one workload also without its name: isa=avx2,scalar. `proofmark explain
+    /// WORKLOAD` lists the parameters
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub set: Vec<String>,
     /// Directory whose disk to measure
@@ -56,8 +56,8 @@ pub struct RunArgs {
     pub key_file: Option<PathBuf>,
     /// Reference tools to compare with
     ///
-    /// Names, or all: for the named workloads, or where the profile marks them [default: one installed
-    /// tool where the profile marks it]
+    /// Names, or all: for the named workloads, or where the profile marks them [default: one
+    /// installed tool where the profile marks it]
     #[arg(long, value_name = "TOOL,...", value_delimiter = ',')]
     pub reference: Vec<String>,
     /// Run no reference tool
@@ -84,7 +84,7 @@ pub struct RunArgs {
     pub history: HistoryFile,
 }
 
-/// What can be named for a run.
+/// Returns the help of the names.
 fn names() -> String {
     let subsystems = Subsystem::ALL.map(Subsystem::as_str).join(", ");
     format!("{subsystems}, or workloads (cpu.flops) [default: all]")
@@ -95,7 +95,7 @@ pub struct EndureArgs {
     /// A workload that `proofmark list workloads` prints
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
-    /// How long to measure, such as 8h; at least 10s
+    /// Time to measure, such as 8h; at least 10s
     #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
     pub length: Duration,
     /// Time between the starts of two samples
@@ -127,7 +127,7 @@ pub struct EndureArgs {
 
 #[derive(Debug, Args)]
 pub struct NoiseArgs {
-    /// How long to measure, at least 1s
+    /// Time to measure, at least 1s
     #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub length: Duration,
     #[command(flatten)]

@@ -18,7 +18,7 @@ pub struct ImportArgs {
     pub tool: Option<String>,
     /// Compare with this machine's ceilings
     ///
-    /// Say so only if the output comes from this machine
+    /// Only for output that comes from this machine
     #[arg(long)]
     pub here: bool,
     #[command(flatten)]

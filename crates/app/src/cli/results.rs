@@ -36,7 +36,7 @@ pub struct CompareArgs {
     /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print also results that do not differ
+    /// Also print results that do not differ
     #[arg(long)]
     pub all: bool,
     /// Ignore differences up to this, such as 3%
@@ -55,7 +55,7 @@ pub struct CheckArgs {
     /// A run file, its directory, or its number in `proofmark history`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The baseline, a run too
+    /// The baseline run
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
     /// A condition, such as 'disk.fsync.p99<10ms'
@@ -63,7 +63,7 @@ pub struct CheckArgs {
     pub require: Vec<String>,
     /// TOML file with requirements
     ///
-    /// As in require = ["disk.fsync.p99<10ms"]
+    /// Such as require = ["disk.fsync.p99<10ms"]
     #[arg(long, value_name = "FILE")]
     pub require_file: Option<PathBuf>,
     /// Ignore differences up to this, such as 3%
