@@ -48,7 +48,7 @@ pub enum Command {
     Info(InfoArgs),
     /// List workloads, checks, profiles and other ids
     List {
-        /// The ids to list [default: print the topics]
+        /// Topic to list [default: print the topics]
         topic: Option<Listing>,
     },
     /// Explain a word of a report: a workload, a check, a verdict, ...

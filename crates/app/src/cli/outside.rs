@@ -48,10 +48,10 @@ pub struct AuditArgs {
     /// Print every figure, not only problems
     #[arg(long)]
     pub all: bool,
-    /// Write figures and findings as JSON; - prints
+    /// Write figures and findings as JSON; - prints it
     #[arg(long, value_name = "FILE|-")]
     pub json: Option<PathBuf>,
-    /// Write figures and verdicts as CSV; - prints
+    /// Write figures and verdicts as CSV; - prints it
     #[arg(long, value_name = "FILE|-")]
     pub csv: Option<PathBuf>,
     /// Exit status 3 also if a figure is suspect

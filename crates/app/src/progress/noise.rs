@@ -32,8 +32,7 @@ impl Noise {
         self.last.drain(..self.last.len().saturating_sub(MAX_ROUNDS));
     }
 
-    /// Formats as much as fits of `97.9 % at work  ··▁▂▁·  other processes 1.2 %, interrupted 0.9
-    /// %`.
+    /// Formats `97.9 % at work  ··▁▂▁·  other processes 1.2 %, interrupted 0.9 %`, as much as fits.
     pub(super) fn line(&self, columns: usize) -> Option<String> {
         let all = self.all.filter(|all| all.wall_s > 0.0)?;
         let head = format!("{} at work", format_percent(all.at_work()));

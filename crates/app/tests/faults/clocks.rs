@@ -17,7 +17,7 @@ impl Adjusted {
     /// Sets the microseconds per tick, which the clock counts as 10,000.
     fn ticks_of(microseconds: u32) -> Option<Self> {
         if std::env::var_os(DISPOSABLE).is_none() {
-            skip(&format!("{DISPOSABLE} is not set: the system's clock stays as it is"));
+            skip(format!("{DISPOSABLE} is not set: the system's clock stays as it is"));
             return None;
         }
         const GUARD: &str =
