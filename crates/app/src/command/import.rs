@@ -50,8 +50,8 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         check_id::TWO_ACCOUNTS,
         "Two figures of the output contradict each other",
-        "The output reports the same work twice: a rate and its bytes and seconds, a total and its \
-         parts, or an option and the statistics of its effect. The two differ by more than rounding, \
+        "The output reports the same work twice, such as a rate and its bytes and seconds, a total and \
+         its parts, or an option and its statistics. The two differ by more than rounding, \
          so one of them is wrong. Repeat the test, or use the original file.",
     ),
 ];

@@ -12,8 +12,8 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "coarse",
         "Verdict: no check found a problem, but the 95 % interval is wide",
-        "An end of the interval differs from the figure by more than CPU 2.5 %, memory 15 %, disk and \
-         network 25 %: five times the target. Raise --budget, or repeat when other load is gone. The exit \
+        "An end of the interval differs from the figure by more than five times the target. That is \
+         CPU 2.5 %, memory 15 %, disk and network 25 %. Raise --budget, or repeat when other load is gone. The exit \
          status does not change; --precision makes it 3.",
     ),
     (
@@ -43,16 +43,16 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "undecided",
         "Requirement: neither met nor missed",
-        "The limit of `check --require` lies within the figure's 95 % interval; or, without an interval, \
-         fewer than 4 trials were taken or they lie on both sides; or the result is invalid, was not \
-         run, or is suspect. If a disturbance only slowed a suspect result, a requirement that it meets \
+        "The limit of `check --require` is within the figure's 95 % interval. Without an interval: fewer \
+         than 4 trials were taken, or they are on both sides of the limit. Or the result is invalid, was \
+         not run, or is suspect. If a disturbance only slowed a suspect result, a requirement that it meets \
          is met. Exit status 5, if nothing is missed.",
     ),
     (
         "suspect",
         "Verdict: a named cause changed the result, or its claim is unconfirmed",
         "A check names a cause that changed the figure by more than the tolerance (CPU 2 %, memory 10 %, \
-         disk and network 25 %), or what the name says could not be confirmed. Follow the finding's \
+         disk and network 25 %). Or what its name says could not be confirmed. Follow the finding's \
          advice and measure again. With --strict the exit status is 3.",
     ),
     (
@@ -67,7 +67,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "Figure: what the hardware does when it is left alone",
         "For CPU loads: the 95th percentile of the windows of a round, weighted by work; the median over \
          rounds. The headline of CPU loads. It leaves out the time that other processes, a quota or the \
-         hypervisor took: attainable is the speed of the machine, delivered the speed of the run.",
+         hypervisor took. Attainable is the speed of the machine, delivered the speed of the run.",
     ),
     (
         "typical",
