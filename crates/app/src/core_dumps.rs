@@ -2,15 +2,15 @@
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// From now on a crash of this process writes no memory to a disk: a worker holds GiBs, and the
-/// key of a network run. How it crashed is still reported to its parent.
+/// Keeps crashes of this process from writing its memory to a disk: a worker has GiBs of it, and
+/// the key of a network run. The parent still learns how the process ended.
 ///
 /// The limit is 1 byte: no dump fits into it. Where `core_pattern` pipes dumps to a program, the
 /// kernel ignores a limit of 0 but skips the dump at exactly 1 (Linux `fs/coredump.c`).
-/// Where a dump is made nevertheless, the filter leaves all memory out of it (core(5)).
-/// `PR_SET_DUMPABLE` would do both, and would also take the process's /proc files from its run.
+/// If the system dumps nevertheless, the filter leaves all memory out of the dump (core(5)).
+/// `PR_SET_DUMPABLE` would do both, but would also hide the process's /proc files from its run.
 pub fn turn_off() {
-    // Each alone is enough in most systems; where neither is allowed, the crash is as it was.
+    // Each alone is enough on most systems. If neither is allowed, a crash dumps memory as before.
     let limit = Rlimit { current: Some(1), maximum: Some(1) };
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     // A hard limit of 0 cannot be raised.

@@ -1,68 +1,92 @@
-//! How the program ends, as an exit status.
+//! Exit statuses: outcomes of commands, errors, and the table that help and manual pages print.
 
 use std::process::ExitCode;
 
 use proofmark_run::RunError;
 pub use proofmark_run::Usage;
 
-/// A mistake in what was typed or in a file that was named, for `anyhow`: exit status 2.
+/// Returns an error for an invalid argument or input file: exit status 2.
 pub fn usage(message: impl Into<String>) -> anyhow::Error {
     anyhow::Error::new(Usage(message.into()))
 }
 
-/// What a command that did its work ends with.
+/// The numbers of the exit statuses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Code {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Invalid = 3,
+    CheckFailed = 4,
+    Undecided = 5,
+}
+
+impl Code {
+    /// The status in one or two words.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Invalid => "invalid",
+            Self::CheckFailed => "check failed",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// The end of a command that returned no error. [`STATUSES`] has the meanings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is well: 0.
     Done,
-    /// The run failed: 1.
     Failed,
-    /// Done, but something is invalid, or not what the exit status was to ask for: 3.
-    Doubtful,
-    /// `check`: a result is slower or gone, or a requirement is missed: 4.
+    Invalid,
     CheckFailed,
-    /// `check`: a requirement is undecided, and none is missed: 5.
     Undecided,
-    /// As another program ended that was run.
+    /// Another program's exit status, which becomes the command's.
     Status(i32),
-    /// Stopped by a signal after keeping what was measured: 128 and its number.
+    /// The number of the signal that stopped the command. It kept its results.
     Stopped(i32),
 }
 
 impl From<Outcome> for ExitCode {
     fn from(outcome: Outcome) -> Self {
         Self::from(match outcome {
-            Outcome::Done => 0,
-            Outcome::Failed => 1,
-            Outcome::Doubtful => 3,
-            Outcome::CheckFailed => 4,
-            Outcome::Undecided => 5,
-            Outcome::Status(status) => u8::try_from(status).unwrap_or(1),
+            Outcome::Done => Code::Done as u8,
+            Outcome::Failed => Code::Failed as u8,
+            Outcome::Invalid => Code::Invalid as u8,
+            Outcome::CheckFailed => Code::CheckFailed as u8,
+            Outcome::Undecided => Code::Undecided as u8,
+            Outcome::Status(status) => u8::try_from(status).unwrap_or(Code::Failed as u8),
             Outcome::Stopped(signal) => 128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)),
         })
     }
 }
 
-/// The exit status of an error: 2 for one of usage, else 1.
+/// Returns the exit status of an error.
 pub fn status_of(error: &anyhow::Error) -> ExitCode {
     let is_usage = error.is::<Usage>() || matches!(error.downcast_ref(), Some(RunError::Usage(_)));
-    ExitCode::from(if is_usage { 2 } else { 1 })
+    ExitCode::from(if is_usage { Code::Usage } else { Code::Failed } as u8)
 }
 
-/// One meaning of an exit status: the help, `explain exit_status` and the manual pages are made from this.
+/// One meaning of an exit status, for the help, `explain exit_status` and the manual pages.
 pub struct Status {
-    /// The number, as it is printed.
-    pub code: &'static str,
-    /// It in one or two words.
-    pub word: &'static str,
-    /// What happened.
+    /// The number; `None`: 128 and the number of a signal.
+    code: Option<Code>,
+    /// The cause.
     pub about: &'static str,
-    /// The commands that end so; none: all.
+    /// The commands for which the status has this meaning; empty: all.
     pub commands: &'static [&'static str],
 }
 
 impl Status {
-    /// What happened, after the commands that end so.
+    /// The number as text: `3`, or `128 + n`.
+    pub fn number(&self) -> String {
+        self.code.map_or_else(|| "128 + n".to_owned(), |code| (code as u8).to_string())
+    }
+
+    /// The cause, after the commands for which the status has this meaning.
     pub fn line(&self) -> String {
         match self.commands {
             [] => self.about.to_owned(),
@@ -72,81 +96,72 @@ impl Status {
     }
 }
 
-/// More commands than these are the other ones.
+/// Commands up to which a line names each; more are "other commands".
 const MANY: usize = 5;
 
 /// Commands that print or write.
 const OTHERS: &[&str] =
     &["info", "list", "explain", "report", "compare", "history", "schema", "completions", "man"];
 
-const fn status(
-    code: &'static str,
-    word: &'static str,
-    commands: &'static [&'static str],
-    about: &'static str,
-) -> Status {
-    Status { code, word, about, commands }
+const fn status(code: Code, commands: &'static [&'static str], about: &'static str) -> Status {
+    Status { code: Some(code), about, commands }
+}
+
+const fn stopped(commands: &'static [&'static str], about: &'static str) -> Status {
+    Status { code: None, about, commands }
 }
 
 /// Every exit status.
 pub const STATUSES: &[Status] = &[
     status(
-        "0",
-        "done",
+        Code::Done,
         &["run", "noise", "endure", "import", "audit"],
         "Completed, no result is invalid.",
     ),
     status(
-        "0",
-        "done",
+        Code::Done,
         &["check"],
         "No result is slower or missing, at least half of the baseline's could be compared, and every requirement is met.",
     ),
-    status("0", "done", &["fleet"], "Every node is healthy, or there are too few to compare them."),
-    status("0", "done", &["serve"], "Stopped by SIGINT or SIGTERM (the normal end)."),
-    status("0", "done", OTHERS, "Done."),
-    status("1", "failed", &[], "The command failed; standard error has the reason."),
+    status(Code::Done, &["fleet"], "Every node is healthy, or there are too few to compare them."),
+    status(Code::Done, &["serve"], "Stopped by SIGINT or SIGTERM (the normal end)."),
+    status(Code::Done, OTHERS, "Done."),
+    status(Code::Failed, &[], "The command failed; standard error has the reason."),
     status(
-        "1",
-        "failed",
+        Code::Failed,
         &["run", "noise", "endure"],
         "Nothing could be run, or a limit of the system (such as RLIMIT_NOFILE) or a lost server ended a result. The other results are kept.",
     ),
-    status("2", "usage", &[], "Invalid argument or input file."),
+    status(Code::Usage, &[], "Invalid argument or input file."),
     status(
-        "3",
-        "invalid",
+        Code::Invalid,
         &["run", "noise", "endure", "import"],
         "A result is invalid, or suspect with --strict, or coarser than --precision. The report has the cause.",
     ),
-    status("3", "invalid", &["audit"], "A figure is invalid, or suspect with --strict."),
+    status(Code::Invalid, &["audit"], "A figure is invalid, or suspect with --strict."),
     status(
-        "4",
-        "check failed",
+        Code::CheckFailed,
         &["check"],
         "A result is slower than in the baseline, missing or invalid; fewer than half of the baseline's results could be compared; or a requirement is missed.",
     ),
-    status("4", "check failed", &["fleet"], "A node, or the link between two, is slow."),
+    status(Code::CheckFailed, &["fleet"], "A node, or the link between two, is slow."),
     status(
-        "5",
-        "undecided",
+        Code::Undecided,
         &["check"],
         "A requirement is undecided: its limit lies within the figure's 95 % interval, or there is no figure to rely on. None is missed.",
     ),
-    status("5", "undecided", &["fleet"], "A node is unverified, and none is slow."),
-    status(
-        "128 + n",
-        "stopped by signal n",
+    status(Code::Undecided, &["fleet"], "A node is unverified, and none is slow."),
+    stopped(
         &["run", "noise", "endure"],
         "Stopped by signal n, after saving what was measured. A second signal ends the run at once: the run file stays as last saved, without a report.",
     ),
-    status("128 + n", "stopped by signal n", &["fleet"], "Stopped by signal n; --resume goes on."),
+    stopped(&["fleet"], "Stopped by signal n; --resume goes on."),
 ];
 
-/// Every status but those of signals in a word: `0 done, 1 failed, ...`.
+/// Lists the statuses but those of signals: `0 done, 1 failed, ...`.
 pub fn statuses_in_words() -> String {
-    let numbers = STATUSES.iter().filter(|s| s.code.len() == 1);
-    let mut words: Vec<String> = numbers.map(|s| format!("{} {}", s.code, s.word)).collect();
+    let codes = STATUSES.iter().filter_map(|status| status.code);
+    let mut words: Vec<String> = codes.map(|c| format!("{} {}", c as u8, c.word())).collect();
     words.dedup();
     words.join(", ")
 }

@@ -1,4 +1,4 @@
-//! How a run ends: its files, what is printed, the exit status.
+//! The end of a run: files, printed results, exit status.
 
 use anyhow::{Context as _, Result};
 use proofmark_model::{Ending, Measurement, Run, Verdict, counted};
@@ -12,21 +12,21 @@ use crate::system_limits::limit_of_signal;
 use crate::text::{print, print_data, say, terminal_options};
 use crate::{past, signals};
 
-/// What is printed of a run.
+/// Renders the results that are printed at the end of a run.
 pub type Printed = fn(&Run, &Options) -> String;
 
-/// Writes everything and prints the answers and the findings, even if a file cannot be written. A
-/// run goes into the history, if there is one; what was imported was not measured by this machine.
+/// Writes the files and prints the results, even if a file cannot be written. Adds the run to the
+/// history; an import has none, since this machine did not measure it.
 pub fn finish(
-    results: &ResultFiles,
+    files: &ResultFiles,
     run: &Run,
     (output, history): (&Output, Option<&HistoryFile>),
     printed: Printed,
 ) -> Result<Outcome> {
     let run = &*output.shown(run)?;
-    let json = results.json.as_deref();
+    let json = files.json.as_deref();
     let to_stdout = json.is_some_and(is_stdout);
-    // What fits is kept, whatever else cannot be written.
+    // Write each file that can be written, even if another one fails.
     let saved = output.save(run).with_context(|| not_written(&output.dir().join(RUN_FILE)));
     let reports = output.save_reports(run);
     let copied = match json.filter(|_| !to_stdout) {
@@ -45,14 +45,14 @@ pub fn finish(
     say(&format!("Report: {}", output.page().display()));
     let dir = output.dir().display();
     say(&format!("All tables: proofmark report {dir}; for a ticket add --format summary"));
-    if let Some(line) = limited(run) {
+    if let Some(line) = limits_line(run) {
         say(&format!("proofmark: {line}"));
     }
-    Ok(outcome(run, results.exit))
+    Ok(outcome(run, files.exit))
 }
 
-/// That limits of the system ended results: what each named, once.
-fn limited(run: &Run) -> Option<String> {
+/// Returns a line on the limits of the system that ended results; each limit is named once.
+fn limits_line(run: &Run) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     let all = &run.measurements;
     let limits = all.iter().filter_map(|m| match &m.ending {
@@ -68,16 +68,16 @@ fn limited(run: &Run) -> Option<String> {
         }
     }
     let why = lines.join("; or because of ");
-    let of = counted(all.len(), "result");
+    let results = counted(all.len(), "result");
     match (ended, stopped) {
         (_, Some(_)) => Some(format!("the run was stopped because of {why}")),
         (0, None) => None,
-        _ => Some(format!("{ended} of {of} not measured to the end because of {why}")),
+        _ => Some(format!("{ended} of {results} not measured to the end because of {why}")),
     }
 }
 
-/// Whether a measurement that had begun could not go on, as when its server was lost.
-fn could_not_go_on(run: &Run) -> bool {
+/// Returns true if a measurement broke off after its first trial, such as when its server was lost.
+fn broke_off(run: &Run) -> bool {
     let broken =
         |m: &Measurement| matches!(m.ending, Ending::Refused { .. }) && !m.trials.is_empty();
     run.measurements.iter().any(broken)
@@ -92,17 +92,17 @@ fn outcome(run: &Run, rules: ExitRules) -> Outcome {
     }
     match run.verdict() {
         None => Outcome::Failed,
-        Some(_) if limited(run).is_some() || could_not_go_on(run) => Outcome::Failed,
+        Some(_) if limits_line(run).is_some() || broke_off(run) => Outcome::Failed,
         Some(_) if run.measurements.iter().all(|m| m.verdict == Verdict::NotRun) => Outcome::Failed,
-        Some(Verdict::Invalid) => Outcome::Doubtful,
-        Some(Verdict::Suspect) if rules.strict => Outcome::Doubtful,
-        Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Doubtful,
+        Some(Verdict::Invalid) => Outcome::Invalid,
+        Some(Verdict::Suspect) if rules.strict => Outcome::Invalid,
+        Some(_) if run.interrupted.is_some() || is_coarser(run, rules) => Outcome::Invalid,
         Some(_) => Outcome::Done,
     }
 }
 
-/// Whether a result's interval is wider than was asked for. A result without an interval, such as
-/// one of a few complete solves, is not.
+/// Returns true if an interval is wider than `--precision` allows. A result without an interval,
+/// such as one of a few complete solves, is not.
 fn is_coarser(run: &Run, rules: ExitRules) -> bool {
     let mut half_widths = run.measurements.iter().filter_map(|m| Some(m.precision?.half_width));
     rules.precision.is_some_and(|most| half_widths.any(|half| half > most))
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_status_is_3_if_a_result_is_invalid_or_not_as_asked() {
         let spec = proofmark_workloads::find("cpu.flops").unwrap().spec();
-        let of = |verdict, half_width: Option<f64>| {
+        let with = |verdict, half_width: Option<f64>| {
             let mut m = measurement(spec, Params::default(), &[1e9; 8]);
             m.verdict = verdict;
             m.precision =
@@ -129,22 +129,22 @@ mod tests {
         let (lenient, strict) = (rules(false, None), rules(true, None));
         let within = rules(false, Some(0.02));
         for (run, rules, expected) in [
-            (of(Verdict::Valid, Some(0.2)), lenient, Outcome::Done),
-            (of(Verdict::Valid, Some(0.2)), strict, Outcome::Done),
-            (of(Verdict::Suspect, None), lenient, Outcome::Done),
-            (of(Verdict::Suspect, None), strict, Outcome::Doubtful),
-            (of(Verdict::Invalid, None), lenient, Outcome::Doubtful),
-            (of(Verdict::Valid, Some(0.03)), within, Outcome::Doubtful),
-            (of(Verdict::Valid, Some(0.01)), within, Outcome::Done),
-            (of(Verdict::Valid, None), within, Outcome::Done),
+            (with(Verdict::Valid, Some(0.2)), lenient, Outcome::Done),
+            (with(Verdict::Valid, Some(0.2)), strict, Outcome::Done),
+            (with(Verdict::Suspect, None), lenient, Outcome::Done),
+            (with(Verdict::Suspect, None), strict, Outcome::Invalid),
+            (with(Verdict::Invalid, None), lenient, Outcome::Invalid),
+            (with(Verdict::Valid, Some(0.03)), within, Outcome::Invalid),
+            (with(Verdict::Valid, Some(0.01)), within, Outcome::Done),
+            (with(Verdict::Valid, None), within, Outcome::Done),
         ] {
             assert_eq!(outcome(&run, rules), expected, "{rules:?}");
         }
         assert_eq!(outcome(&run(Vec::new()), lenient), Outcome::Failed);
-        let not_run = || of(Verdict::NotRun, None);
+        let not_run = || with(Verdict::NotRun, None);
         assert_eq!(outcome(&not_run(), lenient), Outcome::Failed, "nothing was measured");
         let mut some = not_run();
-        some.measurements.extend(of(Verdict::Coarse, Some(0.9)).measurements);
+        some.measurements.extend(with(Verdict::Coarse, Some(0.9)).measurements);
         assert_eq!(outcome(&some, strict), Outcome::Done);
         some.measurements[1].ending = Ending::Refused { reason: "the server is gone".to_owned() };
         assert_eq!(outcome(&some, lenient), Outcome::Failed, "a measurement that had begun");

@@ -1,17 +1,17 @@
-//! Formats of the commands that print in several.
+//! The output formats of the commands that have several.
 
 use proofmark_report::history::Form;
 
-/// Of `compare`.
+/// The formats of `compare`.
 pub const COMPARE: [&str; 4] = ["terminal", "json", "html", "markdown"];
-/// Of `check`.
+/// The formats of `check`.
 pub const CHECK: [&str; 4] = ["terminal", "json", "junit", "markdown"];
-/// Of `fleet report`.
+/// The formats of `fleet report`.
 pub const FLEET: [&str; 5] = ["terminal", "html", "json", "openmetrics", "junit"];
-/// Of `history`.
+/// The formats of `history`.
 pub const HISTORY: [&str; Form::IDS.len()] = Form::IDS;
 
-/// `terminal, json or html`.
+/// Joins ids: `terminal, json or html`.
 pub fn one_of(ids: &[&str]) -> String {
     match ids {
         [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

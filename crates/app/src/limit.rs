@@ -6,10 +6,10 @@ use proofmark_model::{Limit, clean_excerpt, parse_rate};
 use proofmark_peer::DEFAULT_PORT;
 use proofmark_run::unknown;
 
-/// Characters of a label.
+/// Maximum characters of a label.
 const LONGEST_LABEL: usize = 60;
 
-/// `NAME=VALUE`, in base units.
+/// Parses `NAME=VALUE` to the name and the value in base units.
 pub fn parse(text: &str) -> Result<(String, f64), String> {
     const FORM: &str = "write NAME=VALUE, as in disk.read=160MB/s";
     let (name, value) = text.split_once('=').ok_or(FORM)?;
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Result<(String, f64), String> {
     Ok((limit.name().to_owned(), value))
 }
 
-/// A margin as people type it: `0.03`, `3%` or `3 %`.
+/// Parses a fraction: `0.03`, `3%` or `3 %`.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, whole) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim_end(), 100.0),
@@ -33,7 +33,7 @@ pub fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "write a fraction from 0 to 1, such as 0.03 or 3%".to_owned())
 }
 
-/// A name of a few words, in one line.
+/// Parses a name of a few words into one line.
 pub fn label(text: &str) -> Result<String, String> {
     let clean = clean_excerpt(text.trim(), LONGEST_LABEL);
     match clean.is_empty() {
@@ -42,13 +42,13 @@ pub fn label(text: &str) -> Result<String, String> {
     }
 }
 
-/// A margin: all of the speed is none.
+/// Parses a margin, a fraction below 1.
 pub fn margin(text: &str) -> Result<f64, String> {
     let below_all = share(text)?;
     (below_all < 1.0).then_some(below_all).ok_or_else(|| "a margin is below 100%".to_owned())
 }
 
-/// An IP address with or without a port.
+/// Parses an IP address with or without a port.
 pub fn bind(text: &str) -> Result<SocketAddr, String> {
     let bare = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let with_default = |ip: IpAddr| SocketAddr::new(ip, DEFAULT_PORT);
@@ -57,10 +57,10 @@ pub fn bind(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// How many trials; `None`: as many as the interval needs.
+/// A number of trials; `None`: as many as the interval needs.
 pub type Trials = Option<u32>;
 
-/// A number of trials, or `auto`.
+/// Parses a number of trials, or `auto`.
 pub fn trials(text: &str) -> Result<Trials, String> {
     match (text, text.parse()) {
         ("auto", _) => Ok(None),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_in_one_line() {
+    fn an_invalid_limit_is_reported_in_one_line() {
         let bad = "disk.read disk.reed=1MB/s disk.read= disk.read=-1MB/s disk.read=0B/s \
                    disk.read=1e999 disk.read=5 disk.read_iops=5MB/s disk.read=NaN \
                    disk.read=5Mbit/s network.send=5MB/s network.send=10G network.receive=0bit/s";

@@ -1,4 +1,4 @@
-//! The binary `proofmark`: arguments -> plan -> run. Wiring only.
+//! The binary `proofmark`: parses the arguments and runs the command.
 
 mod cli;
 mod command;
@@ -37,13 +37,13 @@ fn main() -> ExitCode {
 }
 
 fn work() -> ExitCode {
-    let typed = cli::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
-    let cli = match typed {
+    let parsed = cli::command().try_get_matches().and_then(|m| Cli::from_arg_matches(&m));
+    let cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return mistyped(&error),
+        Err(error) => return report_usage_error(&error),
     };
     if measures_or_serves(&cli.command) {
-        // Where that is refused, what needs more files says so.
+        // If the system refuses, the code that needs more files reports it.
         let _ = proofmark_process::raise_open_files();
     }
     let result = match &cli.command {
@@ -57,7 +57,7 @@ fn work() -> ExitCode {
         Command::Completions { shell } => command::completions::run(*shell),
         Command::Man { out } => command::man::run(out.as_deref()),
         Command::Info(args) => command::info::run(args),
-        Command::List { what } => command::list::run(*what),
+        Command::List { topic } => command::list::run(*topic),
         Command::Explain { id } => command::explain::run(id),
         Command::Audit(args) => command::audit::run(args),
         Command::Import(args) => command::import::run(args),
@@ -81,36 +81,36 @@ fn measures_or_serves(command: &Command) -> bool {
     matches!(command, Run(_) | Endure(_) | Noise(_) | Serve(_) | Worker | Fleet(_))
 }
 
-/// What clap has to say: help and version as they are, a mistake in one line.
-fn mistyped(error: &clap::Error) -> ExitCode {
+/// Prints help and version as they are, and an error of clap in one line.
+fn report_usage_error(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as NoCommand;
     if !error.use_stderr() || error.kind() == NoCommand {
-        error.exit(); // All of it is ours.
+        error.exit(); // The whole text is from `cli.rs`.
     }
     text::say(&format!("proofmark: {}", in_one_line(&error.render().to_string())));
-    ExitCode::from(2)
+    ExitCode::from(error::Code::Usage as u8)
 }
 
-/// A message of clap's without its usage: paragraphs joined by `; `, lists below a colon by `, `.
+/// Puts clap's message, without its usage, into one line: joins paragraphs by `; `, lists by `, `.
 fn in_one_line(text: &str) -> String {
     let text = text.strip_prefix("error: ").unwrap_or(text);
-    let mut said = String::new();
-    let mut between = "";
+    let mut joined = String::new();
+    let mut separator = "";
     for line in text.lines().map(str::trim) {
         if line.starts_with("Usage:") || line.starts_with("For more") {
             break;
         }
         if line.is_empty() {
-            between = "; ";
+            separator = "; ";
             continue;
         }
-        said.push_str(if said.is_empty() { "" } else { between });
-        said.push_str(line);
-        between = match line.ends_with(':') {
+        joined.push_str(if joined.is_empty() { "" } else { separator });
+        joined.push_str(line);
+        separator = match line.ends_with(':') {
             true => " ",
-            false if between == " " || between == ", " => ", ",
+            false if separator == " " || separator == ", " => ", ",
             false => "; ",
         };
     }
-    said
+    joined
 }

@@ -1,4 +1,4 @@
-//! Carries a plan out, for `run` and for `endure`: its folder, its signals, what is shown meanwhile.
+//! Carries out the plans of `run`, `endure` and `noise`: directory, signals, progress.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use crate::system_limits::explained;
 use crate::text::say;
 use crate::this_program::tool;
 
-/// Says what a person should know of a plan before it is carried out.
+/// Prints skipped work, findings and warnings before a plan is carried out.
 pub fn tell(machine: &Machine, planned: &Planned) {
     for reason in &planned.left_out {
         say(&format!("proofmark: skipped: {reason}"));
@@ -39,7 +39,7 @@ pub fn tell(machine: &Machine, planned: &Planned) {
     }
 }
 
-/// What a person should know before a folder in memory is measured as a disk.
+/// Returns the warning that the directory to measure as a disk is in memory.
 fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     let storage = host.storage.get().filter(|s| s.kind == StorageKind::Memory)?;
     plan.points.iter().any(|point| needs(point).disk_bytes > 0).then(|| {
@@ -51,21 +51,21 @@ fn no_disk(host: &Host, plan: &Plan) -> Option<String> {
     })
 }
 
-/// What is shown of a run.
+/// The output of a run.
 #[derive(Clone, Copy)]
 pub struct Shown {
-    /// What is printed at the end.
+    /// Renders the results at the end.
     pub printed: Printed,
-    /// Whether the progress shows who takes time from the threads, round by round.
+    /// True if the progress shows what takes time from the threads, round by round.
     pub live: bool,
 }
 
 impl Shown {
-    /// The answers and the findings.
+    /// The output of `run`: summary and findings.
     pub const RUN: Self = Self { printed: terminal::brief, live: false };
 }
 
-/// Measures, judges and reports a plan; nothing is measured if the result could not be written.
+/// Measures, judges and reports a plan; measures nothing if the result could not be written.
 pub fn carry_out(
     machine: Machine,
     planned: Planned,
@@ -76,8 +76,8 @@ pub fn carry_out(
     let Planned { plan, findings, tools, .. } = planned;
     let stop = Stop::default();
     let stopper = stop.clone();
-    // The second signal ends the run however a tool or a worker hangs. Both end too: each has set a
-    // parent-death signal. What was measured is in the file that was saved.
+    // The second signal ends the run even if a tool or a worker hangs. Both end with it, by their
+    // parent-death signal. The results so far are in the file saved last.
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let started = Timestamp::now();
     let output = Output::create(results, &plan, started)?;
@@ -89,9 +89,9 @@ pub fn carry_out(
         .with_context(|| format!("cannot write to {}", output.dir().display()))?;
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
-    let tell = |line: &str| progress.say(&explained(line));
-    let live = Live { server: server.as_ref(), stop: &stop, file: &output, tell: &tell };
-    let mut samples = SampleLog::new(output.dir(), &tell);
+    let report = |line: &str| progress.say(&explained(line));
+    let live = Live { server: server.as_ref(), stop: &stop, file: &output, tell: &report };
+    let mut samples = SampleLog::new(output.dir(), &report);
     let run = measure_here(run, tools, &live, &mut [&mut &progress, &mut samples])?;
     progress.finish();
     if let Some(reason) = server.as_ref().and_then(|s| s.ended_after(&run.measurements)) {
@@ -106,7 +106,7 @@ pub fn carry_out(
     finish(results, &run, (&output, history), shown.printed)
 }
 
-/// Says what a series will write, and watches the disks that it writes to.
+/// Prints how much a series will write, and watches the disks that it writes to.
 fn watch(host: &Host, plan: &Plan, output: &Output, stop: &Stop) -> Result<Option<SpaceWatch>> {
     let on_disk = |series: &PlannedSeries| {
         plan.points.get(series.point).map_or(0, |point| needs(point).disk_bytes) > 0

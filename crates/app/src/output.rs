@@ -1,4 +1,4 @@
-//! Where a run leaves its files, tried out before anything is measured.
+//! The directory of a run's files, tested before anything is measured.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -18,24 +18,24 @@ use crate::samples::SAMPLES_FILE;
 use crate::text::{print, print_data};
 use crate::writer::{Existing, try_named, write, write_named};
 
-/// Room that a run's files need, in bytes, at the least and for each trial.
+/// Bytes that a run's files need: the minimum, and per trial.
 const ROOM: usize = 8 << 20;
-const ROOM_A_TRIAL: usize = 4 << 10;
-/// The same for each sample of a series, in the run file and in the log of samples, and for all of them.
-const ROOM_A_SAMPLE: usize = 2 << 10;
-const MOST_OF_SAMPLES: usize = 64 << 20;
+const ROOM_PER_TRIAL: usize = 4 << 10;
+/// Bytes per sample of a series, in the run file and in the log of samples, and the maximum of all.
+const ROOM_PER_SAMPLE: usize = 2 << 10;
+const MAX_ROOM_OF_SAMPLES: usize = 64 << 20;
 
-/// Most folders that runs which begin in the same second get without `--out`.
-const MOST_FOLDERS: u32 = 100;
+/// Maximum directories of runs that start in the same second without `--out`.
+const MAX_FOLDERS: u32 = 100;
 
 #[derive(Debug)]
 pub struct Output {
     dir: PathBuf,
-    /// Whether the run file there is of this run.
+    /// True if the run file in the directory is this run's.
     saved: Cell<bool>,
-    /// Whether the folder was not there before.
-    made: bool,
-    /// Whether names of the machine, its processes and its paths are left out.
+    /// True if this run created the directory.
+    created: bool,
+    /// True if names of the machine, its processes and its paths are left out.
     anonymous: bool,
 }
 
@@ -43,19 +43,19 @@ pub struct Output {
 pub const RUN_FILE: &str = "run.json";
 
 impl Output {
-    /// Makes the folder, and proves that files of a run's size can be written there, and the JSON
-    /// where it was asked for. A folder with a file of a name that a run writes is an error of usage.
+    /// Creates the directory, and tests that files of a run's size and the JSON of `--json` can be
+    /// written. A directory with a file of a name that a run writes is a usage error.
     pub fn create(results: &ResultFiles, plan: &Plan, started: Timestamp) -> Result<Self> {
-        let asked = results.out.as_deref();
-        let is_new = asked.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
-        let dir = match asked {
+        let named = results.out.as_deref();
+        let is_new = named.is_none_or(|dir| fs::symlink_metadata(dir).is_err());
+        let dir = match named {
             Some(dir) => named_folder(dir)?,
             None => new_folder("proofmark", Path::new(""), started)?,
         };
         let anonymous = results.anonymous;
-        let output = Self { dir, saved: Cell::new(false), made: is_new, anonymous };
+        let output = Self { dir, saved: Cell::new(false), created: is_new, anonymous };
         output.try_out(plan)?;
-        // It may be meant for that folder.
+        // The file may be in that directory.
         if let Some(json) = results.json.as_deref().filter(|p| !is_stdout(p)) {
             try_named(json, b"")
                 .with_context(|| not_written(json))
@@ -79,8 +79,8 @@ impl Output {
         })
     }
 
-    /// Writes the run in every format that makes a file. Those that can be written are, even if
-    /// another one cannot; the first failure is the error.
+    /// Writes the run in every format that has a file. A failure does not stop the others; the
+    /// first one is the error.
     pub fn save_reports(&self, run: &Run) -> Result<()> {
         let options = Options { width: 100, color: false };
         let written = |format: &proofmark_report::Format| {
@@ -94,7 +94,7 @@ impl Output {
         all.into_iter().collect()
     }
 
-    /// The run as it may be shown: with names, or without.
+    /// Returns the run, without names if it is anonymous.
     pub fn shown<'a>(&self, run: &'a Run) -> serde_json::Result<Cow<'a, Run>> {
         if !self.anonymous {
             return Ok(Cow::Borrowed(run));
@@ -104,9 +104,9 @@ impl Output {
         run.anonymous(&own.chain(here).collect::<Vec<_>>()).map(Cow::Owned)
     }
 
-    /// Removes the folder again, if it was made for this run and holds nothing.
+    /// Removes the directory if this run created it and it is empty.
     pub fn discard(&self) {
-        if self.made {
+        if self.created {
             let _ = fs::remove_dir(&self.dir);
         }
     }
@@ -115,16 +115,16 @@ impl Output {
         &self.dir
     }
 
-    /// The page that a person opens.
+    /// The path of the HTML report.
     pub fn page(&self) -> PathBuf {
         self.dir.join("report.html")
     }
 }
 
 impl RunFile for Output {
-    /// In one step: a reader, and a crash, find the old file or the new.
+    /// Replaces the file in one step: readers, also after a crash, find the old file or the new.
     fn save(&self, run: &Run) -> io::Result<()> {
-        // The first one must not replace a file that came here since the folder was looked at.
+        // The first save must not replace a file that appeared since the directory was checked.
         let existing = if self.saved.get() { Existing::Replace } else { Existing::Keep };
         let shown = serde_json::to_vec(&*self.shown(run)?)?;
         write(&self.dir.join(RUN_FILE), &shown, existing)?;
@@ -133,15 +133,15 @@ impl RunFile for Output {
     }
 }
 
-/// Bytes that the files of a run need at most, without the log of samples.
+/// Estimates the maximum bytes of a run's files, without the log of samples.
 pub fn room(plan: &Plan) -> usize {
     let trials = plan.points.len() * plan.policy.max_trials as usize;
     let samples: f64 = plan.series.iter().map(|s| s.for_s / s.every_s).sum();
-    let samples = (samples as usize * ROOM_A_SAMPLE).min(MOST_OF_SAMPLES);
-    ROOM.max(trials * ROOM_A_TRIAL) + samples
+    let samples = (samples as usize * ROOM_PER_SAMPLE).min(MAX_ROOM_OF_SAMPLES);
+    ROOM.max(trials * ROOM_PER_TRIAL) + samples
 }
 
-/// The folder that a user named, which may be there.
+/// Creates the directory that the user named, if it is missing. Refuses one with files of a run.
 pub fn named_folder(dir: &Path) -> Result<PathBuf> {
     if let Some(name) = file_names().find(|name| fs::symlink_metadata(dir.join(name)).is_ok()) {
         let what = match name {
@@ -157,11 +157,11 @@ pub fn named_folder(dir: &Path) -> Result<PathBuf> {
     Ok(dir.to_path_buf())
 }
 
-/// A new folder named after the time; what begins in the same second gets a number.
+/// Creates a directory named after the time; later ones of the same second get a number.
 pub fn new_folder(what: &str, within: &Path, started: Timestamp) -> Result<PathBuf> {
     let name = format!("{what}-{}", started.compact());
     let mut dir = within.join(&name);
-    for number in 2..=MOST_FOLDERS {
+    for number in 2..=MAX_FOLDERS {
         match fs::create_dir(&dir) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
                 dir = within.join(format!("{name}-{number}"));
@@ -176,18 +176,18 @@ fn not_made(dir: &Path) -> String {
     format!("cannot create directory {}; name another with --out", dir.display())
 }
 
-/// Every file name that a run may write.
+/// Lists the names of the files that a run may write.
 fn file_names() -> impl Iterator<Item = &'static str> {
     let reports = proofmark_report::ALL.iter().filter_map(|format| format.file);
     [RUN_FILE, SAMPLES_FILE].into_iter().chain(reports)
 }
 
-/// Whether a path that was named means standard output.
+/// Returns true if a path means standard output.
 pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Writes the file that a person named.
+/// Writes the file that the user named.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     write_named(path, bytes).with_context(|| not_written(path))
 }
@@ -199,7 +199,7 @@ pub fn not_written(path: &Path) -> String {
 /// The format for people; all others are for programs.
 pub const TERMINAL: &str = "terminal";
 
-/// Writes a text of that format to the file that was named, or prints it.
+/// Writes a text of that format to `out`, or prints it.
 pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
     match out {
         Some(path) => write_file(path, text.as_bytes()),
@@ -208,13 +208,13 @@ pub fn deliver(text: &str, format: &str, out: Option<&Path>) -> Result<()> {
     }
 }
 
-/// The text of a stranger's file of so many bytes at most, whatever its encoding.
-pub fn strangers_text(path: &Path, most: u64) -> Result<String> {
+/// Reads an untrusted file of at most `most` bytes, in any encoding.
+pub fn read_untrusted(path: &Path, most: u64) -> Result<String> {
     let bytes = File::open(path).and_then(|file| read_bytes(file, most));
     bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(path, e))
 }
 
-/// Why a named file cannot be read: a failure if it may not be, else a mistake in what was typed.
+/// Returns the error for a file that cannot be read: exit status 1 without permission, else 2.
 pub fn unreadable(path: &Path, error: io::Error) -> anyhow::Error {
     let text = format!("{}: {error}", path.display());
     match error.kind() {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_into_the_folder_meanwhile_is_kept() {
+    fn a_file_that_appears_in_the_directory_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let run = testing::run(Vec::new());
         let output = Output::create(&into(dir.path()), &run.plan, run.started).unwrap();

@@ -1,4 +1,4 @@
-//! Past runs: where the history is, how a run gets into it, and how a run is named by a user.
+//! Past runs: the location of the history, adding runs, and finding the run that the user names.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,31 +14,34 @@ use crate::stored::read;
 use crate::system_limits::explained;
 use crate::text::say;
 
-/// Names the history's file, or turns the history off.
+/// The variable that names the history's file, or turns the history off.
 const VARIABLE: &str = "PROOFMARK_HISTORY";
-/// Value of [`VARIABLE`] without a history; so is an empty one.
+/// Value of [`VARIABLE`] that turns the history off, as an empty value does.
 const OFF: &str = "off";
 
-/// The file of the history: the one that was named, or that of this user.
+/// Returns the history's file: the one that was named, or this user's.
 pub fn file(named: Option<&Path>) -> Result<PathBuf> {
     let off = || format!("{VARIABLE} turns the history off; name a file with --history FILE");
     place(named)?.ok_or_else(|| usage(off()))
 }
 
-/// The same; `None` where the history is turned off.
+/// Returns the history's file; `None` if the history is turned off.
 fn place(named: Option<&Path>) -> Result<Option<PathBuf>> {
     match named {
         Some(path) => Ok(Some(path.to_path_buf())),
-        None => usual(|name| env::var_os(name)).map_err(usage),
+        None => from_environment(|name| env::var_os(name)).map_err(usage),
     }
 }
 
-/// The file that the environment names, if it does not turn the history off, or why it names none.
-fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<PathBuf>, String> {
+/// Returns the file that the environment names; `None` if it turns the history off. The error is
+/// the reason that it names none.
+fn from_environment(
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> Result<Option<PathBuf>, String> {
     if let Some(set) = variable(VARIABLE) {
         return Ok((!set.is_empty() && set != OFF).then(|| PathBuf::from(set)));
     }
-    // Relative paths mean nothing there, as the XDG Base Directory Specification says.
+    // The XDG Base Directory Specification ignores relative paths.
     let folder = |name| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let data = folder("XDG_DATA_HOME").or_else(|| Some(folder("HOME")?.join(".local/share")));
     data.map(|d| Some(d.join("proofmark/history.db"))).ok_or_else(|| {
@@ -46,8 +49,8 @@ fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<PathBuf>,
     })
 }
 
-/// Keeps a run that is over in the history. Whatever is wrong with that is said in a line; it
-/// changes neither the run nor the exit status. A run without a single measurement is not kept.
+/// Adds a finished run to the history, unless it has no measurement. A failure prints a line, and
+/// changes neither the run nor the exit status.
 pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
     if history.no_history || run.measurements.is_empty() {
         return;
@@ -64,7 +67,7 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
     }
 }
 
-/// Adds a run; `here` says that this machine made it, whose name is then that of the run.
+/// Adds a run. `here`: this machine measured it, so the run's name is the host's.
 pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
     let place = place.context("cannot determine the current directory")?;
@@ -72,8 +75,8 @@ pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64
     Ok(store.add(run, &place.to_string_lossy(), host)?)
 }
 
-/// Reads the run that a person named: a run file, its folder, or a number of the history; with
-/// it the place that it was read from. No such run is an error of usage.
+/// Reads the run that the user named: a run file, its directory, or a number in the history.
+/// Returns its path too. No such run is a usage error.
 pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
     match name.parse::<i64>() {
         Ok(id) if !Path::new(name).exists() => numbered(id, history),
@@ -81,7 +84,7 @@ pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
     }
 }
 
-/// The run of that number of the history, if its file is still there.
+/// Reads the run with that number in the history, if its file is still there.
 fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
     let path = file(history)
         .map_err(|e| usage(format!("no file or directory '{id}'; as a number: {e}")))?;
@@ -121,7 +124,7 @@ mod tests {
         let (history, file) = (dir.path().join("h.db"), dir.path().join("run.json"));
         let refused = |name: &str| named(name, Some(&history)).unwrap_err();
         assert!(refused("1").to_string().contains("and no history in"));
-        assert!(!history.exists(), "asking makes no history");
+        assert!(!history.exists(), "a query creates no history");
         fs::write(&file, serde_json::to_vec(&run(5)).unwrap()).unwrap();
         let mut store = Store::open(&history).unwrap();
         let id = add(&mut store, &run(5), dir.path(), true).unwrap().to_string();
@@ -141,7 +144,9 @@ mod tests {
     #[test]
     fn the_history_is_where_the_environment_says() {
         let file = |set: &[(&str, &str)]| {
-            usual(|name| set.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v)))
+            from_environment(|name| {
+                set.iter().find(|(n, _)| *n == name).map(|(_, v)| OsString::from(v))
+            })
         };
         let path = |set: &[(&str, &str)]| file(set).unwrap().unwrap().display().to_string();
         assert_eq!(path(&[("HOME", "/h")]), "/h/.local/share/proofmark/history.db");

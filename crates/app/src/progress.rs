@@ -1,5 +1,5 @@
-//! Progress on standard error: a bar on a terminal, with the last samples of a series next to it;
-//! elsewhere a line for each point that has ended, and now and then one for a series.
+//! Progress on standard error. A terminal shows a bar, with the last samples of a series. Elsewhere
+//! each finished configuration has a line, and a series has one from time to time.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -18,10 +18,10 @@ mod noise;
 use live::Live;
 use noise::Noise;
 
-/// Length of the bar. Points take turns and end together, so it shows time, not points.
+/// Length of the bar. It shows time, since configurations take turns and end together.
 const SCALE: u64 = 1000;
 const BAR: usize = 16;
-/// Of a run that shows who takes time: ` 25 s left  ` after the bar.
+/// Columns after the bar of a run that shows what takes time: ` 25 s left  `.
 const NOISE_PREFIX: usize = 14;
 
 pub struct Progress {
@@ -31,13 +31,13 @@ pub struct Progress {
     points: usize,
     plain: bool,
     samples: RefCell<Live>,
-    /// Shows who takes time instead of the figures.
+    /// The display of what takes time, instead of the figures.
     noise: Option<RefCell<Noise>>,
 }
 
 impl Progress {
-    /// For a run of so many points that takes about so many seconds; `noise`: whether it shows who
-    /// takes time from the threads.
+    /// Starts the progress of a run of `points` configurations that takes about `estimate_s`
+    /// seconds. With `noise` it shows what takes time from the threads.
     pub fn new(points: usize, estimate_s: f64, noise: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(SCALE), ProgressDrawTarget::stderr_with_hz(4));
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {prefix}  {wide_msg}") {
@@ -86,7 +86,7 @@ impl Progress {
         }
     }
 
-    /// A sample of a series was taken, which began `at_s` seconds after the series.
+    /// Shows a sample that began `at_s` seconds after its series.
     fn sampled(&self, m: &RawMeasurement, at_s: f64, sample: &Trial) {
         let Some(series) = &m.series else { return };
         let mut live = self.samples.borrow_mut();
@@ -105,7 +105,7 @@ impl Progress {
         self.bar.set_prefix(time);
     }
 
-    /// A message that stays.
+    /// Prints a message above the bar.
     pub fn say(&self, text: &str) {
         if self.plain {
             say(&format!("proofmark: {text}"));
@@ -139,8 +139,8 @@ fn width() -> usize {
     terminal_size::terminal_size_of(std::io::stderr()).map_or(80, |(w, _)| usize::from(w.0))
 }
 
-/// `66.12 GFLOP/s after 6 trials: cpu.flops isa=avx2 threads=1`: the number first, since
-/// a narrow terminal cuts the end off.
+/// Describes a step: `66.12 GFLOP/s after 6 trials: cpu.flops isa=avx2 threads=1`. The figure is
+/// first, since a narrow terminal cuts the end off.
 fn describe(step: &Step) -> String {
     let m = step.measurement();
     let state = match (&m.ending, step.event) {
@@ -169,7 +169,7 @@ fn describe(step: &Step) -> String {
     format!("{state}: {}", name(m))
 }
 
-/// The configuration, with its sizes in words.
+/// Describes the configuration, with units for its sizes.
 pub(crate) fn name(m: &RawMeasurement) -> String {
     match proofmark_workloads::find(&m.workload) {
         Some(workload) => workload.spec().describe(&m.params),

@@ -1,4 +1,4 @@
-//! Before a run: what else the machine does, and waiting until it is quiet.
+//! Other load before a run, and the wait until the machine is quiet.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,27 +8,27 @@ use proofmark_model::{Host, format_percent, format_seconds};
 
 use crate::text::say;
 
-/// How long a look takes.
-const LOOK: Duration = Duration::from_millis(300);
-/// Shares of the CPUs' time from which on a machine is not quiet: that others work, and that is stolen.
+/// The time over which the load is measured.
+const INTERVAL: Duration = Duration::from_millis(300);
+/// Shares of the CPUs' time, busy and stolen, from which a machine is not quiet.
 const BUSY: f64 = 0.05;
 const STOLEN: f64 = 0.01;
-/// Looks in a row that must be quiet.
+/// Consecutive quiet measurements that end a wait.
 const IN_A_ROW: u32 = 5;
 
-/// What a look found.
+/// The load of the CPUs, as shares of their time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Look {
+struct CpuLoad {
     busy: f64,
     stolen: f64,
 }
 
-impl Look {
-    /// At the CPUs that the run may use; `None` where the system does not count them.
-    fn take(host: &Host) -> Option<Self> {
+impl CpuLoad {
+    /// Measures the CPUs that the run may use; `None` if the system does not count their time.
+    fn measure(host: &Host) -> Option<Self> {
         let (root, cpus) = (Root::live(), &host.limits.usable_cpus);
         let before = CpuTicks::now(&root, cpus)?;
-        sleep(LOOK);
+        sleep(INTERVAL);
         let [busy, stolen] = CpuTicks::now(&root, cpus)?.since(before)?;
         Some(Self { busy, stolen })
     }
@@ -37,7 +37,7 @@ impl Look {
         self.busy < BUSY && self.stolen < STOLEN
     }
 
-    /// `CPUs 85.2 % busy, 3.1 % stolen, load 2.7 on 2 CPUs`.
+    /// Describes the load: `CPUs 85.2 % busy, 3.1 % stolen, load 2.7 on 2 CPUs`.
     fn words(self, host: &Host) -> String {
         let mut parts = vec![format!("CPUs {} busy", format_percent(self.busy))];
         if self.stolen >= STOLEN {
@@ -51,9 +51,10 @@ impl Look {
     }
 }
 
-/// Says what else the machine does, if that will show in the figures; waits if it was asked to.
+/// Warns of other load that would change the figures. With `wait`, waits for a quiet machine
+/// instead.
 pub fn look(host: &Host, wait: Option<Duration>) {
-    let first = Look::take(host);
+    let first = CpuLoad::measure(host);
     let Some(longest) = wait else {
         if let Some(first) = first.filter(|first| !first.is_quiet()) {
             let words = first.words(host);
@@ -70,31 +71,32 @@ pub fn look(host: &Host, wait: Option<Duration>) {
         say(&format!("proofmark: {words}: waiting up to {patience} for a quiet machine"));
     }
     let begun = Instant::now();
-    let waited = first
-        .map_or(Waited::Uncounted, |first| wait_until_quiet(first, longest, || Look::take(host)));
+    let waited = first.map_or(Waited::Uncounted, |first| {
+        wait_until_quiet(first, longest, || CpuLoad::measure(host))
+    });
     say(&waited.words(host, &format_seconds(begun.elapsed().as_secs_f64())));
 }
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Waited {
     Quiet,
-    /// Time ran out after this look.
-    NotQuiet(Look),
+    /// Time ran out; the last load.
+    NotQuiet(CpuLoad),
     /// The system does not count the CPUs' time.
     Uncounted,
 }
 
 fn wait_until_quiet(
-    first: Look,
+    first: CpuLoad,
     longest: Duration,
-    mut take: impl FnMut() -> Option<Look>,
+    mut measure: impl FnMut() -> Option<CpuLoad>,
 ) -> Waited {
     let begun = Instant::now();
-    let longest = longest.max(LOOK * IN_A_ROW);
+    let longest = longest.max(INTERVAL * IN_A_ROW);
     let (mut last, mut in_a_row) = (first, u32::from(first.is_quiet()));
     while in_a_row < IN_A_ROW && (begun.elapsed() < longest || in_a_row > 0) {
-        let Some(now) = take() else { return Waited::Uncounted };
+        let Some(now) = measure() else { return Waited::Uncounted };
         in_a_row = if now.is_quiet() { in_a_row + 1 } else { 0 };
         last = now;
     }
@@ -125,27 +127,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_machine_is_told_with_its_load() {
+    fn a_busy_machine_is_reported_with_its_load() {
         let mut host = Host::unknown("test");
-        let look = Look { busy: 0.85, stolen: 0.03 };
+        let look = CpuLoad { busy: 0.85, stolen: 0.03 };
         assert!(!look.is_quiet());
         assert_eq!(look.words(&host), "CPUs 85.0 % busy, 3.0 % stolen");
         host.cpu.logical_cpus = Probe::known(2, "test");
         host.load.average = Probe::known([2.66, 1.0, 1.0], "test");
-        let quiet = Look { busy: 0.5, stolen: 0.0 };
+        let quiet = CpuLoad { busy: 0.5, stolen: 0.0 };
         assert_eq!(quiet.words(&host), "CPUs 50.0 % busy, load 2.7 on 2 CPUs");
-        assert!(Look { busy: 0.04, stolen: 0.0 }.is_quiet());
-        assert!(!Look { busy: 0.04, stolen: 0.02 }.is_quiet());
+        assert!(CpuLoad { busy: 0.04, stolen: 0.0 }.is_quiet());
+        assert!(!CpuLoad { busy: 0.04, stolen: 0.02 }.is_quiet());
     }
 
     #[test]
     fn a_wait_ends_with_its_cause() {
         let host = Host::unknown("test");
-        let (quiet, stolen) = (Look { busy: 0.0, stolen: 0.0 }, Look { busy: 0.04, stolen: 0.03 });
+        let (quiet, stolen) =
+            (CpuLoad { busy: 0.0, stolen: 0.0 }, CpuLoad { busy: 0.04, stolen: 0.03 });
         let waited = wait_until_quiet(stolen, Duration::ZERO, || Some(quiet));
         assert_eq!(waited.words(&host, "2 s"), "proofmark: CPUs quiet after 2 s");
         let look = || {
-            sleep(LOOK);
+            sleep(INTERVAL);
             Some(stolen)
         };
         let waited = wait_until_quiet(stolen, Duration::ZERO, look);

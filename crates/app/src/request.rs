@@ -1,4 +1,4 @@
-//! What was typed, as what is asked for: the only place that knows both.
+//! Turns parsed arguments into requests. No other file knows both.
 
 use proofmark_run::{
     EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
@@ -54,7 +54,7 @@ impl EndureArgs {
     }
 }
 
-/// Seconds from one round to the next, of which a quarter is the way there.
+/// Seconds from one round to the next. A quarter of it passes between the rounds.
 const ROUND_S: f64 = 0.13;
 
 impl NoiseArgs {

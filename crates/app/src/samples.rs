@@ -1,16 +1,17 @@
-//! The raw samples of series, in `samples.jsonl` of the run's folder: what a crash leaves.
+//! The log of a series' raw samples, `samples.jsonl` in the run's directory, which survives a
+//! crash.
 //!
-//! A JSON object a line, written and flushed when the sample is taken:
+//! Each line is a JSON object, written and flushed when the sample is taken:
 //!
-//! - `point`: place of the point in the plan, from 0;
-//! - `at_s`: when the sample began, in seconds after the first one of its point did;
-//! - `value`, `seconds`, `work`, `started`, and `verified`, `moved`, `background`, `conditions`, `device`,
-//!   `file`, `network`, `solution`: those of a trial in the run file. What is not known is left
-//!   out: `{"point":0,"at_s":12.0,"value":6.4e10,"conditions":{"clock_hz":3.4e9},...}`.
+//! - `point`: index of the configuration in the plan, from 0;
+//! - `at_s`: start of the sample, in seconds after the start of the first one of its configuration;
+//! - `value`, `seconds`, `work`, `started`, and `verified`, `moved`, `background`, `conditions`,
+//!   `device`, `file`, `network`, `solution`: those of a trial in the run file. Unknown values are
+//!   left out: `{"point":0,"at_s":12.0,"value":6.4e10,"conditions":{"clock_hz":3.4e9},...}`.
 //!
-//! The run file is saved more and more seldom the longer a series is, since a save takes time
-//! from what is measured. So [`complete`] reads the samples of a run that did not end by itself
-//! from here. A line that is torn or holds no sample is left out.
+//! The longer a series, the less often the run file is saved, since a save takes time from the
+//! measurement. So [`complete`] reads the samples of an interrupted run from this log. It skips
+//! lines that are incomplete or no sample.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Write as _};
@@ -28,14 +29,14 @@ use crate::writer::append_new;
 /// Name of the file in a run's folder.
 pub const SAMPLES_FILE: &str = "samples.jsonl";
 
-/// Longest line, in bytes: a longer one is written without its streams' state, and is not read.
+/// Maximum bytes of a line that is read. A longer one is written without its streams' state.
 const LONGEST_LINE: usize = 16 << 10;
 
-/// Bytes of a line, about: what a line of one thread or stream takes, and each further one.
+/// Approximate bytes of a line: with one thread or stream, and per further one.
 const LINE: u64 = 1 << 10;
-const LINE_A_THREAD: u64 = 128;
+const LINE_PER_THREAD: u64 = 128;
 
-/// Most bytes that are read of a file: years of samples.
+/// Maximum bytes that are read of a file: years of samples.
 const LARGEST: u64 = 16 << 30;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -46,11 +47,11 @@ struct Line {
     trial: Trial,
 }
 
-/// Bytes that the samples of a plan take, about, and a little more rather than less.
+/// Estimates the bytes of a plan's samples, rather too many than too few.
 pub fn estimate(plan: &Plan) -> u64 {
     let bytes = |series: &PlannedSeries| {
         let threads = plan.points.get(series.point).map_or(1, |p| p.params.threads());
-        let line = LINE + LINE_A_THREAD * threads.saturating_sub(1);
+        let line = LINE + LINE_PER_THREAD * threads.saturating_sub(1);
         (series.for_s / series.every_s).ceil() as u64 * line.min(LONGEST_LINE as u64)
     };
     plan.series.iter().map(bytes).sum()
@@ -59,18 +60,18 @@ pub fn estimate(plan: &Plan) -> u64 {
 pub struct SampleLog<'a> {
     path: PathBuf,
     file: Option<File>,
-    /// Whether the last line may be torn.
+    /// True if the last line may be incomplete.
     torn: bool,
-    tell: &'a dyn Fn(&str),
-    /// Whether a failure to write was reported; the run goes on without.
+    report: &'a dyn Fn(&str),
+    /// True if a failed write was reported. The run continues without the log.
     has_failed: bool,
 }
 
 impl<'a> SampleLog<'a> {
-    /// Into that folder, as soon as there is a sample.
-    pub fn new(folder: &Path, tell: &'a dyn Fn(&str)) -> Self {
+    /// Writes into that directory, from the first sample on. `report` prints a failure.
+    pub fn new(folder: &Path, report: &'a dyn Fn(&str)) -> Self {
         let path = folder.join(SAMPLES_FILE);
-        Self { path, file: None, torn: false, tell, has_failed: false }
+        Self { path, file: None, torn: false, report, has_failed: false }
     }
 
     fn add(&mut self, point: usize, at_s: f64, sample: &Trial) -> io::Result<()> {
@@ -98,7 +99,7 @@ impl Observer for SampleLog<'_> {
             && let Err(e) = self.add(step.place, at_s, trial)
             && !std::mem::replace(&mut self.has_failed, true)
         {
-            (self.tell)(&format!("cannot write {SAMPLES_FILE} ({e}); the run continues"));
+            (self.report)(&format!("cannot write {SAMPLES_FILE} ({e}); the run continues"));
         }
     }
 }
@@ -127,18 +128,18 @@ fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// Completes a run that did not end by itself with the samples that its folder holds beyond
-/// those of the run file. A run without a series is left as it is.
+/// Adds to an interrupted run the samples that its directory has beyond the run file's. A run
+/// without a series stays unchanged.
 pub fn complete(run: &mut RawRun, folder: &Path) {
     if run.ended.is_some() || run.imported.is_some() || run.plan.series.is_empty() {
         return;
     }
     let path = folder.join(SAMPLES_FILE);
-    // A pipe would wait for its other end for ever.
+    // To open a pipe would wait for its writer.
     let file = path.metadata().is_ok_and(|m| m.is_file()).then(|| File::open(&path));
     let Some(Ok(file)) = file else { return };
     let mut all: Vec<Restored> =
-        run.plan.series.iter().filter_map(|s| Restored::of(run, s)).collect();
+        run.plan.series.iter().filter_map(|s| Restored::from_plan(run, s)).collect();
     read(file, &mut all);
     let mut known = std::mem::take(&mut run.measurements);
     for restored in all {
@@ -147,18 +148,19 @@ pub fn complete(run: &mut RawRun, folder: &Path) {
     run.measurements = known;
 }
 
-/// A series as the lines have it.
+/// A series restored from the log.
 struct Restored {
     planned: PlannedSeries,
     samples: Samples,
-    /// With the first sample.
+    /// Set by the first sample.
     series: Option<RawSeries>,
     trials: Vec<Trial>,
 }
 
 impl Restored {
-    /// Nothing yet; `None` for a point that is not of the plan or of no workload of the run.
-    fn of(run: &RawRun, planned: &PlannedSeries) -> Option<Self> {
+    /// Starts without samples. `None` for a configuration that the plan lacks or of no workload of
+    /// the run.
+    fn from_plan(run: &RawRun, planned: &PlannedSeries) -> Option<Self> {
         let workload = &run.plan.points.get(planned.point)?.workload;
         let samples = Samples::new(run.workloads.get(workload)?.unit);
         Some(Self { planned: planned.clone(), samples, series: None, trials: Vec::new() })
@@ -170,13 +172,13 @@ impl Restored {
         self.samples.add(series, &mut self.trials, trial);
     }
 
-    /// Puts it into the measurement of its point, if that has fewer samples and was not finished.
+    /// Replaces the samples of the unfinished measurement of its configuration, if that has fewer.
     fn put(self, run: &RawRun, known: &mut Vec<RawMeasurement>) {
         let (Some(series), Some(point)) = (self.series, run.plan.points.get(self.planned.point))
         else {
             return;
         };
-        // The same point may be in the run a second time, measured in trials.
+        // The run may have the same configuration a second time, measured in trials.
         let planned =
             |s: &RawSeries| s.for_s == self.planned.for_s && s.every_s == self.planned.every_s;
         let place = known
@@ -210,7 +212,7 @@ fn read(file: impl Read, all: &mut [Restored]) {
         }
         let Ok(line) = serde_json::from_slice::<Line>(&line) else { continue };
         let restored = all.iter_mut().find(|r| r.planned.point == line.point);
-        // A sample took time and did work: what a stranger wrote need not have.
+        // A sample took time and did work. Untrusted input may claim otherwise.
         let Trial { value, seconds, work, .. } = line.trial;
         let sound = [value, seconds, work].iter().all(|v| v.is_finite() && *v > 0.0);
         if let Some(restored) = restored.filter(|_| line.at_s.is_finite() && sound) {

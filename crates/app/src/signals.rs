@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM stop a run, which then keeps what it has, and a server.
+//! The signals that stop a run, which keeps its results, or a server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,12 +17,12 @@ const STOPPING: [(i32, &str); 4] = [
     (SIGXCPU, "SIGXCPU"),
 ];
 
-/// How soon after the first signal another one is the same request: timeout(1) signals the process
-/// and then its group, and a terminal that closes may do so, too.
+/// The time after the first signal in which another one is the same request: timeout(1) signals the
+/// process and then its group, and a closing terminal may do so, too.
 const SAME_REQUEST: Duration = Duration::from_millis(100);
 
-/// From now on the first of these signals calls `stop` with its name, and the second ends the
-/// process at once, whatever hangs, with status 128 + its number.
+/// Calls `stop` with the name of the first of these signals. The second one ends the process at
+/// once with status 128 + its number, even if `stop` hangs.
 pub fn on_signals(stop: impl Fn(&'static str) + Send + 'static) -> std::io::Result<()> {
     let stopped = Arc::new(AtomicBool::new(false));
     for number in numbers() {
@@ -37,7 +37,7 @@ pub fn on_signals(stop: impl Fn(&'static str) + Send + 'static) -> std::io::Resu
                 std::thread::sleep(SAME_REQUEST);
                 armed.store(true, Ordering::Relaxed);
             };
-            // Without it the second signal is lost, not the first.
+            // If the thread cannot start, only the second signal has no effect.
             let _ = std::thread::Builder::new().spawn(arm);
             stop(name(number));
         }
@@ -53,7 +53,7 @@ fn numbers() -> impl Iterator<Item = i32> {
     STOPPING.into_iter().map(|(number, _)| number).filter(move |n| *n != SIGHUP || !ignored)
 }
 
-/// Whether this process was started to outlive its terminal, as by `nohup`.
+/// Returns true if this process was started to outlive its terminal, such as by `nohup`.
 fn hangup_is_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -65,7 +65,7 @@ fn name(number: i32) -> &'static str {
     STOPPING.iter().find(|(n, _)| *n == number).map_or("a signal", |(_, name)| name)
 }
 
-/// The number of a signal that [`on_signals`] named.
+/// Returns the number of a signal that [`on_signals`] named.
 pub fn number(name: &str) -> Option<i32> {
     STOPPING.iter().find(|(_, n)| *n == name).map(|(number, _)| *number)
 }

@@ -1,4 +1,4 @@
-//! Runs that were stored: read and judged again.
+//! Stored runs, which are judged again when they are read.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ use crate::this_program::tool;
 /// Largest run file that is read, in bytes.
 const LARGEST_RUN: u64 = 1 << 30;
 
-/// Reads a run file, or the one of a folder, that a person named, and judges it again; says what
-/// that changed. Else an error of usage.
+/// Reads a run file, or that of a directory, and judges it again. Prints what that changed. A file
+/// that is no run is a usage error.
 pub fn read(path: &Path) -> Result<Run> {
     let file = if path.is_dir() { path.join(RUN_FILE) } else { path.to_path_buf() };
     let text = read_text(&file, LARGEST_RUN).map_err(|e| unreadable(&file, e))?;
     let stored = read_run(&text).map_err(|e| usage(format!("{}: {e}", file.display())))?;
     let mut raw = raw_of(&stored);
-    // What was sampled since the file was saved is in the log next to it.
+    // Samples taken since the file was saved are in the log next to it.
     if let Some(folder) = file.parent().filter(|_| file.file_name() == Some(RUN_FILE.as_ref())) {
         samples::complete(&mut raw, folder);
     }

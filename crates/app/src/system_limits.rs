@@ -1,5 +1,5 @@
-//! What the program does at the limits of the system: it names the limit, keeps what it measured and
-//! ends with a status, instead of being killed or blaming itself.
+//! The limits of the system: the program names the limit that it reached, keeps its results and
+//! ends with a status, instead of being killed or reporting a defect.
 
 use std::io;
 use std::panic;
@@ -17,7 +17,7 @@ use signal_hook::consts::SIGXFSZ;
 use crate::text::say;
 
 /// Stack of the thread that does the work, in bytes. The stack of the first thread has the size of
-/// RLIMIT_STACK, of which 64 KiB are too little.
+/// RLIMIT_STACK, which may be too small: 64 KiB are.
 const STACK: usize = 8 << 20;
 
 /// The limits when the program started.
@@ -27,16 +27,15 @@ fn now() -> SystemState {
     system_state(&Root::live())
 }
 
-/// Writes beyond the largest size of a file fail from now on, instead of killing the process. The
-/// handler does nothing: unlike an ignored signal, it does not pass on to programs that this one
-/// starts.
+/// Makes writes beyond RLIMIT_FSIZE fail instead of killing the process. The handler does nothing.
+/// Programs that this one starts would inherit an ignored signal, but do not inherit a handler.
 fn survive_large_files() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false))).map(drop)
 }
 
-/// At the soft limit of CPU time comes a signal that can be handled, at the hard one SIGKILL. Where
-/// both are the same, the soft one is lowered by a second.
-fn be_told_before_cpu_time_ends() {
+/// Lowers the soft limit of CPU time by a second if it equals the hard one. At the soft limit the
+/// process gets a signal that it can handle, at the hard one SIGKILL.
+fn lower_soft_limit_of_cpu_time() {
     let limit = getrlimit(Resource::Cpu);
     if let (Some(soft @ 3..), true) = (limit.current, limit.current == limit.maximum) {
         let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(soft - 1), ..limit });
@@ -48,7 +47,7 @@ fn be_told_before_cpu_time_ends() {
 pub fn within_limits(work: fn() -> ExitCode) -> ExitCode {
     let worker = thread::Builder::new().name("main".to_owned()).stack_size(STACK);
     match worker.spawn(move || prepared(work)) {
-        // As the standard library ends a program whose first thread panicked.
+        // 101 is the status of a Rust program whose first thread panicked.
         Ok(working) => working.join().unwrap_or_else(|_| ExitCode::from(101)),
         Err(e) => {
             say(&format!("proofmark: {}", explained(&format!("cannot start a thread: {e}"))));
@@ -57,26 +56,26 @@ pub fn within_limits(work: fn() -> ExitCode) -> ExitCode {
     }
 }
 
-/// A worker reports panics and failed allocations as the standard library does: its run explains
-/// them.
+/// Sets up the handling of limits, then does the work. A worker reports panics and failed
+/// allocations as the standard library does, and its run explains them.
 fn prepared(work: fn() -> ExitCode) -> ExitCode {
-    // If that is refused, such a write kills the process as before.
+    // If this fails, such a write kills the process as before.
     let _ = survive_large_files();
     if std::env::args_os().nth(1).is_none_or(|command| command != "worker") {
         let _ = AT_START.set(now());
-        be_told_before_cpu_time_ends();
+        lower_soft_limit_of_cpu_time();
         explain_panics();
         report_no_memory(no_memory);
     }
     work()
 }
 
-/// The limit that an error is due to.
+/// Returns the limit that caused an error.
 pub fn limit_of(error: &str) -> Option<LimitReached> {
     limit_seen(&Seen { words: error, ..Seen::default() })
 }
 
-/// The limit that a signal to this process is due to.
+/// Returns the limit that caused a signal to this process.
 pub fn limit_of_signal(signal: &str) -> Option<LimitReached> {
     limit_seen(&Seen { signal: Some(signal), ..Seen::default() })
 }
@@ -86,12 +85,13 @@ fn limit_seen(seen: &Seen) -> Option<LimitReached> {
     limit_reached(seen, AT_START.get().unwrap_or(&after), &after)
 }
 
-/// An error with the limit that it is due to, if it is due to one.
+/// Adds to an error the limit that caused it, if one did.
 pub fn explained(error: &str) -> String {
     limit_of(error).map_or_else(|| error.to_owned(), |limit| limit.explain(error))
 }
 
-/// The standard library panics where it cannot start a thread: a limit is no defect.
+/// Reports a panic that a limit caused as that limit. The standard library panics if it cannot
+/// start a thread.
 fn explain_panics() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

@@ -8,12 +8,12 @@ use std::path::Path;
 use proofmark_model::{clean, clean_page};
 use proofmark_report::Options;
 
-/// Prints text for people; a reader that has gone away (`| head`) is no error.
+/// Prints text for people. A closed pipe (`| head`) is no error.
 pub fn print(text: &str) -> io::Result<()> {
     put(anstream::stdout().lock(), &clean_page(text))
 }
 
-/// Prints text for programs: as it is, unless it goes to a terminal.
+/// Prints text for programs, which is cleaned only for a terminal.
 pub fn print_data(text: &str) -> io::Result<()> {
     let stdout = io::stdout();
     if stdout.is_terminal() { print(text) } else { put(stdout.lock(), text) }
@@ -26,12 +26,12 @@ fn put(mut out: impl Write, text: &str) -> io::Result<()> {
     }
 }
 
-/// Says a line on standard error; if nobody listens there any more, never mind.
+/// Prints a line on standard error. Ignores a failure, which it could report nowhere else.
 pub fn say(line: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", clean(line));
 }
 
-/// How wide standard output is and whether it takes colours.
+/// Returns the width of standard output, and whether it takes colours.
 pub fn terminal_options() -> Options {
     let stdout = io::stdout();
     let color = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
@@ -43,7 +43,7 @@ pub fn terminal_options() -> Options {
     Options { width, color }
 }
 
-/// The same for what may go to a file, which gets no colours.
+/// Returns the options for text that may go to a file, which gets no colours.
 pub fn options_for(out: Option<&Path>) -> Options {
     let options = terminal_options();
     Options { color: options.color && out.is_none(), ..options }

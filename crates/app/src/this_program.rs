@@ -1,8 +1,8 @@
-//! This program, as files name it.
+//! The program's identity in its files.
 
 use proofmark_model::Tool;
 
-/// Its version, commit and build.
+/// Returns the version, commit and build of this program.
 pub fn tool() -> Tool {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     Tool {

@@ -1,9 +1,9 @@
-//! How every output file is written.
+//! Writing of output files.
 //!
-//! The bytes go to a new file with a random name in the same folder, which is synced and then
-//! renamed: a reader, and a crash, find the old file or the new one, whole. The new file is opened
-//! with `O_EXCL` and `O_NOFOLLOW`, so that nobody who may write to the folder can have a link
-//! followed or an existing file overwritten.
+//! The bytes go to a new file with a random name in the same directory, which is synced and then
+//! renamed. Readers, also after a crash, find the old file or the new one, whole. The new file is
+//! opened with `O_EXCL` and `O_NOFOLLOW`: another user of the directory can make this program
+//! neither follow a link nor overwrite a file.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,10 +15,10 @@ use std::path::Path;
 use rustix::fs::{OFlags, fstat};
 use tempfile::NamedTempFile;
 
-/// What becomes of a file that is already there.
+/// The treatment of a file that is already there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and the write fails.
+    /// The file stays, and the write fails.
     Keep,
     /// The new file takes its place.
     Replace,
@@ -34,8 +34,8 @@ pub fn write(path: &Path, bytes: &[u8], existing: Existing) -> io::Result<()> {
     Ok(moved.map(drop)?)
 }
 
-/// Writes to the file that a user named: a regular file is replaced, a device, a pipe or a mounted
-/// file is written to, and a symbolic link stays and leads to the new content.
+/// Writes to the file that the user named. A regular file is replaced; a device, a pipe or a
+/// mounted file is written in place. A symbolic link stays and leads to the new content.
 pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_regular_or_new(path)? {
         match write(path, bytes, Existing::Replace) {
@@ -58,25 +58,25 @@ pub fn write_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if is_file { file.sync_all() } else { Ok(()) }
 }
 
-/// Whether so many bytes can be written to the file that a user named. Changes nothing.
+/// Tests that these bytes can be written to the file that the user named. Changes nothing.
 pub fn try_named(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match is_regular_or_new(path)? {
         true => temporary(path, bytes).map(drop),
-        // Its reader would take the end of this for the end of all.
+        // Its reader would take the end of the test for the end of the data.
         false if fs::metadata(path)?.file_type().is_fifo() => Ok(()),
         false => open_special(path).map(drop),
     }
 }
 
-/// A new file to append to; an error if anything is there already.
+/// Creates a file to append to; fails if the path exists.
 pub fn append_new(path: &Path) -> io::Result<File> {
     new_file(path, OpenOptions::new().append(true))
 }
 
-/// A synced file with these bytes in the folder of `path`; gone when dropped.
+/// Creates a synced file with these bytes in the directory of `path`. A drop removes it.
 fn temporary(path: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    // The keys of the standard library's hash tables come from the system, also where /dev is
-    // empty: who may write in the folder cannot guess it.
+    // The system seeds the standard library's hash tables, even if /dev is empty: other users of
+    // the directory cannot guess the name.
     let random = RandomState::new().hash_one(0);
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     let mut file = tempfile::Builder::new()
@@ -95,7 +95,7 @@ fn new_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create_new(true).custom_flags(flags).open(path)
 }
 
-/// Whether a regular file is there, or nothing.
+/// Returns true if the path is a regular file or does not exist.
 fn is_regular_or_new(path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(there) => Ok(there.is_file()),
@@ -104,12 +104,12 @@ fn is_regular_or_new(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// What is there and must not be replaced: a device, a pipe, what a symbolic link leads to.
+/// Opens a file that must not be replaced: a device, a pipe, a symbolic link's target.
 fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// Whether an open file is the same as one with that descriptor.
+/// Returns true if an open file is the one of that descriptor.
 fn is_same(there: &Metadata, other: impl AsFd) -> bool {
     fstat(other).is_ok_and(|s| (s.st_dev, s.st_ino) == (there.dev(), there.ino()))
 }

@@ -14,6 +14,11 @@ use crate::{InputError, Machine};
 /// Keys of free text, each with parts of other keys that people try for it.
 pub(crate) const TEXTS: [(&str, &str); 2] = [("machine", "model"), ("note", "comment description")];
 
+/// Returns true if TOML has a value that is not in a table.
+fn has_entry_outside_tables(text: &str) -> bool {
+    toml::from_str::<toml::Table>(text).is_ok_and(|all| !all.values().all(Value::is_table))
+}
+
 /// Reads the tables of a TOML file, whose numbers must be above 0.
 pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -23,8 +28,7 @@ pub fn read_machines(text: &str) -> Result<BTreeMap<String, Machine>, InputError
     };
     let tables: BTreeMap<String, BTreeMap<Spanned<String>, Spanned<Value>>> = toml::from_str(text)
         .map_err(|e| {
-            // Only an entry outside all tables has an unexpected type.
-            let why = match e.message().starts_with("invalid type") {
+            let why = match has_entry_outside_tables(text) {
                 true => {
                     "facts outside a table; write [NAME] above the facts of a machine".to_owned()
                 }

@@ -45,6 +45,11 @@ enum Statistic {
     Max,
 }
 
+impl Statistic {
+    /// The statistic of a requirement that names none.
+    const DEFAULT: Self = Self::Delivered;
+}
+
 /// Statistics by the word after the last point of a requirement's figure.
 const STATISTICS: [(&str, Statistic); 11] = [
     ("delivered", Statistic::Delivered),
@@ -59,6 +64,12 @@ const STATISTICS: [(&str, Statistic); 11] = [
     ("p999", Statistic::P999),
     ("max", Statistic::Max),
 ];
+
+/// Lists the statistics that a requirement may name, without the default.
+pub fn named_statistics() -> String {
+    let named = STATISTICS.iter().filter(|(_, statistic)| *statistic != Statistic::DEFAULT);
+    named.map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Operator {
@@ -151,7 +162,7 @@ fn parse_figure(text: &str) -> Result<ParsedFigure, String> {
     };
     let known = STATISTICS.iter().find(|(word, _)| *word == rest).map(|(_, s)| *s);
     let statistic = match (rest, known) {
-        ("", _) => Statistic::Delivered,
+        ("", _) => Statistic::DEFAULT,
         (_, Some(statistic)) => statistic,
         (word, None) => {
             let all: Vec<&str> = STATISTICS.iter().map(|(word, _)| *word).collect();

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCHEMA};
+use quick_junit::{TestCase, TestCaseStatus};
 use serde::Serialize;
 
 use crate::RenderError;
 use crate::comparison;
-use crate::junit::{self, Case, Cause, Ending, Suite};
+use crate::junit;
 use crate::markdown::escape;
 use crate::view::{Scale, clean, counted, percent};
 
@@ -58,7 +59,7 @@ impl<'a> Check<'a> {
     pub fn junit(&self) -> Result<String, RenderError> {
         let mut suites = Vec::new();
         if !self.requirements.is_empty() {
-            suites.push(Suite::new("requirements", self.requirements.iter().map(case).collect()));
+            suites.push(junit::suite("requirements", self.requirements.iter().map(case).collect()));
         }
         let name = match self.comparison {
             Some(c) => {
@@ -67,7 +68,7 @@ impl<'a> Check<'a> {
             }
             None => format!("requirements of {}", self.run),
         };
-        Ok(junit::write(&junit::text(&name), suites)?)
+        Ok(junit::write(&name, suites)?)
     }
 
     /// One object: the comparison alone, or with requirements schema `proofmark.requirements/1`.
@@ -120,17 +121,13 @@ fn mark(decision: Decision) -> &'static str {
     }
 }
 
-fn case(c: &CheckedRequirement) -> Case {
-    let cause = |kind| Cause::new(kind, junit::text(&found(c)));
-    Case {
-        name: junit::text(&format!("{}{}", c.requirement, configuration(c))),
-        ending: match c.decision {
-            Decision::Met => None,
-            Decision::Undecided => Some(Ending::Error(cause("undecided"))),
-            Decision::Missed => Some(Ending::Failure(cause("missed"))),
-        },
-        ..Case::default()
-    }
+fn case(c: &CheckedRequirement) -> TestCase {
+    let status = match c.decision {
+        Decision::Met => TestCaseStatus::success(),
+        Decision::Undecided => junit::error("undecided", &found(c)),
+        Decision::Missed => junit::failure("missed", &found(c)),
+    };
+    TestCase::new(junit::text(&format!("{}{}", c.requirement, configuration(c))), status)
 }
 
 /// What was found: the figure, and why it does not decide where it does not.

@@ -52,7 +52,7 @@ pub enum RenderError {
     Csv(String),
     /// A report for continuous integration could not be written.
     #[error("the JUnit XML cannot be written: {0}")]
-    Xml(#[from] quick_xml::SeError),
+    Xml(#[from] quick_junit::SerializeError),
     /// It does not fit into JSON.
     #[error("the JSON cannot be written: {0}")]
     Json(#[from] serde_json::Error),

@@ -11,14 +11,14 @@ use proofmark_model::{FLEET_ROUNDS, Pairs, parse_duration};
 use crate::formats;
 use crate::limit;
 
-/// What to do with many machines.
+/// The commands of `proofmark fleet`.
 #[derive(Debug, Subcommand)]
 pub enum FleetCommand {
     /// Measure many machines in rounds and report the slow ones
     Run(Box<FleetRunArgs>),
     /// Print the report of a measured fleet
     Report(FleetReportArgs),
-    /// Measure what a launcher asks for on standard input (used by fleet run)
+    /// Measure the tasks that arrive on standard input (used by fleet run)
     #[command(hide = true)]
     Node(FleetNodeArgs),
 }
@@ -28,8 +28,8 @@ pub enum FleetCommand {
 pub struct FleetRunArgs {
     /// Reach the nodes by ssh: n1,n2 or n[1-32]
     ///
-    /// Or a file with one host per line. Your ssh configuration applies, host keys are checked, and ssh
-    /// never prompts
+    /// Or a file with one host per line. Your ssh configuration applies, host keys are checked, and
+    /// ssh never prompts
     #[arg(long, value_name = "HOSTS|FILE")]
     pub ssh: Option<String>,
     /// Reach the nodes by Slurm
@@ -57,10 +57,10 @@ pub struct FleetRunArgs {
     /// [default: 2m plus 1s per node]
     #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = parse_duration)]
     pub start_limit: Option<Duration>,
-    /// What each node measures in a round
+    /// Set of workloads and settings
     ///
-    /// A name that `proofmark list profiles` prints, or a TOML file. Its network workloads are measured
-    /// with --pairs
+    /// A name that `proofmark list profiles` prints, or a TOML file. Its network workloads are
+    /// measured only with --pairs
     #[arg(long, help_heading = "Measurement", value_name = "NAME|FILE", default_value = "screen")]
     pub profile: String,
     #[arg(
@@ -74,12 +74,12 @@ pub struct FleetRunArgs {
     pub rounds: u32,
     /// Time for the first pass
     ///
-    /// If all nodes measure at once. It shortens rounds and never skips one
+    /// It applies if all nodes measure at once. It shortens rounds and skips none
     #[arg(hide_short_help = true, long, help_heading = "Measurement", value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Nodes measured at the same time [default: all]
     ///
-    /// Of pairs half as many, at least one
+    /// Half as many pairs, at least one
     #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
     #[arg(
@@ -97,7 +97,8 @@ pub struct FleetRunArgs {
     pub pairs: Option<Pairs>,
     /// The network that --pairs measures, such as 10.1.0.0/16
     ///
-    /// Name it where nodes have several [default: the address that ssh used, else the first that answers]
+    /// Name it where nodes have several [default: the address that ssh used, else the first that
+    /// answers]
     #[arg(
         hide_short_help = true,
         long,
@@ -225,7 +226,7 @@ fn rounds(typed: &str) -> Result<u32, String> {
     known.ok_or_else(|| format!("write a number from {}", rounds_text()))
 }
 
-/// `8` or `all`.
+/// Parses `8` or `all`.
 fn pairs(typed: &str) -> Result<Pairs, String> {
     match rounds(typed) {
         Ok(rounds) => Ok(Pairs::Rounds(rounds)),
@@ -248,10 +249,10 @@ pub struct FleetReportArgs {
 
 #[derive(Debug, Args)]
 pub struct FleetNodeArgs {
-    /// The node as the launcher calls it [default: $SLURMD_NODENAME]
+    /// The launcher's name of this node [default: $SLURMD_NODENAME]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// This file was copied here: remove it
+    /// Remove this program's file, which the launcher copied
     #[arg(long)]
     pub copied: bool,
     /// Wait for another process of this container to start, at most SECONDS, and to end

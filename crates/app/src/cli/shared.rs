@@ -8,7 +8,7 @@ use proofmark_model::parse_duration;
 
 use crate::limit;
 
-/// Where the results of a run go.
+/// The files that a run writes.
 #[derive(Debug, Args)]
 pub struct ResultFiles {
     /// Directory for the report
@@ -21,7 +21,7 @@ pub struct ResultFiles {
     pub json: Option<PathBuf>,
     /// Name of the run [default: the host name]
     ///
-    /// It stands in reports, history and comparisons
+    /// Reports, history and comparisons show it
     #[arg(long, value_name = "TEXT", value_parser = limit::label)]
     pub label: Option<String>,
     /// Leave out host, process and path names
@@ -31,7 +31,7 @@ pub struct ResultFiles {
     pub exit: ExitRules,
 }
 
-/// What a command that measures does first.
+/// The wait before a measurement.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Before {
     /// Wait up to this time for a quiet machine
@@ -41,7 +41,7 @@ pub struct Before {
     pub wait_quiet: Option<Duration>,
 }
 
-/// What exit status 0 needs besides results that are not invalid.
+/// Further conditions of exit status 0.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct ExitRules {
     /// Exit status 3 also if a result is suspect
@@ -54,7 +54,7 @@ pub struct ExitRules {
     pub precision: Option<f64>,
 }
 
-/// Where the history is.
+/// The location of the history.
 #[derive(Debug, Args)]
 pub struct HistoryPlace {
     /// Database of past runs
@@ -64,7 +64,7 @@ pub struct HistoryPlace {
     pub history: Option<PathBuf>,
 }
 
-/// Where a run goes in the history.
+/// The history to which a run is added.
 #[derive(Debug, Args)]
 pub struct HistoryFile {
     #[command(flatten)]

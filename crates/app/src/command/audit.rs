@@ -1,4 +1,4 @@
-//! `proofmark audit`: figures that somebody else published, judged by rules.
+//! `proofmark audit`: judges published figures by rules.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use proofmark_model::Verdict;
 
 use crate::cli::AuditArgs;
 use crate::error::{Outcome, usage};
-use crate::output::{is_stdout, strangers_text, write_file};
+use crate::output::{is_stdout, read_untrusted, write_file};
 use crate::text::{print, print_data};
 
-/// Largest table that is read, in bytes.
+/// Maximum bytes of a table.
 const LARGEST_TABLE: u64 = 256 << 20;
-/// Largest file of machines that is read, in bytes.
+/// Maximum bytes of a file of machines.
 const LARGEST_MACHINES: u64 = 1 << 20;
 
 pub fn run(args: &AuditArgs) -> Result<Outcome> {
@@ -29,20 +29,20 @@ pub fn run(args: &AuditArgs) -> Result<Outcome> {
     if let Some(path) = &args.csv {
         write(path, &String::from_utf8(render::csv::render(&sheet, &judged)?)?)?;
     }
-    // What a program reads from standard output has nothing else in it.
+    // A program that reads the output must find nothing else in it.
     if to_stdout == 0 {
         print(&render::terminal::render(&sheet, &judged, args.all))?;
     }
     Ok(match proofmark_audit::worst(&judged) {
-        Verdict::Suspect if args.strict => Outcome::Doubtful,
-        Verdict::Invalid => Outcome::Doubtful,
+        Verdict::Suspect if args.strict => Outcome::Invalid,
+        Verdict::Invalid => Outcome::Invalid,
         _ => Outcome::Done,
     })
 }
 
 fn machine(args: &AuditArgs) -> Result<Machine> {
     let path = &args.machine;
-    let text = strangers_text(path, LARGEST_MACHINES)?;
+    let text = read_untrusted(path, LARGEST_MACHINES)?;
     let usage = |e| usage(format!("{}: {e}", path.display()));
     let machines = read_machines(&text).map_err(usage)?;
     let stem = args.file.file_stem().and_then(|s| s.to_str());
@@ -50,7 +50,7 @@ fn machine(args: &AuditArgs) -> Result<Machine> {
 }
 
 fn figures(path: &Path) -> Result<Vec<Figure>> {
-    let text = strangers_text(path, LARGEST_TABLE)?;
+    let text = read_untrusted(path, LARGEST_TABLE)?;
     read_figures(&text).map_err(|e| usage(format!("{}: {e}", path.display())))
 }
 

@@ -7,25 +7,28 @@ use proofmark_report::check::Check;
 use proofmark_run::{check_value, read_text, unknown};
 use serde::Deserialize;
 
-use super::compare::{known_format, make};
+use super::compare::{check_format, compare_runs};
 use crate::cli::CheckArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
 use crate::output::{deliver, unreadable};
 use crate::past::named;
 
-/// Largest file of requirements that is read, in bytes.
+/// Maximum bytes of a file of requirements.
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
-/// Checks a run against its baseline and its requirements: slower, without a number that the baseline
-/// has, with too little that could be judged, or with a requirement missed, is [`Outcome::CheckFailed`];
-/// else, with a requirement undecided, [`Outcome::Undecided`].
+/// Checks a run against its baseline and its requirements. [`Outcome::CheckFailed`]: a result is
+/// slower or missing, too few could be compared, or a requirement is missed.
+/// [`Outcome::Undecided`]: none of these, and a requirement is undecided.
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
-    known_format(&args.format, &formats::CHECK, "proofmark check --help")?;
+    check_format(&args.format, &formats::CHECK, "proofmark check --help")?;
     let history = args.history.history.as_deref();
-    let wanted = required(args)?;
-    let comparison =
-        args.against.as_deref().map(|a| make([a, &args.run], history, args.margin)).transpose()?;
+    let wanted = read_requirements(args)?;
+    let comparison = args
+        .against
+        .as_deref()
+        .map(|a| compare_runs([a, &args.run], history, args.margin))
+        .transpose()?;
     let checked = match wanted.as_slice() {
         [] => Vec::new(),
         all => {
@@ -55,8 +58,8 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
     })
 }
 
-/// The requirements of the command line and of the file.
-fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
+/// Reads the requirements of the command line and of the file.
+fn read_requirements(args: &CheckArgs) -> Result<Vec<Requirement>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Requirements {
@@ -77,7 +80,7 @@ fn required(args: &CheckArgs) -> Result<Vec<Requirement>> {
     texts.iter().map(parse).collect()
 }
 
-/// Refuses what is neither a workload nor, of an import, one of the run's own.
+/// Refuses an unknown workload. The workloads of an import are known, too.
 fn check_workload(requirement: &Requirement, run: &Run) -> Result<()> {
     let known = proofmark_workloads::ALL.iter().map(|w| w.spec().id.as_ref());
     let ids = || known.clone().chain(run.workloads.keys().map(String::as_str));
@@ -88,7 +91,7 @@ fn check_workload(requirement: &Requirement, run: &Run) -> Result<()> {
     }
 }
 
-/// Refuses what is mistyped in brackets: no configuration would ever have it.
+/// Refuses parameters in brackets that no configuration can have.
 fn check_params(requirement: &Requirement, run: &Run) -> Result<()> {
     let declared = proofmark_workloads::find(&requirement.workload).map(|w| w.spec());
     for (name, value) in requirement.unknown_params(run) {

@@ -16,7 +16,7 @@ use crate::past::named;
 use crate::text::options_for;
 
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
-    known_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
+    check_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
     let [a, others @ ..] = args.runs.as_slice() else { return Err(usage("name two runs")) };
     if args.runs.len() > MOST_RUNS {
         return Err(usage(format!("compare at most {MOST_RUNS} runs")));
@@ -25,7 +25,7 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
         return Err(usage(format!("--format {} compares two runs", args.format)));
     }
     let history = args.history.history.as_deref();
-    let made = others.iter().map(|b| make([a, b], history, args.margin));
+    let made = others.iter().map(|b| compare_runs([a, b], history, args.margin));
     let all = made.collect::<Result<Vec<_>>>()?;
     let options = options_for(args.out.as_deref());
     let text = match (args.format.as_str(), all.as_slice()) {
@@ -40,16 +40,16 @@ pub fn run(args: &CompareArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Refuses a format that there is not, before runs are read.
-pub(super) fn known_format(asked: &str, formats: &[&str], where_: &str) -> Result<()> {
-    if formats.contains(&asked) {
+/// Refuses an unknown format, before runs are read.
+pub(super) fn check_format(format: &str, formats: &[&str], help: &str) -> Result<()> {
+    if formats.contains(&format) {
         return Ok(());
     }
-    Err(usage(unknown("format", asked, formats.iter().copied(), where_)))
+    Err(usage(unknown("format", format, formats.iter().copied(), help)))
 }
 
 /// Reads both runs, A first, and compares them.
-pub(super) fn make(
+pub(super) fn compare_runs(
     [a, b]: [&str; 2],
     history: Option<&Path>,
     margin: Option<f64>,

@@ -1,6 +1,7 @@
-//! `proofmark completions`: a script made from the definitions that the command line is read with.
-//! It knows every id of this version; for parsing, ids stay free text, so that a mistyped one is
-//! refused with the nearest name.
+//! `proofmark completions`: a script made from the definitions of the command line.
+//!
+//! The script offers every id of this version. The parser takes ids as free text, so that the
+//! program can refuse an unknown one with the nearest name.
 
 use anyhow::Result;
 use clap::builder::PossibleValuesParser;
@@ -17,12 +18,12 @@ use crate::text::print_data;
 pub fn run(shell: Shell) -> Result<Outcome> {
     let mut script = Vec::new();
     let mut command = command();
-    let script_of = match shell {
+    let kind = match shell {
         Shell::Bash => Script::Bash,
         Shell::Zsh => Script::Zsh,
         Shell::Fish => Script::Fish,
     };
-    clap_complete::generate(script_of, &mut command, "proofmark", &mut script);
+    clap_complete::generate(kind, &mut command, "proofmark", &mut script);
     let mut script = String::from_utf8_lossy(&script).into_owned();
     if shell == Shell::Fish {
         script.extend(command.get_subcommands().filter_map(fish_values));
@@ -31,7 +32,7 @@ pub fn run(shell: Shell) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What a command takes without an option before it, for fish: clap's script leaves that out.
+/// Returns fish completions of a command's positional arguments, which clap's script leaves out.
 fn fish_values(command: &Command) -> Option<String> {
     let values: Vec<String> = command
         .get_positionals()
@@ -47,7 +48,7 @@ fn fish_values(command: &Command) -> Option<String> {
     })
 }
 
-/// The command line without what is hidden, and with the ids that its arguments take.
+/// Returns the command line without hidden parts, and with the ids that its arguments take.
 fn command() -> Command {
     let mut full = Cli::command();
     full.build();
@@ -56,7 +57,7 @@ fn command() -> Command {
     Command::new("proofmark").version(env!("CARGO_PKG_VERSION")).subcommands(commands)
 }
 
-/// A command again, its arguments with their ids.
+/// Copies a command, and adds the ids that its arguments take.
 fn with_ids(from: &Command) -> Command {
     let about = from.get_about().cloned().unwrap_or_default();
     let name = from.get_name().to_owned();
@@ -65,10 +66,10 @@ fn with_ids(from: &Command) -> Command {
     Command::new(name).about(about).args(args)
 }
 
-/// An argument with the ids that it takes; one that takes a run completes a path.
+/// Adds the ids that an argument takes. An argument that takes a run completes a path.
 fn with_values(command: &str, arg: Arg) -> Arg {
     match (command, arg.get_id().as_str()) {
-        ("compare", "a" | "b") | ("check", "run" | "against") => arg.value_hint(ValueHint::AnyPath),
+        ("compare", "runs") | ("check", "run" | "against") => arg.value_hint(ValueHint::AnyPath),
         (command, id) => match values(command, id) {
             Some(values) => arg.value_parser(PossibleValuesParser::new(values)),
             None => arg,
@@ -76,7 +77,7 @@ fn with_values(command: &str, arg: Arg) -> Arg {
     }
 }
 
-/// The ids that an argument takes, by the names of the command and of the argument.
+/// Returns the ids that an argument takes, by the names of the command and of the argument.
 fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
     let workloads = || proofmark_workloads::ALL.iter().map(|k| k.spec().id.as_ref());
     let tools = || proofmark_reference::ALL.iter().map(|t| t.id());

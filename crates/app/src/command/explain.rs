@@ -1,4 +1,4 @@
-//! `proofmark explain`: anything that has an id, in words.
+//! `proofmark explain`: the meaning of an id.
 
 use anyhow::Result;
 use proofmark_judge::checks::Class;
@@ -11,7 +11,7 @@ use crate::error::{self, Outcome, usage};
 use crate::text::{columns, print, terminal_options, wrap};
 
 pub fn run(id: &str) -> Result<Outcome> {
-    // A check and a rule of the audit may look for the same, and have one name.
+    // A check and a rule of the audit that look for the same fault share an id.
     let texts: Vec<String> = ids::all().filter(|e| e.id() == id).map(text).collect();
     if texts.is_empty() {
         return Err(usage(unknown("id", id, ids::all().map(Entry::id), "proofmark list")));
@@ -33,12 +33,12 @@ fn text(entry: Entry) -> String {
     }
 }
 
-/// What follows the words of a term: the example of the audit, the list of exit statuses.
+/// Returns the text after a term: the example of the audit, the list of exit statuses.
 fn example(id: &str) -> String {
     match id {
         "audit" => explain_audit(),
         "exit_status" => {
-            let rows = columns(error::STATUSES.iter().map(|s| (s.code, s.line())));
+            let rows = columns(error::STATUSES.iter().map(|s| (s.number(), s.line())));
             format!("\n{}", wrap(&rows, width(), "         "))
         }
         _ => String::new(),
@@ -55,7 +55,8 @@ fn width() -> usize {
     terminal_options().width.clamp(40, WIDEST)
 }
 
-/// A profile as it is on this machine, then its own text; all TOML, to be kept, changed and run.
+/// Returns a profile's text after comments on its size on this machine. All of it is TOML, to be
+/// saved, changed and run.
 fn explain_profile(name: &str, text: &str) -> String {
     let here = here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
@@ -68,7 +69,7 @@ fn explain_profile(name: &str, text: &str) -> String {
     )
 }
 
-/// The points of a profile on this machine, over loopback, and the time that they take, in words.
+/// Returns the number of a profile's configurations on this machine, over loopback, and their time.
 fn here(profile: &str) -> Result<(usize, String), Usage> {
     let mut host = look(None);
     host.network = Probe::known(loopback_network(), "this machine's own routes");
@@ -77,7 +78,7 @@ fn here(profile: &str) -> Result<(usize, String), Usage> {
     Ok((plan.points.len(), takes(&plan)))
 }
 
-/// A table of published figures and its machine's file by example, then the words that they may hold.
+/// Returns an example of published figures with their machine, then the words that both may have.
 fn explain_audit() -> String {
     let mut text = String::new();
     for (name, example) in proofmark_audit::EXAMPLE {
@@ -98,7 +99,7 @@ fn explain((id, title, about): (&str, &str, &str)) -> String {
     format!("{id}: {title}\n\n{}", paragraph(about))
 }
 
-/// The tests of a tool that do the work of workloads.
+/// Lists the tests of a tool that do the same work as workloads.
 fn compared_with(tool: &dyn Tool) -> String {
     let mut text = "Compared with these workloads, by test:\n".to_owned();
     for same in tool.description().same_work {

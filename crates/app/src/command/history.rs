@@ -12,7 +12,7 @@ use proofmark_report::history::{self, Form};
 use proofmark_run::{typed_parameter, unknown};
 use proofmark_store::{Filter, Store};
 
-use super::compare::known_format;
+use super::compare::check_format;
 use crate::cli::HistoryArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
@@ -22,7 +22,7 @@ use crate::stored::read;
 use crate::text::{options_for, say};
 
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
-    known_format(&args.format, &formats::HISTORY, "proofmark history --help")?;
+    check_format(&args.format, &formats::HISTORY, "proofmark history --help")?;
     let form = Form::find(&args.format).unwrap_or(Form::Terminal);
     if args.workload.is_none() && !args.set.is_empty() {
         return Err(usage(
@@ -42,7 +42,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Adds runs by their files; none if one of them is no run, so that the line can be typed again.
+/// Adds the runs of files. If one is no run, it adds none, so that the command can be repeated.
 fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     for file in files {
         if let Some(tool) = read(file)?.imported {
@@ -61,7 +61,7 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// What is asked for, without workload and parameters.
+/// Returns the filter of the options, without workload and parameters.
 fn filter(args: &HistoryArgs) -> Filter {
     let since = args.within.and_then(|within| {
         let now = Timestamp::now().0.as_millisecond();
@@ -112,7 +112,7 @@ fn over_time(
     Ok(history::points(workload, spec, &points, form, &options_for(args.out.as_deref()))?)
 }
 
-/// What is said where there is nothing to show.
+/// Returns the message for an empty result.
 fn nothing(store: Option<&Store>, path: &Path, what: &str) -> Result<String> {
     let any = match store {
         Some(store) => !store.runs(&Filter { last: Some(1), ..Filter::default() })?.is_empty(),
@@ -128,7 +128,7 @@ fn nothing(store: Option<&Store>, path: &Path, what: &str) -> Result<String> {
     })
 }
 
-/// The parameters that were typed, each with its values.
+/// Parses the parameters of `--set`, each with its values.
 fn parameters(
     workload: &str,
     set: &[String],
@@ -147,14 +147,15 @@ fn parameters(
         }
         let parameter = declared.iter().find(|k| k.name == name);
         for value in values {
-            parameters.entry(name.to_owned()).or_default().extend(meant(parameter, &value));
+            parameters.entry(name.to_owned()).or_default().extend(meanings(parameter, &value));
         }
     }
     Ok(parameters)
 }
 
-/// What a value may mean; in a past run's version the parameter may have been of another kind.
-fn meant(parameter: Option<&Parameter>, text: &str) -> Vec<Param> {
+/// Returns the meanings of a value: in a past run's version the parameter may have been of another
+/// kind.
+fn meanings(parameter: Option<&Parameter>, text: &str) -> Vec<Param> {
     let size = match parameter.map(|k| &k.kind) {
         Some(ParameterKind::Count { .. } | ParameterKind::Choice(_)) => None,
         Some(ParameterKind::Size { .. }) | None => parse_size(text).ok(),

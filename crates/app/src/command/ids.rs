@@ -1,4 +1,4 @@
-//! Everything that has an id, by topic: `list`, `explain` and the completions are made from this.
+//! The entries with an id, by topic, for `list`, `explain` and the completions.
 
 use proofmark_host::FINDINGS as HOST_FINDINGS;
 use proofmark_judge::checks::{self, Check};
@@ -18,7 +18,7 @@ use crate::cli::Listing;
 /// Id, title and meaning.
 pub type Words = (&'static str, &'static str, &'static str);
 
-/// One thing that has an id.
+/// An entry with an id.
 #[derive(Clone, Copy)]
 pub enum Entry {
     Workload(&'static WorkloadSpec),
@@ -26,7 +26,7 @@ pub enum Entry {
     /// A profile's name and its TOML.
     Profile(&'static str, &'static str),
     Tool(&'static dyn Tool),
-    /// What is explained by its words alone.
+    /// An id that is explained by a text alone.
     Words(Words),
 }
 
@@ -42,8 +42,8 @@ impl Entry {
     }
 }
 
-/// The entries of a topic, in the order in which they are listed.
-pub fn of(topic: Listing) -> Vec<Entry> {
+/// Returns the entries of a topic, in the order in which they are listed.
+pub fn entries(topic: Listing) -> Vec<Entry> {
     let words = |all: &[Words]| all.iter().map(|words| Entry::Words(*words)).collect::<Vec<_>>();
     match topic {
         Listing::Workloads => {
@@ -84,7 +84,7 @@ pub fn of(topic: Listing) -> Vec<Entry> {
     }
 }
 
-/// The entries of all topics.
+/// Returns the entries of all topics.
 pub fn all() -> impl Iterator<Item = Entry> {
-    Listing::ALL.into_iter().flat_map(of)
+    Listing::ALL.into_iter().flat_map(entries)
 }

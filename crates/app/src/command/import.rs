@@ -1,4 +1,4 @@
-//! `proofmark import`: judge what another tool measured.
+//! `proofmark import`: judges another tool's output.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,13 @@ use proofmark_run::{begin, look, read_bytes, unknown};
 use crate::cli::ImportArgs;
 use crate::error::{Outcome, usage};
 use crate::finish::finish;
-use crate::output::{Output, strangers_text, unreadable};
+use crate::output::{Output, read_untrusted, unreadable};
 use crate::this_program::tool;
 
-/// Largest output that is read, in bytes.
+/// Maximum bytes of an output.
 const LARGEST: u64 = 256 << 20;
 
-/// What is found about an import: id, title and meaning.
+/// The findings of an import: id, title and meaning.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         IMPORTED,
@@ -32,7 +32,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
          need nothing else; the state of the machine during the test is unknown. A result is suspect if \
          nothing in the output proves the work: no residual or validation, no count of a receiver or a \
          device. If the output has no time, the file's time is used. With --here a number of threads or \
-         an instruction set that the output does not report is the greatest of this machine.",
+         an instruction set that the output does not report is taken as the maximum of this machine.",
     ),
     (
         "several_runs",
@@ -43,32 +43,31 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     ),
     (
         check_id::TOOL_WARNING,
-        "The tool itself warns",
-        "The tool printed a warning about its own figure, or an interval that it did not reach. \
+        "The tool printed a warning",
+        "The warning is about the tool's own figure, or about an interval that it did not reach. \
          proofmark quotes it.",
     ),
     (
         check_id::TWO_ACCOUNTS,
-        "The output says it twice, differently",
-        "The output has two accounts of the same work: a rate and the bytes and seconds that it \
-         follows from, a total and its parts, options and the statistics of what they asked for. They \
-         differ by more than rounding, so one of them is not what it seems. Repeat the test, or use \
-         the original file.",
+        "Two figures of the output contradict each other",
+        "The output reports the same work twice, such as a rate and its bytes and seconds, a total and \
+         its parts, or an option and its statistics. The two differ by more than rounding, \
+         so one of them is wrong. Repeat the test, or use the original file.",
     ),
 ];
 const IMPORTED: &str = check_id::IMPORTED;
 
 pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let name = args.file.display();
-    let text = text_of(&args.file)?;
+    let text = read_output(&args.file)?;
     let (by, read) =
-        figures_of(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
+        read_figures(args.tool.as_deref(), &text).map_err(|e| usage(format!("{name}: {e}")))?;
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
     let mut raw = RawRun { label, ..run_of(by, read, started, args.here) };
     if let Some(other) = beside(by.id(), &text) {
         let what = format!("the file also has {other}");
-        let advice = "import that part for itself, as its tool's machine-readable output";
+        let advice = "import that part separately, as its tool's machine-readable output";
         raw.findings.push(Finding::new(IMPORTED, Severity::Note, what, advice));
     }
     let run = judge(&raw);
@@ -76,17 +75,17 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     finish(&args.results, &run, (&output, None), terminal::brief)
 }
 
-fn text_of(file: &Path) -> Result<String> {
+fn read_output(file: &Path) -> Result<String> {
     if file != Path::new("-") {
-        return strangers_text(file, LARGEST);
+        return read_untrusted(file, LARGEST);
     }
     let bytes = read_bytes(std::io::stdin(), LARGEST);
     bytes.map(|bytes| decoded(&bytes)).map_err(|e| unreadable(file, e))
 }
 
-/// What the text holds, by the tool that was named, or whose output it looks like. Fails with what is wrong
-/// in it, or what to do instead.
-fn figures_of(named: Option<&str>, text: &str) -> Result<(&'static dyn Tool, Figures), String> {
+/// Reads the figures of a text as the named tool's output, or that of the tool it is recognised as.
+/// The error is the fault in the text, or the action to take.
+fn read_figures(named: Option<&str>, text: &str) -> Result<(&'static dyn Tool, Figures), String> {
     let ids = || proofmark_reference::ALL.iter().map(|t| t.id());
     let (by, read) = match named {
         Some(id) => {
@@ -105,7 +104,7 @@ fn figures_of(named: Option<&str>, text: &str) -> Result<(&'static dyn Tool, Fig
     Ok((by, read.map_err(|e| e.to_string())?))
 }
 
-/// When a file was written, for outputs that do not say when they were made.
+/// Returns when a file was written, for outputs without a time.
 fn written(file: &Path) -> Timestamp {
     let modified = std::fs::metadata(file).and_then(|m| m.modified()).ok();
     let since = modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -113,7 +112,7 @@ fn written(file: &Path) -> Timestamp {
     millis.and_then(Timestamp::from_millis).unwrap_or_else(Timestamp::now)
 }
 
-/// The figures as a run.
+/// Makes a run of the figures.
 fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> RawRun {
     let host = if here {
         look(None)
@@ -148,6 +147,7 @@ fn run_of(by: &dyn Tool, read: Figures, started: Timestamp, here: bool) -> RawRu
     RawRun { imported: Some(imported), workloads, measurements: measured, ..begun }
 }
 
+/// Makes a measurement of a figure. Without a proof of the work in the output it is suspect.
 fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMeasurement {
     let mut m = RawMeasurement::new(spec, figure.params);
     m.trials = figure.trials;

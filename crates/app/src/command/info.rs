@@ -22,7 +22,7 @@ struct Info<'a> {
     ceilings: Vec<Limit>,
 }
 
-/// The ceiling of one point, or why it has none.
+/// The ceiling of one configuration, or the reason that it has none.
 #[derive(Serialize)]
 struct Limit {
     point: Point,

@@ -1,4 +1,4 @@
-//! `proofmark list`: what there is, from the same tables that the run uses.
+//! `proofmark list`: the ids of a topic, from the tables that runs use.
 
 use anyhow::Result;
 use clap::ValueEnum as _;
@@ -10,12 +10,12 @@ use crate::command::ids::{self, Entry};
 use crate::error::Outcome;
 use crate::text::{columns, print};
 
-pub fn run(what: Option<Listing>) -> Result<Outcome> {
-    let Some(what) = what else {
+pub fn run(topic: Option<Listing>) -> Result<Outcome> {
+    let Some(topic) = topic else {
         print(&columns(topics()))?;
         return Ok(Outcome::Done);
     };
-    let lines = ids::of(what).into_iter().map(|entry| Ok((entry.id(), line(what, entry)?)));
+    let lines = ids::entries(topic).into_iter().map(|entry| Ok((entry.id(), line(topic, entry)?)));
     let lines: Vec<_> = lines.collect::<Result<_, Usage>>()?;
     print(&columns(lines))?;
     Ok(Outcome::Done)
@@ -27,7 +27,7 @@ fn line(topic: Listing, entry: Entry) -> Result<String, Usage> {
         Entry::Check(check) => check.title.to_owned(),
         Entry::Profile(name, _) => Profile::load(name)?.about,
         Entry::Tool(tool) => reference(tool),
-        // Their titles are all the same.
+        // All entries of these topics have the same title.
         Entry::Words((_, _, about)) if matches!(topic, Listing::Formats | Listing::Bottlenecks) => {
             about.to_owned()
         }
@@ -35,7 +35,7 @@ fn line(topic: Listing, entry: Entry) -> Result<String, Usage> {
     })
 }
 
-/// What can be listed, with the help of each.
+/// Returns the topics, each with its help.
 fn topics() -> impl Iterator<Item = (String, String)> {
     let topic = |listing: &Listing| {
         let value = listing.to_possible_value()?;
@@ -45,7 +45,7 @@ fn topics() -> impl Iterator<Item = (String, String)> {
     Listing::ALL.iter().filter_map(topic)
 }
 
-/// The tool's name, and whether it can be run here.
+/// Returns a tool's title, and whether it is installed here.
 fn reference(tool: &dyn Tool) -> String {
     let here = match tool.installed() {
         Some(installed) => format!("installed: {}", installed.version),

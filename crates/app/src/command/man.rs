@@ -25,12 +25,12 @@ pub fn run(out: Option<&Path>) -> Result<Outcome> {
     write_file(&dir.join("proofmark.1"), page(&main, None)?.as_bytes())?;
     for command in shown(&main) {
         let name = command.get_name();
-        for (of, file) in [(command, name.to_owned())]
+        for (shown, file) in [(command, name.to_owned())]
             .into_iter()
             .chain(shown(command).map(|c| (c, format!("{name}-{}", c.get_name()))))
         {
             let file = dir.join(format!("proofmark-{file}.1"));
-            write_file(&file, page(of, Some(name))?.as_bytes())?;
+            write_file(&file, page(shown, Some(name))?.as_bytes())?;
         }
     }
     Ok(Outcome::Done)
@@ -40,10 +40,12 @@ fn shown(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|c| !c.is_hide_set())
 }
 
-/// One page; `name` is that of the command or of the one above it, `None` for the main page.
+/// Renders one page. `name` is the command's or, of a subcommand, its parent's; `None` for the main
+/// page.
 fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     let man = Man::new(command.clone())
-        // A blank, not nothing, which would be left out and shift the rest; a date would differ.
+        // Not empty, which would be left out and shift the other fields. A date would differ per
+        // build.
         .date(" ")
         .source(concat!("proofmark ", env!("CARGO_PKG_VERSION")))
         .manual("User Commands");
@@ -57,14 +59,14 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     match name {
         None => {
             man.render_subcommands_section(&mut out)?;
-            list(&mut more, "EXIT STATUS", STATUSES.iter().map(|s| (s.code.to_owned(), s.line())));
+            list(&mut more, "EXIT STATUS", STATUSES.iter().map(|s| (s.number(), s.line())));
         }
         Some(name) => {
             if command.has_subcommands() {
                 man.render_subcommands_section(&mut out)?;
             }
-            let here = STATUSES.iter().filter(|s| ends_so(s, name));
-            list(&mut more, "EXIT STATUS", here.map(|s| (s.code, s.about)));
+            let here = STATUSES.iter().filter(|s| applies_to(s, name));
+            list(&mut more, "EXIT STATUS", here.map(|s| (s.number(), s.about.to_owned())));
         }
     }
     items(&mut more, "FILES", FILES, name);
@@ -75,10 +77,10 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// What it is called, what it is, and the commands whose pages say so as the main page does.
+/// A file or variable, its meaning, and the commands whose pages list it; empty: all.
 type Item = (&'static str, &'static str, &'static [&'static str]);
 
-fn ends_so(status: &Status, command: &str) -> bool {
+fn applies_to(status: &Status, command: &str) -> bool {
     status.commands.is_empty() || status.commands.contains(&command)
 }
 
@@ -149,7 +151,7 @@ fn items(roff: &mut Roff, title: &str, all: &[Item], name: Option<&str>) {
     list(roff, title, here.map(|(what, text, _)| (*what, *text)));
 }
 
-/// A section with a paragraph a thing; nothing without things.
+/// Adds a section with a paragraph per item; nothing without items.
 fn list<S: Into<String>>(roff: &mut Roff, title: &str, items: impl Iterator<Item = (S, S)>) {
     let mut items = items.peekable();
     if items.peek().is_some() {
@@ -162,7 +164,7 @@ fn list<S: Into<String>>(roff: &mut Roff, title: &str, items: impl Iterator<Item
     }
 }
 
-/// A command line, and what it does. The first word after `proofmark` says whose page it is on.
+/// Command lines with their effects. The first word after `proofmark` is the command of the page.
 const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark run", "Measure the whole machine, three minutes."),
     ("proofmark run --quick", "A short run, at most 45 s."),
@@ -193,8 +195,11 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark import fio.json", "Check fio's results."),
     ("proofmark audit figures.csv --machine machines.toml", "Check published figures."),
     ("proofmark serve --bind 0.0.0.0", "Run the server for other machines' network tests."),
-    ("proofmark fleet run --ssh n[1-32]", "Many machines by ssh, and which of them are slow."),
-    ("proofmark fleet report DIR --format junit", "The same again, a test case per node."),
+    ("proofmark fleet run --ssh n[1-32]", "Measure many machines by ssh, and find the slow ones."),
+    (
+        "proofmark fleet report DIR --format junit",
+        "The fleet's report as JUnit XML, a test case per node.",
+    ),
     ("proofmark schema", "The JSON schema of run.json."),
     ("proofmark completions bash > proofmark.bash", "A bash completion script, to be sourced."),
     ("proofmark man | man -l -", "Show the main page."),
@@ -209,7 +214,7 @@ fn examples(roff: &mut Roff, name: Option<&str>) {
     list(roff, "EXAMPLES", EXAMPLES.iter().copied().filter(|(line, _)| of_page(line)));
 }
 
-/// Other pages: of every command on the main page, else the main page.
+/// Adds the other pages: on the main page those of all commands, else the main page.
 fn see_also(roff: &mut Roff, command: &Command, name: Option<&str>) {
     let mut pages = match name {
         None => shown(command).map(|c| format!("proofmark-{}", c.get_name())).collect(),
@@ -230,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_here_names_commands_and_arguments_that_there_are() {
+    fn texts_name_commands_and_arguments_that_exist() {
         let main = Cli::command();
         for (line, _) in EXAMPLES {
             let line = line.split(['>', '|']).next().unwrap();
@@ -246,10 +251,10 @@ mod tests {
         for command in shown(&main) {
             let own = format!("proofmark {}", command.get_name());
             assert!(EXAMPLES.iter().any(|(line, _)| line.starts_with(&own)), "{own}");
-            let of = |status: &str| {
-                STATUSES.iter().any(|s| s.code == status && ends_so(s, command.get_name()))
+            let has = |status: &str| {
+                STATUSES.iter().any(|s| s.number() == status && applies_to(s, command.get_name()))
             };
-            assert!(["0", "1", "2"].into_iter().all(of), "{own}: how it ends");
+            assert!(["0", "1", "2"].into_iter().all(has), "{own}: exit statuses");
         }
     }
 }

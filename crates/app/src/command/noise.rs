@@ -11,7 +11,7 @@ use crate::error::{Outcome, usage};
 use crate::measuring::{Shown, carry_out, tell};
 use crate::quiet;
 
-/// For eight rounds.
+/// Minimum time: eight rounds.
 const SHORTEST: Duration = Duration::from_secs(1);
 
 pub fn run(args: &NoiseArgs) -> Result<Outcome> {

@@ -17,7 +17,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
-    // What "all" leaves out on this machine is no news; what was asked for by name is.
+    // A run prints what this machine cannot do only if options ask for it by name.
     let unsupported = planned.unsupported.iter().filter(|_| args.dry_run || !args.set.is_empty());
     for reason in unsupported {
         say(&format!("proofmark: skipped: {reason}"));
@@ -42,8 +42,8 @@ fn targets(policy: &Policy) -> String {
     }
 }
 
-/// How many trials a configuration takes: `3 or 10 trials each`, or `8 to 12 trials each: no more once,
-/// after 8 or 12, the interval is within 2.0 %`.
+/// Describes the number of trials: `3 or 10 trials each`, or `8 to 12 trials each, ending after 8 or 12
+/// if the interval is within 2.0 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
     let numbers = |all: &[u32]| {
@@ -63,7 +63,7 @@ fn trials(plan: &Plan) -> String {
             false => {
                 let targets = targets(policy);
                 let looks = numbers(&looks);
-                format!(": no more once, after {looks}, the interval is within {targets}")
+                format!(", ending after {looks} if the interval is within {targets}")
             }
         };
         format!("{least} to {most} trials each{until}")
@@ -119,8 +119,7 @@ mod tests {
             let policy = Policy { trials_of, ..policy };
             trials(&Plan { policy, points: points.collect(), ..Plan::default() })
         };
-        let until =
-            |looks: &str| format!(": no more once, after {looks}, the interval is within 2.0 %");
+        let until = |looks: &str| format!(", ending after {looks} if the interval is within 2.0 %");
         assert_eq!(said(8, 20, &[]), "8 to 20 trials each".to_owned() + &until("8, 12 or 20"));
         assert_eq!(said(8, 12, &[]), "8 to 12 trials each".to_owned() + &until("8 or 12"));
         assert_eq!(said(9, 30, &[]), "9 to 30 trials each".to_owned() + &until("12 or 20"));

@@ -29,7 +29,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
         end_with_the_run(&server);
         // The run waits for this line.
         print(&format!("{}\n", server.address()))?;
-        // What the run learns of a connection that the system refused is no more than its end.
+        // The run sees only the end of a connection that the system refused: print the cause.
         server.serve(&ServerSide::new(interface, cpu_stat()), |event| say(&event));
     } else {
         let (stop, by) = (server.stop(), Arc::new(OnceLock::new()));
@@ -50,7 +50,7 @@ pub fn run(args: &ServeArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Stops the server when standard input ends, which the run holds open.
+/// Stops the server when standard input ends, which the run keeps open.
 fn end_with_the_run(server: &Server) {
     let _ = end_with_parent(Signal::KILL);
     let stop = server.stop();
@@ -60,7 +60,7 @@ fn end_with_the_run(server: &Server) {
     });
 }
 
-/// What the user at the server must do next.
+/// Returns the address, the key and the user's next step.
 fn greeting(address: SocketAddr, source: &KeySource) -> String {
     let key = match source {
         KeySource::Environment => "key: from the environment".to_owned(),

@@ -1,19 +1,19 @@
-//! Words of reports: id, title and meaning.
+//! The terms of reports: id, title and meaning.
 
 /// Verdicts, figures and columns.
 pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "valid",
         "Verdict: no check found a problem, and the interval is narrow",
-        "The figure is what its definition says, and within the tolerance of what the machine does \
-         undisturbed: CPU 2 %, memory 10 %, disk and network 25 %. Under a limit, such as a quota: of what \
-         it does under that limit, with nobody else.",
+        "The figure follows its definition, and differs from the machine's undisturbed figure by at most \
+         the tolerance: CPU 2 %, memory 10 %, disk and network 25 %. Under a limit, such as a quota, \
+         the undisturbed figure is that under the limit.",
     ),
     (
         "coarse",
         "Verdict: no check found a problem, but the 95 % interval is wide",
-        "An end of the interval differs from the figure by more than CPU 2.5 %, memory 15 %, disk and \
-         network 25 %: five times the target. Raise --budget, or repeat when other load is gone. The exit \
+        "An end of the interval differs from the figure by more than five times the target. That is \
+         CPU 2.5 %, memory 15 %, disk and network 25 %. Raise --budget, or repeat when other load is gone. The exit \
          status does not change; --precision makes it 3.",
     ),
     (
@@ -30,7 +30,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "not_checked",
-        "Published figure: no rule could look at it",
+        "Published figure: no rule could check it",
         "proofmark audit prints why: no limit of the machine is declared, the trials of a deviation are \
          not in the table, or no rule bounds such a figure. It is no verdict: the figure may be right \
          or wrong. The exit status does not change.",
@@ -43,16 +43,16 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "undecided",
         "Requirement: neither met nor missed",
-        "The limit of `check --require` lies within the figure's 95 % interval; or, without an interval, \
-         fewer than 4 trials were taken or they lie on both sides; or the result is invalid, was not \
-         run, or is suspect. A suspect result that something only slowed down meets what it meets. Exit \
-         status 5, if nothing is missed.",
+        "The limit of `check --require` is within the figure's 95 % interval. Without an interval: fewer \
+         than 4 trials were taken, or they are on both sides of the limit. Or the result is invalid, was \
+         not run, or is suspect. If a disturbance only slowed a suspect result, a requirement that it meets \
+         is met. Exit status 5, if nothing is missed.",
     ),
     (
         "suspect",
         "Verdict: a named cause changed the result, or its claim is unconfirmed",
         "A check names a cause that changed the figure by more than the tolerance (CPU 2 %, memory 10 %, \
-         disk and network 25 %), or what the name says could not be confirmed. Follow the finding's \
+         disk and network 25 %). Or what its name says could not be confirmed. Follow the finding's \
          advice and measure again. With --strict the exit status is 3.",
     ),
     (
@@ -65,33 +65,33 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "attainable",
         "Figure: what the hardware does when it is left alone",
-        "Of CPU loads the 95th percentile of the windows of a round, weighted by work; the median over \
-         rounds. Put first for CPU loads. Time that other processes, a quota or the hypervisor took is \
-         not in it: attainable is the machine, delivered is your share of it.",
+        "For CPU loads: the 95th percentile of the windows of a round, weighted by work; the median over \
+         rounds. The headline of CPU loads. It leaves out the time that other processes, a quota or the \
+         hypervisor took. Attainable is the speed of the machine, delivered the speed of the run.",
     ),
     (
         "typical",
         "Figure: the rate with the gaps taken out",
-        "The rate over the windows in which nothing was taken; the median over rounds. Put first for \
-         memory loads and complete solves (LINPACK), where it is the median solve.",
+        "The rate over the windows in which nothing was taken; the median over rounds. The \
+         headline of memory loads and complete solves (LINPACK), where it is the median solve.",
     ),
     (
         "delivered",
         "Figure: all work divided by all time",
-        "What the run got, with all that others took. Put first for disk and network. delivered / \
-         attainable is the share of a CPU that was yours.",
+        "The speed of the run, including the time that others took. The headline of disk and network. \
+         delivered / attainable is the run's share of a CPU.",
     ),
     (
         "undisturbed",
         "Column: attainable for CPU loads, typical for memory loads and complete solves",
-        "The next column, delivered, is all work divided by all time. It may exceed typical, which is a median: \
-         a bus that is free for some seconds raises the mean more than the median.",
+        "The next column, delivered, is all work divided by all time. It may exceed typical, which is a \
+         median: a bus that is free for some seconds raises the mean more than the median.",
     ),
     (
         "headline",
-        "The figure that is put first",
+        "The figure that a report shows first",
         "Attainable for CPU loads, typical for memory loads and complete solves, delivered for disk and \
-         network. None where it was not seen: it never becomes another figure.",
+         network. A result without that figure has no headline: no other figure replaces it.",
     ),
     (
         "verdict",
@@ -130,8 +130,8 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "bottleneck",
         "Column bottleneck: the resource that limited the result",
-        "Named where a check of the ceiling, the counters or the account of time shows it. not \
-         identified: none of them shows it.",
+        "Named if a check of the ceiling, the counters or the account of time shows it; else: not \
+         identified.",
     ),
     (
         "exit_status",

@@ -1,4 +1,4 @@
-//! `proofmark tool`: runs a program on some CPUs. What it starts outlives neither it nor the run.
+//! `proofmark tool`: runs a program on given CPUs. Its descendants end with it and with the run.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,22 +12,22 @@ use rustix::process::{Signal, getpid, set_child_subreaper};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::worker::go_first;
+use super::worker::prefer_for_oom_kill;
 use crate::cli::ToolArgs;
 use crate::error::{Outcome, usage};
 
-/// Runs the command; ends as the program does.
+/// Runs the program; ends with its exit status.
 pub fn run(args: &ToolArgs) -> Result<Outcome> {
     if !end_with_parent(Signal::TERM).context("cannot watch the parent process")? {
-        return Ok(Outcome::Failed); // The run ended before it could be followed.
+        return Ok(Outcome::Failed); // The run has already ended.
     }
-    // What its children leave behind becomes a child of this process.
+    // Orphans of the program become children of this process, which ends them.
     set_child_subreaper(Some(getpid())).context("cannot track the program's children")?;
-    // SIGHUP is what the kernel sends, with SIGCONT, to a stopped group whose run is gone.
+    // The kernel sends SIGHUP, with SIGCONT, to a stopped process group whose run has ended.
     let numbers = [SIGCHLD, SIGTERM, SIGINT, SIGHUP];
     let mut signals = Signals::new(numbers).context("cannot handle signals")?;
-    // What it starts inherits that.
-    go_first();
+    // The program inherits this.
+    prefer_for_oom_kill();
     pin(&args.cpu)?;
     let [program, arguments @ ..] = &args.command[..] else {
         return Err(usage("no program given"));
@@ -53,14 +53,14 @@ pub fn run(args: &ToolArgs) -> Result<Outcome> {
 fn pin(cpus: &[u32]) -> Result<()> {
     match cpus {
         [] => Ok(()),
-        _ => pin_to(cpus).context("cannot set its CPU affinity"),
+        _ => pin_to(cpus).context("cannot set the CPU affinity"),
     }
 }
 
-/// How the program ended; `None` if a signal ends this process first.
+/// Waits for the end of the program; `None` if a signal ends this process first.
 fn wait_for(child: &mut ChildProcess, signals: &mut Signals) -> Option<Exit> {
     loop {
-        // A signal that came before is kept.
+        // A signal that arrived earlier is still in the queue.
         if let Some(ended) = child.wait(Duration::ZERO) {
             return Some(ended.exit);
         }

@@ -1,4 +1,4 @@
-//! `proofmark worker`: the child process that measures one point.
+//! `proofmark worker`: the child process that measures one configuration.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use rustix::process::Signal;
 use crate::core_dumps;
 use crate::error::Outcome;
 
-/// Where memory ends, the system's out-of-memory killer takes this process first: it costs one
-/// measurement, and not the run, or another program of the machine.
-pub(super) fn go_first() {
-    // A process may always raise its own.
+/// Makes this process the first that the out-of-memory killer ends: that costs one measurement, not
+/// the run or another program.
+pub(super) fn prefer_for_oom_kill() {
+    // Every process may raise its own score.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
 }
 
@@ -20,11 +20,11 @@ pub fn run() -> anyhow::Result<Outcome> {
     // A worker never outlives its run: it ends with its input, and is killed with its parent.
     let _ = end_with_parent(Signal::KILL);
     core_dumps::turn_off();
-    go_first();
+    prefer_for_oom_kill();
     // A panic in any thread ends the process: the run sees a dead worker, not a silent one.
-    let tell = std::panic::take_hook();
+    let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        tell(info);
+        usual(info);
         std::process::abort();
     }));
     proofmark_engine::serve(&proofmark_workloads::find, io::stdin().lock(), io::stdout().lock())?;

@@ -5,52 +5,52 @@ use std::collections::VecDeque;
 use proofmark_model::{Quantity, RawMeasurement, RawSeries, Timestamp};
 use proofmark_report::spark::spark;
 
-/// Samples that are remembered: no terminal is wider.
-const MOST: usize = 512;
+/// Maximum samples that are kept: no terminal is wider.
+const MAX_SAMPLES: usize = 512;
 
-const LEAST_COLUMNS: usize = 8;
+const MIN_COLUMNS: usize = 8;
 
-/// Lines that are said of a series where no terminal is, and least seconds between two.
-const LINES: f64 = 20.0;
-const LEAST_BETWEEN_S: f64 = 10.0;
+/// Maximum lines of a series without a terminal, and minimum seconds between two.
+const MAX_LINES: f64 = 20.0;
+const MIN_BETWEEN_S: f64 = 10.0;
 
-/// What is shown of the series that is being measured.
+/// The recent samples of the series that is being measured.
 #[derive(Debug, Default)]
 pub(super) struct Live {
-    /// Which one: by when it began.
-    of: Option<Timestamp>,
+    /// The start of the series, which identifies it.
+    started: Option<Timestamp>,
     last: VecDeque<f64>,
     range: Option<[f64; 2]>,
-    /// When a line was said, in seconds of the series.
-    said_s: f64,
+    /// The time of the last line, in seconds of the series.
+    printed_s: f64,
 }
 
 impl Live {
     pub(super) fn add(&mut self, series: &RawSeries, value: f64) {
-        if self.of != Some(series.started) {
-            *self = Self { of: Some(series.started), ..Self::default() };
+        if self.started != Some(series.started) {
+            *self = Self { started: Some(series.started), ..Self::default() };
         }
         if !value.is_finite() {
             return;
         }
         self.last.push_back(value);
-        if self.last.len() > MOST {
+        if self.last.len() > MAX_SAMPLES {
             self.last.pop_front();
         }
         let [low, high] = self.range.unwrap_or([value; 2]);
         self.range = Some([low.min(value), high.max(value)]);
     }
 
-    /// Whether it is time for a line, which is then said.
+    /// Returns true if a line is due, and stores its time.
     pub(super) fn line_is_due(&mut self, series: &RawSeries, done_s: f64) -> bool {
-        let due = done_s - self.said_s >= (series.for_s / LINES).max(LEAST_BETWEEN_S);
+        let due = done_s - self.printed_s >= (series.for_s / MAX_LINES).max(MIN_BETWEEN_S);
         if due {
-            self.said_s = done_s;
+            self.printed_s = done_s;
         }
         due
     }
 
-    /// `64.12 GFLOP/s (30.01 to 66.20)`: the last sample, and the range of all.
+    /// Formats the last sample and the range of all: `64.12 GFLOP/s (30.01 to 66.20)`.
     pub(super) fn figures(&self, m: &RawMeasurement) -> String {
         let (Some(last), Some([low, high])) = (self.last.back(), self.range) else {
             return "no sample yet".to_owned();
@@ -59,16 +59,16 @@ impl Live {
         format!("{} {} ({} to {})", q.number(*last), q.label, q.number(low), q.number(high))
     }
 
-    /// The same with the last samples drawn, and the point where there is room.
+    /// Formats the figures, a drawing of the last samples, and the configuration if it fits.
     pub(super) fn line(&self, m: &RawMeasurement, columns: usize) -> String {
         let figures = self.figures(m);
         let left = columns.saturating_sub(figures.chars().count() + 2);
-        if left < LEAST_COLUMNS {
+        if left < MIN_COLUMNS {
             return figures;
         }
         let point = super::name(m);
         let name = point.chars().count() + 2;
-        // The samples first; the name only where half of the room is left to them.
+        // The name is left out unless the samples keep half of the columns.
         let (spark, name) = match left / 2 > name {
             true => (left - name, format!("  {point}")),
             false => (left, String::new()),
@@ -76,7 +76,7 @@ impl Live {
         format!("{figures}  {}{name}", self.spark(spark))
     }
 
-    /// So many of the last samples, a column each.
+    /// Draws the last samples, one per column.
     fn spark(&self, columns: usize) -> String {
         let from = self.last.len().saturating_sub(columns);
         spark(self.last.iter().skip(from).copied().map(Some), ' ').signs

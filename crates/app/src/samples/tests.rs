@@ -1,4 +1,4 @@
-//! Samples that are written, torn, too many, and a stranger's.
+//! Samples that are written, incomplete, too many, or untrusted.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn sample(at: f64, value: f64) -> Trial {
     }
 }
 
-/// A run that plans a series of its only point and has not ended.
+/// Returns an unfinished run that plans a series of its only configuration.
 fn run() -> RawRun {
     let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
     let measurement = RawMeasurement::new(spec, Default::default());
@@ -56,7 +56,7 @@ fn what_a_killed_run_sampled_is_read_and_a_torn_line_is_left_out() {
     let v = m.verification.as_ref().unwrap();
     assert_eq!((v.kind.as_str(), v.claimed, v.counted), ("checked arithmetic", 19e9, 19e9));
     assert!(m.findings.iter().any(|f| f.check == "unfinished"), "judged");
-    // It is a run file like any other.
+    // The result is a run file like any other.
     let text = serde_json::to_string(&run).unwrap();
     assert_eq!(read_run(&text).unwrap().measurements, run.measurements);
 }
@@ -104,7 +104,7 @@ fn no_file_of_a_stranger_does_harm() {
     };
     for (text, samples) in [
         (String::new(), 0),
-        // Without time or work.
+        // No time or no work.
         (with(0.0, 0.0, 0.0) + &with(1e9, 0.0, 1e9) + &with(-1.0, 1.0, -1.0) + &good, 1),
         ("\n\n{}\nnull\n[1]\n\u{0}\n".to_owned(), 0),
         (far, 0),
@@ -148,7 +148,7 @@ fn after_a_full_disk_the_next_sample_is_whole() {
     let dir = tempfile::tempdir().unwrap();
     let mut log = write(dir.path(), 2);
     let path = dir.path().join(SAMPLES_FILE);
-    // As a write leaves it that came half the way.
+    // The file after half of a write.
     let mut text = fs::read_to_string(&path).unwrap();
     text.truncate(text.len() - 20);
     fs::write(&path, text).unwrap();

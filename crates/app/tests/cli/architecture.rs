@@ -1,4 +1,4 @@
-//! The direction of imports: of crates, held against the manifests; of files, against their text.
+//! The direction of imports: of crates, from the manifests; of files, from their text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,8 @@ use proofmark_model::FactId;
 
 use super::files;
 
-/// What each crate may import, without `proofmark-`; the binary may import all but test crates.
+/// The crates that each crate may import, without `proofmark-`. The binary may import all but test
+/// crates.
 const ALLOWED: &[(&str, &str)] = &[
     ("model", ""),
     ("host", "model"),
@@ -54,7 +55,7 @@ fn imports_run_one_way() {
     assert!(imports >= 11, "the manifests were not read: {imports} imports");
 }
 
-/// The workloads that go wrong on purpose are in the programs of tests alone.
+/// Only the programs of tests contain the workloads that go wrong on purpose.
 #[test]
 fn only_tests_have_planted_faults() {
     let mut on = Vec::new();
@@ -80,7 +81,7 @@ fn no_files_import_each_other_in_a_circle() {
     for (name, _) in ALLOWED.iter().chain(&[("app", "")]) {
         let imports = files::imports(&files_of(name));
         assert_eq!(files::in_circles(&imports), [""; 0], "in {name}");
-        // Checks and ceilings share files with what uses them, so the judge's folders do.
+        // Checks and ceilings share files with their users, so the judge's directories do.
         if *name != "judge" {
             assert_eq!(
                 files::in_circles(&files::of_folders(&imports)),
@@ -91,8 +92,8 @@ fn no_files_import_each_other_in_a_circle() {
     }
 }
 
-/// What these crates do about a workload follows from what it declares; a tool only says whose work
-/// its tests do.
+/// These crates know a workload only by its declaration; a tool names the workloads that its tests
+/// repeat.
 #[test]
 fn no_workload_is_known_by_its_name() {
     for name in ["run", "judge", "reference", "report"] {
@@ -105,9 +106,9 @@ fn no_workload_is_known_by_its_name() {
     }
 }
 
-/// Words that a crate also uses for something else than the parameter, fact or check of that name:
-/// columns, headings, evidence. They count only where they are compared or looked up, and so do all
-/// of one plain word among the parameters and facts.
+/// Words that a crate also uses in another sense than the parameter, fact or check of that name:
+/// columns, headings, evidence. They count only if they are compared or looked up, as do parameters
+/// and facts of one plain word.
 const ORDINARY: &[(&str, &[&str])] = &[
     ("judge", &["CPU quota", "retransmits"]),
     ("reference", &["refused", "residual", "retransmits"]),
@@ -141,8 +142,8 @@ const ORDINARY: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Literals of the text that name one of `names`: in a place where a name is compared or looked up,
-/// or anywhere if the word has no other meaning.
+/// Returns the literals of the text that are one of `names`: if the name is compared or looked up,
+/// or anywhere if the word has no other sense.
 fn named_by_literal<'n>(text: &str, names: &[&'n str], ordinary: &[&str]) -> Vec<&'n str> {
     const LOOK_UP: [&str; 5] = ["named", "params.number", "params.word", ".parameter", "Key::new"];
     let is_named = |name: &&&str| {
@@ -153,7 +154,7 @@ fn named_by_literal<'n>(text: &str, names: &[&'n str], ordinary: &[&str]) -> Vec
                 || argument.trim().is_empty() && LOOK_UP.iter().any(|f| call.ends_with(f));
             let is_compared = [" ==", " !="].iter().any(|sign| before.ends_with(sign))
                 || ["=>", "| \"", "if "].iter().any(|sign| after.starts_with(sign));
-            // What declares the check, and what a finding or a ceiling calls its figures.
+            // The declaration of the check, and names of figures in a finding or a ceiling.
             let is_own = [" id:", ".with(", "input("].iter().any(|sign| before.ends_with(sign));
             looks_up || is_compared || !is_own && !ordinary.contains(name)
         })
@@ -161,14 +162,14 @@ fn named_by_literal<'n>(text: &str, names: &[&'n str], ordinary: &[&str]) -> Vec
     names.iter().filter(is_named).copied().collect()
 }
 
-/// Names are typed keys and constants, so that none is misspelt and each is declared once.
+/// Names are typed keys and constants, so that the compiler finds a misspelt one.
 #[test]
 fn no_parameter_fact_or_check_is_known_by_a_literal() {
     let specs = proofmark_workloads::ALL.iter().map(|workload| workload.spec());
     let mut parameters: BTreeSet<&str> =
         specs.flat_map(|spec| spec.parameters.iter().map(|p| &*p.name)).collect();
     parameters.extend(proofmark_model::key::ALL);
-    // A tool's own parameter is called so.
+    // A tool's own parameter has this name.
     let facts = FactId::ALL.iter().filter(|id| **id != FactId::Server);
     let facts = facts.map(|id| id.as_str());
     let checks = proofmark_judge::checks::ALL.iter().map(|check| check.id);
@@ -218,16 +219,16 @@ fn a_circle_is_found() {
     let (a, b, c) = ("use crate::b::{self, X};", "use crate::{d, c::y::Z, e};", "use crate::a::U;");
     assert_eq!(circles(&[("", ""), ("a", a), ("b", b), ("c", c), ("d", "")]), ["a", "b", "c"]);
     assert!(circles(&[("", ""), ("a", a), ("b", b), ("c", "// crate::a"), ("d", "")]).is_empty());
-    // Siblings by way of their parent, and what is not imported but named.
+    // Siblings through their parent, and paths that are named without an import.
     let siblings =
         [("", ""), ("p", "mod x;"), ("p::x", "use super::y::Y;"), ("p::y", "super::x::f()")];
     assert_eq!(circles(&siblings), ["p::x", "p::y"]);
-    // A parent and its child, and tests, may.
+    // Allowed: a parent and its child, and tests.
     let family = [("", ""), ("p", "mod x; use x::f;"), ("p::x", "use super::P;")];
     assert!(circles(&family).is_empty());
     let tested = [("", ""), ("a", a), ("b", "#[cfg(test)]\nmod tests { use crate::a; }")];
     assert!(circles(&tested).is_empty());
-    // Folders, though none of their files is in a circle.
+    // A circle of directories without a circle of files.
     let folders =
         [("", ""), ("p::x", "crate::q::y"), ("q::y", ""), ("q::z", "crate::p::w"), ("p::w", "")];
     assert!(circles(&folders).is_empty());

@@ -1,4 +1,4 @@
-//! `proofmark audit`: published figures, judged.
+//! `proofmark audit` of published figures.
 
 use super::{Ended, Folder};
 
@@ -24,7 +24,7 @@ fn the_verdict_is_the_status_and_the_file_name_the_machine() {
     audit(&folder, &[GOOD, CACHED], &["--name", "second"]).with(0);
 }
 
-/// A table in the encodings that spreadsheets save in.
+/// Encodes a table as spreadsheets save it.
 #[test]
 fn a_table_of_a_spreadsheet_is_read_whatever_its_encoding() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `compare` and `check` on run files: what they print, write and end with.
+//! `compare` and `check` on run files: output, files and exit status.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use proofmark_model::{
 
 use super::{Folder, proved};
 
-/// A run's name, its points' values, and what is changed of it.
+/// A run's name, its results' values, and a change of it.
 type Made<'a> = (&'a str, &'a [f64], fn(&mut Run));
 
 fn with(runs: &[Made]) -> Folder {
@@ -35,7 +35,7 @@ fn run(values: &[f64]) -> Run {
 fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
     let values: Vec<f64> = (0..8).map(|i| value * (0.997 + 0.001 * f64::from(i))).collect();
     let params = Params::default().with(key::THREADS, threads);
-    // Trials that were not cut have a wide interval: the next one may stall.
+    // Trials without rounds have a wide interval: the next one may stall.
     let verdict = Verdict::Coarse;
     Measurement { verdict, ..proved(testing::measurement(spec, params, &values)) }
 }
@@ -48,7 +48,7 @@ fn throttled(run: &mut Run) {
     }
 }
 
-/// Leaves so few trials that there is no interval.
+/// Leaves too few trials for an interval.
 fn only(trials: usize, run: &mut Run) {
     for m in &mut run.measurements {
         m.trials.truncate(trials);
@@ -60,7 +60,7 @@ fn only(trials: usize, run: &mut Run) {
 
 fn as_it_is(_: &mut Run) {}
 
-/// What a check of A against B ends with and prints.
+/// Checks A against B. Returns the exit status and the output.
 #[track_caller]
 fn checks(folder: &Folder, [a, b]: [&str; 2], code: i32) -> String {
     folder.run(&["check", a, "--against", b]).with(code).quiet()
@@ -79,19 +79,20 @@ fn a_run_and_itself_do_not_differ() {
 #[test]
 fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
-    // To compare is no check: it ends with 0.
+    // compare is no check, and ends with 0.
     let printed = folder.prints(&["compare", "a.json", "b.json"]);
     assert!(printed.contains("B is slower in 2 of 2 compared results"), "{printed}");
     assert!(printed.contains("in B a CPU quota of 0.5 CPUs held"), "{printed}");
     let printed = checks(&folder, ["b.json", "a.json"], 4);
     assert!(printed.lines().count() == 3 && printed.lines().all(|l| !l.is_empty()), "{printed}");
     assert!(printed.contains("slower cpu.flops 1 thread: 0.500"), "{printed}");
-    // The other way round nothing is slower, and suspect is no failure.
+    // Reversed, nothing is slower, and suspect is no failure.
     checks(&folder, ["a.json", "b.json"], 0);
     checks(&folder, ["b.json"; 2], 0);
 }
 
-/// Cuts each trial into a round in which the machine has its rate and the run got this share of it.
+/// Cuts each trial into a round in which the machine has its rate and the run gets this share of
+/// it.
 fn in_rounds(run: &mut Run, share: f64) {
     for m in &mut run.measurements {
         for t in &mut m.trials {
@@ -167,7 +168,7 @@ fn a_check_with_too_little_to_judge_fails() {
     assert!(printed.contains(few) && printed.contains("too few to judge"), "{printed}");
     let printed = checks(&folder, ["a.json", "empty.json"], 4);
     assert!(printed.contains("baseline has no usable result"), "{printed}");
-    // Reworded help is no other work, and all of three trials apart are slower.
+    // Another help text is not another workload, and three of three trials are slower.
     let printed = checks(&folder, ["slow.json", "three.json"], 4);
     assert!(printed.contains("2 slower, 0 gone") && printed.contains("but there is no interval"));
     checks(&folder, ["three.json"; 2], 0);
@@ -257,7 +258,8 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
         printed.starts_with("? undecided") && printed.contains("its 95 % interval is 0."),
         "{printed}"
     );
-    // What was only held back meets what it meets, misses nothing, and a missing figure decides nothing.
+    // A result that was only slowed meets its requirements and misses none; a missing figure
+    // decides nothing.
     assert!(require("b.json", &["cpu.flops>=1FLOP/s"]).with(0).quiet().starts_with("\u{2713} met"));
     let printed = require("b.json", &["cpu.flops>=9TFLOP/s", "disk.fsync.p99<1s"]).with(5).quiet();
     assert!(printed.contains("but the result is suspect (throttled)"), "{printed}");

@@ -1,4 +1,4 @@
-//! Completions, asked of the shells themselves, and manual pages, read by groff.
+//! Completions, tested in the shells, and manual pages, tested with groff.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::{Ended, Folder, is_there, listed};
 
-/// What bash would offer for the last of these words.
+/// Returns the completions that bash offers for the last of these words.
 fn offered(script: &Path, words: &[&str]) -> Vec<String> {
     const ASK: &str = r#"
         source "$1"; shift
@@ -18,7 +18,7 @@ fn offered(script: &Path, words: &[&str]) -> Vec<String> {
     "#;
     let mut bash = Command::new("bash");
     bash.args(["--norc", "--noprofile", "-c", ASK, "bash"]).arg(script).args(words);
-    let text = Ended::of(&mut bash).with(0).quiet();
+    let text = Ended::run(&mut bash).with(0).quiet();
     text.lines().filter(|l| !l.is_empty()).map(str::to_owned).collect()
 }
 
@@ -72,7 +72,7 @@ fn other_shells_take_their_scripts() {
         assert!(text.contains("cpu.linpack") && text.contains("openmetrics"), "{shell}");
         if is_there(shell) {
             let script = folder.file("script", text);
-            Ended::of(Command::new(shell).arg(read).arg(&script)).with(0).quiet();
+            Ended::run(Command::new(shell).arg(read).arg(&script)).with(0).quiet();
         }
     }
 }
@@ -106,7 +106,7 @@ fn there_is_a_page_for_every_command_with_its_sections() {
         .filter(|c| *c != "help")
         .collect();
     assert!(commands.contains(&"run") && commands.len() > 10, "{commands:?}");
-    // Those of `fleet run` and `fleet report` too.
+    // And the pages of `fleet run` and `fleet report`.
     assert_eq!(count, commands.len() + 1 + 2);
     for command in commands {
         let page = text(&format!("proofmark-{command}.1"));
@@ -128,7 +128,7 @@ fn groff_finds_nothing_wrong() {
     }
     for page in pages(&Folder::new()) {
         let mut groff = Command::new("groff");
-        let shown = Ended::of(groff.args(["-man", "-ww", "-Tutf8"]).arg(&page)).quiet();
+        let shown = Ended::run(groff.args(["-man", "-ww", "-Tutf8"]).arg(&page)).quiet();
         let head = shown.lines().find(|l| !l.is_empty()).unwrap();
         assert!(head.contains("User Commands"), "the page's head is shifted: {head}");
     }
@@ -136,7 +136,7 @@ fn groff_finds_nothing_wrong() {
 
 fn files(folder: &Folder) -> Vec<PathBuf> {
     let mut find = Command::new("find");
-    let found = Ended::of(find.arg(folder.path()).args(["!", "-type", "d"])).quiet();
+    let found = Ended::run(find.arg(folder.path()).args(["!", "-type", "d"])).quiet();
     found.lines().map(PathBuf::from).collect()
 }
 
@@ -147,7 +147,7 @@ fn what_is_installed_is_taken_away_again_and_nothing_else() {
     let run = |arguments: &[&str]| {
         let mut install = Command::new(&script);
         install.env("BINARY", env!("CARGO_BIN_EXE_proofmark"));
-        Ended::of(install.args(arguments).arg(folder.path()).arg("/usr")).with(0);
+        Ended::run(install.args(arguments).arg(folder.path()).arg("/usr")).with(0);
     };
     run(&[]);
     let all = files(&folder);

@@ -8,19 +8,19 @@ use proofmark_testing::output;
 
 use super::Folder;
 
-/// What a path begins with, in the tree's root.
+/// The beginnings of paths, in the root of the tree.
 const FOLDERS: [&str; 8] =
     ["crates", "docs", "scripts", "schema", "packaging", "integrations", "fuzz", ".ci"];
 
-/// The most bytes of ARCHITECTURE.md: what is longer is not read.
+/// Maximum bytes of ARCHITECTURE.md, so that people read it.
 const LONGEST_MAP: usize = 10_000;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Each document with its path below the root. `docs/questions` asks about the tree, and names what is
-/// not there.
+/// Lists the documents, with their paths below the root. `docs/questions` is left out: it names
+/// files that do not exist.
 fn documents() -> Vec<(String, String)> {
     let mut all: Vec<PathBuf> = pages(&root());
     for folder in fs::read_dir(root().join("docs")).unwrap().flatten() {
@@ -45,7 +45,7 @@ fn document(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap()
 }
 
-/// The words of all code in a document: of blocks between fences, and between backquotes.
+/// Returns the words of all code in a document: of fenced blocks, and between backquotes.
 fn code(text: &str) -> Vec<&str> {
     let mut spans = Vec::new();
     for (at, part) in text.split("```").enumerate() {
@@ -58,7 +58,7 @@ fn code(text: &str) -> Vec<&str> {
     spans.into_iter().flat_map(str::split_whitespace).collect()
 }
 
-/// The path that a word names, up to a part that stands for any name, such as `NAME.rs`.
+/// Returns the path that a word names, up to a placeholder such as `NAME.rs`.
 fn path_of(word: &str) -> Option<PathBuf> {
     let word = word.trim_matches(|c| ",;:()'\"".contains(c)).trim_end_matches('.');
     let (first, _) = word.split_once('/')?;
@@ -71,14 +71,14 @@ fn path_of(word: &str) -> Option<PathBuf> {
     })
 }
 
-/// The targets of links to pages of the tree: path and anchor.
+/// Returns the targets of links to pages of the tree: path and anchor.
 fn links(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let targets = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
     let here = targets.filter(|target| !target.contains("://"));
     here.map(|target| target.split_once('#').unwrap_or((target, "")))
 }
 
-/// Each heading: how deep it is, and its text.
+/// Returns the headings: level and text.
 fn headings(text: &str) -> Vec<(usize, &str)> {
     let prose: Vec<&str> = text.split("```").step_by(2).collect();
     let lines = prose.into_iter().flat_map(str::lines);
@@ -91,13 +91,13 @@ fn headings(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The anchor of a heading, as GitHub makes it.
+/// Returns the anchor of a heading, as GitHub makes it.
 fn anchor(title: &str) -> String {
     let kept = title.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// The contents that a document should have: a line for each section.
+/// Returns the list of contents that a document should have: a line per section.
 fn contents(text: &str) -> Vec<String> {
     let sections =
         headings(text).into_iter().filter(|(depth, title)| *depth > 1 && *title != "Contents");
@@ -107,8 +107,8 @@ fn contents(text: &str) -> Vec<String> {
     sections.map(line).collect()
 }
 
-/// What quoted code claims to be in a file and is not: the first line of a quote names the file, `...`
-/// leaves out lines.
+/// Returns the quoted lines that are not in their file. The first line of a quote names the file;
+/// `...` stands for lines that are left out.
 fn misquoted(text: &str, read: impl Fn(&str) -> String) -> Vec<String> {
     let quotes = text.split("```rust\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
     let mut wrong = Vec::new();
@@ -181,7 +181,7 @@ fn the_method_lists_its_sections() {
     assert_eq!(listed, contents(&method));
 }
 
-/// What GLOSSARY.md says of a term.
+/// Returns GLOSSARY.md's definition of a term.
 fn meaning<'a>(glossary: &'a str, term: &str) -> &'a str {
     let row = glossary.lines().find_map(|line| line.strip_prefix(&format!("| **{term}** | ")));
     row.unwrap_or_else(|| panic!("GLOSSARY.md has no {term}")).trim_end_matches(" |")
@@ -238,10 +238,10 @@ fn long_sentences_are_named() {
         format!("# {long}\n\nA few words first:\n\n    {long}\n\n- A list.\n  It has {long}.\n");
     fs::write(page.path(), text).unwrap();
     let found = output(Command::new(&script).arg(page.path()));
-    let said = String::from_utf8(found.stdout).unwrap();
-    assert_eq!(found.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8(found.stdout).unwrap();
+    assert_eq!(found.status.code(), Some(1), "{printed}");
     let line = format!("{}:8: 28 words", page.path().display());
-    assert!(said.starts_with(&line) && said.lines().count() == 2, "{said}");
+    assert!(printed.starts_with(&line) && printed.lines().count() == 2, "{printed}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! Which files of a crate import which others, by their text.
+//! The imports between the files of a crate, from their text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Each file of a crate without comments and tests, by its module: `plan::fit`, the root empty.
+/// Reads the files of a crate without comments and tests, by module: `plan::fit`; the root is
+/// empty.
 pub fn read(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     gather(folder, "", &mut files);
@@ -48,7 +49,7 @@ fn is_within(module: &str, other: &str) -> bool {
     other.is_empty() || module == other || module.starts_with(&format!("{other}::"))
 }
 
-/// Which files name which others, a parent and what lies below it aside.
+/// Returns which files name which others, except parents and their children.
 pub type Imports = BTreeMap<String, BTreeSet<String>>;
 
 pub fn imports(files: &BTreeMap<String, String>) -> Imports {
@@ -67,7 +68,7 @@ pub fn imports(files: &BTreeMap<String, String>) -> Imports {
     files.iter().map(each).collect()
 }
 
-/// The paths that a file names. A group in braces holds no other.
+/// Returns the paths that a file names. A group in braces has no inner group.
 fn named(module: &str, text: &str) -> Vec<String> {
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
@@ -89,7 +90,7 @@ fn named(module: &str, text: &str) -> Vec<String> {
     paths
 }
 
-/// The same of whole folders: each module at the top with all that lies below it is one.
+/// Returns which directories name which others: each top module with all below it counts as one.
 pub fn of_folders(imports: &Imports) -> Imports {
     let top = |module: &str| module.split("::").next().unwrap_or_default().to_owned();
     let mut folders = Imports::new();
@@ -101,8 +102,8 @@ pub fn of_folders(imports: &Imports) -> Imports {
     folders
 }
 
-/// The modules that import each other in a circle, with those on a way from one circle to another:
-/// what is left when those are taken away that import none of the rest, or that none of it imports.
+/// Returns the modules that import each other in a circle, and those between two circles. Removes,
+/// again and again, the modules that import none of the rest, or that none of the rest imports.
 pub fn in_circles(imports: &Imports) -> Vec<String> {
     let mut left = imports.clone();
     loop {

@@ -1,4 +1,4 @@
-//! Fleets whose launcher cannot do what is asked: said at once, and no node is blamed.
+//! Launchers that cannot start a fleet: the program reports that at once, and blames no node.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,7 +13,7 @@ fn a_missing_ssh_is_no_fault_of_the_nodes_and_the_fleet_goes_on_later() {
     assert!(ended.stderr.contains("cannot run no-such-ssh"), "{}", ended.stderr);
     let lines = dir.text("fleet/fleet.jsonl");
     assert_eq!(lines.lines().count(), 1, "no line of a node: {lines}");
-    // Here ssh is one that reaches nobody.
+    // This ssh reaches no host.
     let run = ["fleet", "run", "--ssh", "n1,n2", "--ssh-command", "false", "--resume", "fleet"];
     let ended = dir.run(&run).with(5);
     assert!(ended.stdout.contains("unverified"), "{}", ended.stdout);
@@ -30,7 +30,7 @@ fn another_allocation_than_the_one_here_is_refused() {
         let mut command = dir.command();
         command.args(["fleet", "run", "--slurm", "--dry-run", "-N", nodes]);
         command.env("PATH", &path).env("SLURM_JOB_ID", "7").env("SLURM_JOB_NODELIST", "n[1-2]");
-        Ended::of(&mut command)
+        Ended::run(&mut command)
     };
     let refused = asked("3").with(2);
     assert!(

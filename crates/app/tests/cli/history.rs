@@ -1,4 +1,4 @@
-//! Runs go into the history, which is listed and drawn. Each test has a history of its own.
+//! The history of runs: adding, listing, drawing. Each test has a history of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use proofmark_testing::{output, skip, wait, wait_until_within};
 
 use super::{Ended, Folder, proved};
 
-/// A folder with a history that is not there yet.
+/// A directory for a history that does not exist yet.
 struct Place(Folder);
 
 impl Place {
@@ -18,7 +18,7 @@ impl Place {
         Self(Folder::new())
     }
 
-    /// A place with a made-up run in a folder of each of these names.
+    /// Creates a place with an invented run in a directory of each of these names.
     fn with(runs: &[(&str, Run)]) -> Self {
         let place = Self::new();
         runs.iter().for_each(|(name, run)| place.made_up(name, run));
@@ -37,7 +37,7 @@ impl Place {
         self.path().join("data/history.db")
     }
 
-    /// The program, which knows this history by the environment.
+    /// Returns the program with this history in its environment.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.0.command();
         command.args(arguments).env("PROOFMARK_HISTORY", self.file());
@@ -47,11 +47,11 @@ impl Place {
 
     #[track_caller]
     fn prints(&self, arguments: &[&str]) -> String {
-        Ended::of(&mut self.command(arguments)).with(0).quiet()
+        Ended::run(&mut self.command(arguments)).with(0).quiet()
     }
 
     fn adds(&self, runs: &[&str]) {
-        Ended::of(&mut self.command(&[&["history", "--add"], runs].concat())).with(0);
+        Ended::run(&mut self.command(&[&["history", "--add"], runs].concat())).with(0);
     }
 
     fn runs(&self) -> Vec<PastRun> {
@@ -60,20 +60,20 @@ impl Place {
         serde_json::from_value(value["runs"].clone()).unwrap()
     }
 
-    /// Makes the shortest run that there is, with that as its history; what it says.
+    /// Makes the shortest possible run with that history. Returns standard error.
     fn measures(&self, history: Option<&str>, more: &[&str]) -> String {
         let mut command = self.command(&["run", "cpu.clock", "--threads", "1", "--trials", "3"]);
         match history {
             Some(history) => command.env("PROOFMARK_HISTORY", history),
             None => command.env_remove("PROOFMARK_HISTORY"),
         };
-        let Ended { stderr, code, .. } = Ended::of(command.arg("--no-reference").args(more));
+        let Ended { stderr, code, .. } = Ended::run(command.arg("--no-reference").args(more));
         assert!(matches!(code, Some(0 | 3)), "{stderr}");
         stderr
     }
 }
 
-/// A run of `cpu.flops` on one and two threads that began so many hours after 2026 did.
+/// Returns a run of `cpu.flops` on one and two threads that began this many hours into 2026.
 fn run(hours: i64, gflops: f64) -> Run {
     let started = Timestamp::from_millis(1_767_225_600_000 + hours * 3_600_000).unwrap();
     let spec = testing::spec("cpu.flops", Unit::FlopPerSecond);
@@ -106,7 +106,7 @@ fn a_run_goes_into_the_history() {
     assert!(text.contains("started, UTC"), "{text}");
     let text = place.prints(&["history", "cpu.clock"]);
     assert!(text.contains("Hz") && text.contains("lowest block"), "{text}");
-    // Named on the command line it counts more than the environment.
+    // The command line overrides the environment.
     place.measures(usual, &["--out", "three", "--history", "other.db"]);
     assert!(place.path().join("other.db").is_file());
     assert_eq!(place.runs().len(), 1);
@@ -117,7 +117,7 @@ fn the_history_may_be_off() {
     let place = Place::new();
     assert!(!place.measures(Some(""), &["--out", "a"]).contains("the history"));
     let mut command = place.command(&["history"]);
-    Ended::of(command.env("PROOFMARK_HISTORY", "off")).refused(2, "turns the history off");
+    Ended::run(command.env("PROOFMARK_HISTORY", "off")).refused(2, "turns the history off");
     assert!(!place.file().exists() && !place.path().join("home").exists());
     place.measures(None, &["--out", "c"]);
     assert!(place.path().join("home/.local/share/proofmark/history.db").is_file());
@@ -133,7 +133,7 @@ fn a_history_that_cannot_be_written_changes_nothing() {
     assert_eq!(place.0.text("text"), "no database", "it is unchanged");
 }
 
-/// A file that may not grow takes the place of a full disk where none can be mounted.
+/// A file size limit stands in for a full disk, which may not be mountable here.
 #[test]
 fn a_full_disk_costs_one_line_and_leaves_the_history_whole() {
     let place = Place::with(&[("r0", run(0, 50.0))]);
@@ -142,12 +142,12 @@ fn a_full_disk_costs_one_line_and_leaves_the_history_whole() {
     let most = before.div_ceil(4) * 4;
     let names: Vec<String> = (1..200).map(|hours| format!("r{hours}")).collect();
     names.iter().zip(1..).for_each(|(name, hours)| place.made_up(name, &run(hours, 50.0)));
-    // In units of 512 bytes; without a handler the signal would end the program.
+    // The unit is 512 bytes. Without a handler the signal would end the program.
     let limit = format!("trap '' XFSZ; ulimit -f {}; exec \"$0\" \"$@\"", most * 2);
     let mut shell = Command::new("sh");
     shell.args(["-c", &limit, env!("CARGO_BIN_EXE_proofmark"), "history", "--history"]);
     shell.arg(place.file()).args(names.iter().flat_map(|n| ["--add", n]));
-    let stderr = Ended::of(shell.current_dir(place.path())).with(1).stderr;
+    let stderr = Ended::run(shell.current_dir(place.path())).with(1).stderr;
     let added = stderr.lines().filter(|l| l.contains("of the history")).count();
     let last = stderr.lines().last().unwrap();
     assert!(last.contains("cannot read or write it") && last.contains("history.db"), "{stderr}");
@@ -165,7 +165,7 @@ fn a_disk_without_room_is_reported() {
     if !mount(&["-t", "tmpfs", "-o", "size=16k", "tmpfs"]).success() {
         return skip("no file system can be mounted here");
     }
-    let add = || Ended::of(&mut place.command(&["history", "--add", "one"]));
+    let add = || Ended::run(&mut place.command(&["history", "--add", "one"]));
     let full = add();
     let remount = mount(&["-o", "remount,ro"]);
     let read_only = add();
@@ -190,7 +190,7 @@ fn a_run_that_was_stopped_is_kept() {
     };
     wait_until_within(Duration::from_secs(120), "three trials in the run file", measured);
     let interrupt = format!("kill -INT {}", child.id());
-    Ended::of(Command::new("sh").args(["-c", &interrupt])).with(0);
+    Ended::run(Command::new("sh").args(["-c", &interrupt])).with(0);
     assert_eq!(wait("the stopped run to end", &mut child).code(), Some(130));
     let [past] = &place.runs()[..] else { panic!() };
     assert_eq!(past.verdicts.all(), 1);
@@ -201,7 +201,7 @@ fn imports_are_kept_out() {
     let theirs = Run { imported: Some("fio 3.1".into()), ..run(0, 50.0) };
     let place = Place::with(&[("theirs", theirs), ("ours", run(1, 50.0))]);
     let mut command = place.command(&["history", "--add", "ours", "theirs"]);
-    Ended::of(&mut command).refused(2, "theirs: results of fio 3.1");
+    Ended::run(&mut command).refused(2, "theirs: results of fio 3.1");
     assert!(!place.file().exists(), "nothing is added then");
 }
 
@@ -229,7 +229,7 @@ fn added_runs_are_listed_and_drawn() {
     for (i, gflops) in [50.0, 51.0, 50.5, 40.0].into_iter().enumerate() {
         place.made_up(&format!("r{i}"), &run(i as i64, gflops));
     }
-    // Not in the order of time; the last one twice.
+    // Not in order of time; the last one twice.
     place.adds(&["r3", "r0", "r2", "r1", "r3/run.json"]);
     let starts: Vec<_> = place.runs().iter().map(|r| r.started).collect();
     assert_eq!(starts, (0..4).map(|i| run(i, 1.0).started).collect::<Vec<_>>());
@@ -256,18 +256,18 @@ fn added_runs_are_listed_and_drawn() {
     assert_eq!((quiet, place.0.text("out.csv")), ("".into(), csv));
 }
 
-/// What a person types after the message of an empty history.
+/// The commands that the message of an empty history names.
 #[test]
 fn several_runs_are_added_at_once_and_drawn_in_the_same_breath() {
     let place = Place::with(&[("r0", run(0, 50.0)), ("r1", run(1, 51.0))]);
     let mut command = place.command(&["history", "cpu.flops", "--add", "r0", "r1"]);
-    let text = Ended::of(&mut command).with(0).stdout;
+    let text = Ended::run(&mut command).with(0).stdout;
     assert!(text.contains("cpu.flops over time: 2 lines"), "{text}");
     assert_eq!(place.runs().len(), 2);
     place.adds(&["r0", "--last", "5", "--add", "r1"]);
 }
 
-/// One point in trials and over time in one run; and two machines whose names no file has.
+/// One configuration in trials and over time in one run, and two machines without names in files.
 #[test]
 fn unlike_numbers_are_lines_of_their_own() {
     let mut both = run(0, 50.0);
@@ -298,6 +298,6 @@ fn mistypes_are_refused() {
         (&["--add", "one", "--add", "data/history.db"], "history.db"),
         (&["--within", "7"], "not a duration"),
     ] {
-        Ended::of(&mut place.command(&[&["history"], arguments].concat())).refused(2, word);
+        Ended::run(&mut place.command(&[&["history"], arguments].concat())).refused(2, word);
     }
 }

@@ -1,4 +1,4 @@
-//! `proofmark import`: what other tools printed, judged.
+//! `proofmark import` of captured outputs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ fn imported(file: &Path, arguments: &[&str]) -> Run {
     read_run(&ended.stdout).unwrap()
 }
 
-/// The tool that an output looks like, or else the one of its folder.
+/// Returns the tool that recognises an output, or else the one of its directory.
 fn tool_of(file: &Path) -> &'static str {
     let text = fs::read_to_string(file).unwrap();
     if let Some((tool, _)) = proofmark_reference::read(&text) {
@@ -59,7 +59,7 @@ fn an_output_of_each_tool_becomes_a_run_of_it() {
 
 #[test]
 fn advice_is_for_who_has_the_tools_output() {
-    // What only who runs proofmark can do.
+    // Advice that only users of `proofmark run` can follow.
     const OURS: [&str; 5] = ["--disk-path", "--peer", "parameter ", "/proc", "flush=end"];
     for file in captured().into_iter().filter(|f| !f.to_str().unwrap().contains("refused")) {
         let naming = ["--tool", tool_of(&file)];
@@ -110,7 +110,7 @@ fn what_cannot_be_read_is_refused_in_a_line() {
 #[test]
 fn the_checks_of_our_own_figures_judge_theirs() {
     let run = imported(&captured_of("linpack", "made-failed.txt"), &[]);
-    // Residuals and validated arrays are evidence; a rate alone is none.
+    // Residuals and validated arrays are proof of the work; a rate alone is none.
     let has = |m: &Measurement, check: &str| m.findings.iter().any(|f| f.check == check);
     let unproven = |m: &Measurement| has(m, "imported");
     assert!(!run.measurements.iter().any(unproven));
@@ -135,7 +135,7 @@ fn a_label_is_the_name_of_a_run_and_an_anonymous_one_has_no_others() {
     assert!(labelled.host.os.host_name.get().is_some());
     let folder = Folder::new();
     let ended =
-        Ended::of(folder.command().env("USER", "alice-7").args(["import", "--here"]).args([
+        Ended::run(folder.command().env("USER", "alice-7").args(["import", "--here"]).args([
             file.to_str().unwrap(),
             "--anonymous",
             "--label",

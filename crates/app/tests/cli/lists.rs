@@ -1,4 +1,4 @@
-//! The lists that crates keep apart, held against each other: no crate but this one sees them all.
+//! Comparisons of lists in separate crates, which only this crate sees together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,8 +12,8 @@ use proofmark_workloads::ALL as WORKLOADS;
 
 use super::captured;
 
-/// Designs that the host names and for which nobody has documented well enough
-/// what a core can start in a cycle. They have no CPU ceiling.
+/// Designs that the host names and that have no CPU ceiling: no source documents well enough what a
+/// core can start per cycle.
 const WITHOUT_A_ROW: &[&str] = &[
     "a64fx",
     "ampere1",
@@ -72,12 +72,12 @@ fn a_workload_declares_facts_that_fit_together() {
                     "{id}: picks {}",
                     pick.parameter
                 );
-                // Nothing else may be chosen by how it turned out.
+                // No other parameter may be chosen by its result.
                 let isa = pick.parameter == "isa";
                 assert_eq!(pick.value == PickedValue::Best, isa, "{id}: {}", pick.parameter);
             }
         }
-        // Without what it reads and writes a rate of memory has no ceiling.
+        // Without its reads and writes a memory rate has no ceiling.
         let rate = spec.work.pace == Pace::Memory && spec.unit == Unit::BytePerSecond;
         for params in spec.choices(Params::default()).iter().filter(|_| rate) {
             assert!(spec.work.traffic(params).is_some(), "{id} {params:?}");
@@ -110,7 +110,7 @@ fn an_id_explains_one_thing() {
     }
 }
 
-/// What the captured outputs hold, by tool.
+/// Returns the figures of the captured outputs, with their tools.
 fn figures() -> Vec<(&'static dyn Tool, Figure)> {
     let texts: Vec<String> =
         captured().iter().map(|file| fs::read_to_string(file).unwrap()).collect();
@@ -128,12 +128,12 @@ fn imports_of_every_tool_but_two_are_workloads_of_ours() {
             tools.insert(tool.id());
         }
     }
-    // What those programs of lmbench did, their outputs do not say.
+    // The outputs of these programs of lmbench do not name their work.
     let without: Vec<_> = TOOLS.iter().map(|t| t.id()).filter(|id| !tools.contains(id)).collect();
     assert_eq!(without, ["lmbench", "lmbench-bw"]);
 }
 
-/// Points of a workload, with every combination of its words.
+/// Returns configurations of a workload, with every combination of its choices.
 fn points(spec: &WorkloadSpec) -> Vec<Params> {
     const SIZES: [(&str, u64); 6] = [
         ("array_size", 128 << 20),
@@ -158,7 +158,7 @@ fn points(spec: &WorkloadSpec) -> Vec<Params> {
     spec.choices(params)
 }
 
-/// Whether a tool has a test for a point of a workload, and how it would be run.
+/// Returns the command of a tool's test for a configuration, if the tool has one.
 fn run(tool: &dyn Tool, spec: &WorkloadSpec, params: &Params, work: f64) -> Option<String> {
     let test = tool.test_for(spec, params)?;
     let (cpus, file) = (&[0, 1][..], Path::new("/proc/77/fd/5"));
@@ -183,14 +183,14 @@ fn every_tool_is_run_for_a_workload() {
     }
     let all: BTreeSet<_> = TOOLS.iter().map(|tool| tool.id()).collect();
     assert_eq!(named, all, "a tool that does no workload's work");
-    // Their programs say how they are run.
+    // The installed program decides whether hpl and stream can run.
     let without: Vec<_> = all.difference(&runs).filter(|id| **id != "hpl").collect();
     assert_eq!(without, [&"stream"]);
 }
 
 #[test]
 fn every_declared_test_is_one_of_its_tool() {
-    // Modes of fileio differ by a word in their outputs; of these two none was captured.
+    // Modes of fileio differ by a word in their outputs; no output of these two is captured.
     const UNSEEN: [(&str, &str); 2] = [("sysbench", "seqrewr"), ("sysbench", "rndrd")];
     let seen: BTreeSet<_> =
         figures().into_iter().map(|(tool, figure)| (tool.id(), figure.test.to_string())).collect();

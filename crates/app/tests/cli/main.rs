@@ -1,4 +1,4 @@
-//! The program as users meet it, and what holds between the crates: one binary, linked once.
+//! Tests of the program by its command line, and of rules between crates, in one binary.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -29,7 +29,7 @@ use proofmark_model::{Account, Measurement, Verification};
 use proofmark_testing::{output, skip, wait};
 use tempfile::TempDir;
 
-/// A folder of a test's own, in which the program runs without a history.
+/// A directory for one test, in which the program runs without a history.
 struct Folder(TempDir);
 
 struct Ended {
@@ -39,7 +39,7 @@ struct Ended {
 }
 
 impl Ended {
-    fn of(command: &mut Command) -> Self {
+    fn run(command: &mut Command) -> Self {
         let out = output(command);
         let [stdout, stderr] = [out.stdout, out.stderr].map(|b| String::from_utf8(b).unwrap());
         assert!(!stderr.contains("panicked"), "{stderr}");
@@ -52,14 +52,14 @@ impl Ended {
         self
     }
 
-    /// Printed this and no more on standard error.
+    /// Checks that standard error is empty. Returns standard output.
     #[track_caller]
     fn quiet(self) -> String {
         assert_eq!(self.stderr, "");
         self.stdout
     }
 
-    /// Refused in one line with this word and nothing on standard output.
+    /// Checks for a refusal in one line with this word, and nothing on standard output.
     #[track_caller]
     fn refused(self, code: i32, word: &str) {
         let Self { stdout, stderr, .. } = self.with(code);
@@ -99,16 +99,16 @@ impl Folder {
     }
 
     fn run(&self, arguments: &[impl AsRef<OsStr>]) -> Ended {
-        Ended::of(self.command().args(arguments))
+        Ended::run(self.command().args(arguments))
     }
 
-    /// What it prints, having succeeded without a word on standard error.
+    /// Returns the output of a command that succeeds without standard error.
     #[track_caller]
     fn prints(&self, arguments: &[impl AsRef<OsStr>]) -> String {
         self.run(arguments).with(0).quiet()
     }
 
-    /// Runs what must be refused as mistyped, and write nothing.
+    /// Checks that wrong arguments are refused, and nothing is written.
     #[track_caller]
     fn refuses(&self, arguments: &[&str], word: &str) {
         let before = self.count();
@@ -117,7 +117,7 @@ impl Folder {
     }
 }
 
-/// The measurement as a worker would have proved it: of what nobody verified no verdict is valid.
+/// Adds the proof of a worker to a measurement: without a verification none is valid.
 fn proved(mut m: Measurement) -> Measurement {
     for t in &mut m.trials {
         t.verified = Some(Account { claimed: t.work, counted: t.work });
@@ -128,7 +128,7 @@ fn proved(mut m: Measurement) -> Measurement {
     m
 }
 
-/// Whether a program is there; if not, the test says that it is skipped.
+/// Returns true if a program is installed; else prints that the test is skipped.
 #[track_caller]
 fn is_there(program: &str) -> bool {
     let mut command = Command::new(program);
@@ -140,14 +140,14 @@ fn is_there(program: &str) -> bool {
     found
 }
 
-/// Every file with what a tool printed once.
+/// Lists the files of captured outputs.
 fn captured() -> Vec<PathBuf> {
     let tools = listed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src"));
     let folders = tools.into_iter().map(|tool| tool.join("captured")).filter(|f| f.is_dir());
     folders.flat_map(|folder| listed(&folder)).collect()
 }
 
-/// The first such file of a tool, with that ending.
+/// Returns the first captured output of a tool with that ending.
 fn captured_of(tool: &str, ending: &str) -> PathBuf {
     let is_its = |f: &PathBuf| f.to_str().unwrap().contains(&format!("/{tool}/captured/"));
     captured().into_iter().filter(is_its).find(|f| f.to_str().unwrap().ends_with(ending)).unwrap()

@@ -1,4 +1,4 @@
-//! `proofmark noise`, as it is used.
+//! Tests of `proofmark noise`.
 
 use super::Folder;
 

@@ -1,11 +1,11 @@
-//! Profiles: what they cost, how a budget shrinks them, how they are copied, what is refused.
+//! Profiles: their time, their reduction by a budget, copies, and refused ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Ended, Folder, listed};
 
-/// Runs it where it must write nothing.
+/// Runs the program in a directory where it must write nothing.
 fn proofmark(arguments: &[&str]) -> Ended {
     let folder = Folder::new();
     let ended = folder.run(arguments);
@@ -13,7 +13,7 @@ fn proofmark(arguments: &[&str]) -> Ended {
     ended
 }
 
-/// Profiles of a folder of this test.
+/// Profiles in a directory of this test.
 fn folder(name: &str) -> Vec<PathBuf> {
     let all = listed(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/profiles").join(name));
     assert!(all.len() >= 5, "{all:?}");
@@ -38,20 +38,20 @@ fn profiles_that_are_none_are_refused_with_line_and_nearest_name() {
     }
 }
 
-/// A dry run's points, the seconds that they take at least and at most, and its standard error.
+/// The configurations of a dry run, their minimum and maximum seconds, and its standard error.
 fn cost(arguments: &[&str]) -> (usize, f64, f64, String) {
     let Ended { stdout, stderr, .. } =
         proofmark(&[&["run", "--dry-run"], arguments].concat()).with(0);
     let last = stdout.lines().last().unwrap();
     let points = last.split(' ').next().unwrap().parse().unwrap();
     let (_, times) = last.rsplit_once("; about ").unwrap();
-    // A time that is known is said once.
+    // A known time is printed once.
     let (least, most) = times.split_once(" to ").unwrap_or((times, times));
     assert!(!times.ends_with(&format!(" to {least}")), "{last}");
     (points, seconds(least), seconds(most), stderr)
 }
 
-/// Seconds of `1 h 5 min 2 s`.
+/// Parses `1 h 5 min 2 s` to seconds.
 fn seconds(text: &str) -> f64 {
     let words: Vec<_> = text.split(' ').collect();
     let of = |pair: &[&str]| {
@@ -115,7 +115,7 @@ fn a_matrix_of_files_and_blocks_leaves_nothing_out_aloud() {
         let stderr = stderr(profile);
         assert!(!stderr.contains("needs a file of"), "{stderr}");
     }
-    // What is no matrix is left out aloud.
+    // The program prints what it leaves out.
     let text = fs::read_to_string(matrix).unwrap().replace("[\"4KB\", \"1MB\"]", "\"1MB\"");
     let (dir, one) = (Folder::new(), "needs a file of 1 MiB, but file_size is 64 KiB");
     let stderr = stderr(dir.file("loud.toml", text).to_str().unwrap());
@@ -131,7 +131,7 @@ fn a_small_cut_costs_trials_alone() {
     assert_eq!(left, points, "{stderr}");
     assert!(less < least && stderr.contains("trials per result instead of 8"), "{stderr}");
     assert_eq!(stderr.matches("for the budget").count(), 1, "{stderr}");
-    // What is measured in rounds keeps 8 of them, and they become shorter.
+    // Measurements in rounds keep 8 of them, which become shorter.
     let quick = |budget: &str| cost(&["cpu.clock", "--profile", "quick", "--budget", budget]);
     let (points, least, _, _) = quick("1h");
     let (left, less, _, stderr) = quick(&format!("{}ms", (least * 900.0) as u64));

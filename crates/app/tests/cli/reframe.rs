@@ -1,5 +1,5 @@
-//! The test for ReFrame of `integrations/reframe`: what it reads from runs, by Python alone, and how
-//! ReFrame itself runs it.
+//! The ReFrame test of `integrations/reframe`: its reading of runs, by Python alone, and the test
+//! in ReFrame.
 
 use std::path::Path;
 use std::process::Command;
@@ -16,7 +16,7 @@ fn figures_and_faults_are_read_from_a_run() {
         return;
     }
     let mut python = Command::new("python3");
-    let said = Ended::of(python.args(["-B", "-m", "unittest", "discover", "-s", HERE])).with(0);
+    let said = Ended::run(python.args(["-B", "-m", "unittest", "discover", "-s", HERE])).with(0);
     assert!(said.stderr.contains("\nOK\n"), "{}", said.stderr);
 }
 
@@ -37,7 +37,7 @@ block_size = "1MB"
 file_size = "16MB"
 "#;
 
-/// How ReFrame ends with these variables of the test, and what it says.
+/// Runs ReFrame with these variables of the test. Returns its end and output.
 fn check(folder: &Folder, status: i32, variables: &[String]) -> String {
     let mut reframe = Command::new("reframe");
     reframe.current_dir(folder.path()).env("HOME", folder.path());
@@ -48,7 +48,7 @@ fn check(folder: &Folder, status: i32, variables: &[String]) -> String {
     for variable in [program, profile].iter().chain(variables) {
         reframe.args(["-S", variable]);
     }
-    Ended::of(&mut reframe).with(status).stdout
+    Ended::run(&mut reframe).with(status).stdout
 }
 
 #[test]

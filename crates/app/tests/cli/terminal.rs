@@ -1,4 +1,4 @@
-//! Text of files, peers, arguments and paths that would steer a terminal, shown on one.
+//! Text of files, peers, arguments and paths with control characters, shown on a terminal.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -12,10 +12,11 @@ use serde_json::Value;
 
 use super::{Folder, captured_of};
 
-/// Clears the screen, sets the title, colours, goes back, and turns the rest around.
+/// Clears the screen, sets the title, colours, moves back, and reverses the direction of the text.
 const ATTACK: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{8}\u{202e}evil\u{2069}";
 
-/// What the program writes in that folder with a terminal as its standard output and error.
+/// Runs the program in that directory with a terminal as standard output and error. Returns its
+/// output.
 fn on_a_terminal(folder: &Folder, arguments: &[&str]) -> String {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
@@ -32,7 +33,7 @@ fn on_a_terminal(folder: &Folder, arguments: &[&str]) -> String {
     let reading = std::thread::spawn(move || {
         let (mut terminal, mut all) = (File::from(terminal), Vec::new());
         let mut part = [0; 4096];
-        // The end is an error: EIO, once nobody has the other side open.
+        // The end is the error EIO, after the last process has closed the other side.
         while let Ok(n @ 1..) = terminal.read(&mut part) {
             all.extend_from_slice(&part[..n]);
         }
@@ -42,20 +43,20 @@ fn on_a_terminal(folder: &Folder, arguments: &[&str]) -> String {
     join("the end of what it printed", reading)
 }
 
-/// Runs it, and holds what it wrote to be what [`clean_page`] leaves.
+/// Runs the program, and checks that [`clean_page`] would leave its output as it is.
 fn steers_nothing(folder: &Folder, arguments: &[&str]) -> String {
     let text = on_a_terminal(folder, arguments);
     assert!(!text.is_empty() && clean_page(&text) == text, "{arguments:?}: {text:?}");
     text
 }
 
-/// The same, of what quotes the attack.
+/// Runs the program, which must quote the attack.
 fn quotes_safely(folder: &Folder, arguments: &[&str]) {
     let text = steers_nothing(folder, arguments);
     assert!(text.contains("evil"), "{arguments:?} does not quote it: {text:?}");
 }
 
-/// What is written as a JSON or TOML string: control characters escaped, others as they are.
+/// Returns the attack as a JSON or TOML string: control characters are escaped, others are not.
 fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
@@ -70,7 +71,7 @@ fn attack(value: &mut Value, key: &str) {
     }
 }
 
-/// Texts of a run file that may be any.
+/// Texts of a run file that may have any value.
 const FREE: [&str; 14] = [
     "version", "commit", "build", "imported", "profile", "title", "summary", "detail", "message",
     "advice", "note", "formula", "name", "reason",
@@ -90,7 +91,7 @@ fn a_run_files_texts_are_text() {
     steers_nothing(&dir, &["report", "run", "--format", "csv"]);
     quotes_safely(&dir, &["compare", "run", "run", "--all"]);
     steers_nothing(&dir, &["check", "run", "--against", "run"]);
-    // It says that figures of another tool, which it quotes, do not belong there.
+    // The message quotes the other tool whose figures do not belong there.
     quotes_safely(&dir, &["history", "--history", "h.db", "--add", "run"]);
 }
 
@@ -138,7 +139,7 @@ fn errors_of_the_system_quote_paths_safely() {
     ] {
         quotes_safely(&dir, arguments);
     }
-    // A file where the folder of the report should be made.
+    // A file at the path of the directory for the report.
     dir.file(ATTACK, "");
     let out = format!("{ATTACK}/out");
     quotes_safely(&dir, &["run", "cpu.clock", "--trials", "1", "--out", &out]);

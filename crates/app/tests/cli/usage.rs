@@ -1,14 +1,14 @@
-//! What a person types wrong: exit status 2, one clear line, nothing written.
+//! Wrong arguments end with exit status 2 and one clear line, and write nothing.
 
 use std::process::Command;
 
 use super::{Ended, Folder, is_checked_in};
 
 #[test]
-fn what_is_mistyped_is_refused_in_one_line() {
+fn wrong_arguments_are_refused_in_one_line() {
     let dir = Folder::new();
     for (arguments, word) in [
-        // Unknown names come with the nearest.
+        // The message has the nearest known name.
         (&["run", "cpu.flop"][..], "did you mean 'cpu.flops'?"),
         (&["run", "cpi"], "did you mean 'cpu'?"),
         (&["run", "--profile", "quik"], "did you mean 'quick'?"),
@@ -79,7 +79,7 @@ fn run_files_that_are_none() {
     }
 }
 
-/// What a command prints of itself on a terminal of 80 columns.
+/// Returns a command's help for a terminal of 80 columns.
 fn help(command: &[&str], option: &str) -> String {
     let mut program = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     let ended = program.args(command).arg(option).env("COLUMNS", "80").output().unwrap();
@@ -146,7 +146,7 @@ fn what_an_id_means_is_all_of_it() {
         let text = dir.prints(&["explain", id]);
         assert!(text.contains(line), "{text}");
     }
-    // Both a check and a rule of the audit: the class is the check's.
+    // A check and a rule of the audit have this id; only the check has a class.
     let text = dir.prints(&["explain", "page_cache"]);
     let [check, rule] = &text.split("page_cache: ").skip(1).collect::<Vec<_>>()[..] else {
         panic!("{text}")
@@ -170,7 +170,7 @@ fn a_dry_run_prints_the_points_and_writes_nothing() {
 fn a_reader_that_goes_away_is_no_error() {
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$0\" schema | head -c 10; \"$0\" list checks | true"]);
-    Ended::of(shell.arg(env!("CARGO_BIN_EXE_proofmark"))).with(0).quiet();
+    Ended::run(shell.arg(env!("CARGO_BIN_EXE_proofmark"))).with(0).quiet();
 }
 
 #[test]

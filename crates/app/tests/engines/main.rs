@@ -1,5 +1,5 @@
-//! Fleets of nodes in network namespaces, reached by the real ssh and Slurm daemons. `make test-engines`
-//! runs these tests: they need root, and take the machine for themselves.
+//! Fleets of nodes in network namespaces, reached by the real ssh and Slurm daemons. `make
+//! test-engines` runs these tests: they need root and an otherwise idle machine.
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -14,10 +14,10 @@ use proofmark_model::NodeState::{Slow, Unverified};
 use proofmark_testing::wait_until_within;
 use testbed::{Testbed, quotas, report, state};
 
-/// How soon nothing of ours is left on a node.
+/// Time until no file or process is left on a node.
 const SOON: Duration = Duration::from_secs(10);
 
-/// What a fleet ends with, of which another node may be slow because this machine is busy.
+/// Exit statuses of a fleet in which other nodes may be slow because this machine is busy.
 fn exit_status(found: &FleetReport) -> Option<i32> {
     let slow = found.nodes.iter().any(|n| n.state == Slow);
     Some(if slow { 4 } else { 5 })
@@ -31,7 +31,7 @@ fn a_slow_cable_is_found_over_ssh_and_nothing_is_left() {
     let status = lab.fleet(&["--ssh", "n[1-5]", "--pairs", "8", "--at-once", "5"], &out);
     assert_eq!(status, Some(4));
     let found = report(&out);
-    // No load hides a hundredth of the rate.
+    // No other load hides a rate of one hundredth.
     let n3 = found.nodes.iter().find(|n| n.name == "n3").unwrap();
     assert_eq!(n3.state, Slow, "{found:#?}");
     let cause = n3.cause.as_deref().unwrap();
@@ -83,7 +83,7 @@ fn a_killed_launcher_leaves_nothing_and_loses_one_round() {
     launcher.kill().unwrap();
     launcher.wait().unwrap();
     wait_until_within(SOON, "all nodes to be as before", || lab.left_on_nodes().is_empty());
-    // A cable is cut in the middle of what follows.
+    // A cable is cut during the next measurement.
     let known = lines();
     let mut launcher = lab.start(&["--ssh", "n[1-4]", "--at-once", "4", "--resume"], &out);
     wait_until_within(2 * Duration::from_secs(60), "another round", || lines() > known + 4);
@@ -110,13 +110,13 @@ fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     lab.quota("n2", 20);
     lab.full("n5");
     let out = lab.folder.path().join("out");
-    // One at a time: a node under a quota measures for longer, and whoever measured with it would have
-    // the testbed's CPUs to itself.
+    // One at a time: a node under a quota measures for longer, and another at the same time would
+    // then have the testbed's CPUs to itself.
     let status = lab.fleet(&["--slurm", "-N", "5", "--at-once", "1"], &out);
     let found = report(&out);
     assert_eq!(status, exit_status(&found));
     let n2 = found.nodes.iter().find(|n| n.name == "n2").unwrap();
-    // A machine that is busy itself may leave too little to see of what the quota costs.
+    // On a busy machine the effect of the quota may be too small to see.
     assert!([Slow, Unverified].contains(&n2.state), "{found:#?}");
     if let Some(cause) = &n2.cause {
         assert!(cause.contains("CPU quota of 0.4 CPUs"), "{cause}");
@@ -128,7 +128,7 @@ fn slurm_reaches_all_nodes_of_a_new_allocation_and_gives_it_back() {
     assert_eq!(quotas, BTreeSet::from(named));
     let (with, without): (Vec<_>, Vec<_>) = found.nodes.iter().partition(|node| node.rounds == 8);
     assert_eq!((with.len(), found.groups.len()), (4, 1), "{found:#?}");
-    // The program is on all nodes but the one without room for it, which costs no other anything.
+    // All nodes have the program except the one without room for it, which affects no other.
     let [n5] = without[..] else { panic!("{found:#?}") };
     assert!(n5.name == "n5" && n5.reasons[0].contains("is there too little space?"), "{n5:?}");
     wait_until_within(SOON, "the allocation to be given back", || lab.jobs().is_empty());

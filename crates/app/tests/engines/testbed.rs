@@ -13,10 +13,10 @@ use proofmark_testing::{output, skip, wait_within};
 
 static ONE: Mutex<()> = Mutex::new(());
 
-/// A fleet that needs no second pass takes a third of it.
+/// Time limit of a fleet; without a second pass it takes a third of this.
 const LONGEST: Duration = Duration::from_secs(400);
 
-/// What each node measures in a round: enough to see a quota.
+/// The profile of a round: enough to see a quota.
 const PROFILE: &str = r#"
 name = "testbed"
 [policy]
@@ -31,7 +31,7 @@ threads = "all"
 workload = "network.tcp.stream"
 "#;
 
-/// Nodes that are up; they go down with this value.
+/// Running nodes, which a drop stops.
 pub struct Testbed {
     pub folder: tempfile::TempDir,
     _one: MutexGuard<'static, ()>,
@@ -42,7 +42,8 @@ fn script() -> PathBuf {
 }
 
 impl Testbed {
-    /// So many nodes with this daemon; `None` where this machine has none of it, which is said.
+    /// Starts this many nodes with this daemon; `None`, with a printed reason, if it is not
+    /// installed.
     #[track_caller]
     pub fn up(nodes: u32, daemon: &str) -> Option<Self> {
         let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,12 +85,12 @@ impl Testbed {
         self.does(&["quota", node, &percent.to_string()]);
     }
 
-    /// What both ends of a node's cable let pass, such as `100mbit`.
+    /// Limits both directions of a node's cable, such as to `100mbit`.
     pub fn cable(&self, node: &str, rate: &str) {
         self.does(&["cable", node, rate]);
     }
 
-    /// Leaves no room for the program in its /tmp.
+    /// Fills a node's /tmp, so that the program has no room.
     pub fn full(&self, node: &str) {
         self.does(&["full", node]);
     }
@@ -102,20 +103,19 @@ impl Testbed {
         self.does(&["one-cpu", node]);
     }
 
-    /// Jobs that Slurm has.
+    /// Lists the jobs in Slurm.
     pub fn jobs(&self) -> String {
         self.does(&["run", "control", "squeue", "--noheader"])
     }
 
-    /// A program at /tmp/program of a node.
+    /// Writes a program to /tmp/program of a node.
     pub fn put(&self, node: &str, program: &[u8]) {
         let path = folder_of(node).join("program");
         fs::write(&path, program).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// Starts a fleet of these nodes, one at a time where nothing else is asked: all of them have the
-    /// same two CPUs.
+    /// Starts a fleet of these nodes, by default one at a time: all of them share two CPUs.
     pub fn start(&self, arguments: &[&str], out: &Path) -> Child {
         let mut command = Command::new(script());
         command.args(["run", "control", env!("CARGO_BIN_EXE_proofmark"), "fleet", "run"]);
@@ -132,13 +132,13 @@ impl Testbed {
         command.spawn().unwrap()
     }
 
-    /// Measures a fleet; the exit status.
+    /// Measures a fleet. Returns the exit status.
     pub fn fleet(&self, arguments: &[&str], out: &Path) -> Option<i32> {
         let mut child = self.start(&[arguments, &["--out"]].concat(), out);
         wait_within(LONGEST, "the fleet", &mut child).code()
     }
 
-    /// Files in the nodes' folders for temporary files, and processes of proofmark's.
+    /// Lists the files in the nodes' temporary directories, and processes of proofmark.
     pub fn left_on_nodes(&self) -> Vec<String> {
         let nodes = fs::read_dir("/var/tmp/proofmark-testbed").unwrap().map(|e| e.unwrap().path());
         let files = nodes.flat_map(|n| fs::read_dir(n).unwrap().map(|e| e.unwrap().path()));
@@ -162,7 +162,7 @@ fn folder_of(node: &str) -> PathBuf {
     Path::new("/var/tmp/proofmark-testbed").join(node)
 }
 
-/// A fleet's report from its folder.
+/// Reads a fleet's report from its directory.
 pub fn report(dir: &Path) -> FleetReport {
     let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
     let printed = output(command.args(["fleet", "report", "--format", "json"]).arg(dir));
@@ -174,7 +174,7 @@ pub fn state(report: &FleetReport, node: &str) -> NodeState {
     report.nodes.iter().find(|n| n.name == node).unwrap().state
 }
 
-/// What nodes say of their CPU quota, from the fleet's file.
+/// Returns the CPU quotas that nodes report, from the fleet's file.
 pub fn quotas(dir: &Path) -> BTreeSet<(String, String)> {
     let text = fs::read_to_string(dir.join("fleet.jsonl")).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());

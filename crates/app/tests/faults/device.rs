@@ -1,5 +1,5 @@
-//! A subsystem that no thread of ours works for: a fake device behind a helper process, which is a
-//! script here. It is measured, judged, reported and compared like any other, and its lies are found.
+//! A subsystem without threads of proofmark: a fake device behind a helper process, here a script.
+//! It is measured, judged, reported and compared like any other, and its wrong counts are found.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,8 +12,8 @@ use proofmark_testing::output;
 use crate::lab::{proofmark, run_json, shared};
 use crate::{has, names};
 
-/// A device of nearly a million operations a second, by its own clock, which no other work disturbs.
-/// `$n` are asked for, `$done` were done.
+/// A device of nearly a million operations per second by its own clock, which no other work
+/// disturbs. The request is for `$n` operations; `$done` were done.
 const DEVICE: &str = r#"#!/bin/sh
 PATH=/usr/bin:/bin
 echo '{"device":"Fake accelerator","peak_per_s":1000000}'
@@ -33,8 +33,8 @@ while read -r line; do
 done
 "#;
 
-/// Its helper, with a line of shell before it works; `done` and `unit` say what it did and in which
-/// unit it counts time.
+/// Returns the helper, with a line of shell before its work. `done` and `unit` set the operations
+/// that it reports and its unit of time.
 fn helper(dir: &Path, fault: &str) -> PathBuf {
     let path = dir.join("helper");
     fs::write(&path, DEVICE.replace("FAULT", &format!("done=$n; unit=e-9; {fault}"))).unwrap();
@@ -78,7 +78,7 @@ fn a_device_is_measured_judged_reported_and_compared() {
     assert!(m.efficiency.is_some_and(|e| (0.98..1.0).contains(&e)), "{:?}", m.efficiency);
     assert!(m.precision.is_some(), "{:?}", m.summary);
     assert!(m.verification.as_ref().is_some_and(|v| v.kind == "device total"));
-    // What a device does not have is nobody's fault.
+    // A device without a counter is no fault.
     let conditions = &m.trials[0].conditions;
     assert_eq!((conditions.clock_hz, conditions.steal_s, conditions.own_cpu_s), (None, None, None));
     assert!(!has(m, "unwatched", Severity::Note), "{:?}", names(m));

@@ -1,4 +1,4 @@
-//! Planted faults of the disk subsystem: what else is called a disk, and what may happen to one.
+//! Planted faults of the disk subsystem: storage that is no disk, and disturbances of disks.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use proofmark_host::{CpuTicks, Root};
 use proofmark_model::{Ending, Finding, Measurement, Run, Severity, StorageKind, Verdict, key};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
-/// A run of one point of each of these workloads in a folder, with a small file and three trials.
+/// Returns a run of one configuration per workload in a directory, with a small file and 3 trials.
 fn disk(folder: &Path, workloads: &[&str]) -> Command {
     disk_with(folder, workloads, 3)
 }
@@ -38,14 +38,14 @@ fn measured(folder: &Path, workload: &str) -> Measurement {
     run.measurements.into_iter().next().unwrap()
 }
 
-/// A measurement of the device alone: others on the machine may disturb one run, hardly each of four.
+/// Measures the device alone. Others on the machine may disturb one run, but hardly each of four.
 fn undisturbed(folder: &Path, workload: &str) -> Measurement {
     let doubted = |m: &Measurement| found(m, "shared_device") == Some(Severity::Suspect);
     let m = (0..4).map(|_| measured(folder, workload)).find(|m| !doubted(m));
     m.unwrap_or_else(|| panic!("shared_device doubts {workload} whenever it is alone"))
 }
 
-/// Whether the folder lies on devices that can be watched; the reason is reported where not.
+/// Returns true if the directory is on devices that can be watched; else prints the reason.
 fn is_on_a_disk(run: &Run) -> bool {
     let known = run.host.storage.get().is_some_and(|s| s.kind == StorageKind::Block);
     if !known {
@@ -101,7 +101,7 @@ fn a_cached_number_runs_under_that_name() {
     let [cold, warm] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     let cache = |m: &Measurement| m.params.get(key::CACHE).unwrap().to_owned();
     assert_eq!((cache(cold), cache(warm)), ("cold".to_owned(), "warm".to_owned()));
-    // What others read meanwhile is not counted here.
+    // Reads of other processes do not count here.
     let own_share = |m: &Measurement| {
         let own = m.trials.iter().map(|t| t.device.as_ref().unwrap().own_read_bytes.unwrap());
         let asked = m.trials.iter().map(|t| t.file.as_ref().unwrap().asked_read_bytes);
@@ -114,7 +114,7 @@ fn a_cached_number_runs_under_that_name() {
     }
 }
 
-/// What a workload measured where there is no disk, which must be found.
+/// Measures a workload on storage that is no disk, which must be found.
 fn on_no_disk(mounted: &Mounted, workload: &str) -> Measurement {
     let m = measured(mounted.path(), workload);
     assert_eq!(found(&m, "not_a_disk"), Some(Severity::Invalid), "{:?}", m.findings);
@@ -151,7 +151,8 @@ fn zram_is_no_disk_whatever_is_written_to_it() {
     assert!(found(&zeros, "compressible_data").is_some(), "{:?}", zeros.findings);
 }
 
-/// The page cache is found: suspect where other processes read as much meanwhile, else invalid.
+/// Checks that the page cache is found: suspect if other processes read as much meanwhile, else
+/// invalid.
 fn hides_reads(m: &Measurement) {
     assert!(found(m, "page_cache") >= Some(Severity::Suspect), "{:?}", m.findings);
 }
@@ -165,7 +166,7 @@ fn a_loop_device_on_a_disk_is_seen_through() {
     if !is_on_a_disk(&run) {
         return;
     }
-    // The loop device reads its file through the page cache, where it lies already.
+    // The loop device reads its file through the page cache, which has it already.
     let m = &run.measurements[0];
     hides_reads(m);
     let devices = &run.host.storage.get().unwrap().devices;
@@ -191,8 +192,8 @@ fn what_is_written_and_lost_is_unverified() {
     assert_eq!(m.verdict, Verdict::Invalid);
 }
 
-/// A point alone, and beside so many who write to the device; the reason is reported where they cannot be
-/// planted or watched.
+/// Measures a configuration alone, and with this many writers to the device. Prints the reason if
+/// they cannot be planted or watched.
 fn alone_and_beside(workload: &str, writers: usize) -> Option<[Measurement; 2]> {
     let (here, there) = (folder(), folder());
     let alone = undisturbed(here.path(), workload);
@@ -222,7 +223,7 @@ fn commits_beside_another_writer_are_suspect() {
 fn commits_while_every_cpu_is_busy_are_suspect() {
     let _turn = alone();
     let here = folder();
-    // Daemons may take a few percent of a CPU, which is another message of the same check.
+    // Daemons may take a few percent of a CPU, for which the check has another message.
     let crowded = |m: &Measurement| {
         let says =
             |f: &&Finding| f.check == "other_cpu" && f.message.contains("kept all CPUs busy");
@@ -231,7 +232,7 @@ fn commits_while_every_cpu_is_busy_are_suspect() {
     let ticks = || CpuTicks::now(&Root::live(), &[]).unwrap();
     let before = ticks();
     let control = measured(here.path(), "disk.fsync");
-    // Where a build keeps all CPUs busy, the control rightly has the finding too.
+    // If a build keeps all CPUs busy, the control correctly has the finding too.
     if ticks().since(before).is_some_and(|[busy, _]| busy < 0.5) {
         assert_eq!(crowded(&control), None, "{:?}", control.findings);
     }
@@ -258,9 +259,9 @@ fn a_cgroups_limit_is_what_is_measured() {
     let [bytes, count] = run.measurements.as_slice() else { panic!("{}", run.measurements.len()) };
     for (m, truth) in [(bytes, f64::from(50 << 20)), (count, 4096.0 * 1000.0)] {
         let ratio = m.summary.as_ref().unwrap().value() / truth;
-        // The kernel grants whole slices of 100 ms, so that a trial of five seconds may hold one
-        // more than its share (2 %), and what was in flight. The disk does many times as much
-        // without the limit; other work may keep a reader from all that it allows.
+        // The kernel grants slices of 100 ms: a trial of five seconds may have one more than its
+        // share (2 %), and the requests in flight. Without the limit the disk is many times as
+        // fast; other work may keep a reader below the limit.
         assert!((0.9..1.025).contains(&ratio), "{}: {ratio}", m.point());
         for check in ["trend", "falling_rate", "above_ceiling"] {
             assert_eq!(found(m, check), None, "{:?}", m.findings);
@@ -281,7 +282,7 @@ fn a_device_that_is_capped_halfway_shows_a_trend() {
     let mut command = disk_with(here.path(), &["disk.seq_read"], 30);
     command.args(["--budget", "10m"]);
     let mut child = start(throttle.enter(command.arg("--out").arg(here.path().join("out"))));
-    // The cap falls after a third of the trials, to a third of what the disk did until then.
+    // After a third of the trials the cap falls to a third of the rate until then.
     let so_far = || try_saved(here.path())?.measurements.first()?.summary.clone();
     let rate = wait_until_within(Duration::from_secs(120), "10 trials", || {
         so_far().filter(|s| s.trials.n >= 10).map(|s| s.value())
@@ -308,7 +309,7 @@ fn without_io_uring_a_run_falls_back_and_says_so() {
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
     let found = run.findings.iter().find(|f| f.check == "plan.engine").unwrap();
     assert!(found.message.contains("io_uring"), "{}", found.message);
-    // An engine that is asked for by name is not replaced.
+    // An engine requested by name is not replaced.
     let mut command = disk(here.path(), &["disk.seq_read"]);
     command.args(["--set", "disk.seq_read.engine=io_uring"]);
     refused(without_io_uring(&mut command), "the system refuses io_uring: io_uring_setup: ");
@@ -337,8 +338,8 @@ fn what_a_container_refuses_costs_no_result_and_is_said_once() {
     for (check, findings) in
         [("plan.engine", &run.findings), ("host.pinning_refused", &run.host.findings)]
     {
-        let said = findings.iter().filter(|f| f.check == check).count();
-        assert_eq!(said, 1, "{check}: {findings:?}");
+        let times = findings.iter().filter(|f| f.check == check).count();
+        assert_eq!(times, 1, "{check}: {findings:?}");
     }
 }
 
@@ -355,7 +356,7 @@ fn a_file_takes_no_more_than_half_of_what_is_free() {
     let m = &run.measurements[0];
     assert!(!m.trials.is_empty(), "{:?}", m.ending);
     assert!(m.params.get(key::FILE_SIZE).unwrap() <= 32 << 20);
-    // What is asked for by name is refused where it does not fit.
+    // A parameter requested by name is refused if it does not fit.
     let mut command = proofmark();
     command.args(["run", "disk.seq_read", "--set", "disk.seq_read.block_size=64MB", "--disk-path"]);
     refused(command.arg(small.path()), "disk space");
@@ -387,7 +388,7 @@ fn a_kill_at_any_moment_leaves_no_file() {
     let unnamed = tempfile::tempfile_in(here.path()).unwrap();
     assert!(has_open_files(here.path()), "an open file is not seen");
     drop(unnamed);
-    // Moments spread over start, laying out and trials, the same ones every time.
+    // Fixed moments that cover start, layout of the file and trials.
     for kill in 0_u64..12 {
         let mut command = proofmark();
         command.args(["run", "disk.seq_write", "disk.fsync", "--trials", "20", "--disk-path"]);
@@ -399,7 +400,7 @@ fn a_kill_at_any_moment_leaves_no_file() {
         wait("the killed run to end", &mut child);
         assert_eq!(std::fs::read_dir(here.path()).unwrap().count(), 0, "kill {kill}");
     }
-    // The space comes back with the last descriptor, of a worker that outlives its run by a moment.
+    // The space is free after the last descriptor, of a worker that outlives its run by a moment.
     wait_until("the workers of the killed runs to close their files", || {
         !has_open_files(here.path())
     });

@@ -1,4 +1,4 @@
-//! A point over time, disturbed in its CPU time, its worker, its run or the disk of its samples.
+//! A configuration over time, with faults of its CPU time, worker, run or disk of samples.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,7 +16,7 @@ use super::{fails_early, has, names, wait_for};
 
 const SCALAR: [&str; 6] = ["--threads", "1", "--set", "isa=scalar", "--set", "type=f64"];
 
-/// A series in the folder `out` below `dir`.
+/// Returns the command for a series in `out` below `dir`.
 fn series_in(dir: &Path, length: &str, every: &str) -> Command {
     let mut command = proofmark();
     command.args(["endure", "cpu.flops", "--for", length, "--every", every]).args(SCALAR);
@@ -25,7 +25,7 @@ fn series_in(dir: &Path, length: &str, every: &str) -> Command {
     command
 }
 
-/// One that goes on as a child process and has that many samples.
+/// Starts a series as a child process, and waits for that many samples.
 fn begun(dir: &Path, samples: usize) -> Child {
     let mut child = start(&mut series_in(dir, "60s", "250ms"));
     wait_for_samples(dir, &mut child, samples);
@@ -60,13 +60,13 @@ fn shape(m: &Measurement) -> String {
 #[test]
 fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
     let _turn = alone();
-    // Ten times what one CPU can use: none.
+    // Ten times the time of one CPU: no limit.
     let Some(group) = Cgroup::with_quota(10.0) else { return };
     group.prefer();
     let dir = tempfile::tempdir().unwrap();
     let mut child = start(group.enter(&mut series_in(dir.path(), "24s", "500ms")));
     wait_for_samples(dir.path(), &mut child, 16);
-    // So little that nothing else on the machine, whose changes may be found too, looks like it.
+    // So little that no other change on the machine, which may be found too, looks like it.
     assert!(group.set_quota(0.15));
     let set = Timestamp::now();
     thread::sleep(Duration::from_secs(8));
@@ -82,7 +82,7 @@ fn a_quota_that_is_set_and_lifted_is_found_when_it_was() {
         nearest.filter(|c| off(c) < 2.0).unwrap_or_else(|| panic!("{truth:?}: {}", shape(m)))
     };
     let (down, up) = (client(set), client(lifted));
-    // Half of what others leave is far more than the quota.
+    // Half of the time that others leave is far more than the quota.
     assert!(down.ratio < 0.4 && up.ratio > 2.0, "{}", shape(m));
     let cause = |change: &Change| change.cause.clone().unwrap_or_default();
     assert!([down, up].iter().all(|c| cause(c).contains("CPU quota")), "{}", shape(m));
@@ -115,9 +115,9 @@ fn a_killed_run_shows_all_that_was_sampled() {
     wait("the killed series to end", &mut child);
     let path = dir.path().join("out/samples.jsonl");
     let whole = samples(dir.path());
-    // As a power cut leaves it.
+    // The state after a power cut.
     let text = fs::read_to_string(&path).unwrap();
-    // What a run expects to write, `LINE` of `samples.rs`, is more than a line takes, and not many times as much.
+    // The expected bytes of a line, `LINE` of `samples.rs`, exceed the real ones, but not by far.
     assert!((whole * 256..whole * 1024).contains(&text.len()), "{} B, {whole} lines", text.len());
     fs::write(&path, format!("{text}{}", &text[..100])).unwrap();
     let run = reported(dir.path());
@@ -150,7 +150,7 @@ fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
     command.args(["endure", "cpu.clock", "--for", "10s", "--threads", "1", "--out"]).arg(&out);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    // A second before the first sample is written.
+    // The first sample is written after a second.
     wait_until("the run to make its folder", || match fs::create_dir(out.join("samples.jsonl")) {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => panic!("the samples were there first"),
         made => made.is_ok(),
@@ -159,7 +159,7 @@ fn samples_that_cannot_be_written_are_told_once_and_measuring_goes_on() {
     let text = String::from_utf8_lossy(&done.stderr);
     assert_eq!(text.matches("cannot write samples.jsonl").count(), 1, "{text}");
     let m = &reported(dir.path()).measurements[0];
-    // A busy machine leaves samples out whose time is over.
+    // On a busy machine, late samples are left out.
     assert!(m.trials.len() > 1 && m.ending == Ending::Complete, "{text}");
 }
 
@@ -173,9 +173,9 @@ fn a_disk_that_others_fill_ends_a_series_early_with_what_it_has() {
     wait_for_samples(disk.path(), &mut child, 4);
     let _ = fs::write(disk.path().join("other"), vec![1; 56 << 20]);
     let done = output_of("endure to end on a full disk", child);
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(said.contains("need up to") && said.contains("the run stopped early"), "{said}");
-    assert_eq!(done.status.code(), Some(3), "{said}");
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert!(stderr.contains("need up to") && stderr.contains("the run stopped early"), "{stderr}");
+    assert_eq!(done.status.code(), Some(3), "{stderr}");
     let run = reported(disk.path());
     assert_eq!(run.interrupted.as_deref(), Some("low disk space"));
     assert!(run.measurements[0].trials.len() >= 4);

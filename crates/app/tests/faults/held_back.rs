@@ -1,5 +1,5 @@
-//! A worker that is stopped again and again while it calibrates: what it measures and the memory that
-//! it takes do not depend on that.
+//! A worker that is stopped again and again while it calibrates: neither its results nor its memory
+//! depend on that.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::lab::{proofmark, shared};
 
-/// A worker that is spoken to as a run does.
+/// A worker that the test drives as a run does.
 struct Worker {
     child: Child,
     orders: ChildStdin,
@@ -22,7 +22,7 @@ struct Worker {
 }
 
 impl Worker {
-    /// Sets up this workload.
+    /// Starts a worker and sets up this workload.
     fn begun(workload: &str, params: &Value, trial_s: f64) -> Self {
         let mut command = proofmark();
         command.arg("worker").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -55,7 +55,7 @@ impl Worker {
         kill_process(pid, signal).unwrap();
     }
 
-    /// So many trials, of which the first is calibrated while the process is mostly stopped.
+    /// Runs this many trials; the process is mostly stopped while the first is calibrated.
     fn stopped_trials(&mut self, count: usize) -> Vec<Trial> {
         self.orders(&vec![json!({ "take": [0, "trial"] }); count]);
         for _ in 0..30 {
@@ -68,7 +68,7 @@ impl Worker {
         (0..count).map(reply).collect()
     }
 
-    /// A number of its /proc/PID/status, in bytes.
+    /// Returns a number of /proc/PID/status, in bytes.
     fn bytes(&self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with(name))?;
@@ -97,7 +97,7 @@ fn logs_of_99_threads_take_no_more_memory_because_a_worker_is_stopped() {
         assert_eq!(adjusted.trim(), "1000", "a worker is the first to go");
     }
     let Some(most) = worker.bytes("VmHWM") else { return skip("no /proc/PID/status") };
-    // The logs' 64 MiB, what they come to, and the threads themselves.
+    // The 64 MiB of the logs, their results, and the threads.
     assert!(most < 256 << 20, "{} MiB", most >> 20);
     worker.end();
 }
@@ -116,7 +116,7 @@ fn random_blocks_do_not_come_again_because_a_worker_is_stopped() {
     for trial in join("four trials", takes) {
         let touched = trial.touched.unwrap();
         assert!(touched.reuse_bytes.is_none_or(|bytes| bytes > DATA / 10 * 9), "{touched:?}");
-        // Each of four million blocks before one comes again.
+        // Four million blocks are read before one repeats.
         let again = touched.most_visits > 1;
         assert!(!again || touched.places == DATA / 16, "{touched:?}");
     }

@@ -1,4 +1,4 @@
-//! What faults are planted with: cgroups, CPUs, busy processes, small disks.
+//! Tools to plant faults: cgroups, CPUs, busy processes, small disks.
 
 pub mod disk;
 pub mod network;
@@ -15,17 +15,17 @@ use proofmark_testing::{output, skip, wait};
 
 static TURN: RwLock<()> = RwLock::new(());
 
-/// Runs with no other test: for what disturbs, for a known rate, for counts of the whole machine.
+/// Runs no other test meanwhile: for disturbances, known rates and counts of the whole machine.
 pub fn alone() -> RwLockWriteGuard<'static, ()> {
     TURN.write().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs with others that allow it: for how something ends and what is reported of it.
+/// Runs others that allow it meanwhile: for ends of runs and their reports.
 pub fn shared() -> RwLockReadGuard<'static, ()> {
     TURN.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What was planted; where this machine did not allow it, the test is skipped for that reason.
+/// Returns the planted fault; prints that the test is skipped if this machine does not allow it.
 #[track_caller]
 fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
     if planted.is_none() {
@@ -36,12 +36,12 @@ fn allowed<T>(planted: Option<T>, reason: &str) -> Option<T> {
 
 pub fn proofmark() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_proofmark"));
-    // It finds no reference tool, whatever this machine has, and leaves this user's history alone.
+    // The program finds no reference tool, and does not write to this user's history.
     command.env("PATH", "/nonexistent").env("PROOFMARK_HISTORY", "off");
     command
 }
 
-/// Runs it into a folder of its own; the run and the exit status.
+/// Runs the command into a directory of its own. Returns the run and the exit status.
 pub fn run_json(command: &mut Command) -> (Run, Option<i32>) {
     let dir = tempfile::tempdir().unwrap();
     let out = output(command.args(["--json", "-", "--out"]).arg(dir.path().join("out")));
@@ -51,13 +51,13 @@ pub fn run_json(command: &mut Command) -> (Run, Option<i32>) {
     (run, out.status.code())
 }
 
-/// Starts it without a standard input, output or error.
+/// Starts the command without standard input, output and error.
 pub fn start(command: &mut Command) -> Child {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().unwrap()
 }
 
-/// Runs a command that must be refused, in one line that says this, before it measures or writes.
+/// Checks that a command is refused in one line with these words, before it measures or writes.
 #[track_caller]
 pub fn refused(command: &mut Command, says: &str) {
     let dir = tempfile::tempdir().unwrap();
@@ -68,25 +68,25 @@ pub fn refused(command: &mut Command, says: &str) {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "it wrote something");
 }
 
-/// How grave a check's finding is, if it found something.
+/// Returns the severity of a check's finding, if there is one.
 pub fn found(m: &Measurement, check: &str) -> Option<Severity> {
     m.findings.iter().find(|f| f.check == check).map(|f| f.severity)
 }
 
-/// A CPU that this process may use, by its affinity mask.
+/// Returns a CPU that this process may use, by its affinity mask.
 pub fn a_cpu() -> Option<u32> {
     let list = status(std::process::id(), "Cpus_allowed_list");
     let first = list.split([',', '-']).next().and_then(|cpu| cpu.parse().ok());
     allowed(first, "no affinity mask")
 }
 
-/// The command confined to one CPU, as by `taskset -c`.
+/// Confines the command to one CPU by `taskset -c`.
 pub fn on_cpu(command: &mut Command, cpu: u32) -> &mut Command {
     wrap(command, &format!("exec taskset -c {cpu} \"$0\" \"$@\""))
 }
 
-/// Makes a command run through a line of shell, in which `"$0" "$@"` is the command with the
-/// variables set for it. (The shell keeps its own: the command's `PATH` may hold no `taskset`.)
+/// Runs a command through a line of shell, in which `"$0" "$@"` is the command with the variables
+/// set for it. The shell keeps its own, since the command's `PATH` may have no `taskset`.
 pub fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
     let mut line = vec![OsString::from("env")];
     for (name, value) in command.get_envs().filter_map(|(name, value)| Some((name, value?))) {
@@ -98,7 +98,7 @@ pub fn wrap<'a>(command: &'a mut Command, shell: &str) -> &'a mut Command {
     command.arg("-c").arg(shell).args(line)
 }
 
-/// Whether a program succeeded, silently.
+/// Runs a program silently. Returns true if it succeeded.
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     let command = command.args(arguments).stdin(Stdio::null());
@@ -106,11 +106,11 @@ fn succeeds(program: &str, arguments: &[&str]) -> bool {
     child.is_ok_and(|mut child| wait(program, &mut child).success())
 }
 
-/// Other work, until it is dropped.
+/// A process that loads the machine until it is dropped.
 pub struct Busy(Child);
 
 impl Busy {
-    /// A process that keeps one CPU busy.
+    /// Starts a process that keeps one CPU busy.
     pub fn on(cpu: u32) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "while :; do :; done"]);
@@ -129,15 +129,15 @@ impl Drop for Busy {
     }
 }
 
-/// A limit as versions 1 and 2 of cgroups have it: the folder of its groups, its file and its value.
+/// A limit for cgroups of version 1 and 2: the directory of the groups, the file and the value.
 type Limits = [(&'static str, &'static str, String); 2];
 
-/// So many CPUs' worth of time.
+/// Returns the limit to the time of this many CPUs.
 fn quota(cpus: f64) -> Limits {
     quota_of(cpus, 100_000)
 }
 
-/// The same in periods of so many microseconds, which cgroups of version 1 have in a file of their own.
+/// Returns the limit in periods of `us` microseconds, for which version 1 has a separate file.
 fn quota_of(cpus: f64, period_us: u64) -> Limits {
     let quota = (cpus * period_us as f64) as u64;
     [
@@ -146,16 +146,16 @@ fn quota_of(cpus: f64, period_us: u64) -> Limits {
     ]
 }
 
-/// A cgroup of the test's own.
+/// A cgroup that the test made.
 pub struct Cgroup(PathBuf);
 
 impl Cgroup {
-    /// A cgroup with so many CPUs' worth of time; `None` where none can be made, which is said.
+    /// Makes a cgroup with the time of this many CPUs; `None`, with a printed reason, if it cannot.
     pub fn with_quota(cpus: f64) -> Option<Self> {
         allowed(Self::with(quota(cpus)), "no cgroup CPU controller that this user may write")
     }
 
-    /// The same in periods of so many microseconds.
+    /// Makes a cgroup with a quota in periods of this many microseconds.
     pub fn with_quota_of(cpus: f64, period_us: u64) -> Option<Self> {
         let group = Self::with(quota_of(1000.0, 100_000)).filter(|group| {
             let v1 = [
@@ -169,23 +169,23 @@ impl Cgroup {
         allowed(group, "no cgroup CPU controller that this user may write")
     }
 
-    /// A cgroup with these CPUs; `None` where none can be made, which is said.
+    /// Makes a cgroup with these CPUs; `None`, with a printed reason, if it cannot.
     pub fn with_cpus(cpus: &str) -> Option<Self> {
         let old = Self::with([
             ("/sys/fs/cgroup/cpuset", "cpuset.cpus", cpus.to_owned()),
             ("/sys/fs/cgroup", "cpuset.cpus", cpus.to_owned()),
         ]);
-        // Version 1 takes no process before it has memory.
+        // A cgroup of version 1 takes no process before it has memory nodes.
         let old = old.inspect(|group| drop(fs::write(group.0.join("cpuset.mems"), "0")));
         allowed(old, "no cgroup cpuset controller that this user may write")
     }
 
-    /// Gives it other CPUs; whether that could be done.
+    /// Changes the CPUs of the cgroup. Returns false if it cannot.
     pub fn set_cpus(&self, cpus: &str) -> bool {
         fs::write(self.0.join("cpuset.cpus"), cpus).is_ok()
     }
 
-    /// A cgroup that can be frozen; `None` where none can be made, which is said.
+    /// Makes a cgroup that can be frozen; `None`, with a printed reason, if it cannot.
     pub fn freezable() -> Option<Self> {
         let made = Self::with([
             ("/sys/fs/cgroup/freezer", "freezer.state", "THAWED".to_owned()),
@@ -194,7 +194,7 @@ impl Cgroup {
         allowed(made, "no cgroup freezer that this user may write")
     }
 
-    /// Stops or resumes all that is in it.
+    /// Stops or resumes all processes of the cgroup.
     pub fn freeze(&self, frozen: bool) {
         let (v1, v2) = if frozen { ("FROZEN", "1") } else { ("THAWED", "0") };
         if fs::write(self.0.join("freezer.state"), v1).is_err() {
@@ -202,7 +202,7 @@ impl Cgroup {
         }
     }
 
-    /// A cgroup that may hold so many bytes; `None` where none can be made, which is said.
+    /// Makes a cgroup with at most this many bytes; `None`, with a printed reason, if it cannot.
     pub fn with_memory(bytes: u64) -> Option<Self> {
         let made = Self::with([
             ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", format!("{bytes}")),
@@ -211,7 +211,7 @@ impl Cgroup {
         allowed(made, "no cgroup memory controller that this user may write")
     }
 
-    /// A cgroup of so many processes and threads; `None` where none can be made, which is said.
+    /// Makes a cgroup with at most this many threads; `None`, with a printed reason, if it cannot.
     pub fn with_processes(most: u64) -> Option<Self> {
         let made = Self::with([
             ("/sys/fs/cgroup/pids", "pids.max", format!("{most}")),
@@ -220,7 +220,7 @@ impl Cgroup {
         allowed(made, "no cgroup pids controller that this user may write")
     }
 
-    /// The first of these limits that can be set.
+    /// Makes a cgroup with the first of these limits that can be set.
     fn with(limits: Limits) -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
@@ -234,23 +234,23 @@ impl Cgroup {
         None
     }
 
-    /// Changes its quota to so many CPUs' worth of time; whether that could be done.
+    /// Changes the quota to the time of this many CPUs. Returns false if it cannot.
     pub fn set_quota(&self, cpus: f64) -> bool {
         quota(cpus).iter().any(|(_, file, value)| fs::write(self.0.join(file), value).is_ok())
     }
 
-    /// A cgroup that gets the CPUs before all others who want them; `None` where none can be made.
+    /// Makes a cgroup that gets the CPUs before all others; `None` if it cannot.
     pub fn preferred() -> Option<Self> {
-        // Far more than a process uses.
+        // Much more than a process uses.
         Self::with(quota(1000.0)).inspect(Self::prefer)
     }
 
-    /// Takes a process in that runs already.
+    /// Moves a running process into the cgroup.
     pub fn admit(&self, pid: u32) {
         fs::write(self.0.join("cgroup.procs"), pid.to_string()).unwrap();
     }
 
-    /// Gives it the CPUs before all others who want them, so that only its quota limits it.
+    /// Gives the cgroup the CPUs before all others, so that only its quota limits it.
     pub fn prefer(&self) {
         let _ = fs::write(self.0.join("cpu.shares"), "262144");
         let _ = fs::write(self.0.join("cpu.weight"), "10000");
@@ -266,7 +266,7 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // A cgroup goes only without processes, and one that was admitted may still run.
+        // A cgroup with processes cannot be removed, and one may still run.
         let left = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
         let outside = self.0.with_file_name("cgroup.procs");
         left.lines().for_each(|pid| drop(fs::write(&outside, pid)));
@@ -274,31 +274,31 @@ impl Drop for Cgroup {
     }
 }
 
-/// Process ids of the children of a process.
+/// Returns the process ids of the children of a process.
 pub fn children(parent: u32) -> Vec<u32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|e| e.file_name().to_str()?.parse().ok());
     pids.filter(|pid| status(*pid, "PPid") == parent.to_string()).collect()
 }
 
-/// Whether a process is there and no zombie.
+/// Returns true if a process exists and is no zombie.
 pub fn is_alive(pid: u32) -> bool {
     !["", "Z", "X"].contains(&status(pid, "State").get(..1).unwrap_or_default())
 }
 
-/// What /proc/PID/status has in a field; nothing for a process that is gone.
+/// Returns a field of /proc/PID/status; empty if the process has ended.
 pub fn status(pid: u32, field: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     value.unwrap_or_default().trim().to_owned()
 }
 
-/// Sends a signal by its short name.
+/// Sends a signal by its short name, such as `INT`.
 pub fn kill(pid: u32, signal: &str) {
     assert!(signal_to(pid, signal));
 }
 
-/// The same; whether the process was there.
+/// Sends a signal. Returns false if the process has ended.
 pub fn signal_to(pid: u32, signal: &str) -> bool {
     succeeds("sh", &["-c", &format!("kill -{signal} {pid}")])
 }

@@ -1,8 +1,8 @@
-//! The limits that workers run under: all the files that they may have, and no core dumps.
+//! The limits of workers: the maximum of open files, and no core dumps.
 
 use super::*;
 
-/// The soft and the hard value of a limit of a process, as /proc has them.
+/// Returns the soft and the hard value of a process's limit, from /proc.
 fn limit(pid: u32, name: &str) -> [String; 2] {
     let text = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
@@ -10,7 +10,7 @@ fn limit(pid: u32, name: &str) -> [String; 2] {
     [words.next().unwrap(), words.next().unwrap()]
 }
 
-/// Core dumps as large as may be, and few files.
+/// Allows unlimited core dumps, and few open files.
 const USUAL: &str = "ulimit -Sc \"$(ulimit -Hc)\"; ulimit -Sn 200; exec \"$0\" \"$@\"";
 
 #[test]

@@ -1,7 +1,7 @@
-//! Planted faults: each must be found, named, and cost no more than it must.
+//! Planted faults: each must be found and named, and must not cost other results.
 //!
-//! What this machine does not allow to be planted is skipped by name. Tests that watch what other
-//! work does to a measurement run alone, the others at the same time (`lab::alone`, `lab::shared`).
+//! A fault that this machine does not allow is skipped by name. Tests of disturbances run alone,
+//! the others at the same time (`lab::alone`, `lab::shared`).
 
 #![allow(clippy::unwrap_used)] // A test that cannot go on fails.
 
@@ -42,7 +42,7 @@ fn names(m: &Measurement) -> Vec<String> {
     m.findings.iter().map(|f| format!("{} ({:?}): {}", f.check, f.severity, f.message)).collect()
 }
 
-/// Whether this CPU's design has no ceiling, which is reported.
+/// Returns true if this CPU's design has no ceiling, and prints that.
 fn peak_is_unknown(run: &Run) -> bool {
     let design = run.host.cpu.microarchitecture.get().and_then(|d| microarchitecture::find(&d.id));
     if design.is_none() {
@@ -58,7 +58,7 @@ fn a_process_that_is_stopped_again_and_again_is_named_and_its_time_accounted_for
     let mut child = long_run(dir.path(), 20);
     wait_for_trials(dir.path(), &mut child);
     let workers = lab::children(child.id());
-    // A third of the time, until it has ended.
+    // Stop it a third of the time, until it has ended.
     let deadline = Instant::now() + Duration::from_secs(60);
     while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
         for (signal, ms) in [("STOP", 20), ("CONT", 40)] {
@@ -77,8 +77,8 @@ fn a_process_that_is_stopped_again_and_again_is_named_and_its_time_accounted_for
     assert!((0.15..0.55).contains(&stopped) && lost < 0.05, "{time:?}");
 }
 
-/// Undoubted, however wide its interval is on a machine that others use; unless a guest's host
-/// lowered the clock meanwhile, which is no fault of this lab.
+/// Checks that a result is undoubted, however wide its interval is on a busy machine. The host of a
+/// virtual machine may have lowered the clock meanwhile, which no test can prevent.
 fn is_undoubted_but_for_the_clock(m: &Measurement, code: Option<i32>) {
     let worse = m.findings.iter().filter(|f| f.severity != Severity::Note);
     let worse: Vec<&str> = worse.map(|f| &*f.check).collect();
@@ -91,13 +91,13 @@ fn is_undoubted_but_for_the_clock(m: &Measurement, code: Option<i32>) {
 fn a_cpu_quota_is_named() {
     let _turn = alone();
     let Some(group) = Cgroup::with_quota(0.5) else { return };
-    // On a busy machine, others would leave it less than its quota.
+    // On a busy machine, other work would leave less than the quota.
     group.prefer();
     let mut command = proofmark();
     command.args(["run", "cpu.flops", "--threads", "1"]).args(SHORT);
     let (run, code) = run_json(group.enter(&mut command));
     let m = &run.measurements[0];
-    // The figure leaves out the time that the quota took; what the run got is half of it.
+    // The figure leaves out the time that the quota took; delivered is half of it.
     assert!(has(m, "throttled", Severity::Note), "{:?}", names(m));
     is_undoubted_but_for_the_clock(m, code);
     let summary = m.summary.as_ref().unwrap();
@@ -106,7 +106,7 @@ fn a_cpu_quota_is_named() {
     assert!(delivered < 0.55 * attainable, "{delivered} of {attainable}");
     let quota = run.host.limits.cpu_quota.get().and_then(|q| q.cpus);
     assert_eq!(quota, Some(0.5));
-    // A whole core is the ceiling of what is attainable.
+    // The ceiling of attainable is that of a whole core.
     if peak_is_unknown(&run) {
         return;
     }
@@ -173,7 +173,7 @@ fn a_worker_that_dies_costs_its_own_measurement() {
     assert_ne!(healthy.verdict, Verdict::Invalid, "{:?}", names(healthy));
 }
 
-/// A thread that panics never comes to where the others wait for it, in the timed part.
+/// A thread that panics never reaches the barrier of the others, in the timed part.
 #[test]
 fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
     let _turn = shared();
@@ -192,7 +192,7 @@ fn a_panic_ends_the_threads_that_wait_for_the_one_that_is_gone() {
     assert_eq!(healthy.trials.len(), 3, "{:?}", healthy.ending);
 }
 
-/// Two points of some seconds.
+/// Two configurations of some seconds.
 fn long_command(dir: &Path, trials: u32) -> Command {
     let mut command = proofmark();
     command
@@ -215,7 +215,7 @@ fn try_saved(dir: &Path) -> Option<Run> {
     proofmark_model::read_run(&text).ok()
 }
 
-/// Waits until a run that goes on has made something.
+/// Waits until a started run has created a path.
 fn wait_for(what: &str, child: &mut Child, mut is_there: impl FnMut() -> bool) {
     wait_until(what, || {
         let is_there = is_there();
@@ -224,7 +224,7 @@ fn wait_for(what: &str, child: &mut Child, mut is_there: impl FnMut() -> bool) {
     });
 }
 
-/// Waits until the run file holds a trial.
+/// Waits until the run file has a trial.
 fn wait_for_trials(dir: &Path, child: &mut Child) {
     let some = |run: Run| run.measurements.iter().any(|m| !m.trials.is_empty());
     wait_for("a trial in the run file", child, || try_saved(dir).is_some_and(some));
@@ -263,7 +263,7 @@ fn a_run_that_is_stopped_or_killed_keeps_what_it_measured_and_leaves_no_worker()
     }
 }
 
-/// timeout(1) signals the process, and then its group, in which the process is.
+/// timeout(1) signals the process, and then its group, which includes the process.
 #[test]
 fn a_stop_that_is_sent_twice_at_once_is_one() {
     let _turn = shared();
@@ -276,7 +276,7 @@ fn a_stop_that_is_sent_twice_at_once_is_one() {
     assert!(saved(dir.path()).ended.is_some(), "it ended in the middle of its work");
 }
 
-/// A run that must fail at once, before it measures.
+/// Checks that a run fails at once, before it measures.
 fn fails_early(command: &mut Command, word: &str) {
     let out = output(command);
     let text = String::from_utf8_lossy(&out.stderr).into_owned();
@@ -294,7 +294,7 @@ fn what_cannot_be_written_is_told_before_minutes_are_spent() {
         command.args(["run", "cpu.clock", "--out"]).arg(out.join("out"));
         command
     };
-    // Nobody, root included, makes folders in /proc.
+    // No user, not even root, can create directories in /proc.
     fails_early(&mut run(Path::new("/proc/proofmark")), "cannot create directory");
     let dir = tempfile::tempdir().unwrap();
     let json = ["run", "cpu.clock", "--json", "/dev/full/x"];

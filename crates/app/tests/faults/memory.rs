@@ -1,10 +1,10 @@
-//! Planted faults of memory: a cache under its name, memory that the plan does not fit into.
+//! Planted faults of memory: a cache measured as memory, and a plan that memory has no room for.
 
 use super::lab::{Busy, Cgroup, alone, found, proofmark, run_json, shared};
 use proofmark_model::{Ending, Severity, Verdict, key};
 use proofmark_testing::skip;
 
-/// Small enough to be set up in a moment by a build without optimisation.
+/// A size that a build without optimisation sets up in a moment.
 const SMALL: &str = "memory.copy.array_size=2MB";
 
 #[test]
@@ -38,7 +38,7 @@ fn no_page_is_made_while_a_trial_is_timed() {
     for m in &run.measurements {
         assert!(!m.trials.is_empty(), "{:?}", m.ending);
         for c in m.trials.iter().map(|t| &t.conditions) {
-            // Counted, and none.
+            // Counted: none.
             assert_eq!((c.minor_faults, c.major_faults), (Some(0), Some(0)), "{}", m.point());
         }
     }

@@ -1,6 +1,6 @@
-//! Planted faults and known truths of networks: known limits, two hosts that are one, servers that
-//! die, strangers. The hosts are network namespaces, so their numbers are labelled invalid
-//! (`one_machine`); what they say is compared all the same.
+//! Planted faults and known rates of networks: limits, two hosts that are one, servers that die,
+//! unauthenticated peers. The hosts are network namespaces, so their results are invalid
+//! (`one_machine`); the figures are compared nevertheless.
 
 use std::fs;
 use std::ops::Range;
@@ -19,10 +19,10 @@ use super::{names, saved, wait_for, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict, key};
 use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
-/// Header of a frame of Ethernet as interfaces and token buckets count it, in bytes.
+/// Bytes of an Ethernet frame header as interfaces and token buckets count it.
 const FRAME: f64 = 14.0;
 const IP: f64 = 20.0;
-/// Header of TCP with time stamps.
+/// Bytes of a TCP header with timestamps.
 const TCP: f64 = 20.0 + 12.0;
 const UDP: f64 = 8.0;
 
@@ -34,7 +34,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// `None` where there can be none, which is said.
+    /// Makes the hosts; `None`, with a printed reason, if it cannot.
     fn new() -> Option<Self> {
         let hosts = Hosts::new()?;
         let folder = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ impl Pair {
         self.folder.path().join("key")
     }
 
-    /// A run on the client host of the points of a profile.
+    /// Returns a run on the client host of a profile's configurations.
     fn run(&self, profile: &str) -> Command {
         let mut command = proofmark();
         command.args(["run", "--peer", SERVER, "--key-file"]).arg(self.key());
@@ -55,18 +55,18 @@ impl Pair {
         command
     }
 
-    /// A cgroup with the server in it, for the run, too: both get the CPUs before other work of
-    /// this machine, so that only the network limits them. `None` where none can be made.
+    /// Makes a cgroup with the server, for the run too. Both get the CPUs before other work of this
+    /// machine, so that only the network limits them. `None` if it cannot be made.
     fn preferred(&self) -> Option<Cgroup> {
         Cgroup::preferred().inspect(|group| group.admit(self.server.as_ref().unwrap().pid()))
     }
 
-    /// A run that goes on, into `out` of a folder.
+    /// Starts a run into `out` of a directory.
     fn begin(&self, profile: &str, folder: &Path) -> Child {
         begun(self.run(profile), folder)
     }
 
-    /// Holds that the next run works within so long; until then it may have to wait.
+    /// Waits until a run works again.
     fn works_again(&self) {
         let dir = wait_until("a run that works again", || {
             let dir = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ impl Pair {
     }
 }
 
-/// The command in the cgroup, if there is one.
+/// Runs the command in the cgroup, if there is one.
 fn enter<'a>(group: Option<&Cgroup>, command: &'a mut Command) -> &'a mut Command {
     match group {
         Some(group) => group.enter(command),
@@ -86,7 +86,7 @@ fn enter<'a>(group: Option<&Cgroup>, command: &'a mut Command) -> &'a mut Comman
     }
 }
 
-/// Whether the link has that rate and queue now; the reason is reported where it cannot have them.
+/// Sets the rate and the queue of the link. Returns false, and prints the reason, if it cannot.
 fn limited(pair: &Pair, mbit: u64, queue: u64) -> bool {
     let is_limited = pair.hosts.limit(mbit, queue);
     if !is_limited {
@@ -102,13 +102,13 @@ fn a_token_bucket_reads_as_its_rate_less_the_headers() {
     let group = pair.preferred();
     for (mtu, mbit) in [(1500, 100), (576, 100), (1500, 1000)] {
         pair.hosts.set_mtu(mtu);
-        // The queue holds all that TCP lets go unacknowledged, so that nothing is lost.
+        // The queue has room for all unacknowledged data of TCP, so that nothing is lost.
         if !limited(&pair, mbit, 32 << 20) {
             return;
         }
         let segment = mtu as f64 - IP - TCP;
         let truth = mbit as f64 * 1e6 * segment / (mtu as f64 + FRAME);
-        // With its headers it would read 1.045 or more.
+        // With headers it would be 1.045 or more.
         let (run, code) = reaching(truth, 0.97..1.04, || {
             let mut command = pair.run(&profile(5, &[point("network.tcp.stream", "500ms", "")]));
             command.arg(format!("--limit=network.send={mbit}Mbit/s"));
@@ -125,9 +125,9 @@ fn a_token_bucket_reads_as_its_rate_less_the_headers() {
     }
 }
 
-/// A run whose first result is this part of the truth. A limit that is enforced by a machine whose
-/// CPUs are taken away for milliseconds passes less than it would, never more: one run of some
-/// reaches the least, and none the most.
+/// Returns a run whose first result is within this range of the known rate. If the machine loses
+/// its CPUs for milliseconds, the limit passes less, never more: one run of some reaches the
+/// minimum, and none exceeds the maximum.
 fn reaching(
     truth: f64,
     part: Range<f64>,
@@ -146,7 +146,7 @@ fn reaching(
     panic!("{parts:?} of the truth, not {part:?}")
 }
 
-/// What calls itself a network, and is one machine.
+/// Checks networks that are one machine.
 fn is_one_machine(run: &Run, m: &Measurement, code: Option<i32>) {
     let network = run.host.network.get().unwrap();
     assert_eq!((network.path, m.params.get(key::PATH)), (NetworkPath::Peer, Some("peer")));
@@ -175,19 +175,19 @@ fn loopback_is_called_loopback() {
 fn what_udp_loses_is_what_the_limit_dropped() {
     let _turn = alone();
     let Some(pair) = Pair::new() else { return };
-    // A queue of 40 ms: a sender that has to wait for its CPU leaves no gap, and what comes
-    // ahead of a trial, 10 ms, is not dropped.
+    // A queue of 40 ms: a sender that waits for its CPU leaves no gap, and the 10 ms that are sent
+    // ahead of a trial are not dropped.
     if !limited(&pair, 100, 500_000) {
         return;
     }
     let twice = point("network.udp.stream", "500ms", "rate = 200000000");
     let payload = 1500.0 - IP - UDP;
     let truth = 100e6 * payload / (1500.0 + FRAME);
-    // Other work of this machine would let the queue run empty.
+    // Other work on this machine would empty the queue.
     let group = pair.preferred();
-    // The rate is the receiver's.
+    // The result is the receiver's rate.
     let (run, _) = reaching(truth, 0.99..1.01, || {
-        let log = DropLog::of(&pair.hosts);
+        let log = DropLog::start(&pair.hosts);
         let mut command = pair.run(&profile(5, slice::from_ref(&twice)));
         let (run, code) = run_json(enter(group.as_ref(), &mut command));
         let log = log.end();
@@ -221,13 +221,13 @@ fn other_traffic_on_a_full_link_is_named() {
     let (quiet, _) = run_json(&mut pair.run(&plan));
     assert_eq!(severities(&quiet), [None, None], "alone");
     let flood = pair.hosts.flood();
-    let (beside, _) = run_json(&mut pair.run(&plan));
+    let (with_load, _) = run_json(&mut pair.run(&plan));
     drop(flood);
     let suspect = Some(Severity::Suspect);
-    assert_eq!(severities(&beside), [suspect; 2], "{:?}", names(&beside.measurements[0]));
+    assert_eq!(severities(&with_load), [suspect; 2], "{:?}", names(&with_load.measurements[0]));
 }
 
-/// What was dropped from before a trial until after it. Both ends are silent for 200 ms
+/// Counts the packets dropped from before a trial until after it. Both ends are silent for 200 ms
 /// after each loss (see `network.udp.stream`), in which the log has entries.
 fn dropped_during(log: &[Dropped], trial: &Trial) -> u64 {
     let start = Duration::from_nanos(u64::try_from(trial.started.0.as_nanosecond()).unwrap());
@@ -238,10 +238,10 @@ fn dropped_during(log: &[Dropped], trial: &Trial) -> u64 {
     after.count - before.count
 }
 
-/// As many trials of a second as a busy machine does not end before it sees the first one.
+/// A number of 1 s trials that even a busy machine does not end before the test sees the first one.
 const TRIALS: u32 = 20;
 
-/// One point that ends soon, one that lasts, and four after it.
+/// A short configuration, a long one, and four after it.
 fn some_points(lasting: &str) -> String {
     let points = [
         point("network.tcp.rtt", "20ms", ""),
@@ -251,7 +251,7 @@ fn some_points(lasting: &str) -> String {
     profile(TRIALS, &points)
 }
 
-/// Waits until the second point has a trial.
+/// Waits until the second configuration has a trial.
 fn wait_for_the_second(dir: &Path, child: &mut Child) {
     wait_for_trials(dir, child);
     wait_for("a trial of the second point", child, || {
@@ -259,7 +259,7 @@ fn wait_for_the_second(dir: &Path, child: &mut Child) {
     });
 }
 
-/// What must come of these points if the server goes away during the second.
+/// Checks the results of these configurations if the server is lost during the second.
 fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
     let limit = SOON.saturating_sub(event.elapsed());
     wait_until_within(limit, "the run to report that the server has gone", || {
@@ -276,7 +276,7 @@ fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
     assert_eq!(after.len(), 4);
     for m in after.iter().chain([during]) {
         assert!(matches!(m.ending, Ending::Refused { .. }), "{:?}", m.ending);
-        // What has trials is one machine's.
+        // Results with trials are those of one machine.
         let verdict = if m.trials.is_empty() { Verdict::NotRun } else { Verdict::Invalid };
         assert_eq!(m.verdict, verdict);
         let why = names(m).concat();
@@ -289,7 +289,7 @@ fn only_the_rest_is_lost(dir: &Path, child: &mut Child, event: Instant) {
     assert_eq!(over.count(), 1, "{log}");
 }
 
-/// Takes the server away from a run whose second point lasts, and brings it back.
+/// Stops the server of a run during its second configuration, and starts it again.
 fn server_goes_away(pair: &mut Pair, lasting: &str, away: fn(&mut Pair), back: fn(&mut Pair)) {
     let dir = tempfile::tempdir().unwrap();
     let mut child = pair.begin(&some_points(lasting), dir.path());
@@ -300,7 +300,7 @@ fn server_goes_away(pair: &mut Pair, lasting: &str, away: fn(&mut Pair), back: f
     pair.works_again();
 }
 
-/// The same for TCP and for UDP at once, since they wait more than they measure.
+/// Does so for TCP and UDP at the same time, since both mostly wait.
 fn servers_go_away(away: fn(&mut Pair), back: fn(&mut Pair)) {
     let _turn = shared();
     thread::scope(|scope| {

@@ -1,8 +1,8 @@
-//! CPUs that are taken away, tracers, and a frozen cgroup: where a trial ran, and who stopped it.
+//! Removed CPUs, tracers, and a frozen cgroup: where a trial ran, and what stopped it.
 
 use super::*;
 
-/// The usable CPUs, of which there must be two.
+/// Returns the usable CPUs, at least two.
 fn two_cpus() -> Option<[u32; 2]> {
     let cpus = usable_cpus();
     let two = cpus.first().copied().zip(cpus.get(1).copied());
@@ -21,7 +21,7 @@ fn usable_cpus() -> Vec<u32> {
     list.split(',').filter_map(range).flatten().collect()
 }
 
-/// A run on two threads that goes on for some seconds.
+/// Starts a run on two threads that takes some seconds.
 fn on_two(dir: &Path) -> Command {
     let mut command = proofmark();
     command
@@ -37,8 +37,8 @@ fn names_the_lost_cpu(dir: &Path, cpu: u32) {
     assert!(has(m, "cpus_lost", Severity::Invalid), "{:?}", names(m));
     assert!(names(m).iter().any(|f| f.contains(&format!("CPU {cpu} "))), "{:?}", names(m));
     assert_eq!(found(m, "migration"), None, "{:?}", names(m));
-    // What two cores do is not summed where only one was there. In the trial in which that changed,
-    // both were there for a part.
+    // The rates of two cores are not summed if only one was available. In the trial of the change,
+    // both were available for a part.
     let attainable = |strayed: bool| {
         let is = |t: &&proofmark_model::Trial| {
             t.ran_on.as_ref().is_some_and(|r| r.strayed.is_empty() != strayed)
@@ -136,7 +136,7 @@ fn a_frozen_cgroup_is_named_for_a_disk_a_network_and_complete_solves() {
     for m in &run.measurements {
         assert!(found(m, "stopped").is_some(), "{}: {:?}", m.workload, names(m));
     }
-    // 35 of 90 ms, once, however many threads there are.
+    // 35 of 90 ms, once, for any number of threads.
     let solves = run.measurements.iter().find(|m| m.workload == "cpu.linpack").unwrap();
     let stopped = solves.findings.iter().find(|f| f.check == "stopped").unwrap();
     let share = stopped.evidence["share"].as_f64().unwrap();

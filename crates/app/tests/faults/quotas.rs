@@ -1,12 +1,12 @@
-//! CPU quotas of different periods, and those that change while a run measures.
+//! CPU quotas of different periods, and quotas that change during a run.
 
 use super::*;
 
-/// What a thread under this quota delivers of what it attains, over both workloads, with how many whole
-/// periods a round has.
+/// Returns delivered / attainable of a thread under this quota, over both workloads, and the number
+/// of whole periods in a round.
 fn delivered_share(profile: &str, cpus: f64, period_us: u64) -> Option<Vec<(f64, Vec<f64>)>> {
     let group = Cgroup::with_quota_of(cpus, period_us)?;
-    // On a busy machine, others would leave it less than its quota.
+    // On a busy machine, other work would leave less than the quota.
     group.prefer();
     let mut command = proofmark();
     command.args(["run", "cpu.iops", "memory.read", "--threads", "1", "--profile", profile]);

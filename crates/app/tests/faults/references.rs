@@ -14,7 +14,7 @@ use super::lab::network::{point, profile, written};
 use super::lab::{is_alive, kill};
 use super::*;
 
-/// A folder for a disk, and one for programs.
+/// A directory for a disk, and one for programs.
 struct Lab {
     disk: TempDir,
     programs: TempDir,
@@ -25,27 +25,27 @@ impl Lab {
         Self { disk: folder(), programs: folder() }
     }
 
-    /// A program of that name that prints its version, and otherwise does what the script says.
+    /// Adds a program of that name that prints its version, and otherwise runs the script.
     fn program(&self, name: &str, script: &str) {
         let version = "case \"$1\" in --version) echo tool-9.5; exit 0;; esac";
         self.script(name, &format!("{version}\n{script}"));
     }
 
-    /// A program of that name that does what the script says.
+    /// Adds a program of that name that runs the script.
     fn script(&self, name: &str, script: &str) {
         let file = self.programs.path().join(name);
         fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// A run of one small point; nothing but our programs and those of the system's own
-    /// folders for the shell is on the PATH.
+    /// Returns a run of one small configuration. The PATH has only the test's programs and the
+    /// system's.
     fn run(&self, arguments: &[&str]) -> Command {
         self.command(&[&["disk.rand_read", "--threads", "1"], arguments].concat())
     }
 
-    /// The same with trials of half a second. fio repeats none that takes less than 50 ms,
-    /// and a trial of the default profile can if other work leaves the disk meanwhile.
+    /// Returns a run with trials of half a second. fio repeats no trial below 50 ms, and one of the
+    /// default profile may be shorter if other work leaves the disk meanwhile.
     fn long_run(&self, arguments: &[&str]) -> Command {
         let point = point("disk.rand_read", "500ms", "threads = 1\nreference = true");
         let profile = written(self.programs.path(), &profile(3, &[point]));
@@ -73,23 +73,23 @@ impl Lab {
     }
 }
 
-/// What fio printed once of random reads.
+/// The path of an output of fio for random reads.
 fn captured() -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/src/fio/captured");
     folder.join("3.33-beside-psync.json").canonicalize().unwrap().display().to_string()
 }
 
-/// The run, its first measurement, and what was said.
+/// Returns the run, its first measurement, and standard error.
 fn result(command: &mut Command) -> (Run, Measurement, String) {
     let output = output(command);
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(matches!(output.status.code(), Some(0 | 3)), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0 | 3)), "{stderr}");
     let run = read_run(&String::from_utf8(output.stdout).unwrap()).unwrap();
     let first = run.measurements[0].clone();
-    (run, first, said)
+    (run, first, stderr)
 }
 
-/// Places of the points that a tool repeats.
+/// Returns the indices of the configurations that a tool repeats.
 fn places(run: &Run, tool: &str) -> Vec<usize> {
     run.plan.references[tool].iter().map(|r| r.point).collect()
 }
@@ -111,8 +111,8 @@ fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
             captured()
         ),
     );
-    let (run, m, said) = result(&mut lab.long_run(&["--trials", "6", "--reference", "fio"]));
-    let [r] = &m.references[..] else { panic!("{said}: {:?}", m.findings) };
+    let (run, m, stderr) = result(&mut lab.long_run(&["--trials", "6", "--reference", "fio"]));
+    let [r] = &m.references[..] else { panic!("{stderr}: {:?}", m.findings) };
     assert_eq!(
         (r.tool.as_str(), r.trials.len(), m.trials.len()),
         ("fio", 6, 6),
@@ -129,7 +129,7 @@ fn a_tool_repeats_each_trial_on_a_file_of_the_disk() {
     assert_eq!(fs::read_to_string(sizes).unwrap(), "16777216\n".repeat(6), "whole and there");
     assert_eq!(fs::read_to_string(arguments).unwrap().lines().count(), 6);
     assert_eq!(fs::read_dir(lab.disk.path()).unwrap().count(), 0, "nothing is left");
-    // What is printed and written shows it.
+    // The printed and written reports show it.
     let page = fs::read_to_string(lab.out().join("report.html")).unwrap();
     let page = page.replace("&#x2f;", "/");
     assert!(page.contains("fio tool-9.5") || page.contains("fio 3.33"), "the version");
@@ -148,7 +148,7 @@ fn what_nobody_asks_for_does_not_run() {
     assert_eq!(m.missing["references"], "no reference tool was requested");
     assert_eq!(ran(), 0);
     fs::remove_dir_all(lab.out()).unwrap();
-    // The default profile marks this point, and no other of this workload.
+    // The default profile marks this configuration, and no other of this workload.
     let mut command = lab.run(&["--trials", "3", "disk.rand_write"]);
     command.args(["--set", "disk.rand_write.file_size=16MB"]);
     command.args(["--set", "disk.rand_write.queue_depth=1"]);
@@ -178,7 +178,7 @@ fn the_plan_says_which_tool_repeats_what_and_for_how_long() {
         with.contains("(reference: fio)") && !without.contains("(reference"),
         "{with}{without}"
     );
-    // A subsystem that is named is all of its workloads, not only what the profile marks.
+    // A named subsystem stands for all of its workloads, not only those that the profile marks.
     let mut disk = proofmark();
     disk.args(["run", "disk", "--dry-run", "--reference", "fio", "--disk-path"]);
     disk.arg(lab.disk.path()).env("PATH", lab.programs.path());
@@ -189,14 +189,14 @@ fn the_plan_says_which_tool_repeats_what_and_for_how_long() {
     };
     assert!(has("disk.mixed") && has("disk.fsync") && has("disk.rand_write"), "{text}");
     assert_ne!(with.lines().last(), without.lines().last(), "the tools take time");
-    // A budget that has no room for both is for our own trials.
+    // A budget too short for both goes to proofmark's own trials.
     let output = output(&mut lab.run(&["--dry-run", "--reference", "all", "--budget", "5s"]));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("skipped: the reference tools would take about"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(stderr.contains("skipped: the reference tools would take about"), "{stderr}");
     assert!(!String::from_utf8_lossy(&output.stdout).contains("(reference: "));
 }
 
-/// Starts a run whose tool writes its process id, then does as the script says; with that id.
+/// Starts a run whose tool writes its process id, then runs the script. Returns both.
 fn begun(lab: &Lab, script: &str) -> (Child, u32) {
     let pid = lab.file("pid").display().to_string();
     lab.program(
@@ -210,7 +210,7 @@ fn begun(lab: &Lab, script: &str) -> (Child, u32) {
 
 const SLEEPS: &str = "tell $$; exec /bin/sleep 300";
 
-/// One whose child, in a session and a process group of its own, does.
+/// Starts a run whose tool has a child, in its own session and process group, that does the same.
 const FORKS: &str = "/usr/bin/setsid /bin/sh -c 'echo $$; exec /bin/sleep 301' > \"$0.child\" &\n\
     while ! [ -s \"$0.child\" ]; do /bin/sleep 0.05; done; tell $(/bin/cat \"$0.child\"); wait";
 
@@ -237,7 +237,7 @@ fn a_tool_and_what_it_started_do_not_outlive_their_run() {
         assert_eq!(run.interrupted.as_deref(), by);
         assert!(!first.findings.iter().any(|f| f.check == "reference.failed"));
     };
-    // At once, since they wait more than they measure.
+    // At the same time, since they mostly wait.
     thread::scope(|scope| {
         for signal in ["KILL", "INT"] {
             for script in [SLEEPS, FORKS] {
@@ -253,7 +253,7 @@ fn what_a_tool_leaves_running_ends_with_it() {
     let lab = Lab::new();
     let script = FORKS.replace("; wait", "; exit 0");
     let (mut run, child) = begun(&lab, &script);
-    // It would load the machine during our next trial.
+    // The tool would load the machine during proofmark's next trial.
     wait_for_the_end_of(child);
     wait("the run to end", &mut run);
 }

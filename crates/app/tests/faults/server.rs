@@ -1,4 +1,4 @@
-//! Planted faults around a server: who may use it, who else talks to it, what it leaves behind.
+//! Planted faults of a server: access, unauthenticated peers, leftovers.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ use super::{names, no_one_left, saved, wait_for_trials};
 use proofmark_model::{Ending, Run, Verdict};
 use proofmark_testing::{join, output, wait, wait_until};
 
-/// A run over this machine's loopback to a server that somebody started.
+/// Returns a run over this machine's loopback to a server that is already started.
 fn to(address: impl ToString, key: &Path) -> Command {
     let mut command = run_to(address, key);
     command.args(["network.tcp.connect", "--trials", "3", "--quick"]);
@@ -27,21 +27,21 @@ fn all_complete(run: &Run) {
     run.measurements.iter().for_each(|m| assert_eq!(m.ending, Ending::Complete, "{}", m.point()));
 }
 
-/// A folder, and a key that is not there yet.
+/// Creates a directory, and returns the path of a key that does not exist yet.
 fn for_a_key() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     (folder, key)
 }
 
-/// The folder for a key, and a server that made one there.
+/// Creates a directory for a key, and starts a server that creates one there.
 fn served() -> (tempfile::TempDir, PathBuf, Served) {
     let (folder, key) = for_a_key();
     let server = Served::here(&key);
     (folder, key, server)
 }
 
-/// Such a run of the points of a profile, which goes on in a folder.
+/// Starts such a run of a profile's configurations in a directory.
 fn begun_to(server: &Served, key: &Path, folder: &Path, points: &[String]) -> Child {
     let mut command = run_to(server.address, key);
     command.arg("--profile").arg(written(folder, &profile(8, points)));
@@ -59,7 +59,7 @@ fn who_cannot_use_a_server_is_told_so_in_one_line() {
     let address = server.address;
     drop(server);
     refused(&mut to(address, &key), "no server at");
-    // What another machine is known by.
+    // The identity of another machine.
     let boot_id = folder.path().join("boot_id");
     fs::write(&boot_id, "00000000-0000-4000-8000-000000000000\n").unwrap();
     let Some(server) = Served::here_booted_as(&key, &boot_id) else { return };
@@ -115,17 +115,17 @@ fn a_server_ends_when_it_is_told_to() {
         let stream = point("network.tcp.stream", "500ms", "");
         let mut run = begun_to(&server, &key, folder.path(), &[stream]);
         wait_for_trials(folder.path(), &mut run);
-        let (said, code) = server.end(signal);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains(&format!("stopped by {name}")), "{said}");
-        // The run reports why it could not go on.
+        let (stderr, code) = server.end(signal);
+        assert_eq!(code, Some(0), "{stderr}");
+        assert!(stderr.contains(&format!("stopped by {name}")), "{stderr}");
+        // The run reports why it could not continue.
         assert_eq!(wait("the run to end", &mut run).code(), Some(1));
         let log = fs::read_to_string(folder.path().join("log")).unwrap();
         assert!(log.contains("the server was stopped"), "{log}");
     }
 }
 
-/// Whether the process has a handler of its own for SIGINT.
+/// Returns true if the process has its own handler for SIGINT.
 fn handles_interrupts(pid: u32) -> bool {
     u64::from_str_radix(&lab::status(pid, "SigCgt"), 16).unwrap() & 2 != 0
 }
@@ -134,7 +134,7 @@ fn handles_interrupts(pid: u32) -> bool {
 fn a_second_signal_ends_a_server_that_hangs() {
     let _turn = shared();
     let folder = tempfile::tempdir().unwrap();
-    // Its greeting finds no room, and it hangs with it.
+    // The pipe is full, so the server hangs at its first line.
     let (_reader, mut full) = std::io::pipe().unwrap();
     full.write_all(&[b'\n'; 64 << 10]).unwrap();
     let mut command = serve("127.0.0.1:0", &folder.path().join("key"));
@@ -145,7 +145,7 @@ fn a_second_signal_ends_a_server_that_hangs() {
     lab::kill(server.id(), "INT");
     thread::sleep(Duration::from_millis(300));
     assert!(server.try_wait().unwrap().is_none(), "it does not hang");
-    // One that comes at once is the same request as the first.
+    // A signal that follows at once is the same request as the first.
     let status = wait_until("the server to end at a second signal", || {
         lab::kill(server.id(), "TERM");
         thread::sleep(Duration::from_millis(50));
@@ -167,15 +167,15 @@ fn a_session_that_exceeds_its_bytes_ends_in_words() {
     for m in &saved(folder.path()).measurements {
         assert!(!matches!(m.ending, Ending::Complete), "{}", m.point());
     }
-    let (said, _) = server.end("TERM");
-    assert!(said.contains("ended after 314572800 B: its byte limit was reached"), "{said}");
+    let (stderr, _) = server.end("TERM");
+    assert!(stderr.contains("ended after 314572800 B: its byte limit was reached"), "{stderr}");
 }
 
 #[test]
 fn the_server_is_free_while_something_else_is_measured() {
     let _turn = shared();
     let (folder, key, server) = served();
-    // Eight trials of this length are longer than the other run, on a busy machine too.
+    // Eight trials of this length take longer than the other run, also on a busy machine.
     let points =
         [point("cpu.clock", "4s", "threads = 1"), point("network.tcp.connect", "20ms", "")];
     let mut first = begun_to(&server, &key, folder.path(), &points);
@@ -192,31 +192,31 @@ fn a_session_too_short_for_the_plan_is_told_first() {
     let _turn = shared();
     let (folder, key) = for_a_key();
     let server = Served::start(serve("127.0.0.1:0", &key).args(["--max-time", "3s"]));
-    let said = |trial: &str| {
+    let stderr = |trial: &str| {
         let plan = profile(8, &[point("network.tcp.connect", trial, "")]);
         let mut command = run_to(server.address, &key);
         command.arg("--dry-run").arg("--profile").arg(written(folder.path(), &plan));
         String::from_utf8(output(&mut command).stderr).unwrap()
     };
-    assert!(said("10s").contains("the server allows 3.0 s"), "{}", said("10s"));
-    assert_eq!(said("20ms"), "");
+    assert!(stderr("10s").contains("the server allows 3.0 s"), "{}", stderr("10s"));
+    assert_eq!(stderr("20ms"), "");
 }
 
 #[test]
 fn a_server_outlives_its_terminal_if_it_is_to() {
     let _turn = shared();
     let (_folder, key) = for_a_key();
-    // As `nohup` starts it.
+    // Started as by `nohup`.
     let server = Served::here_by(&key, "trap '' HUP; exec \"$0\" \"$@\"");
     lab::kill(server.pid(), "HUP");
     let (run, _) = run_json(&mut to(server.address, &key));
     all_complete(&run);
-    let (said, code) = server.end("TERM");
-    assert_eq!(code, Some(0), "{said}");
-    // As a terminal starts it, even if these tests themselves run under `nohup`.
+    let (stderr, code) = server.end("TERM");
+    assert_eq!(code, Some(0), "{stderr}");
+    // Started as by a terminal, even if these tests run under `nohup`.
     let in_terminal = "exec env --default-signal=HUP \"$0\" \"$@\"";
-    let (said, code) = Served::here_by(&key, in_terminal).end("HUP");
-    assert_eq!(code, Some(0), "{said}");
+    let (stderr, code) = Served::here_by(&key, in_terminal).end("HUP");
+    assert_eq!(code, Some(0), "{stderr}");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn strangers_do_not_disturb_a_run() {
     wait("the run to end", &mut run);
     over.store(true, Ordering::Relaxed);
     let thrown = join("the garbage to end", garbage);
-    // The most that it ever was; the kernel updates it late, so that it may even be less.
+    // The peak; the kernel updates it late, so that it may be below the present value.
     let grown = server.kib("VmHWM").saturating_sub(before);
     assert!(grown < 16 << 10, "{grown} KiB");
     assert!(thrown > 100, "{thrown} connections");
@@ -281,7 +281,7 @@ fn strangers_do_not_disturb_a_run() {
         assert_eq!((&m.ending, m.trials.len()), (&Ending::Complete, 8), "{}", m.point());
         assert_ne!(m.verdict, Verdict::Invalid, "{:?}", names(m));
     }
-    // It still serves.
+    // The server still serves.
     let (run, _) = run_json(&mut to(server.address, &key));
     all_complete(&run);
 }

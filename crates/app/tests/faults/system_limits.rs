@@ -1,5 +1,5 @@
-//! Limits of the system: each ends in one message that names it, with status 1 or 2, and keeps what
-//! was measured.
+//! Limits of the system: each ends in one message that names it, with status 1 or 2, and keeps the
+//! results.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Output;
@@ -10,14 +10,14 @@ use super::*;
 
 const SECOND: [&str; 6] = ["--budget", "2s", "--trials", "3", "--threads", "1"];
 
-/// A short run of a workload into a folder.
+/// Returns a short run of a workload into a directory.
 fn brief(workload: &str, folder: &Path) -> Command {
     let mut command = proofmark();
     command.args(["run", workload]).args(SECOND).arg("--out").arg(folder.join("out"));
     command
 }
 
-/// What a command said, under a limit that a line of shell sets; `None` where util-linux is missing.
+/// Runs a command under a limit that a line of shell sets; `None` if util-linux is missing.
 fn under(limit: &str, command: &mut Command) -> Option<(Output, String)> {
     if !Command::new("prlimit").arg("--version").output().is_ok_and(|o| o.status.success()) {
         skip("no prlimit");
@@ -28,7 +28,7 @@ fn under(limit: &str, command: &mut Command) -> Option<(Output, String)> {
     Some((out, text))
 }
 
-/// One message that names a limit, without a panic, a signal or an excuse.
+/// Checks for one message that names a limit, without a panic, a signal or a report of a defect.
 #[track_caller]
 fn names_limit(out: &Output, text: &str, limit: &str) {
     assert!(matches!(out.status.code(), Some(1 | 2)), "{:?}: {text}", out.status);
@@ -56,7 +56,7 @@ fn a_small_limit_of_file_size_is_named_before_anything_is_measured() {
     names_limit(&out, &text, "RLIMIT_FSIZE");
     assert!(text.contains("out/run.json") && text.contains("nothing was measured"), "{text}");
     assert_eq!(fs::read_dir(dir.path().join("out")).unwrap().count(), 0, "it left a file");
-    // A test file that is too large costs its own measurement.
+    // A test file that is too large fails only its own measurement.
     fs::remove_dir(dir.path().join("out")).unwrap();
     let mut command = brief("disk.seq_read", dir.path());
     command.args(["--set", "file_size=64MB", "--disk-path", env!("CARGO_MANIFEST_DIR")]);
@@ -70,7 +70,7 @@ fn a_small_limit_of_file_size_is_named_before_anything_is_measured() {
 fn a_file_that_grows_beyond_the_limit_costs_no_result_on_the_terminal() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    // The test of the output passes; a report of another run does not fit.
+    // The output passes its test; the report of another run does not fit.
     let run = output(&mut brief("cpu.clock", dir.path()));
     assert!(run.status.code().is_some_and(|code| code != 1), "{run:?}");
     let mut report = proofmark();
@@ -92,7 +92,7 @@ fn few_open_files_are_named_wherever_they_end() {
         (5, "cpu.clock"),
         (10, "cpu.clock"),
         (9, "network.tcp.stream"),
-        // The server's end, which needs two for each connection: short of one, and of both.
+        // The server needs two files per connection: one is missing, then both.
         (18, "network.tcp.stream"),
         (19, "network.tcp.stream"),
     ] {
@@ -124,7 +124,7 @@ fn a_small_stack_is_no_reason_to_die() {
 fn little_address_space_is_named() {
     let _turn = shared();
     let dir = tempfile::tempdir().unwrap();
-    // Enough for the program, too little for the arrays.
+    // Enough for the program, too little for its arrays.
     let command = &mut brief("memory.triad", dir.path());
     command.args(["--set", "array_size=512MB"]);
     let Some((out, text)) = under("--as=600000000", command) else { return };
@@ -159,7 +159,7 @@ fn a_run_whose_own_cpu_time_ends_stops_and_keeps_what_it_measured() {
     let dir = tempfile::tempdir().unwrap();
     let mut child = long_run(dir.path(), 40);
     wait_for_trials(dir.path(), &mut child);
-    // As at the soft limit.
+    // The signal of the soft limit.
     lab::kill(child.id(), "XCPU");
     assert_eq!(wait("the run to end", &mut child).code(), Some(1));
     let run = saved(dir.path());
@@ -194,7 +194,7 @@ fn a_limit_of_the_users_processes_is_named() {
     command.args(["run", "cpu.flops", "--threads", "40", "--out"]);
     command.arg(dir.path().join("out")).args(SHORT);
     lab::wrap(&mut command, "exec prlimit --nproc=20 -- \"$0\" \"$@\"");
-    // A user who has no processes, and may write there.
+    // A user without processes who may write there.
     let user = 61_234;
     std::os::unix::fs::chown(dir.path(), Some(user), Some(user)).unwrap();
     command.uid(user).gid(user).current_dir(dir.path());
@@ -210,7 +210,7 @@ fn a_limit_of_the_users_processes_is_named() {
 #[test]
 fn a_worker_that_the_out_of_memory_killer_ends_is_named_with_its_limit_and_the_run_goes_on() {
     let _turn = alone();
-    // More than a run needs and less than what the load takes.
+    // More than a run needs, and less than the load.
     let Some(group) = Cgroup::with_memory(192 << 20) else { return };
     let mut command = proofmark();
     command.args(["run", "test.hoard", "cpu.clock", "--trials", "3", "--threads", "1"]);

@@ -1,5 +1,6 @@
-//! The fuzz targets for a few seconds each, on the stable compiler: `scripts/test fuzz`. A failure names
-//! its seed; `FUZZ_SEED=N cargo test --package proofmark --test fuzz TARGET` makes that input again.
+//! The fuzz targets for a few seconds each, on the stable compiler: `scripts/test fuzz`. A failure
+//! names its seed; `FUZZ_SEED=N cargo test --package proofmark --test fuzz TARGET` makes that input
+//! again.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A test that cannot go on fails.
 
@@ -16,10 +17,11 @@ use proofmark_peer::wire::{ToServer, encode};
 mod functions;
 mod mutate;
 
-/// How long a target runs.
+/// Time per target.
 const BUDGET: Duration = Duration::from_secs(5);
 
-/// Calls a target with mutations of the corpus until its time is over, or with that of `FUZZ_SEED`.
+/// Calls a target with mutations of the corpus until its time is over, or with the one of
+/// `FUZZ_SEED`.
 fn fuzz(name: &str, target: fn(&[u8]), corpus: &[Vec<u8>]) {
     corpus.iter().for_each(|input| target(input));
     if let Ok(seed) = std::env::var("FUZZ_SEED") {
@@ -39,7 +41,7 @@ fn fuzz(name: &str, target: fn(&[u8]), corpus: &[Vec<u8>]) {
     println!("{name}: {inputs} inputs from FUZZ_SEED={first}");
 }
 
-/// Every file in the folders called `captured` below a crate.
+/// Lists the files in directories called `captured` below a crate.
 fn captured(package: &str) -> Vec<Vec<u8>> {
     let mut inputs = Vec::new();
     let mut folders: Vec<PathBuf> =

@@ -1,6 +1,6 @@
 //! A small seeded mutator of bytes: the same seed and corpus give the same input.
 
-/// Bytes at which readers of numbers, lines and lengths change their mind.
+/// Bytes at which readers of numbers, lines and lengths branch.
 const TOKENS: [&[u8]; 12] = [
     b"0",
     b"-1",
@@ -15,9 +15,9 @@ const TOKENS: [&[u8]; 12] = [
     b"[[[",
     b"%",
 ];
-/// Changes of an input, at most.
+/// Maximum changes of an input.
 const MOST_CHANGES: u64 = 6;
-/// Longest range that one change takes, in bytes.
+/// Maximum bytes of one change.
 const LONGEST_RANGE: usize = 200;
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
@@ -31,7 +31,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`; 0 if that is 0.
+    /// Returns a number below `end`; 0 if that is 0.
     fn below(&mut self, end: usize) -> usize {
         (self.next() % end.max(1) as u64) as usize
     }
@@ -41,7 +41,7 @@ impl Random {
     }
 }
 
-/// An input of the corpus with one change or some.
+/// Returns an input of the corpus with one or more changes.
 pub fn mutated(corpus: &[Vec<u8>], seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let mut bytes = corpus[random.below(corpus.len())].clone();
@@ -65,7 +65,7 @@ pub fn mutated(corpus: &[Vec<u8>], seed: u64) -> Vec<u8> {
             }
             6 => drop(bytes.splice(at..at, random.token())),
             _ => {
-                // A number is replaced: most of what outsiders send is numbers.
+                // Replace a number: most untrusted input is numbers.
                 let is_digit = |i: &usize| bytes[*i].is_ascii_digit();
                 let from = (at..bytes.len()).find(is_digit).unwrap_or(bytes.len());
                 let to = (from..bytes.len()).find(|i| !is_digit(i)).unwrap_or(bytes.len());

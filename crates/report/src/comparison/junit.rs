@@ -1,45 +1,37 @@
 //! A check as JUnit XML: a suite per subsystem, a test case per result.
 
 use proofmark_model::{Comparability, ComparedPoint, Comparison, FigureKind};
+use quick_junit::{TestCase, TestCaseStatus, TestSuite};
 
 use super::words::{failure, moved, ratio, values};
-use crate::junit::{Case, Cause, Ending, Suite, by_subsystem, text};
+use crate::junit::{self, by_subsystem, skipped, suite};
 
 /// A failure for each point that is slower or gone, with its cause; skipped for what cannot be
 /// compared or is undecided; all else passes. Where too little could be judged, that is a failure of its own.
-pub(crate) fn suites(comparison: &Comparison) -> Vec<Suite> {
+pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
     suites.extend(comparison.too_little().map(|why| {
-        let case = Case {
-            name: "at least half of the baseline's results can be compared".to_owned(),
-            ending: Some(Ending::Failure(Cause::new("too little", why))),
-            ..Case::default()
-        };
-        Suite::new("comparison", vec![case])
+        let name = "at least half of the baseline's results can be compared";
+        suite("comparison", vec![TestCase::new(name, junit::failure("too little", &why))])
     }));
     suites
 }
 
-fn case(p: &ComparedPoint) -> Case {
-    let message = text(&p.reason);
-    let ending = match p.judged() {
-        _ if p.fails() => {
-            let cause = Cause::new(failure(p), message);
-            Some(Ending::Failure(Cause { more: Some(figures(p)), ..cause }))
-        }
-        false if p.undecided() => {
-            let cause = Cause::new(Comparability::Undecided.as_str(), message);
-            Some(Ending::Skipped(Cause { more: Some(figures(p)), ..cause }))
-        }
-        false => Some(Ending::Skipped(Cause { message, ..Cause::default() })),
-        true => None,
+fn case(p: &ComparedPoint) -> TestCase {
+    let mut status = match p.judged() {
+        _ if p.fails() => junit::failure(failure(p), &p.reason),
+        false => skipped(&p.reason),
+        true => TestCaseStatus::success(),
     };
-    Case {
-        name: text(if p.name.is_empty() { &p.workload } else { &p.name }),
-        class: Some(text(&p.workload)),
-        ending,
-        ..Case::default()
+    let undecided = !p.fails() && !p.judged() && p.undecided();
+    if undecided {
+        status.set_type(Comparability::Undecided.as_str());
     }
+    if undecided || p.fails() {
+        status.set_description(figures(p));
+    }
+    let name = if p.name.is_empty() { &p.workload } else { &p.name };
+    junit::case(name, &p.workload, status)
 }
 
 /// Both headline figures; ratio, interval and margin of the figure compared, and of delivered if it changed.

@@ -7,12 +7,13 @@
 //! What was slow and not confirmed is in `system-out`.
 
 use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
+use quick_junit::{Property, TestCase, TestCaseStatus};
 
 use super::links::{Link, links};
 use super::lookup::Fleet;
 use super::words::{finite, speed, testbed};
 use crate::RenderError;
-use crate::junit::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
+use crate::junit::{self, failure, set_started, skipped, suite, text, write};
 use crate::view::joined;
 
 /// The document.
@@ -21,60 +22,56 @@ use crate::view::joined;
 /// If it does not fit into XML.
 pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     let fleet = Fleet::new(report);
-    let mut cases: Vec<Case> = report.nodes.iter().map(|node| case(&fleet, node)).collect();
+    let mut cases: Vec<TestCase> = report.nodes.iter().map(|node| case(&fleet, node)).collect();
     cases.extend(links(&fleet).iter().map(of_link));
     if cases.is_empty() {
-        let cause = Cause::new("nothing measured", "No node was measured.".to_owned());
-        let name = "the fleet has nodes".to_owned();
-        cases.push(Case { name, ending: Some(Ending::Failure(cause)), ..Case::default() });
+        let status = failure("nothing measured", "No node was measured.");
+        cases.push(TestCase::new("the fleet has nodes", status));
     }
-    let mut suite = Suite::new("nodes", cases);
+    let mut suite = suite("nodes", cases);
     let plan = &report.plan;
-    let properties = [("profile", text(&plan.task.profile)), ("launcher", text(&plan.launcher))];
-    let testbed = testbed(report).map(|l| ("testbed", text(&l)));
-    suite.properties = Some(Properties::new(properties.into_iter().chain(testbed).collect()));
-    suite.started = Some(timestamp(plan.started));
+    let property = |name: &str, value: &str| Property::new(name, text(value));
+    suite.add_property(property("profile", &plan.task.profile));
+    suite.add_property(property("launcher", &plan.launcher));
+    suite.add_properties(testbed(report).map(|line| property("testbed", &line)));
+    set_started(&mut suite, plan.started);
     let label = plan.label.as_deref().unwrap_or_default();
-    Ok(write(&text(&joined(["fleet", label], " ")), vec![suite])?)
+    Ok(write(&joined(["fleet", label], " "), vec![suite])?)
 }
 
 /// A link that is slow or may be.
-fn of_link(link: &Link) -> Case {
-    let cause = Cause::new(link.state().as_str(), text(&clean(&link.link.cause)));
-    Case {
-        name: text(&link.names()),
-        class: Some("fleet.link".to_owned()),
-        ending: Some(Ending::Failure(cause)),
-        ..Case::default()
-    }
+fn of_link(link: &Link) -> TestCase {
+    let status = failure(link.state().as_str(), &clean(&link.link.cause));
+    junit::case(&link.names(), "fleet.link", status)
 }
 
-fn case(fleet: &Fleet, node: &FleetNode) -> Case {
+fn case(fleet: &Fleet, node: &FleetNode) -> TestCase {
     let not_confirmed = fleet.not_confirmed(node).into_iter().map(|(title, ratio)| {
         format!("slow, not confirmed: {} ({})\n", text(&title), speed(ratio))
     });
     let not_confirmed: String = not_confirmed.collect();
     let group = fleet.group_name(node).map(|name| format!(".group {name}")).unwrap_or_default();
-    Case {
-        name: text(&node.name),
-        class: Some(format!("fleet{group}")),
-        ending: ending(fleet, node),
-        output: (!not_confirmed.is_empty()).then_some(not_confirmed),
-        ..Case::default()
+    let mut case = junit::case(&node.name, &format!("fleet{group}"), status(fleet, node));
+    if !not_confirmed.is_empty() {
+        case.set_system_out(not_confirmed);
     }
+    case
 }
 
-fn ending(fleet: &Fleet, node: &FleetNode) -> Option<Ending> {
+fn status(fleet: &Fleet, node: &FleetNode) -> TestCaseStatus {
     let reasons = joined(node.reasons.iter().map(|r| clean(r)), "; ");
     let message = text(node.cause.as_deref().unwrap_or(&reasons));
     let message = if message.is_empty() { node.state.as_str().to_owned() } else { message };
     match node.state {
-        NodeState::Healthy => None,
-        NodeState::NotCompared => Some(Ending::Skipped(Cause { message, ..Cause::default() })),
+        NodeState::Healthy => TestCaseStatus::success(),
+        NodeState::NotCompared => skipped(&message),
         state => {
-            let more = figures(fleet, node);
-            let cause = Cause::new(state.as_str(), message);
-            Some(Ending::Failure(Cause { more: (!more.is_empty()).then_some(more), ..cause }))
+            let mut status = failure(state.as_str(), &message);
+            let figures = figures(fleet, node);
+            if !figures.is_empty() {
+                status.set_description(figures);
+            }
+            status
         }
     }
 }

@@ -1,15 +1,19 @@
 //! One point as a test case.
 
-use proofmark_model::{Ending as Ended, Finding, Measurement, Severity, Verdict};
+use std::time::Duration;
 
-use super::document::{Case, Cause, Ending, Properties, text};
+use proofmark_model::{Ending, Finding, Measurement, Severity, Verdict};
+use quick_junit::{Property, TestCase, TestCaseStatus};
+
+use super::document::{case, error, failure, skipped, text};
 use crate::view::why_no_trials;
 
 /// Longest time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
 
-pub fn from_measurement(m: &Measurement) -> Case {
+pub fn from_measurement(m: &Measurement) -> TestCase {
     let seconds = m.trials.iter().fold(0.0, |sum, t| sum + t.seconds);
+    let seconds = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) };
     let mut properties = vec![("verdict", m.verdict.to_string())];
     if let Some(s) = &m.summary {
         properties.extend([("headline", number(s.value())), ("unit", m.unit.to_string())]);
@@ -17,44 +21,47 @@ pub fn from_measurement(m: &Measurement) -> Case {
     properties.extend(m.precision.map(|p| ("half_width", number(p.half_width))));
     properties.extend(m.efficiency.map(|e| ("efficiency", number(e))));
     properties.push(("trials", m.trials.len().to_string()));
-    Case {
-        name: name(m),
-        class: Some(text(&m.workload)),
-        seconds: Some(if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) }),
-        properties: Some(Properties::new(properties)),
-        ending: ending(m),
-        output: (!m.findings.is_empty()).then(|| said(m.findings.iter())),
+    let mut case = case(&name(m), &m.workload, status(m));
+    case.set_time(Duration::from_secs_f64(seconds));
+    case.add_properties(properties.into_iter().map(|(name, value)| Property::new(name, value)));
+    if !m.findings.is_empty() {
+        case.set_system_out(said(m.findings.iter()));
     }
+    case
 }
 
 /// The parameters, or `default` where there are none.
 fn name(m: &Measurement) -> String {
-    let parameters = m.params.0.iter().map(|(name, v)| text(&format!("{name}={v}")));
+    let parameters = m.params.0.iter().map(|(name, v)| format!("{name}={v}"));
     let parameters: Vec<String> = parameters.collect();
     if parameters.is_empty() { "default".to_owned() } else { parameters.join(" ") }
 }
 
-fn ending(m: &Measurement) -> Option<Ending> {
-    let cause = |kind| Cause::new(kind, text(&why_no_trials(m)));
+fn status(m: &Measurement) -> TestCaseStatus {
+    let why = why_no_trials(m);
+    let skipped = |kind: &str| {
+        let mut status = skipped(&why);
+        status.set_type(kind);
+        status
+    };
     match &m.ending {
-        Ended::Crashed { .. } => Some(Ending::Error(cause("crashed"))),
-        Ended::Limited { .. } => Some(Ending::Error(cause("limited"))),
-        Ended::Unverified { .. } => Some(Ending::Error(cause("unverified"))),
-        Ended::Refused { .. } => Some(Ending::Skipped(cause("refused"))),
-        Ended::Interrupted { .. } | Ended::Unfinished if m.summary.is_none() => {
-            Some(Ending::Skipped(cause("interrupted")))
+        Ending::Crashed { .. } => error("crashed", &why),
+        Ending::Limited { .. } => error("limited", &why),
+        Ending::Unverified { .. } => error("unverified", &why),
+        Ending::Refused { .. } => skipped("refused"),
+        Ending::Interrupted { .. } | Ending::Unfinished if m.summary.is_none() => {
+            skipped("interrupted")
         }
-        _ if m.verdict == Verdict::Invalid => Some(worst(m.findings.iter()).unwrap_or_else(|| {
-            Ending::Failure(Cause::new("invalid", "the run file gives no reason".to_owned()))
-        })),
-        _ => None,
+        _ if m.verdict == Verdict::Invalid => worst(m.findings.iter())
+            .unwrap_or_else(|| failure("invalid", "the run file gives no reason")),
+        _ => TestCaseStatus::success(),
     }
 }
 
 /// A failure for the first finding that makes a result invalid.
-pub fn worst<'a>(mut findings: impl Iterator<Item = &'a Finding>) -> Option<Ending> {
+pub fn worst<'a>(mut findings: impl Iterator<Item = &'a Finding>) -> Option<TestCaseStatus> {
     let worst = findings.find(|f| f.severity == Severity::Invalid)?;
-    Some(Ending::Failure(Cause::new(&text(&worst.check), text(&worst.message))))
+    Some(failure(&worst.check, &worst.message))
 }
 
 /// Findings, one per line, with their advice.

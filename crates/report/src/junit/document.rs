@@ -1,153 +1,73 @@
-//! JUnit XML as continuous integration reads it: suites of cases with their counts and times.
-//! [`text`] makes any text fit for it.
+//! Suites, cases and statuses for `quick-junit`. [`text`] makes any text fit for XML.
+
+use std::time::Duration;
 
 use proofmark_model::Timestamp;
-use quick_xml::SeError;
-use quick_xml::se::Serializer;
-use serde::Serialize;
+use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use crate::view::clean;
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ending {
-    /// A check failed.
-    Failure(Cause),
-    /// It could not be carried out.
-    Error(Cause),
-    /// It was left out.
-    Skipped(Cause),
+/// Returns the status of a case whose check failed: the kind of failure in one or two words, and its
+/// cause.
+pub fn failure(kind: &str, message: &str) -> TestCaseStatus {
+    non_success(NonSuccessKind::Failure, kind, message)
 }
 
-#[derive(Debug, Default, Serialize)]
-pub struct Cause {
-    #[serde(rename = "@message")]
-    pub message: String,
-    /// What was found, as a word or two.
-    #[serde(rename = "@type", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
-    #[serde(rename = "$text", skip_serializing_if = "Option::is_none")]
-    pub more: Option<String>,
+/// Returns the status of a case that could not be carried out: why in one or two words, and the cause.
+pub fn error(kind: &str, message: &str) -> TestCaseStatus {
+    non_success(NonSuccessKind::Error, kind, message)
 }
 
-impl Cause {
-    /// What was found, and the cause.
-    pub fn new(kind: &str, message: String) -> Self {
-        Self { kind: Some(kind.to_owned()), message, more: None }
-    }
+fn non_success(kind: NonSuccessKind, word: &str, message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(text(word)).set_message(text(message));
+    status
 }
 
-/// One test case; passed where there is no ending.
-#[derive(Debug, Default, Serialize)]
-pub struct Case {
-    #[serde(rename = "@name")]
-    pub name: String,
-    #[serde(rename = "@classname", skip_serializing_if = "Option::is_none")]
-    pub class: Option<String>,
-    /// What it took, in seconds.
-    #[serde(rename = "@time", skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
-    pub seconds: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub properties: Option<Properties>,
-    #[serde(rename = "$value", skip_serializing_if = "Option::is_none")]
-    pub ending: Option<Ending>,
-    #[serde(rename = "system-out", skip_serializing_if = "Option::is_none")]
-    pub output: Option<String>,
+/// Returns the status of a case that was left out, and why.
+pub fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(text(message));
+    status
 }
 
-#[derive(Debug, Serialize)]
-pub struct Properties {
-    property: Vec<Property>,
+/// Returns a case with its class, as CI systems group cases.
+pub fn case(name: &str, class: &str, status: TestCaseStatus) -> TestCase {
+    let mut case = TestCase::new(text(name), status);
+    case.set_classname(text(class));
+    case
 }
 
-#[derive(Debug, Serialize)]
-struct Property {
-    #[serde(rename = "@name")]
-    name: &'static str,
-    #[serde(rename = "@value")]
-    value: String,
+/// Returns a suite of cases. Its time is the sum of theirs, if any has one.
+pub fn suite(name: &str, cases: Vec<TestCase>) -> TestSuite {
+    let mut suite = TestSuite::new(text(name));
+    suite.time = sum(cases.iter().map(|case| case.time));
+    suite.add_test_cases(cases);
+    suite
 }
 
-impl Properties {
-    pub fn new(all: Vec<(&'static str, String)>) -> Self {
-        let property = |(name, value)| Property { name, value };
-        Self { property: all.into_iter().map(property).collect() }
-    }
+fn sum(times: impl Iterator<Item = Option<Duration>>) -> Option<Duration> {
+    times.flatten().reduce(Duration::saturating_add)
 }
 
-/// Cases under a name, or suites: how many cases ended how, and what they took if any has a time.
-#[derive(Debug, Default, Serialize)]
-pub struct Suite {
-    #[serde(rename = "@name")]
-    name: String,
-    #[serde(rename = "@tests")]
-    tests: usize,
-    #[serde(rename = "@skipped")]
-    skipped: usize,
-    #[serde(rename = "@failures")]
-    failures: usize,
-    #[serde(rename = "@errors")]
-    errors: usize,
-    #[serde(rename = "@time", skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
-    seconds: Option<f64>,
-    /// When it began, as `2026-11-21T02:03:04Z`.
-    #[serde(rename = "@timestamp", skip_serializing_if = "Option::is_none")]
-    pub started: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub properties: Option<Properties>,
-    #[serde(rename = "testcase")]
-    cases: Vec<Case>,
-    #[serde(rename = "testsuite")]
-    suites: Vec<Suite>,
+/// Adds to a suite when it began, in UTC.
+pub fn set_started(suite: &mut TestSuite, at: Timestamp) {
+    suite.timestamp = at.0.to_string().parse().ok();
 }
 
-impl Suite {
-    pub fn new(name: &str, cases: Vec<Case>) -> Self {
-        let counted = Self::counted(name, cases.iter());
-        Self { cases, ..counted }
-    }
-
-    fn counted<'a>(name: &str, cases: impl Iterator<Item = &'a Case> + Clone) -> Self {
-        let ended = |is: fn(&Ending) -> bool| {
-            cases.clone().filter(|c| c.ending.as_ref().is_some_and(is)).count()
-        };
-        Self {
-            name: name.to_owned(),
-            tests: cases.clone().count(),
-            skipped: ended(|e| matches!(e, Ending::Skipped(_))),
-            failures: ended(|e| matches!(e, Ending::Failure(_))),
-            errors: ended(|e| matches!(e, Ending::Error(_))),
-            seconds: cases.filter_map(|c| c.seconds).reduce(|a, b| a + b),
-            ..Self::default()
-        }
-    }
-}
-
-/// The document, with a line at the end.
+/// Returns the document, which ends in a line break.
 ///
 /// # Errors
 /// If a value has no form in XML, which none of ours is.
-pub fn write(name: &str, suites: Vec<Suite>) -> Result<String, SeError> {
-    let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let mut serializer = Serializer::with_root(&mut xml, Some("testsuites"))?;
-    serializer.indent(' ', 4);
-    let counted = Suite::counted(name, suites.iter().flat_map(|s| &s.cases));
-    Suite { suites, ..counted }.serialize(serializer)?;
-    Ok(xml + "\n")
+pub fn write(name: &str, suites: Vec<TestSuite>) -> Result<String, SerializeError> {
+    let mut report = Report::new(text(name));
+    report.time = sum(suites.iter().map(|suite| suite.time));
+    report.add_test_suites(suites);
+    report.to_string()
 }
 
-/// A moment as the schema of JUnit has it.
-pub fn timestamp(at: Timestamp) -> String {
-    at.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// A time with three decimals.
-fn seconds<S: serde::Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_str(&format_args!("{:.3}", seconds.unwrap_or(0.0)))
-}
-
-/// Text of characters that XML 1.0 allows: what steers a terminal is gone, and so are the two
-/// code points that are no characters.
+/// Removes characters that XML 1.0 does not allow: those that control a terminal, and the two code
+/// points that are no characters.
 pub fn text(from: &str) -> String {
     clean(from).replace(['\u{fffe}', '\u{ffff}'], "")
 }

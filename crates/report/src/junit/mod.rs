@@ -14,20 +14,22 @@ mod case;
 mod document;
 
 use proofmark_model::{Finding, Run, Subsystem};
+use quick_junit::{Property, TestCase, TestCaseStatus, TestSuite};
 
 use self::case::{said, worst};
-pub(crate) use self::document::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
+pub(crate) use self::document::{case, error, failure, set_started, skipped, suite, text, write};
 use crate::{Options, RenderError};
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let mut suites = by_subsystem(&run.measurements, |m| m.subsystem, case::from_measurement);
     let whole = [run_case(run)].into_iter().chain(not_measured(run));
-    suites.push(Suite::new("run", whole.collect()));
+    suites.push(suite("run", whole.collect()));
     for suite in &mut suites {
-        let cpu = run.host.cpu.model_name.get().map(|model| ("cpu", text(model)));
-        let properties = cpu.into_iter().chain([("profile", text(&run.plan.profile))]);
-        suite.properties = Some(Properties::new(properties.collect()));
-        suite.started = Some(timestamp(run.started));
+        let cpu = run.host.cpu.model_name.get().map(|model| Property::new("cpu", text(model)));
+        let profile = Property::new("profile", text(&run.plan.profile));
+        let properties = cpu.into_iter().chain([profile]);
+        suite.add_properties(properties);
+        set_started(suite, run.started);
     }
     Ok(write("proofmark", suites)?)
 }
@@ -36,45 +38,39 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 pub(crate) fn by_subsystem<T>(
     all: &[T],
     subsystem: fn(&T) -> Subsystem,
-    case: fn(&T) -> Case,
-) -> Vec<Suite> {
-    let of = |part: Subsystem| -> (Subsystem, Vec<Case>) {
+    case: fn(&T) -> TestCase,
+) -> Vec<TestSuite> {
+    let of = |part: Subsystem| -> (Subsystem, Vec<TestCase>) {
         (part, all.iter().filter(|one| subsystem(one) == part).map(case).collect())
     };
     let parts = Subsystem::KNOWN.iter().copied().map(of).filter(|(_, cases)| !cases.is_empty());
-    parts.map(|(part, cases)| Suite::new(part.as_str(), cases)).collect()
+    parts.map(|(part, cases)| suite(part.as_str(), cases)).collect()
 }
 
 /// What was found about the host and the run as a whole.
-fn run_case(run: &Run) -> Case {
+fn run_case(run: &Run) -> TestCase {
     let found: Vec<&Finding> = run.host.findings.iter().chain(&run.findings).collect();
-    Case {
-        name: "host and run".to_owned(),
-        class: Some("run".to_owned()),
-        ending: worst(found.iter().copied()),
-        output: (!found.is_empty()).then(|| said(found.into_iter())),
-        ..Case::default()
+    let status = worst(found.iter().copied()).unwrap_or_else(TestCaseStatus::success);
+    let mut case = case("host and run", "run", status);
+    if !found.is_empty() {
+        case.set_system_out(said(found.into_iter()));
     }
+    case
 }
 
 /// Points of the plan that the run did not come to.
-fn not_measured(run: &Run) -> Option<Case> {
+fn not_measured(run: &Run) -> Option<TestCase> {
     let left = run.plan.points.len().saturating_sub(run.measurements.len());
     if left == 0 {
         return None;
     }
     let why = match (&run.interrupted, run.ended) {
-        (Some(signal), _) => format!("{} stopped the run", text(signal)),
+        (Some(signal), _) => format!("{signal} stopped the run"),
         (None, None) => {
             "the run has no recorded end: it is still running, or it was killed".to_owned()
         }
         (None, Some(_)) => "the run gives no reason".to_owned(),
     };
     let message = format!("{left} planned configurations were not measured: {why}");
-    Some(Case {
-        name: "configurations not measured".to_owned(),
-        class: Some("run".to_owned()),
-        ending: Some(Ending::Skipped(Cause { message, ..Cause::default() })),
-        ..Case::default()
-    })
+    Some(case("configurations not measured", "run", skipped(&message)))
 }

@@ -1,4 +1,4 @@
-//! `proofmark fleet`: many machines measured in rounds, and which of them are slow.
+//! `proofmark fleet`: measures many machines in rounds, and finds the slow ones.
 
 mod node;
 mod pair_server;

@@ -27,7 +27,7 @@ use crate::error::Outcome;
 use crate::signals;
 use crate::this_program::tool;
 
-/// How long a round may take to end once the launcher is gone.
+/// The time for a round to end after the launcher is gone.
 const GRACE: Duration = Duration::from_secs(5);
 
 pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
@@ -36,12 +36,13 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
         return idle(seconds);
     }
     if args.copied {
-        // Nothing stays here, however this ends.
-        std::env::current_exe().and_then(fs::remove_file).context("cannot remove my own file")?;
+        // First, so that no file stays however this process ends.
+        std::env::current_exe()
+            .and_then(fs::remove_file)
+            .context("cannot remove the copied program")?;
     }
     let slurm = || std::env::var("SLURMD_NODENAME").ok();
-    let node =
-        args.name.clone().or_else(slurm).context("no name of this node is given (--name)")?;
+    let node = args.name.clone().or_else(slurm).context("this node has no name; set --name")?;
     let stop = Stop::default();
     let stopper = stop.clone();
     let end = move || {
@@ -68,10 +69,10 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Waits in a pod until the process that kubectl started there has come and gone.
+/// Waits in a pod for the process that kubectl starts there, and for its end.
 fn idle(seconds: u64) -> Result<Outcome> {
     const EVERY: Duration = Duration::from_secs(1);
-    /// Looks without another process after which it ends, once one has come.
+    /// Seconds without another process after which it ends, once one was there.
     const PATIENCE: u64 = 3;
     let stop = Stop::default();
     let stopper = stop.clone();
@@ -82,21 +83,21 @@ fn idle(seconds: u64) -> Result<Outcome> {
         thread::sleep(EVERY);
         let others = fs::read_dir("/proc").context("cannot list processes")?.flatten();
         let others = others.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
-        let is_there = others.into_iter().any(|pid| pid != std::process::id() && !is_over(pid));
+        let is_there = others.into_iter().any(|pid| pid != std::process::id() && !has_ended(pid));
         has_come |= is_there;
         without = if is_there { 0 } else { without + 1 };
     }
     Ok(Outcome::Done)
 }
 
-/// Whether a process has ended and nobody has asked how: nobody does in a container.
-fn is_over(pid: u32) -> bool {
+/// Returns true if a process has ended. In a container it stays a zombie: no process waits for it.
+fn has_ended(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Its name is in brackets, and may hold any letter.
+    // The name is in brackets, and may have any character.
     stat.rsplit(") ").next().is_none_or(|rest| rest.is_empty() || rest.starts_with('Z'))
 }
 
-/// A node keeps no run.
+/// A run file that is not written: a node keeps no run.
 struct Nowhere;
 
 impl RunFile for Nowhere {
@@ -105,14 +106,14 @@ impl RunFile for Nowhere {
     }
 }
 
-/// A round of this node, of a pair the network to the partner.
+/// Measures a round of this node or, in a pair, of the network to its partner.
 fn measure(
     order: &Order,
     (node, task): (&str, &FleetTask),
     pair: Option<(&str, PeerRequest)>,
     stop: &Stop,
 ) -> Result<OrderOutcome> {
-    // Held while the profile is read from it.
+    // Stays open while the profile is read from it.
     let text = task.profile_text.as_deref().map(in_memory).transpose()?;
     let partner = pair.as_ref().map(|(partner, _)| *partner);
     let (request, left_out) = match pair.as_ref() {
@@ -136,26 +137,26 @@ fn measure(
     }
 }
 
-/// Sentences in one; `None` if there is none.
+/// Joins sentences; `None` if there is none.
 fn joined(sentences: impl Iterator<Item = String>) -> Option<String> {
     let all: Vec<String> = sentences.collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// A file that only this process has.
+/// Creates a file in this process's memory.
 fn in_memory(text: &str) -> Result<File> {
     let mut file = File::from(memfd_create("profile", MemfdFlags::CLOEXEC)?);
     file.write_all(text.as_bytes())?;
     Ok(file)
 }
 
-/// The subsystems of which that holds, as a request names them.
+/// Returns the ids of the subsystems for which `measured` is true.
 fn names(measured: impl Fn(&SubsystemInfo) -> bool) -> Vec<String> {
     let rows = Subsystem::ALL.into_iter().map(Subsystem::info);
     rows.filter(|info| measured(info)).map(|info| info.id.to_owned()).collect()
 }
 
-/// What both requests have.
+/// Returns the request for the subsystems for which `measured` is true.
 fn request(
     task: &FleetTask,
     profile: Option<&File>,
@@ -174,7 +175,7 @@ fn request(
     }
 }
 
-/// What this node measures by itself, and what it leaves out.
+/// Returns the request for this node alone, and what it leaves out.
 fn own_request(task: &FleetTask, profile: Option<&File>) -> Result<(PlanRequest, Option<String>)> {
     let mut request = request(task, profile, |part| !part.has_server);
     let mut left_out = None;
@@ -204,8 +205,8 @@ fn pair_request(task: &FleetTask, profile: Option<&File>, peer: PeerRequest) -> 
     request
 }
 
-/// The folder whose disk is measured: the one that was asked for, or the first that is on a disk of
-/// this node. A disk that other nodes may use too is measured only if that was asked for.
+/// Returns the directory whose disk to measure: the task's, or the first on a disk of this node. A
+/// disk that other nodes may use is measured only if the task allows it.
 fn disk_folder(task: &FleetTask) -> Option<String> {
     let temporary = std::env::temp_dir().display().to_string();
     let usual = [temporary, "/var/tmp".to_owned(), ".".to_owned()];

@@ -1,4 +1,4 @@
-//! The network between nodes: a node answers others until it ends, and finds the way to another.
+//! The network between nodes: a server for other nodes, and the search for another node's address.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::thread;
@@ -11,21 +11,21 @@ use proofmark_peer::{Key, Limits, Overview, Server, Stop};
 use proofmark_run::{PeerKey, PeerRequest, cpu_stat, interface};
 use proofmark_workloads::network::ServerSide;
 
-/// What a session of one pair may take.
+/// The limits of one pair's session.
 const LIMITS: Limits = Limits { seconds: 600, bytes: u64::MAX };
 
-/// How long another address is tried. The last one may take some seconds more.
+/// The time after which no further address is tried. The last one may take some seconds more.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server that other nodes measure to. It ends with this value.
+/// A server for other nodes. It stops when this value is dropped.
 pub(super) struct PairServer {
-    /// Where it listens: first where the launcher's ssh came from.
+    /// The addresses at which it listens, first the one that the launcher's ssh used.
     pub(super) addresses: Vec<SocketAddr>,
     stop: Stop,
 }
 
 impl PairServer {
-    /// Listens at every address of this machine, or at one in the subnet.
+    /// Starts a server at every address of this machine, or at one in the subnet.
     pub(super) fn start(text: &PairKey, subnet: Option<Subnet>) -> Result<Self> {
         let mut ips = own_addresses().map_err(|e| anyhow!(e))?;
         ips.retain(|ip| subnet.is_none_or(|subnet| subnet.has(*ip)));
@@ -35,7 +35,7 @@ impl PairServer {
         ips.truncate(if subnet.is_some() { 1 } else { MAX_ADDRESSES });
         let Some(first) = ips.first().copied() else {
             let subnet = subnet.map(|subnet| format!(" in {subnet}"));
-            return Err(anyhow!("it has no address{}", subnet.unwrap_or_default()));
+            return Err(anyhow!("this node has no address{}", subnet.unwrap_or_default()));
         };
         let every = [IpAddr::V6(Ipv6Addr::UNSPECIFIED), IpAddr::V4(Ipv4Addr::UNSPECIFIED)];
         // A machine without IPv6 has only the second.
@@ -58,13 +58,13 @@ impl Drop for PairServer {
 }
 
 fn key(text: &PairKey) -> Result<Key> {
-    Key::try_from(text.0.clone()).map_err(|_| anyhow!("the launcher sent no key"))
+    Key::try_from(text.0.clone()).map_err(|_| anyhow!("the launcher sent an invalid key"))
 }
 
-/// The first address at which the other node answers.
+/// Returns the first address at which the other node answers.
 pub(super) fn reach(addresses: &[SocketAddr], text: &PairKey) -> Result<PeerRequest> {
     let (key, begun) = (key(text)?, Instant::now());
-    let mut why = anyhow!("it has no address that this node can reach");
+    let mut why = anyhow!("the other node has no address that this node can reach");
     let tried = addresses.iter().take(MAX_ADDRESSES).take_while(|_| begun.elapsed() < PATIENCE);
     for address in tried.copied() {
         match Overview::fetch(&address.into(), &key) {
@@ -93,21 +93,21 @@ mod tests {
             proofmark_testing::skip("this machine has no address but the loopback's");
             return;
         };
-        // Another node at an address that this one claims, and one where nobody listens.
+        // An address of another node, and one without a server.
         let there = PairServer::start(&other, None).unwrap();
-        let nobody = SocketAddr::new(here.addresses[0].ip(), 1);
-        let claimed = [vec![nobody], there.addresses.clone(), here.addresses.clone()].concat();
+        let closed = SocketAddr::new(here.addresses[0].ip(), 1);
+        let claimed = [vec![closed], there.addresses.clone(), here.addresses.clone()].concat();
         assert_eq!(reach(&claimed, &own).unwrap().address, here.addresses[0].into());
-        assert!(reach(&there.addresses, &own).is_err(), "that one has another key");
+        assert!(reach(&there.addresses, &own).is_err(), "another key");
         assert!(reach(&[], &own).unwrap_err().to_string().contains("no address"));
         drop(here);
-        assert!(reach(&claimed, &own).is_err(), "it ends with its value");
+        assert!(reach(&claimed, &own).is_err(), "the server stopped when dropped");
     }
 
     #[test]
     fn a_node_without_an_address_in_the_subnet_says_so() {
         let nowhere: Subnet = "203.0.113.0/24".parse().unwrap();
         let why = PairServer::start(&made(), Some(nowhere)).err().unwrap().to_string();
-        assert_eq!(why, "it has no address in 203.0.113.0/24");
+        assert_eq!(why, "this node has no address in 203.0.113.0/24");
     }
 }

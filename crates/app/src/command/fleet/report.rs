@@ -1,4 +1,4 @@
-//! `proofmark fleet report`: what follows from a fleet's file.
+//! `proofmark fleet report`: judges a fleet's file and reports the result.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use proofmark_model::{Decision, FleetReport};
 use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
 
 use crate::cli::FleetReportArgs;
-use crate::command::compare::known_format;
+use crate::command::compare::check_format;
 use crate::error::{Outcome, usage};
 use crate::formats;
 use crate::output::deliver;
 use crate::text::{options_for, print, say, terminal_options};
 use crate::writer::{Existing, write};
 
-/// The page's name in the fleet's folder.
+/// The name of the HTML report in the fleet's directory.
 const PAGE: &str = "report.html";
 
 pub fn run(args: &FleetReportArgs) -> Result<Outcome> {
-    known_format(&args.format, &formats::FLEET, "proofmark fleet report --help")?;
+    check_format(&args.format, &formats::FLEET, "proofmark fleet report --help")?;
     let report = judged(&args.dir)?;
     let options = options_for(args.out.as_deref());
     let text = match args.format.as_str() {

@@ -1,4 +1,4 @@
-//! `proofmark fleet run`: asks the nodes round by round, and reports.
+//! `proofmark fleet run`: measures the nodes round by round, and reports.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,7 +18,6 @@ use proofmark_model::{
 };
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::report;
 use super::slurm::{check_current_allocation, rerun_in_new_allocation};
@@ -29,47 +28,47 @@ use crate::signals;
 use crate::text::{print, say};
 use crate::this_program::tool;
 
-/// Until all nodes have started, and more for each, since the program is copied to all of them.
+/// Time limit until all nodes have started, and more per node, since each gets a copy of the
+/// program.
 const START: Duration = Duration::from_secs(120);
 const START_S_PER_NODE: f64 = 1.0;
-/// A round takes so many times its budget at the most, and so much longer.
-const TIMES: f64 = 4.0;
+/// Time limit of a round: this many times its budget, and seconds on top.
+const BUDGETS_PER_ROUND: f64 = 4.0;
 const ROUND_SLACK_S: f64 = 120.0;
-/// A round without a budget of its own.
+/// Seconds of a round without a budget of its own.
 const ROUND_S: f64 = 30.0;
-/// Of each round's share of the budget, what goes to asking and answering.
-const ASKING_S: f64 = 0.5;
-/// A round that is shorter measures too little.
+/// Seconds of each round's budget for its request and answer.
+const REQUEST_S: f64 = 0.5;
+/// Minimum seconds of a round: a shorter one measures too little.
 const SHORTEST_ROUND_S: f64 = 2.0;
-/// The largest profile that is sent to nodes.
+/// Maximum bytes of a profile that is sent to nodes.
 const LARGEST_PROFILE: u64 = 1 << 20;
-/// Set by tests whose nodes share one machine.
+/// The variable that tests set whose nodes share one machine.
 const TESTBED: &str = "PROOFMARK_TESTBED";
 
 pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
-    let asked = asked(args)?;
+    let task = round_task(args)?;
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
-        return rerun_in_new_allocation(args, |nodes| longest_s(args, nodes, asked.round_s));
+        return rerun_in_new_allocation(args, |nodes| longest_s(args, nodes, task.round_s));
     }
     if args.dry_run {
-        return dry_run(args, asked.round_s);
+        return dry_run(args, task.round_s);
     }
     let (dir, begun) = folder(args)?;
     let stop = Stop::default();
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let stopped = || stop.stopped_by().is_some();
-    raise_open_file_limit();
-    let mut launcher = launcher(args, asked.round_s, &stopped)?;
-    let plan = planned(args, &asked.task, launcher.as_ref());
+    let mut launcher = launcher(args, task.round_s, &stopped)?;
+    let plan = planned(args, &task.task, launcher.as_ref());
     let (plan, known, mut log) = open(&dir, begun, plan)?;
-    let round = Duration::from_secs_f64(round_limit_s(asked.round_s));
+    let round = Duration::from_secs_f64(round_limit_s(task.round_s));
     let start = start_limit(args, plan.nodes.len() as u32);
     let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
     let groups = || pair_groups(FleetLog::read(&dir)?);
     let again = || pairs_again(FleetLog::read(&dir)?);
     let subnet = args.subnet;
-    let of = |pairs| NetworkPass { pairs, subnet, key: &key, groups: &groups, again: &again };
+    let network = |pairs| NetworkPass { pairs, subnet, key: &key, groups: &groups, again: &again };
     let fleet = Fleet {
         plan: &plan,
         limits: TimeLimits { start, round },
@@ -79,16 +78,16 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
             let all = nodes_again(FleetLog::read(&dir)?)?.into_iter();
             Ok(all.flat_map(|s| s.slow.into_iter().chain(s.peers)).collect())
         },
-        network: plan.pairs.map(of),
+        network: plan.pairs.map(network),
         print: &say,
         stopped: &stopped,
     };
     let measured = measure(fleet, launcher.as_mut());
-    drop(launcher); // Ends what is left on nodes.
+    drop(launcher); // Ends the processes that are left on nodes.
     finish(measured, &dir, &stop)
 }
 
-/// Reports what was measured, or says how to go on.
+/// Reports the results, or prints how to continue.
 fn finish(measured: Result<(), Unfinished>, dir: &Path, stop: &Stop) -> Result<Outcome> {
     match measured {
         Ok(()) => report::finish(dir),
@@ -104,7 +103,7 @@ fn finish(measured: Result<(), Unfinished>, dir: &Path, stop: &Stop) -> Result<O
     }
 }
 
-/// The fleet's file: as it was begun, or a new one with this plan.
+/// Opens the file of a begun fleet, or creates one with this plan.
 fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, ResumeState, FleetLog)> {
     if begun {
         let lines = FleetLog::read(dir).map_err(usage)?;
@@ -117,21 +116,21 @@ fn open(dir: &Path, begun: bool, plan: FleetPlan) -> Result<(FleetPlan, ResumeSt
     Ok((plan, ResumeState::default(), log))
 }
 
-/// What nodes are asked for, and how long a round of it should take.
+/// The task of the nodes, and the expected seconds of a round.
 struct RoundTask {
     task: FleetTask,
     round_s: f64,
 }
 
-fn asked(args: &FleetRunArgs) -> Result<RoundTask> {
+fn round_task(args: &FleetRunArgs) -> Result<RoundTask> {
     let is_built_in = BUILT_IN.iter().any(|(name, _)| *name == args.profile);
-    // Read here, so that a mistake in it costs no node anything.
+    // Read before a node starts, so that an error in it costs nothing.
     let profile = Profile::load(&args.profile)?;
     let text = (!is_built_in).then(|| read_text(Path::new(&args.profile), LARGEST_PROFILE));
-    let each = |budget: Duration| budget.as_secs_f64() / f64::from(args.rounds) - ASKING_S;
+    let each = |budget: Duration| budget.as_secs_f64() / f64::from(args.rounds) - REQUEST_S;
     let budget_s = args.budget.map(each);
     if let Some(s) = budget_s.filter(|s| *s < SHORTEST_ROUND_S) {
-        let least = f64::from(args.rounds) * (SHORTEST_ROUND_S + ASKING_S);
+        let least = f64::from(args.rounds) * (SHORTEST_ROUND_S + REQUEST_S);
         return Err(usage(format!(
             "--budget leaves {:.1} s for each of {} rounds; name at least {least:.0}s",
             s.max(0.0),
@@ -164,7 +163,7 @@ fn launcher(
 ) -> Result<Box<dyn Launcher>> {
     let program = program(args)?;
     Ok(match &args.ssh {
-        Some(hosts) => Box::new(Ssh::new(hosts_of(hosts)?, &args.ssh_command, program)),
+        Some(hosts) => Box::new(Ssh::new(read_hosts(hosts)?, &args.ssh_command, program)),
         None if args.slurm => {
             let slurm = Slurm::new(program).map_err(|e| anyhow!(e))?;
             check_current_allocation(args, slurm.nodes())?;
@@ -177,8 +176,8 @@ fn launcher(
     })
 }
 
-/// A file if there is one of that name, else a list.
-fn hosts_of(typed: &str) -> Result<Vec<String>> {
+/// Reads the hosts from a file if there is one of that name, else from the text.
+fn read_hosts(typed: &str) -> Result<Vec<String>> {
     let path = Path::new(typed);
     let (text, is_file) = match path.is_file() {
         true => (read_text(path, LARGEST_LIST)?, true),
@@ -187,7 +186,7 @@ fn hosts_of(typed: &str) -> Result<Vec<String>> {
     named_hosts(&text, is_file).map_err(|e| usage(format!("--ssh: {e}")))
 }
 
-/// The folder, and whether a fleet was begun there.
+/// Returns the fleet's directory, and true if a fleet was begun there.
 fn folder(args: &FleetRunArgs) -> Result<(PathBuf, bool)> {
     if let Some(dir) = &args.resume {
         return Ok((dir.clone(), true));
@@ -216,7 +215,8 @@ fn planned(args: &FleetRunArgs, task: &FleetTask, launcher: &dyn Launcher) -> Fl
     }
 }
 
-/// Refuses to go on with other nodes, another program or another plan: rounds would not be alike.
+/// Refuses to continue with other nodes, another program or another plan: rounds would not be
+/// comparable.
 fn check_resumed_plan(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
     let (was, is) = (&begun.task, &here.task);
     let differs = [
@@ -240,25 +240,19 @@ fn check_resumed_plan(begun: &FleetPlan, here: &FleetPlan) -> Result<()> {
     }
 }
 
-/// Allows as many open files as it may: each node's process has three.
-fn raise_open_file_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-}
-
-/// How long so many nodes may take to start.
+/// Returns the time limit for the start of this many nodes.
 fn start_limit(args: &FleetRunArgs, nodes: u32) -> Duration {
     let all = Duration::from_secs_f64(START_S_PER_NODE * f64::from(nodes));
     args.start_limit.unwrap_or(START + all)
 }
 
-/// How long the slowest node of a round is waited for.
+/// Returns the seconds after which a round stops waiting for its slowest node.
 fn round_limit_s(round_s: f64) -> f64 {
-    TIMES * round_s + ROUND_SLACK_S
+    BUDGETS_PER_ROUND * round_s + ROUND_SLACK_S
 }
 
-/// The longest time that all passes over so many nodes take. In each pass one round may wait for nodes that do
-/// not answer: these are not asked again.
+/// Returns the maximum seconds of all passes over this many nodes. In each pass one round may wait
+/// for nodes that do not answer; these are not asked again.
 fn longest_s(args: &FleetRunArgs, nodes: u32, round_s: f64) -> f64 {
     let turns = |at_once: u32| f64::from(nodes.div_ceil(at_once.max(1)));
     let own = 2.0 * f64::from(args.rounds) * args.at_once.map_or(1.0, turns);
@@ -267,12 +261,12 @@ fn longest_s(args: &FleetRunArgs, nodes: u32, round_s: f64) -> f64 {
         f64::from(first + RoundRobin::FURTHER + args.rounds) * args.at_once.map_or(1.0, turns)
     });
     let passes = if args.pairs.is_some() { 4.0 } else { 2.0 };
-    (own + pairs) * TIMES * round_s
+    (own + pairs) * BUDGETS_PER_ROUND * round_s
         + passes * round_limit_s(round_s)
         + 2.0 * start_limit(args, nodes).as_secs_f64()
 }
 
-/// What is asked of a cluster: a pod on so many nodes, or on all that take one.
+/// Returns the options of the Job: a pod on each of this many nodes, or on all that are ready.
 fn job(args: &FleetRunArgs, round_s: f64) -> Result<KubernetesOptions> {
     let cluster = Cluster {
         command: args.kubectl.clone(),

@@ -13,11 +13,11 @@ use crate::cli::FleetRunArgs;
 use crate::error::{Outcome, usage};
 use crate::text::print;
 
-/// Set for the command that salloc runs: the allocation was made for it.
+/// The variable of a command that salloc runs in an allocation made for it.
 const OWN: &str = "PROOFMARK_OWN_ALLOCATION";
 
-/// Becomes salloc, which runs this command once more, in an allocation: for as long as so many nodes
-/// take.
+/// Replaces this process by salloc, which runs the command again in an allocation. `longest_s`
+/// gives the seconds that a number of nodes take.
 pub(super) fn rerun_in_new_allocation(
     args: &FleetRunArgs,
     longest_s: impl Fn(u32) -> f64,
@@ -45,8 +45,7 @@ pub(super) fn rerun_in_new_allocation(
     Err(anyhow!("cannot run salloc: {error}"))
 }
 
-/// Refuses to measure other nodes than those that are asked for, since this process is in an allocation
-/// of others.
+/// Refuses options that ask for another allocation than the one that this process is in.
 pub(super) fn check_current_allocation(args: &FleetRunArgs, nodes: &[String]) -> Result<()> {
     if std::env::var_os(OWN).is_some() {
         return Ok(());
@@ -63,13 +62,13 @@ pub(super) fn check_current_allocation(args: &FleetRunArgs, nodes: &[String]) ->
     }
 }
 
-/// The nodes of `--nodelist`.
+/// Parses the nodes of `--nodelist`.
 fn listed(args: &FleetRunArgs) -> Result<Option<Vec<String>>> {
     let list = args.nodelist.as_deref().map(|list| named_hosts(list, false));
     list.transpose().map_err(|e| usage(format!("--nodelist: {e}")))
 }
 
-/// Which option asks for another allocation than this one.
+/// Returns the option that asks for another allocation than this one.
 fn differs(
     nodes: &[String],
     partition: &str,
@@ -93,18 +92,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_allocation_of_others_is_not_measured_instead() {
+    fn another_allocation_is_not_measured_instead() {
         let names = |list: &[&str]| list.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
         let here = names(&["n1", "n2", "n3"]);
-        let of = |count, list: Option<&[&str]>, partitions| {
+        let option = |count, list: Option<&[&str]>, partitions| {
             differs(&here, "all", count, list.map(names).as_deref(), partitions)
         };
-        assert_eq!(of(None, None, None), None);
-        assert_eq!(of(Some(3), Some(&["n2"]), Some("few,all")), None);
-        assert_eq!(of(None, Some(&["n3", "n2", "n1"]), None), None);
-        assert_eq!(of(Some(2), None, None), Some("-N"));
-        assert_eq!(of(None, Some(&["n1"]), None), Some("--nodelist"));
-        assert_eq!(of(Some(3), Some(&["n4"]), None), Some("--nodelist"));
-        assert_eq!(of(None, None, Some("few")), Some("--partition"));
+        assert_eq!(option(None, None, None), None);
+        assert_eq!(option(Some(3), Some(&["n2"]), Some("few,all")), None);
+        assert_eq!(option(None, Some(&["n3", "n2", "n1"]), None), None);
+        assert_eq!(option(Some(2), None, None), Some("-N"));
+        assert_eq!(option(None, Some(&["n1"]), None), Some("--nodelist"));
+        assert_eq!(option(Some(3), Some(&["n4"]), None), Some("--nodelist"));
+        assert_eq!(option(None, None, Some("few")), Some("--partition"));
     }
 }

@@ -1,4 +1,4 @@
-//! What plants disk faults: odd file systems, limits of a cgroup, a neighbour, a refused call.
+//! Tools to plant disk faults: file systems, limits of a cgroup, other writers, refused calls.
 
 #![allow(unsafe_code)] // A system call filter is set between fork and exec.
 
@@ -14,25 +14,26 @@ use proofmark_testing::output;
 
 use super::{Busy, Cgroup, allowed, succeeds};
 
-/// A folder on the disk that holds the build, removed with the test.
+/// Creates a directory on the disk of the build, removed with the test.
 pub fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
-/// A file system that is mounted until it is dropped, and what it lies on.
+/// A file system that is mounted until it is dropped, and its device.
 pub struct Mounted {
     at: tempfile::TempDir,
     under: Option<Under>,
 }
 
-/// What lies under a file system of a test.
+/// The device of a file system of a test.
 enum Under {
     Loop(String),
     Zram,
 }
 
 impl Mounted {
-    /// One that needs no device, such as tmpfs; `None` where it cannot be mounted, which is said.
+    /// Mounts a file system without a device, such as tmpfs; `None`, with a printed reason, if it
+    /// cannot.
     pub fn of_kind(kind: &str, options: &str) -> Option<Self> {
         let at = folder();
         let path = at.path().to_str()?.to_owned();
@@ -40,7 +41,8 @@ impl Mounted {
         allowed(mounted.then(|| Self { at, under: None }), "this user may not mount")
     }
 
-    /// ext4 on a loop device over a file of so many MiB; `None` where not allowed, which is said.
+    /// Mounts ext4 on a loop device over a file of this many MiB; `None`, with a printed reason, if
+    /// it cannot.
     pub fn on_loop(folder: &Path, mib: u64) -> Option<Self> {
         allowed(Self::looped(folder, mib), "no loop device")
     }
@@ -55,15 +57,15 @@ impl Mounted {
         let device = String::from_utf8(out.stdout).ok()?.trim().to_owned();
         let mounted = (out.status.success() && !device.is_empty())
             .then(|| Self::ext4(&device, Under::Loop(device.clone())))?;
-        // The device goes with its last user.
+        // The kernel removes the device with its last user.
         let _ = fs::remove_file(&image);
         mounted
     }
 
-    /// ext4 on zram0, memory that compresses; `None` where none is free, which is said.
+    /// Mounts ext4 on zram0, compressed memory; `None`, with a printed reason, if none is free.
     pub fn on_zram(mib: u64) -> Option<Self> {
         let size = "/sys/block/zram0/disksize";
-        // Else somebody uses it.
+        // Otherwise another program uses it.
         let is_free = fs::read_to_string(size).is_ok_and(|used| used.trim() == "0")
             && fs::write(size, format!("{mib}M")).is_ok();
         let mounted = is_free.then(|| Self::ext4("/dev/zram0", Under::Zram)).flatten();
@@ -103,7 +105,7 @@ impl Drop for Mounted {
     }
 }
 
-/// Whether any process has a file of that folder open, with or without a name.
+/// Returns true if a process has a file of that directory open, with or without a name.
 pub fn has_open_files(folder: &Path) -> bool {
     let entries = |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten();
     entries(PathBuf::from("/proc"))
@@ -111,17 +113,17 @@ pub fn has_open_files(folder: &Path) -> bool {
         .any(|fd| fs::read_link(fd.path()).is_ok_and(|file| file.starts_with(folder)))
 }
 
-/// A cgroup with limits on the whole disk under a folder.
+/// A cgroup with limits on the whole disk of a directory.
 pub struct Throttle {
     group: Cgroup,
-    /// `major:minor` of the disk.
+    /// The disk as `major:minor`.
     number: String,
-    /// Gives who is inside the CPUs before other work, so that nothing but the limits slows it.
+    /// Gives the processes inside the CPUs before other work, so that only the limits slow them.
     preferred: Option<Cgroup>,
 }
 
 impl Throttle {
-    /// A cgroup without a limit yet; `None` where none can be made, which is said.
+    /// Makes a cgroup without a limit; `None`, with a printed reason, if it cannot.
     pub fn of_disk_under(folder: &Path) -> Option<Self> {
         allowed(Self::made(folder), "no blkio cgroup may be made")
     }
@@ -141,7 +143,7 @@ impl Throttle {
         throttle.set("read_bps", 1 << 40).then_some(throttle)
     }
 
-    /// Sets `read_bps`, `write_bps`, `read_iops` or `write_iops`; false where it cannot be.
+    /// Sets `read_bps`, `write_bps`, `read_iops` or `write_iops`. Returns false if it cannot.
     pub fn set(&self, what: &str, value: u64) -> bool {
         self.write(what, &value.to_string(), &value.to_string())
     }
@@ -150,7 +152,7 @@ impl Throttle {
         assert!(self.write(what, "0", "max"));
     }
 
-    /// Writes a limit, as version 1 and version 2 have it.
+    /// Writes a limit for version 1 or 2.
     fn write(&self, what: &str, v1: &str, v2: &str) -> bool {
         let file = self.group.0.join(format!("blkio.throttle.{what}_device"));
         if file.exists() {
@@ -168,7 +170,7 @@ impl Throttle {
     }
 }
 
-/// The number of the disk that a device is a partition of, or its own.
+/// Returns the number of a partition's disk, or the device's own.
 fn whole_disk(device: u64) -> Option<String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
     let of = |path: PathBuf| fs::read_to_string(path.join("dev")).ok();
@@ -177,8 +179,8 @@ fn whole_disk(device: u64) -> Option<String> {
     Some(of(disk)?.trim().to_owned())
 }
 
-/// Other processes' work on the disk under a folder: each writes 1 MiB directly, one after the other,
-/// until dropped. `None` where the file system takes no direct I/O, which is said.
+/// Starts processes that write to the disk of a directory until dropped: 1 MiB by direct I/O again
+/// and again. `None`, with a printed reason, if the file system takes no direct I/O.
 pub fn neighbours_writing_to(folder: &Path, count: usize) -> Option<Vec<Busy>> {
     let neighbour = |i: usize| {
         let file = format!("of={}", folder.join(format!("neighbour{i}")).display());
@@ -191,12 +193,12 @@ pub fn neighbours_writing_to(folder: &Path, count: usize) -> Option<Vec<Busy>> {
     (0..count).map(neighbour).collect()
 }
 
-/// The command, to which the kernel refuses io_uring as a container's filter does.
+/// Makes the kernel refuse io_uring to the command, as a container's filter does.
 pub fn without_io_uring(command: &mut Command) -> &mut Command {
     refusing(command, &[libc::SYS_io_uring_setup])
 }
 
-/// The command, to which the kernel refuses these system calls as a container's filter does.
+/// Makes the kernel refuse these system calls to the command, as a container's filter does.
 pub fn refusing<'a>(command: &'a mut Command, calls: &[libc::c_long]) -> &'a mut Command {
     const ALLOW: u32 = 0x7fff_0000;
     const EPERM: u32 = 0x0005_0000 | 1;
@@ -218,6 +220,6 @@ pub fn refusing<'a>(command: &'a mut Command, calls: &[libc::c_long]) -> &'a mut
         };
         if set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     };
-    // SAFETY: what runs between fork and exec makes two system calls and allocates nothing.
+    // SAFETY: the code between fork and exec makes two system calls and allocates nothing.
     unsafe { command.pre_exec(refuse) }
 }

@@ -1,4 +1,4 @@
-//! What plants network faults: two namespaces with a wire between them, a limit on it, servers.
+//! Tools to plant network faults: two namespaces with a link between them, limits, servers.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,26 +14,26 @@ use proofmark_testing::{join, output, wait_within};
 
 use super::{allowed, kill, proofmark, status, succeeds};
 
-/// Longest time until a fault is reported, or got over.
+/// Maximum time until a fault is reported, or has passed.
 pub const SOON: Duration = Duration::from_secs(10);
 
-/// Address of the host that runs.
+/// Address of the client host.
 pub const CLIENT: &str = "10.9.0.1";
-/// Address of the host that serves.
+/// Address of the server host.
 pub const SERVER: &str = "10.9.0.2";
 
-/// What the interfaces of both hosts are called.
+/// Names of the interfaces of both hosts.
 const INTERFACE: &str = "eth0";
 const PREFIX: &str = "proofmark-";
 
-/// Two hosts, gone when dropped.
+/// Two hosts, which a drop removes.
 pub struct Hosts {
     client: String,
     server: String,
 }
 
 impl Hosts {
-    /// `None` where this user may not make network namespaces, which is said.
+    /// Makes the hosts; `None`, with a printed reason, if this user may make no network namespaces.
     pub fn new() -> Option<Self> {
         static MADE: AtomicU64 = AtomicU64::new(0);
         remove_abandoned();
@@ -58,18 +58,18 @@ impl Hosts {
         allowed(up.then_some(hosts), "this user may not make network namespaces")
     }
 
-    /// The command on the host that runs.
+    /// Runs the command on the client host.
     pub fn on_client<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         on(&self.client, command)
     }
 
-    /// The command on the host that serves.
+    /// Runs the command on the server host.
     pub fn on_server<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         on(&self.server, command)
     }
 
-    /// Lets no more than so many Mbit/s leave the client host, counted at the layer of Ethernet by
-    /// a token bucket of 1.3 ms, behind a queue of so many bytes; false where the kernel has none.
+    /// Limits the client host to this many Mbit/s, counted at the layer of Ethernet by a token
+    /// bucket of 1.3 ms, behind a queue of this many bytes. Returns false if the kernel has none.
     pub fn limit(&self, mbit: u64, queue: u64) -> bool {
         let (rate, burst) = (format!("{mbit}mbit"), (mbit * 160).to_string());
         let queue = queue.to_string();
@@ -78,7 +78,7 @@ impl Hosts {
         succeeds("tc", &[&place[..], &bucket].concat())
     }
 
-    /// Packets that the limit has dropped so far, as it counts itself.
+    /// Returns how many packets the limit has dropped so far, by its own count.
     fn dropped(&self) -> u64 {
         let arguments = ["-n", &self.client, "-s", "-j", "qdisc", "show", "dev", INTERFACE];
         let out = output(Command::new("tc").args(arguments));
@@ -86,7 +86,7 @@ impl Hosts {
         shown[0]["drops"].as_u64().unwrap()
     }
 
-    /// Datagrams from the client host to a port of the other that nobody reads, until it is dropped.
+    /// Sends datagrams from the client host to an unread port of the other, until it is dropped.
     pub fn flood(&self) -> super::Busy {
         let script = format!(
             "while :; do dd if=/dev/zero bs=1400 count=1000 >/dev/udp/{SERVER}/9 2>/dev/null; done"
@@ -102,7 +102,7 @@ impl Hosts {
         }
     }
 
-    /// Takes the server host's link down, or up again.
+    /// Sets the server host's link down or up.
     pub fn set_link(&self, state: &str) {
         assert!(succeeds("ip", &["-n", &self.server, "link", "set", INTERFACE, state]));
     }
@@ -116,12 +116,13 @@ impl Drop for Hosts {
     }
 }
 
-/// Through a shell that becomes the command, which so keeps its process id.
+/// Runs the command in a network namespace. The shell becomes the command, which keeps its process
+/// id.
 fn on<'a>(host: &str, command: &'a mut Command) -> &'a mut Command {
     super::wrap(command, &format!("exec ip netns exec {host} \"$0\" \"$@\""))
 }
 
-/// Removes the hosts of tests that were killed before they could.
+/// Removes the hosts of tests that were killed before they could do so.
 fn remove_abandoned() {
     for entry in fs::read_dir("/run/netns").into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -132,13 +133,13 @@ fn remove_abandoned() {
     }
 }
 
-/// What the limit of a client host had dropped, every 30 ms or so.
+/// A log of the packets that the limit of a client host has dropped, every 30 ms or so.
 pub struct DropLog {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Vec<Dropped>>,
 }
 
-/// A count that was read at some moment between these two.
+/// A count that was read between these two moments.
 pub struct Dropped {
     pub from: SystemTime,
     pub until: SystemTime,
@@ -146,12 +147,12 @@ pub struct Dropped {
 }
 
 impl DropLog {
-    pub fn of(hosts: &Arc<Hosts>) -> Self {
+    pub fn start(hosts: &Arc<Hosts>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let (stopped, hosts) = (Arc::clone(&stop), Arc::clone(hosts));
         let thread = thread::spawn(move || {
             let mut log = Vec::new();
-            // On a busy machine it would sleep through the silence between two trials.
+            // On a busy machine a sleep would miss the silence between two trials.
             let _ = rustix::process::setpriority_process(None, -20);
             while !stopped.load(Ordering::Relaxed) {
                 let from = SystemTime::now();
@@ -170,27 +171,27 @@ impl DropLog {
     }
 }
 
-/// A `proofmark serve` until it is dropped.
+/// A `proofmark serve` that runs until it is dropped.
 pub struct Served {
     child: Child,
     pub address: SocketAddr,
-    /// Kept open, so that it may print.
+    /// Standard output, kept open so that the server can print.
     _stdout: BufReader<ChildStdout>,
 }
 
 impl Served {
-    /// On this machine's loopback, at a free port.
+    /// Starts a server on this machine's loopback, at a free port.
     pub fn here(key: &Path) -> Self {
         Self::start(&mut serve("127.0.0.1:0", key))
     }
 
-    /// The same by a line of shell, in which `"$0" "$@"` is the server.
+    /// Starts it by a line of shell, in which `"$0" "$@"` is the server.
     pub fn here_by(key: &Path, shell: &str) -> Self {
         Self::start(super::wrap(&mut serve("127.0.0.1:0", key), shell))
     }
 
-    /// The same where the kernel seems to have been booted under the id in a file; `None` where this
-    /// user may not mount, which is said.
+    /// Starts it with the kernel's boot id replaced by that in a file; `None`, with a printed
+    /// reason, if this user may not mount.
     pub fn here_booted_as(key: &Path, boot_id: &Path) -> Option<Self> {
         let mount = "mount --bind \"$BOOT_ID\" /proc/sys/kernel/random/boot_id";
         let apart = |script: &str| {
@@ -204,7 +205,7 @@ impl Served {
         allowed(mountable.then(|| Self::start(&mut apart(&serves))), "this user may not mount")
     }
 
-    /// On the server host, at the usual port.
+    /// Starts a server on the server host, at the default port.
     pub fn on_server(hosts: &Hosts, key: &Path) -> Self {
         Self::start(hosts.on_server(&mut serve(SERVER, key)))
     }
@@ -236,18 +237,18 @@ impl Served {
         self.child.id()
     }
 
-    /// Sends a signal; what it said last, and its exit status.
+    /// Sends a signal. Returns the rest of standard error, and the exit status.
     pub fn end(mut self, signal: &str) -> (String, Option<i32>) {
         kill(self.pid(), signal);
         let status = wait_within(SOON, "the server to end at a signal", &mut self.child);
-        // It has ended, and with it what it says.
-        let mut said = String::new();
+        // The server has ended, so standard error ends.
+        let mut text = String::new();
         let mut stderr = self.child.stderr.take().unwrap();
-        stderr.read_to_string(&mut said).unwrap();
-        (said, status.code())
+        stderr.read_to_string(&mut text).unwrap();
+        (text, status.code())
     }
 
-    /// Kibibytes from /proc/PID/status, such as `VmRSS` and `VmHWM`.
+    /// Returns KiB from /proc/PID/status, such as `VmRSS` and `VmHWM`.
     pub fn kib(&self, field: &str) -> u64 {
         status(self.pid(), field).strip_suffix(" kB").unwrap().trim().parse().unwrap()
     }
@@ -260,27 +261,28 @@ impl Drop for Served {
     }
 }
 
-/// A server that makes its key there, if there is none.
+/// Starts a server that creates its key there, if there is none.
 pub fn serve(bind: &str, key: &Path) -> Command {
     let mut command = proofmark();
     command.args(["serve", "--bind", bind, "--key-file"]).arg(key);
     command
 }
 
-/// A run on this machine to a server somewhere.
+/// Returns a run on this machine with a server at any address.
 pub fn run_to(address: impl ToString, key: &Path) -> Command {
     let mut command = proofmark();
     command.args(["run", "--peer", &address.to_string(), "--key-file"]).arg(key);
     command
 }
 
-/// Throws random bytes at both ports of a server until `over`; how many connections took some.
+/// Sends random bytes to both ports of a server until `over`. Returns how many connections took
+/// some.
 pub fn throw_garbage(address: SocketAddr, over: &AtomicBool) -> u32 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let (mut bytes, mut count) = ([0; 2000], 0);
     while !over.load(Ordering::Relaxed) {
         fs::File::open("/dev/urandom").unwrap().read_exact(&mut bytes).unwrap();
-        // Now and then what begins as a message does.
+        // Sometimes bytes that begin like a message.
         bytes[0] %= if count % 2 == 0 { 5 } else { 255 };
         let some = &bytes[..1 + 7 * usize::from(bytes[1])];
         let stream = TcpStream::connect_timeout(&address, Duration::from_secs(1));
@@ -288,7 +290,7 @@ pub fn throw_garbage(address: SocketAddr, over: &AtomicBool) -> u32 {
         for _ in 0..100 {
             let _ = socket.send_to(some, address);
         }
-        // Some connections stay open for a moment, half-way.
+        // Some connections stay half open for a moment.
         thread::sleep(Duration::from_millis(u64::from(bytes[2] % 4)));
         count += u32::from(taken.is_ok());
     }
@@ -300,7 +302,7 @@ pub fn profile(trials: u32, points: &[String]) -> String {
     format!("name = \"test\"\n[policy]\ntarget = 0.02\n{policy}\n{}", points.join("\n"))
 }
 
-/// A point with trials of that length and these parameters.
+/// Returns a configuration with trials of that length and these parameters, as TOML.
 pub fn point(workload: &str, trial: &str, parameters: &str) -> String {
     let mode = if workload.ends_with("rtt") { "mode = \"block\"\n" } else { "" };
     format!("[[points]]\nworkload = \"{workload}\"\ntrial = \"{trial}\"\n{mode}{parameters}\n")
@@ -312,7 +314,7 @@ pub fn written(folder: &Path, profile: &str) -> PathBuf {
     path
 }
 
-/// A run that goes on, into `out` of a folder; what it says goes to `log` there.
+/// Starts a run into `out` of a directory, with standard error in `log` there.
 pub fn begun(mut command: Command, folder: &Path) -> Child {
     let log = fs::File::create(folder.join("log")).unwrap();
     command.arg("--out").arg(folder.join("out"));

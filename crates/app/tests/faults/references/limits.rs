@@ -1,4 +1,4 @@
-//! What tools get of this process, what they keep from it, and how they end when something hangs.
+//! Reference tools: what they inherit from this process, and how they end when something hangs.
 
 use super::lab::{children, status, wrap};
 use super::*;
@@ -24,7 +24,8 @@ fn a_tool_has_the_limits_of_the_user_and_no_key() {
     assert_eq!(m.references.len(), 1, "{words} {:?}", m.findings);
     let text = fs::read_to_string(inherited).unwrap();
     let limits: Vec<_> = text.lines().filter(|line| line.starts_with("soft ")).collect();
-    // Its version, and up to three runs: a trial on a disturbed disk may be too short for fio.
+    // One call for the version, and up to three runs: a trial on a disturbed disk may be too short
+    // for fio.
     assert!((2..=4).contains(&limits.len()) && limits.iter().all(|l| *l == "soft 333"), "{text}");
     assert!(!text.contains("5ec2e7") && !text.contains("PROOFMARK_"), "{text}");
     assert!(text.contains("LC_ALL"), "it has the others");
@@ -49,8 +50,8 @@ fn what_lies_in_the_current_folder_is_no_tool() {
         let _ = fs::remove_dir_all(lab.out());
         let mut command = lab.run(&["--trials", "3", "--reference", "fio"]);
         let command = command.env("PATH", path).current_dir(lab.programs.path());
-        let (run, m, said) = result(command);
-        assert!(said.contains("fio (Debian: fio)"), "{said}");
+        let (run, m, stderr) = result(command);
+        assert!(stderr.contains("fio (Debian: fio)"), "{stderr}");
         assert!(run.findings.iter().any(|f| f.check == "plan.reference"));
         assert_eq!(m.missing["references"], "fio: not installed (Debian: fio)", "{path}");
         assert!(!lab.file("ran").exists(), "{path}");
@@ -71,12 +72,12 @@ fn any_cpus_of_any_number_are_taken() {
     assert_eq!(tool(&mut (0..2048)).0, "done\n");
     for cpu in [2047, u32::MAX] {
         let (output, words) = tool(&mut [cpu].into_iter());
-        // Few machines have that one.
-        assert!(output == "done\n" || words.contains("cannot set its CPU affinity"), "{words}");
+        // Few machines have that CPU.
+        assert!(output == "done\n" || words.contains("cannot set the CPU affinity"), "{words}");
     }
 }
 
-/// The numbers that were written to these files, one each.
+/// Reads a number from each of these files.
 fn numbers(files: &[PathBuf]) -> Vec<u32> {
     let number = |file: &PathBuf| fs::read_to_string(file).ok()?.trim().parse().ok();
     wait_until("the tool to start all", || files.iter().all(|f| number(f).is_some()));
@@ -91,8 +92,8 @@ fn without_proc_all_that_a_tool_started_ends() {
         command.args(unshare).args(["mount", "-t", "tmpfs", "none", "/proc"]);
         output(&mut command).status.success()
     };
-    let ways: [&[&str]; 2] = [&["-m"], &["-rm"]];
-    let Some(unshare) = ways.into_iter().find(|way| hides(way)) else {
+    let commands: [&[&str]; 2] = [&["-m"], &["-rm"]];
+    let Some(unshare) = commands.into_iter().find(|command| hides(command)) else {
         return skip("/proc may not be hidden here");
     };
     let lab = Lab::new();
@@ -115,7 +116,7 @@ fn without_proc_all_that_a_tool_started_ends() {
     assert!(left.is_empty(), "{left:?} of {started:?} outlived it");
 }
 
-/// The process that runs a tool for this run.
+/// Returns the process id of the `proofmark tool` of this run.
 fn wrapper_of(run: &Child) -> u32 {
     let is_tool = |pid: &u32| {
         let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -130,14 +131,14 @@ fn the_second_ctrl_c_ends_a_run_whose_tool_hangs() {
     let lab = Lab::new();
     let deaf = format!("trap '' TERM INT HUP\n{}", FORKS.replace("exec /bin", "/bin"));
     let (mut run, tool) = begun(&lab, &deaf);
-    // What runs the tool does not react, either, so that the run waits for it.
+    // The parent of the tool does not react, either, so that the run waits for it.
     let wrapper = wrapper_of(&run);
     kill(wrapper, "STOP");
     wait_until("the wrapper to stop", || status(wrapper, "State").starts_with('T'));
     kill(run.id(), "INT");
     let waits = |mask: String| u64::from_str_radix(&mask, 16).is_ok_and(|m| m >> 14 & 1 == 1);
     wait_until("the run to end the tool", || waits(status(wrapper, "ShdPnd")));
-    // One that comes at once is the same request as the first.
+    // A signal that follows at once is the same request as the first.
     let ended = wait_until("the run to end at a second signal", || {
         kill(run.id(), "INT");
         thread::sleep(Duration::from_millis(50));

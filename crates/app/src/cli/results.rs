@@ -1,0 +1,128 @@
+//! The arguments of the commands that read runs.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use proofmark_judge::requirements::named_statistics;
+use proofmark_model::parse_duration;
+
+use super::shared::HistoryPlace;
+use crate::formats;
+use crate::limit;
+
+#[derive(Debug, Args)]
+pub struct ReportArgs {
+    /// A run file (run.json) or its directory
+    pub run: PathBuf,
+    /// A format that `proofmark list formats` prints
+    #[arg(long, default_value = "terminal")]
+    pub format: String,
+    /// Write to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Runs; the first is the baseline
+    ///
+    /// Run files, their directories, or their numbers in `proofmark history`
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub runs: Vec<String>,
+    /// Output format
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::COMPARE))]
+    pub format: String,
+    /// Write to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Also print results that do not differ
+    #[arg(long)]
+    pub all: bool,
+    /// Ignore differences up to this, such as 3%
+    ///
+    /// [default: by subsystem and by the variation within both runs]
+    #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
+    pub margin: Option<f64>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The run to check
+    ///
+    /// A run file, its directory, or its number in `proofmark history`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The baseline run
+    #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
+    pub against: Option<String>,
+    /// A condition, such as 'disk.fsync.p99<10ms'
+    #[arg(long, value_name = "REQUIREMENT", long_help = require_help())]
+    pub require: Vec<String>,
+    /// TOML file with requirements
+    ///
+    /// Such as require = ["disk.fsync.p99<10ms"]
+    #[arg(long, value_name = "FILE")]
+    pub require_file: Option<PathBuf>,
+    /// Ignore differences up to this, such as 3%
+    ///
+    /// [default: as in compare]
+    #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
+    pub margin: Option<f64>,
+    /// Output format
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::CHECK))]
+    pub format: String,
+    /// Write to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
+}
+
+fn require_help() -> String {
+    format!(
+        "A condition, such as 'disk.fsync.p99<10ms'\n\nThe whole 95 % interval must meet it. If the \
+         limit lies within the interval, the requirement is undecided (exit status 5). It tests the \
+         workload's last row on the first screen, such as all CPUs or the deepest queue. With \
+         parameters in brackets, as in 'cpu.flops[threads=1]>=50GFLOP/s', it tests every result that \
+         has them. It tests delivered, unless another statistic is named: {}",
+        named_statistics()
+    )
+}
+
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// Workload to show over time [default: all runs]
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// Only results with this parameter: threads=2
+    #[arg(long, value_name = "NAME=VALUE,...")]
+    pub set: Vec<String>,
+    /// Only runs of the machine with this name
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+    /// Only runs of this profile
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// Only runs that began in this time, such as 7d
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub within: Option<Duration>,
+    /// List only this many runs
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub last: u32,
+    /// Output format
+    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::HISTORY))]
+    pub format: String,
+    /// Write to this file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Add these runs first
+    ///
+    /// Run files or their directories. Name a workload before this option
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    pub add: Vec<PathBuf>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
+}
