@@ -1,18 +1,19 @@
-//! Whether a node's round may be believed: it may come from anyone.
+//! Plausibility of a node's round, which is untrusted input.
 
 use crate::{NodeFact, NodeFigure, NodeRound, Param, Params, clean, clean_excerpt, is_quantity};
 
-/// Results of a round, and findings of a result, at the most; the largest profile has about 300 results.
+/// Maximum number of results of a round and of findings of a result; the largest profile has about
+/// 300 results.
 const MOST_FIGURES: usize = 1000;
-/// Facts of a node at the most.
+/// Maximum number of facts of a node.
 const MOST_FACTS: usize = 64;
-/// Parameters of a result at the most.
+/// Maximum number of parameters of a result.
 const MOST_PARAMS: usize = 40;
-/// Bytes of a workload's id, of a parameter and of a fact's name at the most.
+/// Maximum bytes of a workload's id, of a parameter and of a fact's name.
 const LONGEST: usize = 200;
 
 impl NodeRound {
-    /// Refuses what no node of ours would send, in words that follow the node's name.
+    /// Refuses a round that no node of ours would send, in words that follow the node's name.
     pub fn check(&self) -> Result<(), String> {
         if self.figures.len() > MOST_FIGURES {
             return Err(format!("it sent more than {MOST_FIGURES} results in a round"));
@@ -54,7 +55,7 @@ fn figure(figure: &NodeFigure) -> Result<(), String> {
     }
 }
 
-/// Whether a name is short and without characters that steer a terminal.
+/// Returns true if a name is short and without characters that steer a terminal.
 fn plain(text: &str) -> bool {
     text.len() <= LONGEST && clean(text) == text
 }

@@ -1,11 +1,9 @@
-//! What flows through proofmark: the machine that was found ([`Host`]), what is
-//! to be measured ([`Plan`]), how it was measured ([`Measurement`]) and the file
-//! that holds them all ([`Run`]).
+//! The data of proofmark: the machine ([`Host`]), the plan ([`Plan`]), the results
+//! ([`Measurement`]) and the file that holds them all ([`Run`]).
 //!
-//! Every other crate imports this one; it imports none of ours. The types are
-//! plain data: they say what a field means, in which unit, and what its absence
-//! means. A missing value is `None` (or [`Probe::Missing`]) with a reason, never
-//! 0, NaN or -1.
+//! Every other crate imports this one; it imports none of ours. The types are plain data. Their
+//! fields document meaning, unit and absence. A missing value is `None` (or [`Probe::Missing`])
+//! with a reason, never 0, NaN or -1.
 
 mod anonymous;
 mod ceiling;

@@ -1,8 +1,9 @@
-//! Which results answer for the machine, as workloads declare it before the run: the rows of the
-//! first screen of a report, which compare shows first as well; `check --require` asks them.
+//! The main results, which workloads declare before the run: the rows of a report's first screen.
+//! `compare` shows them first as well; `check --require` asks them.
 //!
-//! Parameters of the plan decide, and of the results only how fast an instruction set is. Neither
-//! verdict nor precision moves a headline: a choice by these would put the luckiest configuration first.
+//! Parameters of the plan choose them; of the results, only the speed of an instruction set does.
+//! Neither verdict nor precision moves a headline: that choice would put the luckiest configuration
+//! first.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,52 +19,52 @@ use crate::{
 /// A row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MainRow {
-    /// Its place among the rows of the subsystem, from 1.
+    /// Place among the rows of the subsystem, from 1.
     pub place: u32,
-    /// What is asked for, such as `Random read`.
+    /// Title, such as `Random read`.
     pub title: Cow<'static, str>,
-    /// The configuration that answers. Of parameters that are not named here it is the default, and
-    /// of threads as many as there are CPUs.
+    /// The configuration that fills the row. Other parameters are at their default, and there are
+    /// as many threads as CPUs.
     pub picks: Cow<'static, [Pick]>,
 }
 
-/// Of the values of a parameter that were measured, the one that answers.
+/// The choice of one of the measured values of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pick {
-    /// The parameter's name.
+    /// Name of the parameter.
     pub parameter: Cow<'static, str>,
-    /// Which value; if it was not measured, any.
+    /// The value to choose; if it was not measured, any.
     pub value: PickedValue,
 }
 
-/// A value among those that were measured.
+/// A choice among the measured values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PickedValue {
-    /// This one.
+    /// The given value.
     Is(Cow<'static, str>),
-    /// The least.
+    /// The smallest value.
     Smallest,
-    /// The greatest.
+    /// The largest value.
     Largest,
-    /// As many threads as there are usable CPUs, or the next fewer.
+    /// One thread per usable CPU, or the next fewer.
     UsableCpus,
-    /// The one with the best figure: for instruction sets only.
+    /// The value with the best figure: for instruction sets only.
     Best,
 }
 
-/// A result that answers.
+/// A main result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MainResult<'a> {
-    /// Its row; `None` where the workload declares none.
+    /// The row that it fills; `None` where the workload declares none.
     pub row: Option<&'a MainRow>,
     /// The result.
     pub measurement: &'a Measurement,
 }
 
 impl MainResult<'_> {
-    /// The parameters that the row picks, in few words: `2 CPUs`, `4 KiB, depth 32`; `None` without
-    /// a row.
+    /// Describes the parameters that the row picks, in few words: `2 CPUs`, `4 KiB, depth 32`;
+    /// `None` without a row.
     pub fn configuration(&self, run: &Run) -> Option<String> {
         let (row, m) = (self.row?, self.measurement);
         let names: Vec<&str> = match m.subsystem.info().uses_block_devices {
@@ -87,8 +88,8 @@ impl MainResult<'_> {
     }
 }
 
-/// Parameters that the row does not pick and that are not at their default. What `auto` became is left
-/// out, and how much work was asked for.
+/// Returns the parameters that are not at their default and that the row does not pick. The value
+/// of `auto` is left out, and so is the amount of work.
 fn unusual<'a>(run: &'a Run, m: &Measurement, row: &MainRow) -> Vec<&'a str> {
     let declared = run.workloads.get(&m.workload).map_or(&[][..], |s| &s.parameters);
     let is_unusual = |p: &&Parameter| {
@@ -100,12 +101,13 @@ fn unusual<'a>(run: &'a Run, m: &Measurement, row: &MainRow) -> Vec<&'a str> {
     declared.iter().filter(is_unusual).map(|p| &*p.name).collect()
 }
 
-/// Whether the row's title does not say the value of the parameter.
+/// Returns true if the row's title does not give the value of the parameter.
 fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
     let own = m.params.named(&pick.parameter);
     let spec = run.workloads.get(&m.workload);
     match &pick.value {
-        // What was not measured is said to be something else. The way to the server stands above all.
+        // A row that shows another value than it picks says so. The report's head names the path to
+        // the server.
         PickedValue::Is(wanted) => {
             !key::PATH.is(&pick.parameter) && own.is_some_and(|v| v.to_string() != *wanted)
         }
@@ -120,7 +122,7 @@ fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
     }
 }
 
-/// `2 CPUs`, `depth 32`, `4 KiB`.
+/// Describes one parameter: `2 CPUs`, `depth 32`, `4 KiB`.
 fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
     const SIZE: &str = key::MATRIX_SIZE.name();
     const THREADS: &str = key::THREADS.name();
@@ -129,7 +131,7 @@ fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
     let cpus = run.host.limits.usable_cpus.len() as u64;
     let kind = run.workloads.get(&m.workload).and_then(|s| s.parameter(name)).map(|p| &p.kind);
     Some(match (name, m.params.named(name)?) {
-        // Its largest problem answers; how large that is, is with the workload.
+        // The largest problem fills the row; the workload's section gives its size.
         (SIZE, _) => return None,
         (THREADS, Param::Int(n))
             if !m.subsystem.info().uses_block_devices && (cpus == 0 || *n <= cpus) =>
@@ -144,12 +146,13 @@ fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
     })
 }
 
-/// Results up to which all of them are on the first screen.
+/// Maximum number of results for a first screen with all of them.
 const FEW: usize = 18;
 
 impl Run {
-    /// The results on the first screen, by subsystem. Of a run with few results they are all there.
-    /// Otherwise they are those of the declared rows, and of a subsystem without any one a workload.
+    /// Returns the results on the first screen, by subsystem. A run with few results shows all.
+    /// Otherwise it shows the declared rows; a subsystem without rows shows one result per
+    /// workload.
     pub fn main_results(&self) -> Vec<(Subsystem, Vec<MainResult<'_>>)> {
         let of = |part: Subsystem| (part, self.main_results_of(part));
         let all = Subsystem::KNOWN.iter().copied().map(of);
@@ -181,7 +184,7 @@ impl Run {
         seen.into_iter().filter_map(of_workload).take(FEW).collect()
     }
 
-    /// The results of the declared rows in their order, each once.
+    /// Returns the results of the declared rows in their order, each once.
     fn declared<'a>(&'a self, here: &[&'a Measurement]) -> Vec<MainResult<'a>> {
         let rows = |spec: &'a WorkloadSpec| spec.role.main_rows.iter().map(move |row| (spec, row));
         let mut rows: Vec<_> = self.workloads.values().flat_map(rows).collect();
@@ -202,16 +205,16 @@ impl Run {
     }
 }
 
-/// The one of these results of one workload that answers for all: that of its last row, as with all
-/// CPUs or the deepest queue; without a row the defaults decide. Of several that fit the first of the
-/// run answers, in whatever order they are given: so it is the one on the first screen.
+/// Returns the main result of one workload among these: that of its last row, as with all CPUs or
+/// the deepest queue. Without a row the defaults decide. Of several that fit, it is the first of
+/// the run, as on the first screen, in whatever order they are given.
 pub fn answer<'a>(run: &'a Run, all: &[&'a Measurement]) -> Option<&'a Measurement> {
     let spec = run.workloads.get(&all.first()?.workload);
     let row = spec.and_then(|s| s.role.main_rows.last());
     let places = run.measurements.iter().enumerate().map(|(i, m)| (std::ptr::from_ref(m), i));
     let places: BTreeMap<*const Measurement, usize> = places.collect();
     let mut all = all.to_vec();
-    // What the run does not hold, such as a result that is missing, comes last.
+    // Results that the run does not hold, such as a missing one, come last.
     all.sort_by_key(|m| places.get(&std::ptr::from_ref(*m)).copied().unwrap_or(usize::MAX));
     picked(run, spec, row.map_or(&[], |r| &r.picks), all)
 }
@@ -238,7 +241,7 @@ fn picked<'a>(
             left = keep(left, |m, _| is_default(m));
         }
     }
-    // Over all numbers of threads, so that a result that failed does not leave its row to another
+    // Over all numbers of threads, so that a failed result does not leave its row to another
     // instruction set.
     for pick in picks.iter().filter(|p| p.value == PickedValue::Best) {
         let wanted = best(&left).and_then(|m| value(m, &pick.parameter));
@@ -257,7 +260,7 @@ fn picked<'a>(
     left.first().copied()
 }
 
-/// Those for which it holds; all where it holds for none.
+/// Keeps those for which `holds` is true; all if it is true for none.
 fn keep(
     all: Vec<&Measurement>,
     holds: impl Fn(&Measurement, &[&Measurement]) -> bool,
@@ -291,7 +294,7 @@ impl PickedValue {
     }
 }
 
-/// The result with the best figure, whatever its verdict; the first where none has one.
+/// Returns the result with the best figure, whatever its verdict; the first where none has one.
 pub fn best<'a>(all: &[&'a Measurement]) -> Option<&'a Measurement> {
     let figure = |m: &Measurement| m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite());
     let rated = all.iter().copied().filter_map(|m| Some((m, figure(m)?)));
@@ -315,7 +318,7 @@ mod tests {
         Pick { parameter: Cow::Borrowed(parameter), value }
     }
 
-    /// A workload with two rows, and so many results of it, each of which is faster than the one before.
+    /// A workload with two rows and these results, each of which is faster than the one before.
     fn measured(points: &[(u64, &str, u64)]) -> Run {
         let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
         spec.subsystem = Subsystem::Disk;
@@ -353,7 +356,7 @@ mod tests {
         run.main_results().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
     }
 
-    /// So many that not all of them are on the first screen.
+    /// More results than a first screen with all of them holds.
     fn sweep() -> Vec<(u64, &'static str, u64)> {
         let blocks = [4096, 8192, 65536];
         let of = |depth| blocks.map(|b| ["a", "b"].map(|isa| (depth, isa, b))).concat();
@@ -368,7 +371,7 @@ mod tests {
             ("deep".to_owned(), 32, "b".to_owned(), 4096),
         ];
         assert_eq!(rows(&run), expected, "the default block, and the best instruction set");
-        // The last declared row answers for the workload.
+        // The last declared row is the workload's main result.
         let all: Vec<&Measurement> = run.measurements.iter().collect();
         assert_eq!(answer(&run, &all).unwrap().params.get(key::QUEUE_DEPTH), Some(1));
     }

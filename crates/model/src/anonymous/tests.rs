@@ -11,7 +11,7 @@ use crate::{
     Reference, Severity, Unit, key, read_run, schema,
 };
 
-/// A run with every part whose text is free, beside parts whose words are few.
+/// A run with every part whose text is free, and with parts whose words are few.
 fn full() -> Run {
     let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
     spec.detail = "Reads blocks of a file, as the file system allows.".into();
@@ -94,7 +94,7 @@ fn texts_of(run: &Run) -> Vec<(String, String)> {
     found
 }
 
-/// All that a schema says a field may be.
+/// Collects all words that a schema allows in a field.
 fn words_of_schema(schema: &Value, words: &mut BTreeSet<String>) {
     match schema {
         Value::Array(all) => all.iter().for_each(|v| words_of_schema(v, words)),
@@ -139,7 +139,7 @@ const NAMES: [&str; 4] = [
     "/host/network/value/address",
     "/host/network/value/server/name",
 ];
-/// One of a few words, unlike the other sources.
+/// The source of an input, unlike other sources: one of a few words.
 const SOURCE: &str = "/inputs/source";
 
 #[test]
