@@ -35,15 +35,12 @@ pub trait Kind {
     fn read(param: &Param) -> Option<Self::Value<'_>>;
 }
 
-impl Kind for Count {
-    type Value<'a> = u64;
+/// The types whose values are whole numbers.
+trait Number {}
+impl Number for Count {}
+impl Number for Bytes {}
 
-    fn read(param: &Param) -> Option<u64> {
-        param.int()
-    }
-}
-
-impl Kind for Bytes {
+impl<T: Number> Kind for T {
     type Value<'a> = u64;
 
     fn read(param: &Param) -> Option<u64> {
@@ -70,7 +67,7 @@ impl<T> Key<T> {
         self.name
     }
 
-    /// Whether that name, which a file or a user gave, is this parameter's.
+    /// Returns true if it is the key of that name, like `==`.
     pub fn is(self, name: &str) -> bool {
         self.name == name
     }
@@ -84,6 +81,19 @@ impl<T> Clone for Key<T> {
 }
 
 impl<T> Copy for Key<T> {}
+
+/// Compares with a name that a file or a user gave.
+impl<T> PartialEq<str> for Key<T> {
+    fn eq(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+impl<T> PartialEq<&str> for Key<T> {
+    fn eq(&self, name: &&str) -> bool {
+        self.name == *name
+    }
+}
 
 impl<T> AsRef<str> for Key<T> {
     fn as_ref(&self) -> &str {
@@ -190,6 +200,13 @@ mod tests {
     #[test]
     fn each_parameter_is_declared_once() {
         assert_eq!(ALL.iter().collect::<BTreeSet<_>>().len(), ALL.len());
+    }
+
+    #[test]
+    fn a_key_is_equal_to_its_name_alone() {
+        let names: [&str; 2] = ["threads", "streams"];
+        assert_eq!(names.map(|name| THREADS == name), [true, false]);
+        assert!(STREAMS == *names[1] && STREAMS != *"stream");
     }
 
     #[test]

@@ -109,14 +109,15 @@ fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
         // A row that shows another value than it picks says so. The report's head names the path to
         // the server.
         PickedValue::Is(wanted) => {
-            !key::PATH.is(&pick.parameter) && own.is_some_and(|v| v.to_string() != *wanted)
+            key::PATH != *pick.parameter && own.is_some_and(|v| v.to_string() != *wanted)
         }
         PickedValue::UsableCpus | PickedValue::Smallest => true,
         PickedValue::Best | PickedValue::Largest => {
             let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or(key::THREADS.name());
             let others = run.measurements.iter().filter(|o| o.workload == m.workload);
             let mut others = others.filter(|o| o.series.is_none());
-            [axis, key::THREADS.name()].contains(&&*pick.parameter)
+            axis == pick.parameter
+                || key::THREADS == *pick.parameter
                 || others.any(|o| o.params.named(&pick.parameter) != own)
         }
     }

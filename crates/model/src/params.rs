@@ -165,7 +165,7 @@ impl Params {
 
     /// Returns true if the parameter of that name is one of [`Self::THREADS`].
     pub fn counts_threads(name: &str) -> bool {
-        Self::THREADS.iter().any(|parameter| parameter.is(name))
+        Self::THREADS.iter().any(|parameter| *parameter == name)
     }
 
     /// Returns the value of the parameter of [`Self::THREADS`] that is present; a workload without
