@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
+use crate::{
+    Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit, and_list,
+};
 
 /// Version of the report's shape.
 pub const FLEET_REPORT_SCHEMA: &str = "proofmark.fleet-report/1";
@@ -108,7 +110,7 @@ impl GroupDifference {
             (!all.is_empty()).then(|| format!("{word} {named}{more}"))
         };
         let parts = [only(&largest, &here, "without"), only(&here, &largest, "with")];
-        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" and "))
+        Some(and_list(parts.into_iter().flatten()))
     }
 }
 

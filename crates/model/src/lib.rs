@@ -53,6 +53,7 @@ mod subsystem;
 mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod text;
 mod time;
 mod time_account;
 mod touched;
@@ -126,13 +127,13 @@ pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
+pub use text::{agree, and_list, counted, or_list};
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use units::{
-    ParseError, Quantity, agree, counted, format_count, format_factor, format_percent,
-    format_quantity, format_seconds, format_size, parse_duration, parse_rate, parse_size,
-    split_unit,
+    ParseError, Quantity, format_count, format_factor, format_percent, format_quantity,
+    format_seconds, format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
 pub use workload::{AUTO, Better, Parameter, ParameterKind, Unit, WorkloadSpec};

@@ -9,7 +9,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{counted, format_size};
+use crate::{counted, format_size};
 
 mod explain;
 

@@ -1,29 +1,8 @@
 //! Sizes, durations and quantities: parsed as people type them, printed with labels.
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use crate::{Unit, is_quantity};
-
-/// Formats a number with the noun that it counts.
-///
-/// ```
-/// use proofmark_model::counted;
-/// assert_eq!([counted(0_u64, "core"), counted(1_u64, "core")], ["0 cores", "1 core"]);
-/// assert_eq!([counted(0.5, "CPU"), counted(1.0, "CPU")], ["0.5 CPUs", "1 CPU"]);
-/// assert_eq!(counted(12_345, "trial"), "12\u{202f}345 trials");
-/// ```
-pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
-    let plural = if n == N::from(1) { "" } else { "s" };
-    let number = n.to_string();
-    let number = number.parse().map_or(number, format_count);
-    format!("{number} {one}{plural}")
-}
-
-/// Returns the word for one thing or for several: `is` or `are`.
-pub fn agree(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
-    if count == 1 { one } else { several }
-}
 
 /// The reason why a size, a rate or a duration cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
