@@ -16,7 +16,7 @@ type Names = BTreeMap<String, String>;
 
 /// The shortest name that is replaced: a single letter is too likely to be a part of something
 /// else.
-const SHORTEST: usize = 2;
+const MIN_BYTES: usize = 2;
 
 /// The placeholder of a machine, which also replaces the domain after its name.
 const HOST: &str = "host";
@@ -44,7 +44,7 @@ impl Run {
         }
         let programs = named.zip(Program::named_in_findings(&run.programs));
         without_fields(&mut run.host, &places);
-        let ours = vocabulary::of(self)?;
+        let ours = vocabulary::words_of(self)?;
         let is_theirs = |name: &String| !ours.contains(&name.to_lowercase());
         let mut in_texts: Names = places.into_iter().filter(|(name, _)| is_theirs(name)).collect();
         in_texts.extend(programs);
@@ -78,7 +78,7 @@ impl Run {
         let all = all.map(|(name, word)| (name.clone(), word)).chain(in_domains);
         let mut names = Names::new();
         for (name, placeholder) in all {
-            if name.len() >= SHORTEST && name != "localhost" {
+            if name.len() >= MIN_BYTES && name != "localhost" {
                 names.entry(name).or_insert_with(|| placeholder.to_owned());
             }
         }

@@ -3,7 +3,7 @@
 use crate::{FigureKind, Measurement, delivered_under_quota};
 
 /// Rounds on unshared cores that a comparison needs; with fewer it uses all rounds.
-const LEAST_ALONE: usize = 3;
+const MIN_ALONE: usize = 3;
 
 impl Measurement {
     /// Returns the values of a figure, in the measurement's unit: one per round, without rounds one
@@ -33,7 +33,7 @@ impl Measurement {
             let in_headline = self.in_headline();
             let alone = self.all_rounds().filter(|r| in_headline(r));
             let alone: Vec<f64> = alone.filter_map(|r| r.figure(kind)).collect();
-            if alone.len() >= LEAST_ALONE {
+            if alone.len() >= MIN_ALONE {
                 return alone;
             }
         }

@@ -10,11 +10,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::delivered::{Done, Fixed, delivered, interval};
-use crate::statistics::{LEAST_VALUES, interval_missing, median, median_interval};
+use crate::statistics::{MIN_VALUES, median};
 use crate::{Measurement, Round, Statistics, Trial, Unit, delivered_under_quota, summarise};
+pub use looks::LOOKS;
+use looks::{interval_of_rounds, least_of_rounds};
+pub use shared::{is_alone, widest};
 
-/// Numbers of rounds after which a configuration may stop.
-pub const LOOKS: [usize; 3] = [8, 12, 20];
+mod looks;
+mod shared;
 
 /// The kind of a figure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -237,26 +240,28 @@ pub fn summarise_trials(
     let rounds: Vec<&Round> = trials.iter().flat_map(|t| &t.rounds).collect();
     let done: Vec<Done> =
         trials.iter().map(|t| Done { work: t.work, seconds: t.seconds }).collect();
-    let least = if stopped_by_interval { LOOKS[0] } else { LEAST_VALUES };
+    let least = if stopped_by_interval { LOOKS[0] } else { MIN_VALUES };
     let delivered = Figure::delivered(unit, Fixed::Work, &done, least);
     Some(match cut {
         Cut::Core | Cut::Bus if !rounds.is_empty() => {
-            let delivered = of_rounds_delivered(unit, trials, &rounds, least);
-            of_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
+            let delivered = delivered_of_rounds(unit, trials, &rounds, least);
+            summarise_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
         }
         Cut::Whole => {
             let median = Figure::of_rounds(&values, values.len(), stopped_by_interval);
-            of_whole(unit, [median, delivered], statistics)
+            summarise_solves(unit, [median, delivered], statistics)
         }
-        Cut::Single => {
-            uncut("single operations: a pause may be the device's own", delivered, statistics)
-        }
-        _ => uncut("the trials were not cut into windows", delivered, statistics),
+        Cut::Single => delivered_alone(
+            "single operations: a pause may be the device's own",
+            delivered,
+            statistics,
+        ),
+        _ => delivered_alone("the trials were not cut into windows", delivered, statistics),
     })
 }
 
 /// Returns all work over all time of the rounds; under a CPU quota, of those that show it.
-fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
+fn delivered_of_rounds(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
     if !unit.is_work() {
         return Figure::none("a clock counts no work: it runs on while others use the core");
     }
@@ -268,7 +273,7 @@ fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: u
             Figure { derived: limited.derived, ..figure(&rounds) }
         }
         None if trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited())) => Figure::none(
-            "no round shows what the CPU quota leaves: it is shorter than two periods, or was not \
+            "no round shows the CPU quota's share: each is shorter than two periods, or was not \
                  timed past the second refill",
         ),
         None => {
@@ -278,7 +283,7 @@ fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: u
     }
 }
 
-fn of_rounds(
+fn summarise_rounds(
     (cut, unit): (Cut, Unit),
     (delivered, trials): (Figure, Statistics),
     rounds: &[&Round],
@@ -293,15 +298,14 @@ fn of_rounds(
     let clean_s: f64 = rounds.iter().map(|r| r.clean_s).sum();
     let unseen = || {
         Figure::none(format!(
-            "undisturbed time was not seen: only {:.1} ms of windows in which nothing was taken; \
-             {:.0} ms are needed",
+            "undisturbed time was too short: {:.1} ms of clean windows; {:.0} ms are needed",
             1e3 * clean_s,
             1e3 * CLEAN_S
         ))
     };
     let (attainable, typical) = match cut {
         _ if clean_s < CLEAN_S => (unseen(), unseen()),
-        Cut::Core => (of_cores_alone(rounds, stopped_by_interval), all_in(|r| r.typical)),
+        Cut::Core => (attainable_of_cores(rounds, stopped_by_interval), all_in(|r| r.typical)),
         _ => (upper_state(unit, &figures(|r| r.attainable)), all_in(|r| r.typical)),
     };
     Summary { headline: cut.headline(), attainable, typical, delivered, trials }
@@ -317,45 +321,20 @@ impl Summary {
     /// Returns the summary of statistics of such values. No interval decided their number, so the
     /// interval of a single look is valid, from 6 values on.
     pub fn of_statistics(values: Statistics) -> Self {
-        let few = || too_few(values.n as usize, "values", LEAST_VALUES);
+        let few = || too_few(values.n as usize, "values", MIN_VALUES);
         let delivered = Figure {
             value: Some(values.median),
             ci95: values.ci95,
             missing: values.ci95.is_none().then(few),
             ..Figure::default()
         };
-        uncut("the values have no rounds", delivered, values)
+        delivered_alone("the values have no rounds", delivered, values)
     }
-}
-
-/// A core that issues less than this share of its widest round was shared: another of its hardware
-/// threads was busy. Readings of an unshared core differ by less than 1 %.
-const ALONE: f64 = 0.97;
-
-impl Round {
-    /// Returns true if no core of the round was shared all the time, given the widest issue that
-    /// was seen.
-    pub fn alone(&self, widest: f64) -> bool {
-        self.issue_width.is_none_or(|width| is_alone(width, widest))
-    }
-}
-
-/// Returns true if a core of this issue width was not shared, given the widest issue that was seen.
-pub fn is_alone(width: f64, widest: f64) -> bool {
-    width >= ALONE * widest
-}
-
-/// Returns the issue width that several rounds reached, since one reading may be too high; 0
-/// without readings.
-pub fn widest(widths: impl Iterator<Item = f64>) -> f64 {
-    let mut widths: Vec<f64> = widths.collect();
-    widths.sort_by(|a, b| b.total_cmp(a));
-    widths.get(SEEN_ROUNDS - 1).or(widths.last()).copied().unwrap_or(0.0)
 }
 
 /// Returns the attainable figure of the rounds with unshared cores. If they are too few for an
 /// interval, it is that of all rounds, widened to hold the value.
-fn of_cores_alone(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
+fn attainable_of_cores(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
     let widest = widest(rounds.iter().filter_map(|r| r.issue_width));
     let figures = |counts: &dyn Fn(&Round) -> bool| -> Vec<f64> {
         rounds.iter().filter(|r| counts(r)).filter_map(|r| r.attainable).collect()
@@ -373,7 +352,7 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
     let mut rates: Vec<f64> = values.iter().map(|v| unit.rate(*v)).collect();
     rates.sort_by(|a, b| b.total_cmp(a));
     let Some(upper) = rates.get(SEEN_ROUNDS - 1) else {
-        return Figure::none(format!("{} rounds are too few to tell a state", rates.len()));
+        return Figure::none(format!("{} rounds are too few to identify a state", rates.len()));
     };
     let seen: Vec<f64> =
         values.iter().copied().filter(|v| unit.rate(*v) >= SAME_STATE * upper).collect();
@@ -383,7 +362,7 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
 }
 
 /// Returns the summary of complete solves: the best, the median, and all work over all time.
-fn of_whole(unit: Unit, [typical, delivered]: [Figure; 2], trials: Statistics) -> Summary {
+fn summarise_solves(unit: Unit, [typical, delivered]: [Figure; 2], trials: Statistics) -> Summary {
     let best = if unit == Unit::Second { trials.min } else { trials.max };
     let why = "each trial is one complete problem: its best has no interval";
     let attainable = Figure::alone(best, why);
@@ -391,52 +370,13 @@ fn of_whole(unit: Unit, [typical, delivered]: [Figure; 2], trials: Statistics) -
 }
 
 /// Returns a summary with the delivered figure alone, for that reason.
-fn uncut(why: &str, delivered: Figure, trials: Statistics) -> Summary {
+fn delivered_alone(why: &str, delivered: Figure, trials: Statistics) -> Summary {
     Summary {
         headline: FigureKind::Delivered,
         attainable: Figure::none(why),
         typical: Figure::none(why),
         delivered,
         trials,
-    }
-}
-
-/// Maximum probability that an end misses the median at each look: the 1st of 8, the 2nd of 12, the
-/// 6th of 20.
-const MISSES: [f64; 3] = [0.0040, 0.0032, 0.0207];
-
-/// Returns the interval of the median of these values, which some of `rounds` rounds have. A rule
-/// that looks several times uses its own ranks (`None` for fewer than 8 values); a single look
-/// needs 6. If time ends the rounds between two looks, whatever their values, that counts as the
-/// last look.
-fn interval_of_rounds(
-    values: &[f64],
-    rounds: usize,
-    stopped_by_interval: bool,
-) -> Option<[f64; 2]> {
-    match look(rounds, stopped_by_interval) {
-        None => median_interval(values),
-        Some(_) if values.len() < LOOKS[0] => None,
-        Some(misses) => interval_missing(values, misses),
-    }
-}
-
-/// Returns the minimum number of values for that interval: with fewer, all lie on one side of the
-/// median more often than allowed.
-fn least_of_rounds(rounds: usize, stopped_by_interval: bool) -> usize {
-    look(rounds, stopped_by_interval)
-        .map_or(LEAST_VALUES, |misses| ((1.0 / misses).log2().ceil() as usize).max(LOOKS[0]))
-}
-
-/// Returns the allowed probability that an end misses the median after so many rounds; `None`
-/// without a rule that looks several times.
-fn look(rounds: usize, stopped_by_interval: bool) -> Option<f64> {
-    let [first, second, last] = LOOKS;
-    match rounds {
-        n if !stopped_by_interval || n > last => None,
-        n if n == first => Some(MISSES[0]),
-        n if n == second => Some(MISSES[1]),
-        _ => Some(MISSES[2]),
     }
 }
 

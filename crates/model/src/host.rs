@@ -6,9 +6,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    CpuQuota, Finding, IoLimit, Network, Probe, Storage, clean_excerpt, counted, format_size,
-};
+use crate::{CpuQuota, Finding, IoLimit, Network, Probe, Storage};
+
+mod unknown;
+mod usable;
+mod words;
 
 /// The machine as this process sees it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -252,209 +254,12 @@ pub struct Limits {
     pub usable_cores: u32,
 }
 
-/// The value of [`Os::virtualisation`] of a machine that is not virtual.
-const BARE_METAL: &str = "none";
-
-impl Memory {
-    /// Returns the bytes of memory of the machine, rounded up to the next quarter of a power of
-    /// two: 16 GiB for 14 to 16. What firmware and kernel reserve differs between machines of one
-    /// kind.
-    pub fn installed_bytes(&self) -> Option<u64> {
-        self.total_bytes.get().map(|bytes| installed(*bytes))
-    }
-}
-
-fn installed(bytes: u64) -> u64 {
-    let step = (1_u64 << bytes.max(4).ilog2()) / 4;
-    bytes.div_ceil(step).saturating_mul(step)
-}
-
 impl Limits {
     /// Returns true if it is known that no CPU quota limits the process.
     pub fn has_no_cpu_quota(&self) -> bool {
         self.cgroups_to_top && self.cpu_quota.get().is_some_and(|quota| quota.cpus.is_none())
     }
 }
-
-impl Host {
-    /// Describes the machine in a few words: processor, CPUs, memory, and hypervisor.
-    pub fn words(&self) -> String {
-        const LONGEST: usize = 60;
-        let short = |text: &str| clean_excerpt(text, LONGEST);
-        let model = self.cpu.model_name.get().map_or("unnamed CPU", |n| n.as_str());
-        let mut parts = vec![short(model)];
-        if let Some(design) = self.cpu.microarchitecture.get() {
-            parts[0] += &format!(" ({})", short(&design.id));
-        }
-        parts.extend(self.os.product.get().map(|product| short(product)));
-        if !self.limits.usable_cpus.is_empty() {
-            parts.push(counted(self.limits.usable_cpus.len() as f64, "CPU"));
-        }
-        if let Some(quota) = self.limits.cpu_quota.get().and_then(|q| q.cpus) {
-            parts.push(format!("quota of {}", counted(quota, "CPU")));
-        }
-        let total = self.memory.total_bytes.get().copied();
-        parts.extend(total.map(format_size));
-        let limit = self.limits.memory_bytes.get().copied().flatten();
-        let limit = limit.filter(|limit| total.is_none_or(|total| *limit < total));
-        parts.extend(limit.map(|bytes| format!("memory limit of {}", format_size(bytes))));
-        parts.extend(self.hypervisor().map(|name| format!("{} guest", short(name))));
-        parts.join(", ")
-    }
-
-    /// Describes what identifies the machine in many runs: processor, usable CPUs, installed
-    /// memory.
-    pub fn same_machine_words(&self) -> String {
-        let cpu = self.cpu.model_name.get().map_or("unnamed CPU", |name| name.trim());
-        let cpus = Some(self.limits.usable_cpus.len()).filter(|n| *n > 0);
-        let memory = self.memory.installed_bytes().map(format_size);
-        let parts = [Some(cpu.to_owned()), cpus.map(|n| counted(n as f64, "CPU")), memory];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-    }
-
-    /// Returns true if the machine is virtual, false if it is not, where that is known.
-    pub fn is_virtual(&self) -> Option<bool> {
-        self.os.virtualisation.get().map(|name| name != BARE_METAL)
-    }
-
-    /// Returns the name of the hypervisor, if the machine is known to be virtual.
-    pub fn hypervisor(&self) -> Option<&str> {
-        self.os.virtualisation.get().map(String::as_str).filter(|name| *name != BARE_METAL)
-    }
-
-    /// Returns a machine of which nothing is known, for this reason. Tests fill in what they need.
-    pub fn unknown(reason: &'static str) -> Self {
-        fn no<T>(reason: &'static str) -> Probe<T> {
-            Probe::missing(reason)
-        }
-        Self {
-            cpu: Cpu {
-                arch: "x86_64".to_owned(),
-                vendor: no(reason),
-                model_name: no(reason),
-                family: no(reason),
-                model: no(reason),
-                stepping: no(reason),
-                microarchitecture: no(reason),
-                isa: no(reason),
-                sockets: no(reason),
-                cores: no(reason),
-                logical_cpus: no(reason),
-                threads_per_core: no(reason),
-                topology: no(reason),
-                numa_nodes: no(reason),
-                caches: no(reason),
-                clock: Clock {
-                    nominal_hz: no(reason),
-                    boost_hz: no(reason),
-                    measured_hz: no(reason),
-                    tsc_hz: no(reason),
-                },
-            },
-            memory: Memory {
-                total_bytes: no(reason),
-                available_bytes: no(reason),
-                swap_total_bytes: no(reason),
-                transparent_huge_pages: no(reason),
-                modules: no(reason),
-            },
-            storage: no(reason),
-            network: no(reason),
-            os: Os {
-                host_name: no(reason),
-                product: no(reason),
-                kernel: no(reason),
-                distribution: no(reason),
-                virtualisation: no(reason),
-                container: no(reason),
-            },
-            limits: Limits {
-                affinity: no(reason),
-                cpuset: no(reason),
-                cpu_quota: no(reason),
-                cgroups_to_top: false,
-                cpu_stat: Vec::new(),
-                memory_bytes: no(reason),
-                memory_used_bytes: no(reason),
-                io: no(reason),
-                io_uring: no(reason),
-                pinning: no(reason),
-                declared: BTreeMap::new(),
-                usable_cpus: Vec::new(),
-                usable_cores: 0,
-            },
-            settings: BTreeMap::new(),
-            timer: Timer {
-                clock_source: no(reason),
-                resolution_s: no(reason),
-                overhead_s: no(reason),
-                interrupted_share: no(reason),
-            },
-            load: Load { average: no(reason), steal_since_boot: no(reason) },
-            findings: Vec::new(),
-        }
-    }
-
-    /// Returns the bytes that a run may fill with data: what is available and what the cgroup's
-    /// limit leaves. A part for the run itself and for page tables is left out. `u64::MAX` where
-    /// neither is known: then nothing can be refused for its size.
-    pub fn usable_memory(&self) -> u64 {
-        let used = self.limits.memory_used_bytes.get().copied().unwrap_or(0);
-        let limit = self.limits.memory_bytes.get().copied().flatten();
-        let left = limit.map(|l| l.saturating_sub(used));
-        let available = self.memory.available_bytes.get().or(self.memory.total_bytes.get());
-        match available.copied().into_iter().chain(left).min() {
-            Some(bytes) => (bytes - bytes / 8).saturating_sub(OWN_MEMORY),
-            None => u64::MAX,
-        }
-    }
-
-    /// Returns the cgroup's memory limit in bytes, if it and not the machine decides what may be
-    /// used.
-    pub fn tight_memory_limit(&self) -> Option<u64> {
-        let limit = self.limits.memory_bytes.get().copied().flatten()?;
-        let left = limit.saturating_sub(*self.limits.memory_used_bytes.get().unwrap_or(&0));
-        let available = self.memory.available_bytes.get().or(self.memory.total_bytes.get());
-        available.is_none_or(|available| left < *available).then_some(limit)
-    }
-
-    /// Returns the bytes of data up to which a cache may serve them, whatever caches are reported.
-    /// A hypervisor may hide the shared one, and no server of the last ten years had less than 4
-    /// MiB of it.
-    pub fn largest_cached(&self) -> u64 {
-        self.usable_cache().unwrap_or(0).max(LEAST_CACHE)
-    }
-
-    /// Returns the bytes of files that a run may create: half of what is free. `u64::MAX` where
-    /// that is not known.
-    pub fn usable_disk(&self) -> u64 {
-        // A file system that reports no size, such as ramfs, has no free space either.
-        let sized = self.storage.get().filter(|s| s.total_bytes > 0);
-        sized.map_or(u64::MAX, |s| s.free_bytes / 2)
-    }
-
-    /// Returns the bytes of last-level cache that the usable CPUs reach together, at most. `None`
-    /// where none below the second level is reported: then a hypervisor hides it. The CPUs that
-    /// share an instance are known for the first only. Each other CPU counts as one that reaches an
-    /// instance of its own, as far as there are so many.
-    pub fn usable_cache(&self) -> Option<u64> {
-        let caches = self.cpu.caches.get()?.iter();
-        let shared = |c: &&Cache| c.kind != CacheKind::Instruction && c.level > 2;
-        let last = caches.filter(shared).max_by_key(|c| c.level)?;
-        let cpus = &self.limits.usable_cpus;
-        let elsewhere = cpus.iter().filter(|c| !last.shared_by.contains(c)).count();
-        let here = u64::from(elsewhere < cpus.len());
-        let first = u64::from(!last.shared_by.is_empty());
-        let others = u64::from(last.instances).saturating_sub(first);
-        let reached = here + others.min(elsewhere as u64);
-        Some(last.size_bytes.saturating_mul(reached.max(1)))
-    }
-}
-
-const LEAST_CACHE: u64 = 4 << 20;
-
-/// Memory in bytes that a run needs for itself, apart from its data.
-const OWN_MEMORY: u64 = 48 << 20;
 
 /// The clock that trials are timed with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

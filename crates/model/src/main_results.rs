@@ -11,10 +11,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    AUTO, Better, Key, Measurement, Param, Parameter, ParameterKind, Params, Run, Subsystem,
-    WorkloadSpec, clean, counted, format_count, format_size, key, way, word,
-};
+use crate::{Better, Key, Measurement, Params, Run, Subsystem, WorkloadSpec};
+
+mod words;
 
 /// A row of the first screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,91 +59,6 @@ pub struct MainResult<'a> {
     pub row: Option<&'a MainRow>,
     /// The result.
     pub measurement: &'a Measurement,
-}
-
-impl MainResult<'_> {
-    /// Describes the parameters that the row picks, in few words: `2 CPUs`, `4 KiB, depth 32`;
-    /// `None` without a row.
-    pub fn configuration(&self, run: &Run) -> Option<String> {
-        let (row, m) = (self.row?, self.measurement);
-        let names: Vec<&str> = match m.subsystem.info().uses_block_devices {
-            true => {
-                let threads = (m.params.threads() > 1).then_some(key::THREADS.name());
-                let in_place = m.params.get(key::MODE) != Some(word::APPEND);
-                let mode = in_place.then_some(key::MODE.name());
-                let first = [key::BLOCK_SIZE.name(), key::QUEUE_DEPTH.name()];
-                let last = [threads, mode, Some(key::METHOD.name())];
-                first.into_iter().chain(last.into_iter().flatten()).collect()
-            }
-            false => {
-                let open = row.picks.iter().filter(|pick| is_open(run, m, pick));
-                open.map(|pick| &*pick.parameter).chain(unusual(run, m, row)).collect()
-            }
-        };
-        let usual = |way: &String| way == "direct" || way == "direct, flush included";
-        let words = names.into_iter().filter_map(|name| word(run, m, name));
-        let words: Vec<String> = words.chain(way(m).filter(|way| !usual(way))).collect();
-        Some(words.join(", "))
-    }
-}
-
-/// Returns the parameters that are not at their default and that the row does not pick. The value
-/// of `auto` is left out, and so is the amount of work.
-fn unusual<'a>(run: &'a Run, m: &Measurement, row: &MainRow) -> Vec<&'a str> {
-    let declared = run.workloads.get(&m.workload).map_or(&[][..], |s| &s.parameters);
-    let is_unusual = |p: &&Parameter| {
-        let kept = [AUTO, ""].contains(&&*p.default)
-            || Params::counts_threads(&p.name)
-            || row.picks.iter().any(|pick| pick.parameter == p.name);
-        !kept && value(m, &p.name).is_some_and(|v| v != p.default)
-    };
-    declared.iter().filter(is_unusual).map(|p| &*p.name).collect()
-}
-
-/// Returns true if the row's title does not give the value of the parameter.
-fn is_open(run: &Run, m: &Measurement, pick: &Pick) -> bool {
-    let own = m.params.named(&pick.parameter);
-    let spec = run.workloads.get(&m.workload);
-    match &pick.value {
-        // A row that shows another value than it picks says so. The report's head names the path to
-        // the server.
-        PickedValue::Is(wanted) => {
-            key::PATH != *pick.parameter && own.is_some_and(|v| v.to_string() != *wanted)
-        }
-        PickedValue::UsableCpus | PickedValue::Smallest => true,
-        PickedValue::Best | PickedValue::Largest => {
-            let axis = spec.and_then(|s| s.axis.as_deref()).unwrap_or(key::THREADS.name());
-            let others = run.measurements.iter().filter(|o| o.workload == m.workload);
-            let mut others = others.filter(|o| o.series.is_none());
-            axis == pick.parameter
-                || key::THREADS == *pick.parameter
-                || others.any(|o| o.params.named(&pick.parameter) != own)
-        }
-    }
-}
-
-/// Describes one parameter: `2 CPUs`, `depth 32`, `4 KiB`.
-fn word(run: &Run, m: &Measurement, name: &str) -> Option<String> {
-    const SIZE: &str = key::MATRIX_SIZE.name();
-    const THREADS: &str = key::THREADS.name();
-    const STREAMS: &str = key::STREAMS.name();
-    const DEPTH: &str = key::QUEUE_DEPTH.name();
-    let cpus = run.host.limits.usable_cpus.len() as u64;
-    let kind = run.workloads.get(&m.workload).and_then(|s| s.parameter(name)).map(|p| &p.kind);
-    Some(match (name, m.params.named(name)?) {
-        // The largest problem fills the row; the workload's section gives its size.
-        (SIZE, _) => return None,
-        (THREADS, Param::Int(n))
-            if !m.subsystem.info().uses_block_devices && (cpus == 0 || *n <= cpus) =>
-        {
-            counted(*n, "CPU")
-        }
-        (THREADS | STREAMS, Param::Int(n)) => counted(*n, name.trim_end_matches('s')),
-        (DEPTH, Param::Int(n)) => format!("depth {n}"),
-        (_, Param::Int(n)) if matches!(kind, Some(ParameterKind::Size { .. })) => format_size(*n),
-        (_, Param::Int(n)) => format!("{} {}", name.replace('_', " "), format_count(*n)),
-        (_, other) => clean(&other.to_string()),
-    })
 }
 
 /// Maximum number of results for a first screen with all of them.
@@ -310,102 +224,4 @@ pub fn best<'a>(all: &[&'a Measurement]) -> Option<&'a Measurement> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{measurement, run, spec};
-    use crate::{Parameter, ParameterKind, Unit, Verdict};
-
-    const fn pick(parameter: &'static str, value: PickedValue) -> Pick {
-        Pick { parameter: Cow::Borrowed(parameter), value }
-    }
-
-    /// A workload with two rows and these results, each of which is faster than the one before.
-    fn measured(points: &[(u64, &str, u64)]) -> Run {
-        let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
-        spec.subsystem = Subsystem::Disk;
-        spec.parameters = Cow::Owned(vec![Parameter {
-            name: "block_size".into(),
-            about: "".into(),
-            kind: ParameterKind::Size { min: 1, max: 1 << 20 },
-            default: "4096".into(),
-        }]);
-        let row = |place, title: &'static str, depth| MainRow {
-            place,
-            title: title.into(),
-            picks: Cow::Owned(vec![pick("queue_depth", depth), pick("isa", PickedValue::Best)]),
-        };
-        let rows = vec![row(2, "deep", PickedValue::Largest), row(1, "one", PickedValue::Smallest)];
-        spec.role.main_rows = Cow::Owned(rows);
-        let of = |(i, (depth, isa, block)): (usize, &(u64, &str, u64))| {
-            let params = Params::default().with(key::QUEUE_DEPTH, *depth).with(key::ISA, *isa);
-            measurement(&spec, params.with(key::BLOCK_SIZE, *block), &[1.0 + i as f64; 8])
-        };
-        let all = points.iter().enumerate().map(of).collect();
-        let mut run = run(all);
-        run.workloads.insert(spec.id.to_string(), spec);
-        run
-    }
-
-    /// Titles, depths and blocks of the rows.
-    fn rows(run: &Run) -> Vec<(String, u64, String, u64)> {
-        let of = |h: &MainResult| {
-            let p = &h.measurement.params;
-            let title = h.row.map_or_else(String::new, |r| r.title.to_string());
-            let isa = p.get(key::ISA).unwrap().to_owned();
-            (title, p.get(key::QUEUE_DEPTH).unwrap(), isa, p.get(key::BLOCK_SIZE).unwrap())
-        };
-        run.main_results().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
-    }
-
-    /// More results than a first screen with all of them holds.
-    fn sweep() -> Vec<(u64, &'static str, u64)> {
-        let blocks = [4096, 8192, 65536];
-        let of = |depth| blocks.map(|b| ["a", "b"].map(|isa| (depth, isa, b))).concat();
-        [1, 4, 8, 32].into_iter().flat_map(of).collect()
-    }
-
-    #[test]
-    fn declared_rows_come_in_their_order_and_of_defaults() {
-        let run = measured(&sweep());
-        let expected = [
-            ("one".to_owned(), 1, "b".to_owned(), 4096),
-            ("deep".to_owned(), 32, "b".to_owned(), 4096),
-        ];
-        assert_eq!(rows(&run), expected, "the default block, and the best instruction set");
-        // The last declared row is the workload's main result.
-        let all: Vec<&Measurement> = run.measurements.iter().collect();
-        assert_eq!(answer(&run, &all).unwrap().params.get(key::QUEUE_DEPTH), Some(1));
-    }
-
-    #[test]
-    fn what_was_not_measured_is_replaced_and_no_result_is_there_twice() {
-        let mut run = measured(&sweep());
-        run.measurements.retain(|m| m.params.get(key::QUEUE_DEPTH) == Some(8));
-        run.measurements.retain(|m| m.params.get(key::BLOCK_SIZE) != Some(4096));
-        run.measurements.extend(run.measurements.clone());
-        run.measurements.extend(run.measurements.clone());
-        run.measurements.extend(run.measurements.clone());
-        assert_eq!(rows(&run).len(), 1, "{:?}", rows(&run));
-    }
-
-    #[test]
-    fn of_few_results_all_are_there() {
-        let run = measured(&sweep()[..5]);
-        assert_eq!(run.main_results()[0].1.len(), 5);
-        assert!(run.main_results()[0].1.iter().all(|h| h.row.is_none()));
-    }
-
-    #[test]
-    fn no_verdict_moves_a_row_and_only_the_figure_chooses_an_instruction_set() {
-        let mut run = measured(&sweep());
-        let before = rows(&run);
-        run.measurements.iter_mut().for_each(|m| m.verdict = Verdict::Invalid);
-        assert_eq!(rows(&run), before);
-        for m in &mut run.measurements {
-            if m.params.get(key::ISA) == Some("b") {
-                m.summary = None;
-            }
-        }
-        assert!(rows(&run).iter().all(|(_, _, isa, _)| isa == "a"), "{:?}", rows(&run));
-    }
-}
+mod tests;

@@ -105,15 +105,15 @@ impl CpuPlacements {
         Self { distances }
     }
 
-    fn of_end(&self, distance: &CpuDistance) -> Placement {
+    fn place_end(&self, distance: &CpuDistance) -> Placement {
         if distance.are_siblings() {
             return Placement::Siblings;
         }
         Placement::Apart(self.distances.partition_point(|(end, _)| *end < distance.round_trip_s))
     }
 
-    fn of_pair(&self, pair: &CpuPairSeen) -> Placement {
-        match [pair.before, pair.after].map(|end| end.as_ref().map(|end| self.of_end(end))) {
+    fn place_pair(&self, pair: &CpuPairSeen) -> Placement {
+        match [pair.before, pair.after].map(|end| end.as_ref().map(|end| self.place_end(end))) {
             [Some(before), Some(after)] if before == after => before,
             [Some(_), Some(_)] => Placement::Moved,
             _ => Placement::Unknown,
@@ -122,8 +122,8 @@ impl CpuPlacements {
 
     /// Returns the placement of all pairs of a trial that is one round; `None` where no pair worked
     /// in it.
-    fn of_round(&self, trial: &Trial) -> Option<Placement> {
-        let mut all = trial.pairs.iter().map(|pair| self.of_pair(pair));
+    fn place_round(&self, trial: &Trial) -> Option<Placement> {
+        let mut all = trial.pairs.iter().map(|pair| self.place_pair(pair));
         let first = all.next().filter(|_| trial.rounds.len() == 1)?;
         let agree = |one: Placement, other| match (one, other) {
             _ if one == other => one,
@@ -137,7 +137,7 @@ impl CpuPlacements {
     /// Names the placements of a round's pairs.
     pub fn names_of(&self, trial: &Trial) -> Vec<String> {
         let pairs = trial.pairs.iter().filter(|_| trial.rounds.len() == 1);
-        pairs.map(|pair| self.name(self.of_pair(pair))).collect()
+        pairs.map(|pair| self.name(self.place_pair(pair))).collect()
     }
 
     /// Names a placement, with two digits: measured distances of two runs differ by a few percent.
@@ -163,8 +163,8 @@ impl CpuPlacements {
     /// Returns how long the pairs of these trials were in each placement, the most frequent first.
     pub fn of_pairs<'a>(&self, trials: impl Iterator<Item = &'a Trial>) -> Vec<CpuPlacement> {
         let rounds = trials.filter(|t| t.rounds.len() == 1);
-        let pairs = rounds.flat_map(|t| t.pairs.iter().map(move |pair| (self.of_pair(pair), t)));
-        self.collected(pairs, |_| None)
+        let pairs = rounds.flat_map(|t| t.pairs.iter().map(move |pair| (self.place_pair(pair), t)));
+        self.collect_placements(pairs, |_| None)
     }
 
     /// Returns the rounds in which all pairs had each placement, the most frequent first, with the
@@ -174,10 +174,10 @@ impl CpuPlacements {
         trials: impl Iterator<Item = &'a Trial>,
         figure: impl Fn(&[&'a Trial]) -> Option<Figure>,
     ) -> Vec<CpuPlacement> {
-        self.collected(trials.filter_map(|t| Some((self.of_round(t)?, t))), figure)
+        self.collect_placements(trials.filter_map(|t| Some((self.place_round(t)?, t))), figure)
     }
 
-    fn collected<'a>(
+    fn collect_placements<'a>(
         &self,
         seen: impl Iterator<Item = (Placement, &'a Trial)>,
         figure: impl Fn(&[&'a Trial]) -> Option<Figure>,
@@ -198,9 +198,9 @@ impl CpuPlacements {
                 _ => None,
             },
         };
-        let mut collected: Vec<CpuPlacement> = trials_of.iter().map(one).collect();
-        collected.sort_by(|a, b| b.share.total_cmp(&a.share));
-        collected
+        let mut placements: Vec<CpuPlacement> = trials_of.iter().map(one).collect();
+        placements.sort_by(|a, b| b.share.total_cmp(&a.share));
+        placements
     }
 }
 

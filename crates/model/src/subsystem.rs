@@ -87,7 +87,7 @@ pub enum FactScope {
 }
 
 /// The reason without a named counter.
-const NOBODY: &str = "there is no independent count of the work";
+const UNCOUNTED: &str = "there is no independent count of the work";
 /// The action for an unproven figure of another tool.
 const MEASURE: &str = "measure it with proofmark, which verifies the work";
 
@@ -105,7 +105,7 @@ const CPU: SubsystemInfo = SubsystemInfo {
     counts_bits: false,
     exact_verification: true,
     no_latency: None,
-    no_verification: NOBODY,
+    no_verification: UNCOUNTED,
     unproven: ["the output has no residual or check of the result", MEASURE],
     facts: &[FactScope::Machine, FactScope::Cores],
 };

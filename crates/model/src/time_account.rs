@@ -40,7 +40,7 @@ pub struct TimeAccount {
 pub const TIME_ACCOUNT_ERROR: f64 = 3e-3;
 
 /// Minimum time of threads, in seconds, for a comparison of the taken with the removed time.
-pub const TIME_ACCOUNT_LEAST_S: f64 = 1.0;
+const MIN_ACCOUNT_S: f64 = 1.0;
 
 impl std::ops::Add for TimeAccount {
     type Output = Self;
@@ -153,7 +153,7 @@ impl TimeAccount {
     /// attainable include it. It is 0 within the error of the account. `None` where it is unknown,
     /// or for less than a second.
     pub fn taken_in_figure(&self) -> Option<f64> {
-        if self.wall_s < TIME_ACCOUNT_LEAST_S {
+        if self.wall_s < MIN_ACCOUNT_S {
             return None;
         }
         let off_cpu_s =
@@ -239,12 +239,12 @@ mod tests {
         assert_eq!((known + unknown).stolen_s, None);
         assert_eq!(unknown.divided(), unknown);
         assert!(unknown.taken(0.0).iter().all(|(_, cause)| cause.name != "steal"));
-        let held =
+        let waiting =
             TimeAccount { wall_s: 1.0, working_s: 0.5, waiting_s: 0.5, ..Default::default() };
         let expected =
             "50.0 % at work, 50.0 % spent waiting for a CPU (other processes or a CPU quota)";
-        assert_eq!(held.words(0.01).unwrap(), expected);
-        let beyond = TimeAccount { wall_s: 1e-200, waiting_s: 1e200, ..held };
+        assert_eq!(waiting.words(0.01).unwrap(), expected);
+        let beyond = TimeAccount { wall_s: 1e-200, waiting_s: 1e200, ..waiting };
         assert_eq!(beyond.words(0.01), None);
     }
 

@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::{Run, Unit, schema};
 
 /// Returns the words of declarations, ids, units and enumerations, in lower case.
-pub(super) fn of(run: &Run) -> serde_json::Result<BTreeSet<String>> {
-    let mut words = of_every_run().clone();
+pub(super) fn words_of(run: &Run) -> serde_json::Result<BTreeSet<String>> {
+    let mut words = words_of_every_run().clone();
     collect_words(&serde_json::to_value(&run.workloads)?, &mut words);
     let findings = run.measurements.iter().flat_map(|m| &m.findings);
     let findings = findings.chain(&run.findings).chain(&run.host.findings);
@@ -18,7 +18,7 @@ pub(super) fn of(run: &Run) -> serde_json::Result<BTreeSet<String>> {
     Ok(words)
 }
 
-fn of_every_run() -> &'static BTreeSet<String> {
+fn words_of_every_run() -> &'static BTreeSet<String> {
     static WORDS: OnceLock<BTreeSet<String>> = OnceLock::new();
     WORDS.get_or_init(|| {
         let mut words = BTreeSet::new();

@@ -170,7 +170,7 @@ fn little_time_in_which_nothing_was_taken_supports_no_headline() {
         assert_eq!(s.headline, cut.headline(), "it never becomes another statistic");
         assert!(s.value().is_nan() && s.delivered.value == Some(5.0), "{s:?}");
         assert_eq!((s.attainable.value, s.typical.value), (None, None));
-        assert!(s.typical.missing.unwrap().starts_with("undisturbed time was not seen"));
+        assert!(s.typical.missing.unwrap().starts_with("undisturbed time was too short"));
     }
 }
 
@@ -242,7 +242,7 @@ fn the_highest_state_of_a_bus_is_that_of_the_rounds_which_saw_it_and_has_no_inte
 
 /// Rounds of 100 ms on a CPU of which another process takes periodic bursts, from a random moment
 /// on.
-fn beside_a_thief(random: &mut Random, (period_s, burst_s): (f64, f64)) -> Vec<Trial> {
+fn with_bursts_of_others(random: &mut Random, (period_s, burst_s): (f64, f64)) -> Vec<Trial> {
     let taken_until = |at: f64| {
         let periods = (at / period_s).floor();
         periods * burst_s + (at - periods * period_s).min(burst_s)
@@ -268,7 +268,8 @@ fn what_is_delivered_is_all_work_over_all_time() {
     };
     // The median of a round's share would be 0.80 for the longest period.
     for (period_s, burst_s) in [(0.004, 0.001), (0.04, 0.01), (0.08, 0.02)] {
-        let runs = (0..200).map(|_| delivered(&beside_a_thief(&mut random, (period_s, burst_s))));
+        let runs =
+            (0..200).map(|_| delivered(&with_bursts_of_others(&mut random, (period_s, burst_s))));
         let usual = median(&runs.collect::<Vec<_>>()).unwrap();
         assert!((usual - 0.75).abs() < 0.005, "period {period_s} s: {usual}");
     }

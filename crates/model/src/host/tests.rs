@@ -1,7 +1,8 @@
 //! Limits of memory, cache and disk that a run derives from the machine.
 
+use super::usable::{OWN_MEMORY, installed};
 use super::*;
-use crate::testing;
+use crate::{format_size, testing};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

@@ -144,7 +144,7 @@ fn shared(unit: Unit, round: &Round, share: f64) -> Option<(f64, f64)> {
 
 fn why_derived(derived: &[QuotaTrial], left_out: usize) -> Option<String> {
     let rounds = |n: usize| counted(n as f64, "round");
-    let too_short = |n| format!("{} without what the quota leaves left out", rounds(n));
+    let too_short = |n| format!("{} left out, without the quota's share", rounds(n));
     let Some(first) = derived.first() else { return (left_out > 0).then(|| too_short(left_out)) };
     let [own_s, had_s] = derived.iter().fold([0.0; 2], |[own, had], q| {
         [own + q.own_cpu_s.unwrap_or(0.0), had + q.window_s * q.cpus]
@@ -231,9 +231,8 @@ mod tests {
             let some = delivered_under_quota(Unit::OpPerSecond, &[limited(5.0, 10.0), unseen]);
             let some = some.unwrap();
             assert_eq!(some.rounds.len(), 1);
-            assert!(
-                some.derived.unwrap().contains("1 round without what the quota leaves left out")
-            );
+            let words = some.derived.unwrap();
+            assert!(words.contains("1 round left out, without the quota's share"), "{words}");
         }
     }
 
@@ -257,7 +256,8 @@ mod tests {
         let value = found.value(Unit::Second).unwrap();
         assert!((value / 4e-7 - 1.0).abs() < 1e-9, "{value}");
         let words = found.derived.unwrap();
-        let said = "x 25.0 % of the CPU time of 2 CPUs (0.100 CPU-seconds in 1 round of 2 periods";
-        assert!(words.contains(said), "{words}");
+        let expected =
+            "x 25.0 % of the CPU time of 2 CPUs (0.100 CPU-seconds in 1 round of 2 periods";
+        assert!(words.contains(expected), "{words}");
     }
 }

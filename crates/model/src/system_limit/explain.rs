@@ -88,7 +88,7 @@ impl Found<'_> {
         set.map(|(kind, value)| self.limit(kind, value)).collect()
     }
 
-    fn of_cgroup(&self, kind: LimitKind, limit: &CgroupLimit) -> SystemLimit {
+    fn cgroup_limit(&self, kind: LimitKind, limit: &CgroupLimit) -> SystemLimit {
         SystemLimit { kind, value: limit.limit, source: Some(limit.file.clone()) }
     }
 
@@ -113,15 +113,15 @@ impl Found<'_> {
     /// counts its refusals; a stack without address space gives the same error.
     fn no_thread(&self) -> Vec<SystemLimit> {
         let (before, pids) = (&self.before.cgroup_processes, &self.after.cgroup_processes);
-        let of_cgroup = || self.of_cgroup(LimitKind::CgroupProcesses, pids);
+        let cgroup_limit = || self.cgroup_limit(LimitKind::CgroupProcesses, pids);
         let is_full = pids.limit.zip(pids.used).is_some_and(|(limit, used)| used >= limit);
         if pids.limit.is_some() && (is_full || increased(before.hits, pids.hits)) {
-            return vec![of_cgroup()];
+            return vec![cgroup_limit()];
         }
         let mut limits = self.set([(LimitKind::Processes, self.after.processes)]);
         // Refusals are not counted everywhere (before Linux 4.3), and processes end meanwhile.
         if pids.limit.is_some() && pids.hits.is_none() {
-            limits.push(of_cgroup());
+            limits.push(cgroup_limit());
         }
         limits.extend(self.address_space());
         if limits.is_empty() {
@@ -169,7 +169,7 @@ impl Found<'_> {
             Some("SIGKILL") => {
                 let (memory, of_group) = (&after.cgroup_memory, &before.cgroup_memory);
                 if increased(of_group.hits, memory.hits) && memory.limit.is_some() {
-                    return vec![self.of_cgroup(LimitKind::CgroupMemory, memory)];
+                    return vec![self.cgroup_limit(LimitKind::CgroupMemory, memory)];
                 }
                 if increased(of_group.hits, memory.hits)
                     || increased(before.system_oom_kills, after.system_oom_kills)
