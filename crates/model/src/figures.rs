@@ -3,8 +3,8 @@
 //! by order statistics over the rounds. The third is a ratio of sums (`delivered`).
 //!
 //! The number of rounds depends on the interval, so the ranks at 12 rounds are wider than those of
-//! a single look. The interval misses the median at any of the three looks with at most 0.8 % + 0.6
-//! % + 4.1 %, for exchangeable rounds of any distribution.
+//! a single look. The interval misses the median at any of the three looks with at most
+//! 0.8 % + 0.6 % + 4.1 %, for exchangeable rounds of any distribution.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -82,7 +82,8 @@ pub enum Verdict {
     /// The figure is what its definition says, within the tolerance, and its interval is narrow.
     #[default]
     Valid,
-    /// No check found a problem, but the interval is wide: see [`crate::SubsystemInfo::coarse_from`].
+    /// No check found a problem, but the interval is wide: see
+    /// [`crate::SubsystemInfo::coarse_from`].
     Coarse,
     /// No check found a problem, but there are too few values for an interval.
     NoInterval,
@@ -175,7 +176,7 @@ pub struct VerdictCounts {
     pub not_run: u64,
     /// Results that a named cause changed.
     pub suspect: u64,
-    /// Results that do not measure what their name says.
+    /// Results that are not what their name says.
     pub invalid: u64,
 }
 

@@ -139,8 +139,8 @@ pub struct FleetFigure {
     /// True if it is required and its margin is at most 15 %, which is narrow enough to call a node
     /// level. A node may be slow at any figure that has a margin.
     pub judged: bool,
-    /// Median over the rounds of the median over the group's nodes, in the unit; null where no round
-    /// has one.
+    /// Median over the rounds of the median over the group's nodes, in the unit; null where no
+    /// round has one.
     pub median: Option<f64>,
     /// Standard deviation between the group's nodes, as a share, of the round that decides: the 7th
     /// of 8 from below. It is robust, and moderated by the other figures of the subsystem. Null for
@@ -150,7 +150,8 @@ pub struct FleetFigure {
     /// and so large that chance makes a node slow in at most 1 % of healthy fleets. Null for a
     /// figure that is not compared or not required.
     pub margin: Option<f64>,
-    /// Each node's rounds, in the order of the group's nodes. A pair's rounds are those of both nodes.
+    /// Each node's rounds, in the order of the group's nodes. A pair's rounds are those of both
+    /// nodes.
     pub strips: Vec<FleetStrip>,
 }
 
@@ -304,7 +305,8 @@ impl FleetReport {
     }
 
     /// Returns missed if a node or a link is slow, or no node was measured; undecided if one is
-    /// unverified. Nodes that are not compared do not count: a fleet of up to 3 nodes has only these.
+    /// unverified. Nodes that are not compared do not count: a fleet of up to 3 nodes has only
+    /// these.
     pub fn decision(&self) -> Decision {
         let any = |state| self.nodes.iter().any(|n| n.state == state);
         let mut links = self.groups.iter().flat_map(|g| &g.links).map(|link| link.confirmed);

@@ -29,7 +29,8 @@ pub struct Host {
     pub os: Os,
     /// Limits of this process.
     pub limits: Limits,
-    /// Settings of the system that change speed, by name: mitigations, microcode, governors, C-states.
+    /// Settings of the system that change speed, by name: mitigations, microcode, governors,
+    /// C-states.
     #[serde(default)]
     pub settings: BTreeMap<String, Probe<String>>,
     /// The clock that trials are timed with.

@@ -171,14 +171,16 @@ pub struct Conditions {
     pub other_cpu_s: Option<f64>,
     /// Time that CPUs which the trial does not use were busy, in CPU-seconds.
     pub elsewhere_cpu_s: Option<f64>,
-    /// CPU time that the trial's threads themselves used, in CPU-seconds. Evidence only: never a clock.
+    /// CPU time that the trial's threads themselves used, in CPU-seconds. Evidence only: never a
+    /// clock.
     pub own_cpu_s: Option<f64>,
     /// Involuntary context switches of the threads.
     pub involuntary_switches: Option<u64>,
     /// Threads that were on another CPU than the one that they were pinned to, at the start or end
     /// of the trial.
     pub migrations: Option<u64>,
-    /// Time that anything ran on the trial's CPUs, the trial included, in CPU-seconds; ticks of 10 ms.
+    /// Time that anything ran on the trial's CPUs, the trial included, in CPU-seconds; ticks of 10
+    /// ms.
     pub busy_cpu_s: Option<f64>,
     /// Time that no thread of the process could run: stopped by a signal, in a frozen cgroup, or in
     /// a paused guest. Null where the time account shows it, or nothing observed it.

@@ -53,8 +53,8 @@ impl CpuDistance {
 pub struct CpuPlacement {
     /// Name, such as `SMT siblings` or `310 ns round trip`.
     pub name: String,
-    /// Seconds of a round trip between the two CPUs of its pairs; null for SMT siblings, and where it
-    /// is unknown.
+    /// Seconds of a round trip between the two CPUs of its pairs; null for SMT siblings, and where
+    /// it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_s: Option<f64>,
     /// Number of rounds.

@@ -182,8 +182,8 @@ impl<M> Run<M> {
         self.label.as_deref().or(self.host.os.host_name.get().map(String::as_str))
     }
 
-    /// Describes the machine in a few words, after its name: `web-3: AMD EPYC (zen3), 2 CPUs, 23.5
-    /// GiB`.
+    /// Describes the machine in a few words after its name: `web-3: AMD EPYC (zen3), 2 CPUs,
+    /// 23.5 GiB`.
     pub fn words(&self) -> String {
         let words = self.host.words();
         match self.name() {

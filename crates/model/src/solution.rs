@@ -10,7 +10,8 @@ pub struct Solution {
     /// Number of equations, and of unknowns.
     pub n: u64,
     /// Elements in memory from the start of a column to that of the next. For a matrix stored in
-    /// groups of columns: from the start of a group to that of the next, divided by the columns in one.
+    /// groups of columns: from the start of a group to that of the next, divided by the columns in
+    /// one.
     pub leading_dimension: u64,
     /// Alignment of the matrix in memory, in bytes.
     pub alignment: u64,

@@ -6,7 +6,8 @@ use super::{Clock, Cpu, Host, Limits, Load, Memory, Os, Timer};
 use crate::Probe;
 
 impl Host {
-    /// Returns a machine of which nothing is known, for this reason. Tests fill in what they need.
+    /// Returns a machine of which nothing is known, for this reason. Callers fill in what they
+    /// know.
     pub fn unknown(reason: &'static str) -> Self {
         fn no<T>(reason: &'static str) -> Probe<T> {
             Probe::missing(reason)

@@ -41,8 +41,8 @@ impl Host {
     }
 
     /// Returns the bytes of data up to which a cache may serve them, whatever caches are reported.
-    /// A hypervisor may hide the shared one, and no server of the last ten years had less than 4
-    /// MiB of it.
+    /// A hypervisor may hide the shared one, and no server of the last ten years had less than
+    /// 4 MiB of it.
     pub fn largest_cached(&self) -> u64 {
         self.usable_cache().unwrap_or(0).max(MIN_CACHE)
     }
@@ -50,7 +50,7 @@ impl Host {
     /// Returns the bytes of files that a run may create: half of what is free. `u64::MAX` where
     /// that is not known.
     pub fn usable_disk(&self) -> u64 {
-        // A file system that reports no size, such as ramfs, has no free space either.
+        // A file system that reports no size, such as ramfs, reports no free space either.
         let sized = self.storage.get().filter(|s| s.total_bytes > 0);
         sized.map_or(u64::MAX, |s| s.free_bytes / 2)
     }
