@@ -1,5 +1,6 @@
 //! The output formats of the commands that have several.
 
+pub use proofmark_model::or_list as one_of;
 use proofmark_report::history::Form;
 
 /// The formats of `compare`.
@@ -10,11 +11,3 @@ pub const CHECK: [&str; 4] = ["terminal", "json", "junit", "markdown"];
 pub const FLEET: [&str; 5] = ["terminal", "html", "json", "openmetrics", "junit"];
 /// The formats of `history`.
 pub const HISTORY: [&str; Form::IDS.len()] = Form::IDS;
-
-/// Joins ids: `terminal, json or html`.
-pub fn one_of(ids: &[&str]) -> String {
-    match ids {
-        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => ids.concat(),
-    }
-}

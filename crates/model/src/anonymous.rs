@@ -14,22 +14,25 @@ use crate::{Host, Probe, Program, Run};
 /// Names with their placeholders.
 type Names = BTreeMap<String, String>;
 
-/// A single letter is too likely to be a part of something else.
-const SHORTEST: usize = 2;
+/// The shortest name that is replaced: a single letter is too likely to be a part of something
+/// else.
+const MIN_BYTES: usize = 2;
 
-/// What a machine is called instead; labels of a domain that follow its name belong to it.
+/// The placeholder of a machine, which also replaces the domain after its name.
 const HOST: &str = "host";
 const SERVER: &str = "server";
 
-/// The user of whom nothing can be told.
+/// The superuser, whose name identifies nobody.
 const ROOT: &str = "root";
 
 impl Run {
-    /// The same without host, process and path names, and without these `others`: each has the same
-    /// placeholder wherever text is free. Tools that the run itself started keep their names, and so
-    /// do words that the program itself uses, which no sentence could do without.
+    /// Returns the run without the names of hosts, processes and paths, and without these `others`.
+    /// Each name has one placeholder in all free texts. Tools that the run itself started keep
+    /// their names. So do words that the program itself uses: without them its sentences would be
+    /// false.
     ///
     /// # Errors
+    ///
     /// If the run does not fit into JSON.
     pub fn anonymous(&self, others: &[String]) -> Result<Self, serde_json::Error> {
         let mut run = self.clone();
@@ -41,7 +44,7 @@ impl Run {
         }
         let programs = named.zip(Program::named_in_findings(&run.programs));
         without_fields(&mut run.host, &places);
-        let ours = vocabulary::of(self)?;
+        let ours = vocabulary::words_of(self)?;
         let is_theirs = |name: &String| !ours.contains(&name.to_lowercase());
         let mut in_texts: Names = places.into_iter().filter(|(name, _)| is_theirs(name)).collect();
         in_texts.extend(programs);
@@ -53,7 +56,7 @@ impl Run {
         serde_json::from_value(json)
     }
 
-    /// Names of hosts and paths with their placeholders.
+    /// Returns the names of hosts and paths with their placeholders.
     fn places(&self, others: &[String]) -> Names {
         let Host { os, storage, network, .. } = &self.host;
         let network = network.get();
@@ -70,12 +73,12 @@ impl Run {
         let behind = storage.into_iter().flat_map(|s| &s.devices);
         let behind = behind.filter_map(|d| Some((d.backing.as_ref()?, "file")));
         let others = others.iter().filter(|name| *name != ROOT).map(|name| (name, "name"));
-        // What is called the same as another thing has the first one's placeholder.
+        // If two things have the same name, the first one's placeholder replaces it.
         let all = machines.chain(address).chain(path).chain(mount).chain(behind).chain(others);
         let all = all.map(|(name, word)| (name.clone(), word)).chain(in_domains);
         let mut names = Names::new();
         for (name, placeholder) in all {
-            if name.len() >= SHORTEST && name != "localhost" {
+            if name.len() >= MIN_BYTES && name != "localhost" {
                 names.entry(name).or_insert_with(|| placeholder.to_owned());
             }
         }
@@ -83,7 +86,7 @@ impl Run {
     }
 }
 
-/// The fields that hold nothing but a name.
+/// Replaces the fields that hold nothing but a name.
 fn without_fields(host: &mut Host, places: &Names) {
     let replace = |name: &mut String| {
         if let Some(placeholder) = places.get(name) {
@@ -106,17 +109,17 @@ fn without_fields(host: &mut Host, places: &Names) {
     }
 }
 
-/// Fields whose text may be anything, and all below them. No other may change, or the run could not
+/// Fields whose text is free, with all below them. No other field may change, or the run could not
 /// be read again.
 const FREE: [&str; 15] = [
     "advice", "bound", "cause", "command", "counts", "detail", "evidence", "formula", "imported",
     "label", "message", "missing", "note", "reason", "source",
 ];
 
-/// Declarations of the program, and parameters.
+/// Fields with declarations of the program, and with parameters.
 const OURS: [&str; 3] = ["workloads", "plan", "params"];
 
-/// Factors of a ceiling: their source is one of a few words.
+/// The field with the factors of a ceiling: the source of each is one of a few words.
 const INPUTS: &str = "inputs";
 
 fn replace_in_free_texts(value: &mut Value, names: &Names) {
@@ -149,10 +152,10 @@ fn replace_all(value: &mut Value, names: &Names) {
     }
 }
 
-/// The folder of cgroups, below which names tell of users and containers.
+/// The folder of cgroups. Names below it identify users and containers.
 const CGROUPS: &str = "/sys/fs/cgroup";
 
-/// The text with paths of cgroups cut short.
+/// Removes what follows the folder of cgroups from each path.
 fn without_cgroups(text: &str) -> String {
     let mut parts = text.split(CGROUPS);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -163,7 +166,7 @@ fn without_cgroups(text: &str) -> String {
     out
 }
 
-/// The text with each name replaced where it is a word of its own; the longest names first.
+/// Replaces each name that is a word of its own, the longest names first.
 fn replaced(text: &str, names: &Names) -> String {
     let mut longest: Vec<(&String, &String)> = names.iter().collect();
     longest.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -187,12 +190,12 @@ fn replaced(text: &str, names: &Names) -> String {
     text
 }
 
-/// Whether a letter makes one word with the one beside it.
+/// Returns true if the letter forms one word with its neighbour.
 fn joins(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// Bytes of the domain that a text begins with: `.corp.example`.
+/// Counts the bytes of the domain that a text begins with: `.corp.example`.
 fn domain(text: &str) -> usize {
     let mut length = 0;
     while let Some(label) = text[length..].strip_prefix('.') {

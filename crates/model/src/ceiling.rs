@@ -1,9 +1,9 @@
-//! The most that a measurement could show, and why.
+//! The theoretical limit of a result, with its derivation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where an input of a ceiling comes from.
+/// The source of an input of a ceiling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Provenance {
@@ -11,7 +11,7 @@ pub enum Provenance {
     Measured,
     /// Reported by the machine.
     Reported,
-    /// From a table by CPU family; the note cites the source.
+    /// Taken from a table by CPU family; the note cites the source.
     Assumed,
     /// Given by the user.
     Declared,
@@ -26,9 +26,9 @@ pub struct Input {
     pub value: f64,
     /// Unit, empty for a plain number.
     pub unit: String,
-    /// Where it comes from.
+    /// Source of the value.
     pub source: Provenance,
-    /// How it was measured, or the table row and its source.
+    /// The method of measurement, or the table row and its source.
     pub note: String,
 }
 
@@ -45,6 +45,6 @@ pub struct Ceiling {
     pub formula: String,
     /// The inputs.
     pub inputs: Vec<Input>,
-    /// How far off the ceiling itself may be, as a share of it (0.01: 1 %).
+    /// Error of the ceiling itself, as a share of it (0.01: 1 %).
     pub uncertainty: f64,
 }

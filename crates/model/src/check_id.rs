@@ -1,5 +1,6 @@
-//! Ids of the checks that more than the file of the check names: other checks, ceilings, comparisons,
-//! reports, the findings of reference tools. The id is part of run files and of what users type.
+//! Ids of the checks that more than the file of the check names: other checks, ceilings,
+//! comparisons, reports, the findings of reference tools. The id is part of run files and of what
+//! users type.
 
 /// Above its ceiling.
 pub const ABOVE_CEILING: &str = "above_ceiling";

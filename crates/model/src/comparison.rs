@@ -1,4 +1,4 @@
-//! Two runs side by side.
+//! A comparison of two runs.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::{Better, FigureKind, Params, Ratio, Subsystem, Summary, Timestamp, Un
 /// Version of a comparison's shape.
 pub const COMPARISON_SCHEMA: &str = "proofmark.comparison/3";
 
-/// What two runs measured, point by point.
+/// The results of two runs, configuration by configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     /// Always [`COMPARISON_SCHEMA`].
@@ -19,76 +19,77 @@ pub struct Comparison {
     pub a: Side,
     /// The run that is compared with it.
     pub b: Side,
-    /// What differs between the two machines, programs and plans, as far as it may matter.
+    /// Differences of the machines, programs and plans, as far as they may matter.
     pub differences: Vec<Difference>,
-    /// What the points of each subsystem add up to, for those that either run measured.
+    /// The sum of the results of each subsystem that either run measured.
     pub subsystems: Vec<ComparedSubsystem>,
-    /// Every point of both runs, in the order of A, then what only B has.
+    /// Every result of both runs, in the order of A, then those of B alone.
     pub points: Vec<ComparedPoint>,
 }
 
 /// One of the two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// Where it was read.
+    /// Path of the run.
     pub name: String,
-    /// When it began.
+    /// Start time.
     pub started: Timestamp,
-    /// Version of the program that made it.
+    /// Version of the program that made the run.
     pub version: String,
     /// The machine in a few words.
     pub machine: String,
-    /// Name of its profile.
+    /// Name of the profile.
     pub profile: String,
 }
 
 /// A fact that the two runs do not share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// What it is, such as `CPU` or `workload`.
+    /// The name of the fact, such as `CPU` or `workload`.
     pub what: String,
-    /// In A.
+    /// The value in A.
     pub a: String,
-    /// In B.
+    /// The value in B.
     pub b: String,
 }
 
-/// What the points of a subsystem add up to.
+/// The sum of the results of a subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedSubsystem {
     /// Part of the machine.
     pub subsystem: Subsystem,
-    /// How fast B is as a multiple of A: the median of the points' ratios, those of times turned
-    /// over, with its interval over the points (null for fewer than 6); null where no point has one.
+    /// Speed of B as a multiple of that of A: the median of the results' ratios, inverted for
+    /// times. The interval is over the results, null for fewer than 6. Null where no result has a
+    /// ratio.
     pub speed: Option<Ratio>,
-    /// Margin that every point of it has at the least.
+    /// The margin that each of its results has at least.
     pub margin: f64,
-    /// What could have been seen: by so great a share B had to be slower for the point in the
-    /// middle to show it; null where no point could be judged.
+    /// Smallest detectable slowdown of B, as a share: the median over the results. Null where no
+    /// result could be judged.
     pub resolution: Option<f64>,
-    /// Points in which B is faster.
+    /// Number of results in which B is faster.
     pub faster: u64,
-    /// Points in which B is slower.
+    /// Number of results in which B is slower.
     pub slower: u64,
-    /// Points without a difference that is shown.
+    /// Number of results without a difference that is shown.
     pub no_difference_shown: u64,
-    /// Points whose figures and whose rounds say different things.
+    /// Number of results whose figures contradict their rounds.
     pub undecided: u64,
-    /// Points that cannot be compared, those that are gone left out.
+    /// Number of results that cannot be compared, apart from those that are gone.
     pub not_comparable: u64,
-    /// Points for which A has a number that counts and B has none.
+    /// Number of results that are usable in A and not in B.
     pub gone: u64,
 }
 
-/// One point in both runs.
+/// One result in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedPoint {
     /// Workload id.
     pub workload: String,
-    /// Parameters that distinguish it from the other points of its workload, in words; empty for
-    /// an only point.
+    /// Parameters that distinguish it from the other results of its workload, in words; empty for
+    /// an only result.
     pub name: String,
-    /// Its row on A's first screen; left out where it has no declared row.
+    /// The row on A's first screen; left out where A has no declared row for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<ComparedRow>,
     /// Part of the machine.
@@ -97,71 +98,71 @@ pub struct ComparedPoint {
     pub params: Params,
     /// Base unit.
     pub unit: Unit,
-    /// Whether its order is random: reports count such I/O of a disk in operations per second.
+    /// True if the order is random: reports count such disk I/O in operations per second.
     #[serde(default)]
     pub random: bool,
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
-    /// In A; null where A has no number for it.
+    /// The figure in A; null where A has none.
     pub a: Option<Number>,
-    /// In B; null where B has no number for it.
+    /// The figure in B; null where B has none.
     pub b: Option<Number>,
-    /// Which figure `headline` is: the headline of both where their rounds have it. Null where there
-    /// is no ratio.
+    /// The kind of `headline`: the headline of both where their rounds have it. Null where there is
+    /// no ratio.
     pub figure: Option<FigureKind>,
     /// B / A of that figure; null where there is no ratio.
     pub headline: Option<ComparedFigure>,
-    /// The delivered figure, which also shows what others took; null where `figure` is delivered,
-    /// and without rounds.
+    /// The delivered figure, which includes time that others took; null where `figure` is
+    /// delivered, and without rounds.
     pub delivered: Option<ComparedFigure>,
-    /// Why, in a sentence: the cause of a difference as far as the findings know it, or what
-    /// keeps the two from being compared.
+    /// The reason, in a sentence: the cause of a difference as far as findings name it, or why the
+    /// two cannot be compared.
     pub reason: String,
 }
 
 /// A row of A's first screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedRow {
-    /// Its place among all rows, from 0.
+    /// Place among all rows, from 0.
     pub place: usize,
-    /// `FP peak, 2 CPUs, avx2`.
+    /// The title, such as `FP peak, 2 CPUs, avx2`.
     pub title: String,
 }
 
-/// A figure of a point in both runs.
+/// A figure of a result in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedFigure {
-    /// B / A of the two figures themselves, which reports print.
+    /// B / A of the two figures, which reports print.
     pub value: f64,
-    /// B / A: the median over all pairs of a round (without rounds, a trial) of A and one of B,
-    /// with its 95 % interval, null for too few. The interval decides; where it does not hold `value`,
-    /// the outcome is undecided.
+    /// B / A: the median over all pairs of a round of A and one of B; without rounds, of trials.
+    /// The 95 % interval is null for too few. It decides; if it does not hold `value`, the outcome
+    /// is undecided.
     pub ratio: Ratio,
-    /// Ratios from 1 - margin to 1 / (1 - margin) say nothing: two runs of one machine differ as
-    /// much.
+    /// Ratios from 1 - margin to 1 / (1 - margin) are no difference: two runs of one machine differ
+    /// as much.
     pub margin: f64,
-    /// Smallest slowdown of B, as a share, that it can show; null where it shows nothing.
+    /// Smallest detectable slowdown of B, as a share; null where none is detectable.
     pub resolution: Option<f64>,
-    /// What follows.
+    /// The conclusion.
     pub outcome: Comparability,
 }
 
-/// A ratio that lies outside an interval by no more than this share does not contradict it: reports
-/// print three digits.
+/// A ratio contradicts an interval only if it lies outside by more than this share: reports print
+/// three digits.
 const PRINTED: f64 = 0.005;
 
-/// Whether a ratio of two figures contradicts the interval of the ratio of what they were made of.
+/// Returns true if a ratio of two figures contradicts the interval of the ratios of their rounds.
 pub fn contradicts(value: f64, [low, high]: [f64; 2]) -> bool {
     value < low * (1.0 - PRINTED) || value > high * (1.0 + PRINTED)
 }
 
 impl ComparedPoint {
-    /// What follows of the headline.
+    /// Returns the outcome of the headline.
     pub fn outcome(&self) -> Comparability {
         self.headline.as_ref().map_or(Comparability::NotComparable, |h| h.outcome)
     }
 
-    /// Slower if the headline or the delivered figure is, else faster if one of them is.
+    /// Returns slower if the headline or the delivered figure is, else faster if one of them is.
     pub fn change(&self) -> Comparability {
         let delivered = self.delivered.as_ref().map(|d| d.outcome);
         let headline = self.outcome();
@@ -172,32 +173,32 @@ impl ComparedPoint {
             .unwrap_or(headline)
     }
 
-    /// Whether A has a number that counts.
+    /// Returns true if A has a usable result.
     pub fn in_base(&self) -> bool {
         counts(self.a.as_ref())
     }
 
-    /// Whether A has a number that counts and B has none.
+    /// Returns true if A has a usable result and B has none.
     pub fn gone(&self) -> bool {
         self.in_base() && !counts(self.b.as_ref())
     }
 
-    /// Whether the comparison says that B is faster, slower, or neither.
+    /// Returns true if the comparison found B faster, slower or not different.
     pub fn judged(&self) -> bool {
         !matches!(self.change(), Comparability::NotComparable | Comparability::Undecided)
     }
 
-    /// Whether the figures and the rounds of the two contradict each other.
+    /// Returns true if the figures of the two contradict their rounds.
     pub fn undecided(&self) -> bool {
         self.change() == Comparability::Undecided
     }
 
-    /// Whether the two cannot be compared, those that are gone left out.
+    /// Returns true if the two cannot be compared, apart from a result that is gone.
     pub fn not_comparable(&self) -> bool {
         self.change() == Comparability::NotComparable && !self.gone()
     }
 
-    /// Whether it fails a check against A: B is slower, or its number is gone.
+    /// Returns true if it fails a check against A: B is slower, or its result is gone.
     pub fn fails(&self) -> bool {
         self.change() == Comparability::Slower || self.gone()
     }
@@ -208,8 +209,8 @@ fn counts(number: Option<&Number>) -> bool {
 }
 
 impl Comparison {
-    /// Why a check has too little to go by, whatever was judged: A has no usable result, or
-    /// less than half of those that it has could be judged. `None` where there is enough.
+    /// Returns why a check has too few results to decide: A has no usable result, or less than half
+    /// of them could be judged. `None` if there are enough.
     pub fn too_little(&self) -> Option<String> {
         let base: Vec<&ComparedPoint> = self.points.iter().filter(|p| p.in_base()).collect();
         let judged = base.iter().filter(|p| p.judged()).count();
@@ -226,27 +227,27 @@ impl Comparison {
         })
     }
 
-    /// Whether it fails a check of B against A.
+    /// Returns true if B fails a check against A.
     pub fn fails(&self) -> bool {
         self.too_little().is_some() || self.points.iter().any(ComparedPoint::fails)
     }
 }
 
-/// The JSON schema of a comparison.
+/// Returns the JSON schema of a comparison.
 pub fn comparison_schema() -> schemars::Schema {
     schemars::schema_for!(Comparison)
 }
 
-/// A measurement as far as a comparison needs it.
+/// The part of a measurement that a comparison needs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Number {
     /// Statistics over the trials.
     pub summary: Summary,
-    /// What its checks made of it.
+    /// The verdict of its checks.
     pub verdict: Verdict,
 }
 
-/// What a comparison says of a point.
+/// The outcome of a comparison of two results.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -265,12 +266,12 @@ pub enum Comparability {
 }
 
 impl Comparability {
-    /// Whether a difference is shown.
+    /// Returns true if a difference is shown.
     pub fn differs(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
 
-    /// The words that are printed.
+    /// Returns the words that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Faster => "faster",

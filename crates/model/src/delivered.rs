@@ -1,18 +1,18 @@
 //! All work over all time: a ratio of two sums over rounds, with an interval that also holds where
-//! rounds stall now and then.
+//! some rounds stall.
 //!
-//! The interval is that of the jackknife with Student's distribution, of the ratio's logarithm. Rounds
-//! that all went well say nothing of a stall that a longer run would meet. So the end on the slow side
-//! is that of the rounds and one more, which is as slow as the slowest that was seen, and no faster
-//! than [`Fixed::rate_after_stall`]. Simulated in `delivered/tests.rs`, together with the rule that
-//! stops by it.
+//! The interval is that of the jackknife with Student's distribution, of the ratio's logarithm.
+//! Rounds without a stall do not show the stalls of a longer run. So the end on the slow side is
+//! that of the rounds and one more. That one is as slow as the slowest round, and no faster than
+//! [`Fixed::rate_after_stall`]. `delivered/tests.rs` simulates the interval together with the rule
+//! that stops by it.
 
 use crate::{Unit, median, student};
 
 #[cfg(test)]
 mod tests;
 
-/// What was done in a round, or in all: units of work, in so many seconds.
+/// The work of one round or of several, in units of work, and its time in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Done {
     pub(crate) work: f64,
@@ -25,20 +25,20 @@ impl Done {
     }
 }
 
-/// What is the same in all rounds, and so how a stall shows.
+/// The quantity that is the same in all rounds. It decides how a stall shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fixed {
-    /// Their time: a stall costs work.
+    /// The time is fixed: a stall costs work.
     Time,
-    /// Their work: a stall costs time.
+    /// The work is fixed: a stall costs time.
     Work,
 }
 
 impl Fixed {
-    /// Rate of a round with a stall, as a share of the usual rate: the stall takes three quarters of a
-    /// fixed time, or adds two thirds to the time of a fixed work. With less, stalls of most of a round
-    /// that hit 10 to 15 % of rounds are missed too often; with more, 20 quiet rounds could not reach a
-    /// target of 5 %.
+    /// Returns the rate of a round with a stall, as a share of the usual rate. The stall takes
+    /// three quarters of a fixed time, or adds two thirds to the time of a fixed work. With less,
+    /// the interval too often misses stalls of most of a round that hit 10 to 15 % of rounds. With
+    /// more, 20 quiet rounds could not reach a target of 5 %.
     fn rate_after_stall(self) -> f64 {
         match self {
             Self::Time => 0.25,
@@ -46,7 +46,7 @@ impl Fixed {
         }
     }
 
-    /// A round that is usual but for its rate.
+    /// Returns a usual round with another rate.
     fn round(self, usual: Done, rate: f64) -> Done {
         match self {
             Self::Time => Done { work: usual.seconds * rate, ..usual },
@@ -55,17 +55,17 @@ impl Fixed {
     }
 }
 
-/// With which probability each end misses.
+/// The probability with which each end misses.
 const MISSES: f64 = 0.025;
 
-/// All work over all time, in the unit of the values; not a number without rounds.
+/// Returns all work over all time, in the unit of the values; not a number without rounds.
 pub(crate) fn delivered(unit: Unit, rounds: &[Done]) -> f64 {
     let all = sum(rounds);
     unit.value(all.work, all.seconds)
 }
 
-/// Its 95 % interval, which holds the value; `None` for fewer than three rounds, or if all but one did
-/// nothing.
+/// Returns the 95 % interval of [`delivered`], which holds the value. `None` for fewer than three
+/// rounds, or if all but one did nothing.
 pub(crate) fn interval(unit: Unit, fixed: Fixed, rounds: &[Done]) -> Option<[f64; 2]> {
     let usual = |of: fn(&Done) -> f64| median(&rounds.iter().map(of).collect::<Vec<_>>());
     let usual = Done { work: usual(|r| r.work)?, seconds: usual(|r| r.seconds)? };
@@ -88,7 +88,7 @@ fn sum(rounds: &[Done]) -> Done {
     })
 }
 
-/// The interval of the rate by the jackknife (Miller, *The jackknife: a review*, 1974).
+/// Returns the interval of the rate by the jackknife (Miller, *The jackknife: a review*, 1974).
 fn jackknife(rounds: &[Done]) -> Option<[f64; 2]> {
     let n = rounds.len() as f64;
     if n < 3.0 || !rounds.iter().all(|r| r.work >= 0.0 && r.seconds > 0.0) {

@@ -1,28 +1,28 @@
-//! What the system of one end of a network counted during a trial.
+//! Counters of the system of one end of a network during a trial.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CpuQuota, Direction, End};
 
-/// What one end's system counted during a trial, for whomever. `None`: not reported.
+/// Counters of one end's system during a trial, over all its processes. `None`: not reported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct EndTraffic {
-    /// Bytes that its interface took in, headers included (/proc/net/dev).
+    /// Bytes that the interface received, headers included (/proc/net/dev).
     pub in_bytes: Option<u64>,
-    /// Bytes that its interface sent.
+    /// Bytes that the interface sent.
     pub out_bytes: Option<u64>,
-    /// Bytes that all its interfaces but the loopback's took in: packets may come and leave by
-    /// several, as with service addresses and routes of equal cost.
+    /// Bytes that all interfaces but the loopback received. Packets may use several, as with
+    /// service addresses and routes of equal cost.
     pub all_in_bytes: Option<u64>,
-    /// Bytes that they sent.
+    /// Bytes that all interfaces but the loopback sent.
     pub all_out_bytes: Option<u64>,
-    /// Packets that its interface took in, after it had put segments together.
+    /// Packets that the interface received, after it merged segments.
     pub in_packets: Option<u64>,
-    /// Packets that its interface sent, before it took segments apart.
+    /// Packets that the interface sent, before it split segments.
     pub out_packets: Option<u64>,
-    /// Packets that its interface dropped or found damaged.
+    /// Packets that the interface dropped or found damaged.
     pub dropped: Option<u64>,
     /// TCP segments sent again (/proc/net/snmp).
     pub retransmits: Option<u64>,
@@ -34,7 +34,7 @@ pub struct EndTraffic {
     pub full_buffers: Option<u64>,
     /// Packets dropped because a CPU could not keep up (/proc/net/softnet_stat).
     pub cpu_dropped: Option<u64>,
-    /// CPU time of this end's own threads, in CPU-seconds.
+    /// CPU time of this end's measuring threads, in CPU-seconds.
     pub own_cpu_s: Option<f64>,
     /// Time that anything ran on the CPUs that this end may use, in CPU-seconds.
     pub busy_s: Option<f64>,
@@ -46,22 +46,24 @@ pub struct EndTraffic {
     pub waiting_s: Option<f64>,
     /// Time that a CPU quota held this end back, in seconds. The client's is in the conditions.
     pub throttled_s: Option<f64>,
-    /// Its tightest CPU quota; null without one, or where it did not look.
+    /// The tightest CPU quota of this end; null without one, or where it was not read.
     pub quota: Option<CpuQuota>,
-    /// Time that none of its threads could run: see the conditions.
+    /// Time that no thread of this end could run: see
+    /// [`Conditions::stopped_s`](crate::Conditions::stopped_s).
     pub stopped_s: Option<f64>,
     /// Name of the process that traced one of its threads (ptrace).
     pub tracer: Option<String>,
 }
 
 impl EndTraffic {
-    /// Bytes that the interface of this end, which is `end`, moved the way, or the ways, that
-    /// the blocks go.
+    /// Returns the bytes that the interface of this end, which is `end`, carried in the direction
+    /// of the blocks.
     pub fn carried(&self, direction: Direction, end: End) -> Option<u64> {
         Self::sum([self.out_bytes, self.in_bytes], direction, end)
     }
 
-    /// The same of all its interfaces.
+    /// Returns the bytes that all interfaces of this end, which is `end`, carried in that
+    /// direction.
     pub fn all_carried(&self, direction: Direction, end: End) -> Option<u64> {
         Self::sum([self.all_out_bytes, self.all_in_bytes], direction, end)
     }

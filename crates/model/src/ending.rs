@@ -1,45 +1,45 @@
-//! How the taking of trials ended.
+//! The end of a measurement: why no more trials were taken.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::LimitReached;
 
-/// How the taking of trials ended.
+/// The reason why no more trials were taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "how", rename_all = "lowercase")]
 pub enum Ending {
     /// The target interval was reached, or the fixed number of trials taken.
     Complete,
-    /// The time or the number of trials allowed was spent before the target interval was reached.
+    /// The allowed time or number of trials ran out before the target interval was reached.
     Budget,
-    /// Still being measured when this was written.
+    /// The measurement was still running when the file was written.
     Unfinished,
     /// The run was stopped.
     Interrupted {
-        /// The signal's name.
+        /// Name of the signal.
         by: String,
     },
     /// The workload checked its own result and found it wrong.
     Unverified {
-        /// What was expected and what came out.
+        /// The expected and the actual result.
         reason: String,
     },
     /// The worker process died.
     Crashed {
-        /// The signal's name, such as `SIGKILL`, where a signal ended it.
+        /// Name of the signal, such as `SIGKILL`, if a signal ended it.
         signal: Option<String>,
-        /// Exit status or the last words on its standard error.
+        /// Exit status, or the end of its standard error.
         detail: String,
     },
-    /// The workload cannot run here as asked.
+    /// The workload cannot run here as requested.
     Refused {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// A limit of the system ended the worker, or kept it from starting.
+    /// A limit of the system ended the worker, or prevented its start.
     Limited {
-        /// Which one.
+        /// The limit.
         limit: LimitReached,
         /// The error, or how the worker died.
         detail: String,
@@ -47,7 +47,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// How the worker ended, if it did before its work was done: `the worker was killed by SIGILL`.
+    /// Describes how the worker ended, if it ended early: `the worker was killed by SIGILL`.
     pub fn crash(&self) -> Option<String> {
         match self {
             Self::Crashed { signal: Some(signal), .. } => {
@@ -58,7 +58,7 @@ impl Ending {
         }
     }
 
-    /// Why there is no trial, or no more of them, in words.
+    /// Describes why there is no trial, or why there are no more.
     pub fn words(&self) -> String {
         match self {
             Self::Crashed { detail, .. } => {

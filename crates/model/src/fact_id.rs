@@ -1,19 +1,19 @@
-//! Facts about a machine, a program or a plan that comparisons and fleets know by name.
+//! Facts about a machine, a program or a plan, which comparisons and fleets know by name.
 
-/// Declares the facts, each with its name as in files and reports.
+/// Declares the facts, each with its name in files and reports.
 macro_rules! facts {
     ($($(#[doc = $doc:literal])+ $id:ident = $name:literal,)+) => {
-        /// A fact that two runs or the nodes of a fleet may not share.
+        /// A fact that may differ between two runs or between the nodes of a fleet.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum FactId {
             $($(#[doc = $doc])+ $id,)+
         }
 
         impl FactId {
-            /// All of them.
+            /// All facts.
             pub const ALL: &[Self] = &[$(Self::$id),+];
 
-            /// The name, as in files and reports.
+            /// Returns the name in files and reports.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$id => $name,)+
@@ -24,7 +24,7 @@ macro_rules! facts {
 }
 
 impl FactId {
-    /// The fact of that name, which a file gave; `None` for one that this version does not know.
+    /// Returns the fact of that name, which a file gave; `None` if this version does not know it.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|id| id.as_str() == name)
     }
@@ -93,13 +93,13 @@ facts! {
     Trials = "trials",
     /// Clock of the cores under load.
     LoadClock = "clock under load",
-    /// Where the hypervisor placed the CPUs.
+    /// Placement of the CPUs by the hypervisor.
     VcpuPlacement = "vCPU placement",
-    /// Who took which share of the threads' time.
+    /// Shares of the threads' time, by who took it.
     ThreadTime = "time of the threads",
     /// Setting: idle states of the cores.
     CStates = "C-states",
-    /// Setting: what chooses the clock of the cores.
+    /// Setting: governor of the cores' clock.
     Governor = "governor",
     /// Setting: version of the microcode.
     Microcode = "microcode",

@@ -1,13 +1,13 @@
-//! What a figure was made of: its value in each round, or each trial.
+//! The values that a figure is made of, one per round or trial.
 
 use crate::{FigureKind, Measurement, delivered_under_quota};
 
-/// Rounds in which no core was shared that a comparison needs; of fewer it takes all.
-const LEAST_ALONE: usize = 3;
+/// Rounds on unshared cores that a comparison needs; with fewer it uses all rounds.
+const MIN_ALONE: usize = 3;
 
 impl Measurement {
-    /// A figure in each round; of what has none the value of each trial, and of an import without
-    /// trials its figure. In the measurement's unit.
+    /// Returns the values of a figure, in the measurement's unit: one per round, without rounds one
+    /// per trial, of an import without trials its figure.
     pub fn figure_values(&self, kind: FigureKind) -> Vec<f64> {
         let summary = self.summary.as_ref();
         if summary.is_some_and(|s| s.figure(kind).value.is_none()) {
@@ -33,7 +33,7 @@ impl Measurement {
             let in_headline = self.in_headline();
             let alone = self.all_rounds().filter(|r| in_headline(r));
             let alone: Vec<f64> = alone.filter_map(|r| r.figure(kind)).collect();
-            if alone.len() >= LEAST_ALONE {
+            if alone.len() >= MIN_ALONE {
                 return alone;
             }
         }

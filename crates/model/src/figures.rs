@@ -1,37 +1,39 @@
-//! The three figures of a configuration, from its rounds: what the hardware does when it is left
-//! alone (attainable), what a round shows with the gaps taken out (typical), and all work over all
-//! time (delivered). The first two are the median of the rounds' figures, with intervals by order
-//! statistics over the rounds; the third is a ratio of sums (`delivered`).
+//! The three figures of a configuration, from its rounds: attainable, typical and delivered
+//! (defined at [`FigureKind`]). The first two are the median of the rounds' figures, with intervals
+//! by order statistics over the rounds. The third is a ratio of sums (`delivered`).
 //!
 //! The number of rounds depends on the interval, so the ranks at 12 rounds are wider than those of
-//! a single look: with them the chance that the interval misses the median at any of the three
-//! looks is at most 0.8 % + 0.6 % + 4.1 %, for exchangeable rounds of any distribution.
+//! a single look. The interval misses the median at any of the three looks with at most
+//! 0.8 % + 0.6 % + 4.1 %, for exchangeable rounds of any distribution.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::delivered::{Done, Fixed, delivered, interval};
-use crate::statistics::{LEAST_VALUES, interval_missing, median, median_interval};
+use crate::statistics::{MIN_VALUES, median};
 use crate::{Measurement, Round, Statistics, Trial, Unit, delivered_under_quota, summarise};
+pub use looks::LOOKS;
+use looks::{interval_of_rounds, least_of_rounds};
+pub use shared::{is_alone, widest};
 
-/// Numbers of rounds after which a configuration may stop.
-pub const LOOKS: [usize; 3] = [8, 12, 20];
+mod looks;
+mod shared;
 
-/// Which of the three figures.
+/// The kind of a figure.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureKind {
-    /// What the hardware does when it is left alone.
+    /// The rate of the hardware when it is left alone.
     Attainable,
-    /// The median over rounds of the rate with the gaps taken out.
+    /// The rate with the gaps taken out.
     Typical,
-    /// All work over all time.
+    /// All work divided by all time.
     #[default]
     Delivered,
 }
 
 impl FigureKind {
-    /// The word that is printed.
+    /// Returns the word that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Attainable => "attainable",
@@ -47,28 +49,29 @@ pub struct Figure {
     /// Median of the rounds' figures, or all work over all time (delivered); null where it does not
     /// apply or was not seen.
     pub value: Option<f64>,
-    /// Interval that holds the true value with at least 95 % confidence; the value too.
+    /// Interval that holds the true value with at least 95 % confidence. It also holds `value`.
     pub ci95: Option<[f64; 2]>,
-    /// Why the value or the interval is null.
+    /// Reason why the value or the interval is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// How the value follows from other figures, where it was not measured as such.
+    /// Derivation of the value from other figures, where it was not measured as such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derived: Option<String>,
 }
 
 impl Figure {
-    /// No figure, for that reason.
+    /// Returns a figure without a value, for that reason.
     pub fn none(why: impl Into<String>) -> Self {
         Self { missing: Some(why.into()), ..Self::default() }
     }
 
-    /// A value of which no interval is known.
+    /// Returns a value without an interval, for that reason.
     pub fn alone(value: f64, why: impl Into<String>) -> Self {
         Self { value: Some(value), missing: Some(why.into()), ..Self::default() }
     }
 
-    /// The median of the figures of some of so many rounds; where a trial cannot be cut it is one.
+    /// Returns the median of the figures of some of `rounds` rounds. A trial that cannot be cut is
+    /// one round.
     pub fn of_rounds(values: &[f64], rounds: usize, stopped_by_interval: bool) -> Self {
         let Some(value) = median(values) else { return Self::none("no round has one") };
         match interval_of_rounds(values, rounds, stopped_by_interval) {
@@ -80,7 +83,8 @@ impl Figure {
         }
     }
 
-    /// All work over all time of these rounds, with an interval from so many rounds on.
+    /// Returns all work over all time of these rounds, with an interval if they are at least
+    /// `least`.
     fn delivered(unit: Unit, fixed: Fixed, rounds: &[Done], least: usize) -> Self {
         let value = delivered(unit, rounds);
         if !value.is_finite() {
@@ -92,7 +96,7 @@ impl Figure {
         }
     }
 
-    /// With this value instead of the median, which the interval then holds as well.
+    /// Replaces the median by this value, and widens the interval to hold it.
     fn with_value(self, value: f64) -> Self {
         if !value.is_finite() {
             return self;
@@ -101,7 +105,7 @@ impl Figure {
         Self { value: Some(value), ci95, ..self }
     }
 
-    /// Half the interval's width as a share of the value.
+    /// Returns half the interval's width as a share of the value.
     pub fn half_width(&self) -> Option<f64> {
         let [low, high] = self.ci95?;
         let share = (high - low) / 2.0 / self.value?.abs();
@@ -116,20 +120,20 @@ fn too_few(n: usize, what: &str, least: usize) -> String {
 /// Statistics of a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// The figure that is put first.
+    /// The kind of the figure that is put first.
     pub headline: FigureKind,
-    /// What the hardware does when it is left alone.
+    /// The rate of the hardware when it is left alone.
     pub attainable: Figure,
     /// The rate with the gaps taken out.
     pub typical: Figure,
-    /// What the run got.
+    /// All work divided by all time.
     pub delivered: Figure,
-    /// The trials, as published tables print them.
+    /// Statistics over the trials, as published tables print them.
     pub trials: Statistics,
 }
 
 impl Summary {
-    /// The figure of that kind.
+    /// Returns the figure of that kind.
     pub fn figure(&self, kind: FigureKind) -> &Figure {
         match kind {
             FigureKind::Attainable => &self.attainable,
@@ -138,24 +142,24 @@ impl Summary {
         }
     }
 
-    /// The headline's value; not a number where there is none.
+    /// Returns the headline's value; not a number where there is none.
     pub fn value(&self) -> f64 {
         self.figure(self.headline).value.unwrap_or(f64::NAN)
     }
 
-    /// The headline's interval.
+    /// Returns the headline's interval.
     pub fn ci95(&self) -> Option<[f64; 2]> {
         self.figure(self.headline).ci95
     }
 
-    /// Half the width of the headline's interval as a share of its value.
+    /// Returns half the width of the headline's interval as a share of its value.
     pub fn half_width(&self) -> Option<f64> {
         self.figure(self.headline).half_width()
     }
 }
 
 impl Round {
-    /// The figure of that kind.
+    /// Returns the figure of that kind.
     pub fn figure(&self, kind: FigureKind) -> Option<f64> {
         match kind {
             FigureKind::Attainable => self.attainable,
@@ -166,17 +170,18 @@ impl Round {
 }
 
 impl Measurement {
-    /// The rounds of the trials that were cut into them, in order.
+    /// Returns the rounds of all trials, in order.
     pub fn all_rounds(&self) -> impl Iterator<Item = &Round> {
         self.trials.iter().flat_map(|t| &t.rounds)
     }
 
-    /// Whether a trial was cut into rounds.
+    /// Returns true if a trial was cut into rounds.
     pub fn has_rounds(&self) -> bool {
         self.all_rounds().next().is_some()
     }
 
-    /// Whether a round is in the headline: attainable leaves out shared ones.
+    /// Returns a predicate that is true for rounds in the headline: attainable excludes shared
+    /// rounds.
     pub fn in_headline(&self) -> impl Fn(&Round) -> bool + use<> {
         let attainable =
             self.summary.as_ref().is_some_and(|s| s.headline == FigureKind::Attainable);
@@ -185,21 +190,21 @@ impl Measurement {
     }
 }
 
-/// How a workload's work can be cut, which decides what its figures are.
+/// The way in which a workload's work can be cut. It decides its figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// Into slices on cores, which share nothing.
+    /// Slices on cores, which share nothing.
     Core,
-    /// Into slices of threads that share caches, memory and the paths to them.
+    /// Slices of threads that share caches, memory and the paths to them.
     Bus,
-    /// Not at all: each trial is one complete solve.
+    /// No cut: each trial is one complete solve.
     Whole,
-    /// Single operations that wait for a device, whose pauses are its own.
+    /// Single operations that wait for a device. A pause may be the device's own.
     Single,
 }
 
 impl Cut {
-    /// The figure that is put first.
+    /// Returns the kind of the figure that is put first.
     pub fn headline(self) -> FigureKind {
         match self {
             Self::Core => FigureKind::Attainable,
@@ -208,22 +213,22 @@ impl Cut {
         }
     }
 
-    /// Whether a trial is cut into slices.
+    /// Returns true if a trial is cut into slices.
     pub fn has_slices(self) -> bool {
         matches!(self, Self::Core | Self::Bus)
     }
 }
 
-/// Least seconds of windows in which nothing was taken, of the core that had the fewest.
+/// Minimum seconds of clean windows, on the core with the fewest.
 pub const CLEAN_S: f64 = 0.02;
 
-/// Least rounds that must have seen the widest core or the upper state of a bus, and how near to that
-/// state they must be.
+/// Minimum rounds that must have seen the widest core, or the upper state of a bus to within a
+/// share of it.
 const SEEN_ROUNDS: usize = 3;
 const SAME_STATE: f64 = 0.9;
 
-/// Statistics of trials; `None` if there is none, or if a value is not finite.
-/// `stopped_by_interval`: whether the number of rounds was decided by the interval ([`LOOKS`]).
+/// Returns statistics of trials; `None` without a trial, or if a value is not finite.
+/// `stopped_by_interval`: the interval decided the number of rounds ([`LOOKS`]).
 pub fn summarise_trials(
     cut: Cut,
     unit: Unit,
@@ -235,26 +240,28 @@ pub fn summarise_trials(
     let rounds: Vec<&Round> = trials.iter().flat_map(|t| &t.rounds).collect();
     let done: Vec<Done> =
         trials.iter().map(|t| Done { work: t.work, seconds: t.seconds }).collect();
-    let least = if stopped_by_interval { LOOKS[0] } else { LEAST_VALUES };
+    let least = if stopped_by_interval { LOOKS[0] } else { MIN_VALUES };
     let delivered = Figure::delivered(unit, Fixed::Work, &done, least);
     Some(match cut {
         Cut::Core | Cut::Bus if !rounds.is_empty() => {
-            let delivered = of_rounds_delivered(unit, trials, &rounds, least);
-            of_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
+            let delivered = delivered_of_rounds(unit, trials, &rounds, least);
+            summarise_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
         }
         Cut::Whole => {
             let median = Figure::of_rounds(&values, values.len(), stopped_by_interval);
-            of_whole(unit, [median, delivered], statistics)
+            summarise_solves(unit, [median, delivered], statistics)
         }
-        Cut::Single => {
-            uncut("single operations: a pause may be the device's own", delivered, statistics)
-        }
-        _ => uncut("the trials were not cut into windows", delivered, statistics),
+        Cut::Single => delivered_alone(
+            "single operations: a pause may be the device's own",
+            delivered,
+            statistics,
+        ),
+        _ => delivered_alone("the trials were not cut into windows", delivered, statistics),
     })
 }
 
-/// All work over all time of the rounds; under a CPU quota of those that show it.
-fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
+/// Returns all work over all time of the rounds; under a CPU quota, of those that show it.
+fn delivered_of_rounds(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
     if !unit.is_work() {
         return Figure::none("a clock counts no work: it runs on while others use the core");
     }
@@ -266,7 +273,7 @@ fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: u
             Figure { derived: limited.derived, ..figure(&rounds) }
         }
         None if trials.iter().any(|t| t.quota.is_some_and(|q| q.is_limited())) => Figure::none(
-            "no round shows what the CPU quota leaves: it is shorter than two periods, or was not \
+            "no round shows the CPU quota's share: each is shorter than two periods, or was not \
                  timed past the second refill",
         ),
         None => {
@@ -276,7 +283,7 @@ fn of_rounds_delivered(unit: Unit, trials: &[Trial], rounds: &[&Round], least: u
     }
 }
 
-fn of_rounds(
+fn summarise_rounds(
     (cut, unit): (Cut, Unit),
     (delivered, trials): (Figure, Statistics),
     rounds: &[&Round],
@@ -291,68 +298,43 @@ fn of_rounds(
     let clean_s: f64 = rounds.iter().map(|r| r.clean_s).sum();
     let unseen = || {
         Figure::none(format!(
-            "undisturbed time was not seen: only {:.1} ms of windows in which nothing was taken; \
-             {:.0} ms are needed",
+            "undisturbed time was too short: {:.1} ms of clean windows; {:.0} ms are needed",
             1e3 * clean_s,
             1e3 * CLEAN_S
         ))
     };
     let (attainable, typical) = match cut {
         _ if clean_s < CLEAN_S => (unseen(), unseen()),
-        Cut::Core => (of_cores_alone(rounds, stopped_by_interval), all_in(|r| r.typical)),
+        Cut::Core => (attainable_of_cores(rounds, stopped_by_interval), all_in(|r| r.typical)),
         _ => (upper_state(unit, &figures(|r| r.attainable)), all_in(|r| r.typical)),
     };
     Summary { headline: cut.headline(), attainable, typical, delivered, trials }
 }
 
 impl Summary {
-    /// Of values without rounds, such as those of a tool, an import or pairs: delivered alone.
+    /// Returns the summary of values without rounds, such as those of a tool, an import or pairs:
+    /// delivered alone.
     pub fn of_values(values: &[f64]) -> Option<Self> {
         summarise(values).map(Self::of_statistics)
     }
 
-    /// The same from their statistics. No interval decided how many values there are, so that of a
-    /// single look holds, from 6 values on.
+    /// Returns the summary of statistics of such values. No interval decided their number, so the
+    /// interval of a single look is valid, from 6 values on.
     pub fn of_statistics(values: Statistics) -> Self {
-        let few = || too_few(values.n as usize, "values", LEAST_VALUES);
+        let few = || too_few(values.n as usize, "values", MIN_VALUES);
         let delivered = Figure {
             value: Some(values.median),
             ci95: values.ci95,
             missing: values.ci95.is_none().then(few),
             ..Figure::default()
         };
-        uncut("the values have no rounds", delivered, values)
+        delivered_alone("the values have no rounds", delivered, values)
     }
 }
 
-/// A core that issues less than this share of what it issued in another round was shared: its other
-/// hardware threads take turns with ours, whoever runs there. Alone, readings differ by less than 1 %.
-const ALONE: f64 = 0.97;
-
-impl Round {
-    /// Whether its cores worked for it alone at some time, where the widest that was seen is this one.
-    pub fn alone(&self, widest: f64) -> bool {
-        self.issue_width.is_none_or(|width| is_alone(width, widest))
-    }
-}
-
-/// Whether a core that issued so many instructions a cycle worked for one thread alone, where the
-/// widest that was seen is this one.
-pub fn is_alone(width: f64, widest: f64) -> bool {
-    width >= ALONE * widest
-}
-
-/// The widest that the cores were in several rounds, since one may read too much; 0 where nothing is
-/// known.
-pub fn widest(widths: impl Iterator<Item = f64>) -> f64 {
-    let mut widths: Vec<f64> = widths.collect();
-    widths.sort_by(|a, b| b.total_cmp(a));
-    widths.get(SEEN_ROUNDS - 1).or(widths.last()).copied().unwrap_or(0.0)
-}
-
-/// What cores do in the rounds in which they worked for the run alone. If those are too few for an
-/// interval, it is that of all rounds, widened where it does not hold the value.
-fn of_cores_alone(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
+/// Returns the attainable figure of the rounds with unshared cores. If they are too few for an
+/// interval, it is that of all rounds, widened to hold the value.
+fn attainable_of_cores(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
     let widest = widest(rounds.iter().filter_map(|r| r.issue_width));
     let figures = |counts: &dyn Fn(&Round) -> bool| -> Vec<f64> {
         rounds.iter().filter(|r| counts(r)).filter_map(|r| r.attainable).collect()
@@ -365,12 +347,12 @@ fn of_cores_alone(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
     }
 }
 
-/// What the rounds that saw the highest state show of it.
+/// Returns the median of the rounds that saw the highest state.
 fn upper_state(unit: Unit, values: &[f64]) -> Figure {
     let mut rates: Vec<f64> = values.iter().map(|v| unit.rate(*v)).collect();
     rates.sort_by(|a, b| b.total_cmp(a));
     let Some(upper) = rates.get(SEEN_ROUNDS - 1) else {
-        return Figure::none(format!("{} rounds are too few to tell a state", rates.len()));
+        return Figure::none(format!("{} rounds are too few to identify a state", rates.len()));
     };
     let seen: Vec<f64> =
         values.iter().copied().filter(|v| unit.rate(*v) >= SAME_STATE * upper).collect();
@@ -379,58 +361,22 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
     median(&seen).map_or_else(|| Figure::none("no round has one"), |v| Figure::alone(v, why))
 }
 
-/// Solves: the best, the median, and all work over all time.
-fn of_whole(unit: Unit, [typical, delivered]: [Figure; 2], trials: Statistics) -> Summary {
+/// Returns the summary of complete solves: the best, the median, and all work over all time.
+fn summarise_solves(unit: Unit, [typical, delivered]: [Figure; 2], trials: Statistics) -> Summary {
     let best = if unit == Unit::Second { trials.min } else { trials.max };
     let why = "each trial is one complete problem: its best has no interval";
     let attainable = Figure::alone(best, why);
     Summary { headline: Cut::Whole.headline(), attainable, typical, delivered, trials }
 }
 
-/// What was not cut has the delivered figure alone, for that reason.
-fn uncut(why: &str, delivered: Figure, trials: Statistics) -> Summary {
+/// Returns a summary with the delivered figure alone, for that reason.
+fn delivered_alone(why: &str, delivered: Figure, trials: Statistics) -> Summary {
     Summary {
         headline: FigureKind::Delivered,
         attainable: Figure::none(why),
         typical: Figure::none(why),
         delivered,
         trials,
-    }
-}
-
-/// Most with which an end misses the median at each look: the 1st of 8, the 2nd of 12, the 6th of 20.
-const MISSES: [f64; 3] = [0.0040, 0.0032, 0.0207];
-
-/// The interval of the median of these values, which some of so many rounds have: with the ranks of a
-/// rule that looks several times (`None` for fewer than 8), or those of a single look (6). Time may
-/// end the rounds between two looks, whatever their values: that is the last look.
-fn interval_of_rounds(
-    values: &[f64],
-    rounds: usize,
-    stopped_by_interval: bool,
-) -> Option<[f64; 2]> {
-    match look(rounds, stopped_by_interval) {
-        None => median_interval(values),
-        Some(_) if values.len() < LOOKS[0] => None,
-        Some(misses) => interval_missing(values, misses),
-    }
-}
-
-/// How many values that interval needs at least: so many lie on one side of the median with that
-/// probability.
-fn least_of_rounds(rounds: usize, stopped_by_interval: bool) -> usize {
-    look(rounds, stopped_by_interval)
-        .map_or(LEAST_VALUES, |misses| ((1.0 / misses).log2().ceil() as usize).max(LOOKS[0]))
-}
-
-/// Of a rule that looks several times, most with which an end misses the median after so many rounds.
-fn look(rounds: usize, stopped_by_interval: bool) -> Option<f64> {
-    let [first, second, last] = LOOKS;
-    match rounds {
-        n if !stopped_by_interval || n > last => None,
-        n if n == first => Some(MISSES[0]),
-        n if n == second => Some(MISSES[1]),
-        _ => Some(MISSES[2]),
     }
 }
 

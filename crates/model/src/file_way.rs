@@ -1,12 +1,12 @@
-//! How a disk's file is read or written: by the device or the page cache, with or without the flush.
+//! The path of a disk's I/O: device or page cache, with or without the flush.
 
 use crate::{FileState, Measurement, Param, key, word};
 
-/// The parameter that represents the way to a disk's file, which [`way`] puts in words.
+/// The parameter that represents the path of the I/O, which [`way`] describes.
 pub const WAY: &str = key::DIRECT.name();
 
-/// How a disk's file was read or written: `direct`, or `buffered, cold cache`, and for
-/// writes whether the time includes the flush. `None` for a point without such a choice.
+/// Describes the path of the I/O: `direct`, or `buffered, cold cache`; for writes also whether the
+/// time includes the flush. `None` for a configuration without such a choice.
 pub fn way(m: &Measurement) -> Option<String> {
     if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return None;
@@ -37,7 +37,7 @@ fn asked_direct(m: &Measurement) -> bool {
     m.params.get(key::DIRECT) == Some(word::ON) || m.params.named(WAY) == Some(&Param::Flag(true))
 }
 
-/// Whether it was direct I/O: asked for, and no trial's file says otherwise.
+/// Returns true if direct I/O was requested and no trial's file contradicts it.
 fn direct(m: &Measurement) -> bool {
     asked_direct(m) && !states(m).any(|f| f.direct == Some(false))
 }
@@ -46,7 +46,8 @@ fn writes(m: &Measurement) -> bool {
     m.params.has(key::FLUSH)
 }
 
-/// Whether every trial ended with a flush, as far as it was asked for; `None` if only some did.
+/// Returns true if every trial ended with a flush, or without trials, if one was requested; `None`
+/// if only some did.
 fn flushed(m: &Measurement) -> Option<bool> {
     let (all, any) = (states(m).all(FileState::flushed), states(m).any(FileState::flushed));
     match states(m).next() {
@@ -55,8 +56,8 @@ fn flushed(m: &Measurement) -> Option<bool> {
     }
 }
 
-/// How far a result is from what the device does: 0 for direct I/O with its flush; `None`
-/// where the page cache may have done it all.
+/// Returns the distance of a result from what the device does: 0 for direct I/O with its flush.
+/// `None` where the page cache may have served everything.
 pub fn distance(m: &Measurement) -> Option<u8> {
     if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return Some(0);

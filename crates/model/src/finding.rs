@@ -1,4 +1,4 @@
-//! What a check found, and the verdict that follows.
+//! Findings of checks, and the verdict that follows.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs.
+/// The weight of a finding.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 pub enum Severity {
     /// Worth knowing; the result is valid.
     Note,
-    /// Why there is no figure: the configuration was not run.
+    /// The configuration was not run, so there is no figure.
     NotRun,
-    /// A named cause changed the number, or what it claims cannot be confirmed.
+    /// A named cause changed the result, or its claim is unconfirmed.
     Suspect,
-    /// The number does not measure what its name says.
+    /// The result is not what its name says.
     Invalid,
 }
 
-/// One thing that a check has to say about a measurement.
+/// The output of a check about a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Id of the check, as in `proofmark explain ID`.
     pub check: Cow<'static, str>,
-    /// How much it weighs.
+    /// Weight.
     pub severity: Severity,
     /// The cause, in one sentence.
     pub message: String,
-    /// The figures that it rests on; the key names the unit where there is one.
+    /// The figures behind the message; the key names the unit where there is one.
     pub evidence: BTreeMap<String, serde_json::Value>,
-    /// What to do about it.
+    /// The action to take.
     pub advice: String,
 }
 
@@ -54,7 +54,7 @@ impl Finding {
         }
     }
 
-    /// The same finding with one more figure that it rests on.
+    /// Adds one figure to the evidence.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
         self.evidence.insert(name.to_owned(), value.into());
@@ -62,7 +62,7 @@ impl Finding {
     }
 }
 
-/// What the findings and the interval add up to, the best first.
+/// The conclusion from the findings and the interval, best first.
 #[derive(
     Debug,
     Clone,
@@ -79,30 +79,30 @@ impl Finding {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The figure is what its definition says, within the tolerance of what an undisturbed machine
-    /// shows, and its interval is narrow.
+    /// The figure is what its definition says, within the tolerance, and its interval is narrow.
     #[default]
     Valid,
-    /// No check found a problem, but the interval is wide: see [`crate::SubsystemInfo::coarse_from`].
+    /// No check found a problem, but the interval is wide: see
+    /// [`crate::SubsystemInfo::coarse_from`].
     Coarse,
     /// No check found a problem, but there are too few values for an interval.
     NoInterval,
-    /// There is no figure: the configuration could not be run here.
+    /// The configuration could not be run here, so there is no figure.
     NotRun,
-    /// A named cause changed it, or what it claims cannot be confirmed.
+    /// A named cause changed the result, or its claim is unconfirmed.
     Suspect,
-    /// It does not measure what its name says.
+    /// The result is not what its name says.
     Invalid,
 }
 
-/// How well a headline figure is known.
+/// The width of the headline figure's interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Width {
-    /// Its interval is narrow, or there is no figure whose interval could be judged.
+    /// The interval is narrow, or there is no figure whose interval could be judged.
     Narrow,
-    /// Its interval is wide.
+    /// The interval is wide.
     Coarse,
-    /// It has none.
+    /// There is no interval.
     NoInterval,
 }
 
@@ -111,7 +111,7 @@ impl Verdict {
     pub const ALL: [Self; 6] =
         [Self::Valid, Self::Coarse, Self::NoInterval, Self::NotRun, Self::Suspect, Self::Invalid];
 
-    /// The verdict over a list of findings: the worst of them decides.
+    /// Returns the verdict over a list of findings: the worst of them decides.
     pub fn of(findings: &[Finding]) -> Self {
         match findings.iter().map(|f| f.severity).max() {
             None | Some(Severity::Note) => Self::Valid,
@@ -121,7 +121,7 @@ impl Verdict {
         }
     }
 
-    /// The same, where the findings leave the result valid and this is how well it is known.
+    /// Returns the verdict with this width of the interval, which changes only a valid result.
     #[must_use]
     pub fn with_width(self, width: Width) -> Self {
         match (self, width) {
@@ -131,17 +131,17 @@ impl Verdict {
         }
     }
 
-    /// Whether no check found a problem with the figure, however wide its interval is.
+    /// Returns true if no check found a problem with the figure, however wide its interval is.
     pub fn is_undoubted(self) -> bool {
         matches!(self, Self::Valid | Self::Coarse | Self::NoInterval)
     }
 
-    /// Whether there is a figure that may be used: also one that something disturbed.
+    /// Returns true if there is a figure that may be used, which includes a suspect one.
     pub fn is_usable(self) -> bool {
         self.is_undoubted() || self == Self::Suspect
     }
 
-    /// The word that is printed.
+    /// Returns the word that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Valid => "valid",
@@ -153,7 +153,7 @@ impl Verdict {
         }
     }
 
-    /// The same as a name without spaces, as in files: `no_interval`.
+    /// Returns the name without spaces, as in files: `no_interval`.
     pub fn id(self) -> &'static str {
         match self {
             Self::NoInterval => "no_interval",
@@ -163,7 +163,7 @@ impl Verdict {
     }
 }
 
-/// How many results have each verdict.
+/// Number of results by verdict.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerdictCounts {
     /// Valid results.
@@ -176,12 +176,12 @@ pub struct VerdictCounts {
     pub not_run: u64,
     /// Results that a named cause changed.
     pub suspect: u64,
-    /// Results that do not measure what their name says.
+    /// Results that are not what their name says.
     pub invalid: u64,
 }
 
 impl VerdictCounts {
-    /// How many have this one.
+    /// Returns the number of results with this verdict.
     pub fn get(&self, verdict: Verdict) -> u64 {
         match verdict {
             Verdict::Valid => self.valid,
@@ -193,7 +193,7 @@ impl VerdictCounts {
         }
     }
 
-    /// How many there are in all.
+    /// Returns the number of results.
     pub fn all(&self) -> u64 {
         Verdict::ALL.into_iter().map(|v| self.get(v)).sum()
     }

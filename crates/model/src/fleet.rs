@@ -1,5 +1,5 @@
-//! Many machines measured in rounds: the lines of a fleet's file, which a launcher appends as nodes
-//! answer. All that is concluded follows from these lines alone.
+//! Many machines measured in rounds: the lines of a fleet's file. The launcher appends them as
+//! nodes answer. All conclusions follow from these lines alone.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -18,69 +18,70 @@ pub const FLEET_SCHEMA: &str = "proofmark.fleet/1";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum FleetLine {
-    /// What was to be measured, where.
+    /// The plan: measurements and nodes.
     Plan(Box<FleetPlan>),
-    /// What a node measured in a round.
+    /// The results of a node in a round.
     Round(Box<NodeRound>),
     /// A node without a result in a round, or from that round on.
     Failure(NodeFailure),
-    /// Which nodes are to measure again.
+    /// The nodes that are to measure again.
     NodesAgain(NodesAgain),
-    /// Who is to measure the network with whom.
+    /// The nodes that are to measure the network in pairs.
     RoundRobin(RoundRobin),
-    /// Which pairs are to do so again.
+    /// The pairs that are to measure again.
     PairsAgain(PairsAgain),
 }
 
-/// Rounds that a user may ask for: as many as decide, and as many as a fleet's file may have.
+/// Rounds that a user may request: from the fewest that decide to the most that a fleet's file may
+/// have.
 pub const FLEET_ROUNDS: RangeInclusive<u32> = 8..=64;
 
-/// Of so many rounds, how many must count, and lie below the margin where a node is slow: 7 of 8; of
-/// fewer all.
+/// Returns how many of these rounds must count, and must lie below the margin for a slow node: 7 of
+/// 8; of fewer all.
 pub const fn rounds_needed(rounds: usize) -> usize {
     rounds - rounds / 8
 }
 
-/// What is to be measured, where.
+/// The plan of a fleet: measurements and nodes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetPlan {
     /// Always [`FLEET_SCHEMA`].
     pub schema: Cow<'static, str>,
     /// The launcher's program, which every node must have too.
     pub tool: Tool,
-    /// When it began.
+    /// Start time.
     pub started: Timestamp,
-    /// How nodes are reached: `ssh`, `slurm` or `kubernetes`.
+    /// The launcher: `ssh`, `slurm` or `kubernetes`.
     pub launcher: String,
-    /// What the user calls the fleet (`--label`).
+    /// The user's name for the fleet (`--label`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Every node by name; one that is missing in all lines was never heard of.
+    /// Every node by name. A node that no line mentions never answered.
     pub nodes: Vec<String>,
     /// Rounds of the first pass, and of the second.
     pub rounds: u32,
-    /// What each node measures in a round.
+    /// The task of each node in a round.
     pub task: FleetTask,
-    /// Nodes that measure at the same time, where not all do.
+    /// Number of nodes that measure at the same time, where not all do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
-    /// With how many partners each node measures the network; null: with none.
+    /// Partners with which each node measures the network; null: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Pairs>,
     /// The subnet by which nodes reach each other; null: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subnet: Option<String>,
-    /// What a test says of nodes that are no machines of their own; null for a real fleet.
+    /// A test's description of nodes that are no machines of their own; null for a real fleet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub testbed: Option<String>,
 }
 
-/// What a node measures in a round.
+/// The task of a node in a round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetTask {
     /// Name of the profile.
     pub profile: String,
-    /// Its text, where it is not a built-in one.
+    /// Text of the profile, where it is not a built-in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile_text: Option<String>,
     /// Longest time for a round, in seconds; null: the profile's.
@@ -89,40 +90,40 @@ pub struct FleetTask {
     /// Folder whose disk is measured; null: one on a disk of the node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_path: Option<String>,
-    /// Whether a disk that other nodes use too may be measured.
+    /// True if a disk that other nodes use too may be measured.
     #[serde(default)]
     pub shared_storage: bool,
 }
 
-/// With how many partners each node of a group measures the network.
+/// The number of partners with which each node of a group measures the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pairs {
-    /// With so many, in as many rounds; of a small group with some of them several times.
+    /// A number of partners, one per round. Nodes of a small group meet some of them several times.
     Rounds(u32),
-    /// With every other node of its group.
+    /// Every other node of the group.
     All,
 }
 
-/// Rounds of pairs, of which each node is in one at most: after a round robin every node of a group has
-/// met every other. Of an odd number of nodes one is left out in each round.
+/// Rounds of pairs in which each node is in at most one pair. After a round robin every node of a
+/// group has met every other. With an odd number of nodes, each round leaves one out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RoundRobin {
     /// Nodes that measure with each other, by name.
     pub groups: Vec<Vec<String>>,
-    /// Rounds that are planned. Further ones make up for those whose partner was lost.
+    /// Number of planned rounds. Further rounds replace those whose partner was lost.
     pub rounds: u32,
 }
 
 impl RoundRobin {
-    /// Rounds at the most.
+    /// Maximum number of rounds.
     pub const MOST_ROUNDS: u32 = 1024;
-    /// Rounds beyond the planned ones at the most.
+    /// Maximum number of rounds beyond the planned ones.
     pub const FURTHER: u32 = 8;
 
-    /// The pairs of a round of a group of so many nodes, by place, by the circle method: one node stays,
-    /// the others move on by a place each round. The first node of a pair measures, which changes from
-    /// round to round.
+    /// Returns the pairs of a round in a group of `nodes`, by place, by the circle method. One node
+    /// stays, the others move on by a place each round. The first node of a pair measures; the
+    /// order alternates.
     pub fn pairs(nodes: usize, round: u32) -> Vec<[usize; 2]> {
         let seats = nodes + nodes % 2;
         if seats < 2 {
@@ -134,93 +135,94 @@ impl RoundRobin {
         met.map(|[a, b]| if round.is_multiple_of(2) { [a, b] } else { [b, a] }).collect()
     }
 
-    /// In how many of the planned rounds a node of a group of so many has a partner.
+    /// Returns in how many of the planned rounds a node of a group of `nodes` has a partner.
     pub fn planned(&self, nodes: usize, node: usize) -> usize {
         (1..=self.rounds).filter(|round| Self::left_out(nodes, *round) != Some(node)).count()
     }
 
-    /// The node of an odd number that has no partner in a round: the empty seat has the moved-on place
-    /// of the last one.
+    /// Returns the node of an odd number that has no partner in a round: it sits opposite the empty
+    /// seat.
     fn left_out(nodes: usize, round: u32) -> Option<usize> {
         let moved = round as usize % nodes.max(1);
         let opposite = if moved == 0 { 0 } else { nodes - moved };
         (nodes % 2 == 1).then(|| Self::seat(nodes, round, opposite))
     }
 
-    /// Who sits at a place in a round, of so many who move and one who stays at place 0.
+    /// Returns the node at a place in a round: node 0 stays at place 0, the `others` move.
     fn seat(others: usize, round: u32, at: usize) -> usize {
         let moved = round as usize % others;
         if at == 0 { 0 } else { 1 + (at - 1 + others - moved) % others }
     }
 }
 
-/// Which nodes measure once more.
+/// The nodes that measure once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodesAgain {
-    /// Those that looked slow, and some of their group.
+    /// Nodes that looked slow, and some of their group.
     pub nodes: Vec<String>,
 }
 
-/// Which pairs measure once more.
+/// The pairs that measure once more.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PairsAgain {
-    /// By round, in any order.
+    /// Pairs by round, in any order.
     pub rounds: Vec<Vec<[String; 2]>>,
 }
 
-/// Which time round.
+/// The pass of a round.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Pass {
-    /// All nodes.
+    /// The first pass: all nodes.
     First,
-    /// The slow ones once more, with some of their group that are not.
+    /// The second pass: nodes that looked slow, with some of their group that did not.
     Again,
-    /// The network between nodes, in pairs of which each node is in one at most.
+    /// The network between nodes, in pairs. Each node is in at most one pair at a time.
     Pairs,
-    /// The same of pairs that looked slow, and of their nodes with others.
+    /// The second pass of the network: pairs that looked slow, and their nodes with others.
     PairsAgain,
 }
 
 impl Pass {
-    /// Whether its lines are of two nodes each.
+    /// Returns true if two nodes share each line of the pass.
     pub fn of_pairs(self) -> bool {
         matches!(self, Self::Pairs | Self::PairsAgain)
     }
 }
 
-/// What a node measured in a round.
+/// The results of a node in a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeRound {
     /// The node as the launcher calls it; of a pair the one that measured.
     pub node: String,
-    /// The other node of a pair, which answered.
+    /// The other node of a pair, the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<String>,
-    /// Which pass.
+    /// The pass.
     pub pass: Pass,
     /// Round of the pass, from 1.
     pub round: u32,
-    /// When it began, by the node's clock.
+    /// Start time, by the node's clock.
     pub started: Timestamp,
     /// The node's program.
     pub tool: Tool,
-    /// The kernel's random id of its boot, where it is known: nodes that share one are one machine.
+    /// The kernel's random id of the node's boot, where it is known: nodes that share one are one
+    /// machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub boot_id: Option<String>,
-    /// What the node is.
+    /// The facts about the node.
     pub facts: Vec<NodeFact>,
-    /// Its results.
+    /// The node's results.
     pub figures: Vec<NodeFigure>,
-    /// Where the time of all threads went.
+    /// The account of all threads' time.
     #[serde(default)]
     pub time_account: Option<TimeAccount>,
-    /// Other programs that took time on its CPUs, in words.
+    /// Other programs that took time on the node's CPUs, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub programs: Option<String>,
-    /// What of the profile it did not measure, and why.
+    /// The part of the profile that the node did not measure, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
 }
@@ -228,11 +230,11 @@ pub struct NodeRound {
 /// A fact about a node: `CPU`, `AMD EPYC`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeFact {
-    /// What it is.
+    /// Name of the fact.
     pub what: String,
-    /// In words.
+    /// Value in words.
     pub value: String,
-    /// Whether nodes that differ in it are of different groups.
+    /// True if nodes that differ in it are in different groups.
     pub groups: bool,
 }
 
@@ -247,42 +249,42 @@ pub struct NodeFigure {
     pub subsystem: Subsystem,
     /// Every parameter.
     pub params: Params,
-    /// What a report calls it: `Triad, 2 CPUs`.
+    /// Title in reports: `Triad, 2 CPUs`.
     pub title: String,
     /// Base unit.
     pub unit: Unit,
-    /// Whether its order is random: reports count such I/O of a disk in operations per second.
+    /// True if the order is random: reports count such disk I/O in operations per second.
     #[serde(default)]
     pub random: bool,
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
-    /// Which figure is the headline.
+    /// The kind of the headline.
     pub headline: FigureKind,
-    /// What the hardware does when it is left alone; null where that was not seen.
+    /// The attainable figure; null where it was not seen.
     pub attainable: Option<f64>,
-    /// What the node got; null where it got nothing.
+    /// The delivered figure; null where there is none.
     pub delivered: Option<f64>,
-    /// The most that it could show.
+    /// The theoretical limit.
     pub ceiling: Option<f64>,
     /// Measured / ceiling.
     pub efficiency: Option<f64>,
-    /// What limited it.
+    /// The resource that limited the result.
     pub bottleneck: Option<String>,
-    /// What the checks found.
+    /// Findings of the checks.
     pub findings: Vec<NodeFinding>,
-    /// What they add up to.
+    /// The verdict that follows.
     pub verdict: Verdict,
-    /// Why there is no figure; null where there is one.
+    /// Reason why there is no figure; null where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeFinding {
     /// Id of the check.
     pub check: String,
-    /// How much it weighs.
+    /// Weight.
     pub severity: Severity,
     /// The cause, in one sentence.
     pub message: String,
@@ -293,16 +295,16 @@ pub struct NodeFinding {
 pub struct NodeFailure {
     /// The node as the launcher calls it.
     pub node: String,
-    /// The node that it measured the network with, if it did.
+    /// The other node of the pair, if it was to measure the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<String>,
-    /// Which pass.
+    /// The pass.
     pub pass: Pass,
     /// Round of the pass, from 1.
     pub round: u32,
-    /// What happened, in one sentence.
+    /// The event, in one sentence.
     pub reason: String,
-    /// Whether it was asked no more.
+    /// True if the launcher asked the node no more.
     pub gone: bool,
 }
 

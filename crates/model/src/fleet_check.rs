@@ -1,29 +1,30 @@
-//! Whether a node's round may be believed: it may come from anyone.
+//! Plausibility of a node's round, which is untrusted input.
 
 use crate::{NodeFact, NodeFigure, NodeRound, Param, Params, clean, clean_excerpt, is_quantity};
 
-/// Results of a round, and findings of a result, at the most; the largest profile has about 300 results.
-const MOST_FIGURES: usize = 1000;
-/// Facts of a node at the most.
-const MOST_FACTS: usize = 64;
-/// Parameters of a result at the most.
-const MOST_PARAMS: usize = 40;
-/// Bytes of a workload's id, of a parameter and of a fact's name at the most.
-const LONGEST: usize = 200;
+/// Maximum number of results of a round and of findings of a result; the largest profile has about
+/// 300 results.
+const MAX_FIGURES: usize = 1000;
+/// Maximum number of facts of a node.
+const MAX_FACTS: usize = 64;
+/// Maximum number of parameters of a result.
+const MAX_PARAMS: usize = 40;
+/// Maximum bytes of a workload's id, of a parameter and of a fact's name.
+const MAX_BYTES: usize = 200;
 
 impl NodeRound {
-    /// Refuses what no node of ours would send, in words that follow the node's name.
+    /// Refuses a round that no node of ours would send, in words that follow the node's name.
     pub fn check(&self) -> Result<(), String> {
-        if self.figures.len() > MOST_FIGURES {
-            return Err(format!("it sent more than {MOST_FIGURES} results in a round"));
+        if self.figures.len() > MAX_FIGURES {
+            return Err(format!("it sent more than {MAX_FIGURES} results in a round"));
         }
         if self.boot_id.as_ref().is_some_and(|id| !plain(id)) {
             return Err("it sent a boot id that no kernel has".to_owned());
         }
-        let named = |fact: &NodeFact| fact.what.len() <= LONGEST;
-        if self.facts.len() > MOST_FACTS || !self.facts.iter().all(named) {
+        let named = |fact: &NodeFact| fact.what.len() <= MAX_BYTES;
+        if self.facts.len() > MAX_FACTS || !self.facts.iter().all(named) {
             return Err(format!(
-                "it sent more than {MOST_FACTS} facts, or one with too long a name"
+                "it sent more than {MAX_FACTS} facts, or one with too long a name"
             ));
         }
         if self.figures.iter().any(|f| f.subsystem.info().has_server != self.pass.of_pairs()) {
@@ -40,8 +41,8 @@ fn figure(figure: &NodeFigure) -> Result<(), String> {
         return Err("it sent a result with a name or parameters that no workload has".to_owned());
     }
     let what = || clean_excerpt(&figure.workload, 40);
-    if figure.findings.len() > MOST_FIGURES {
-        return Err(format!("it sent more than {MOST_FIGURES} findings of {}", what()));
+    if figure.findings.len() > MAX_FIGURES {
+        return Err(format!("it sent more than {MAX_FIGURES} findings of {}", what()));
     }
     let rates = [figure.attainable, figure.delivered];
     let shares = [figure.ceiling, figure.efficiency];
@@ -54,9 +55,9 @@ fn figure(figure: &NodeFigure) -> Result<(), String> {
     }
 }
 
-/// Whether a name is short and without characters that steer a terminal.
+/// Returns true if a name is short and without characters that steer a terminal.
 fn plain(text: &str) -> bool {
-    text.len() <= LONGEST && clean(text) == text
+    text.len() <= MAX_BYTES && clean(text) == text
 }
 
 fn params(params: &Params) -> bool {
@@ -64,5 +65,5 @@ fn params(params: &Params) -> bool {
         let text = if let Param::Text(text) = value { text } else { "" };
         plain(name) && plain(text)
     };
-    params.0.len() <= MOST_PARAMS && params.0.iter().all(fits)
+    params.0.len() <= MAX_PARAMS && params.0.iter().all(fits)
 }

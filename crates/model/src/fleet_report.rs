@@ -7,12 +7,14 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit};
+use crate::{
+    Better, Decision, FactId, FigureKind, FleetPlan, NodeFact, Params, Subsystem, Unit, and_list,
+};
 
 /// Version of the report's shape.
 pub const FLEET_REPORT_SCHEMA: &str = "proofmark.fleet-report/1";
 
-/// Nodes of a kind that can be compared with each other, at the least.
+/// Minimum number of nodes of a kind that can be compared with each other.
 pub const FEWEST_NODES: usize = 4;
 
 /// A fleet, judged.
@@ -20,7 +22,7 @@ pub const FEWEST_NODES: usize = 4;
 pub struct FleetReport {
     /// Always [`FLEET_REPORT_SCHEMA`].
     pub schema: Cow<'static, str>,
-    /// What was to be measured, where.
+    /// The plan: measurements and nodes.
     pub plan: FleetPlan,
     /// Nodes of the same kind, the largest group first.
     pub groups: Vec<FleetGroup>,
@@ -31,21 +33,20 @@ pub struct FleetReport {
 /// Nodes of the same kind, which are compared with each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetGroup {
-    /// What makes them a group: the facts that all of them share and that nodes of other groups may
-    /// not.
+    /// The facts that make the group: all its nodes share them, and nodes of other groups may not.
     pub facts: Vec<NodeFact>,
-    /// What differs from the largest group; empty for that one.
+    /// Differences from the largest group; empty for that one.
     pub differences: Vec<GroupDifference>,
-    /// Its nodes by name, in the order of the plan.
+    /// The group's nodes by name, in the order of the plan.
     pub nodes: Vec<String>,
-    /// Whether they are enough to be compared: 4 or more.
+    /// True if there are enough nodes for a comparison: 4 or more.
     pub comparable: bool,
-    /// What they measured, in the order of the first screen of a run; attainable before delivered.
+    /// The figures, in the order of a run's first screen; attainable before delivered.
     pub figures: Vec<FleetFigure>,
-    /// Results that nodes sent, with a value or with the reason why there is none, and that are not
-    /// required since most nodes of the group lack them; null without any, or if they are not compared.
+    /// Results that nodes sent, with a value or a reason, and that are not required because most
+    /// nodes of the group lack them. Null without any, or if the nodes are not compared.
     pub not_judged: Option<NotJudged>,
-    /// By node and round of pairs, the place of the node's partner in `nodes`; empty without pairs.
+    /// The place of a node's partner in `nodes`, by node and round of pairs; empty without pairs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub partners: Vec<Vec<Option<u32>>>,
     /// Links that are slow, or may be, worst first.
@@ -56,43 +57,44 @@ pub struct FleetGroup {
 /// Two nodes between which the network is slow while both are as fast with others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetLink {
-    /// Their places in [`FleetGroup::nodes`].
+    /// Places of the nodes in [`FleetGroup::nodes`].
     pub nodes: [usize; 2],
     /// The figure at which it is slowest: its place in [`FleetGroup::figures`].
     pub figure: usize,
-    /// Its speed as a share of the median of the group's pairs of the same round.
+    /// Speed as a share of the median of the group's pairs of the same round.
     pub ratio: f32,
-    /// By round of the second pass, its speed as a share of that of its nodes with others.
+    /// Speed in each round of the second pass, as a share of that of its nodes with others.
     pub again: Vec<Option<f32>>,
-    /// Whether the second pass shows it too. One that it shows to be as fast is not listed.
+    /// True if the second pass shows it too. A link that the second pass shows to be as fast is not
+    /// listed.
     pub confirmed: bool,
-    /// How slow it is and why, in a sentence.
+    /// The slowdown and its cause, in a sentence.
     pub cause: String,
 }
 
 /// Results that at least one node of a group sent and that are not required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NotJudged {
-    /// How many.
+    /// Number of results.
     pub results: u32,
-    /// What the first ones are called, at most 3.
+    /// Titles of the first ones, at most 3.
     pub titles: Vec<String>,
 }
 
 /// A fact that a group does not share with the largest one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GroupDifference {
-    /// What it is: `usable CPUs`.
+    /// Name of the fact: `usable CPUs`.
     pub what: String,
-    /// In this group.
+    /// The value in this group.
     pub here: String,
-    /// In the largest group.
+    /// The value in the largest group.
     pub largest: String,
 }
 
 impl GroupDifference {
-    /// Of instruction sets, which only one of the two has: `without avx512f and with fma4`. `None` of
-    /// another fact.
+    /// Describes the instruction sets that only one of the two has: `without avx512f and with
+    /// fma4`. `None` for another fact.
     pub fn instruction_sets(&self) -> Option<String> {
         const MOST: usize = 8;
         if self.what != FactId::InstructionSets.as_str() {
@@ -108,7 +110,7 @@ impl GroupDifference {
             (!all.is_empty()).then(|| format!("{word} {named}{more}"))
         };
         let parts = [only(&largest, &here, "without"), only(&here, &largest, "with")];
-        Some(parts.into_iter().flatten().collect::<Vec<_>>().join(" and "))
+        Some(and_list(parts.into_iter().flatten()))
     }
 }
 
@@ -119,41 +121,42 @@ pub struct FleetFigure {
     pub workload: String,
     /// Every parameter.
     pub params: Params,
-    /// What a report calls it: `Triad, 2 CPUs`.
+    /// Title in reports: `Triad, 2 CPUs`.
     pub title: String,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Base unit.
     pub unit: Unit,
-    /// Whether its order is random: reports count such I/O of a disk in operations per second.
+    /// True if the order is random: reports count such disk I/O in operations per second.
     #[serde(default)]
     pub random: bool,
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
     /// Attainable or delivered.
     pub kind: FigureKind,
-    /// Whether most nodes of the group have it, so that each of them must.
+    /// True if most nodes of the group have it, so that each of them must.
     pub required: bool,
-    /// Whether its margin is narrow enough to call a node level: it is required, and its margin is at
-    /// most 15 %. A node may be slow at any figure that has a margin.
+    /// True if it is required and its margin is at most 15 %, which is narrow enough to call a node
+    /// level. A node may be slow at any figure that has a margin.
     pub judged: bool,
-    /// Median over the rounds of the median over the group's nodes, in the unit; null where no round
-    /// has one.
+    /// Median over the rounds of the median over the group's nodes, in the unit; null where no
+    /// round has one.
     pub median: Option<f64>,
-    /// Standard deviation between the group's nodes, as a share: of the round that decides, the 7th
-    /// of 8 from below; robust, and moderated by the other figures of the subsystem. Null where they
-    /// are not compared, and for a figure that is not required.
+    /// Standard deviation between the group's nodes, as a share, of the round that decides: the 7th
+    /// of 8 from below. It is robust, and moderated by the other figures of the subsystem. Null for
+    /// a figure that is not compared or not required.
     pub spread: Option<f64>,
-    /// A round lies below the margin if its ratio is below 1 - margin. At least 2 %, and so large
-    /// that chance makes a healthy fleet's node slow in 1 % of fleets at most; null where they are
-    /// not compared, and for a figure that is not required.
+    /// A round lies below the margin if its ratio is below 1 - margin. The margin is at least 2 %,
+    /// and so large that chance makes a node slow in at most 1 % of healthy fleets. Null for a
+    /// figure that is not compared or not required.
     pub margin: Option<f64>,
-    /// Each node's rounds, in the order of the group's nodes. A pair's rounds are those of both nodes.
+    /// Each node's rounds, in the order of the group's nodes. A pair's rounds are those of both
+    /// nodes.
     pub strips: Vec<FleetStrip>,
 }
 
 impl FleetFigure {
-    /// Which result it is of: both its figures have the same.
+    /// Returns the workload and parameters, which both figures of a result share.
     pub fn result(&self) -> (&str, &Params) {
         (&self.workload, &self.params)
     }
@@ -161,46 +164,47 @@ impl FleetFigure {
 
 /// A node's rounds at a figure.
 ///
-/// A ratio is the node's speed as a share of its group's median of the same round: below 1 is worse,
-/// for times too. Ratios are rounded to 4 decimals.
+/// A ratio is the node's speed as a share of its group's median of the same round: below 1 is
+/// worse, for times too. Ratios are rounded to 4 decimals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetStrip {
-    /// By round of the first pass, of the network by round of pairs; null where there is none that
-    /// counts.
+    /// Ratios by round of the first pass; for the network by round of pairs. Null for a round that
+    /// does not count.
     pub ratios: Vec<Option<f32>>,
-    /// Their median; null without one.
+    /// Median of the ratios; null without one.
     pub ratio: Option<f32>,
-    /// Rounds that lie below the margin; 7 of 8 make it slow.
+    /// Number of rounds that lie below the margin; 7 of 8 make it slow.
     pub below: u32,
-    /// Rounds that count: with a ratio; where nodes are not compared, with a value.
+    /// Number of rounds that count: with a ratio; where nodes are not compared, with a value.
     pub usable: u32,
     /// Median value in the unit; null where no round counts.
     pub value: Option<f64>,
     /// Median share of the ceiling; null where the other kind of figure is the headline.
     pub of_ceiling: Option<f32>,
-    /// What follows.
+    /// The conclusion.
     pub outcome: StripOutcome,
-    /// By round of the second pass; empty where the node was not in it.
+    /// Ratios by round of the second pass; empty where the node was not in it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub again: Vec<Option<f32>>,
 }
 
-/// What a node's rounds at a figure say.
+/// The conclusion from a node's rounds at a figure.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum StripOutcome {
-    /// As fast as the group, or faster.
+    /// At least as fast as the group.
     Level,
     /// Slow in both passes.
     Slow,
-    /// Slow in the first pass, with all nodes; the second, with few, does not show it, or was not
-    /// made.
+    /// Slow in the first pass, with all nodes. The second pass, with few, does not show it or did
+    /// not take place.
     SlowNotConfirmed,
     /// The figure is required and too few rounds count.
     TooFewRounds,
-    /// Not slow, but the group's nodes differ too much at each figure of this result to say more.
+    /// No slowdown, but the group's nodes differ too much at each figure of this result to say
+    /// more.
     TooUneven,
     /// There is nothing to compare it with, the figure is not required, or another figure of the
     /// result is judged.
@@ -208,7 +212,7 @@ pub enum StripOutcome {
 }
 
 impl StripOutcome {
-    /// Whether the first pass shows it to be slow.
+    /// Returns true if the first pass shows it to be slow.
     pub fn is_slow(self) -> bool {
         matches!(self, Self::Slow | Self::SlowNotConfirmed)
     }
@@ -226,39 +230,40 @@ impl StripOutcome {
     }
 }
 
-/// What is said of a node.
+/// The conclusions about a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetNode {
     /// The node as the launcher calls it.
     pub name: String,
-    /// What follows.
+    /// The verdict.
     pub state: NodeState,
-    /// Its group's place in [`FleetReport::groups`]; null for a node that sent nothing.
+    /// The group's place in [`FleetReport::groups`]; null for a node that sent nothing.
     pub group: Option<usize>,
-    /// Why it is in this state, a sentence each; empty for a healthy node.
+    /// Reasons for this state, a sentence each; empty for a healthy node.
     pub reasons: Vec<String>,
-    /// What befell it all the same, a sentence each: a round of a healthy node that does not count.
+    /// Events without effect on the state, a sentence each: a round of a healthy node that does not
+    /// count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Of a slow node, how slow it is and why, in a sentence that starts with its name.
+    /// The slowdown of a slow node and its cause, in a sentence that starts with its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Figures at which it is slow, or slow and not confirmed, worst first.
     pub figures: Vec<NodeSlowAt>,
     /// Rounds of the first pass in which it sent a result.
     pub rounds: u32,
-    /// The same of the second pass.
+    /// Rounds of the second pass in which it sent a result.
     pub rounds_again: u32,
 }
 
 /// A figure at which a node is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NodeSlowAt {
-    /// Its place in [`FleetGroup::figures`].
+    /// The figure's place in [`FleetGroup::figures`].
     pub figure: usize,
     /// The node's speed as a share of its group's.
     pub ratio: f32,
-    /// Whether the second pass shows it too.
+    /// True if the second pass shows it too.
     pub confirmed: bool,
 }
 
@@ -270,16 +275,16 @@ pub struct NodeSlowAt {
 pub enum NodeState {
     /// Slow compared with its group, in both passes.
     Slow,
-    /// Too little data to call it healthy or slow; its reasons say what is missing.
+    /// Too little data to call it healthy or slow; the reasons say what is missing.
     Unverified,
-    /// The fleet has at most 3 nodes: none is compared. Shares of ceilings are shown.
+    /// No comparison: the fleet has at most 3 nodes. Shares of ceilings are shown.
     NotCompared,
-    /// As fast as its group at every required figure.
+    /// At least as fast as its group at every required figure.
     Healthy,
 }
 
 impl NodeState {
-    /// All, worst first.
+    /// All states, worst first.
     pub const ALL: [Self; 4] = [Self::Slow, Self::Unverified, Self::NotCompared, Self::Healthy];
 
     /// Returns the word that reports print.
@@ -300,7 +305,8 @@ impl FleetReport {
     }
 
     /// Returns missed if a node or a link is slow, or no node was measured; undecided if one is
-    /// unverified. Nodes that are not compared do not count: a fleet of up to 3 nodes has only these.
+    /// unverified. Nodes that are not compared do not count: a fleet of up to 3 nodes has only
+    /// these.
     pub fn decision(&self) -> Decision {
         let any = |state| self.nodes.iter().any(|n| n.state == state);
         let mut links = self.groups.iter().flat_map(|g| &g.links).map(|link| link.confirmed);
@@ -315,7 +321,7 @@ impl FleetReport {
     }
 }
 
-/// The JSON schema of a fleet's report.
+/// Returns the JSON schema of a fleet's report.
 pub fn fleet_report_schema() -> schemars::Schema {
     schemars::schema_for!(FleetReport)
 }

@@ -1,5 +1,5 @@
-//! What is kept of past runs: as much as lists, charts and comparisons over time need. The run
-//! file itself stays where it is.
+//! The record of past runs, as lists, charts and comparisons over time need it. The run file itself
+//! stays where it is.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict, VerdictCounts}
 pub struct PastRun {
     /// Number in the store.
     pub id: i64,
-    /// When it began.
+    /// Start time.
     pub started: Timestamp,
-    /// When it ended; null if it never did.
+    /// End time; null if it never ended.
     pub ended: Option<Timestamp>,
-    /// The machine's own name; null for a run that was added from its file, which does not have it.
+    /// Host name; null for a run that was added from its file, which does not have it.
     pub host: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
@@ -23,9 +23,9 @@ pub struct PastRun {
     pub profile: String,
     /// Version of the program.
     pub version: String,
-    /// Folder or file of the run, as it was then.
+    /// Folder or file of the run at that time.
     pub path: String,
-    /// How many results have each verdict.
+    /// Number of results by verdict.
     pub verdicts: VerdictCounts,
 }
 
@@ -34,9 +34,9 @@ pub struct PastRun {
 pub struct PastPoint {
     /// The run's number in the store.
     pub run: i64,
-    /// When the run began.
+    /// Start time of the run.
     pub started: Timestamp,
-    /// The machine's own name; null for a run that was added from its file, which does not have it.
+    /// Host name; null for a run that was added from its file, which does not have it.
     pub host: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
@@ -48,36 +48,36 @@ pub struct PastPoint {
     pub params: Params,
     /// Base unit.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
-    /// Whether it was sampled over time, which is another measurement than trials of the same
-    /// point: a sample is a mean over its second, with all that held it up.
+    /// True if it was sampled over time, which differs from trials of the same configuration. A
+    /// sample is a mean over its second, interruptions included.
     pub over_time: bool,
     /// Number of trials, or of samples.
     pub n: u64,
-    /// Which of the figures is the headline.
+    /// The kind of the headline.
     pub headline: FigureKind,
     /// The headline figure.
     pub value: f64,
-    /// Its 95 % interval; null where there is none, and where the value had several levels.
+    /// The 95 % interval; null where there is none, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
-    /// What the hardware does when it is left alone; null where that was not seen.
+    /// The attainable figure; null where it was not seen.
     pub attainable: Option<PastFigure>,
-    /// What the run got; null where that is not known.
+    /// The delivered figure; null where it is not known.
     pub delivered: Option<PastFigure>,
     /// Levels that the value had while it was sampled over time; null for trials.
     pub levels: Option<u64>,
     /// Measured / ceiling; null without a ceiling.
     pub efficiency: Option<f64>,
-    /// What the checks made of it.
+    /// The verdict of the checks.
     pub verdict: Verdict,
 }
 
 /// One figure of a past measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PastFigure {
-    /// In the measurement's unit.
+    /// Value in the measurement's unit.
     pub value: f64,
-    /// Its 95 % interval; null where there is none, and where the value had several levels.
+    /// The 95 % interval; null where there is none, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
 }

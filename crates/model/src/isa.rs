@@ -1,16 +1,16 @@
-//! Instruction sets that workloads are written for, as data: what ceilings and checks need to know
-//! of one, so that none matches its name.
+//! Instruction sets that workloads are written for, as data: the facts that ceilings and checks
+//! need, so that none matches a name.
 
 use crate::{Params, key};
 
-/// An instruction set that a workload is written for. Names as in the `isa` parameter.
+/// An instruction set that a workload is written for. The `isa` parameter has the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isa {
-    /// One number an instruction.
+    /// One number per instruction.
     Scalar,
     /// 128-bit vectors in the legacy encoding.
     Sse2,
-    /// 256-bit vectors, multiply and add apart.
+    /// 256-bit vectors, multiply and add separate.
     Avx2,
     /// 256-bit vectors, multiply and add fused.
     Avx2Fma,
@@ -20,7 +20,7 @@ pub enum Isa {
 
 struct Row {
     name: &'static str,
-    /// `None`: one number.
+    /// Width of a vector; `None`: one number.
     vector_bits: Option<u32>,
     fused: bool,
     licence: u8,
@@ -28,7 +28,7 @@ struct Row {
 }
 
 impl Isa {
-    /// All of them, the narrowest first.
+    /// All instruction sets, the narrowest first.
     pub const ALL: [Self; 5] = [Self::Scalar, Self::Sse2, Self::Avx2, Self::Avx2Fma, Self::Avx512];
 
     const fn row(self) -> Row {
@@ -42,17 +42,17 @@ impl Isa {
         Row { name, vector_bits, fused, licence, flags }
     }
 
-    /// The name, as in the `isa` parameter.
+    /// Returns the name in the `isa` parameter.
     pub const fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Bits of a vector; `None` where an instruction takes one number.
+    /// Returns the bits of a vector; `None` where an instruction takes one number.
     pub const fn vector_bits(self) -> Option<u32> {
         self.row().vector_bits
     }
 
-    /// Numbers of so many bytes in one register.
+    /// Returns how many numbers of so many bytes fit in one register.
     pub const fn lanes(self, bytes: usize) -> usize {
         match self.vector_bits() {
             Some(bits) => bits as usize / 8 / bytes,
@@ -60,28 +60,28 @@ impl Isa {
         }
     }
 
-    /// Whether one instruction multiplies and adds.
+    /// Returns true if one instruction multiplies and adds.
     pub const fn fused(self) -> bool {
         self.row().fused
     }
 
-    /// Class of the clock that cores allow for it, as Intel's licences: 0 is the highest clock, 1
-    /// that of 256-bit and 2 that of 512-bit vectors.
+    /// Returns the class of the clock that cores allow for it, as Intel's licences. 0 is the
+    /// highest clock; 1 is that of 256-bit vectors, 2 that of 512-bit vectors.
     pub const fn licence(self) -> u8 {
         self.row().licence
     }
 
-    /// Flags that a CPU which has it reports.
+    /// Returns the flags that a CPU with this instruction set reports.
     pub const fn flags(self) -> &'static [&'static str] {
         self.row().flags
     }
 
-    /// The instruction set of that name.
+    /// Returns the instruction set of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// The instruction set of a configuration; `None` without one or with an unknown one.
+    /// Returns the instruction set of a configuration; `None` without one or with an unknown one.
     pub fn of(params: &Params) -> Option<Self> {
         params.get(key::ISA).and_then(Self::named)
     }

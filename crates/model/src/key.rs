@@ -1,48 +1,46 @@
 //! Parameters that more than one crate knows, each declared here once: its name, the type of its
-//! value and its meaning. Workloads declare their parameters through these keys, and the judge, the
-//! reports and the reference tools read them through the same, so that name and meaning stay one.
-//! A parameter that only one workload or tool knows has its key there.
+//! value and its meaning. Workloads declare their parameters through these keys. The judge, the
+//! reports and the reference tools read them through the same. A parameter that only one workload
+//! or tool knows has its key there.
 //!
 //! Names that users typed and those in files are text: see [`Params::named`](crate::Params::named).
+//! A key compares with such a name by `==`.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use crate::Param;
 
-/// The name of a parameter and, as its type, what its value is.
+/// The name of a parameter, with the type of its value.
 pub struct Key<T> {
     name: &'static str,
     value: PhantomData<T>,
 }
 
-/// A value that is a whole number of things.
+/// A whole number of things.
 pub enum Count {}
 
-/// A value that is a size in bytes.
+/// A size in bytes.
 pub enum Bytes {}
 
-/// A value that is one of several words.
+/// One of several words.
 pub enum Choice {}
 
-/// What the value of a parameter is: [`Count`], [`Bytes`] or [`Choice`].
+/// The type of a parameter's value: [`Count`], [`Bytes`] or [`Choice`].
 pub trait Kind {
-    /// The value as code handles it.
+    /// The type in code.
     type Value<'a>: Into<Param>;
 
-    /// The value, if it has this type.
+    /// Returns the value, if it has this type.
     fn read(param: &Param) -> Option<Self::Value<'_>>;
 }
 
-impl Kind for Count {
-    type Value<'a> = u64;
+/// The types whose values are whole numbers.
+trait Number {}
+impl Number for Count {}
+impl Number for Bytes {}
 
-    fn read(param: &Param) -> Option<u64> {
-        param.int()
-    }
-}
-
-impl Kind for Bytes {
+impl<T: Number> Kind for T {
     type Value<'a> = u64;
 
     fn read(param: &Param) -> Option<u64> {
@@ -59,23 +57,23 @@ impl Kind for Choice {
 }
 
 impl<T> Key<T> {
-    /// The key of the parameter of that name.
+    /// Makes the key of the parameter of that name.
     pub const fn new(name: &'static str) -> Self {
         Self { name, value: PhantomData }
     }
 
-    /// The name, as in `params` of a run file and in `--set WORKLOAD.NAME=VALUE`.
+    /// Returns the name, as in `params` of a run file and in `--set WORKLOAD.NAME=VALUE`.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// Whether that name, which a file or a user gave, is this parameter's.
+    /// Returns true if it is the key of that name, like `==`.
     pub fn is(self, name: &str) -> bool {
         self.name == name
     }
 }
 
-// Derived, these would ask the same of the type of the value.
+// Derived implementations would require the same of `T`.
 impl<T> Clone for Key<T> {
     fn clone(&self) -> Self {
         *self
@@ -83,6 +81,19 @@ impl<T> Clone for Key<T> {
 }
 
 impl<T> Copy for Key<T> {}
+
+/// Compares with a name that a file or a user gave.
+impl<T> PartialEq<str> for Key<T> {
+    fn eq(&self, name: &str) -> bool {
+        self.name == name
+    }
+}
+
+impl<T> PartialEq<&str> for Key<T> {
+    fn eq(&self, name: &&str) -> bool {
+        self.name == *name
+    }
+}
 
 impl<T> AsRef<str> for Key<T> {
     fn as_ref(&self) -> &str {
@@ -96,7 +107,7 @@ impl<T> fmt::Display for Key<T> {
     }
 }
 
-/// Declares the keys, and [`ALL`] of their names.
+/// Declares the keys, and [`ALL`] with their names.
 macro_rules! keys {
     ($($(#[doc = $doc:literal])+ $key:ident: $kind:ident = $name:literal;)+) => {
         $($(#[doc = $doc])+ pub const $key: Key<$kind> = Key::new($name);)+
@@ -129,7 +140,7 @@ keys! {
     ITERATIONS: Count = "iterations";
     /// Rows of the square matrices of a problem that is solved as a whole.
     MATRIX_SIZE: Count = "n";
-    /// Rows or columns that a dense solver takes at a time, as HPL's NB.
+    /// Rows or columns that a dense solver takes at a time, as NB in HPL.
     MATRIX_BLOCK: Count = "nb";
     /// Instruction set of the loop.
     ISA: Choice = "isa";
@@ -153,19 +164,19 @@ keys! {
     DIRECT: Choice = "direct";
     /// State of the file in the page cache before each trial.
     CACHE: Choice = "cache";
-    /// Whether the timed part of a write includes the flush to the device.
+    /// Place of the flush to the device: in the timed part of a write or not.
     FLUSH: Choice = "flush";
     /// Percentage of the I/Os that read.
     READS: Count = "reads";
-    /// Of a disk workload what a commit writes, of a network workload how a thread waits.
+    /// Mode of operation: the write of a disk commit, or the wait of a network thread.
     MODE: Choice = "mode";
     /// System call or flag that makes a write durable.
     METHOD: Choice = "method";
-    /// Whether the server of a network workload is this machine or another.
+    /// Place of a network workload's server: this machine or another.
     PATH: Choice = "path";
     /// Direction of the payload: from the client, from the server, or both.
     DIRECTION: Choice = "direction";
-    /// Whether client and server are pinned to separate halves of the CPUs.
+    /// Placement of client and server: by the scheduler, or on separate halves of the CPUs.
     PLACEMENT: Choice = "placement";
     /// Bytes of each socket's send and receive buffer.
     SOCKET_BUFFER: Bytes = "socket_buffer";
@@ -173,9 +184,9 @@ keys! {
     WINDOW: Bytes = "window";
     /// TCP congestion control, by its Linux name.
     CONGESTION: Choice = "congestion";
-    /// Whether small segments are sent at once (TCP_NODELAY).
+    /// Immediate sending of small segments (TCP_NODELAY).
     NO_DELAY: Choice = "no_delay";
-    /// Payload in bits per second that all streams together send at most.
+    /// Maximum payload in bits per second of all streams together.
     RATE: Count = "rate";
 }
 
@@ -189,6 +200,13 @@ mod tests {
     #[test]
     fn each_parameter_is_declared_once() {
         assert_eq!(ALL.iter().collect::<BTreeSet<_>>().len(), ALL.len());
+    }
+
+    #[test]
+    fn a_key_is_equal_to_its_name_alone() {
+        let names: [&str; 2] = ["threads", "streams"];
+        assert_eq!(names.map(|name| THREADS == name), [true, false]);
+        assert!(STREAMS == *names[1] && STREAMS != *"stream");
     }
 
     #[test]

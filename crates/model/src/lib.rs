@@ -1,11 +1,9 @@
-//! What flows through proofmark: the machine that was found ([`Host`]), what is
-//! to be measured ([`Plan`]), how it was measured ([`Measurement`]) and the file
-//! that holds them all ([`Run`]).
+//! The data of proofmark: the machine ([`Host`]), the plan ([`Plan`]), the results
+//! ([`Measurement`]) and the file that holds them all ([`Run`]).
 //!
-//! Every other crate imports this one; it imports none of ours. The types are
-//! plain data: they say what a field means, in which unit, and what its absence
-//! means. A missing value is `None` (or [`Probe::Missing`]) with a reason, never
-//! 0, NaN or -1.
+//! Every other crate imports this one; it imports none of ours. The types are plain data. Their
+//! fields document meaning, unit and absence. A missing value is `None` (or [`Probe::Missing`])
+//! with a reason, never 0, NaN or -1.
 
 mod anonymous;
 mod ceiling;
@@ -55,6 +53,7 @@ mod subsystem;
 mod system_limit;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod text;
 mod time;
 mod time_account;
 mod touched;
@@ -128,13 +127,13 @@ pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
+pub use text::{agree, and_list, counted, or_list};
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use units::{
-    ParseError, Quantity, agree, counted, format_count, format_factor, format_percent,
-    format_quantity, format_seconds, format_size, parse_duration, parse_rate, parse_size,
-    split_unit,
+    ParseError, Quantity, format_count, format_factor, format_percent, format_quantity,
+    format_seconds, format_size, parse_duration, parse_rate, parse_size, split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
 pub use workload::{AUTO, Better, Parameter, ParameterKind, Unit, WorkloadSpec};

@@ -1,27 +1,27 @@
-//! Limits that a user can declare: the one list of their names.
+//! Limits that a user can declare, with their names.
 
 use crate::Unit;
 
-/// A limit that a user can declare, as in `--limit disk.read=160MB/s`. A cgroup may set
-/// those of a disk on a device too.
+/// A limit that a user can declare, as in `--limit disk.read=160MB/s`. A cgroup may set those of a
+/// disk on a device too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// Bytes a second that are read from a disk.
+    /// Bytes per second read from a disk.
     DiskRead,
-    /// Bytes a second that are written to a disk.
+    /// Bytes per second written to a disk.
     DiskWrite,
-    /// I/Os a second that read from a disk.
+    /// Read I/Os per second of a disk.
     DiskReadIops,
-    /// I/Os a second that write to a disk.
+    /// Write I/Os per second of a disk.
     DiskWriteIops,
-    /// Bits a second that leave by the interface to the server, headers included.
+    /// Bits per second sent by the interface to the server, headers included.
     NetworkSend,
-    /// Bits a second that come in by it.
+    /// Bits per second received by that interface, headers included.
     NetworkReceive,
 }
 
 impl Limit {
-    /// All.
+    /// All limits.
     pub const ALL: [Self; 6] = [
         Self::DiskRead,
         Self::DiskWrite,
@@ -42,17 +42,17 @@ impl Limit {
         }
     }
 
-    /// The name that is typed and printed, and the key in [`crate::Limits::declared`].
+    /// Returns the name that is typed and printed, also the key in [`crate::Limits::declared`].
     pub fn name(self) -> &'static str {
         self.name_and_unit().0
     }
 
-    /// Base unit of its value.
+    /// Returns the base unit of the value.
     pub fn unit(self) -> Unit {
         self.name_and_unit().1
     }
 
-    /// The limit of that name.
+    /// Returns the limit of that name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|limit| limit.name() == name)
     }

@@ -1,7 +1,7 @@
-//! The name that a mistyped one was probably meant to be.
+//! Suggestions for mistyped names.
 
-/// `did you mean 'cpu.flops'?`: the candidate nearest to `typed` by edit distance, if it is near
-/// enough to be worth suggesting.
+/// Suggests the candidate nearest to `typed` by edit distance, if it is near enough: `did you mean
+/// 'cpu.flops'?`.
 ///
 /// ```
 /// let hint = |typed| proofmark_model::did_you_mean(typed, ["cpu.flops", "cpu.iops"]);

@@ -1,5 +1,4 @@
-//! The two ends of a network run, the way between them, and what both ends say that
-//! went over it.
+//! The two ends of a network run, the path between them, and the traffic that both ends report.
 
 use std::net::SocketAddr;
 
@@ -8,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EndTraffic, Measurement, Params, Probe, Trial, Unit, key};
 
-/// Where the network subsystem works.
+/// The place where the network subsystem works.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Network {
-    /// Whether packets leave this machine.
+    /// Path of the packets: within this machine or to another.
     pub path: NetworkPath,
-    /// Address and port of the server, as it was reached.
+    /// Address and port at which the server was reached.
     pub address: String,
-    /// The machine of the server, as it reports it.
+    /// The server's machine, as it reports itself.
     pub server: ServerEnd,
     /// The kernel's random id of this machine's boot, to compare with that of the server.
     #[serde(default)]
     pub boot_id: Option<String>,
-    /// CLOCK_MONOTONIC_RAW in nanoseconds: this machine's before it asked, the server's when it
-    /// answered, this machine's after that. On one machine they rise. Null where nothing was asked.
+    /// CLOCK_MONOTONIC_RAW in nanoseconds: this machine's before its request, the server's at its
+    /// answer, this machine's after that. On one machine they rise. Null without a request.
     #[serde(default)]
     pub clocks_ns: Option<[u64; 3]>,
-    /// The interface that packets to the server leave by.
+    /// The interface by which packets to the server leave.
     pub interface: Probe<Interface>,
-    /// The server's own, where it reports it.
+    /// The server's interface, where it reports one.
     pub server_interface: Option<Interface>,
-    /// Bytes a second that one CPU of this machine copies within its own cache, as
-    /// measured: what a loopback cannot beat, since each end copies each byte.
+    /// Bytes per second that one CPU of this machine copies within its own cache, as measured. A
+    /// loopback cannot be faster, since each end copies each byte.
     pub copy_bytes_per_s: Option<f64>,
 }
 
 impl Network {
-    /// Whether the server is reached by IPv6; an address of IPv4 in one of IPv6 is of IPv4.
+    /// Returns true if the server is reached by IPv6. An IPv4 address mapped into IPv6 is IPv4.
     pub fn is_v6(&self) -> bool {
         match self.address.parse::<SocketAddr>() {
             Ok(address) => address.ip().to_canonical().is_ipv6(),
@@ -43,18 +42,18 @@ impl Network {
     }
 }
 
-/// Whether packets leave the machine.
+/// The path of the packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkPath {
-    /// Both ends run on this machine: what is measured is its memory and its workload.
+    /// Both ends run on this machine: the measurement is of its memory and its kernel.
     Loopback,
     /// The server is another machine.
     Peer,
 }
 
 impl NetworkPath {
-    /// The word of the `path` parameter.
+    /// Returns the word of the `path` parameter.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Loopback => "loopback",
@@ -63,16 +62,16 @@ impl NetworkPath {
     }
 }
 
-/// The machine at the server.
+/// The machine of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerEnd {
-    /// Its host name.
+    /// Host name.
     pub name: String,
-    /// The kernel's random id of this boot, the same for all who run on one kernel.
+    /// The kernel's random id of this boot, the same for all processes on one kernel.
     pub boot_id: Option<String>,
     /// Processor.
     pub cpu: Option<String>,
-    /// CPUs that it may use.
+    /// CPUs that the server may use.
     pub cpus: Vec<u32>,
     /// Kernel name and release.
     pub os: String,
@@ -85,45 +84,44 @@ pub struct ServerEnd {
 pub struct Interface {
     /// The kernel's name: `eth0`.
     pub name: String,
-    /// What it is: `loopback`, `ethernet`, `virtual ethernet`, `virtio`, `bridge`, `bond`, `tunnel`.
+    /// Type: `loopback`, `ethernet`, `virtual ethernet`, `virtio`, `bridge`, `bond`, `tunnel`.
     pub kind: String,
     /// Largest packet in bytes, IP header included.
     pub mtu: u64,
-    /// Line rate in bits a second, where a wire or a device has one.
+    /// Line rate in bits per second, where a wire or a device has one.
     pub bits_per_s: Option<f64>,
     /// Driver of the device.
     pub driver: Option<String>,
 }
 
-/// Bytes of the buffers that are asked for of a UDP socket where the parameter says nothing: as many
-/// as a system usually allows, so that a receiver that is not running for a moment loses
-/// nothing.
+/// Bytes of the buffers of a UDP socket where the parameter gives none. Systems usually allow so
+/// much, and a receiver that pauses for a moment loses nothing.
 pub const UDP_BUFFER: u64 = 4 << 20;
 
-/// What a network workload did in one trial, counted at both ends. Bytes are payload.
+/// The traffic of a network workload in one trial, counted at both ends. Bytes are payload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkTraffic {
     /// Bytes that the senders handed to their systems.
     pub sent_bytes: u64,
     /// Bytes that the receivers got.
     pub received_bytes: u64,
-    /// Of UDP, what became of the datagrams.
+    /// Counts of UDP datagrams.
     pub datagrams: Option<Datagrams>,
-    /// Of TCP, the state of each stream's connection after the trial, as its sender's
-    /// system reports it (TCP_INFO).
+    /// State of each TCP stream's connection after the trial, as its sender's system reports it
+    /// (TCP_INFO).
     pub streams: Vec<TcpState>,
-    /// Where blocks go both ways at once, how long each way took in seconds, from the first
-    /// start of its connections to their last end: to the server, and from there.
+    /// Duration of each direction in seconds, where blocks go both ways at once: to the server, and
+    /// from there. It lasts from the first start of its connections to their last end.
     #[serde(default)]
     pub ways_s: Option<[f64; 2]>,
-    /// What this end's system counted meanwhile.
+    /// Counters of this end's system during the trial.
     pub client: EndTraffic,
-    /// What the server's did.
+    /// Counters of the server's system during the trial.
     pub server: EndTraffic,
 }
 
 impl NetworkTraffic {
-    /// Segments that all connections have sent again since they were made; `None` where
+    /// Returns the segments that all connections have sent again since they were made; `None` where
     /// no system reports them.
     pub fn retransmits(&self) -> Option<u64> {
         self.streams.iter().map(|s| s.retransmits).reduce(u64::saturating_add)
@@ -133,17 +131,17 @@ impl NetworkTraffic {
 /// One of the two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The one that measures.
+    /// The end that measures.
     ClientSide,
-    /// The one that it talks to.
+    /// The end that answers.
     ServerSide,
 }
 
 impl End {
-    /// Both, the client first.
+    /// Both ends, the client first.
     pub const BOTH: [Self; 2] = [Self::ClientSide, Self::ServerSide];
 
-    /// What its system counted.
+    /// Returns the counters of this end's system.
     pub fn of(self, traffic: &NetworkTraffic) -> &EndTraffic {
         match self {
             Self::ClientSide => &traffic.client,
@@ -151,7 +149,7 @@ impl End {
         }
     }
 
-    /// The words for it: `client`.
+    /// Returns the word for it: `client`.
     pub fn word(self) -> &'static str {
         match self {
             Self::ClientSide => "client",
@@ -160,23 +158,23 @@ impl End {
     }
 }
 
-/// Which way the blocks of a stream go.
+/// The direction of a stream's blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From the client to the server.
+    /// Client to server.
     Forward,
-    /// From the server to the client.
+    /// Server to client.
     Reverse,
-    /// Both at once; and there and back, as round trips go.
+    /// Both at once; also there and back, as round trips go.
     Both,
 }
 
 impl Direction {
-    /// All of them, in the order of the parameter's choices.
+    /// All directions, in the order of the parameter's choices.
     pub const ALL: [Self; 3] = [Self::Forward, Self::Reverse, Self::Both];
 
-    /// The word of the `direction` parameter.
+    /// Returns the word of the `direction` parameter.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -185,13 +183,13 @@ impl Direction {
         }
     }
 
-    /// Of a point; `None` where it has no such parameter.
+    /// Returns the direction of a configuration; `None` where it has no such parameter.
     pub fn of(params: &Params) -> Option<Self> {
         let word = params.get(key::DIRECTION)?;
         Self::ALL.into_iter().find(|d| d.as_str() == word)
     }
 
-    /// Whether that end sends blocks.
+    /// Returns true if that end sends blocks.
     pub fn sends(self, end: End) -> bool {
         self != match end {
             End::ClientSide => Self::Reverse,
@@ -199,7 +197,7 @@ impl Direction {
         }
     }
 
-    /// Whether that end receives blocks.
+    /// Returns true if that end receives blocks.
     pub fn receives(self, end: End) -> bool {
         self != match end {
             End::ClientSide => Self::Forward,
@@ -211,31 +209,31 @@ impl Direction {
 /// Datagrams of a trial, over all streams.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Datagrams {
-    /// Sent.
+    /// Number sent.
     pub sent: u64,
-    /// Received, each counted once.
+    /// Number received, each counted once.
     pub received: u64,
-    /// Received after one that was sent later; null where they are too short to be numbered.
+    /// Number received after one that was sent later; null where they are too short to be numbered.
     pub reordered: Option<u64>,
-    /// Received once more.
+    /// Number received more than once.
     pub duplicated: Option<u64>,
-    /// Variation of the transit time in seconds (RFC 3550), the mean over the streams; null
-    /// where they are not paced, and many come at one and the same time, or not numbered.
+    /// Variation of the transit time in seconds (RFC 3550), the mean over the streams. Null where
+    /// datagrams are not numbered, or not paced, so that many arrive at the same time.
     pub jitter_s: Option<f64>,
 }
 
 impl Datagrams {
-    /// How many of those sent never came.
+    /// Returns how many of those sent never arrived.
     pub fn lost(&self) -> u64 {
         self.sent.saturating_sub(self.received)
     }
 
-    /// Share of those sent that never came, 0 to 1; 0 where none was sent.
+    /// Returns the share of those sent that never arrived, 0 to 1; 0 where none was sent.
     pub fn loss(&self) -> f64 {
         self.lost() as f64 / self.sent.max(1) as f64
     }
 
-    /// These and those; without jitter, which does not add up.
+    /// Adds the counts; the jitter is lost, since it does not add up.
     pub fn plus(self, more: Self) -> Self {
         let both = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         Self {
@@ -249,13 +247,13 @@ impl Datagrams {
 }
 
 impl Measurement {
-    /// Trials with what both ends say of them.
+    /// Returns the trials with the reports of both ends.
     pub fn traffics(&self) -> impl Iterator<Item = (&Trial, &NetworkTraffic)> {
         self.trials.iter().filter_map(|t| Some((t, t.network.as_ref()?)))
     }
 
-    /// Datagrams of all trials together, without their jitter; `None` where no trial has
-    /// any.
+    /// Returns the datagrams of all trials together, without their jitter; `None` where no trial
+    /// has any.
     pub fn datagrams(&self) -> Option<Datagrams> {
         let none = Datagrams { reordered: Some(0), duplicated: Some(0), ..Datagrams::default() };
         let mut counts = self.traffics().filter_map(|(_, n)| n.datagrams).peekable();
@@ -263,9 +261,9 @@ impl Measurement {
         Some(counts.fold(none, Datagrams::plus))
     }
 
-    /// How much more than the timed work both ends account for, as a factor: they count from
-    /// before the untimed work ahead of a trial to its end. 1 where that was nothing; below 1
-    /// the trial claims more than the receivers got.
+    /// Returns the work that both ends account for, as a multiple of the timed work. They count
+    /// from before a trial's untimed work to its end, so it is 1 without untimed work. Below 1 the
+    /// trial claims more than the receivers got.
     pub fn stretch(&self, t: &Trial) -> Option<f64> {
         let received = t.network.as_ref()?.received_bytes as f64;
         let claimed = match self.unit {
@@ -276,23 +274,23 @@ impl Measurement {
         Some(received / claimed).filter(|s| s.is_finite() && *s > 0.0)
     }
 
-    /// Seconds that the ends' accounts of a trial cover, at the trial's own rate.
+    /// Returns the seconds that the ends' accounts of a trial cover, at the trial's own rate.
     pub fn account_s(&self, t: &Trial) -> Option<f64> {
         let s = t.seconds * self.stretch(t)?.max(1.0);
         Some(s).filter(|s| s.is_finite() && *s > 0.0)
     }
 }
 
-/// A connection of TCP as its sender's system sees it.
+/// A TCP connection as its sender's system sees it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpState {
     /// Segments sent again since the connection was made; of round trips, by both ends.
     pub retransmits: u64,
     /// Congestion window in bytes.
     pub window_bytes: u64,
-    /// Smoothed round trip in seconds: also that of the queue that the connection itself fills.
+    /// Smoothed round trip in seconds; it includes the queue that the connection itself fills.
     pub rtt_s: f64,
-    /// Shortest round trip in seconds that was seen of late; null where the system does not report it.
+    /// Shortest recent round trip in seconds; null where the system does not report it.
     #[serde(default)]
     pub least_rtt_s: Option<f64>,
     /// Largest payload of a segment in bytes.

@@ -1,4 +1,4 @@
-//! A workload with every parameter set.
+//! Parameters of a configuration.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::key::{self, Count, Key, Kind};
 )]
 #[serde(untagged)]
 pub enum Param {
-    /// On or off.
+    /// A switch: on or off.
     Flag(bool),
     /// A count or a size.
     Int(u64),
@@ -24,7 +24,7 @@ pub enum Param {
 }
 
 impl Param {
-    /// The number, if it is a count or a size.
+    /// Returns the number, if it is a count or a size.
     pub fn int(&self) -> Option<u64> {
         match self {
             Self::Int(v) => Some(*v),
@@ -32,7 +32,7 @@ impl Param {
         }
     }
 
-    /// The word, if it is a choice.
+    /// Returns the word, if it is a choice.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(v) => Some(v),
@@ -71,13 +71,13 @@ impl From<&str> for Param {
 pub struct Params(pub BTreeMap<String, Param>);
 
 impl Params {
-    /// These parameters and one more.
+    /// Adds a parameter.
     #[must_use]
     pub fn with<T: Kind>(self, key: Key<T>, value: T::Value<'_>) -> Self {
         self.with_named(key.name(), value)
     }
 
-    /// These parameters and one more, where its value is known.
+    /// Adds a parameter if its value is known.
     #[must_use]
     pub fn known<T: Kind>(self, key: Key<T>, value: Option<T::Value<'_>>) -> Self {
         match value {
@@ -86,14 +86,14 @@ impl Params {
         }
     }
 
-    /// These parameters and one whose name comes from a file or a user, or that only one tool has.
+    /// Adds a parameter whose name comes from a file or a user, or that only one tool has.
     #[must_use]
     pub fn with_named(mut self, name: &str, value: impl Into<Param>) -> Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
-    /// These parameters and one that only one tool has, where its value is known.
+    /// Adds a parameter that only one tool has, if its value is known.
     #[must_use]
     pub fn known_named(self, name: &str, value: Option<impl Into<Param>>) -> Self {
         match value {
@@ -102,55 +102,57 @@ impl Params {
         }
     }
 
-    /// These parameters and one that the machine decides.
+    /// Adds a parameter that proofmark chooses for the machine.
     #[must_use]
     pub fn with_auto<T>(self, key: Key<T>) -> Self {
         self.with_named(key.name(), AUTO)
     }
 
-    /// These parameters without one.
+    /// Removes a parameter.
     #[must_use]
     pub fn without<T>(mut self, key: Key<T>) -> Self {
         self.0.remove(key.name());
         self
     }
 
-    /// The value of a parameter; `None` without it, and where it is `auto` instead of a number.
+    /// Returns the value of a parameter; `None` without it, and where it is `auto` instead of a
+    /// number.
     pub fn get<T: Kind>(&self, key: Key<T>) -> Option<T::Value<'_>> {
         T::read(self.named(key.name())?)
     }
 
-    /// The value of the parameter of that name, which comes from a file or a user.
+    /// Returns the value of the parameter of that name, which comes from a file or a user.
     pub fn named(&self, name: &str) -> Option<&Param> {
         self.0.get(name)
     }
 
-    /// The number of the parameter of that name, which comes from a file or a user.
+    /// Returns the number of the parameter of that name, which comes from a file or a user.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.named(name)?.int()
     }
 
-    /// The word of the parameter of that name, which comes from a file or a user.
+    /// Returns the word of the parameter of that name, which comes from a file or a user.
     pub fn word(&self, name: &str) -> Option<&str> {
         self.named(name)?.text()
     }
 
-    /// Whether the parameter is there, whatever its value.
+    /// Returns true if the parameter is present, whatever its value.
     pub fn has<T>(&self, key: Key<T>) -> bool {
         self.0.contains_key(key.name())
     }
 
-    /// Whether the machine decides the parameter.
+    /// Returns true if proofmark chooses the parameter for the machine.
     pub fn is_auto<T>(&self, key: Key<T>) -> bool {
         self.word(key.name()) == Some(AUTO)
     }
 
-    /// Bytes of one block, message or I/O; `None` without such a parameter, or where it is 0.
+    /// Returns the bytes of one block, message or I/O; `None` without such a parameter, or where it
+    /// is 0.
     pub fn block_bytes(&self) -> Option<f64> {
         self.get(key::BLOCK_SIZE).filter(|b| *b > 0).map(|b| b as f64)
     }
 
-    /// Whether these differ from the others in none but the named parameters.
+    /// Returns true if these differ from the others in none but the named parameters.
     pub fn differs_only_in(&self, others: &Self, parameters: &[impl AsRef<str>]) -> bool {
         let may = |name: &str| parameters.iter().any(|parameter| parameter.as_ref() == name);
         let same =
@@ -158,28 +160,29 @@ impl Params {
         same(self, others) && same(others, self)
     }
 
-    /// Parameters that say how many threads there are; streams have one each.
+    /// Parameters that give the number of threads; a stream has one thread.
     pub const THREADS: [Key<Count>; 2] = [key::THREADS, key::STREAMS];
 
-    /// Whether the parameter of that name is one of [`Self::THREADS`].
+    /// Returns true if the parameter of that name is one of [`Self::THREADS`].
     pub fn counts_threads(name: &str) -> bool {
-        Self::THREADS.iter().any(|parameter| parameter.is(name))
+        Self::THREADS.iter().any(|parameter| *parameter == name)
     }
 
-    /// The parameter of [`Self::THREADS`] that is there; a workload without one runs on 1 thread.
+    /// Returns the value of the parameter of [`Self::THREADS`] that is present; a workload without
+    /// one runs on 1 thread.
     pub fn threads(&self) -> u64 {
         Self::THREADS.iter().find_map(|parameter| self.get(*parameter)).unwrap_or(1)
     }
 }
 
-/// One cell of a table: a workload with every parameter set.
+/// A configuration: a workload with every parameter set.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Point {
     /// Workload id.
     pub workload: String,
-    /// Every parameter of it.
+    /// All parameters of the workload.
     pub params: Params,
 }
 

@@ -1,8 +1,8 @@
-//! The placement of a run's CPUs: how far those of two threads are from each other, round by round.
+//! The placement of a run's CPUs: the distance between those of two threads, round by round.
 //!
-//! A hypervisor may move virtual CPUs at any time: two of them are SMT siblings now, and on two dies a
-//! second later. The name of a placement is what was measured, so that those of two runs can be
-//! compared.
+//! A hypervisor may move virtual CPUs at any time: two of them are SMT siblings now, and on two
+//! dies a second later. The name of a placement is a measured distance, so that placements of two
+//! runs can be compared.
 
 use std::collections::BTreeMap;
 
@@ -12,57 +12,57 @@ use serde::{Deserialize, Serialize};
 use crate::statistics::median;
 use crate::{Figure, Trial, counted, format_percent};
 
-/// SMT siblings issue less than this share of their instructions while the other one is busy: some
-/// 65 %; CPUs of two cores 99 % or more.
+/// SMT siblings issue less than this share of their instructions while the other one is busy: about
+/// 65 %. CPUs of two cores issue 99 % or more.
 const SIBLINGS: f64 = 0.75;
 
-/// The longest round trip of a distance is less than so many times the shortest.
+/// The longest round trip of a distance is less than this multiple of the shortest.
 const SAME: f64 = 2.0;
 
-/// Two CPUs, right before a trial's timed part and right after it. A hypervisor may have moved them in
-/// between. Null where one of the threads lost its CPU meanwhile.
+/// Two CPUs, right before a trial's timed part and right after it. A hypervisor may have moved them
+/// in between. Null where one of the threads lost its CPU during the probe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuPairSeen {
-    /// Their numbers.
+    /// Numbers of the CPUs.
     pub cpus: [u32; 2],
-    /// Right before.
+    /// Distance right before.
     pub before: Option<CpuDistance>,
-    /// Right after.
+    /// Distance right after.
     pub after: Option<CpuDistance>,
 }
 
-/// How far two CPUs were from each other.
+/// The distance between two CPUs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuDistance {
-    /// Seconds in which a cache line goes to the other CPU and back: the fastest of some stretches.
+    /// Seconds in which a cache line goes to the other CPU and back: the fastest of several probes.
     pub round_trip_s: f64,
-    /// Instructions that the first issues while the other is busy, as a share of those that it issues
-    /// while that one waits: about 0.65 of SMT siblings, 0.99 or more of two cores.
+    /// Instructions that the first CPU issues while the other is busy, as a share of those while
+    /// that one waits. It is about 0.65 for SMT siblings, 0.99 or more for two cores.
     pub issue_ratio: f64,
 }
 
 impl CpuDistance {
-    /// Whether they are hardware threads of one core.
+    /// Returns true if they are hardware threads of one core.
     pub fn are_siblings(&self) -> bool {
         self.issue_ratio < SIBLINGS
     }
 }
 
-/// What some rounds of a run have in common; of a whole run, its pairs in each round.
+/// A placement that some rounds of a run share; of a whole run, that of its pairs in each round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuPlacement {
-    /// Such as `SMT siblings` or `310 ns round trip`.
+    /// Name, such as `SMT siblings` or `310 ns round trip`.
     pub name: String,
-    /// Seconds of a round trip between the two CPUs of its pairs; null for SMT siblings, and where it
-    /// is unknown.
+    /// Seconds of a round trip between the two CPUs of its pairs; null for SMT siblings, and where
+    /// it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_trip_s: Option<f64>,
-    /// Rounds in it.
+    /// Number of rounds.
     pub rounds: u64,
-    /// Share of the time of all rounds whose placement was looked for.
+    /// Share of the time of all rounds whose placement was probed.
     pub share: f64,
-    /// The configuration's headline figure within it; null for the run as a whole, and of rounds
-    /// whose placement changed or is unknown.
+    /// The headline figure of these rounds; null for the run as a whole, and for rounds whose
+    /// placement changed or is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
 }
@@ -72,25 +72,25 @@ pub struct CpuPlacement {
 enum Placement {
     /// Hardware threads of one core.
     Siblings,
-    /// So far apart: a number in [`CpuPlacements`].
+    /// A distance: an index in [`CpuPlacements`].
     Apart(usize),
-    /// Several pairs that differ.
+    /// Several pairs with different distances.
     Several,
-    /// Not the same at both ends of the round.
+    /// Different distances at both ends of the round.
     Moved,
-    /// A thread lost its CPU while it was looked for.
+    /// A thread lost its CPU during the probe.
     Unknown,
 }
 
 /// The distances that occur in a run.
 #[derive(Debug, Clone, Default)]
 pub struct CpuPlacements {
-    /// Round trips in seconds: where a distance ends, rising, and its median.
+    /// Round trips in seconds: the upper end of each distance, rising, and its median.
     distances: Vec<(f64, f64)>,
 }
 
 impl CpuPlacements {
-    /// Those between CPUs of these trials.
+    /// Finds the distances between CPUs of these trials.
     pub fn from_trials<'a>(trials: impl Iterator<Item = &'a Trial>) -> Self {
         let ends = trials.flat_map(|t| &t.pairs).flat_map(|p| [p.before, p.after]);
         let apart = ends.flatten().filter(|d| !d.are_siblings()).map(|d| d.round_trip_s);
@@ -105,24 +105,25 @@ impl CpuPlacements {
         Self { distances }
     }
 
-    fn of_end(&self, distance: &CpuDistance) -> Placement {
+    fn place_end(&self, distance: &CpuDistance) -> Placement {
         if distance.are_siblings() {
             return Placement::Siblings;
         }
         Placement::Apart(self.distances.partition_point(|(end, _)| *end < distance.round_trip_s))
     }
 
-    fn of_pair(&self, pair: &CpuPairSeen) -> Placement {
-        match [pair.before, pair.after].map(|end| end.as_ref().map(|end| self.of_end(end))) {
+    fn place_pair(&self, pair: &CpuPairSeen) -> Placement {
+        match [pair.before, pair.after].map(|end| end.as_ref().map(|end| self.place_end(end))) {
             [Some(before), Some(after)] if before == after => before,
             [Some(_), Some(_)] => Placement::Moved,
             _ => Placement::Unknown,
         }
     }
 
-    /// That of all pairs of a trial which is one round; `None` where no pair worked in it.
-    fn of_round(&self, trial: &Trial) -> Option<Placement> {
-        let mut all = trial.pairs.iter().map(|pair| self.of_pair(pair));
+    /// Returns the placement of all pairs of a trial that is one round; `None` where no pair worked
+    /// in it.
+    fn place_round(&self, trial: &Trial) -> Option<Placement> {
+        let mut all = trial.pairs.iter().map(|pair| self.place_pair(pair));
         let first = all.next().filter(|_| trial.rounds.len() == 1)?;
         let agree = |one: Placement, other| match (one, other) {
             _ if one == other => one,
@@ -133,13 +134,13 @@ impl CpuPlacements {
         Some(all.fold(first, agree))
     }
 
-    /// What the placements of a round's pairs are called.
+    /// Names the placements of a round's pairs.
     pub fn names_of(&self, trial: &Trial) -> Vec<String> {
         let pairs = trial.pairs.iter().filter(|_| trial.rounds.len() == 1);
-        pairs.map(|pair| self.name(self.of_pair(pair))).collect()
+        pairs.map(|pair| self.name(self.place_pair(pair))).collect()
     }
 
-    /// With two digits: what is measured in two runs differs by some percent.
+    /// Names a placement, with two digits: measured distances of two runs differ by a few percent.
     fn name(&self, placement: Placement) -> String {
         match placement {
             Placement::Siblings => "SMT siblings".to_owned(),
@@ -159,24 +160,24 @@ impl CpuPlacements {
         Some(self.distances.get(distance)?.1)
     }
 
-    /// How long the pairs of these trials were in which placement, the most frequent first.
+    /// Returns how long the pairs of these trials were in each placement, the most frequent first.
     pub fn of_pairs<'a>(&self, trials: impl Iterator<Item = &'a Trial>) -> Vec<CpuPlacement> {
         let rounds = trials.filter(|t| t.rounds.len() == 1);
-        let pairs = rounds.flat_map(|t| t.pairs.iter().map(move |pair| (self.of_pair(pair), t)));
-        self.collected(pairs, |_| None)
+        let pairs = rounds.flat_map(|t| t.pairs.iter().map(move |pair| (self.place_pair(pair), t)));
+        self.collect_placements(pairs, |_| None)
     }
 
-    /// In how many rounds all pairs had which placement, the most frequent first, with what of these
-    /// rounds.
+    /// Returns the rounds in which all pairs had each placement, the most frequent first, with the
+    /// figure of these rounds.
     pub fn of_rounds<'a>(
         &self,
         trials: impl Iterator<Item = &'a Trial>,
         figure: impl Fn(&[&'a Trial]) -> Option<Figure>,
     ) -> Vec<CpuPlacement> {
-        self.collected(trials.filter_map(|t| Some((self.of_round(t)?, t))), figure)
+        self.collect_placements(trials.filter_map(|t| Some((self.place_round(t)?, t))), figure)
     }
 
-    fn collected<'a>(
+    fn collect_placements<'a>(
         &self,
         seen: impl Iterator<Item = (Placement, &'a Trial)>,
         figure: impl Fn(&[&'a Trial]) -> Option<Figure>,
@@ -197,14 +198,14 @@ impl CpuPlacements {
                 _ => None,
             },
         };
-        let mut collected: Vec<CpuPlacement> = trials_of.iter().map(one).collect();
-        collected.sort_by(|a, b| b.share.total_cmp(&a.share));
-        collected
+        let mut placements: Vec<CpuPlacement> = trials_of.iter().map(one).collect();
+        placements.sort_by(|a, b| b.share.total_cmp(&a.share));
+        placements
     }
 }
 
 impl CpuPlacement {
-    /// Whether it is the same in two runs: no distance is measured the same twice.
+    /// Returns true if it is the same in two runs, within the spread of measured distances.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self.round_trip_s, other.round_trip_s) {
             (Some(a), Some(b)) => a < SAME * b && b < SAME * a,
@@ -214,14 +215,14 @@ impl CpuPlacement {
 }
 
 impl Trial {
-    /// Whether two of its threads were on one core at an end of it.
+    /// Returns true if two of its threads were on one core at its start or end.
     pub fn on_one_core(&self) -> bool {
         let ends = self.pairs.iter().flat_map(|p| [&p.before, &p.after]);
         ends.flatten().any(CpuDistance::are_siblings)
     }
 }
 
-/// Placements in words, at most so many of them are named.
+/// Describes placements; it names the first 4.
 pub fn placement_words(all: &[CpuPlacement]) -> String {
     const NAMED: usize = 4;
     let mut words: Vec<String> =

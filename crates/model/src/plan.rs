@@ -1,4 +1,4 @@
-//! What is to be measured, and how hard.
+//! The plan of a run: configurations, and the policy for their trials.
 
 use std::collections::BTreeMap;
 
@@ -7,49 +7,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Point, QuotaRounds, Subsystem};
 
-/// How trials are taken.
+/// The policy: number and duration of trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Policy {
     /// Half-width of the headline figure's 95 % interval, as a share of the figure, at which trials
     /// stop: 0.02 for 2 %.
     pub target: f64,
-    /// The same for subsystems that have one of their own: memory and disks vary more than a core
-    /// does.
+    /// Targets of subsystems that have their own: memory and disks vary more than a core does.
     #[serde(default)]
     pub target_of: BTreeMap<Subsystem, f64>,
-    /// Least number of trials.
+    /// Minimum number of trials.
     pub min_trials: u32,
-    /// Greatest number of trials. Equal to `min_trials` where the number is fixed.
+    /// Maximum number of trials. Equal to `min_trials` where the number is fixed.
     pub max_trials: u32,
-    /// A fixed number of trials for workloads that have one of their own, by id.
+    /// Fixed numbers of trials of workloads that have their own, by id.
     #[serde(default)]
     pub trials_of: BTreeMap<String, u32>,
-    /// Least duration of a trial in seconds.
+    /// Minimum duration of a trial in seconds.
     pub trial_s: f64,
-    /// The same for workloads that have one of their own, by id.
+    /// Minimum durations of workloads that have their own, by id.
     #[serde(default)]
     pub trial_s_of: BTreeMap<String, f64>,
-    /// Timed seconds after which a point takes no more trials, once it has the least number (8
-    /// rounds, or 3 trials of loads that are not cut); null: as many as it needs. It matters where
-    /// one trial takes seconds, such as a large matrix.
+    /// Timed seconds after which a configuration takes no more trials, once it has the minimum: 8
+    /// rounds, or 3 trials of uncut loads. Null: no limit. It matters where one trial takes
+    /// seconds, such as a large matrix.
     #[serde(default)]
     pub point_s: Option<f64>,
-    /// Time that the whole run may take, in seconds; null: as long as the trials need.
+    /// Maximum duration of the whole run, in seconds; null: as long as the trials need.
     pub budget_s: Option<f64>,
     /// Rounds under the CPU quota of this machine; null without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<QuotaRounds>,
-    /// Bytes of memory that this machine makes ready in a second, about, while configurations are set
-    /// up; null: no time is planned for that.
+    /// Bytes of memory per second that this machine prepares, roughly, during set-up; null: no time
+    /// is planned for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_rate: Option<f64>,
 }
 
-/// The target where a subsystem has none of its own.
+/// The target of a subsystem without its own.
 const DEFAULT_TARGET: f64 = 0.02;
 
 impl Default for Policy {
-    /// What METHOD.md says, without a budget.
+    /// Returns the policy of METHOD.md, without a budget.
     fn default() -> Self {
         Self {
             target: DEFAULT_TARGET,
@@ -68,78 +67,80 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The target in this subsystem.
+    /// Returns the target of a subsystem.
     pub fn target_for(&self, subsystem: Subsystem) -> f64 {
         self.target_of.get(&subsystem).copied().unwrap_or(self.target)
     }
 
-    /// Least and greatest number of trials of this workload; equal where the number is fixed.
+    /// Returns the minimum and maximum number of trials of a workload; equal where the number is
+    /// fixed.
     pub fn trials_for(&self, workload: &str) -> (u32, u32) {
         let fixed = self.trials_of.get(workload).map(|n| (*n, *n));
         fixed.unwrap_or((self.min_trials, self.max_trials))
     }
 
-    /// Whether the number of trials of this workload is fixed, and not decided by their interval.
+    /// Returns true if the number of trials of a workload is fixed and not decided by their
+    /// interval.
     pub fn is_fixed(&self, workload: &str) -> bool {
         let (least, most) = self.trials_for(workload);
         least == most
     }
 
-    /// Least duration of a trial of this workload, in seconds.
+    /// Returns the minimum duration of a workload's trial, in seconds.
     pub fn trial_s_for(&self, workload: &str) -> f64 {
         self.trial_s_of.get(workload).copied().unwrap_or(self.trial_s)
     }
 
-    /// Timed seconds after which a point of this workload takes no more trials: never less
-    /// than the least number of them takes that last as long as the policy asks.
+    /// Returns the timed seconds after which a configuration of a workload takes no more trials.
+    /// That is never less than the minimum number of trials of minimum duration takes.
     pub fn point_s_for(&self, workload: &str) -> Option<f64> {
         let least = self.trial_s_for(workload) * f64::from(self.trials_for(workload).0);
         self.point_s.map(|s| s.max(least))
     }
 }
 
-/// The points of a run, in order, and the policy.
+/// The configurations of a run, in order, with the policy.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// Name of the profile that it came from.
+    /// Name of the profile.
     pub profile: String,
-    /// How trials are taken.
+    /// The policy.
     pub policy: Policy,
-    /// The points.
+    /// The configurations.
     pub points: Vec<Point>,
-    /// Tools that repeat points, by name.
+    /// Tools that repeat configurations, by name.
     #[serde(default)]
     pub references: BTreeMap<String, Vec<PlannedReference>>,
-    /// Points that are sampled over time instead of measured in trials.
+    /// Configurations that are sampled over time instead of measured in trials.
     #[serde(default)]
     pub series: Vec<PlannedSeries>,
 }
 
 impl Plan {
-    /// How a point is sampled over time, where it is, by its place in `points`.
+    /// Returns the sampling over time of a configuration, by its place in `points`, if it has one.
     pub fn series_of(&self, point: usize) -> Option<&PlannedSeries> {
         self.series.iter().find(|s| s.point == point)
     }
 }
 
-/// A point that is sampled over time.
+/// A configuration that is sampled over time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedSeries {
-    /// Place of the point in the plan's `points`.
+    /// Place of the configuration in the plan's `points`.
     pub point: usize,
-    /// How long, in seconds.
+    /// Duration in seconds.
     pub for_s: f64,
     /// Seconds from the start of one sample to that of the next.
     pub every_s: f64,
 }
 
-/// A tool that repeats a point.
+/// A tool that repeats a configuration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlannedReference {
-    /// Place of the point in the plan's `points`.
+    /// Place of the configuration in the plan's `points`.
     pub point: usize,
-    /// Number of pairs at most.
+    /// Maximum number of pairs.
     pub runs: u32,
-    /// About how long one such pair takes, in seconds.
+    /// Estimated duration of one pair, in seconds.
     pub run_s: f64,
 }

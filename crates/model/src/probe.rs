@@ -16,30 +16,30 @@ pub enum Probe<T> {
     Known {
         /// The value, in the unit that the field's name or documentation gives.
         value: T,
-        /// Where it was read: a file, a CPUID leaf, a system call.
+        /// Source: a file, a CPUID leaf, a system call.
         source: Cow<'static, str>,
     },
     /// The value is not known.
     Missing {
         /// Always null; keeps the shape of the JSON the same for readers.
         value: (),
-        /// Why it is not known, in words for a person.
+        /// Reason, in words for a person.
         reason: Cow<'static, str>,
     },
 }
 
 impl<T> Probe<T> {
-    /// A known value and where it was read.
+    /// Makes a known value with its source.
     pub fn known(value: T, source: impl Into<Cow<'static, str>>) -> Self {
         Self::Known { value, source: source.into() }
     }
 
-    /// An unknown value and why.
+    /// Makes an unknown value with its reason.
     pub fn missing(reason: impl Into<Cow<'static, str>>) -> Self {
         Self::Missing { value: (), reason: reason.into() }
     }
 
-    /// The value, if it is known.
+    /// Returns the value, if it is known.
     pub fn get(&self) -> Option<&T> {
         match self {
             Self::Known { value, .. } => Some(value),
@@ -47,7 +47,7 @@ impl<T> Probe<T> {
         }
     }
 
-    /// Where the value was read, or why it is missing.
+    /// Returns the source of the value, or the reason why it is missing.
     pub fn origin(&self) -> &str {
         match self {
             Self::Known { source, .. } => source,
@@ -55,7 +55,7 @@ impl<T> Probe<T> {
         }
     }
 
-    /// The same probe with another form of its value.
+    /// Converts the value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Probe<U> {
         match self {
             Self::Known { value, source } => Probe::Known { value: f(value), source },

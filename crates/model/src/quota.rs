@@ -1,8 +1,8 @@
-//! CPU quotas: what a cgroup sets, and how rounds are cut under it.
+//! CPU quotas: the setting of a cgroup, and rounds under it.
 //!
-//! A quota is granted by the period. A load that has rested finds a full allowance, so that a short
-//! round reads too much or, after an untimed part that used it up, next to nothing. From the second
-//! refill under full load on, any whole number of periods holds exactly the quota.
+//! The kernel grants a quota by the period. A load that has rested finds a full allowance. So a
+//! short round reads too much or, after an untimed part that used it up, next to nothing. After the
+//! second refill under full load, any whole number of periods holds exactly the quota.
 //!
 //! Source: Linux `Documentation/scheduler/sched-bwc.rst`.
 
@@ -20,10 +20,10 @@ mod delivered;
 pub struct CpuQuota {
     /// CPUs' worth of time that the cgroup may use, such as 0.5; null: no quota.
     pub cpus: Option<f64>,
-    /// Seconds of the periods by which the quota is granted; null without a quota.
+    /// Duration of a period of the quota, in seconds; null without a quota.
     pub period_s: Option<f64>,
-    /// Unused CPU time that is saved up at most for later periods, in CPU-seconds; null without a
-    /// quota, or where the kernel has no bursts.
+    /// Maximum CPU time that is saved for later periods, in CPU-seconds; null without a quota, or
+    /// where the kernel has no bursts.
     pub burst_s: Option<f64>,
 }
 
@@ -31,18 +31,18 @@ impl CpuQuota {
     /// The kernel's default period, in seconds.
     pub const USUAL_PERIOD_S: f64 = 0.1;
 
-    /// Periods that one stretch must have for its rate to be what the quota allows: shorter ones may
-    /// see all of a period's share or none of it.
+    /// Minimum periods of a round for its rate to be what the quota allows. A shorter one may see
+    /// all of a period's share or none of it.
     pub const PERIODS: f64 = 5.0;
 
-    /// Whole periods over which the share of CPU time is counted at least.
+    /// Minimum whole periods over which the share of CPU time is counted.
     pub const LEAST_PERIODS: f64 = 2.0;
 
-    /// Refills under full load after which a period's allowance no longer holds what was saved before.
+    /// Refills under full load after which a period's allowance no longer includes savings.
     pub const REFILLS: u64 = 2;
 
-    /// From the line of `cpu.max` (cgroup v2): `max 100000` or `50000 100000`. `None` without a quota;
-    /// fails on anything else.
+    /// Reads the line of `cpu.max` (cgroup v2): `max 100000` or `50000 100000`. `None` without a
+    /// quota; fails on anything else.
     pub fn from_cpu_max(line: &str) -> Result<Option<Self>, String> {
         let mut words = line.split_whitespace();
         let bad = || format!("'{line}' is not a quota and a period");
@@ -56,7 +56,7 @@ impl CpuQuota {
         }
     }
 
-    /// Of so many microseconds in each period, as cgroup v1 has them; a negative number means none.
+    /// Reads microseconds of quota and period, as cgroup v1 has them; a negative quota means none.
     /// Fails if they are no quota.
     pub fn from_microseconds(quota: i64, period: i64) -> Result<Option<Self>, String> {
         match (quota, period) {
@@ -70,12 +70,13 @@ impl CpuQuota {
         }
     }
 
-    /// Whether it leaves threads that could use so many CPUs less than that.
+    /// Returns true if threads that could use so many CPUs get less than that.
     pub fn limits(&self, cpus: f64) -> bool {
         self.cpus.is_some_and(|quota| quota > 0.0 && quota < cpus)
     }
 
-    /// Seconds until saved bursts are spent by a load that uses so many CPUs; 0 where it has none.
+    /// Returns the seconds until a load that uses so many CPUs has spent its saved bursts; 0 where
+    /// it has none.
     pub fn burst_lasts_s(&self, cpus: f64) -> f64 {
         match self.cpus {
             Some(quota) if quota < cpus => self.burst() / (cpus - quota),
@@ -83,18 +84,19 @@ impl CpuQuota {
         }
     }
 
-    /// Seconds of a period.
+    /// Returns the seconds of a period.
     pub fn period(&self) -> f64 {
         let known = self.period_s.filter(|s| s.is_finite() && *s > 0.0);
         known.unwrap_or(Self::USUAL_PERIOD_S)
     }
 
-    /// CPU-seconds that a burst may add.
+    /// Returns the CPU-seconds that a burst may add.
     pub fn burst(&self) -> f64 {
         self.burst_s.filter(|s| s.is_finite() && *s > 0.0).unwrap_or(0.0)
     }
 
-    /// In words: `0.5 CPUs in periods of 10.00 ms, with bursts of up to 5.000 ms of CPU time`.
+    /// Describes the quota: `0.5 CPUs in periods of 10.00 ms, with bursts of up to 5.000 ms of CPU
+    /// time`.
     pub fn words(&self) -> String {
         let Some(cpus) = self.cpus else { return "none".to_owned() };
         let period = self
@@ -108,35 +110,36 @@ impl CpuQuota {
     }
 }
 
-/// Rounds under a quota, as a plan foresees them.
+/// Planned rounds under a quota.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct QuotaRounds {
     /// The quota when the plan was made.
     pub quota: CpuQuota,
-    /// Whole periods of a round at least: five, or two where the time does not allow eight such rounds.
+    /// Minimum number of whole periods of a round: five, or two where the time does not allow eight
+    /// such rounds.
     pub periods: u32,
 }
 
 impl QuotaRounds {
-    /// With rounds of five periods.
+    /// Plans rounds of five periods.
     pub fn new(quota: CpuQuota) -> Self {
         Self { quota, periods: CpuQuota::PERIODS as u32 }
     }
 
-    /// Seconds of a round of `trial_s` or longer of threads that could use so many CPUs: whole periods
-    /// where the quota limits them.
+    /// Returns the seconds of a round of at least `trial_s`, of threads that could use so many
+    /// CPUs. They are whole periods where the quota limits them.
     pub fn round_s(&self, trial_s: f64, cpus: f64) -> f64 {
         if self.quota.limits(cpus) { self.whole_s(trial_s) } else { trial_s }
     }
 
-    /// So many seconds or more: whole periods, as many as a round has at least.
+    /// Rounds up to whole periods, to as many as a round has at least.
     pub fn whole_s(&self, trial_s: f64) -> f64 {
         let period = self.quota.period();
-        // A length that is whole but for its rounding stays as it is.
+        // A length that is whole apart from its rounding error stays.
         (trial_s / period - 1e-6).ceil().max(f64::from(self.periods)) * period
     }
 
-    /// Seconds of untimed load before it, about, until the second refill was seen.
+    /// Estimates the seconds of untimed load until the second refill.
     pub fn lead_in_s(&self, cpus: f64) -> f64 {
         let refills_s = CpuQuota::REFILLS as f64 * self.quota.period();
         if self.quota.limits(cpus) { refills_s + self.quota.burst_lasts_s(cpus) } else { 0.0 }
@@ -183,7 +186,7 @@ mod tests {
         near(two.round_s(0.09, 2.0), 0.09);
         near(two.round_s(0.1, 2.0), 0.12);
         near(five.round_s(0.05, 1.0), 0.05);
-        // 60 ms of saved time last 120 ms where half a CPU more is used than granted.
+        // 60 ms of saved time last 120 ms if the load uses half a CPU more than granted.
         near(five.lead_in_s(2.0), 0.06 + 0.12);
         near(five.lead_in_s(1.0), 0.0);
     }

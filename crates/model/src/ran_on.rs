@@ -1,37 +1,39 @@
-//! Where a trial's threads ran.
+//! The CPUs on which a trial's threads ran.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a trial's threads ran, as the system said at both ends of the timed part.
+/// The CPUs on which a trial's threads ran, as the system reported them at both ends of the timed
+/// part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RanOn {
-    /// Threads that were on another CPU at an end than the one that they were pinned to.
+    /// Threads that were on another CPU than the one that they were pinned to, at the start or the
+    /// end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub strayed: Vec<Strayed>,
-    /// Most threads that were on one CPU at an end.
+    /// Maximum number of threads on one CPU at the start or the end.
     pub most_on_one: u64,
-    /// CPUs of the run that this process could not use at an end: offline, or taken from its cpuset or
-    /// its affinity mask.
+    /// CPUs of the run that this process could not use at both ends: offline, or removed from its
+    /// cpuset or its affinity mask.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<u32>,
-    /// CPUs that this process could use, at the end with the fewest.
+    /// Number of CPUs that this process could use, at the end with the fewest.
     pub usable: u64,
 }
 
 /// A pinned thread that ran elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Strayed {
-    /// CPU that it was pinned to.
+    /// The CPU that it was pinned to.
     pub pinned_to: u32,
-    /// CPUs that it was on, as the timed part began and ended.
+    /// The CPUs that it was on, as the timed part began and ended.
     pub at: [u32; 2],
 }
 
 impl RanOn {
-    /// Of pinned threads: the CPU that each was pinned to, where it was at both ends, and the CPUs that
-    /// the process could use at both.
+    /// Describes pinned threads: for each, the CPU that it was pinned to and those that it was on
+    /// at both ends. `usable`: the CPUs that the process could use at both.
     pub fn of_pinned(threads: &[(u32, [u32; 2])], usable: [&[u32]; 2]) -> Self {
         let stray = |(pinned_to, at): &(u32, [u32; 2])| {
             let strays = at.iter().any(|cpu| cpu != pinned_to);
@@ -49,8 +51,8 @@ impl RanOn {
         }
     }
 
-    /// Of threads that may run anywhere: the CPUs of the run, and those that the process could use as
-    /// the trial began and ended; an empty list where that is unknown.
+    /// Describes threads that may run anywhere, of a run on the CPUs `planned`. `usable`: the CPUs
+    /// that the process could use at both ends; an empty list where that is unknown.
     pub fn of_process(planned: &[u32], usable: [&[u32]; 2]) -> Self {
         let known = || usable.iter().filter(|cpus| !cpus.is_empty());
         let is_gone = |cpu: &u32| known().any(|cpus| !cpus.contains(cpu));
@@ -61,7 +63,7 @@ impl RanOn {
         Self { gone, usable, ..Self::default() }
     }
 
-    /// Where the threads ran in this stretch or a later one: what went wrong in either.
+    /// Combines this part of a trial with a later one: what went wrong in either.
     #[must_use]
     pub fn plus(mut self, later: Self) -> Self {
         for stray in later.strayed {
@@ -87,14 +89,14 @@ mod tests {
         let both: &[u32] = &[4, 9];
         let as_planned = RanOn::of_pinned(&[(4, [4, 4]), (9, [9, 9])], [both, both]);
         assert_eq!(as_planned, RanOn { most_on_one: 1, usable: 2, ..RanOn::default() });
-        // CPU 9 went while the trial ran: its thread ended beside the other.
+        // CPU 9 was removed while the trial ran: its thread ended on the other's CPU.
         let gone = RanOn::of_pinned(&[(4, [4, 4]), (9, [9, 4])], [both, &[4]]);
         assert_eq!(gone.strayed, [Strayed { pinned_to: 9, at: [9, 4] }]);
         assert_eq!((gone.most_on_one, &gone.gone[..], gone.usable), (2, &[9][..], 1));
-        // Both ends on the wrong one: start and end are alike, and yet it never was where it should.
+        // Both ends on the wrong one: start and end agree, and yet it never was where it should.
         let away = RanOn::of_pinned(&[(4, [4, 4]), (9, [4, 4])], [both, both]);
         assert_eq!((away.strayed.len(), away.most_on_one, away.gone.len()), (1, 2, 0));
-        // Threads that share a CPU by plan stray nowhere.
+        // Threads that share a CPU by plan do not stray.
         let turns = RanOn::of_pinned(&[(4, [4, 4]), (4, [4, 4])], [both, &[]]);
         assert_eq!(turns, RanOn { most_on_one: 2, usable: 2, ..RanOn::default() });
         let anywhere = RanOn::of_process(&[4, 9], [&[4, 9, 11], &[9, 11]]);

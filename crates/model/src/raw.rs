@@ -1,5 +1,5 @@
-//! What was measured, before anything is concluded from it. `proofmark_judge::judge` makes a [`Run`]
-//! of a [`RawRun`]; nothing else concludes anything from one.
+//! Raw results, before any conclusion. `proofmark_judge::judge` makes a [`Run`] of a [`RawRun`];
+//! nothing else draws conclusions from one.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::{
     WorkloadSpec, summarise, summarise_trials,
 };
 
-/// A run with nothing concluded from it: without verdicts, figures and findings of checks.
+/// A run without conclusions: without verdicts, figures and findings of checks.
 pub type RawRun = Run<RawMeasurement>;
 
-/// What was measured of one configuration. Its fields are those of the same names of
+/// The raw result of one configuration. Fields have the same meaning as those of the same name in
 /// [`Measurement`].
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)] // See `Measurement`.
@@ -25,19 +25,19 @@ pub struct RawMeasurement {
     pub trials: Vec<Trial>,
     pub warmup: Vec<f64>,
     pub latency: Option<Latency>,
-    /// Who else counted the work, as in [`Verification::kind`]; null where nobody did.
+    /// The counter of the work, as in [`Verification::kind`]; null without one.
     pub counted_by: Option<String>,
     pub series: Option<RawSeries>,
     pub references: Vec<RawReference>,
-    /// What was found while it was measured. No check of the judge is among them.
+    /// Findings of the measurement itself. No check of the judge is among them.
     pub findings: Vec<Finding>,
-    /// Why a part is null or empty, where only who measured knows.
+    /// Reasons why a part is null or empty, where only the measuring code knows them.
     pub missing: BTreeMap<String, String>,
     pub ending: Ending,
 }
 
-/// The runs of a tool, in pairs with trials. Its fields are those of the same names of
-/// [`Reference`].
+/// The runs of a tool, in pairs with trials. Fields have the same meaning as those of the same name
+/// in [`Reference`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[allow(missing_docs)] // See `Reference`.
 pub struct RawReference {
@@ -51,12 +51,12 @@ pub struct RawReference {
     pub counts: String,
     pub params: Params,
     pub evidence: Vec<Trial>,
-    /// What was found while it ran. No check of the judge is among them.
+    /// Findings while the tool ran. No check of the judge is among them.
     pub findings: Vec<Finding>,
 }
 
-/// How a configuration was sampled over time. Its fields are those of the same names of
-/// [`Series`].
+/// The sampling of a configuration over time. Fields have the same meaning as those of the same
+/// name in [`Series`].
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)] // See `Series`.
 pub struct RawSeries {
@@ -68,7 +68,7 @@ pub struct RawSeries {
 }
 
 impl RawMeasurement {
-    /// A measurement of which nothing is known yet.
+    /// Makes a raw measurement without results.
     pub fn new(spec: &WorkloadSpec, params: Params) -> Self {
         Self {
             workload: spec.id.to_string(),
@@ -88,23 +88,24 @@ impl RawMeasurement {
         }
     }
 
-    /// The configuration that was measured.
+    /// Returns the configuration that was measured.
     pub fn point(&self) -> Point {
         Point { workload: self.workload.clone(), params: self.params.clone() }
     }
 
-    /// Statistics of its trials, which were taken under this policy; `None` without a trial, or if a
-    /// value is not finite. A workload that nobody declared has those of values alone.
+    /// Returns statistics of its trials, which were taken under this policy. `None` without a
+    /// trial, or if a value is not finite. Without a declaration of the workload they are those of
+    /// values.
     pub fn summary(&self, spec: Option<&WorkloadSpec>, policy: &Policy) -> Option<Summary> {
         let Some(spec) = spec else {
             return Summary::of_values(&self.trials.iter().map(|t| t.value).collect::<Vec<_>>());
         };
-        // No series ends by its interval.
+        // No series is stopped by its interval.
         let stopped_by_interval = self.series.is_none() && !policy.is_fixed(&self.workload);
         summarise_trials(spec.work.cut(), self.unit, &self.trials, stopped_by_interval)
     }
 
-    /// A measurement with these statistics of which nothing else is judged yet.
+    /// Returns a measurement with these statistics and without other conclusions.
     pub fn unjudged(&self, summary: Option<Summary>) -> Measurement {
         Measurement {
             workload: self.workload.clone(),
@@ -131,7 +132,7 @@ impl RawMeasurement {
         }
     }
 
-    /// The account of all trials together; `None` where nobody counted.
+    /// Returns the verification of all trials together; `None` without a count.
     pub fn verification(&self) -> Option<Verification> {
         let first = self.trials.first()?;
         let all = self.trials.iter().filter_map(|t| t.verified).reduce(|a, b| a + b)?;
@@ -152,7 +153,7 @@ impl RawSeries {
     }
 }
 
-/// What was compared.
+/// Describes the comparison.
 fn note(trial: &Trial) -> &'static str {
     match (&trial.network, &trial.file) {
         (Some(_), _) => {
@@ -168,12 +169,12 @@ fn note(trial: &Trial) -> &'static str {
 }
 
 impl RawReference {
-    /// proofmark's figure / the tool's, of each pair.
+    /// Returns proofmark's figure / the tool's, of each pair.
     pub fn ratios(&self) -> Vec<f64> {
         ratios_of_pairs(&self.paired, &self.trials)
     }
 
-    /// The tool's runs with their statistics; `None` without a pair.
+    /// Returns the tool's runs with their statistics; `None` without a pair.
     fn unjudged(&self) -> Option<Reference> {
         let (summary, ratio) = (summarise(&self.trials)?, summarise(&self.ratios())?);
         Some(Reference {
@@ -198,7 +199,7 @@ impl RawReference {
     }
 }
 
-/// proofmark's figure / the tool's, of each pair.
+/// Returns proofmark's figure / the tool's, of each pair.
 pub(crate) fn ratios_of_pairs(ours: &[Trial], theirs: &[f64]) -> Vec<f64> {
     ours.iter().zip(theirs).map(|(ours, theirs)| ours.value / theirs).collect()
 }

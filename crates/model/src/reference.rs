@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::raw::ratios_of_pairs;
 use crate::{Finding, Params, Statistics, Trial, Verdict, contradicts, median};
 
-/// What the figure of a tool is that the pairs compare.
+/// The meaning of a tool's figure in the pairs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Printed {
@@ -18,7 +18,7 @@ pub enum Printed {
 }
 
 impl Printed {
-    /// In words: `its mean over time`.
+    /// Returns the words: `its mean over time`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Mean => "its mean over time",
@@ -27,7 +27,7 @@ impl Printed {
     }
 }
 
-/// Which of the two ran first in a pair.
+/// The first of the two in a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum First {
@@ -38,7 +38,7 @@ pub enum First {
 }
 
 impl First {
-    /// The word that is printed.
+    /// Returns the word that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Proofmark => "proofmark",
@@ -52,75 +52,76 @@ impl First {
 pub struct Ratio {
     /// Median of the pairs' ratios, proofmark / tool.
     pub median: f64,
-    /// Its 95 % interval; null for fewer than 6 pairs.
+    /// The 95 % interval; null for fewer than 6 pairs.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// The tool that people already trust, run in pairs with the measurement.
+/// A reference tool, run in pairs with the measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reference {
     /// Tool name.
     pub tool: String,
-    /// Its version.
+    /// Version of the tool.
     pub version: String,
     /// The command line.
     pub command: String,
-    /// Its median, in the measurement's unit.
+    /// Median of the tool's figures, in the measurement's unit.
     pub value: f64,
-    /// Its figure of each pair, in order.
+    /// The tool's figure of each pair, in order.
     pub trials: Vec<f64>,
-    /// proofmark's trials of the pairs, each by a worker made for it. They are no trials of the
+    /// proofmark's trials of the pairs, each by a worker started for it. They are no trials of the
     /// measurement.
     #[serde(default)]
     pub paired: Vec<Trial>,
-    /// Which of the two ran first, by pair.
+    /// The first of the two, by pair.
     #[serde(default)]
     pub first: Vec<First>,
-    /// What the tool prints.
+    /// The meaning of the tool's figure.
     #[serde(default)]
     pub printed: Printed,
-    /// proofmark / tool.
+    /// The ratio proofmark / tool.
     pub ratio: Ratio,
-    /// Statistics over its trials.
+    /// Statistics over the tool's trials.
     #[serde(default)]
     pub summary: Option<Statistics>,
-    /// What its figure counts, where that may differ from ours.
+    /// The work that the tool's figure counts, where that may differ from ours.
     #[serde(default)]
     pub counts: String,
-    /// How it ran, as far as its output reports it, by the names of our parameters.
+    /// Parameters of the tool's runs, as far as its output reports them, by the names of our
+    /// parameters.
     #[serde(default)]
     pub params: Params,
-    /// Its trials with what its output and this machine's counters report of them.
+    /// The tool's trials with the reports of its output and of this machine's counters.
     #[serde(default)]
     pub evidence: Vec<Trial>,
-    /// Its median / our ceiling, the other way round where less is better.
+    /// The tool's median / our ceiling, inverted where less is better.
     #[serde(default)]
     pub efficiency: Option<f64>,
-    /// What the checks found in it.
+    /// Findings of the checks about the tool's runs.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// What disturbed proofmark's trials of the pairs, by the checks that judge a tool's.
+    /// Disturbances of proofmark's trials of the pairs, by the checks that judge a tool's.
     #[serde(default)]
     pub paired_findings: Vec<Finding>,
-    /// What the tool's findings add up to.
+    /// The verdict that follows from the tool's findings.
     #[serde(default)]
     pub verdict: Verdict,
 }
 
 impl Reference {
-    /// What each of proofmark's trials of the pairs delivered.
+    /// Returns the delivered values of proofmark's trials of the pairs.
     pub fn paired_values(&self) -> Vec<f64> {
         self.paired.iter().map(|t| t.value).collect()
     }
 
-    /// The median of proofmark's trials of the pairs: its side of the comparison, in the
-    /// measurement's unit. `None` where no pair was recorded.
+    /// Returns the median of proofmark's trials of the pairs, which is its side of the comparison,
+    /// in the measurement's unit. `None` where no pair was recorded.
     pub fn paired_median(&self) -> Option<f64> {
         median(&self.paired_values())
     }
 
-    /// proofmark / tool of the two medians that reports show; where no pair was recorded, the median
-    /// of the pairs' ratios.
+    /// Returns proofmark / tool of the two medians that reports show; where no pair was recorded,
+    /// the median of the pairs' ratios.
     pub fn shown_ratio(&self) -> f64 {
         self.ratio_of_medians().unwrap_or(self.ratio.median)
     }
@@ -130,14 +131,14 @@ impl Reference {
         Some(ratio).filter(|r| r.is_finite() && *r > 0.0)
     }
 
-    /// Whether the ratio of the two medians contradicts the pairs: it lies outside the interval of
-    /// their ratios or, for few pairs, outside all of them. Then neither ratio decides.
+    /// Returns true if the ratio of the two medians contradicts the pairs, so that neither decides.
+    /// It lies outside the interval of their ratios or, for few pairs, outside all of them.
     pub fn is_undecided(&self) -> bool {
         let ends = self.ratio.ci95.or_else(|| self.ends_of_pairs());
         self.ratio_of_medians().zip(ends).is_some_and(|(ratio, ends)| contradicts(ratio, ends))
     }
 
-    /// The least and the greatest ratio of a pair.
+    /// Returns the minimum and the maximum ratio of a pair.
     fn ends_of_pairs(&self) -> Option<[f64; 2]> {
         let mut ratios = ratios_of_pairs(&self.paired, &self.trials);
         ratios.retain(|r| r.is_finite());

@@ -1,5 +1,5 @@
-//! What a workload's figures are used for, as its declaration states it: by other judgements and in
-//! the report.
+//! The uses of a workload's figures, as its declaration states them: by other judgements and in the
+//! report.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::MainRow;
 
-/// What a workload's figures are used for.
+/// The uses of a workload's figures.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Role {
-    /// Rows of a report's first screen that it fills; the last one answers for all its results.
+    /// Rows of a report's first screen that it fills; the last one stands for all its results.
     #[serde(default)]
     pub main_rows: Cow<'static, [MainRow]>,
     /// Properties of the machine that its figures give to ceilings, checks and the roofline.
@@ -31,40 +31,40 @@ pub struct Role {
 pub enum Property {
     /// Clock of a core.
     CoreClock,
-    /// Most floating-point operations a second.
+    /// Maximum floating-point operations per second.
     PeakFlops,
     /// Time of a load that waits for the one before it.
     LoadLatency,
-    /// Bytes a second from main memory.
+    /// Bytes per second from main memory.
     MemoryBandwidth,
-    /// Bytes a second from each cache level.
+    /// Bytes per second from each cache level.
     LevelBandwidth,
 }
 
 /// The place of a workload in a table of several.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
-    /// The table's name.
+    /// Name of the table.
     pub table: Cow<'static, str>,
-    /// Its row there, from 1.
+    /// Row in the table, from 1.
     pub row: u32,
-    /// What the row is called.
+    /// Label of the row.
     pub label: Cow<'static, str>,
 }
 
 /// A workload that does the same in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Counterpart {
-    /// Its id.
+    /// Id of the other workload.
     pub workload: Cow<'static, str>,
-    /// How the two differ.
+    /// Difference of the two.
     pub relation: Relation,
     /// Parameters that only one of the two has, or that may differ.
     #[serde(default)]
     pub differs_in: Cow<'static, [Cow<'static, str>]>,
 }
 
-/// How two workloads differ that do the same.
+/// The difference of two workloads that do the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
@@ -75,7 +75,7 @@ pub enum Relation {
 }
 
 impl Role {
-    /// None in particular.
+    /// No use.
     pub const NONE: Self = Self {
         main_rows: Cow::Borrowed(&[]),
         provides: Cow::Borrowed(&[]),
@@ -83,17 +83,18 @@ impl Role {
         counterparts: Cow::Borrowed(&[]),
     };
 
-    /// Whether its figures give that property.
+    /// Returns true if its figures give that property.
     pub fn gives(&self, property: Property) -> bool {
         self.provides.contains(&property)
     }
 
-    /// Its place in that table.
+    /// Returns its place in that table.
     pub fn place_in(&self, table: &str) -> Option<&Place> {
         self.tables.iter().find(|place| place.table == table)
     }
 
-    /// The workload that takes the same blocks in order of addresses, where this one is random.
+    /// Returns the workload that takes the same blocks in order of addresses, where this one is
+    /// random.
     pub fn in_order(&self) -> Option<&str> {
         let in_order = |c: &&Counterpart| c.relation == Relation::InOrder;
         self.counterparts.iter().find(in_order).map(|c| c.workload.as_ref())

@@ -21,7 +21,7 @@ pub const SCHEMA: &str = "proofmark.run/2";
 /// either end, and products and quotients of several stay finite.
 pub const MAGNITUDES: RangeInclusive<f64> = 1e-60..=1e60;
 
-/// Whether a number may be in a run file: 0, or of [`MAGNITUDES`].
+/// Returns true if a number may be in a run file: 0, or in [`MAGNITUDES`].
 pub fn is_quantity(number: f64) -> bool {
     number == 0.0 || MAGNITUDES.contains(&number.abs())
 }
@@ -38,10 +38,11 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// That a node has this program and its launcher another, if they differ: they would not measure alike.
+    /// Describes the difference if a node and its launcher have different programs, which would not
+    /// measure alike.
     pub fn mismatch(&self, other: &Self) -> Option<String> {
         const LONGEST: usize = 80;
-        // Nearly all are the same, and every line of a fleet is asked.
+        // Nearly all nodes have the same program, and this runs for each line of a fleet.
         if self == other {
             return None;
         }
@@ -56,30 +57,30 @@ impl Tool {
     }
 }
 
-/// What the processes of one name took.
+/// Resources that the processes of one name used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Program {
-    /// The name, as the system shortens it.
+    /// Name, as the system shortens it.
     pub name: String,
-    /// CPU time.
+    /// CPU time in CPU-seconds.
     pub cpu_s: f64,
-    /// The same as a share of the time of one CPU.
+    /// CPU time as a share of that of one CPU.
     pub of_one_cpu: f64,
-    /// Bytes per second that they had devices read and write; 0 where this user may not look.
+    /// Bytes per second that they had devices read and write; 0 where this user may not see it.
     #[serde(default)]
     pub io_bytes_per_s: f64,
 }
 
 impl Program {
-    /// A program that took less is not worth its name.
+    /// Minimum share of one CPU for a program to be named.
     const LEAST: f64 = 0.01;
-    /// Bytes per second from which on a program is named.
+    /// Minimum bytes per second for a program to be named.
     pub const LEAST_BYTES_PER_S: f64 = 1e6;
-    /// Programs that a finding names.
+    /// Maximum number of programs that a finding names.
     const NAMED: usize = 3;
 
-    /// `rustc 108.6 %, cargo 5.6 %`: the first of these and their shares of one CPU; `None` where none
-    /// took 1 %.
+    /// Names the first of these programs and their shares of one CPU: `rustc 108.6 %, cargo 5.6 %`;
+    /// `None` if none used 1 %.
     pub fn words(all: &[Self], most: usize) -> Option<String> {
         let worth_it =
             all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::LEAST);
@@ -89,7 +90,8 @@ impl Program {
         (!named.is_empty()).then(|| named.join(", "))
     }
 
-    /// `dd 1.200 GB/s, rsync 30.00 MB/s`: those that moved most; `None` where none moved 1 MB/s.
+    /// Names the programs that moved most: `dd 1.200 GB/s, rsync 30.00 MB/s`; `None` if none moved
+    /// 1 MB/s.
     pub fn disk_users(all: &[Self]) -> Option<String> {
         let mut users: Vec<&Self> =
             all.iter().filter(|p| p.io_bytes_per_s >= Self::LEAST_BYTES_PER_S).collect();
@@ -101,7 +103,7 @@ impl Program {
         (!named.is_empty()).then(|| named.join(", "))
     }
 
-    /// Those that took most, as findings name them.
+    /// Names the programs that used most, as findings do.
     pub fn named_in_findings(all: &[Self]) -> Option<String> {
         Self::words(all, Self::NAMED)
     }
@@ -113,47 +115,47 @@ impl Program {
 pub struct Run<M = Measurement> {
     /// Always [`SCHEMA`].
     pub schema: Cow<'static, str>,
-    /// The program that made it.
+    /// The program that made the run.
     pub tool: Tool,
-    /// When it began.
+    /// Start time.
     pub started: Timestamp,
-    /// When it ended; null while it goes on, and for ever if it was killed.
+    /// End time; null while it goes on, and for ever if it was killed.
     pub ended: Option<Timestamp>,
-    /// Signal that stopped it before the plan was done.
+    /// Signal that stopped the run before the plan was done.
     pub interrupted: Option<String>,
-    /// The tool whose output this is, with its version, where proofmark measured nothing itself.
+    /// The tool whose output was imported, with its version; left out where proofmark measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<String>,
-    /// What the user calls the machine or the run (`--label`).
+    /// The user's name for the machine or the run (`--label`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Whether names were taken out of it (`--anonymous`): some facts that were judged are gone.
+    /// True if names were removed (`--anonymous`): some facts that were judged are gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub anonymous: bool,
     /// The machine.
     pub host: Host,
-    /// What was to be measured.
+    /// The plan.
     pub plan: Plan,
     /// Declarations of the workloads in the plan, by id, so that a reader of this
     /// file needs nothing else to explain it.
     pub workloads: BTreeMap<String, WorkloadSpec>,
-    /// What was measured, in the order of the plan.
+    /// The results, in the order of the plan.
     pub measurements: Vec<M>,
-    /// How the CPUs of its threads were placed while its rounds ran, the most frequent first; empty
-    /// where that was not probed.
+    /// Placements of the threads' CPUs while the rounds ran, the most frequent first; empty where
+    /// they were not probed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_placements: Vec<CpuPlacement>,
-    /// Other programs that used its CPUs meanwhile, most first, as far as the system shows them.
+    /// Other programs that used the run's CPUs, most first, as far as the system shows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
-    /// How long it took by each of the system's clocks; null until it has ended.
+    /// Duration of the run by each of the system's clocks; null until it has ended.
     pub clocks: Option<Clocks>,
     /// Findings about the run as a whole.
     pub findings: Vec<Finding>,
 }
 
 impl<M> Run<M> {
-    /// The same run with these measurements instead, and no placements of CPUs, which follow from them.
+    /// Replaces the measurements, and drops the placements of CPUs, which follow from them.
     pub fn with_measurements<N>(&self, measurements: Vec<N>) -> Run<N> {
         Run {
             schema: self.schema.clone(),
@@ -175,12 +177,13 @@ impl<M> Run<M> {
         }
     }
 
-    /// What the machine is called: as the user labelled it, else its host name.
+    /// Returns the name of the machine: the user's label, else its host name.
     pub fn name(&self) -> Option<&str> {
         self.label.as_deref().or(self.host.os.host_name.get().map(String::as_str))
     }
 
-    /// The machine in a few words, after its name: `web-3: AMD EPYC (zen3), 2 CPUs, 23.5 GiB`.
+    /// Describes the machine in a few words after its name: `web-3: AMD EPYC (zen3), 2 CPUs,
+    /// 23.5 GiB`.
     pub fn words(&self) -> String {
         let words = self.host.words();
         match self.name() {
@@ -191,22 +194,22 @@ impl<M> Run<M> {
 }
 
 impl Run {
-    /// Where the time of all threads went; `None` where no trial has an account of it.
+    /// Returns the account of all threads' time; `None` where no trial has one.
     pub fn time_account(&self) -> Option<TimeAccount> {
         let trials = self.measurements.iter().flat_map(|m| &m.trials);
         let all = trials.filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
-        // Without a quota there is nothing to count.
+        // Without a quota no time is throttled.
         let throttled_s = all.throttled_s.or(self.host.limits.has_no_cpu_quota().then_some(0.0));
         Some(TimeAccount { throttled_s, ..all })
     }
 
-    /// The worst verdict of all measurements; `None` without one.
+    /// Returns the worst verdict of all measurements; `None` without one.
     pub fn verdict(&self) -> Option<Verdict> {
         self.measurements.iter().map(|m| m.verdict).max()
     }
 }
 
-/// Why a run file cannot be used.
+/// The reason why a run file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ReadError(String);
@@ -217,7 +220,7 @@ impl From<serde_json::Error> for ReadError {
     }
 }
 
-/// Reads a run file's text. Of what is not of the schema's shape the error has the line and column.
+/// Reads a run file's text. An error in the shape has line and column.
 pub fn read_run(text: &str) -> Result<Run, ReadError> {
     let json: Value = serde_json::from_str(text)?;
     let found = match json.get("schema") {
@@ -230,7 +233,7 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
     }
     let bad = out_of_range(&json);
     drop(json); // Of a large run it takes several times what the run does.
-    // From the text again: only so has an error its line.
+    // Only an error from the text, not from the value, has a line.
     let run = serde_json::from_str(text)?;
     match bad {
         Some((number, at)) => Err(ReadError(format!(
@@ -240,7 +243,7 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
     }
 }
 
-/// The first number outside [`MAGNITUDES`], and where it is, as a JSON pointer.
+/// Returns the first number outside [`MAGNITUDES`] and its place as a JSON pointer.
 fn out_of_range(json: &Value) -> Option<(String, String)> {
     let below = |key: &dyn Display, value| {
         out_of_range(value).map(|(number, at)| (number, format!("/{key}{at}")))
@@ -256,7 +259,7 @@ fn out_of_range(json: &Value) -> Option<(String, String)> {
     }
 }
 
-/// The JSON schema of a run file.
+/// Returns the JSON schema of a run file.
 pub fn schema() -> schemars::Schema {
     schemars::schema_for!(Run)
 }

@@ -1,7 +1,7 @@
 //! Untrusted text, made safe for a terminal.
 
-/// Text on one line without control characters, so that it cannot move a terminal's cursor,
-/// recolour it, or reorder what is read. Line breaks and tabs become spaces; other control,
+/// Returns text on one line without control characters, so that it cannot move a terminal's cursor,
+/// change colours, or reorder text. Line breaks and tabs become spaces. Other control,
 /// bidirectional and invisible formatting characters are dropped.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -15,7 +15,7 @@ pub fn clean(text: &str) -> String {
     out
 }
 
-/// The beginning of a text as [`clean`] leaves it, so many characters at most.
+/// Returns the beginning of a text after [`clean`], at most so many characters.
 pub fn clean_excerpt(text: &str, characters: usize) -> String {
     let mut out = clean(text);
     if let Some((end, _)) = out.char_indices().nth(characters) {
@@ -24,9 +24,9 @@ pub fn clean_excerpt(text: &str, characters: usize) -> String {
     out
 }
 
-/// Text of several lines, with line breaks, tabs and the colours that our own reports use; all
+/// Returns text of several lines with line breaks, tabs and the colours of our own reports. All
 /// other characters that [`clean`] drops are dropped. This is the last step before a terminal, so
-/// that no text reaches it which nobody cleaned.
+/// that no text reaches it uncleaned.
 pub fn clean_page(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -60,8 +60,8 @@ fn is_safe(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The colour or weight that a text begins with: `ESC [ n m`, where `n` is one of those that
-/// hide nothing: weights, the 16 foreground colours, and back to normal.
+/// Returns the colour or weight that a text begins with: `ESC [ n m`. Only codes that hide nothing
+/// count: weights, the 16 foreground colours, and back to normal.
 fn style(text: &str) -> Option<&str> {
     let body = text.strip_prefix("\u{1b}[")?;
     let end = body.find(|c: char| !c.is_ascii_digit() && c != ';')?;
@@ -79,7 +79,7 @@ fn style(text: &str) -> Option<&str> {
     (known && body[end..].starts_with('m')).then(|| &text[..2 + end + 1])
 }
 
-/// A word as a person types it in a shell: in quotes if the shell would read it as more than a word.
+/// Returns a word as typed in a shell: quoted if the shell would read it as more than a word.
 pub fn shell_word(word: &str) -> String {
     const PLAIN: &str = "-_./=:,@%+";
     match word.chars().all(|c| c.is_alphanumeric() || PLAIN.contains(c)) {

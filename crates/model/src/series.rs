@@ -1,71 +1,72 @@
-//! What one point did over time: the result of an endurance measurement.
+//! A result over time, from an endurance measurement.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Timestamp, Trial};
 
-/// A time series. Its samples are the measurement's trials, in order: as they were taken, or,
-/// where they were too many to keep, neighbours merged into one (work and seconds added up). The
-/// seconds of a sample are those of its slices and of what held them up; what the program itself
-/// does between them, well below a hundredth, is none of them.
+/// A time series. Its samples are the measurement's trials, in order. If there were too many to
+/// keep, neighbours are merged into one (work and seconds added up). The seconds of a sample are
+/// those of its slices and of interruptions. The program's own work between samples, well below a
+/// hundredth, is not included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// How long it was to go on, in seconds.
+    /// Planned duration in seconds.
     pub for_s: f64,
-    /// Seconds from the start of one sample to that of the next, as asked.
+    /// Planned seconds from the start of one sample to that of the next.
     pub every_s: f64,
-    /// When the first sample began.
+    /// Start time of the first sample.
     pub started: Timestamp,
-    /// Samples taken.
+    /// Number of samples.
     pub samples: u64,
-    /// Samples that one trial holds, the last one at most.
+    /// Samples per trial; the last trial may hold fewer.
     pub merged: u64,
-    /// Stretches of time in which the value stayed the same, in order; without a sample none.
+    /// Periods of time with a constant value, in order; empty without a sample.
     pub levels: Vec<Level>,
-    /// Where one level gave way to the next: one less than the levels.
+    /// Changes from one level to the next: one less than the levels.
     pub changes: Vec<Change>,
-    /// Where the value was going all the while; null for too few samples.
+    /// Trend over the whole time; null for too few samples.
     pub trend: Option<Trend>,
 }
 
 impl Series {
-    /// The moment so many seconds after the first sample's start; `None` where that is no moment.
+    /// Returns the moment so many seconds after the first sample's start; `None` where that is no
+    /// moment.
     pub fn moment(&self, seconds: f64) -> Option<Timestamp> {
         self.started.after(seconds)
     }
 
-    /// Seconds from the first sample's start to that of a trial.
+    /// Returns the seconds from the first sample's start to that of a trial.
     pub fn seconds_at(&self, trial: &Trial) -> f64 {
         trial.started.since(self.started)
     }
 }
 
-/// A stretch of time in which the value stayed the same.
+/// A period of time with a constant value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Level {
-    /// Seconds after the first sample's start at which it begins.
+    /// Start, in seconds after the first sample's start.
     pub from_s: f64,
-    /// Seconds after the first sample's start at which it ends.
+    /// End, in seconds after the first sample's start.
     pub until_s: f64,
-    /// Trials in it.
+    /// Number of trials.
     pub trials: u64,
-    /// Their median, in the measurement's unit.
+    /// Median of the trials, in the measurement's unit.
     pub median: f64,
-    /// Its 95 % interval; null for fewer than 6 trials.
+    /// The 95 % interval; null for fewer than 6 trials.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// Where one level gave way to the next.
+/// A change from one level to the next.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     /// Seconds after the first sample's start.
     pub at_s: f64,
-    /// The same as a moment.
+    /// The moment of the change.
     pub at: Timestamp,
     /// The level after / the level before.
     pub ratio: f64,
-    /// What changed together with the value, with figures; null where nothing recorded did.
+    /// Recorded changes at the same time, with figures; null where nothing recorded changed.
     pub cause: Option<String>,
 }
 
@@ -74,9 +75,9 @@ pub struct Change {
 pub struct Trend {
     /// Value at the first sample's start, in the measurement's unit.
     pub start: f64,
-    /// Change a second, in the measurement's unit a second.
+    /// Change per second, in the measurement's unit.
     pub slope: f64,
-    /// Its 95 % interval; null for too few samples.
+    /// The 95 % interval of the slope; null for too few samples.
     pub ci95: Option<[f64; 2]>,
 }
 

@@ -1,16 +1,15 @@
 //! Statistics over trials.
 //!
-//! The interval of the median is distribution-free, by order statistics (Hollander
-//! and Wolfe; recommended by Hoefler and Belli, SC'15, rule 8): the k-th smallest
-//! and k-th largest of n values hold the median with probability
-//! 1 - 2 P(B < k), where B is binomial(n, 1/2). Five values or fewer cannot reach
-//! 95 %, and get no interval.
+//! The interval of the median is distribution-free, by order statistics (Hollander and Wolfe;
+//! recommended by Hoefler and Belli, SC'15, rule 8). The k-th smallest and k-th largest of n values
+//! hold the median with probability 1 - 2 P(B < k), where B is binomial(n, 1/2). Five values or
+//! fewer cannot reach 95 %, and get no interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Fewer values cannot reach 95 %.
-pub(crate) const LEAST_VALUES: usize = 6;
+/// Minimum number of values: fewer cannot reach 95 %.
+pub(crate) const MIN_VALUES: usize = 6;
 
 /// Statistics over values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -23,16 +22,16 @@ pub struct Statistics {
     pub sd: Option<f64>,
     /// Median.
     pub median: f64,
-    /// Interval that holds the true median with at least 95 % confidence, by
-    /// order statistics; null for fewer than 6 values, which cannot give one.
+    /// Interval that holds the true median with at least 95 % confidence, by order statistics; null
+    /// for fewer than 6 values.
     pub ci95: Option<[f64; 2]>,
-    /// Least value.
+    /// Minimum.
     pub min: f64,
-    /// Greatest value.
+    /// Maximum.
     pub max: f64,
 }
 
-/// Statistics of the values; `None` if there is none, or if one is not finite.
+/// Returns statistics of the values; `None` if there is none, or if one is not finite.
 pub fn summarise(values: &[f64]) -> Option<Statistics> {
     if values.is_empty() || values.iter().any(|v| !v.is_finite()) {
         return None;
@@ -56,24 +55,24 @@ pub fn summarise(values: &[f64]) -> Option<Statistics> {
     })
 }
 
-/// Median of the finite values, in any order; `None` without one.
+/// Returns the median of the finite values, in any order; `None` without one.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = finite_sorted(values);
     (!sorted.is_empty()).then(|| median_of_sorted(&sorted))
 }
 
-/// Interval that holds the median of the finite values with at least 95 %, by order statistics;
-/// `None` for fewer than 6.
+/// Returns the interval that holds the median of the finite values with at least 95 %, by order
+/// statistics; `None` for fewer than 6.
 pub fn median_interval(values: &[f64]) -> Option<[f64; 2]> {
     interval_of_sorted(&finite_sorted(values))
 }
 
-/// Interval of which each end misses the median with at most that probability.
+/// Returns an interval of which each end misses the median with at most that probability.
 pub(crate) fn interval_missing(values: &[f64], each_end: f64) -> Option<[f64; 2]> {
     interval_at(values, rank_missing(values.len(), each_end)?)
 }
 
-/// The k-th smallest and the k-th largest of the finite values, from 1.
+/// Returns the k-th smallest and the k-th largest of the finite values, from 1.
 pub(crate) fn interval_at(values: &[f64], k: usize) -> Option<[f64; 2]> {
     let sorted = finite_sorted(values);
     Some([*sorted.get(k.checked_sub(1)?)?, *sorted.get(sorted.len().checked_sub(k)?)?])
@@ -95,11 +94,11 @@ fn interval_of_sorted(sorted: &[f64]) -> Option<[f64; 2]> {
     median_rank(n).map(|k| [sorted[k - 1], sorted[n - k]])
 }
 
-/// Up to so many values P(B = 0) is a number that f64 can hold.
+/// Number of values up to which f64 can hold P(B = 0).
 const EXACT: usize = 1000;
 
-/// Greatest k for which the k-th smallest and the k-th largest of `n` values
-/// hold the median with at least 95 % confidence; `None` for n < 6.
+/// Returns the maximum k for which the k-th smallest and the k-th largest of `n` values hold the
+/// median with 95 % confidence. `None` for n < 6.
 fn median_rank(n: usize) -> Option<usize> {
     if n > EXACT {
         // The normal approximation, which is exact to a rank here (see the tests).
@@ -108,7 +107,7 @@ fn median_rank(n: usize) -> Option<usize> {
     rank_missing(n, 0.025)
 }
 
-/// The same where each of the two misses it with at most that probability.
+/// Returns the maximum k for which each of the two misses the median with at most that probability.
 fn rank_missing(n: usize, each_end: f64) -> Option<usize> {
     let mut probability = 0.5_f64.powi(i32::try_from(n).ok()?); // P(B = 0)
     let mut below = 0.0; // P(B < k)
@@ -168,7 +167,8 @@ mod tests {
         }
     }
 
-    /// METHOD.md, "Interval and stopping rule", on a machine whose noise is known: skewed, with outliers.
+    /// Tests METHOD.md, "Interval and stopping rule", on a machine whose noise is known: skewed,
+    /// with outliers.
     #[test]
     fn the_interval_holds_the_long_run_median() {
         let mut state = 42_u64;

@@ -1,16 +1,16 @@
-//! How far out a value has to lie to be no chance.
+//! Quantiles of Student's distribution.
 
-/// The standard normal deviate that is exceeded with this probability, 0 < p <= 0.5: Abramowitz and
-/// Stegun, *Handbook of Mathematical Functions*, 26.2.23; to 0.0005.
+/// Returns the standard normal deviate that is exceeded with this probability, 0 < p <= 0.5.
+/// Abramowitz and Stegun, *Handbook of Mathematical Functions*, 26.2.23; to 0.0005.
 fn normal(p: f64) -> f64 {
     let t = (-2.0 * p.ln()).sqrt();
     let above = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     t - above / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
 }
 
-/// The same of Student's distribution with so many degrees of freedom (Wallace, *Bounds on normal
-/// approximations to Student's and the chi-square distributions*, 1959); of 5 and more to 4 %, on the
-/// safe side.
+/// Returns the deviate of Student's distribution with these degrees of freedom that is exceeded
+/// with this probability. Wallace, *Bounds on normal approximations to Student's and the chi-square
+/// distributions*, 1959; for 5 and more to 4 %, on the safe side.
 pub fn student(p: f64, freedom: f64) -> f64 {
     let z = normal(p.clamp(1e-300, 0.5)) * (8.0 * freedom + 3.0) / (8.0 * freedom + 1.0);
     (freedom * (z * z / freedom).exp_m1()).sqrt()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Pace;
 
-/// An interval that is wider than so many default targets is wide.
+/// Multiple of the default target beyond which an interval is wide.
 const COARSE_TARGETS: f64 = 5.0;
 
 /// Part of the machine.
@@ -30,64 +30,65 @@ pub enum Subsystem {
     Device,
 }
 
-/// What sets a subsystem apart. Whoever needs such a fact reads it here, and names no subsystem.
+/// Facts about a subsystem. Code that needs such a fact reads it here, and names no subsystem.
 #[derive(Debug)]
 pub struct SubsystemInfo {
-    /// The word that is typed and printed, and the first part of its workloads' ids.
+    /// The word that is typed and printed, also the first part of its workloads' ids.
     pub id: &'static str,
     /// The heading of a report's part: `Memory`.
     pub title: &'static str,
     /// The name within a sentence: `CPU`, `memory`.
     pub word: &'static str,
-    /// What sets the pace of its work, unless a workload declares otherwise.
+    /// The resource that sets the pace of its work, unless a workload declares otherwise.
     pub pace: Pace,
-    /// By how much a valid figure may differ from the undisturbed one, as a share: it is the promise of
-    /// the verdict, and no setting of a check.
+    /// Maximum difference of a valid figure from the undisturbed one, as a share. It is the promise
+    /// of the verdict, and no setting of a check.
     pub tolerance: f64,
     /// Half-width of the 95 % interval at which trials stop by default, as a share of the figure.
     pub target: f64,
-    /// Whether each thread is pinned to a CPU of its own.
+    /// True if each thread is pinned to a CPU of its own.
     pub pins_threads: bool,
-    /// Whether its work goes through system calls, which whoever traces them makes slow.
+    /// True if its work uses system calls, which a tracer slows down.
     pub uses_system_calls: bool,
-    /// Whether its work is done by block devices, whose counters show it.
+    /// True if block devices do its work, whose counters show it.
     pub uses_block_devices: bool,
-    /// Whether its workloads have a server, as a second end.
+    /// True if its workloads have a server, as a second end.
     pub has_server: bool,
-    /// Whether its rates are published in bits a second, and not in bytes.
+    /// True if its rates are published in bits per second, and not in bytes.
     pub counts_bits: bool,
-    /// Whether the verification counts the workload's work to the unit and nobody else's.
+    /// True if the verification counts exactly the workload's work, without that of others.
     pub exact_verification: bool,
-    /// Why single operations have no times, where there are none and its threads wait for them.
+    /// Reason why single operations have no times, where there are none and its threads wait for
+    /// them.
     pub no_latency: Option<&'static str>,
-    /// Why there is no verification, where trials were completed.
+    /// Reason why there is no verification, where trials were completed.
     pub no_verification: &'static str,
-    /// What the output of another tool lacks as a proof, and what to do about it.
+    /// The proof that another tool's output lacks, and the action to take.
     pub unproven: [&'static str; 2],
     /// The facts of a run that may change its figures.
     pub facts: &'static [FactScope],
 }
 
-/// Whose figures a fact of a run may change: see [`SubsystemInfo::facts`].
+/// The figures that a fact of a run may change: see [`SubsystemInfo::facts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FactScope {
-    /// Those of every subsystem.
+    /// Figures of every subsystem.
     Machine,
-    /// Those of work that is bound by cores.
+    /// Figures of work that is bound by cores.
     Cores,
-    /// Those of memory.
+    /// Figures of memory.
     Memory,
-    /// Those of storage.
+    /// Figures of storage.
     Storage,
-    /// Those of networks.
+    /// Figures of networks.
     Network,
-    /// None by itself.
+    /// No figure by itself.
     Nothing,
 }
 
-/// Nobody in particular was expected to count.
-const NOBODY: &str = "there is no independent count of the work";
-/// What to do about a figure of another tool that nothing proves.
+/// The reason without a named counter.
+const UNCOUNTED: &str = "there is no independent count of the work";
+/// The action for an unproven figure of another tool.
 const MEASURE: &str = "measure it with proofmark, which verifies the work";
 
 const CPU: SubsystemInfo = SubsystemInfo {
@@ -104,7 +105,7 @@ const CPU: SubsystemInfo = SubsystemInfo {
     counts_bits: false,
     exact_verification: true,
     no_latency: None,
-    no_verification: NOBODY,
+    no_verification: UNCOUNTED,
     unproven: ["the output has no residual or check of the result", MEASURE],
     facts: &[FactScope::Machine, FactScope::Cores],
 };
@@ -131,7 +132,7 @@ const DISK: SubsystemInfo = SubsystemInfo {
     pins_threads: false,
     uses_system_calls: true,
     uses_block_devices: true,
-    // Whole sectors, and everybody's.
+    // Whole sectors, and those of all programs.
     exact_verification: false,
     no_latency: Some("no single I/O was timed"),
     no_verification: "no device counters report what it moved",
@@ -154,7 +155,7 @@ const NETWORK: SubsystemInfo = SubsystemInfo {
     uses_system_calls: true,
     has_server: true,
     counts_bits: true,
-    // Headers too, and everybody's.
+    // Headers too, and packets of all programs.
     exact_verification: false,
     no_latency: Some("no single message was timed"),
     no_verification: "the receivers reported no counts",
@@ -163,7 +164,7 @@ const NETWORK: SubsystemInfo = SubsystemInfo {
     ..CPU
 };
 
-/// The row by which tests show what a subsystem needs that another process times.
+/// The row of the tests: a subsystem that another process times.
 #[cfg(feature = "testing")]
 const DEVICE: SubsystemInfo = SubsystemInfo {
     id: "device",
@@ -181,10 +182,10 @@ const DEVICE: SubsystemInfo = SubsystemInfo {
 };
 
 impl Subsystem {
-    /// All that a user can measure, in the order of a report.
+    /// All subsystems that a user can measure, in the order of a report.
     pub const ALL: [Self; 4] = [Self::Cpu, Self::Memory, Self::Disk, Self::Network];
 
-    /// All that a run file may name: those, and that of the tests.
+    /// All subsystems that a run file may name, with that of the tests.
     pub const KNOWN: &[Self] = &[
         Self::Cpu,
         Self::Memory,
@@ -194,7 +195,7 @@ impl Subsystem {
         Self::Device,
     ];
 
-    /// Its row.
+    /// Returns the row of facts.
     pub const fn info(self) -> &'static SubsystemInfo {
         match self {
             Self::Cpu => &CPU,
@@ -206,19 +207,19 @@ impl Subsystem {
         }
     }
 
-    /// The word that is typed and printed.
+    /// Returns the word that is typed and printed.
     pub const fn as_str(self) -> &'static str {
         self.info().id
     }
 }
 
 impl SubsystemInfo {
-    /// The width from which on an interval is wide: five times the default target.
+    /// Returns the width from which on an interval is wide: five times the default target.
     pub fn coarse_from(&self) -> f64 {
         COARSE_TARGETS * self.target
     }
 
-    /// Whether its work is bytes that are moved.
+    /// Returns true if its work is moving bytes.
     pub fn moves_bytes(&self) -> bool {
         self.pace != Pace::Core && !self.counts_bits
     }

@@ -1,7 +1,7 @@
-//! Limits of the system, and which of them explains how something ended.
+//! Limits of the system, and the choice of the one that explains how something ended.
 //!
-//! [`SystemState`] is what was read of them; [`limit_reached`] decides, from that and from what was
-//! seen of an end. Workers, servers, reference tools and the program's own errors all ask it.
+//! [`SystemState`] has the limits and counters; [`limit_reached`] decides from them and from the
+//! observed end. Workers, servers, reference tools and the program's own errors all use it.
 //!
 //! Sources: getrlimit(2), fork(2), mmap(2), pthread_create(3), Linux
 //! `Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/pids.rst` and `cgroup-v1/memory.rst`.
@@ -9,13 +9,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{counted, format_size};
+use crate::{counted, format_size};
 
 mod explain;
 
 pub use explain::{Seen, limit_reached};
 
-/// Which limit.
+/// A kind of limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
@@ -43,43 +43,43 @@ pub enum LimitKind {
     CgroupMemory,
     /// Bytes of memory of the whole machine.
     SystemMemory,
-    /// A file that every system has, and this one does not.
+    /// A file that every system should have, and this one does not.
     MissingFile,
 }
 
 /// A limit of the system with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemLimit {
-    /// Which one.
+    /// Kind of the limit.
     pub kind: LimitKind,
     /// Files, processes, bytes or seconds; `None` where unknown, and for a missing file.
     pub value: Option<u64>,
-    /// The file that sets it, of a cgroup or of the system; the missing file.
+    /// The file that sets it, of a cgroup or of the system; or the missing file.
     pub source: Option<String>,
 }
 
 /// The limit that explains how something ended; several where any of them may be the cause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LimitReached {
-    /// At least one.
+    /// The limits, at least one.
     pub limits: Vec<SystemLimit>,
 }
 
-/// What a cgroup's limit allows and how often it was reached.
+/// A cgroup's limit and how often it was reached.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CgroupLimit {
     /// Processes or bytes; `None` for no limit.
     pub limit: Option<u64>,
-    /// What counts against it now.
+    /// Processes or bytes that count against it now.
     pub used: Option<u64>,
-    /// How often something was refused or killed for it so far.
+    /// Times that something was refused or killed because of it so far.
     pub hits: Option<u64>,
     /// The file of the limit.
     pub file: String,
 }
 
-/// The limits that a process is under, and the counters of the system that show that one was
-/// reached. `None`: no such limit, or it cannot be read.
+/// The limits of a process, and the system's counters that show that one was reached. `None`: no
+/// such limit, or it cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SystemState {
     /// Files of a process.
@@ -108,12 +108,12 @@ pub struct SystemState {
     pub system_oom_kills: Option<u64>,
     /// Bytes of memory of the machine.
     pub memory: Option<u64>,
-    /// Of the files that every system has, those that are missing.
+    /// Missing files that every system should have.
     pub missing: Vec<String>,
 }
 
 impl SystemLimit {
-    /// `the limit of 12 open files (RLIMIT_NOFILE)`.
+    /// Describes the limit: `the limit of 12 open files (RLIMIT_NOFILE)`.
     pub fn describe(&self) -> String {
         use LimitKind::*;
         let count = |what: &str| self.value.map_or(format!("{what}s"), |n| counted(n, what));
@@ -150,7 +150,7 @@ impl SystemLimit {
         self.value.map_or_else(|| other.to_owned(), |value| value.to_string())
     }
 
-    /// What to do about it.
+    /// Returns the action to take.
     fn action(&self) -> &'static str {
         use LimitKind::*;
         match self.kind {
@@ -174,17 +174,17 @@ impl SystemLimit {
 }
 
 impl LimitReached {
-    /// That one limit.
+    /// Makes the result with that one limit.
     pub fn one(limit: SystemLimit) -> Self {
         Self { limits: vec![limit] }
     }
 
-    /// The cause in words, to follow "because of": `the limit of 12 open files (RLIMIT_NOFILE)`.
+    /// Describes the cause, to follow "because of": `the limit of 12 open files (RLIMIT_NOFILE)`.
     pub fn cause(&self) -> String {
         self.joined(SystemLimit::describe)
     }
 
-    /// What to do about it.
+    /// Returns the action to take.
     pub fn action(&self) -> String {
         self.joined(|limit| limit.action().to_owned())
     }
@@ -193,8 +193,8 @@ impl LimitReached {
         self.limits.iter().map(words).collect::<Vec<_>>().join(", or ")
     }
 
-    /// An error with the limit that explains it: `no room: caused by the limit ...; raise ...`. One
-    /// that says so already, as another process's words may, stays as it is.
+    /// Adds the limit that explains it to an error: `no room: caused by the limit ...; raise ...`.
+    /// An error that already has it, as another process's may, stays.
     pub fn explain(&self, error: &str) -> String {
         if error.contains(&self.cause()) {
             return error.to_owned();

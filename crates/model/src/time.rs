@@ -11,47 +11,47 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct Timestamp(pub jiff::Timestamp);
 
-/// How long something took by each of the system's clocks, in seconds.
+/// Duration by each of the system's clocks, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clocks {
-    /// By CLOCK_MONOTONIC_RAW, by which all rates are.
+    /// Duration by CLOCK_MONOTONIC_RAW, which times all rates.
     pub raw_s: f64,
-    /// By CLOCK_MONOTONIC, which runs as fast as the system's time is adjusted.
+    /// Duration by CLOCK_MONOTONIC, which runs as fast as the system's time is adjusted.
     pub monotonic_s: f64,
-    /// By CLOCK_BOOTTIME: the same, with the time for which the system was suspended.
+    /// Duration by CLOCK_BOOTTIME: CLOCK_MONOTONIC with the time in suspension.
     pub boottime_s: f64,
-    /// By CLOCK_REALTIME: the same, with the steps in which it was set.
+    /// Duration by CLOCK_REALTIME: CLOCK_MONOTONIC with the steps in which it was set.
     pub realtime_s: f64,
 }
 
 impl Timestamp {
-    /// The wall clock now. For labels only: durations come from CLOCK_MONOTONIC_RAW.
+    /// Returns the wall clock now. It is for labels only: durations come from CLOCK_MONOTONIC_RAW.
     pub fn now() -> Self {
         Self(jiff::Timestamp::now())
     }
 
-    /// A moment given in whole milliseconds since 1970, for tests and fixtures.
+    /// Makes a moment from whole milliseconds since 1970, for tests and fixtures.
     pub fn from_millis(ms: i64) -> Option<Self> {
         jiff::Timestamp::from_millisecond(ms).ok().map(Self)
     }
 
-    /// The moment so many seconds later; `None` where that is no moment.
+    /// Returns the moment so many seconds later; `None` where that is no moment.
     pub fn after(self, seconds: f64) -> Option<Self> {
         let span = std::time::Duration::try_from_secs_f64(seconds).ok()?;
         self.0.checked_add(span).ok().map(Self)
     }
 
-    /// Seconds since an earlier moment; negative since a later one.
+    /// Returns the seconds since an earlier moment; negative since a later one.
     pub fn since(self, earlier: Self) -> f64 {
         self.0.duration_since(earlier.0).as_secs_f64()
     }
 
-    /// `20261121T020304Z`: fit for the name of a folder.
+    /// Formats as `20261121T020304Z`, for the name of a folder.
     pub fn compact(self) -> String {
         self.0.strftime("%Y%m%dT%H%M%SZ").to_string()
     }
 
-    /// `2026-11-21 02:03:04 UTC`, for people.
+    /// Formats as `2026-11-21 02:03:04 UTC`, for people.
     pub fn display(self) -> String {
         self.0.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
     }

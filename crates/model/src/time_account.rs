@@ -1,51 +1,51 @@
-//! Where the time of threads went.
+//! The account of threads' time.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::format_percent;
 
-/// Where the time of a trial's threads went: seconds of each, summed.
+/// The account of a trial's threads' time: seconds of each, summed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeAccount {
-    /// All: wall time x threads, the untimed slices ahead included.
+    /// All time: wall time x threads, the untimed slices ahead included.
     pub wall_s: f64,
-    /// At work.
+    /// Time at work.
     pub working_s: f64,
-    /// Runnable, while others used the CPU; where `throttled_s` is null, a CPU quota's pauses may be in
-    /// it.
+    /// Time runnable while others used the CPU. Where `throttled_s` is null, it may include a CPU
+    /// quota's pauses.
     pub waiting_s: f64,
-    /// Held back by the cgroup's quota; null where the system does not report it.
+    /// Time throttled by the cgroup's quota; null where the system does not report it.
     pub throttled_s: Option<f64>,
-    /// Stopped by a signal.
+    /// Time stopped by a signal.
     pub stopped_s: f64,
-    /// Taken by the hypervisor, as it reports, in ticks of 10 ms a CPU: a part of the next two; null
-    /// where /proc/stat does not show it.
+    /// Steal time, as the hypervisor reports it, in ticks of 10 ms per CPU: a part of the next two.
+    /// Null where /proc/stat does not show it.
     pub stolen_s: Option<f64>,
-    /// On a CPU by the system's account, but not at work.
+    /// Time on a CPU by the system's account, but not at work.
     pub interrupted_s: f64,
-    /// Neither runnable nor on a CPU, and nobody stopped it.
+    /// Time neither runnable nor on a CPU, and not stopped.
     pub unaccounted_s: f64,
-    /// Gaps that the slices show, which the windows leave out; null where an older version counted none.
+    /// Gaps that the slices show, which the windows leave out; null where an older version counted
+    /// none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed_s: Option<f64>,
-    /// Part of `wall_s` outside of the slices, while the counters were read: what was taken there is no
+    /// Part of `wall_s` outside the slices, while the counters were read: time taken there is no
     /// gap of theirs.
     #[serde(default)]
     pub edges_s: f64,
 }
 
-/// The account is exact to this share of the wall time, but for what is taken while counters are read.
+/// Error of the account as a share of the wall time, apart from time taken while counters are read.
 pub const TIME_ACCOUNT_ERROR: f64 = 3e-3;
 
-/// Threads' time from which on an account of what was taken can be held against what was removed, in
-/// seconds.
-pub const TIME_ACCOUNT_LEAST_S: f64 = 1.0;
+/// Minimum time of threads, in seconds, for a comparison of the taken with the removed time.
+const MIN_ACCOUNT_S: f64 = 1.0;
 
 impl std::ops::Add for TimeAccount {
     type Output = Self;
 
-    /// A sum is unknown where one of its parts is.
+    /// Adds two accounts; a sum is unknown where one of its parts is.
     fn add(self, o: Self) -> Self {
         let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         Self {
@@ -63,16 +63,17 @@ impl std::ops::Add for TimeAccount {
     }
 }
 
-/// Who takes time from threads.
+/// A cause that takes time from threads.
 #[derive(Debug, Clone, Copy)]
 pub struct TimeCause {
-    /// Its name in a picture.
+    /// Name in a chart.
     pub name: &'static str,
-    /// In a sentence, after the share that it took.
+    /// Words in a sentence, after the share that it took.
     pub words: &'static str,
-    /// Who counts it, and the least that this sees in a round.
+    /// The counter, and its resolution in a round.
     pub counted: &'static str,
-    /// Seconds of an account that was divided; `None` where the counter could not be read.
+    /// Seconds in an account after [`TimeAccount::divided`]; `None` where the counter could not be
+    /// read.
     pub seconds: fn(&TimeAccount) -> Option<f64>,
 }
 
@@ -128,7 +129,7 @@ const WAITING: TimeCause = TimeCause {
 };
 
 impl TimeAccount {
-    /// The causes, named by what could be read.
+    /// Returns the causes, named by the counters that could be read.
     pub fn causes(&self) -> [TimeCause; 6] {
         let mut all = TimeCause::ALL;
         if self.throttled_s.is_none() {
@@ -137,8 +138,8 @@ impl TimeAccount {
         all
     }
 
-    /// The same with stolen time taken out of what it is a part of. Of few rounds, ticks are too coarse
-    /// for that: sums are to be divided, not summed what was divided.
+    /// Subtracts steal time from the time that includes it. For few rounds ticks are too coarse for
+    /// that: divide sums, do not sum divided accounts.
     #[must_use]
     pub fn divided(self) -> Self {
         let lost_s = self.unaccounted_s + self.interrupted_s;
@@ -148,28 +149,28 @@ impl TimeAccount {
         Self { stolen_s, unaccounted_s, interrupted_s: lost_s - taken_s - unaccounted_s, ..self }
     }
 
-    /// Share of the time that threads were off their CPUs in slices that the windows did not leave out:
-    /// it is in typical and attainable. 0 within the error of the account; `None` where that is not
-    /// known, or of less than a second.
+    /// Returns the share of the time that threads were off their CPUs within windows: typical and
+    /// attainable include it. It is 0 within the error of the account. `None` where it is unknown,
+    /// or for less than a second.
     pub fn taken_in_figure(&self) -> Option<f64> {
-        if self.wall_s < TIME_ACCOUNT_LEAST_S {
+        if self.wall_s < MIN_ACCOUNT_S {
             return None;
         }
         let off_cpu_s =
             self.waiting_s + self.throttled_s.unwrap_or(0.0) + self.stopped_s + self.unaccounted_s;
-        // As much was taken there as anywhere, give or take as much again.
+        // The edges lost the mean share of time, with an error of as much again.
         let at_edges_s = off_cpu_s * (self.edges_s / self.wall_s).clamp(0.0, 1.0);
         let share = (off_cpu_s - at_edges_s - self.removed_s?) / self.wall_s;
         let error = TIME_ACCOUNT_ERROR + at_edges_s / self.wall_s;
         share.is_finite().then_some(if share > error { share } else { 0.0 })
     }
 
-    /// The share of all time at work.
+    /// Returns the share of all time at work.
     pub fn at_work(&self) -> f64 {
         self.working_s / self.wall_s
     }
 
-    /// Who took which share of all time, most first; less than `least` is left out.
+    /// Returns the share of all time that each cause took, most first, without those below `least`.
     pub fn taken(&self, least: f64) -> Vec<(f64, TimeCause)> {
         let divided = self.divided();
         let share = |cause: TimeCause| Some(((cause.seconds)(&divided)? / self.wall_s, cause));
@@ -179,7 +180,8 @@ impl TimeAccount {
         all
     }
 
-    /// `90.0 % at work, 8.0 % used by other processes`; `None` where a share is no number.
+    /// Describes the account: `90.0 % at work, 8.0 % used by other processes`; `None` where a share
+    /// is no number.
     pub fn words(&self, least: f64) -> Option<String> {
         let taken = self.taken(least).into_iter().map(|(share, cause)| (share, cause.words));
         let all = [(self.at_work(), "at work")].into_iter().chain(taken);
@@ -237,12 +239,12 @@ mod tests {
         assert_eq!((known + unknown).stolen_s, None);
         assert_eq!(unknown.divided(), unknown);
         assert!(unknown.taken(0.0).iter().all(|(_, cause)| cause.name != "steal"));
-        let held =
+        let waiting =
             TimeAccount { wall_s: 1.0, working_s: 0.5, waiting_s: 0.5, ..Default::default() };
         let expected =
             "50.0 % at work, 50.0 % spent waiting for a CPU (other processes or a CPU quota)";
-        assert_eq!(held.words(0.01).unwrap(), expected);
-        let beyond = TimeAccount { wall_s: 1e-200, waiting_s: 1e200, ..held };
+        assert_eq!(waiting.words(0.01).unwrap(), expected);
+        let beyond = TimeAccount { wall_s: 1e-200, waiting_s: 1e200, ..waiting };
         assert_eq!(beyond.words(0.01), None);
     }
 
@@ -252,13 +254,13 @@ mod tests {
             let all = TimeAccount { wall_s: 2.0, waiting_s, removed_s, ..Default::default() };
             all.taken_in_figure()
         };
-        // A neighbour that takes 10 us 7600 times a second: no slice of a memory load shows it.
+        // Another process takes 10 us 7600 times a second: no slice of a memory load shows it.
         let found = account(0.152, Some(0.001)).unwrap();
         assert!((found - 0.0755).abs() < 1e-9, "{found}");
         assert_eq!(account(0.152, Some(0.151)), Some(0.0), "within the error");
         assert_eq!(account(0.152, Some(0.3)), Some(0.0), "interrupts were removed, too");
         assert_eq!(account(0.152, None), None);
-        // Most of the time is taken, and a fiftieth of it passes while counters are read.
+        // Others take most of the time, and a fiftieth of it passes while counters are read.
         let busy = TimeAccount {
             wall_s: 2.0,
             waiting_s: 1.4,

@@ -1,29 +1,29 @@
-//! What a trial touched in memory, as the cursors of its loops count it.
+//! Memory that a trial touched, as the cursors of its loops count it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the threads of a trial touched in memory, the untimed slices before the timed ones included.
+/// Memory that the threads of a trial touched, the untimed slices before the timed ones included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Touched {
-    /// Bytes of a place, which is what is visited at once: a block, a piece of a large block or of the
-    /// arrays, a line of a chase.
+    /// Bytes of a place, the unit of a visit: a block, a part of a large block or of arrays, a line
+    /// of a chase.
     pub place_bytes: u64,
-    /// Distinct places that were visited, over all threads.
+    /// Number of distinct places visited, over all threads.
     pub places: u64,
-    /// Visits of the place with the fewest, of those that were visited.
+    /// Visits of the least visited place.
     pub least_visits: u64,
-    /// Visits of the place with the most.
+    /// Visits of the most visited place.
     pub most_visits: u64,
-    /// Reuse distance in bytes: the least bytes of distinct lines that all threads together touched
-    /// from one visit of a place to the next, which may have been in an earlier trial. Lines that are
+    /// Reuse distance: the minimum bytes of distinct lines that all threads together touched from
+    /// one visit of a place to the next. That visit may have been in an earlier trial. Lines
     /// written past the caches count only where no others are. Null where no place came again.
     pub reuse_bytes: Option<u64>,
 }
 
 impl Touched {
-    /// Of two trials that are made one: the places and visits of the greater one at least, and the
-    /// lesser distance.
+    /// Merges two trials: at least the places and visits of the greater one, and the lesser
+    /// distance.
     pub fn merged(self, later: Self) -> Self {
         Self {
             place_bytes: self.place_bytes,

@@ -1,31 +1,10 @@
 //! Sizes, durations and quantities: parsed as people type them, printed with labels.
 
-use std::fmt::Display;
 use std::time::Duration;
 
 use crate::{Unit, is_quantity};
 
-/// A number and what it counts.
-///
-/// ```
-/// use proofmark_model::counted;
-/// assert_eq!([counted(0_u64, "core"), counted(1_u64, "core")], ["0 cores", "1 core"]);
-/// assert_eq!([counted(0.5, "CPU"), counted(1.0, "CPU")], ["0.5 CPUs", "1 CPU"]);
-/// assert_eq!(counted(12_345, "trial"), "12\u{202f}345 trials");
-/// ```
-pub fn counted<N: Display + PartialEq + From<u8>>(n: N, one: &str) -> String {
-    let plural = if n == N::from(1) { "" } else { "s" };
-    let number = n.to_string();
-    let number = number.parse().map_or(number, format_count);
-    format!("{number} {one}{plural}")
-}
-
-/// The word for one thing or for several: `is` or `are`.
-pub fn agree(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
-    if count == 1 { one } else { several }
-}
-
-/// Why a size, a rate or a duration cannot be read: the text, and what it is not.
+/// The reason why a size, a rate or a duration cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is {1}")]
 pub struct ParseError(String, &'static str);
@@ -34,8 +13,8 @@ const NO_SIZE: &str =
     "not a size; write a whole number with B, KB, MB, GB or TB, as in 8KB (8192 bytes)";
 const TOO_LARGE: &str = "too large";
 
-/// Bytes from text: `8B`, `8KB`, `8k`, `8KiB`, `8MB`; every suffix is a power of 1024,
-/// as fio and the published reports write them. An error if it does not fit 64 bits.
+/// Parses a size in bytes: `8B`, `8KB`, `8k`, `8KiB`, `8MB`. Every suffix is a power of 1024, as
+/// fio and the published reports write them. Fails if it does not fit 64 bits.
 ///
 /// ```
 /// assert_eq!(proofmark_model::parse_size("8KB"), Ok(8192));
@@ -61,8 +40,8 @@ pub fn parse_size(text: &str) -> Result<u64, ParseError> {
     bytes.ok_or_else(|| fail(TOO_LARGE))
 }
 
-/// A rate from text: `160MB/s`, `1.5GB/s` and `10Gbit/s` are decimal, `50MiB/s` is binary;
-/// counts of operations a second are plain or with k or M: `3000`, `16k`. Zero is no rate.
+/// Parses a rate: `160MB/s`, `1.5GB/s` and `10Gbit/s` are decimal, `50MiB/s` is binary. Operations
+/// per second are plain or with k or M: `3000`, `16k`. Zero is no rate.
 ///
 /// ```
 /// use proofmark_model::{Unit, parse_rate};
@@ -89,7 +68,7 @@ pub fn parse_rate(text: &str, unit: Unit) -> Result<f64, ParseError> {
     value.ok_or_else(|| ParseError(text.to_owned(), form))
 }
 
-/// A decimal number and the word after it.
+/// Splits a text into a decimal number and the word after it.
 pub fn split_unit(text: &str) -> (&str, &str) {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -98,13 +77,13 @@ pub fn split_unit(text: &str) -> (&str, &str) {
 }
 
 impl Unit {
-    /// Whether it counts work, which a run delivers in its time. A clock is none: it runs on while
-    /// others use the core.
+    /// Returns true if it counts work, which a run delivers in its time. A clock counts none: it
+    /// runs on while others use the core.
     pub fn is_work(self) -> bool {
         self != Self::Hertz
     }
 
-    /// Units as people type them, with what one of them is in the base unit.
+    /// Units as people type them, with the value of one of them in the base unit.
     pub const TYPED: &[(&str, Self, f64)] = &[
         ("s", Self::Second, 1.0),
         ("ms", Self::Second, 1e-3),
@@ -142,14 +121,14 @@ impl Unit {
     ];
 }
 
-/// A duration from text: `30s`, `5m`, `250ms`, `1h30m`; not zero.
+/// Parses a duration: `30s`, `5m`, `250ms`, `1h30m`; not zero.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseError> {
     let duration = humantime::parse_duration(text.trim()).ok().filter(|d| !d.is_zero());
     let form = "not a duration; write 250ms, 30s, 5m or 1h30m";
     duration.ok_or_else(|| ParseError(text.to_owned(), form))
 }
 
-/// Bytes for people: `64 B`, `32 KiB`, `1.5 GiB`.
+/// Formats bytes for people: `64 B`, `32 KiB`, `1.5 GiB`.
 pub fn format_size(bytes: u64) -> String {
     const NAMES: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if bytes < 1024 {
@@ -161,18 +140,18 @@ pub fn format_size(bytes: u64) -> String {
     if value.fract() == 0.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
 }
 
-/// A number and its label, scaled for reading: `64.1` `GFLOP/s`.
+/// A scale and a label for numbers, such as `GFLOP/s` for `64.1`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
-    /// Multiply a base value by this.
+    /// Factor from a base value to the number.
     pub factor: f64,
     /// Label with its prefix.
     pub label: String,
 }
 
 impl Quantity {
-    /// The decimal prefix that suits a value of this size. Use one for a whole
-    /// table or axis: choose it by the largest value.
+    /// Returns the decimal prefix that suits a value of this size. Use one for a whole table or
+    /// axis: choose it by the largest value.
     pub fn suited(value: f64, unit: Unit) -> Self {
         let magnitude = value.abs();
         let steps: &[(f64, &str)] = if unit == Unit::Second {
@@ -189,25 +168,25 @@ impl Quantity {
         Self { factor: 1.0 / scale, label }
     }
 
-    /// The number alone, with four significant digits.
+    /// Formats the number alone, with four significant digits.
     pub fn number(&self, value: f64) -> String {
         significant(value * self.factor)
     }
 }
 
-/// Four significant digits without an exponent.
+/// Formats four significant digits without an exponent.
 fn significant(value: f64) -> String {
     let decimals = [1000.0, 100.0, 10.0].iter().filter(|least| value.abs() < **least).count();
     format!("{value:.decimals$}")
 }
 
-/// A value with its label: `64.12 GFLOP/s`.
+/// Formats a value with its label: `64.12 GFLOP/s`.
 pub fn format_quantity(value: f64, unit: Unit) -> String {
     let q = Quantity::suited(value, unit);
     format!("{} {}", q.number(value), q.label)
 }
 
-/// Seconds for people: `250 ms`, `12 s`, `3 min 20 s`.
+/// Formats seconds for people: `250 ms`, `12 s`, `3 min 20 s`.
 pub fn format_seconds(seconds: f64) -> String {
     if seconds < 1.0 {
         return format_quantity(seconds, Unit::Second);
@@ -223,14 +202,14 @@ pub fn format_seconds(seconds: f64) -> String {
     }
 }
 
-/// A count with thousands apart: `1 000 000`.
+/// Formats a count with thousands apart: `1 000 000`.
 pub fn format_count(count: u64) -> String {
     let digits = count.to_string();
     let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
     groups.collect::<Vec<_>>().join("\u{202f}")
 }
 
-/// A share as a percentage: `2.5 %`; one beyond all reason as so many times, `-` if it is no number.
+/// Formats a share as a percentage: `2.5 %`; an extreme one as a multiple, `-` if it is no number.
 ///
 /// ```
 /// use proofmark_model::format_percent;
@@ -246,7 +225,7 @@ pub fn format_percent(share: f64) -> String {
     }
 }
 
-/// A factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.
+/// Formats a factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.
 pub fn format_factor(factor: f64) -> String {
     match factor.abs() {
         r if !r.is_finite() => "-".to_owned(),

@@ -1,9 +1,9 @@
-//! Words of the parameters that are a choice, where more than one crate matches them; each is declared
-//! by the workloads whose parameter has it.
+//! Words of parameters that are a choice, where more than one crate matches them. The workloads
+//! whose parameter has a word declare it.
 
-/// Of parameters that are on or off, such as [`DIRECT`](crate::key::DIRECT).
+/// [`DIRECT`](crate::key::DIRECT) and other switches: on.
 pub const ON: &str = "on";
-/// See [`ON`].
+/// [`DIRECT`](crate::key::DIRECT) and other switches: off.
 pub const OFF: &str = "off";
 
 /// [`CACHE`](crate::key::CACHE): the file is evicted before each trial.
@@ -26,9 +26,9 @@ pub const O_DSYNC: &str = "o_dsync";
 /// [`ENGINE`](crate::key::ENGINE): one system call at a time.
 pub const PSYNC: &str = "psync";
 
-/// [`MODE`](crate::key::MODE) of a round trip: a thread sleeps until its block comes.
+/// [`MODE`](crate::key::MODE) of a round trip: a thread sleeps until its block arrives.
 pub const BLOCK: &str = "block";
-/// [`MODE`](crate::key::MODE) of a round trip: a thread asks until its block comes.
+/// [`MODE`](crate::key::MODE) of a round trip: a thread polls until its block arrives.
 pub const POLL: &str = "poll";
 /// [`PLACEMENT`](crate::key::PLACEMENT): client and server on separate halves of the CPUs.
 pub const APART: &str = "apart";

@@ -1,4 +1,4 @@
-//! What a workload does to the machine, as its declaration states it. Checks, ceilings and
+//! The effects of a workload on the machine, as its declaration states them. Checks, ceilings and
 //! reports read these facts and know no workload by its name.
 
 use std::borrow::Cow;
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Cut, Params};
 
-/// How a workload runs and what it touches.
+/// Execution and data of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Work {
-    /// What its threads wait for.
+    /// The resource that its threads wait for.
     pub pace: Pace,
     /// Order of its accesses to memory or to a file; null where it has none.
     #[serde(default)]
@@ -19,10 +19,10 @@ pub struct Work {
     /// Bytes that one counted operation reads and writes; empty where it counts no bytes.
     #[serde(default)]
     pub traffic: Cow<'static, [Traffic]>,
-    /// Its data in memory; null where it has none.
+    /// Data in memory; null where it has none.
     #[serde(default)]
     pub data: Option<Data>,
-    /// True where a point names the NUMA node that its memory is on.
+    /// True where a configuration names the NUMA node of its memory.
     #[serde(default)]
     pub names_node: bool,
     /// True where a trial is one complete problem, which cannot be cut into parts.
@@ -30,7 +30,7 @@ pub struct Work {
     pub whole_problem: bool,
 }
 
-/// What sets the pace of a workload's threads.
+/// The resource that sets the pace of a workload's threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Pace {
@@ -38,19 +38,19 @@ pub enum Pace {
     Core,
     /// Caches and memory, which the core clock does not drive.
     Memory,
-    /// A device: the threads wait for it, so their CPUs bound nothing.
+    /// A device: the threads wait for it, so their CPUs are no limit.
     Device,
 }
 
-/// In which order data is accessed.
+/// The order in which data is accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
-    /// By rising address.
+    /// Rising addresses.
     Sequential,
-    /// At random addresses that are known before.
+    /// Random addresses that are known before.
     Random,
-    /// At random addresses, each of which the access before it yields.
+    /// Random addresses, each of which the access before it yields.
     Dependent,
 }
 
@@ -59,22 +59,22 @@ pub enum Access {
 pub struct When {
     /// Name of the parameter.
     pub parameter: Cow<'static, str>,
-    /// Its value.
+    /// Value of the parameter.
     pub value: Cow<'static, str>,
 }
 
 impl When {
-    /// Whether these parameters have that value.
+    /// Returns true if these parameters have that value.
     pub fn holds(&self, params: &Params) -> bool {
         params.word(&self.parameter) == Some(&self.value)
     }
 }
 
-/// Arrays that one counted operation reads and writes, in elements of equal size: of a triad
-/// `a[i] = b[i] + s * c[i]` two are read and one is written.
+/// Elements of equal size that one counted operation reads and writes. A triad `a[i] = b[i] + s *
+/// c[i]` reads two and writes one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
-    /// The points that this holds for; null: all.
+    /// The configurations that have this traffic; null: all.
     #[serde(default)]
     pub when: Option<When>,
     /// Elements read.
@@ -87,16 +87,16 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Elements counted: those read and those written.
+    /// Returns the counted elements: those read and those written.
     pub fn counted(&self) -> f64 {
         self.read + self.written
     }
 }
 
-/// How large a workload's data in memory is.
+/// The size of a workload's data in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Data {
-    /// The parameter with its size in bytes.
+    /// The parameter with the size in bytes.
     pub parameter: Cow<'static, str>,
     /// True where each thread has data of that size; false where all threads share it.
     #[serde(default)]
@@ -104,14 +104,15 @@ pub struct Data {
     /// True where the size is that of all arrays together; false where it is that of each.
     #[serde(default)]
     pub all_arrays: bool,
-    /// True where points choose the size so that a certain cache level holds the data; false where
-    /// the data must come from memory.
+    /// True where configurations choose the size for a certain cache level; false where the data
+    /// must come from memory.
     #[serde(default)]
     pub any_level: bool,
 }
 
 impl Data {
-    /// Bytes of the largest array, or of all where the size is that of all; over all threads.
+    /// Returns the bytes of the largest array, or of all where the size is that of all; over all
+    /// threads.
     pub fn array_bytes(&self, params: &Params) -> Option<u64> {
         let threads = if self.per_thread { params.threads() } else { 1 };
         Some(params.number(&self.parameter)?.saturating_mul(threads))
@@ -119,12 +120,12 @@ impl Data {
 }
 
 impl Work {
-    /// Whether it accesses its data in random order.
+    /// Returns true if it accesses its data in random order.
     pub fn is_random(&self) -> bool {
         self.access == Some(Access::Random)
     }
 
-    /// Computing in registers or caches: bound by the core.
+    /// Work in registers or caches, bound by the core.
     pub const CORE: Self = Self {
         pace: Pace::Core,
         access: None,
@@ -134,10 +135,10 @@ impl Work {
         whole_problem: false,
     };
 
-    /// Waiting for a device.
+    /// Work of a device that the threads wait for.
     pub const DEVICE: Self = Self { pace: Pace::Device, ..Self::CORE };
 
-    /// How a trial can be cut.
+    /// Returns the way in which a trial can be cut.
     pub fn cut(&self) -> Cut {
         match self.pace {
             _ if self.whole_problem => Cut::Whole,
@@ -147,18 +148,19 @@ impl Work {
         }
     }
 
-    /// What a point with these parameters reads and writes; `None` where nothing is declared.
+    /// Returns the traffic of a configuration with these parameters; `None` where nothing is
+    /// declared.
     pub fn traffic(&self, params: &Params) -> Option<&Traffic> {
         let applies = |t: &&Traffic| t.when.as_ref().is_none_or(|when| when.holds(params));
         self.traffic.iter().find(applies)
     }
 
-    /// Bytes of the largest array or set, over all threads.
+    /// Returns the bytes of the largest array or set, over all threads.
     pub fn array_bytes(&self, params: &Params) -> Option<u64> {
         self.data.as_ref()?.array_bytes(params)
     }
 
-    /// Bytes of all data, over all threads.
+    /// Returns the bytes of all data, over all threads.
     pub fn touched_bytes(&self, params: &Params) -> Option<u64> {
         let data = self.data.as_ref()?;
         let arrays = match self.traffic(params) {
@@ -168,7 +170,7 @@ impl Work {
         Some(data.array_bytes(params)?.saturating_mul(arrays))
     }
 
-    /// Whether points choose a cache level by the size of their data.
+    /// Returns true if configurations choose a cache level by the size of their data.
     pub fn any_level(&self) -> bool {
         self.data.as_ref().is_some_and(|data| data.any_level)
     }

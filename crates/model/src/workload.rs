@@ -1,5 +1,5 @@
-//! What a workload declares about itself. Help, `list`, `explain` and the report's
-//! explanations all derive from this; nothing is written twice.
+//! The declaration of a workload. Help, `list`, `explain` and the report's explanations all derive
+//! from it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,19 +12,19 @@ use crate::{Key, Param, Params, Role, Subsystem, Work, format_size};
 /// Base unit of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Unit {
-    /// Floating-point operations a second.
+    /// Floating-point operations per second.
     #[serde(rename = "FLOP/s")]
     FlopPerSecond,
-    /// Operations a second.
+    /// Operations per second.
     #[serde(rename = "op/s")]
     OpPerSecond,
-    /// Cycles a second.
+    /// Cycles per second.
     #[serde(rename = "Hz")]
     Hertz,
-    /// Bytes a second.
+    /// Bytes per second.
     #[serde(rename = "B/s")]
     BytePerSecond,
-    /// Bits a second.
+    /// Bits per second.
     #[serde(rename = "bit/s")]
     BitPerSecond,
     /// Seconds.
@@ -33,7 +33,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Every unit.
+    /// All units.
     pub const ALL: [Self; 6] = [
         Self::FlopPerSecond,
         Self::OpPerSecond,
@@ -43,7 +43,7 @@ impl Unit {
         Self::Second,
     ];
 
-    /// The value of so much work in so many seconds: a rate, or for a time the mean
+    /// Returns the value of so much work in so many seconds: a rate. For a time it is the mean
     /// duration of one operation that waited for the one before it.
     pub fn value(self, work: f64, seconds: f64) -> f64 {
         match self {
@@ -52,12 +52,12 @@ impl Unit {
         }
     }
 
-    /// A value as a rate: of a time, how many there are in a second.
+    /// Returns a value as a rate: for a time, its inverse.
     pub fn rate(self, value: f64) -> f64 {
         self.value(value, 1.0)
     }
 
-    /// The symbol, as in JSON.
+    /// Returns the symbol, as in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FlopPerSecond => "FLOP/s",
@@ -76,7 +76,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// Which direction is good.
+/// The better direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -87,7 +87,7 @@ pub enum Better {
 }
 
 impl Better {
-    /// The word, as in JSON: `higher` or `lower`, followed by `is better`.
+    /// Returns the word, as in JSON: `higher` or `lower`, followed by `is better`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Higher => "higher",
@@ -102,16 +102,16 @@ impl Better {
 pub enum ParameterKind {
     /// A whole number from `min` to `max`.
     Count {
-        /// Least value.
+        /// Minimum value.
         min: u64,
-        /// Greatest value.
+        /// Maximum value.
         max: u64,
     },
     /// A size in bytes from `min` to `max`.
     Size {
-        /// Least value in bytes.
+        /// Minimum value in bytes.
         min: u64,
-        /// Greatest value in bytes.
+        /// Maximum value in bytes.
         max: u64,
     },
     /// One of these words.
@@ -123,15 +123,15 @@ pub enum ParameterKind {
 pub struct Parameter {
     /// Name, as in `params` and `--set WORKLOAD.NAME=VALUE`.
     pub name: Cow<'static, str>,
-    /// One sentence.
+    /// Description in one sentence.
     pub about: Cow<'static, str>,
     /// Type and range.
     pub kind: ParameterKind,
-    /// Default, as it would be typed; [`AUTO`] where the machine decides.
+    /// Default, as typed; [`AUTO`] where proofmark chooses the value for the machine.
     pub default: Cow<'static, str>,
 }
 
-/// What is typed for a parameter that the workload sets by the machine that it runs on.
+/// The word to type for a parameter that the workload sets for its machine.
 pub const AUTO: &str = "auto";
 
 /// A workload's declaration.
@@ -141,45 +141,45 @@ pub struct WorkloadSpec {
     pub id: Cow<'static, str>,
     /// Title of its table, such as `Floating-point peak`.
     pub title: Cow<'static, str>,
-    /// One sentence: what is measured.
+    /// Purpose in one sentence.
     pub summary: Cow<'static, str>,
-    /// A paragraph: what runs, what is counted, how it is verified.
+    /// Description in a paragraph: code, counted work, verification.
     pub detail: Cow<'static, str>,
-    /// Raised whenever its figures stop being comparable with older ones.
+    /// Version of the method, raised when its figures are no longer comparable with older ones.
     pub method: u32,
     /// Part of the machine.
     pub subsystem: Subsystem,
     /// Base unit of the value.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The better direction.
     pub better: Better,
     /// Parameters, in the order of a table's columns.
     pub parameters: Cow<'static, [Parameter]>,
-    /// Parameter that a chart shows from left to right; null: the threads.
+    /// Parameter on the horizontal axis of a chart; null: the threads.
     #[serde(default)]
     pub axis: Option<Cow<'static, str>>,
     /// Ids of the ceilings that apply, tightest first.
     pub ceilings: Cow<'static, [Cow<'static, str>]>,
-    /// True where set-up is so cheap that trials of many points are taken in turn.
+    /// True where set-up is so cheap that trials of many configurations alternate.
     pub interleave: bool,
-    /// How it runs and what it touches.
+    /// Execution and data.
     pub work: Work,
-    /// What its figures are used for.
+    /// The uses of its figures.
     pub role: Role,
 }
 
 impl WorkloadSpec {
-    /// Whether it has the parameter.
+    /// Returns true if it has the parameter.
     pub fn has<T>(&self, key: Key<T>) -> bool {
         self.parameter(key.name()).is_some()
     }
 
-    /// The parameter of that name, which comes from a file or a user.
+    /// Returns the parameter of that name, which comes from a file or a user.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|k| k.name == name)
     }
 
-    /// A configuration of it as people read it: `memory.latency order=rand working_set=256 MiB`.
+    /// Describes a configuration for people: `memory.latency order=rand working_set=256 MiB`.
     pub fn describe(&self, params: &Params) -> String {
         let is_size = |name: &str| {
             matches!(self.parameter(name).map(|p| &p.kind), Some(ParameterKind::Size { .. }))
@@ -196,7 +196,7 @@ impl WorkloadSpec {
         text
     }
 
-    /// These parameters with every combination of the parameters that are a choice.
+    /// Combines these parameters with every combination of the parameters that are a choice.
     pub fn choices(&self, from: Params) -> Vec<Params> {
         let mut all = vec![from];
         for parameter in self.parameters.iter() {

@@ -164,6 +164,8 @@ impl Profile {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::and_list;
+
     use super::*;
 
     #[test]
@@ -216,7 +218,7 @@ mod tests {
             };
             let tools = match &point.reference {
                 Reference::First(_) => String::new(),
-                Reference::Named(names) => format!(" with {}", names.all().join(" and ")),
+                Reference::Named(names) => format!(" with {}", and_list(names.all())),
             };
             let count = point.parameters.values().map(|values| values.all().len());
             *counts.entry((how + &tools, &point.workload)).or_default() += count.product::<usize>();

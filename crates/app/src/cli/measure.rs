@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use proofmark_model::{Subsystem, parse_duration, parse_size};
+use proofmark_model::{Subsystem, parse_duration};
 use proofmark_peer::Address;
 
 use super::shared::{Before, HistoryFile, ResultFiles};

@@ -46,10 +46,7 @@ fn targets(policy: &Policy) -> String {
 /// if the interval is within 2.0 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
-    let numbers = |all: &[u32]| {
-        let all: Vec<_> = all.iter().map(u32::to_string).collect();
-        one_of(&all.iter().map(String::as_str).collect::<Vec<_>>())
-    };
+    let numbers = |all: &[u32]| one_of(all.iter().map(u32::to_string));
     let workloads = || plan.points.iter().map(|p| p.workload.as_str());
     let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
     let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();

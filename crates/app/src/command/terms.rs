@@ -25,8 +25,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "not_run",
         "Verdict: the configuration could not be run here",
-        "It needs an instruction set, memory, a device or a limit that is not here; the finding has the \
-         reason. It is no result, and changes no exit status, unless nothing at all was measured.",
+        "There is no figure. The configuration needs an instruction set, memory, a device or a limit that \
+         is not here; the finding has the reason. The exit status does not change, unless nothing at \
+         all was measured.",
     ),
     (
         "not_checked",
@@ -51,29 +52,28 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "suspect",
         "Verdict: a named cause changed the result, or its claim is unconfirmed",
-        "A check names a cause that changed the figure by more than the tolerance (CPU 2 %, memory 10 %, \
-         disk and network 25 %). Or what its name says could not be confirmed. Follow the finding's \
-         advice and measure again. With --strict the exit status is 3.",
+        "The change is larger than the tolerance: CPU 2 %, memory 10 %, disk and network 25 %. Follow the \
+         finding's advice and measure again. With --strict the exit status is 3.",
     ),
     (
         "invalid",
         "Verdict: the result is not what its name says",
-        "Independent verification, the ceiling or a counter contradicts the result: a page cache \
-         instead of a disk, threads counted twice, work that was not done. Do not use the figure. The \
-         exit status is 3.",
+        "Verification, the ceiling or a counter contradicts it: a page cache instead of a disk, threads \
+         counted twice, work that was not done. Do not use the figure. The exit status is 3.",
     ),
     (
         "attainable",
         "Figure: what the hardware does when it is left alone",
-        "For CPU loads: the 95th percentile of the windows of a round, weighted by work; the median over \
-         rounds. The headline of CPU loads. It leaves out the time that other processes, a quota or the \
-         hypervisor took. Attainable is the speed of the machine, delivered the speed of the run.",
+        "The best clean windows of each round: of CPU loads their 95th percentile, weighted by work; the \
+         median over rounds. Of complete solves the best one. Put first for CPU loads. Time that other \
+         processes, a quota or the hypervisor took is not in it: attainable is the machine, delivered \
+         is your share of it.",
     ),
     (
         "typical",
         "Figure: the rate with the gaps taken out",
-        "The rate over the windows in which nothing was taken; the median over rounds. The \
-         headline of memory loads and complete solves (LINPACK), where it is the median solve.",
+        "The rate over the clean windows; the median over rounds. Of complete solves the median. Put first \
+         for memory loads and complete solves (LINPACK).",
     ),
     (
         "delivered",
@@ -84,8 +84,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "undisturbed",
         "Column: attainable for CPU loads, typical for memory loads and complete solves",
-        "The next column, delivered, is all work divided by all time. It may exceed typical, which is a \
-         median: a bus that is free for some seconds raises the mean more than the median.",
+        "A column of the first screen. The next one, delivered, is all work divided by all time. It may \
+         exceed typical, which is a median: a bus that is free for some seconds raises the mean more \
+         than the median.",
     ),
     (
         "headline",
@@ -96,7 +97,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "verdict",
         "Column: valid, coarse, no interval, suspect, invalid or not run",
-        "The worst severity of a result's findings; without a problem, how wide its interval is. \
+        "The worst severity of a result's findings. Without a problem it says how wide the interval is. \
          `proofmark explain` has each of the words.",
     ),
     (

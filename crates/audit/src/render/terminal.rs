@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use proofmark_model::{Finding, Subsystem, Verdict, clean};
+use proofmark_model::{Finding, Subsystem, Verdict, clean, counted};
 
 use super::summary;
 use crate::{Figure, Judged, Missing, Sheet};
@@ -24,9 +24,8 @@ pub fn render(sheet: &Sheet, judged: &[Judged], all: bool) -> String {
 fn counts(judged: &[Judged]) -> String {
     let s = summary(judged);
     let mut out = format!(
-        "{} figure{}: {} valid, {} not checked, {} suspect, {} invalid\n",
-        s.figures,
-        if s.figures == 1 { "" } else { "s" },
+        "{}: {} valid, {} not checked, {} suspect, {} invalid\n",
+        counted(s.figures as u64, "figure"),
         s.valid,
         s.not_checked,
         s.suspect,

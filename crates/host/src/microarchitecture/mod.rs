@@ -9,7 +9,7 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Finding, Microarchitecture, Probe};
+use proofmark_model::{Finding, Microarchitecture, Probe, and_list};
 
 use crate::findings::{MASKED_MODEL, note};
 use crate::identity::Identity;
@@ -179,7 +179,7 @@ fn resolve(
     let conclusion = if names.len() == 1 {
         format!("only {} has these features", title(first))
     } else {
-        format!("{} have these features and the same execution ports", names.join(" and "))
+        format!("{} have these features and the same execution ports", and_list(&names))
     };
     let sizes = describe(caches);
     let source = if sizes.is_empty() { "CPUID features" } else { "CPUID features and cache sizes" };

@@ -1,9 +1,9 @@
-//! The kernel's command line without what its values tell of a machine: disks, addresses, names.
+//! The kernel's command line without values that identify a machine: disks, addresses, names.
 
-/// Its name among the host's settings.
+/// The name of the command line among the host's settings.
 pub(super) const SETTING: &str = "kernel command line";
 
-/// Options that change speed and whose values tell of nothing else (Linux
+/// Options that change speed and whose values identify nothing (Linux
 /// `admin-guide/kernel-parameters.txt`).
 const OF_SPEED: [&str; 50] = [
     "amd_iommu",
@@ -58,7 +58,7 @@ const OF_SPEED: [&str; 50] = [
     "tsx_async_abort",
 ];
 
-/// The names of its options, with the values of those that change speed.
+/// Returns the names of the options, with the values of those that change speed.
 pub(super) fn without_names(line: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
     let shown = |option: &str| {

@@ -11,7 +11,7 @@ use crate::{
     Reference, Severity, Unit, key, read_run, schema,
 };
 
-/// A run with every part whose text is free, beside parts whose words are few.
+/// A run with every part whose text is free, and with parts whose words are few.
 fn full() -> Run {
     let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
     spec.detail = "Reads blocks of a file, as the file system allows.".into();
@@ -94,7 +94,7 @@ fn texts_of(run: &Run) -> Vec<(String, String)> {
     found
 }
 
-/// All that a schema says a field may be.
+/// Collects all words that a schema allows in a field.
 fn words_of_schema(schema: &Value, words: &mut BTreeSet<String>) {
     match schema {
         Value::Array(all) => all.iter().for_each(|v| words_of_schema(v, words)),
@@ -139,7 +139,7 @@ const NAMES: [&str; 4] = [
     "/host/network/value/address",
     "/host/network/value/server/name",
 ];
-/// One of a few words, unlike the other sources.
+/// The source of an input, unlike other sources: one of a few words.
 const SOURCE: &str = "/inputs/source";
 
 #[test]
@@ -152,9 +152,9 @@ fn no_name_is_left_and_no_word_is_torn() {
         io_bytes_per_s: 0.0,
     };
     run.programs = vec![used("payroll")];
-    let said = "web-3 used 12 % in /home/alice/x; web-31 nothing; web-3.corp.example more. web-3.";
+    let text = "web-3 used 12 % in /home/alice/x; web-31 nothing; web-3.corp.example more. web-3.";
     let advice = "ask alice (CPU use during the run: payroll 10.0 %)";
-    run.measurements[0].findings = vec![Finding::new("other_cpu", Severity::Note, said, advice)];
+    run.measurements[0].findings = vec![Finding::new("other_cpu", Severity::Note, text, advice)];
     let bare = anonymous(&run, "web-3", &["/home/alice", "alice"]);
     let found = &bare.measurements[0].findings[0];
     assert_eq!(found.message, "host used 12 % in name/x; web-31 nothing; host more. host.");
@@ -179,14 +179,14 @@ fn a_name_of_a_domain_is_also_that_of_its_first_label() {
 
 #[test]
 fn sentences_of_the_program_stay_true() {
-    let said = "the root file system allows 3 us; ask db";
+    let text = "the root file system allows 3 us; ask db";
     let mut run = full();
-    run.measurements[0].findings[0].message = said.into();
+    run.measurements[0].findings[0].message = text.into();
     for (name, expected) in [
-        ("root", said),
-        ("file", said),
-        ("us", said),
-        ("a", said),
+        ("root", text),
+        ("file", text),
+        ("us", text),
+        ("a", text),
         ("db", "the root file system allows 3 us; ask name"),
     ] {
         let bare = anonymous(&run, "?", &[name]);

@@ -1,5 +1,5 @@
-//! The words that the program itself uses: a name that is one of them stays in a text, which would be
-//! false without it.
+//! The words that the program itself uses. A name that is one of them stays in a text, which would
+//! be false without it.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::{Run, Unit, schema};
 
-/// The words of its declarations, ids, units and enumerations, in small letters.
-pub(super) fn of(run: &Run) -> serde_json::Result<BTreeSet<String>> {
-    let mut words = of_every_run().clone();
+/// Returns the words of declarations, ids, units and enumerations, in lower case.
+pub(super) fn words_of(run: &Run) -> serde_json::Result<BTreeSet<String>> {
+    let mut words = words_of_every_run().clone();
     collect_words(&serde_json::to_value(&run.workloads)?, &mut words);
     let findings = run.measurements.iter().flat_map(|m| &m.findings);
     let findings = findings.chain(&run.findings).chain(&run.host.findings);
@@ -18,7 +18,7 @@ pub(super) fn of(run: &Run) -> serde_json::Result<BTreeSet<String>> {
     Ok(words)
 }
 
-fn of_every_run() -> &'static BTreeSet<String> {
+fn words_of_every_run() -> &'static BTreeSet<String> {
     static WORDS: OnceLock<BTreeSet<String>> = OnceLock::new();
     WORDS.get_or_init(|| {
         let mut words = BTreeSet::new();
@@ -33,7 +33,7 @@ fn of_every_run() -> &'static BTreeSet<String> {
     })
 }
 
-/// The words that a field may be, by the schema.
+/// Collects the words that the schema allows in a field.
 fn collect_enumerations(schema: &Value, words: &mut BTreeSet<String>) {
     match schema {
         Value::Array(all) => all.iter().for_each(|v| collect_enumerations(v, words)),
@@ -49,7 +49,7 @@ fn collect_enumerations(schema: &Value, words: &mut BTreeSet<String>) {
     }
 }
 
-/// The words of all texts and all names of fields.
+/// Collects the words of all texts and all names of fields.
 fn collect_words(value: &Value, words: &mut BTreeSet<String>) {
     match value {
         Value::String(text) => add(text, words),
@@ -64,7 +64,7 @@ fn collect_words(value: &Value, words: &mut BTreeSet<String>) {
     }
 }
 
-/// A text as a whole, such as an id, and its words.
+/// Adds a text as a whole, such as an id, and its words.
 fn add(text: &str, words: &mut BTreeSet<String>) {
     let text = text.to_lowercase();
     let split = text.split(|c| !super::joins(c)).filter(|word| !word.is_empty());

@@ -4,8 +4,9 @@ use super::*;
 use crate::LOOKS;
 use crate::testing::Random;
 
-/// The time of a round as a multiple of the usual one, if its work is fixed; its work as a share of
-/// the usual is the inverse. A stall adds that many rounds of time, or takes that much of its time.
+/// A machine: the time of a round as a multiple of the usual one, if its work is fixed. The inverse
+/// is its work as a share of the usual. A stall adds that many rounds of time, or takes that much
+/// of its time.
 type Machine = dyn Fn(&mut Random, Fixed) -> Done;
 
 fn slowed(factor: f64, fixed: Fixed) -> Done {
@@ -26,7 +27,7 @@ fn stalled(share: f64, rounds: f64) -> impl Fn(&mut Random, Fixed) -> Done {
     }
 }
 
-/// The interval at the first look that is narrow enough, else at the last.
+/// Returns the interval at the first look that is narrow enough, else at the last.
 fn stopped(rounds: &[Done], fixed: Fixed, target: f64) -> [f64; 2] {
     let at = |n: usize| Figure::at(&rounds[..n], fixed);
     let narrow = |n: &usize| at(*n).half_width() <= target;
@@ -50,7 +51,7 @@ impl Figure {
     }
 }
 
-/// Share of runs whose interval holds all work over all time of a very long run.
+/// Returns the share of runs whose interval holds all work over all time of a very long run.
 fn coverage(fixed: Fixed, target: f64, machine: &Machine) -> f64 {
     const RUNS: usize = 2000;
     let mut random = Random(5);
@@ -66,7 +67,7 @@ fn coverage(fixed: Fixed, target: f64, machine: &Machine) -> f64 {
 
 const BOTH: [Fixed; 2] = [Fixed::Time, Fixed::Work];
 
-/// At least this much, for every machine, target and kind of round.
+/// Asserts a coverage of at least `least` for every target and kind of round.
 #[track_caller]
 fn expect_coverage(name: &str, least: f64, machine: &Machine) {
     for fixed in BOTH {
@@ -110,8 +111,8 @@ fn the_interval_holds_what_is_delivered_with_rare_stalls() {
     }
 }
 
-/// What no interval of 20 rounds can hold: more than one run in ten meets no stall at all, and then
-/// nothing tells how long they last.
+/// No interval of 20 rounds can hold this: more than one run in ten meets no stall at all. Then
+/// nothing shows how long stalls last.
 #[test]
 fn stalls_of_whole_rounds_are_held_in_most_runs() {
     for (share, rounds, least) in [(0.1, 1.0, 0.87), (0.2, 1.0, 0.93), (0.2, 3.0, 0.93)] {

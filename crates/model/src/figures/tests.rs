@@ -3,8 +3,8 @@
 use super::*;
 use crate::testing::Random;
 
-/// Windows of a round, and seconds from the start of one round of a configuration to its next: the
-/// others of its subsystem take their turns between.
+/// Windows of a round, and seconds from the start of one round of a configuration to its next.
+/// Other configurations of its subsystem run in between.
 const WINDOWS: usize = 60;
 const SPACING_S: f64 = 3.0;
 const ROUND_S: f64 = 0.1;
@@ -22,7 +22,7 @@ fn lognormal(random: &mut Random, n: usize) -> Vec<f64> {
     (0..n).map(|_| round(random)).collect()
 }
 
-/// Windows of 5 %, each of which resembles the one before.
+/// Windows that vary by 5 %, each similar to the one before.
 fn autocorrelated(random: &mut Random, n: usize) -> Vec<f64> {
     const PHI: f64 = 0.8;
     let round = |random: &mut Random| {
@@ -50,7 +50,7 @@ fn two_states(random: &mut Random, n: usize, (upper, dwell_s): (f64, f64)) -> Ve
             is_upper ^= random.uniform() < flips(is_upper, step);
             (if is_upper { 1.0 } else { 0.55 }) * (1.0 + 0.03 * random.normal())
         })));
-        // What it is after the others' turns: of a chain with two states, exactly.
+        // The state after the others' turns: of a chain with two states, exactly.
         let relaxed = 1.0 - (-SPACING_S / (2.0 * dwell_s * upper * (1.0 - upper))).exp();
         if random.uniform() < relaxed {
             is_upper = random.uniform() < upper;
@@ -59,7 +59,7 @@ fn two_states(random: &mut Random, n: usize, (upper, dwell_s): (f64, f64)) -> Ve
     rounds
 }
 
-/// The interval at the first look that is narrow enough, else at the last.
+/// Returns the interval at the first look that is narrow enough, else at the last.
 fn stopped(rounds: &[f64], target: f64) -> [f64; 2] {
     let at = |n: usize| Figure::of_rounds(&rounds[..n], n, true);
     let narrow = |n: &usize| at(*n).half_width().is_some_and(|half| half <= target);
@@ -67,7 +67,7 @@ fn stopped(rounds: &[f64], target: f64) -> [f64; 2] {
     at(n).ci95.unwrap()
 }
 
-/// Share of runs whose interval holds the median of very many rounds.
+/// Returns the share of runs whose interval holds the median of very many rounds.
 fn coverage(seed: u64, target: f64, rounds: impl Fn(&mut Random, usize) -> Vec<f64>) -> f64 {
     let mut random = Random(seed);
     let many: Vec<f64> = (0..1000).flat_map(|_| rounds(&mut random, LOOKS[2])).collect();
@@ -133,7 +133,7 @@ fn the_interval_holds_the_median_of_two_states_that_change_faster_than_rounds_co
     }
 }
 
-/// Trials of one round each, with that rate and so much clean time.
+/// Trials of one round each, with that rate and that much clean time.
 fn rounds_of(rates: &[f64], clean_s: f64) -> Vec<Trial> {
     let round = |rate: &f64| Round {
         seconds: 0.1,
@@ -170,7 +170,7 @@ fn little_time_in_which_nothing_was_taken_supports_no_headline() {
         assert_eq!(s.headline, cut.headline(), "it never becomes another statistic");
         assert!(s.value().is_nan() && s.delivered.value == Some(5.0), "{s:?}");
         assert_eq!((s.attainable.value, s.typical.value), (None, None));
-        assert!(s.typical.missing.unwrap().starts_with("undisturbed time was not seen"));
+        assert!(s.typical.missing.unwrap().starts_with("undisturbed time was too short"));
     }
 }
 
@@ -198,11 +198,11 @@ fn attainable_is_of_the_rounds_in_which_the_cores_were_not_shared() {
     assert!(low < 6.1 && value > 9.9 && high >= value, "{nearly_always:?}");
     let few = of(Cut::Core, &shared_in(|i| i % 3 > 0)[..7]);
     assert!(few.value.unwrap() > 9.9 && few.ci95.is_none());
-    // A reading that is too wide is none of a core that nobody shared.
+    // One reading that is too wide is not the width of an unshared core.
     let mut once = shared_in(|i| i % 2 == 0);
     once[3].rounds[0].issue_width = Some(13.0);
     assert!((of(Cut::Core, &once).value.unwrap() - value).abs() < 0.02 * value);
-    // Where no other state was seen, or nothing is known of it, all rounds count.
+    // Without another state or without readings all rounds count.
     assert!((of(Cut::Core, &shared_in(|_| true)).value.unwrap() - 6.02).abs() < 1e-9);
     let mut unknown = shared_in(|i| i < 15);
     unknown.iter_mut().for_each(|t| t.rounds[0].issue_width = None);
@@ -240,8 +240,9 @@ fn the_highest_state_of_a_bus_is_that_of_the_rounds_which_saw_it_and_has_no_inte
     assert_eq!(of(Cut::Bus, Unit::BytePerSecond, &rates[..2]).value, None);
 }
 
-/// Rounds of 100 ms on a CPU of which another takes bursts, periodically, each at any moment.
-fn beside_a_thief(random: &mut Random, (period_s, burst_s): (f64, f64)) -> Vec<Trial> {
+/// Rounds of 100 ms on a CPU of which another process takes periodic bursts, from a random moment
+/// on.
+fn with_bursts_of_others(random: &mut Random, (period_s, burst_s): (f64, f64)) -> Vec<Trial> {
     let taken_until = |at: f64| {
         let periods = (at / period_s).floor();
         periods * burst_s + (at - periods * period_s).min(burst_s)
@@ -267,7 +268,8 @@ fn what_is_delivered_is_all_work_over_all_time() {
     };
     // The median of a round's share would be 0.80 for the longest period.
     for (period_s, burst_s) in [(0.004, 0.001), (0.04, 0.01), (0.08, 0.02)] {
-        let runs = (0..200).map(|_| delivered(&beside_a_thief(&mut random, (period_s, burst_s))));
+        let runs =
+            (0..200).map(|_| delivered(&with_bursts_of_others(&mut random, (period_s, burst_s))));
         let usual = median(&runs.collect::<Vec<_>>()).unwrap();
         assert!((usual - 0.75).abs() < 0.005, "period {period_s} s: {usual}");
     }
@@ -276,7 +278,7 @@ fn what_is_delivered_is_all_work_over_all_time() {
     slow[0].rounds[0].delivered = 3.0;
     let s = summarise_trials(Cut::Bus, Unit::Second, &slow, true).unwrap();
     assert!((s.delivered.value.unwrap() - 8.0 / (7.0 + 1.0 / 3.0)).abs() < 1e-12, "{s:?}");
-    // No figure of a time that is not known.
+    // Without a time there is no figure.
     let mut timeless = rounds_of(&[2.0; 8], 0.1);
     timeless.iter_mut().for_each(|t| t.rounds[0].seconds = 0.0);
     let s = summarise_trials(Cut::Core, Unit::OpPerSecond, &timeless, true).unwrap();

@@ -1,7 +1,8 @@
-//! What of the machine a run may use.
+//! Limits of memory, cache and disk that a run derives from the machine.
 
+use super::usable::{OWN_MEMORY, installed};
 use super::*;
-use crate::testing;
+use crate::{format_size, testing};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
@@ -22,7 +23,7 @@ fn host(usable_cpus: &[u32]) -> Host {
     host
 }
 
-/// What may be filled of so many bytes.
+/// Returns the part of so many bytes that may be filled.
 fn less_own(bytes: u64) -> u64 {
     (bytes / 8 * 7).saturating_sub(OWN_MEMORY)
 }
@@ -57,8 +58,8 @@ fn cache(level: u32, kind: CacheKind, size_bytes: u64, instances: u32, shared: &
     Cache { kind, ..testing::cache(level, size_bytes, shared, instances) }
 }
 
-/// Bytes that these CPUs reach where the last-level cache has so many instances of
-/// 32 MiB and CPU 0 shares its own with those in `shared`.
+/// Returns the bytes that these CPUs reach. The last-level cache has so many instances of 32 MiB,
+/// and CPU 0 shares its own with those in `shared`.
 fn reached(usable: &[u32], instances: u32, shared: &[u32]) -> Option<u64> {
     let mut host = host(usable);
     host.cpu.caches = known(vec![

@@ -1,40 +1,41 @@
-//! What a trial saw of CPU quotas, and what a limited load delivered.
+//! Observations of CPU quotas in a trial, and the delivered figure of a limited load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{CpuQuota, Round, Trial, Unit, counted, format_percent};
 
-/// What a trial saw of the CPU quotas of its cgroups.
+/// A trial's observations of the CPU quotas of its cgroups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct QuotaTrial {
-    /// The tightest quota as the timed part began.
+    /// The tightest quota at the start of the timed part.
     pub before: CpuQuota,
-    /// The same as it ended.
+    /// The tightest quota at its end.
     pub after: CpuQuota,
     /// Refills seen under load before the timed part.
     pub refills_ahead: u64,
-    /// Periods in which the threads were throttled before the timed part: then saved bursts are spent.
+    /// Periods before the timed part in which the threads were throttled: after one, saved bursts
+    /// are spent.
     pub throttled_ahead: u64,
     /// Periods that ended in the timed part (nr_periods).
     pub periods: u64,
-    /// Those of them in which the threads were throttled (nr_throttled).
+    /// Periods of the timed part in which the threads were throttled (nr_throttled).
     pub throttled_periods: u64,
     /// CPUs that the threads could use at a time: the lesser of threads and usable CPUs.
     pub cpus: f64,
     /// Seconds of the timed part, our own readings of the clock included; 0 where it was not cut.
     pub timed_s: f64,
-    /// Seconds of whole periods from the start of the timed part on over which the next was counted;
-    /// 0 where fewer than one fits.
+    /// Seconds of whole periods from the start of the timed part, over which `own_cpu_s` was
+    /// counted; 0 where fewer than one fits.
     pub window_s: f64,
-    /// CPU time of the threads in that window by their own clocks, in CPU-seconds; null where a clock
-    /// could not be read.
+    /// CPU time of the threads in that window by their own clocks, in CPU-seconds; null where a
+    /// clock could not be read.
     pub own_cpu_s: Option<f64>,
 }
 
 impl QuotaTrial {
-    /// Of this stretch and a later one together, of which no part was cut.
+    /// Adds a later part of a trial that was not cut.
     #[must_use]
     pub fn plus(self, later: Self) -> Self {
         Self {
@@ -48,37 +49,37 @@ impl QuotaTrial {
         }
     }
 
-    /// Whether a quota held the threads back.
+    /// Returns true if a quota limited the threads.
     pub fn is_limited(&self) -> bool {
         self.throttled_ahead + self.throttled_periods > 0 || self.before.limits(self.cpus)
     }
 
-    /// Whether it changed while the trial ran.
+    /// Returns true if the quota changed while the trial ran.
     pub fn has_changed(&self) -> bool {
         self.before != self.after
     }
 
-    /// Whether the threads had been throttled by their second refill: what is counted from there on over
-    /// whole periods is the quota's share.
+    /// Returns true if the threads had been throttled by their second refill. A count over whole
+    /// periods from there on is the quota's share.
     pub fn is_steady(&self) -> bool {
         self.refills_ahead >= CpuQuota::REFILLS && self.throttled_ahead > 0 && !self.has_changed()
     }
 
-    /// Whole periods of the window; 0 where there is none.
+    /// Returns the whole periods of the window; 0 where there is none.
     pub fn whole_periods(&self) -> f64 {
         (self.window_s / self.before.period()).round()
     }
 
-    /// Whether the timed part is at least five whole periods of a load in its steady state: its own rate
-    /// is the delivered one.
+    /// Returns true if the timed part is at least five whole periods of a load in its steady state.
+    /// Then its own rate is the delivered one.
     pub fn is_whole(&self) -> bool {
         let period = self.before.period();
         let rest_s = (self.timed_s - self.window_s).abs();
         self.is_steady() && self.whole_periods() >= CpuQuota::PERIODS && rest_s < 0.02 * period
     }
 
-    /// Share of the CPUs that it could use that a load in its steady state used, over two whole periods
-    /// or more; `None` where that was not seen.
+    /// Returns the share of its CPUs that a load in its steady state used, over at least two whole
+    /// periods. `None` where that was not seen.
     pub fn share(&self) -> Option<f64> {
         let could_use_s = self.window_s * self.cpus;
         let share = self.own_cpu_s? / could_use_s;
@@ -87,18 +88,18 @@ impl QuotaTrial {
     }
 }
 
-/// What a load delivered of which a CPU quota limited a trial at least.
+/// The delivered rounds of a load that a CPU quota limited in at least one trial.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuotaDelivered {
-    /// Of each round that shows it: its figure in the measurement's unit, and its seconds.
+    /// Figure in the measurement's unit and seconds of each round that shows it.
     pub rounds: Vec<(f64, f64)>,
-    /// Why these are not all as measured; `None` where they are. Derived figures are no independent
-    /// count of work.
+    /// Reason why not all rounds count as measured; `None` if all do. Derived figures are no
+    /// independent count of work.
     pub derived: Option<String>,
 }
 
 impl QuotaDelivered {
-    /// All work over all time.
+    /// Returns all work over all time.
     pub fn value(&self, unit: Unit) -> Option<f64> {
         let work: f64 = self.rounds.iter().map(|(value, s)| unit.rate(*value) * s).sum();
         let seconds: f64 = self.rounds.iter().map(|(_, s)| s).sum();
@@ -106,13 +107,13 @@ impl QuotaDelivered {
     }
 }
 
-/// What the rounds of these trials delivered where a CPU quota limited one of them; `None` where none
+/// Returns the delivered rounds of these trials if a CPU quota limited one of them; `None` if none
 /// was limited, or no round shows it.
 ///
-/// A round of five whole periods or more, after the second refill, counts as measured; so does one that
-/// no quota limited, or in which the quota changed. Of another one that is as long as two periods, what
-/// it did while it ran (typical, else attainable) counts x the share of the CPUs that its threads had.
-/// A shorter one shows nothing and is left out.
+/// A round of five whole periods or more, after the second refill, counts as measured. So does one
+/// that no quota limited, or in which the quota changed. Another round of at least two periods
+/// counts as its rate while it ran (typical, else attainable) x its threads' share of the CPUs. A
+/// shorter one shows nothing and is left out.
 pub fn delivered_under_quota(unit: Unit, trials: &[Trial]) -> Option<QuotaDelivered> {
     let limited = |t: &Trial| t.quota.filter(QuotaTrial::is_limited);
     trials.iter().find(|t| !t.rounds.is_empty() && limited(t).is_some())?;
@@ -135,7 +136,7 @@ pub fn delivered_under_quota(unit: Unit, trials: &[Trial]) -> Option<QuotaDelive
     (!rounds.is_empty()).then_some(QuotaDelivered { rounds, derived })
 }
 
-/// What a round would have delivered with that share of its CPUs, and its seconds.
+/// Returns the delivered figure of a round with that share of its CPUs, and its seconds.
 fn shared(unit: Unit, round: &Round, share: f64) -> Option<(f64, f64)> {
     let running = unit.rate(round.typical.or(round.attainable)?);
     Some((unit.value(running * share * round.seconds, round.seconds), round.seconds))
@@ -143,7 +144,7 @@ fn shared(unit: Unit, round: &Round, share: f64) -> Option<(f64, f64)> {
 
 fn why_derived(derived: &[QuotaTrial], left_out: usize) -> Option<String> {
     let rounds = |n: usize| counted(n as f64, "round");
-    let too_short = |n| format!("{} without what the quota leaves left out", rounds(n));
+    let too_short = |n| format!("{} left out, without the quota's share", rounds(n));
     let Some(first) = derived.first() else { return (left_out > 0).then(|| too_short(left_out)) };
     let [own_s, had_s] = derived.iter().fold([0.0; 2], |[own, had], q| {
         [own + q.own_cpu_s.unwrap_or(0.0), had + q.window_s * q.cpus]
@@ -167,7 +168,7 @@ mod tests {
 
     const QUOTA: CpuQuota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), burst_s: None };
 
-    /// A round of so many periods of two threads under half a CPU, which runs at 40 while it runs and
+    /// A round of so many periods of two threads under half a CPU. It runs at 40 while it runs and
     /// read `delivered` itself.
     fn limited(periods: f64, delivered: f64) -> Trial {
         let seconds = periods * 0.1;
@@ -194,7 +195,7 @@ mod tests {
         trial
     }
 
-    /// The value of rounds of a rate, and whether it is derived.
+    /// Returns the value of rounds of a rate, and true if it is derived.
     fn found(trials: &[Trial]) -> Option<(f64, bool)> {
         let found = delivered_under_quota(Unit::OpPerSecond, trials)?;
         Some((found.value(Unit::OpPerSecond)?, found.derived.is_some()))
@@ -203,7 +204,7 @@ mod tests {
     #[test]
     fn five_whole_periods_count_as_measured_and_fewer_by_their_share() {
         assert_eq!(found(&[limited(5.0, 10.1), limited(5.0, 9.9)]), Some((10.0, false)));
-        // What an aliased round reads itself does not count: only its rate and its threads' clocks.
+        // The reading of an aliased round does not count: only its rate and its threads' clocks do.
         for periods in [2.0, 3.0, 4.0] {
             assert_eq!(found(&[limited(periods, 1.6)]), Some((10.0, true)), "{periods}");
         }
@@ -218,7 +219,7 @@ mod tests {
         // Neighbours in the same cgroup left it a fifth of a CPU.
         let crowded = with(limited(2.0, 3.0), |q| q.own_cpu_s = Some(0.04));
         assert_eq!(found(&[crowded]).map(|f| f.0.round()), Some(8.0 / 2.0));
-        // Nobody saw how much.
+        // The share was not seen.
         for unseen in [
             with(limited(2.0, 3.0), |q| q.own_cpu_s = None),
             with(limited(2.0, 3.0), |q| q.refills_ahead = 1),
@@ -230,9 +231,8 @@ mod tests {
             let some = delivered_under_quota(Unit::OpPerSecond, &[limited(5.0, 10.0), unseen]);
             let some = some.unwrap();
             assert_eq!(some.rounds.len(), 1);
-            assert!(
-                some.derived.unwrap().contains("1 round without what the quota leaves left out")
-            );
+            let words = some.derived.unwrap();
+            assert!(words.contains("1 round left out, without the quota's share"), "{words}");
         }
     }
 
@@ -256,7 +256,8 @@ mod tests {
         let value = found.value(Unit::Second).unwrap();
         assert!((value / 4e-7 - 1.0).abs() < 1e-9, "{value}");
         let words = found.derived.unwrap();
-        let said = "x 25.0 % of the CPU time of 2 CPUs (0.100 CPU-seconds in 1 round of 2 periods";
-        assert!(words.contains(said), "{words}");
+        let expected =
+            "x 25.0 % of the CPU time of 2 CPUs (0.100 CPU-seconds in 1 round of 2 periods";
+        assert!(words.contains(expected), "{words}");
     }
 }

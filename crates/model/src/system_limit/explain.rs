@@ -1,8 +1,8 @@
-//! The decision: which limit explains an end.
+//! The decision: the limit that explains an end.
 
 use super::{CgroupLimit, LimitKind, LimitReached, SystemLimit, SystemState};
 
-/// Numbers of errors, as x86-64 and AArch64 have them (Linux `asm-generic/errno-base.h`).
+/// Error numbers, as x86-64 and AArch64 have them (Linux `asm-generic/errno-base.h`).
 const ENOENT: i32 = 2;
 const EAGAIN: i32 = 11;
 const ENOMEM: i32 = 12;
@@ -10,23 +10,24 @@ const ENFILE: i32 = 23;
 const EMFILE: i32 = 24;
 const EFBIG: i32 = 27;
 
-/// A first thread needs about so much stack before it starts another one, in bytes: less explains
-/// an overflow, more does not.
+/// The stack in bytes that a first thread needs, roughly, before it starts another one. A smaller
+/// limit explains an overflow, a larger one does not.
 const SMALL_STACK: u64 = 1 << 20;
 
-/// What was seen of an end.
+/// The observed end of a process or an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Seen<'a> {
     /// The signal that ended the process, by its name.
     pub signal: Option<&'a str>,
-    /// Its last words, or the error's, with the number of the error where there is one.
+    /// The last output of the process, or the error's text, with the error number where there is
+    /// one.
     pub words: &'a str,
     /// The CPU time that the process took, in seconds.
     pub cpu_s: Option<f64>,
 }
 
-/// The limit that explains an end, by the state of the system before and after it. `None`: no limit
-/// does, and the fault is the program's own or another's.
+/// Returns the limit that explains an end, by the state of the system before and after it. `None`:
+/// no limit does, and the fault is the program's own or another's.
 pub fn limit_reached(
     seen: &Seen,
     before: &SystemState,
@@ -40,7 +41,7 @@ pub fn limit_reached(
         Some(EAGAIN) if found.was_starting() => found.no_thread(),
         Some(ENOMEM) => found.no_memory(),
         Some(ENOENT) => found.missing(),
-        // Refused before it was written.
+        // Refused before anything was written.
         None if seen.words.contains("RLIMIT_FSIZE") => {
             found.set([(LimitKind::FileSize, after.file_size)])
         }
@@ -52,7 +53,8 @@ pub fn limit_reached(
     (!limits.is_empty()).then_some(LimitReached { limits })
 }
 
-/// `5` of `No such thing (os error 5)` and of `Os { code: 5, kind: ... }`: the last one that is named.
+/// Returns the last error number in a text: `5` of `No such thing (os error 5)` and of `Os { code:
+/// 5, kind: ... }`.
 fn os_error(words: &str) -> Option<i32> {
     let number = |text: &str| {
         let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -80,18 +82,18 @@ impl Found<'_> {
         SystemLimit { kind, value, source: source.map(str::to_owned) }
     }
 
-    /// Those of these limits that are set.
+    /// Returns those of these limits that are set.
     fn set<const N: usize>(&self, all: [(LimitKind, Option<u64>); N]) -> Vec<SystemLimit> {
         let set = all.into_iter().filter(|(_, value)| value.is_some());
         set.map(|(kind, value)| self.limit(kind, value)).collect()
     }
 
-    fn of_cgroup(&self, kind: LimitKind, limit: &CgroupLimit) -> SystemLimit {
+    fn cgroup_limit(&self, kind: LimitKind, limit: &CgroupLimit) -> SystemLimit {
         SystemLimit { kind, value: limit.limit, source: Some(limit.file.clone()) }
     }
 
-    /// Whether the words are of a thread or a process that was to be started. The same error also
-    /// means that a read or a write waited for too long.
+    /// Returns true if the words are about the start of a thread or a process. The same error also
+    /// means that a read or a write waited too long.
     fn was_starting(&self) -> bool {
         const STARTING: [&str; 6] = ["thread", "start", "spawn", "fork", "cannot run", "process"];
         STARTING.iter().any(|word| self.words.contains(word))
@@ -107,19 +109,19 @@ impl Found<'_> {
         self.set([(LimitKind::AddressSpace, address_space), (LimitKind::Data, data)])
     }
 
-    /// A thread or a process could not be started. A cgroup counts its refusals; a stack that found
-    /// no address space is reported by the same error.
+    /// Returns the limits that may have prevented the start of a thread or a process. A cgroup
+    /// counts its refusals; a stack without address space gives the same error.
     fn no_thread(&self) -> Vec<SystemLimit> {
         let (before, pids) = (&self.before.cgroup_processes, &self.after.cgroup_processes);
-        let of_cgroup = || self.of_cgroup(LimitKind::CgroupProcesses, pids);
+        let cgroup_limit = || self.cgroup_limit(LimitKind::CgroupProcesses, pids);
         let is_full = pids.limit.zip(pids.used).is_some_and(|(limit, used)| used >= limit);
         if pids.limit.is_some() && (is_full || increased(before.hits, pids.hits)) {
-            return vec![of_cgroup()];
+            return vec![cgroup_limit()];
         }
         let mut limits = self.set([(LimitKind::Processes, self.after.processes)]);
-        // Its refusals are not counted everywhere (before Linux 4.3), and processes end meanwhile.
+        // Refusals are not counted everywhere (before Linux 4.3), and processes end meanwhile.
         if pids.limit.is_some() && pids.hits.is_none() {
-            limits.push(of_cgroup());
+            limits.push(cgroup_limit());
         }
         limits.extend(self.address_space());
         if limits.is_empty() {
@@ -140,9 +142,9 @@ impl Found<'_> {
         self.set([(LimitKind::Stack, self.after.stack.filter(|bytes| *bytes < SMALL_STACK))])
     }
 
-    /// A file that every system has, of an error that names none or that one.
+    /// Returns a file that every system should have, for an error that names none or that one.
     fn missing(&self) -> Vec<SystemLimit> {
-        // What cannot be had without /dev/urandom are random numbers.
+        // Without /dev/urandom the error is about random numbers.
         let names = |file: &&String| {
             let is_random = file.contains("random") && self.words.contains("random");
             is_random || self.words.contains(file.as_str())
@@ -167,7 +169,7 @@ impl Found<'_> {
             Some("SIGKILL") => {
                 let (memory, of_group) = (&after.cgroup_memory, &before.cgroup_memory);
                 if increased(of_group.hits, memory.hits) && memory.limit.is_some() {
-                    return vec![self.of_cgroup(LimitKind::CgroupMemory, memory)];
+                    return vec![self.cgroup_limit(LimitKind::CgroupMemory, memory)];
                 }
                 if increased(of_group.hits, memory.hits)
                     || increased(before.system_oom_kills, after.system_oom_kills)

@@ -1,4 +1,4 @@
-//! Ends of each kind, and what explains them.
+//! Ends of each kind, and the limits that explain them.
 
 use super::LimitKind::*;
 use super::*;
@@ -36,7 +36,7 @@ fn an_error_is_explained_by_the_limit_that_it_means() {
         ("Too many open files in system (os error 23)", &[SystemOpenFiles]),
         ("cannot write y: File too large (os error 27)", &[FileSize]),
         ("cannot start thread 3: try again (os error 11)", &[SystemProcesses]),
-        // A read that waited for too long.
+        // A read that waited too long.
         ("the server did not answer: try again (os error 11)", &[]),
         ("mmap: Cannot allocate memory (os error 12)", &[SystemMemory]),
         ("memory allocation of 29400003584 bytes failed", &[SystemMemory]),
@@ -127,7 +127,7 @@ fn a_kill_is_explained_by_what_the_system_counted_meanwhile() {
             None,
             &[SystemMemory],
         ),
-        // A person killed it.
+        // A user killed it.
         ("SIGKILL", with(cgroup(64, 1, 1), 3, None), with(cgroup(64, 1, 1), 3, None), None, &[]),
         ("SIGKILL", limited(), with(unlimited(0), 3, Some(5)), Some(5.0), &[CpuTime]),
         ("SIGKILL", limited(), with(unlimited(0), 3, Some(5)), Some(1.0), &[]),

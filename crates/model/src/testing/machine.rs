@@ -67,7 +67,7 @@ pub fn storage(devices: Vec<BlockDevice>) -> Storage {
     }
 }
 
-/// `lo`, or Ethernet of 1 Gbit/s.
+/// The loopback interface `lo`, or Ethernet of 1 Gbit/s.
 pub fn interface(name: &str) -> Interface {
     let loopback = name == "lo";
     Interface {
@@ -79,7 +79,7 @@ pub fn interface(name: &str) -> Interface {
     }
 }
 
-/// A path from two CPUs to as many here, or to four of another machine.
+/// A path from two CPUs to the same two, or to four of another machine.
 pub fn network(path: NetworkPath) -> Network {
     let loopback = path == NetworkPath::Loopback;
     let interface = interface(if loopback { "lo" } else { "eth0" });

@@ -1,6 +1,5 @@
-//! Made-up trials, measurements and runs, for the tests of every crate: the one builder of them.
-//! No machine made these figures. A test changes what it is about: `Trial { moved: Some(8.0),
-//! ..trial(4e9, 0.1) }`.
+//! Made-up trials, measurements and runs for the tests of every crate. No machine made these
+//! figures. A test changes what it is about: `Trial { moved: Some(8.0), ..trial(4e9, 0.1) }`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +14,7 @@ mod random;
 pub use machine::{block_device, cache, interface, memory_module, network, storage};
 pub use random::Random;
 
-/// A moment, so many milliseconds after the one at which made-up runs begin.
+/// A moment, so many milliseconds after the start of made-up runs.
 pub fn moment(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_760_000_000_000 + ms).unwrap_or_default()
 }
@@ -102,7 +101,7 @@ pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measu
     }
 }
 
-/// What a measurement of so many seconds with a sample in each became over time: nothing is found.
+/// The series of a measurement of so many seconds with one sample each, without findings.
 pub fn series(started: Timestamp, seconds: u32) -> Series {
     Series {
         for_s: seconds.into(),
@@ -116,7 +115,7 @@ pub fn series(started: Timestamp, seconds: u32) -> Series {
     }
 }
 
-/// A run that took a second for these.
+/// A run of one second with these measurements.
 pub fn run(measurements: Vec<Measurement>) -> Run {
     let points = measurements.iter().map(Measurement::point).collect();
     Run {

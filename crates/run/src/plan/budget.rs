@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{
-    Finding, Plan, PlannedSeries, Point, Policy, Severity, format_seconds, format_size, key,
+    Finding, Plan, PlannedSeries, Point, Policy, Severity, and_list, format_seconds, format_size,
+    key,
 };
 
 use super::estimate::{point_s, seconds};
@@ -264,9 +265,9 @@ impl Step<'_> {
             }
             kept || series.contains(p)
         });
-        let texts: Vec<_> = gone.iter().map(u64::to_string).collect();
         let took = format_seconds(before - self.needed_s());
-        (!gone.is_empty()).then(|| format!("{} threads left out: {took}", texts.join(" and ")))
+        let gone: Vec<_> = gone.iter().map(u64::to_string).collect();
+        (!gone.is_empty()).then(|| format!("{} threads left out: {took}", and_list(gone)))
     }
 }
 

@@ -1,0 +1,99 @@
+//! Rows of made-up runs.
+
+use super::*;
+use crate::testing::{measurement, run, spec};
+use crate::{Parameter, ParameterKind, Unit, Verdict, key};
+
+const fn pick(parameter: &'static str, value: PickedValue) -> Pick {
+    Pick { parameter: Cow::Borrowed(parameter), value }
+}
+
+/// A workload with two rows and these results, each of which is faster than the one before.
+fn measured(points: &[(u64, &str, u64)]) -> Run {
+    let mut spec = spec("disk.rand_read", Unit::BytePerSecond);
+    spec.subsystem = Subsystem::Disk;
+    spec.parameters = Cow::Owned(vec![Parameter {
+        name: "block_size".into(),
+        about: "".into(),
+        kind: ParameterKind::Size { min: 1, max: 1 << 20 },
+        default: "4096".into(),
+    }]);
+    let row = |place, title: &'static str, depth| MainRow {
+        place,
+        title: title.into(),
+        picks: Cow::Owned(vec![pick("queue_depth", depth), pick("isa", PickedValue::Best)]),
+    };
+    let rows = vec![row(2, "deep", PickedValue::Largest), row(1, "one", PickedValue::Smallest)];
+    spec.role.main_rows = Cow::Owned(rows);
+    let of = |(i, (depth, isa, block)): (usize, &(u64, &str, u64))| {
+        let params = Params::default().with(key::QUEUE_DEPTH, *depth).with(key::ISA, *isa);
+        measurement(&spec, params.with(key::BLOCK_SIZE, *block), &[1.0 + i as f64; 8])
+    };
+    let all = points.iter().enumerate().map(of).collect();
+    let mut run = run(all);
+    run.workloads.insert(spec.id.to_string(), spec);
+    run
+}
+
+/// Titles, depths and blocks of the rows.
+fn rows(run: &Run) -> Vec<(String, u64, String, u64)> {
+    let of = |h: &MainResult| {
+        let p = &h.measurement.params;
+        let title = h.row.map_or_else(String::new, |r| r.title.to_string());
+        let isa = p.get(key::ISA).unwrap().to_owned();
+        (title, p.get(key::QUEUE_DEPTH).unwrap(), isa, p.get(key::BLOCK_SIZE).unwrap())
+    };
+    run.main_results().iter().flat_map(|(_, rows)| rows.iter().map(of)).collect()
+}
+
+/// More results than a first screen with all of them holds.
+fn sweep() -> Vec<(u64, &'static str, u64)> {
+    let blocks = [4096, 8192, 65536];
+    let of = |depth| blocks.map(|b| ["a", "b"].map(|isa| (depth, isa, b))).concat();
+    [1, 4, 8, 32].into_iter().flat_map(of).collect()
+}
+
+#[test]
+fn declared_rows_come_in_their_order_and_of_defaults() {
+    let run = measured(&sweep());
+    let expected = [
+        ("one".to_owned(), 1, "b".to_owned(), 4096),
+        ("deep".to_owned(), 32, "b".to_owned(), 4096),
+    ];
+    assert_eq!(rows(&run), expected, "the default block, and the best instruction set");
+    // The last declared row is the workload's main result.
+    let all: Vec<&Measurement> = run.measurements.iter().collect();
+    assert_eq!(answer(&run, &all).unwrap().params.get(key::QUEUE_DEPTH), Some(1));
+}
+
+#[test]
+fn what_was_not_measured_is_replaced_and_no_result_is_there_twice() {
+    let mut run = measured(&sweep());
+    run.measurements.retain(|m| m.params.get(key::QUEUE_DEPTH) == Some(8));
+    run.measurements.retain(|m| m.params.get(key::BLOCK_SIZE) != Some(4096));
+    run.measurements.extend(run.measurements.clone());
+    run.measurements.extend(run.measurements.clone());
+    run.measurements.extend(run.measurements.clone());
+    assert_eq!(rows(&run).len(), 1, "{:?}", rows(&run));
+}
+
+#[test]
+fn of_few_results_all_are_there() {
+    let run = measured(&sweep()[..5]);
+    assert_eq!(run.main_results()[0].1.len(), 5);
+    assert!(run.main_results()[0].1.iter().all(|h| h.row.is_none()));
+}
+
+#[test]
+fn no_verdict_moves_a_row_and_only_the_figure_chooses_an_instruction_set() {
+    let mut run = measured(&sweep());
+    let before = rows(&run);
+    run.measurements.iter_mut().for_each(|m| m.verdict = Verdict::Invalid);
+    assert_eq!(rows(&run), before);
+    for m in &mut run.measurements {
+        if m.params.get(key::ISA) == Some("b") {
+            m.summary = None;
+        }
+    }
+    assert!(rows(&run).iter().all(|(_, _, isa, _)| isa == "a"), "{:?}", rows(&run));
+}
