@@ -1,11 +1,11 @@
-//! What follows from the figures. Each sentence is made from a [`Claim`], whose numbers are those
-//! of the tables, so that no sentence can say what its table does not.
+//! Conclusions from the figures. Each sentence is made from a [`Claim`], whose numbers are those of
+//! the tables, so that no sentence can contradict its table.
 //!
-//! Comparisons use only results that no check doubts. Sentences about a course over time also use
-//! suspect results and print the verdict. One number is called greater than another only where their
-//! intervals do not overlap, or, where few trials give none, where the same figure in every round of
-//! the one (without rounds, every trial) lies above that in every one of the other. The sentence prints
-//! the figures and the ends that it judged.
+//! Comparisons use only results that no check doubts. Sentences about a value over time also use
+//! suspect results and print the verdict. One number is called greater than another only where
+//! their intervals do not overlap. Where few trials give no interval, the rounds decide, or the
+//! trials if there are no rounds. Then every one of the greater figure must lie above every one of
+//! the other. The sentence prints the figures and the ends that were compared.
 
 mod claim;
 
@@ -24,19 +24,19 @@ use super::series::along;
 use super::text::{clean, counted, enclosed, joined};
 use super::timeline;
 
-/// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
+/// Maximum numbers of sentences over time, comparisons of workloads, and tools, per subsystem.
 const BEST: usize = 3;
 const PAIRS: usize = 3;
 const TOOLS: usize = 2;
-/// Results of a workload that are compared with another's.
+/// Maximum number of results of a workload that are compared with another workload's.
 const POINTS: usize = 1000;
 
-/// What follows from one subsystem's figures.
+/// Conclusions from the figures of one subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conclusion {
     /// `cpu`, `memory`, `disk` or `network`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The subsystem's title: `CPU`.
     pub title: &'static str,
     /// The sentences.
     pub claims: Vec<Claim>,
@@ -66,8 +66,8 @@ fn claims(groups: &[&Group]) -> Vec<Claim> {
     out
 }
 
-/// The best number against the one with the fewest threads or streams, among those that have a
-/// CPU of their own.
+/// Compares the headline result with the one on the fewest threads or streams, among those whose
+/// threads each have a CPU.
 fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let parameter = Params::THREADS.into_iter().find(|k| m.params.get(*k).is_some())?.name();
     let (mut all, but) = along(group, m, parameter);
@@ -81,7 +81,7 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     Claim::compare([(group, &more, many), (group, &less, few)], &at)
 }
 
-/// A workload against those of these that do the same in another way.
+/// Compares a workload with its declared counterparts among these.
 fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
     let declared = left.spec.filter(|_| !left.over_time).map(|s| &s.role.counterparts);
     let claim = |c: &Counterpart| {
@@ -92,8 +92,8 @@ fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
     declared.into_iter().flat_map(|all| all.iter()).filter_map(claim).collect()
 }
 
-/// Two workloads at a point that both have: that with the usual or the smallest block above a few
-/// bytes, on the fewest threads. The points may differ in those parameters.
+/// Compares two workloads at a configuration that both have: the usual or smallest block of at
+/// least a sector, on the fewest threads. The configurations may differ in `differs_in`.
 fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
     let parameters = [differs_in, &[key::ITERATIONS.name(), key::ENGINE.name()]].concat();
     let is_undoubted = |m: &&Measurement| undoubted_summary(m).is_some();
@@ -146,7 +146,7 @@ fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
     Claim::compare_with_tool(group, m, r)
 }
 
-/// What time brought: the sentences under the picture that say where the value went.
+/// Sentences on values over time: their levels and the largest change.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
         let scale = Scale::for_values(&[positive(m)?.value()], m.unit);

@@ -1,4 +1,4 @@
-//! How ceilings were derived: one entry per formula, one row per point.
+//! Derivations of the ceilings: one entry per formula, one row per configuration.
 
 use proofmark_model::{Ceiling, Measurement, Provenance};
 
@@ -11,7 +11,7 @@ use super::num::{Scale, percent, with_unit};
 use super::table::Table;
 use super::text::{and_list, clean, enclosed};
 
-/// Different notes of one input that are printed.
+/// Maximum number of different notes that are printed per input.
 const NOTES: usize = 6;
 
 /// One input of a formula.
@@ -20,7 +20,7 @@ pub struct InputView {
     pub name: String,
     /// `measured`, `reported`, `assumed` or `declared`.
     pub source: &'static str,
-    /// How it was measured, or the source of the table's row; distinct ones.
+    /// How the input was measured, or the source of its table row; each text once.
     pub notes: Vec<String>,
 }
 
@@ -30,11 +30,11 @@ pub struct Derivation {
     pub id: String,
     /// The formula, in the names of the inputs.
     pub formula: String,
-    /// `1.0 %`: how far off the ceiling itself may be.
+    /// `1.0 %`: the largest error of the ceiling itself.
     pub uncertainty: String,
     /// The inputs.
     pub inputs: Vec<InputView>,
-    /// Points, values of the inputs, ceiling.
+    /// Configurations, values of the inputs, ceiling.
     pub table: Table,
 }
 
@@ -93,7 +93,7 @@ pub fn lacking(groups: &[Group]) -> Vec<String> {
     grouped(reasons).into_iter().map(sentence).collect()
 }
 
-/// What the ceilings of one table share.
+/// The properties that the ceilings of one table share.
 fn shape(c: &Ceiling) -> (&str, &str, Vec<(&str, &str, Provenance)>) {
     let inputs = c.inputs.iter().map(|i| (i.name.as_str(), i.unit.as_str(), i.source)).collect();
     (&c.id, &c.formula, inputs)

@@ -1,4 +1,4 @@
-//! What was measured and how, in sentences from the plan and the workloads' declarations.
+//! Describes what was measured and how, from the plan and the workloads' declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use super::text::{and_list, clean, counted, enclosed, joined, stop};
 pub struct Design {
     /// `cpu`, `memory`, `disk` or `network`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The subsystem's title: `CPU`.
     pub title: &'static str,
-    /// A sentence or two each.
+    /// The sentences of the description.
     pub sentences: Vec<String>,
-    /// `Floating-point peak (cpu.flops): what it measures`, a workload each.
+    /// One `Floating-point peak (cpu.flops): what it measures` per workload.
     pub workloads: Vec<String>,
 }
 
-/// Parameters whose values are listed, in this order; the others are with their workloads.
+/// Parameters whose values are listed, in this order; the others are listed with their workloads.
 const LISTED: [&str; 5] = [
     key::THREADS.name(),
     key::STREAMS.name(),
@@ -80,14 +80,14 @@ fn parameters(groups: &[&Group]) -> String {
             Some((value, parameter_value(g.spec, parameter, &value.into())))
         };
         let values = groups.iter().flat_map(|g| g.all.iter().filter_map(|m| of(g, m)));
-        // Of two declarations the first says how a value is written.
+        // If two declarations differ, the first decides how a value is written.
         let values: BTreeMap<u64, String> = values.collect::<Vec<_>>().into_iter().rev().collect();
         enclosed(&format!("{} ", spoken(parameter)), &and_list(values.into_values()), "")
     });
     enclosed(": ", &joined(lists, "; "), "")
 }
 
-/// How many trials of what length there were.
+/// The number and length of the trials.
 fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
     let counts: BTreeSet<usize> = every
         .iter()
@@ -100,7 +100,8 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         false => format!("{least} to {most} trials"),
     };
     let policy = &groups.first()?.run.plan.policy;
-    // What is sampled has no trials, and a trial whose work is fixed lasts as long as that takes.
+    // Sampled configurations have no trials, and a trial with fixed work lasts as long as its work
+    // takes.
     let in_trials = groups.iter().filter(|g| !g.over_time && !g.all.is_empty());
     let (fixed, timed): (Vec<&Group>, Vec<&Group>) =
         in_trials.copied().partition(|g| g.all.iter().any(|m| fixed_work(m)));
@@ -116,7 +117,7 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
     Some(format!("Each configuration has {count}{length}{but}."))
 }
 
-/// Whether a trial is so much work, however long it takes.
+/// Returns true if a trial is a fixed amount of work, however long it takes.
 fn fixed_work(m: &Measurement) -> bool {
     [key::MATRIX_SIZE.name(), key::ITERATIONS.name(), key::AMOUNT.name()]
         .iter()
@@ -186,7 +187,7 @@ fn tools(every: &[&Measurement]) -> Option<String> {
     said(enclosed("Reference tools that ran the same work: ", &with_counts(tools), "."))
 }
 
-/// Each of these by name, with the number of its configurations.
+/// Each name with the number of its configurations.
 fn with_counts(names: impl Iterator<Item = String>) -> String {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);

@@ -1,5 +1,5 @@
-//! The first screen: the results that answer for the machine, as workloads declare them before the
-//! run, and the causes of what is not valid.
+//! The first screen: the main results, which workloads declare before the run, and the causes of
+//! results that are not valid.
 
 use std::cmp::Reverse;
 
@@ -19,24 +19,24 @@ use super::references::phrase;
 use super::text::{and_list, clean};
 use super::workload_figure::{delivered_share, half_width, near, shown_on};
 
-/// Causes that are on the first screen.
+/// Maximum number of causes on the first screen.
 const CAUSES: usize = 3;
 
-/// What a hurried reader sees.
+/// The results and causes that a reader sees first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FirstScreen {
-    /// The results, a subsystem each.
+    /// The results, one part per subsystem.
     pub parts: Vec<ScreenPart>,
-    /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of 1.2
-    /// CPUs.` `None` where the run got nearly all of its CPUs.
+    /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of
+    /// 1.2 CPUs.` `None` where the run got nearly all of its CPUs.
     pub got: Option<String>,
-    /// What is not valid and why, worst first.
+    /// The causes of results that are not valid, worst first.
     pub causes: Vec<FindingGroup>,
-    /// Further causes, which are among the findings.
+    /// The number of further causes, which are among the findings.
     pub more: usize,
 }
 
-/// The first screen of a run.
+/// Builds the first screen of a run.
 pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
     let all = run.main_results();
     let with_row = |chosen| Some((chosen, row(groups, chosen)?));
@@ -44,7 +44,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
         .collect();
-    // The load with the most threads speaks for the whole machine: it is tried first.
+    // The load with the most threads represents the whole machine, so it is tried first.
     let mut rows: Vec<_> = shown.iter().flat_map(|(_, rows)| rows).collect();
     rows.sort_by_key(|(chosen, _)| Reverse(chosen.measurement.params.threads()));
     let got = rows.into_iter().find_map(|(c, row)| say_delivered(run, c.measurement, row));
@@ -65,7 +65,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     }
 }
 
-/// What was measured where that is not the machine itself.
+/// The device or network that was measured; `None` where that is the machine itself.
 fn about(host: &Host, part: Subsystem) -> Option<String> {
     match part.info() {
         info if info.uses_block_devices => host.storage.get().map(about_disk),
@@ -103,7 +103,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let found = usable(m);
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let shown = m.summary.as_ref().filter(|_| m.verdict.is_usable());
-    // Of a result without a headline the delivered figure is shown.
+    // A result without a headline shows its delivered figure.
     let value = shown.map(|s| s.figure(kind).value.or(s.delivered.value).unwrap_or(f64::NAN));
     let values: Vec<f64> = value.into_iter().collect();
     let scale = shown_on(group, m, &values);
@@ -134,7 +134,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     })
 }
 
-/// Who took the rest is said only where less than this was delivered.
+/// The cause is named only where less than this share was delivered.
 const NEARLY_ALL: f64 = 0.95;
 
 /// What was attainable and what was delivered of a CPU load, and who took the rest.
@@ -152,7 +152,7 @@ fn say_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> 
     ))
 }
 
-/// Who took most of the time of a load's threads, if that explains half of what is missing.
+/// The cause that took most of the threads' time, if it explains half of what is missing.
 fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
     let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?.divided();
     let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
@@ -192,10 +192,11 @@ fn cause(found: &FindingGroup, rows: &[&Chosen]) -> FindingGroup {
     FindingGroup { place: place(found, rows), places: Vec::new(), ..found.clone() }
 }
 
-/// Rows that are named; more are counted.
+/// Maximum number of rows that are named; more are counted.
 const NAMED: usize = 2;
 
-/// `Commit and Random read`, `Commit and 3 others`, `18 results`; of a finding in no row, the workloads.
+/// `Commit and Random read`, `Commit and 3 others`, `18 results`; for a finding in no row, the
+/// workloads.
 fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     let is_here = |m: &Measurement| {
         m.findings.iter().any(|f| {

@@ -10,12 +10,12 @@ use proofmark_model::{
     ServerEnd, Unit, check_id, format_size,
 };
 
-/// Where the facts of the server are from.
+/// Source of the facts about the server.
 const SERVER: &str = "reported by the server";
 /// Why one of them is not known.
 const SILENT: &str = "not reported by the server";
 
-/// The machine.
+/// All facts about the machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
     let tables = [
         ("Processor", processor(host)),
@@ -30,7 +30,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
     tables.into_iter().map(|(title, facts)| FactTable { title, facts }).collect()
 }
 
-/// The machine in one sentence: microarchitecture, cores, clock, virtualisation.
+/// The machine in two sentences: microarchitecture and clock, then CPUs and virtualisation.
 pub fn sentence(host: &Host) -> String {
     let (cpu, limits) = (&host.cpu, &host.limits);
     if limits.usable_cpus.is_empty() && cpu.model_name.get().is_none() {
@@ -52,7 +52,7 @@ pub fn sentence(host: &Host) -> String {
     let quota = limits.cpu_quota.get().and_then(|q| q.cpus).map_or_else(String::new, |c| {
         format!(", limited by a quota to the time of {} CPUs", plain(c))
     });
-    // What a hypervisor hides is not known.
+    // Where a hypervisor hides the cores, their number is unknown.
     let hidden = host.findings.iter().any(|f| f.check == check_id::SMT_HIDDEN);
     let cores = match hidden {
         true => " (which of them share a core is hidden)".to_owned(),
@@ -148,8 +148,8 @@ fn memory(host: &Host) -> Vec<Fact> {
     ]
 }
 
-/// `2 x 16 GiB DDR5, 4800 million transfers per second of 64 bit (DIMM_A1, DIMM_B1)`:
-/// modules that are alike together.
+/// `2 x 16 GiB DDR5, 4800 million transfers per second of 64 bit (DIMM_A1, DIMM_B1)`: equal modules
+/// are grouped.
 fn alike(modules: &[MemoryModule]) -> Vec<String> {
     let what = |m: &MemoryModule| {
         let transfers = m.transfers_per_s.map_or_else(String::new, |t| {
@@ -163,7 +163,7 @@ fn alike(modules: &[MemoryModule]) -> Vec<String> {
     kinds.map(|(kind, at)| format!("{} x {kind} ({})", at.len(), joined(at, ", "))).collect()
 }
 
-/// The way, the server, and both interfaces.
+/// The path, the server, and both interfaces.
 fn network(host: &Host) -> Vec<Fact> {
     let probe = &host.network;
     let mut facts = vec![Fact::probe("path", probe, |n| match n.path {
@@ -173,7 +173,7 @@ fn network(host: &Host) -> Vec<Fact> {
     let Some(n) = probe.get() else { return facts };
     let ServerEnd { cpu, os, cpus, version, .. } = &n.server;
     let peer = n.path == NetworkPath::Peer;
-    // Over loopback the machine of the server is this one.
+    // Over loopback, the server's machine is this one.
     if peer {
         let cpu_source = if cpu.is_some() { SERVER } else { SILENT };
         facts.push(Fact::new("server processor", cpu.as_deref(), cpu_source));
@@ -193,7 +193,7 @@ fn network(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// `eth0: virtio, MTU 1500 B, driver virtio_net`, and its line rate; or why they are not known.
+/// `eth0: virtio, MTU 1500 B, driver virtio_net` and its line rate, or why they are unknown.
 fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str) -> Vec<Fact> {
     let Some(i) = interface else { return vec![Fact::new(name, None, why)] };
     let driver = enclosed(", driver ", i.driver.as_deref().unwrap_or_default(), "");
@@ -204,7 +204,7 @@ fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str)
     vec![Fact::new(name, Some(&what), source), Fact::new(&rate_name, rate.as_deref(), rate_source)]
 }
 
-/// One row each, but one for all mitigations that the processor does not need.
+/// One row per setting, but one for all vulnerabilities that do not affect the processor.
 fn settings(host: &Host) -> Vec<Fact> {
     const UNAFFECTED: &str = "Not affected";
     let needs_none =

@@ -1,4 +1,4 @@
-//! Names of points and parameters, and the order of rows.
+//! Names of configurations and parameters, and the order of rows.
 
 use std::collections::BTreeSet;
 
@@ -11,30 +11,29 @@ use super::disk::{SAID_BY_WAY, WAY, way};
 use super::network::{self, PATH, is_network};
 use super::text::{clean, counted, joined};
 
-/// Measurements of one workload with what its parameters look like.
+/// The measurements of one workload, with the parameters that they differ in.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// The run that they are from.
+    /// The run that holds the measurements.
     pub run: &'a Run,
     /// Workload id as in the run.
     pub id: &'a str,
-    /// Its declaration, if the run file holds it.
+    /// The workload's declaration, if the run file holds it.
     pub spec: Option<&'a WorkloadSpec>,
-    /// Its measurements in the order of rows.
+    /// The measurements in the order of rows.
     pub all: Vec<&'a Measurement>,
     /// Parameters that differ between measurements, in the order of columns.
     pub varying: Vec<&'a str>,
-    /// Those of them without which a point has its name still, as the engine that the queue
-    /// depth of a disk's point decides.
+    /// Varying parameters that a configuration's name does not need, such as the engine where the
+    /// queue depth of a disk workload decides it.
     pub implied_parameters: Vec<&'a str>,
     /// Parameters that are the same in all.
     pub fixed: Vec<&'a str>,
     /// Parameter that a chart shows from left to right.
     pub axis: &'a str,
-    /// CPUs that the run could use; 0 if the run file does not say.
+    /// CPUs that the run could use; 0 if the run file does not list them.
     pub cpus: u64,
-    /// Whether these are the points that were sampled over time: no others are among them, nor
-    /// they among others.
+    /// True if the group holds the configurations that were sampled over time, and no others.
     pub over_time: bool,
 }
 
@@ -43,13 +42,13 @@ impl<'a> Group<'a> {
         Self::build(run, id, false)
     }
 
-    /// Their id in the report.
+    /// The id in the report.
     pub fn name(&self) -> String {
         let id = clean(self.id);
         if self.over_time { format!("{id} over time") } else { id }
     }
 
-    /// The workload's title, and whether it is about time.
+    /// The workload's title, with a suffix where it was sampled over time.
     pub fn heading(&self) -> String {
         let over_time = if self.over_time { " over time" } else { "" };
         self.spec.map_or_else(|| self.name(), |s| format!("{}{over_time}", clean(&s.title)))
@@ -85,22 +84,22 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// The part of the machine that it is about, as its measurements or its declaration say.
+    /// The subsystem, from the measurements or the declaration.
     pub fn subsystem(&self) -> Option<Subsystem> {
         self.all.first().map(|m| m.subsystem).or(self.spec.map(|s| s.subsystem))
     }
 
-    /// The result that answers for the workload, if it can be used.
+    /// The workload's main result, if it is usable.
     pub fn answer(&self) -> Option<(&'a Measurement, &'a Summary)> {
         usable(proofmark_model::answer(self.run, &self.all)?)
     }
 
-    /// Whether so many threads have to share the usable CPUs.
+    /// Returns true if that many threads must share the usable CPUs.
     pub fn beyond_cpus(&self, threads: u64) -> bool {
         self.cpus > 0 && threads > self.cpus
     }
 
-    /// Whether the threads of this measurement shared CPUs.
+    /// Returns true if the threads of this measurement shared CPUs.
     pub fn oversubscribed(&self, m: &Measurement) -> bool {
         match is_network(m) {
             // Threads that wait for the other end need no CPU; the check knows which do.
@@ -113,7 +112,7 @@ impl<'a> Group<'a> {
         format!("oversubscribed: more threads than the {}", counted(self.cpus, "usable CPU"))
     }
 
-    /// `avx2+fma, f64, 2 threads`: the parameters that name a point.
+    /// `avx2+fma, f64, 2 threads`: the parameters that name a configuration.
     pub fn short(&self, m: &Measurement) -> String {
         self.short_without(m, &self.implied_parameters)
     }
@@ -143,13 +142,12 @@ impl<'a> Group<'a> {
         value(self.run, m, name).map(|v| parameter_value(self.spec, name, &v))
     }
 
-    /// `type f64 throughout`: the parameters that do not vary; empty without any.
+    /// `f64, huge pages`: the parameters that do not vary; empty without any.
     pub fn fixed_phrase(&self) -> String {
         self.all.first().map_or_else(String::new, |m| self.phrase(m, self.fixed.iter().copied()))
     }
 
-    /// Parameters in a sentence, as one would say them: what runs, on how many threads, how
-    /// much of it.
+    /// Parameters in a sentence: first what runs, then the threads, then the amounts.
     fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
         let mut names: Vec<&str> = names.collect();
         names.sort_by_key(|n| match m.params.named(n) {
@@ -164,25 +162,25 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Measurements by workload, in the order of the plan; a workload whose points were
-/// never measured has an empty group. Points over time have a group of their own.
+/// Measurements by workload, in the order of the plan. A workload of which no configuration was
+/// measured has an empty group. Configurations over time have a group of their own.
 pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut seen = BTreeSet::new();
     let in_time: BTreeSet<usize> = run.plan.series.iter().map(|s| s.point).collect();
     let planned = run.plan.points.iter().enumerate();
     let planned = planned.map(|(at, p)| (p.workload.as_str(), in_time.contains(&at)));
     let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
-    // A planned point of either kind may be measured as the other in an untrusted file.
+    // In an untrusted file, a result may be of another kind than its plan.
     let all = planned.chain(measured).filter(|key| seen.insert(*key));
     all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
 }
 
-/// The anchor of the workload at that place among the report's.
+/// The anchor of a workload by its position in the report.
 pub fn anchor(at: usize) -> String {
     format!("k{}", at + 1)
 }
 
-/// The parts of a machine in the order of a report, each with its workloads, if it has any.
+/// The subsystems that have workloads, in the order of a report.
 pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
     let of = |part: Subsystem| {
         (part, groups.iter().filter(|g| g.subsystem() == Some(part)).collect::<Vec<_>>())
@@ -190,8 +188,7 @@ pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g 
     Subsystem::KNOWN.iter().copied().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }
 
-/// The value of a parameter; of the ways to a disk's file and to the server all that is said of
-/// them, in words.
+/// The value of a parameter; I/O mode and network path are described in words.
 fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     let words = match name {
         WAY => way(m),
@@ -201,7 +198,7 @@ fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     words.map(Param::Text).or_else(|| m.params.named(name).cloned())
 }
 
-/// See [`Group::implied_parameters`].
+/// Finds [`Group::implied_parameters`].
 fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     if !group.all.iter().any(|m| m.subsystem.info().uses_block_devices) {
         return Vec::new();
@@ -223,7 +220,7 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     implied
 }
 
-/// The place of a parameter's value among others: choices as declared, then numbers by size.
+/// Sort key of a parameter's value: choices as declared, then numbers by size.
 fn rank<'m>(
     spec: Option<&WorkloadSpec>,
     name: &str,
@@ -254,12 +251,12 @@ pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -
     }
 }
 
-/// The name of a parameter as a column has it.
+/// The title of a parameter's column.
 pub fn title(name: &str) -> String {
     if name == WAY { "I/O".to_owned() } else { clean(name) }
 }
 
-/// The name of a parameter as it is said: `block size`.
+/// The name of a parameter in a sentence: `block size`.
 pub fn spoken(name: &str) -> String {
     clean(name).replace('_', " ")
 }
@@ -307,13 +304,13 @@ pub fn series<'a>(all: &[&'a Measurement], but: &[&str]) -> Vec<Vec<&'a Measurem
     out
 }
 
-/// A measurement with its statistics, if its figure may be used: neither invalid nor odd.
+/// A measurement with its statistics, if its figure is usable: not invalid, and finite.
 pub fn usable(m: &Measurement) -> Option<(&Measurement, &Summary)> {
     let s = m.summary.as_ref()?;
     (m.verdict.is_usable() && s.value().is_finite()).then_some((m, s))
 }
 
-/// The best of these that may be used.
+/// The best usable one of these measurements.
 pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
     let fit: Vec<_> = all.iter().copied().filter(|m| usable(m).is_some()).collect();
     usable(best(&fit)?)
@@ -323,15 +320,15 @@ pub fn why_no_trials(m: &Measurement) -> String {
     why_missing(m, "summary", &clean(&m.ending.words()))
 }
 
-/// Why a named part is missing, as recorded, or a sentence in its place.
+/// The recorded reason why a part is missing, or else `otherwise`.
 pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
     m.missing.get(part).map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
 }
 
-/// What figures of several kinds are called.
+/// The word for figures of several kinds.
 pub const MIXED: &str = "figure";
 
-/// What the figures that are put first are called: by their kind, if it is the same for all.
+/// The word for headline figures: their kind, if it is the same for all.
 pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str {
     match kinds.next() {
         Some(first) if kinds.all(|kind| kind == first) => first.as_str(),
@@ -339,18 +336,18 @@ pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str 
     }
 }
 
-/// The same of all that a workload puts first.
+/// The word for the headline figures of a workload.
 pub fn figure_of(group: &Group) -> &'static str {
     figure_word(group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline)))
 }
 
-/// Whether a value over time stayed at more than one level.
+/// Returns true if a value over time had more than one level.
 fn several_levels(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| s.levels.len() > 1 || !s.changes.is_empty())
 }
 
-/// The 95 % interval that is reported for a measurement's median. The samples of several levels have
-/// none: it would say how sure a number is that the value never stayed at.
+/// The 95 % interval of a measurement's headline. Samples with several levels have none: the value
+/// never stayed at their median.
 pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
     m.summary.as_ref()?.ci95().filter(|_| !several_levels(m))
 }

@@ -1,7 +1,7 @@
-//! How the numbers were made, in brief, with this run's own figures.
+//! The measurement method in brief, with this run's own parameters.
 //!
-//! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report);
-//! Kalibera and Jones, ISMM'13 (how many repetitions).
+//! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report); Kalibera and Jones,
+//! ISMM'13 (how many repetitions).
 
 use proofmark_model::{Measurement, Pace, Run, Subsystem, format_quantity, format_seconds};
 
@@ -56,7 +56,7 @@ fn is_disk(m: &Measurement) -> bool {
     m.subsystem.info().uses_block_devices
 }
 
-/// The targets of the run's subsystems, each value once: `0.5 % (CPU), 5.0 % (disk, network)`.
+/// The targets of the measured subsystems, grouped by value: `0.5 % (CPU), 5.0 % (disk, network)`.
 fn targets(run: &Run) -> String {
     let policy = &run.plan.policy;
     let percentage = |share| match percent(share) {
@@ -73,7 +73,7 @@ fn targets(run: &Run) -> String {
     }
 }
 
-/// A paragraph each.
+/// The paragraphs of the method.
 pub fn paragraphs(run: &Run) -> Vec<String> {
     let policy = &run.plan.policy;
     let seconds = |v: f64| {

@@ -1,12 +1,12 @@
-//! What a report says, before it is laid out.
+//! The content of a report, before it is laid out.
 //!
-//! [`View::from_run`] turns a run into an ordered list of blocks ([`Block`]): headings, texts, tables,
-//! charts, findings. Terminal, Markdown and HTML lay these out and add nothing, so that a number, its
-//! label and its verdict are the same everywhere. Which of them show a block is a property of the
-//! block. All text in a view is free of control characters; it is not escaped for any format.
+//! [`View::from_run`] turns a run into an ordered list of blocks ([`Block`]): headings, texts,
+//! tables, charts, findings. Terminal, Markdown and HTML lay these out and add nothing, so that a
+//! number, its label and its verdict are the same everywhere. Each block states which formats show
+//! it. All text in a view is free of control characters; it is not escaped for any format.
 //!
-//! A table has one scale, chosen by its largest value. A value that is missing is
-//! `-` with a footnote that says why.
+//! A table has one scale, chosen by its largest value. A missing value is `-` with a footnote that
+//! gives the reason.
 
 pub(crate) mod alike;
 mod audience;
@@ -95,64 +95,64 @@ pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
 pub(crate) use series::{both_on_axis, mark_at};
 
-/// A report as its formats lay it out.
+/// A document in blocks, which each format lays out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
-    /// What it is about: of a run the machine in a few words, with its name.
+    /// The title: of a run, the name of the machine and its main properties.
     pub title: String,
-    /// Profile, time, program.
+    /// Facts below the title, such as profile, time and program.
     pub facts: Vec<Fact>,
-    /// What it says, in order.
+    /// The content in order.
     pub blocks: Vec<Block>,
 }
 
-/// What a hurried reader needs of a run.
+/// The most important facts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// The machine in a few words, with its name.
+    /// The name of the machine and its main properties.
     pub title: String,
-    /// What was measured, when, how long and with what, in a sentence.
+    /// One sentence on the profile, start, duration and program version.
     pub measured: String,
-    /// Whether to believe it.
+    /// The verdicts in sum.
     pub trust: Trust,
-    /// The results that answer for the machine, and the causes of what is not valid.
+    /// The main results, and the causes of results that are not valid.
     pub first: FirstScreen,
 }
 
-/// What a report of a run says.
+/// A run's summary and its full report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
-    /// The most important of it.
+    /// The summary.
     pub summary: Summary,
-    /// All of it.
+    /// The full report.
     pub document: Document,
 }
 
-/// Whether to believe the numbers.
+/// The verdicts of a run in sum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trust {
-    /// How many results have each verdict.
+    /// The number of results with each verdict.
     pub counts: VerdictCounts,
-    /// The worst verdict, as a name; `none` where nothing was measured.
+    /// The id of the worst verdict; `none` where nothing was measured.
     pub worst: &'static str,
-    /// In a sentence or two.
+    /// The verdicts in a sentence or two.
     pub sentence: String,
-    /// Where the threads' time went and who else worked; `None` if nothing is known of it.
+    /// Where the threads' time went and which programs ran; `None` if nothing is known of it.
     pub time: Option<String>,
-    /// What stopped the run early, if anything did.
+    /// The reason why the run ended early, if it did.
     pub stopped: Option<String>,
 }
 
 impl View {
-    /// What a report of this run says.
+    /// The full report of a run.
     pub fn from_run(run: &Run) -> Self {
         Self::write(run, report::blocks)
     }
 
-    /// What is printed where a run ends; the rest is in the report.
+    /// The text printed at the end of a run; the full report has more.
     pub fn at_end(run: &Run) -> Self {
         let view = Self::write(run, |_, groups, summary, _| report::at_end(groups, summary));
-        // The time is among what is said.
+        // The sentence on what was measured names the time already.
         Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
 
@@ -179,12 +179,12 @@ impl View {
     }
 }
 
-/// What follows from a run's figures, a subsystem each.
+/// The conclusions from a run's figures, by subsystem.
 pub fn conclusions_of(run: &Run) -> Vec<Conclusion> {
     conclusions::draw(&label::groups(run))
 }
 
-/// The word and the sign of a verdict: `✓ valid`.
+/// The sign and the word of a verdict: `✓ valid`.
 pub fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "✓ valid",
@@ -196,7 +196,7 @@ pub fn verdict_mark(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The machine; of what another tool measured, the tool.
+/// The machine, or the tool whose results were imported.
 fn title(run: &Run) -> String {
     match &run.imported {
         Some(tool) => format!("Figures of {}", clean(tool)),
@@ -210,7 +210,7 @@ fn measured(run: &Run) -> String {
     format!("Profile {profile}, {}, proofmark {version}.", started(run))
 }
 
-/// When it began and how long it took.
+/// The start and the duration.
 fn started(run: &Run) -> String {
     let took = match run.ended {
         Some(end) => {
@@ -278,7 +278,8 @@ fn said_of(verdict: Verdict) -> [[&'static str; 2]; 2] {
     }
 }
 
-/// `60 of 77 results are valid. 16 are coarse: their intervals are wide. 1 is suspect: see the cause.`
+/// `60 of 77 results are valid. 16 are coarse: their intervals are wide. 1 is suspect: see the
+/// cause.`
 fn verdicts(counts: &VerdictCounts) -> String {
     let total = counts.all();
     let found: Vec<(Verdict, u64)> =

@@ -16,8 +16,8 @@ impl Scale {
         Self { quantity: Quantity::suited(largest, unit) }
     }
 
-    /// The scale of a workload's values. Where bytes or times differ by thousands, it is
-    /// a smaller one than suits the largest, so that the least keeps its digits.
+    /// The scale of a workload's values. Where bytes or times span factors of thousands, it is
+    /// chosen so that the smallest value keeps its digits.
     pub fn for_values(values: &[f64], unit: Unit) -> Self {
         let some = values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
         let [least, greatest] = ends(some);
@@ -32,8 +32,8 @@ impl Scale {
             .unwrap_or(suited)
     }
 
-    /// The scale of a result's values, as its report has it: of a disk's random I/O operations per
-    /// second.
+    /// The scale of a result's values as a report shows them: for a disk's random I/O, operations
+    /// per second.
     pub fn for_result(
         values: impl IntoIterator<Item = f64>,
         unit: Unit,
@@ -45,14 +45,15 @@ impl Scale {
         iops.unwrap_or_else(|| Self::for_largest(values, unit))
     }
 
-    /// I/Os per second on a rate in bytes per second, each of so many bytes; `None` for none.
+    /// The scale that shows bytes per second as I/Os per second of that block size; `None` if it is
+    /// 0.
     pub fn iops(block: u64) -> Option<Self> {
         let factor = 1.0 / block as f64;
         let quantity = Quantity { factor, label: "IOPS".to_owned() };
         factor.is_finite().then_some(Self { quantity })
     }
 
-    /// The scale of amounts of work in a unit, on which the least keeps its digits.
+    /// The scale of amounts of work in a unit, on which the smallest keeps its digits.
     pub fn amount(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let least = values.filter(|v| v.is_finite() && *v > 0.0).fold(f64::INFINITY, f64::min);
         // A word takes no prefix; millions of it are written as a power of ten.
@@ -63,12 +64,12 @@ impl Scale {
         Self { quantity: Quantity { factor: 1.0 / size, label: format!("{prefix}{unit}") } }
     }
 
-    /// The scale of values that are in their unit already.
+    /// The scale of values that are already in the unit that is printed.
     pub fn as_is(unit: &str) -> Self {
         Self { quantity: Quantity { factor: 1.0, label: unit.to_owned() } }
     }
 
-    /// The same in thousands.
+    /// This scale in thousands.
     pub fn thousands(self) -> Self {
         let Quantity { factor, label } = self.quantity;
         Self { quantity: Quantity { factor: factor / 1000.0, label: format!("thousand {label}") } }
@@ -96,7 +97,7 @@ impl Scale {
         Some(unsigned_zero(text))
     }
 
-    /// The number with its label.
+    /// The number with its label; `None` if it is not finite.
     pub fn with_label(&self, value: f64) -> Option<String> {
         self.number(value).map(|n| format!("{n} {}", self.label()))
     }
@@ -106,7 +107,7 @@ impl Scale {
         Some(format!("{} to {}", self.number(low)?, self.number(high)?))
     }
 
-    /// `127.1–128.9`, for a narrow column; with `to` where a sign would confuse.
+    /// `127.1–128.9`, for a narrow column; with `to` for negative numbers.
     pub fn tight_interval(&self, [low, high]: [f64; 2]) -> Option<String> {
         if low < 0.0 || high < 0.0 {
             return self.interval([low, high]);
@@ -115,7 +116,7 @@ impl Scale {
     }
 }
 
-/// A zero has no sign, whether it was one or was rounded to one.
+/// Removes the sign of a zero, also of a number rounded to zero.
 fn unsigned_zero(text: String) -> String {
     match text.strip_prefix('-') {
         Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
@@ -123,13 +124,13 @@ fn unsigned_zero(text: String) -> String {
     }
 }
 
-/// The least and the greatest of these; infinite without any.
+/// The minimum and the maximum of these; infinite without any.
 pub fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
     let none = [f64::INFINITY, f64::NEG_INFINITY];
     values.fold(none, |[low, high], v| [low.min(v), high.max(v)])
 }
 
-/// The median of those that are finite; `None` without any.
+/// The median of the finite values; `None` without any.
 pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     proofmark_model::median(&values.collect::<Vec<_>>())
 }
@@ -146,7 +147,7 @@ pub fn percent(share: f64) -> Option<String> {
     }
 }
 
-/// A value whose unit is a text: scaled where the unit is one of ours.
+/// A value whose unit is a text; scaled if the unit is one of proofmark's own.
 pub fn with_unit(value: f64, unit: &str) -> String {
     let ours = Unit::ALL.into_iter().find(|u| u.as_str() == unit);
     match ours.and_then(|u| Scale::for_largest([value], u).with_label(value)) {
@@ -156,7 +157,7 @@ pub fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// A plain number of any unit, for inputs of ceilings: up to six significant digits.
+/// A plain number of any unit, for inputs of ceilings: up to four decimals.
 pub fn plain(value: f64) -> String {
     if !value.is_finite() {
         return "not finite".to_owned();

@@ -1,6 +1,6 @@
 //! Tables and charts over several workloads of a subsystem, as the published experiments have them.
-//! What one workload's own charts show is not drawn here again: rates by threads, a line per block
-//! size, are in each workload's section.
+//! They do not repeat the charts of one workload, such as rates by threads with one line per block
+//! size.
 
 mod blocks;
 mod iozone;
@@ -17,15 +17,16 @@ use super::table::Table;
 /// Tables and charts over several workloads of one subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
-    /// Its id, such as `cpu`.
+    /// The subsystem's id, such as `cpu`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The subsystem's title: `CPU`.
     pub title: &'static str,
-    /// Charts.
+    /// The charts.
     pub lines: Vec<Chart>,
-    /// Tables, with rows each.
+    /// The tables, each with rows.
     pub tables: Vec<Table>,
-    /// How many of these, from the first, a terminal has room for: those that other programs print.
+    /// The number of tables, from the first, that a terminal shows: those that other programs
+    /// print.
     pub brief: usize,
 }
 
@@ -35,7 +36,7 @@ const AFTER: &str = "After ";
 pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
-        // What a subsystem's workloads declare themselves part of; of the others there is none.
+        // Workloads declare their tables and charts; a subsystem without such workloads has none.
         let lines = [
             blocks::lines(&all, blocks::MEMORY),
             blocks::lines(&all, blocks::DISK),

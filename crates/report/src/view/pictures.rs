@@ -1,5 +1,5 @@
 //! The small pictures of the first screen: load latency by working set, and the distribution of the
-//! operation times of the row that ends a part.
+//! operation times of each part's last row.
 
 use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size, key};
 use serde::Serialize;
@@ -7,34 +7,34 @@ use serde::Serialize;
 use super::label::{Group, like, usable};
 use super::num::{Scale, ends, percent};
 
-/// Columns of a distribution.
+/// Number of columns of a distribution.
 const COLUMNS: usize = 12;
 /// Columns that the text above one of them covers, at the edges too.
 const TEXT_COLUMNS: usize = 5;
-/// Columns of a staircase.
+/// Maximum number of columns of the latency picture.
 const STEPS: usize = 8;
-/// The lowest column is at least so high.
+/// Minimum height of a column of the latency picture.
 const LEAST: f64 = 0.06;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Picture {
-    /// What it is about: `memory`.
+    /// The subsystem: `memory`.
     pub subsystem: &'static str,
     pub title: String,
-    /// The same in words.
+    /// The picture in words.
     pub description: String,
     pub columns: Vec<Column>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
-    /// Its height, 0 to 1.
+    /// The height, 0 to 1.
     pub height: f64,
-    /// What is written above it.
+    /// The text above the column.
     pub above: String,
-    /// What is written below it.
+    /// The text below the column.
     pub below: String,
-    /// What it says in words.
+    /// The column in words.
     pub about: String,
 }
 
@@ -75,8 +75,7 @@ fn staircase(group: &Group) -> Option<Picture> {
     picture(group.spec?.subsystem, "Memory: load latency by working set (log)", columns)
 }
 
-/// How many operations took how long, on a logarithmic axis from the least time to the 99.9th
-/// percentile.
+/// Draws the operations by time, on a logarithmic axis from the minimum to the 99.9th percentile.
 fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
     let (low, high) = (l.min, l.p999.or(l.p99).unwrap_or(l.max));
     (low > 0.0 && high > low && high.is_finite()).then_some(())?;
@@ -116,7 +115,7 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             percent(count / total).unwrap_or_default()
         ),
     };
-    // It may be drawn beside results of another part.
+    // The picture may be drawn with the results of another part, so its title names the part.
     let title = format!("{}: {name}, operations by time (log)", part.info().title);
     picture(part, &title, counts.iter().enumerate().map(column).collect())
 }

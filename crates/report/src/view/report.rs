@@ -28,7 +28,7 @@ const NOISE_KEY: &str = "Time goes from left to right. A gap: no data. Disk and 
 const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and memory. \
     Dashes: ceilings. Cross: STREAM's triad as measured.";
 
-/// All of it.
+/// The full report of a run.
 pub(super) fn blocks(
     run: &Run,
     groups: &[Group],
@@ -59,8 +59,7 @@ pub(super) fn blocks(
     out.0
 }
 
-/// What is printed where a run ends: what was measured, whether to believe it, the results that answer
-/// for the machine, and what changed them.
+/// The text at the end of a run: what was measured, the verdicts, the main results and the causes.
 pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
     let (trust, first) = (&summary.trust, &summary.first);
     let parts = first.parts.iter().filter(|p| !p.about.is_empty());
@@ -96,7 +95,7 @@ pub(super) fn of_noise(run: &Run, summary: &Summary, findings: Vec<FindingGroup>
     out.0
 }
 
-/// Whether to believe the numbers, the results that answer for the machine, and what changed them.
+/// The verdicts in sum, the main results and the causes.
 fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
     let (trust, first) = (&summary.trust, &summary.first);
     let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
@@ -125,7 +124,7 @@ fn causes(summary: &Summary, elsewhere: &'static str) -> Findings {
     Findings { groups, more, elsewhere, in_full: false }
 }
 
-/// What follows from the figures, and how they compare with other tools and with the ceilings.
+/// Conclusions from the figures, and comparisons with other tools and with the ceilings.
 fn concluded(groups: &[Group]) -> Section {
     let mut all = Blocks::default();
     for conclusion in conclusions::draw(groups) {
@@ -148,7 +147,7 @@ fn concluded(groups: &[Group]) -> Section {
     })
 }
 
-/// A section a subsystem: its design, charts and tables over several workloads, its workloads.
+/// One section per subsystem: design, charts and tables over several workloads, the workloads.
 fn parts(groups: &[Group]) -> Vec<Section> {
     let named = |s: Subsystem| (s.as_str(), s.info().title);
     let part = |(_, g): &(usize, &Group)| g.subsystem().map_or(("other", "Other"), named);
@@ -195,7 +194,7 @@ fn over_several(out: &mut Blocks, overview: overview::Overview) {
     }
 }
 
-/// Where the time went.
+/// The section on where the time went.
 fn time(run: &Run) -> Section {
     let said = circumstances::sentences(run).unwrap_or_default();
     let noise = noise::draw(run);
@@ -216,7 +215,7 @@ fn time(run: &Run) -> Section {
 
 const TIME: &str = "Where the time went";
 
-/// CPU peaks and memory levels in one picture.
+/// The section on the roofline: CPU peaks and memory levels in one picture.
 fn roofs(run: &Run) -> Section {
     let Some(roofline) = roofline::draw(run) else { return Section::default() };
     let section = Section::new("roofline", &roofline.chart.title.clone(), |out| {
@@ -233,7 +232,7 @@ fn roofs(run: &Run) -> Section {
     Section { short: "Roofline".to_owned(), ..section }
 }
 
-/// All findings, those of each weight in a part of their own.
+/// The section on findings, with one part per severity.
 pub fn found(findings: Vec<FindingGroup>) -> Section {
     Section::new("findings", "Findings", |out| {
         if findings.is_empty() {
@@ -271,7 +270,7 @@ fn ceilings(groups: &[Group]) -> Section {
     Section { short: "Ceilings".to_owned(), ..section }
 }
 
-/// What the columns mean of the tables that each format shows.
+/// The section that explains the columns of the tables, for each format those that it shows.
 fn explained(blocks: &[Block]) -> Section {
     let [terminal, markdown, page] =
         [Medium::Terminal, Medium::Markdown, Medium::Page].map(|medium| terms(blocks, medium));
@@ -291,7 +290,7 @@ fn explained(blocks: &[Block]) -> Section {
 fn terms(blocks: &[Block], medium: Medium) -> Vec<Term> {
     let tables = |block: &Block| match &block.content {
         Content::Table(table) => vec![table.clone()],
-        // The page shows them as cards.
+        // The page shows the main results as cards.
         Content::Results(results) if medium != Medium::Page => result_tables(&results.parts),
         _ => Vec::new(),
     };

@@ -1,5 +1,5 @@
-//! From which size on a problem runs as fast as it gets: the smallest n whose median
-//! reaches 95 % of the best median over the n measured.
+//! The size from which on a problem reaches its full rate: the smallest n whose median is at least
+//! 95 % of the best median measured.
 
 use proofmark_model::{Measurement, Summary, key};
 
@@ -9,22 +9,23 @@ use super::text::{capital, enclosed};
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
-/// Series that are listed; of more, only that of the headline.
+/// Maximum number of series that are listed; of more, only the headline's.
 const SERIES: usize = 4;
 
 /// What the ring of a chart means.
 pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if only the largest n does.";
 
-/// Where a series saturates.
+/// The size at which a series saturates.
 struct Saturation<'a> {
-    /// The smallest that reaches nearly the best.
+    /// The smallest n that reaches nearly the best rate.
     at: &'a Measurement,
     best: &'a Measurement,
-    /// Whether that is the smallest n, and the largest one.
+    /// True if `at` has the smallest n, and true if it has the largest.
     ends: [bool; 2],
 }
 
-/// Of measurements that differ in n alone; `None` where fewer than two have a rate.
+/// Finds the saturation of measurements that differ in n only; `None` where fewer than two have a
+/// rate.
 fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     let mut rated: Vec<(u64, &Measurement, &Summary)> = series
         .iter()
@@ -38,7 +39,7 @@ fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
 }
 
-/// The points at which the series among these saturate, as far as the largest n shows it.
+/// The points at which these series saturate, unless that is the largest n.
 pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measurement> {
     if group.axis != key::MATRIX_SIZE.name() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Sentences drawn from the figures of one workload.
+//! Sentences on the figures of one workload.
 
 use proofmark_model::{
     Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
@@ -15,12 +15,12 @@ use super::saturation;
 use super::series::along;
 use super::text::{and_list, capital, counted, enclosed, joined};
 
-/// Series whose plateaus are listed; of more, only that of the headline.
+/// Maximum number of series whose plateaus are listed; of more, only the headline's.
 const SERIES: usize = 4;
-/// Share of the planned length that every trial has where that length was kept.
+/// Minimum share of the planned length that every trial must have, for that length to be printed.
 const KEPT: f64 = 0.8;
 
-/// What the figures say that no table does.
+/// Writes what the figures show and no table does.
 pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
     if let Some((hero, _)) = group.answer() {
@@ -46,14 +46,15 @@ pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     out
 }
 
-/// `5 points: threads 1, 2, 4 and 8; trials of at least 100 ms.`
+/// `proofmark planned 3 trials of at least 100.0 ms per configuration and measured 5 configurations
+/// (threads 1, 2, 4 and 8).`
 pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
         return "No configuration was measured.".to_owned();
     }
     let parameters = group.varying.iter().map(|name| {
         let values = distinct(group.all.iter().filter_map(|m| group.text(m, name)));
-        // Values that hold a comma would run together.
+        // Values that contain a comma would run together.
         let lists = values.iter().any(|v| v.contains(", "));
         let values = if lists { values.join(" or ") } else { and_list(values) };
         format!("{} {values}", title(name))
@@ -65,7 +66,7 @@ pub fn design(group: &Group) -> String {
     }
     let policy = &group.run.plan.policy;
     let trial_s = policy.trial_s_for(group.id);
-    // A trial that is one piece of work lasts as long as that does.
+    // A trial that is one piece of work lasts as long as that work.
     let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
     let kept = shortest.fold(f64::INFINITY, f64::min) >= KEPT * trial_s;
     let length = (trial_s.is_finite() && trial_s > 0.0 && kept).then(|| format_seconds(trial_s));
@@ -100,7 +101,7 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option
     Some(format!("Compared with {against}{kind}: {parts}."))
 }
 
-/// The steps of more threads; oversubscribed ones apart from the others.
+/// The factors for more threads; oversubscribed ones are listed separately.
 fn by_threads(
     group: &Group,
     hero: &Measurement,
@@ -109,7 +110,7 @@ fn by_threads(
 ) -> String {
     let (over, within): (Vec<_>, Vec<_>) =
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
-    // Memory is bound by what the usable CPUs reach together, so more threads are
+    // Memory bandwidth is limited by what the usable CPUs reach together, so more threads are
     // compared with that.
     let full = within.last().copied().filter(|_| hero.subsystem.info().pace == Pace::Memory);
     let turns = match full {
@@ -139,7 +140,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
     and_list(to.iter().map(step))
 }
 
-/// The fastest result of the page cache, which is not one of the disk.
+/// The fastest result that the page cache served.
 fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
@@ -152,7 +153,7 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
 }
 
-/// The fastest result over loopback, where the headline is one of the network.
+/// The fastest result over loopback, where the headline is that of a network.
 fn loopback(group: &Group, scale: &Scale) -> Option<String> {
     group.answer().filter(|(hero, _)| !over_loopback(hero))?;
     let within: Vec<_> = group.all.iter().copied().filter(|m| over_loopback(m)).collect();

@@ -1,4 +1,4 @@
-//! The folder whose disk is measured, what lies under it, and what limits its use.
+//! The measured folder, its block devices, and the limits of their use.
 
 use proofmark_model::{BlockDevice, Host, IoLimit, Limit, Storage, StorageKind, Unit, format_size};
 
@@ -34,7 +34,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// What may be done to the devices, and how.
+/// Limits of the I/O, and whether io_uring is allowed.
 pub fn limits(host: &Host) -> Vec<Fact> {
     let l = &host.limits;
     let mut facts = match l.io.get() {

@@ -1,5 +1,5 @@
-//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces; and what
-//! arrives and what is lost, over the rate that is offered.
+//! Counters of both ends of a network: datagrams, connections, CPUs, interfaces; and charts of loss
+//! by offered rate.
 
 use proofmark_model::{
     Datagrams, End, EndTraffic, Measurement, TcpState, Unit, Verdict, format_count,
@@ -22,7 +22,7 @@ const CPU: &str = "CPU: the average number of CPUs that the threads of the clien
 const INTERFACE: &str = "Bytes that the interface of the client or the server counted during the \
     trials, as a share of the payload. They include headers and all other traffic.";
 
-/// What `retransmits` means.
+/// The meaning of `retransmits`.
 const RETRANSMITS: &str = "Segments that TCP retransmitted since the connections were made, \
     including the warm-up. Window, round trip and segment are medians of what TCP reports after \
     each trial.";
@@ -32,14 +32,14 @@ const OFFERED: &str = "Payload sent per second, whether it arrived or not.";
 const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and datagrams for \
     which a socket's buffer had no room, over all trials.";
 
-/// The parameter that the points of a chart differ in.
+/// The parameter in which the results of a chart differ.
 const RATE: &str = "rate";
 const CHARTS: usize = 4;
 
 /// Why a count of a system is not known.
 const SILENT: &str = "not reported by the system";
 
-/// Datagrams of each point's streams; without rows where none were sent.
+/// Datagrams of all streams by configuration; without rows where none were sent.
 pub fn datagrams(group: &Group) -> Table {
     let times = |m: &Measurement| median(m.traffics().filter_map(|(_, n)| n.datagrams?.jitter_s));
     let sent = Scale::for_values(&all(group, offered), Unit::BitPerSecond);
@@ -73,7 +73,7 @@ fn all(group: &Group, read: impl Fn(&Measurement) -> Option<f64>) -> Vec<f64> {
     group.all.iter().filter_map(|m| read(m)).collect()
 }
 
-/// What TCP says of its connections, and what both ends did; tables without rows left out.
+/// TCP statistics and the counters of both ends; tables without rows are left out.
 pub fn ends(group: &Group) -> Vec<Table> {
     let tables = [connections(group), systems(group)];
     tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
@@ -104,7 +104,7 @@ fn connections(group: &Group) -> Table {
         .rows(group.all.iter().copied().filter(connected))
 }
 
-/// A count of both ends over all trials; `None` where neither reports it.
+/// A count of both ends over all trials; `None` where neither end reports it.
 fn sum_of_both_ends(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Option<u64> {
     let counts = m.traffics().flat_map(|(_, n)| [&n.client, &n.server]).filter_map(read);
     counts.reduce(u64::saturating_add)
@@ -153,7 +153,7 @@ fn systems(group: &Group) -> Table {
         .rows(group.all.iter().copied().filter(|m| m.traffics().next().is_some()))
 }
 
-/// A chart each of the points that differ in the rate asked for alone.
+/// One chart for each set of results that differ in the requested rate only.
 pub fn loss_charts(group: &Group) -> Vec<Chart> {
     let with_rate: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| offered(m).is_some()).collect();

@@ -1,4 +1,4 @@
-//! A sentence with the numbers that it rests on.
+//! A sentence with the numbers that it is based on.
 
 use proofmark_model::{Better, FigureKind, Measurement, Reference, Summary, format_factor};
 use serde::Serialize;
@@ -13,17 +13,17 @@ use crate::view::text::{capital, clean, enclosed, joined};
 pub struct Figure {
     /// The workload's id.
     pub workload: String,
-    /// The parameters that name its point; empty where the workload has but one.
+    /// The parameters that name its configuration; empty where the workload has only one.
     pub point: String,
-    /// In the measurement's base unit; of a ratio the ratio.
+    /// The value in the measurement's base unit; for a comparison with a tool, the ratio.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Option<[f64; 2]>,
-    /// As the sentence prints it, without its unit.
+    /// The value as the sentence prints it, without its unit.
     pub text: String,
 }
 
-/// What a sentence says.
+/// The statement of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Says {
@@ -37,7 +37,7 @@ pub enum Says {
     Same,
 }
 
-/// One sentence and the numbers that it rests on.
+/// One sentence and the numbers that it is based on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
     /// The sentence.
@@ -46,7 +46,7 @@ pub struct Claim {
     pub says: Says,
     /// The number that it is about.
     pub left: Option<Figure>,
-    /// The one that it is compared with.
+    /// The number that it is compared with.
     pub right: Option<Figure>,
 }
 
@@ -55,26 +55,26 @@ pub fn positive(m: &Measurement) -> Option<&Summary> {
     label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
 }
 
-/// The same of one that no check doubts.
+/// The statistics of such a result that no check doubts.
 pub fn undoubted_summary(m: &Measurement) -> Option<&Summary> {
     positive(m).filter(|_| m.verdict.is_undoubted())
 }
 
-/// Values of a side below which two numbers that lie apart may do so by chance.
+/// Minimum number of rounds or trials: with fewer, two ranges may be apart by chance.
 const FEW: usize = 3;
 
-/// What two numbers are judged by: the same figure of both, with its ends.
+/// The figures of a comparison, both of the same kind, with the ends that decide it.
 struct Judged {
     kind: FigureKind,
     values: [f64; 2],
     ends: [[f64; 2]; 2],
-    /// What the ends are where they are no 95 % intervals: `rounds` or `trials`.
+    /// The source of the ends where they are not 95 % intervals: `rounds` or `trials`.
     ranges: &'static str,
 }
 
 impl Judged {
-    /// By the intervals of the figure or, where one of the two has none, by all its values in the
-    /// rounds or trials. `None` where there is too little to judge.
+    /// Compares by the intervals of the figure or, where one result has none, by the range of its
+    /// rounds or trials. `None` where there is too little data.
     fn new(a: &Measurement, b: &Measurement) -> Option<Self> {
         let (x, y) = (undoubted_summary(a)?, undoubted_summary(b)?);
         let both = |kind: FigureKind| Some([x.figure(kind).value?, y.figure(kind).value?]);
@@ -110,8 +110,8 @@ impl Claim {
         Self { text, says: Says::Is, left: Some(figure), right: None }
     }
 
-    /// One number against another of the same unit, each after its name, such as `sequential
-    /// read`, with the ends that they were judged by. `at` is what both have in common.
+    /// Compares two numbers of the same unit, each after its name, such as `sequential read`, with
+    /// the ends that decided. `at` is what both have in common.
     pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
         let [(_, left_name, a), (_, right_name, b)] = [left, right];
         let judged = Judged::new(a, b).filter(|_| a.unit == b.unit)?;
@@ -151,7 +151,7 @@ impl Claim {
         Some(Self { text, says, left: Some(l), right: Some(r) })
     }
 
-    /// Our number against a tool's: the ratio of the pairs against one.
+    /// Compares proofmark's number with a tool's: the ratio of the pairs against 1.
     pub fn compare_with_tool(group: &Group, m: &Measurement, r: &Reference) -> Option<Self> {
         let tool = clean(&r.tool);
         let figure = |value: f64, interval| {

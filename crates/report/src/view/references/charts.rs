@@ -1,5 +1,5 @@
-//! Bars of our number in the pairs with each tool, of the tool's and of the ceiling, side by side, a
-//! group per point.
+//! Bars of proofmark's figure in the pairs with each tool, the tool's figure and the ceiling, one
+//! group per configuration.
 
 use proofmark_model::{Measurement, Reference};
 
@@ -14,7 +14,7 @@ use crate::view::verdict_mark;
 const POINTS: usize = 4;
 const CHARTS: usize = 2;
 
-/// The charts of one workload; none where they would show no more than a row of the table.
+/// The charts of one workload; none where they would repeat a row of the table.
 pub fn references(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let (points, more) = points(group, scale);
     let title = title(group, "compared with reference tools", "");
@@ -22,8 +22,8 @@ pub fn references(group: &Group, scale: &Scale) -> Vec<BarChart> {
     BarChart::in_parts(&title, scale.label(), &points, POINTS, &more)
 }
 
-/// The points that are drawn, in the order of rows, and how many with a tool are not: those that
-/// represent the workload are kept.
+/// The configurations that are drawn, in the order of rows, and the number of others with a tool.
+/// Those that represent the workload are kept first.
 fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     let tools = tools(group);
     let drawn = drawable(group, scale);
@@ -66,7 +66,7 @@ fn point(group: &Group, m: &Measurement, scale: &Scale, tools: &[String]) -> Opt
     })
 }
 
-/// proofmark's trials of the pairs with a tool; of several tools each has its own.
+/// proofmark's bar in the pairs with a tool. If there are `several` tools, each has its own.
 fn proofmark(
     group: &Group,
     m: &Measurement,

@@ -1,4 +1,5 @@
-//! What a tool's figure counts and is compared with, its version, its command lines; and why one did not run.
+//! Notes on reference tools: what their figures count, versions, command lines, and why one did not
+//! run.
 
 use proofmark_model::{Measurement, Reference, Run};
 
@@ -11,26 +12,26 @@ use crate::view::text::{and_list, clean, counted, enclosed, joined, stop};
 /// What begins the names of the missing parts that say why a tool has no figure.
 const OF_TOOL: &str = "references.";
 
-/// Points or workloads that are named.
+/// Maximum number of configurations or workloads that are named.
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
 #[derive(Debug)]
 pub struct Command {
-    /// The points, or how many; empty where the workload has but one.
+    /// The configurations, or their number; empty where the workload has only one.
     pub at: String,
-    /// As it was started.
+    /// The command line as it was started.
     pub line: String,
 }
 
-/// One tool of one version.
+/// A tool in one version.
 #[derive(Debug)]
 pub struct ToolNote {
     /// `fio 3.33`.
     pub name: String,
-    /// What its figure counts, each once; none where it said nothing of it.
+    /// What the tool's figure counts, each text once; empty where the tool states nothing.
     pub counts: Vec<String>,
-    /// How it was started, each command line once.
+    /// The command lines, each once.
     pub commands: Vec<Command>,
 }
 
@@ -44,7 +45,7 @@ impl ToolNote {
     }
 }
 
-/// The tool, what it counts, and its command lines.
+/// An entry of a list: the tool, what it counts, and its command lines.
 impl From<ToolNote> for Item {
     fn from(tool: ToolNote) -> Self {
         let counts = tool.counts.iter().map(|counts| Rich::from(format!("counts {counts}")));
@@ -55,7 +56,7 @@ impl From<ToolNote> for Item {
     }
 }
 
-/// The tools, in the order of rows.
+/// The tools of a workload, in the order of rows.
 pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
     let name = |r: &Reference| clean(format!("{} {}", r.tool, r.version).trim());
     let one = |(name, of): (String, Vec<Compared>)| {
@@ -70,7 +71,7 @@ pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
     grouped(compared.iter().map(|c| (name(c.1), *c))).into_iter().map(one).collect()
 }
 
-/// Which figures the pairs compare.
+/// The figures that the pairs compare.
 fn figure(r: &Reference) -> String {
     let ours = "what each proofmark trial delivered (all work over all time)";
     format!("{}, compared with {ours}", r.printed.words())
@@ -113,8 +114,8 @@ pub fn lacking(group: &Group) -> Vec<String> {
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// The workloads for which no tool ran, without a recorded reason, in one sentence; nothing in
-/// a run that was to have no tools.
+/// One sentence on the workloads for which no tool ran and no reason was recorded. `None` for a run
+/// that was to use no tools.
 pub fn unexplained(groups: &[Group]) -> Option<String> {
     groups.first().filter(|g| had_tools(g.run))?;
     let none = |g: &&Group| !g.all.is_empty() && nothing_reported(g);
@@ -127,7 +128,7 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
     Some(format!("No reference tool ran for {named}; no reason was recorded."))
 }
 
-/// Whether no point of a workload has a tool or a reason for having none.
+/// Returns true if no configuration of a workload has a tool or a reason for having none.
 fn nothing_reported(group: &Group) -> bool {
     group.all.iter().all(|m| {
         let reason = |(part, why): (&String, &String)| {
@@ -137,7 +138,7 @@ fn nothing_reported(group: &Group) -> bool {
     })
 }
 
-/// Whether any tool was to run, or was asked for, at any configuration.
+/// Returns true if a tool was planned or requested for any configuration.
 fn had_tools(run: &Run) -> bool {
     let at = |m: &Measurement| {
         !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(OF_TOOL))

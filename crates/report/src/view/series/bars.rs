@@ -1,4 +1,4 @@
-//! Bars by instruction set against their ceilings.
+//! Bars by instruction set, with their ceilings.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::view::label::{Group, best_usable, like};
 use crate::view::num::{Scale, percent};
 use crate::view::text::{counted, joined};
 
-/// Bars in one chart.
+/// Maximum number of bars in one chart.
 const BARS: usize = 12;
 
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
@@ -33,8 +33,8 @@ pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
 }
 
-/// A point at whose size other instruction sets were measured too, the largest such; the best
-/// one where sizes do not differ.
+/// The largest size, on as many threads as the best result, at which other instruction sets were
+/// measured too; else the best result.
 fn compared<'a>(
     group: &Group,
     drawn: &[&'a Measurement],

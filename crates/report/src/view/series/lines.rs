@@ -1,5 +1,5 @@
-//! Lines along each parameter that points differ in: the device and the page cache never in one
-//! chart, loopback and another machine in the same chart.
+//! Line charts along each parameter in which results differ. Device and page cache are never in one
+//! chart, loopback and another machine may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ use crate::view::network::round_trips;
 use crate::view::num::Scale;
 use crate::view::saturation::{self, RING};
 
-/// The parameters of which a chart is drawn where points differ in them.
+/// Parameters along which a chart is drawn where results differ in them.
 const PARAMETERS: [&str; 4] =
     [key::BLOCK_SIZE.name(), key::THREADS.name(), key::STREAMS.name(), key::QUEUE_DEPTH.name()];
 
 const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
-/// The line charts of one workload: for each way to a disk's file one along the workload's axis, and
+/// The line charts of one workload. For each I/O mode there is one along the workload's axis and
 /// one along each other parameter.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     let drawn = drawable(group, scale);
@@ -42,8 +42,8 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     out
 }
 
-/// Whether a parameter besides the axis has a chart: of a disk or a network each, of others the
-/// threads where a line a block size can be read, as published.
+/// Returns true if a parameter other than the axis has a chart. For disk and network each one has;
+/// for others, as published, the threads where few block sizes allow a line each.
 fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
     let sizes: BTreeSet<_> = part.iter().map(|m| m.params.named(group.axis)).collect();
     let published =
@@ -55,7 +55,7 @@ fn is_io(m: &Measurement) -> bool {
     m.subsystem.info().uses_system_calls
 }
 
-/// Charts along one parameter; of a disk or a network of the points that have company on its line.
+/// Charts along one parameter. For disk and network, lines of a single point are left out.
 fn along<'a>(
     group: &Group<'a>,
     scale: &Scale,
@@ -71,11 +71,12 @@ fn along<'a>(
         |m: &&Measurement| !is_io(m) || points.get(&name(m)).is_some_and(|count| *count > 1);
     let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
     let across = across(group, parameter, &members)?;
-    // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
+    // Like the headline, random I/O is counted in operations; over several block sizes, rates
+    // compare better.
     let count = key::QUEUE_DEPTH.is(group.axis) && !key::BLOCK_SIZE.is(parameter);
     let value = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Value::Iops,
-        // The time of round trips says more than how many there are.
+        // The time of round trips is more useful than their rate.
         false if members.iter().all(|m| round_trips(m) && m.latency.is_some()) => Value::P50,
         false => Value::Rate,
     };
@@ -115,7 +116,7 @@ fn chart(
     let iops = chart_iops(panel.members.iter().copied());
     let times: Vec<f64> = panel.members.iter().filter_map(|m| value.read(group, m)).collect();
     let times = Scale::for_values(&times, Unit::Second);
-    // All have one label.
+    // All scales have the same label.
     let scales = |m: &Measurement| match value {
         Value::Iops => iops(m).unwrap_or_else(|| rates.clone()),
         Value::P50 => times.clone(),

@@ -1,9 +1,9 @@
-//! What is drawn: lines over an axis, and bars by instruction set.
+//! Charts of results: lines over an axis, and bars by instruction set.
 //!
-//! The parameters decide, not the workload's name. A workload names the parameter that its charts
-//! show from left to right, and has one line a combination of the other parameters; one
-//! measured at two or more values of `isa` has bars against their ceilings. A chart
-//! with more lines than a reader can follow is split by one of the parameters.
+//! The parameters decide, not the workload's name. A workload names the parameter of the horizontal
+//! axis, and has one line per combination of the other parameters. One measured with several
+//! instruction sets has bars with their ceilings. A chart with more lines than a reader can follow
+//! is split by one of the parameters.
 
 mod across;
 mod bars;
@@ -22,8 +22,8 @@ use super::label::{Group, like};
 use super::num::Scale;
 use super::text::enclosed;
 
-/// Parameters that another one decides, so that points along it may differ in them too: one
-/// I/O at a time needs no engine for many, and each depth has one engine.
+/// The parameter that another one decides, so that results along the axis may differ in it too. The
+/// queue depth decides the engine, where each depth has one engine.
 pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
     let engine = group.varying.iter().copied().find(|n| key::ENGINE.is(n))?;
     let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
@@ -34,7 +34,7 @@ pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
     (key::QUEUE_DEPTH.is(parameter) && one_each).then_some(engine)
 }
 
-/// The series of a result along the threads, the streams or the depth, by their number; with the
+/// The series of a result along the threads, the streams or the queue depth, sorted by it, and the
 /// parameters in which its members differ.
 pub fn along<'a>(
     group: &Group<'a>,
@@ -58,14 +58,14 @@ pub fn along<'a>(
     (all, but)
 }
 
-/// Measurements that have a place on the axis.
+/// Measurements that have a place on the vertical axis.
 pub fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
     let fits =
         |m: &&Measurement| m.summary.as_ref().is_some_and(|s| on_axis(scale, s.value()).is_some());
     group.all.iter().copied().filter(fits).collect()
 }
 
-/// The title of a chart: the workload, what is drawn, and of which points.
+/// The title of a chart: the workload, the values, and the configurations.
 pub fn title(group: &Group, what: &str, name: &str) -> String {
     format!("{}: {what}{}", group.heading(), enclosed(" (", name, ")"))
 }

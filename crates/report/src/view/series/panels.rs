@@ -1,4 +1,4 @@
-//! Charts that hold no more lines than a reader can follow.
+//! Splits measurements into charts that hold no more lines than a reader can follow.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proofmark_model::{Measurement, Param};
 use crate::view::grouping::grouped;
 use crate::view::label::Group;
 
-/// Charts of one kind for one workload.
+/// Maximum number of charts of one kind per workload.
 const PANELS: usize = 6;
 
 /// A part of a workload's measurements that fits into one chart.

@@ -1,5 +1,5 @@
-//! Levels, changes and trend in words and as a table. Every factor is that of the medians that the
-//! table prints.
+//! Levels, changes and trend in words and as a table. Every factor is that of the medians in the
+//! table.
 
 use proofmark_model::{
     Change, Level, Measurement, Series, Unit, format_count, format_factor, format_seconds,
@@ -13,7 +13,7 @@ use crate::view::num::{Scale, ends, percent};
 use crate::view::table::Table;
 use crate::view::text::{clean, counted, enclosed};
 
-/// Rows of levels; of more the first ones.
+/// Maximum number of levels in the table.
 const LEVELS: usize = 40;
 /// Seconds from which on a trend is given per hour.
 const HOUR: f64 = 3600.0;
@@ -49,7 +49,7 @@ fn ratio(series: &Series, at: usize) -> Option<f64> {
     Some(after.median / before.median).filter(|r| r.is_finite() && *r > 0.0)
 }
 
-/// Every change between two levels that the series holds.
+/// The changes between the levels that the series holds.
 pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
     let Some(series) = &m.series else { return Vec::new() };
     let of = |(i, c): (usize, &Change)| {
@@ -82,7 +82,7 @@ fn utc(change: &Change) -> String {
     change.at.0.strftime("%H:%M:%S").to_string()
 }
 
-/// How it was sampled, where it stayed, and its trend. Where it went is in the table of its levels.
+/// Sentences on the samples, a single level, and the trend. The table of levels has the changes.
 pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String> {
     let Some(series) = &m.series else { return Vec::new() };
     let mut out = vec![sampled(m, series, timed)];
@@ -102,7 +102,7 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
         changes => {
             let range = format!("{} to {}", scale.number(low)?, scale.with_label(high)?);
             let size = |c: &ChangeText| c.factor.ln().abs();
-            // Of equal ones the first.
+            // Of equal ones, the first is taken.
             let largest = changes.iter().rev().max_by(|a, b| size(a).total_cmp(&size(b)))?;
             let which = match changes.len() {
                 1 => String::new(),
@@ -146,11 +146,11 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
     )
 }
 
-/// From this share of the time on, all of it counts as timed.
+/// Share of the time from which on all of it counts as timed.
 const ALL_TIMED: f64 = 0.95;
 
-/// The trend as a share of its start, over the time that was measured, or an hour where that was
-/// longer; none is shown where its interval holds zero.
+/// The trend as a share of its start, over the measured time, but at most an hour. No trend is
+/// shown where its interval contains zero.
 fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     let trend = series.trend.as_ref()?;
     let last = timed.last().map(|s| s.at_s + s.t.seconds)?;
@@ -180,7 +180,7 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
     let name = enclosed(", ", &group.short(m), "");
     let more = series.levels.len() > LEVELS;
     let first = if more { format!("the first {LEVELS} ") } else { String::new() };
-    // How many times the level before it is, and the change between the two.
+    // The factor to the level before, and the change between the two.
     let change = |(i, _): &Row| {
         let at = i.checked_sub(1)?;
         Some((ratio(series, at)?, series.changes.get(at)))
