@@ -37,7 +37,7 @@ pub fn brief(run: &Run, options: &Options) -> String {
 /// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
 /// findings.
 pub fn noise(run: &Run, options: &Options) -> String {
-    Page::new(options).document(&View::of_noise(run).document)
+    Page::new(options).document(&View::noise_report(run).document)
 }
 
 impl Page {

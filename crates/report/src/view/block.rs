@@ -164,7 +164,8 @@ impl Drawings {
     pub fn explained(self, more: &[&str]) -> Self {
         let whiskers =
             self.all.iter().any(Drawing::has_interval).then_some("Whiskers: 95 % interval.");
-        let all = whiskers.into_iter().chain(more.iter().copied()).chain(["! suspect, ✗ invalid."]);
+        let marks = ["! suspect, ✗ invalid."];
+        let all = whiskers.into_iter().chain(more.iter().copied()).chain(marks);
         let key = if self.all.is_empty() { String::new() } else { super::joined(all, " ") };
         Self { key, ..self }
     }

@@ -7,7 +7,7 @@ use super::columns::not_finite;
 use super::grouping::{distinct, grouped};
 use super::keyed::{keyed, why_no_ceiling};
 use super::label::Group;
-use super::num::{Scale, percent, with_unit};
+use super::num::{Scale, percentage, with_unit};
 use super::table::Table;
 use super::text::{and_list, clean, enclosed};
 
@@ -76,8 +76,8 @@ pub fn for_workload(group: &Group, scale: &Scale) -> Vec<Derivation> {
     formulas.into_iter().filter_map(|(_, members)| derivation(group, scale, members)).collect()
 }
 
-/// What has no ceiling at all, and why, each reason once.
-pub fn lacking(groups: &[Group]) -> Vec<String> {
+/// Names the workloads without any ceiling, grouped by reason.
+pub fn without_ceiling(groups: &[Group]) -> Vec<String> {
     let unbounded = groups.iter().filter(|g| g.all.iter().all(|m| m.ceiling.is_none()));
     let reasons = unbounded.flat_map(|g| {
         let measured = g.all.iter().filter(|m| m.summary.is_some());
@@ -130,7 +130,7 @@ fn derivation(
     Some(Derivation {
         id: clean(&first.id),
         formula: clean(&first.formula),
-        uncertainty: percent(worst).map_or_else(|| "unknown".to_owned(), |p| format!("{p} %")),
+        uncertainty: percentage(worst).unwrap_or_else(|| "unknown".to_owned()),
         inputs,
         table,
     })

@@ -67,7 +67,12 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     if every.is_empty() || run.imported.is_some() {
         return out;
     }
-    let more = [trials(&every, groups), strong(groups), over_time(&every), part_of(part, &every)];
+    let more = [
+        trials(&every, groups),
+        strong_scaling(groups),
+        over_time(&every),
+        specific_to(part, &every),
+    ];
     out.extend(more.into_iter().chain([verifications(&every), tools(&every)]).flatten());
     out
 }
@@ -119,22 +124,22 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
 
 /// Returns true if a trial is a fixed amount of work, however long it takes.
 fn fixed_work(m: &Measurement) -> bool {
-    [key::MATRIX_SIZE.name(), key::ITERATIONS.name(), key::AMOUNT.name()]
-        .iter()
-        .any(|parameter| m.params.number(parameter).is_some())
+    let p = &m.params;
+    let amounts = [p.get(key::MATRIX_SIZE), p.get(key::ITERATIONS), p.get(key::AMOUNT)];
+    amounts.iter().any(Option::is_some)
 }
 
-/// Fixed work that is divided among the threads.
-fn strong(groups: &[&Group]) -> Option<String> {
+/// Names the workloads whose fixed work is divided among the threads.
+fn strong_scaling(groups: &[&Group]) -> Option<String> {
     let fixed =
         groups.iter().filter(|g| g.all.iter().any(|m| m.params.get(key::ITERATIONS).is_some()));
     let fixed: BTreeSet<String> = fixed.map(|g| clean(g.id)).collect();
     let why = " are divided among the threads.";
-    said(enclosed("Strong scaling: the iterations of ", &and_list(fixed), why))
+    unless_empty(enclosed("Strong scaling: the iterations of ", &and_list(fixed), why))
 }
 
-/// A sentence, if it says anything.
-fn said(sentence: String) -> Option<String> {
+/// The sentence, unless it is empty.
+fn unless_empty(sentence: String) -> Option<String> {
     Some(sentence).filter(|s| !s.is_empty())
 }
 
@@ -142,20 +147,21 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     let sampled: Vec<&Measurement> = every.iter().copied().filter(|m| m.series.is_some()).collect();
     let series = sampled.first()?.series.as_ref()?;
     let each = |v: f64| if v.is_finite() && v > 0.0 { format_seconds(v) } else { "-".to_owned() };
+    let count = sampled.len() as u64;
     Some(format!(
         "{} sampled over time, for {} every {}.",
-        counted(sampled.len() as u64, "configuration"),
+        counted(count, "configuration"),
         each(series.for_s),
         each(series.every_s)
     ))
 }
 
-/// What is specific to one subsystem.
-fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
+/// Sentences that only one subsystem has.
+fn specific_to(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part.info() {
         info if info.uses_block_devices => {
             let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
-            said(enclosed("The file was read and written ", &joined(ways, "; "), "."))
+            unless_empty(enclosed("The file was read and written ", &joined(ways, "; "), "."))
         }
         info if info.has_server => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
@@ -178,13 +184,13 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
 
 fn verifications(every: &[&Measurement]) -> Option<String> {
     let kinds = every.iter().filter_map(|m| Some(clean(&m.verification.as_ref()?.kind)));
-    said(enclosed("Independent verification of the work: ", &with_counts(kinds), "."))
+    unless_empty(enclosed("Independent verification of the work: ", &with_counts(kinds), "."))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
     let references = every.iter().flat_map(|m| &m.references);
     let tools = references.map(|r| clean(format!("{} {}", r.tool, r.version).trim()));
-    said(enclosed("Reference tools that ran the same work: ", &with_counts(tools), "."))
+    unless_empty(enclosed("Reference tools that ran the same work: ", &with_counts(tools), "."))
 }
 
 /// Each name with the number of its configurations.

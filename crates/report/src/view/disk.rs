@@ -4,12 +4,12 @@
 use proofmark_model::{Measurement, Unit, check_id, key};
 pub use proofmark_model::{WAY, distance, way};
 
-use super::num::{Scale, median, percent};
+use super::num::{Scale, median, percentage};
 use super::operation;
 use super::text::joined;
 
-/// Parameters that [`way`] says as well.
-pub const SAID_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
+/// Parameters that the words of [`way`] already include.
+pub const COVERED_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
 
 /// The largest number that has room on the axis of a chart.
 const DIGITS: f64 = 20_000.0;
@@ -77,8 +77,8 @@ pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
         return None;
     }
     let times = operation::phrase(m);
-    let device = device_share(m).and_then(percent);
-    let device = device.map(|p| format!("device moved {p}\u{a0}% of the bytes"));
+    let device = device_share(m).and_then(percentage);
+    let device = device.map(|share| format!("device moved {share} of the bytes"));
     let parts = joined([fall_phrase(m, scale), times, device].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }

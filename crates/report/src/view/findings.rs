@@ -8,10 +8,12 @@ use serde::Serialize;
 
 use super::alike::{Kind, merged};
 use super::label::Group;
-use super::text::{and_list, clean, counted, stop};
+use super::text::{and_list, clean, counted, joined, stop};
 
 /// Maximum number of places that are named.
 const NAMED: usize = 4;
+/// Maximum number of workloads that are named in few words.
+const NAMED_BRIEFLY: usize = 3;
 
 /// One place where a finding was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -172,29 +174,26 @@ fn group(items: &[&Found], kind: Kind) -> Option<FindingGroup> {
         kind,
         uniform,
         advice: clean(&first.advice),
-        place: whereabouts(items),
+        place: name_places(items),
         briefly: briefly(items),
         places: places.collect(),
     })
 }
 
-/// Few places by name, of more the points of each workload counted.
-fn whereabouts(items: &[&Found]) -> String {
+/// Names a few places; for more, counts the configurations of each workload.
+fn name_places(items: &[&Found]) -> String {
     let mut by_workload: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for item in items {
         by_workload.entry(&item.place).or_default().push(&item.at);
     }
-    let parts: Vec<String> = by_workload
-        .iter()
-        .map(|(workload, points)| match points.as_slice() {
-            [""] => (*workload).to_owned(),
-            few if few.len() == 1 || items.len() <= NAMED => {
-                format!("{workload} ({})", few.join("; "))
-            }
-            many => format!("{workload} ({})", counted(many.len() as u64, "configuration")),
-        })
-        .collect();
-    parts.join(", ")
+    let part = |(workload, points): (&str, Vec<&str>)| match points.as_slice() {
+        [""] => workload.to_owned(),
+        few if few.len() == 1 || items.len() <= NAMED => {
+            format!("{workload} ({})", few.join("; "))
+        }
+        many => format!("{workload} ({})", counted(many.len() as u64, "configuration")),
+    };
+    joined(by_workload.into_iter().map(part), ", ")
 }
 
 /// Names the first workloads and counts the others: `cpu.flops (3 results), disk.fsync and 4 more
@@ -206,14 +205,8 @@ fn briefly(items: &[&Found]) -> String {
         1 => (*place).to_owned(),
         n => format!("{place} ({})", counted(*n, "result")),
     });
-    let named: Vec<String> = named.collect();
-    match named.as_slice() {
-        [first, second, third, rest @ ..] if !rest.is_empty() => {
-            let more = counted(rest.len() as u64, "more workload");
-            format!("{first}, {second}, {third} and {more}")
-        }
-        all => and_list(all),
-    }
+    let more = counts.len().saturating_sub(NAMED_BRIEFLY) as u64;
+    and_list(named.take(NAMED_BRIEFLY).chain((more > 0).then(|| counted(more, "more workload"))))
 }
 
 /// A figure of the evidence; text is without its quotes.

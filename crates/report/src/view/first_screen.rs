@@ -13,11 +13,11 @@ use super::alike::Kind;
 use super::findings::FindingGroup;
 use super::label::{Group, anchor, interval, usable, why_no_trials};
 use super::main_results::{ScreenPart, ScreenRow};
-use super::num::percent;
+use super::num::percentage;
 use super::operation;
 use super::references::phrase;
-use super::text::{and_list, clean};
-use super::workload_figure::{delivered_share, half_width, near, shown_on};
+use super::text::{and_list, clean, joined};
+use super::workload_figure::{delivered_share, half_width, near, result_scale};
 
 /// Maximum number of causes on the first screen.
 const CAUSES: usize = 3;
@@ -47,7 +47,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     // The load with the most threads represents the whole machine, so it is tried first.
     let mut rows: Vec<_> = shown.iter().flat_map(|(_, rows)| rows).collect();
     rows.sort_by_key(|(chosen, _)| Reverse(chosen.measurement.params.threads()));
-    let got = rows.into_iter().find_map(|(c, row)| say_delivered(run, c.measurement, row));
+    let got = rows.into_iter().find_map(|(c, row)| compare_delivered(run, c.measurement, row));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.info().title,
@@ -89,8 +89,7 @@ fn about_disk(storage: &Storage) -> String {
         (_, count, Some(device)) => {
             let name = if count == 1 { device.name.clone() } else { format!("{count} devices") };
             let kind = device.transport.as_deref().or(device.model.as_deref());
-            let parts = [Some(name.as_str()), kind, Some(place.as_str())];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            joined([name.as_str(), kind.unwrap_or_default(), &place], ", ")
         }
     })
 }
@@ -106,7 +105,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     // A result without a headline shows its delivered figure.
     let value = shown.map(|s| s.figure(kind).value.or(s.delivered.value).unwrap_or(f64::NAN));
     let values: Vec<f64> = value.into_iter().collect();
-    let scale = shown_on(group, m, &values);
+    let scale = result_scale(group, m, &values);
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
     let delivered = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
@@ -137,18 +136,18 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
 /// The cause is named only where less than this share was delivered.
 const NEARLY_ALL: f64 = 0.95;
 
-/// What was attainable and what was delivered of a CPU load, and who took the rest.
-fn say_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
+/// The attainable and the delivered figure of a CPU load, and what took the difference.
+fn compare_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
     let is_attainable = m.summary.as_ref()?.headline == FigureKind::Attainable;
     let share = delivered_share(m).filter(|share| is_attainable && *share < NEARLY_ALL)?;
     let (attainable, delivered) = (row.value.as_ref()?, row.delivered.as_ref()?);
     let unit = &row.unit;
     let cause =
         largest_cause(run, m, 1.0 - share).map_or_else(String::new, |cause| format!(": {cause}"));
-    let share = percent(share)?;
+    let share = percentage(share)?;
     let name = row.name();
     Some(format!(
-        "{name}: attainable {attainable} {unit}, delivered {delivered} {unit} ({share} %){cause}."
+        "{name}: attainable {attainable} {unit}, delivered {delivered} {unit} ({share}){cause}."
     ))
 }
 

@@ -36,10 +36,10 @@ pub struct Pair {
 
 /// One map for each configuration that measured all pairs.
 pub(super) fn draw(group: &Group) -> Vec<HeatMap> {
-    group.all.iter().filter_map(|m| of(group, m)).collect()
+    group.all.iter().filter_map(|m| heat_map(group, m)).collect()
 }
 
-fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
+fn heat_map(group: &Group, m: &Measurement) -> Option<HeatMap> {
     let mut seen: BTreeMap<[u32; 2], Vec<CpuDistance>> = BTreeMap::new();
     // Trials with rounds hold only the pairs that worked, not all.
     for pair in m.trials.iter().filter(|t| t.rounds.is_empty()).flat_map(|t| &t.pairs) {
@@ -65,7 +65,7 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
     })
 }
 
-/// `28 pairs: 4 of SMT siblings, 24 on different cores with 48 to 210 ns round trip.`
+/// `28 pairs: 4 of SMT siblings, 24 of two cores with 48 to 210 ns round trip.`
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);

@@ -2,7 +2,7 @@
 
 use super::facts::{Fact, FactTable, quantity, ranges};
 use super::grouping::grouped;
-use super::num::{percent, plain};
+use super::num::{percentage, plain};
 use super::storage;
 use super::text::{and_list, clean, counted, enclosed, joined};
 use proofmark_model::{
@@ -12,8 +12,8 @@ use proofmark_model::{
 
 /// Source of the facts about the server.
 const SERVER: &str = "reported by the server";
-/// Why one of them is not known.
-const SILENT: &str = "not reported by the server";
+/// Reason why a fact about the server is unknown.
+const NOT_REPORTED: &str = "not reported by the server";
 
 /// All facts about the machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
@@ -175,7 +175,7 @@ fn network(host: &Host) -> Vec<Fact> {
     let peer = n.path == NetworkPath::Peer;
     // Over loopback, the server's machine is this one.
     if peer {
-        let cpu_source = if cpu.is_some() { SERVER } else { SILENT };
+        let cpu_source = if cpu.is_some() { SERVER } else { NOT_REPORTED };
         facts.push(Fact::new("server processor", cpu.as_deref(), cpu_source));
         facts.push(Fact::new("server system", Some(os), SERVER));
     }
@@ -184,7 +184,12 @@ fn network(host: &Host) -> Vec<Fact> {
     let origin = n.interface.origin();
     facts.extend(interface("interface", n.interface.get(), origin, origin));
     if peer {
-        facts.extend(interface("server interface", n.server_interface.as_ref(), SERVER, SILENT));
+        facts.extend(interface(
+            "server interface",
+            n.server_interface.as_ref(),
+            SERVER,
+            NOT_REPORTED,
+        ));
     }
     if let Some(bytes) = n.copy_bytes_per_s {
         let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
@@ -250,5 +255,5 @@ fn limits(host: &Host) -> Vec<Fact> {
 }
 
 fn share(value: f64) -> String {
-    percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
+    percentage(value).unwrap_or_else(|| "not finite".to_owned())
 }

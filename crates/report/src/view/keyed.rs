@@ -64,7 +64,7 @@ pub fn named(group: &Group, what: &str, more: &str) -> String {
 /// The verdict, with a note if the threads shared CPUs.
 pub fn verdict(group: &Group, m: &Measurement) -> Entry {
     let shared = group.oversubscribed(m) && m.summary.is_some();
-    Entry::from(m.verdict).noted(if shared { group.turns() } else { String::new() })
+    Entry::from(m.verdict).noted(if shared { group.oversubscription_note() } else { String::new() })
 }
 
 /// The kind of a result's headline figure, for a table whose rows differ in it.

@@ -7,7 +7,7 @@ use proofmark_model::{
     WorkloadSpec, best, check_id, format_count, format_size, key,
 };
 
-use super::disk::{SAID_BY_WAY, WAY, way};
+use super::disk::{COVERED_BY_WAY, WAY, way};
 use super::network::{self, PATH, is_network};
 use super::text::{clean, counted, joined};
 
@@ -66,13 +66,13 @@ impl<'a> Group<'a> {
         let mut order: Vec<&str> =
             declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
-        let said =
-            |name: &&&str| !SAID_BY_WAY.contains(name) || !all.iter().any(|m| way(m).is_some());
-        let (varying, fixed) = order.iter().filter(said).partition(|name| {
+        let is_shown =
+            |name: &&&str| !COVERED_BY_WAY.contains(name) || !all.iter().any(|m| way(m).is_some());
+        let (varying, fixed) = order.iter().filter(is_shown).partition(|name| {
             let mut values = all.iter().map(|m| value(run, m, name));
             let first = values.next();
-            // A table without a column that names its rows cannot be read.
-            [axis, key::THREADS.name()].contains(name) || values.any(|v| Some(v) != first)
+            // A table needs a column that names its rows.
+            **name == axis || key::THREADS.is(name) || values.any(|v| Some(v) != first)
         });
         let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.named(name));
         all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
@@ -108,7 +108,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    pub fn turns(&self) -> String {
+    /// The note on threads that share CPUs.
+    pub fn oversubscription_note(&self) -> String {
         format!("oversubscribed: more threads than the {}", counted(self.cpus, "usable CPU"))
     }
 
@@ -117,28 +118,29 @@ impl<'a> Group<'a> {
         self.short_without(m, &self.implied_parameters)
     }
 
-    /// The parameters that vary, without some of them. The way to a disk's file and that to the
-    /// server are included even where all have the same, so that no cached result is taken for a
-    /// disk's and no loopback for a network.
-    pub fn short_without(&self, m: &Measurement, without: &[&str]) -> String {
-        let way = self.fixed.iter().filter(|n| self.always(n));
-        let names = self.varying.iter().chain(way).copied().filter(|n| !without.contains(n));
-        self.phrase(m, names)
+    /// The name of a configuration without some of its parameters. It is_always_printed includes I/O mode and
+    /// network path, so that no cached result is taken for a disk's and no loopback for a network.
+    pub fn short_without<N: AsRef<str>>(&self, m: &Measurement, without: &[N]) -> String {
+        let way = self.fixed.iter().filter(|n| self.is_always_printed(n));
+        let is_kept = |name: &&str| !without.iter().any(|left_out| left_out.as_ref() == *name);
+        self.phrase(m, self.varying.iter().chain(way).copied().filter(is_kept))
     }
 
-    /// Whether a parameter is printed with every result.
-    fn always(&self, name: &str) -> bool {
-        // A rate of both ways is no rate of one.
-        let turned = |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
+    /// Returns true if the parameter is printed with every result.
+    fn is_always_printed(&self, name: &str) -> bool {
+        // A rate in another direction must not be taken for a forward rate.
+        let other_direction =
+            |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
         name == WAY
             || (name == PATH && self.all.iter().any(|m| is_network(m)))
             || (key::DIRECTION.is(name)
                 && self.fixed.contains(&name)
-                && self.all.iter().any(turned))
+                && self.all.iter().any(other_direction))
     }
 
-    /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
-    pub fn text(&self, m: &Measurement, name: &str) -> Option<String> {
+    /// The value of a parameter for a cell; `None` where the configuration has no such parameter.
+    pub fn text(&self, m: &Measurement, name: impl AsRef<str>) -> Option<String> {
+        let name = name.as_ref();
         value(self.run, m, name).map(|v| parameter_value(self.spec, name, &v))
     }
 
@@ -151,7 +153,7 @@ impl<'a> Group<'a> {
     fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
         let mut names: Vec<&str> = names.collect();
         names.sort_by_key(|n| match m.params.named(n) {
-            _ if self.always(n) => 0,
+            _ if self.is_always_printed(n) => 0,
             Some(Param::Text(_)) => 1,
             _ if Params::counts_threads(n) => 2,
             _ => 3,
@@ -203,8 +205,8 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     if !group.all.iter().any(|m| m.subsystem.info().uses_block_devices) {
         return Vec::new();
     }
-    let names = |said: &[&str]| -> BTreeSet<String> {
-        group.all.iter().map(|m| group.short_without(m, said)).collect()
+    let names = |without: &[&str]| -> BTreeSet<String> {
+        group.all.iter().map(|m| group.short_without(m, without)).collect()
     };
     let all = names(&[]).len();
     let mut implied = Vec::new();
@@ -274,31 +276,38 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
-    let (text, said) = (parameter_value(spec, name, value), spoken(name));
+    let (text, noun) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if key::READS.is(name) => format!("{percent} % reads"),
-        (Some(noun), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(noun)),
-        // An option of a tool's: `fsync 16`.
+        (Some(one), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(one)),
+        // A numeric option of a tool: `fsync 16`.
         (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {
-            format!("{said} {text}")
+            format!("{noun} {text}")
         }
-        (Some(_), Param::Text(_)) => format!("{text} {said}"),
+        (Some(_), Param::Text(_)) => format!("{text} {noun}"),
         (None, Param::Text(_)) => text,
-        _ => format!("{said} {text}"),
+        _ => format!("{noun} {text}"),
     }
 }
 
-/// Members of `all` that differ from `from` in these parameters only.
-pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
-    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
+/// Members of `all` that differ from `from` only in these parameters.
+pub fn differing_only_in<'a>(
+    all: &[&'a Measurement],
+    from: &Measurement,
+    parameters: &[impl AsRef<str>],
+) -> Vec<&'a Measurement> {
+    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, parameters)).collect()
 }
 
-/// The series among `all` along these parameters, each with the members that differ in them only.
-pub fn series<'a>(all: &[&'a Measurement], but: &[&str]) -> Vec<Vec<&'a Measurement>> {
+/// Splits `all` into series whose members differ only in these parameters.
+pub fn series<'a>(
+    all: &[&'a Measurement],
+    parameters: &[impl AsRef<str>],
+) -> Vec<Vec<&'a Measurement>> {
     let mut out: Vec<Vec<&Measurement>> = Vec::new();
     for m in all {
         if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
-            out.push(like(all, m, but));
+            out.push(differing_only_in(all, m, parameters));
         }
     }
     out
@@ -371,9 +380,9 @@ mod tests {
 
     #[test]
     fn an_option_that_is_a_number_keeps_its_name() {
-        let said = |name: &str, value: &str| parameter_phrase(None, name, &value.into());
-        assert_eq!(said("fdatasync", "1"), "fdatasync 1");
-        assert_eq!(said("loops", "3x"), "loops 3x");
-        assert_eq!(said("engine", "psync"), "psync");
+        let phrase = |name: &str, value: &str| parameter_phrase(None, name, &value.into());
+        assert_eq!(phrase("fdatasync", "1"), "fdatasync 1");
+        assert_eq!(phrase("loops", "3x"), "loops 3x");
+        assert_eq!(phrase("engine", "psync"), "psync");
     }
 }

@@ -7,7 +7,7 @@ use proofmark_model::{Latency, Measurement, key};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::keyed;
-use super::label::{Group, like, series, why_missing, why_no_trials};
+use super::label::{Group, differing_only_in, series, why_missing, why_no_trials};
 use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
@@ -117,9 +117,9 @@ pub fn describe(series: &[Series]) -> String {
 /// The headline result's series first, thinned to a chart's limit, then the rest.
 fn in_order<'a>(group: &Group<'a>, timed: &[&'a Measurement]) -> Vec<&'a Measurement> {
     let but = along(group, group.axis);
-    let hero = group.answer().map(|(m, _)| m);
+    let answer = group.answer().map(|(m, _)| m);
     let is_near =
-        |m: &&Measurement| hero.is_some_and(|h| m.params.differs_only_in(&h.params, &but));
+        |m: &&Measurement| answer.is_some_and(|h| m.params.differs_only_in(&h.params, &but));
     let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(is_near);
     let shown: BTreeSet<usize> = match near.len() {
         few if few <= LINES => (0..few).collect(),
@@ -173,9 +173,11 @@ pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
     const DEPTH: &str = key::QUEUE_DEPTH.name();
     let asked: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
-    let hero = group.answer().map(|(m, _)| m);
+    let answer = group.answer().map(|(m, _)| m);
     let but = along(group, DEPTH);
-    let first = |s: &Vec<&Measurement>| hero.is_none_or(|hero| like(s, hero, &but).is_empty());
+    let first = |s: &Vec<&Measurement>| {
+        answer.is_none_or(|answer| differing_only_in(s, answer, &but).is_empty())
+    };
     let mut sweeps = series(&asked, &but);
     sweeps.sort_by_key(first);
     sweeps.iter().filter_map(|s| sweep(group, scale, s, &but)).take(CURVES).collect()

@@ -21,12 +21,11 @@ const COLUMNS: usize = 6;
 /// The headline figures by working set or size. `None` where the whole table is short, or this one
 /// would be too wide.
 pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
-    if ![key::WORKING_SET.name(), key::MATRIX_SIZE.name()].contains(&group.axis)
-        || group.all.len() <= ROWS
-    {
+    let axis = group.axis;
+    let is_long = key::WORKING_SET.is(axis) || key::MATRIX_SIZE.is(axis);
+    if !is_long || group.all.len() <= ROWS {
         return None;
     }
-    let axis = group.axis;
     let columns = grouped(group.all.iter().map(|m| (group.short_without(m, &[axis]), *m)));
     let values: Option<BTreeSet<u64>> = group.all.iter().map(|m| m.params.number(axis)).collect();
     let values = values.filter(|_| columns.len() <= COLUMNS)?;

@@ -7,7 +7,7 @@ use proofmark_model::{Measurement, Pace, Run, Subsystem, format_quantity, format
 
 use super::grouping::grouped;
 use super::network::is_network;
-use super::num::percent;
+use super::num::percentage;
 use super::text::{clean, enclosed, joined};
 
 const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which shows when the thread did \
@@ -59,16 +59,13 @@ fn is_disk(m: &Measurement) -> bool {
 /// The targets of the measured subsystems, grouped by value: `0.5 % (CPU), 5.0 % (disk, network)`.
 fn targets(run: &Run) -> String {
     let policy = &run.plan.policy;
-    let percentage = |share| match percent(share) {
-        Some(share) => format!("{share} %"),
-        None => "an unknown share".to_owned(),
-    };
+    let target = |share| percentage(share).unwrap_or_else(|| "an unknown share".to_owned());
     let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
     let here = Subsystem::KNOWN.iter().copied().filter(here);
-    let targets = grouped(here.map(|s| (percentage(policy.target_for(s)), s.info().word)));
+    let targets = grouped(here.map(|s| (target(policy.target_for(s)), s.info().word)));
     match targets.as_slice() {
-        [] => percentage(policy.target),
-        [(target, _)] => target.clone(),
+        [] => target(policy.target),
+        [(one, _)] => one.clone(),
         several => joined(several.iter().map(|(t, of)| format!("{t} ({})", of.join(", "))), ", "),
     }
 }
@@ -84,8 +81,8 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
     } else {
         format!(
-            "Each configuration took {} to {} trials. It was complete when half the 95 % interval of \
-             its first figure was at most {target} of the figure, or when its time was used up.",
+            "Each configuration took {} to {} trials. It was complete when half the 95 % interval \
+             of its first figure was at most {target} of the figure, or when its time was used up.",
             policy.min_trials, policy.max_trials
         )
     };
@@ -114,7 +111,8 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
             seconds(policy.trial_s)
         ),
         format!(
-            "Threads. {} More threads than usable CPUs share the CPUs and are marked oversubscribed.",
+            "Threads. {} More threads than usable CPUs share the CPUs and are marked \
+             oversubscribed.",
             threads(run)
         ),
         format!(
@@ -124,10 +122,10 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         FIGURES.to_owned(),
         STATISTICS.to_owned(),
         "Ceiling and efficiency. A ceiling is the most that the hardware could reach, as a \
-         formula. Its inputs are measured, reported by the machine, assumed from a table that names \
-         its source, or declared by the user. Efficiency, in the column \"of ceiling\", is the median \
-         of measured / ceiling. Each round is compared with the ceiling at the clock of the same \
-         windows, each trial of other loads with that at its own clock."
+         formula. Its inputs are measured, reported by the machine, assumed from a table that \
+         names its source, or declared by the user. Efficiency, in the column \"of ceiling\", is \
+         the median of measured / ceiling. Each round is compared with the ceiling at the clock of \
+         the same windows, each trial of other loads with that at its own clock."
             .to_owned(),
         "Verdict. Checks look for errors in a result. Suspect: a named cause changed it, or what \
          its name says cannot be confirmed. Invalid: the result is not what its name says. The \

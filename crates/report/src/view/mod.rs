@@ -71,7 +71,7 @@ pub(crate) use chart::{
     Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
 pub(crate) use columns::{Columns, Entry};
-pub use conclusions::{Claim, Conclusion, Figure, Says};
+pub use conclusions::{Claim, Conclusion, Figure, Relation};
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use first_screen::FirstScreen;
@@ -80,7 +80,7 @@ pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
 pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
-pub(crate) use num::{Scale, ends, percent};
+pub(crate) use num::{Scale, ends, percent, percentage};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
 pub(crate) use table::{Cell, Table, Whisker};
@@ -156,9 +156,9 @@ impl View {
         Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
 
-    /// What takes CPU time from the threads, and how the vCPUs are placed.
-    pub fn of_noise(run: &Run) -> Self {
-        Self::write(run, |run, _, summary, findings| report::of_noise(run, summary, findings))
+    /// The report on noise: what takes CPU time from the threads, and how the vCPUs are placed.
+    pub fn noise_report(run: &Run) -> Self {
+        Self::write(run, |run, _, summary, findings| report::noise_report(run, summary, findings))
     }
 
     fn write(
@@ -259,8 +259,9 @@ fn trust(run: &Run) -> Trust {
     }
 }
 
-/// What it means that one result, or several, have a verdict: the words after the number, and why.
-fn said_of(verdict: Verdict) -> [[&'static str; 2]; 2] {
+/// The words after the number of results with a verdict, and the reason: for one result and for
+/// several.
+fn verdict_words(verdict: Verdict) -> [[&'static str; 2]; 2] {
     match verdict {
         Verdict::Valid => [["is valid", ""], ["are valid", ""]],
         Verdict::Coarse => {
@@ -285,23 +286,19 @@ fn verdicts(counts: &VerdictCounts) -> String {
     let found: Vec<(Verdict, u64)> =
         Verdict::ALL.map(|v| (v, counts.get(v))).into_iter().filter(|(_, n)| *n > 0).collect();
     let sentence = |at: usize, (verdict, n): (Verdict, u64)| {
-        let [words, why] = said_of(verdict)[usize::from(n > 1)];
+        let [words, why] = verdict_words(verdict)[usize::from(n > 1)];
         let start = match (at, found.len()) {
             (0, 1) if total == 1 => "The one result".to_owned(),
             (0, 1) => format!("All {total} results"),
             (0, _) => format!("{n} of {total} results"),
             _ => n.to_string(),
         };
-        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let why = enclosed(": ", why, "");
         format!("{start} {words}{why}.")
     };
     match found.is_empty() {
         true => "Nothing was measured.".to_owned(),
-        false => {
-            let all: Vec<String> =
-                found.iter().enumerate().map(|(at, one)| sentence(at, *one)).collect();
-            all.join(" ")
-        }
+        false => joined(found.iter().enumerate().map(|(at, one)| sentence(at, *one)), " "),
     }
 }
 
@@ -315,10 +312,10 @@ fn precision(groups: &[Group]) -> Option<String> {
     let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
     let at = format!("{} {}", clean(&m.workload), group.short(m));
     Some(format!(
-        "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} % ({}).",
+        "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} ({}).",
         counted(all.len() as u64, "interval"),
         agree(reached as u64, ["is", "are"]),
-        percent(widest.half_width)?,
+        percentage(widest.half_width)?,
         at.trim_end()
     ))
 }

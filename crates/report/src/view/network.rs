@@ -5,7 +5,7 @@ use proofmark_model::{
     format_size, key, word,
 };
 
-use super::num::{Scale, median, percent};
+use super::num::{Scale, median, percentage};
 use super::operation;
 use super::text::{clean, joined};
 
@@ -133,8 +133,8 @@ pub fn extra(m: &Measurement) -> Option<String> {
     if !is_network(m) {
         return None;
     }
-    let lost = loss(m).filter(|_| streams(m)).and_then(percent);
-    let lost = lost.map(|p| format!("lost {p}\u{a0}%"));
+    let lost = loss(m).filter(|_| streams(m)).and_then(percentage);
+    let lost = lost.map(|share| format!("lost {share}"));
     let parts = joined([lost, operation::phrase(m)].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }

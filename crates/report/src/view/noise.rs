@@ -9,9 +9,9 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::columns::Columns;
-use super::num::percent;
+use super::num::{percent, percentage};
 use super::table::Table;
-use super::text::clean;
+use super::text::{clean, joined};
 
 /// Columns of time; with the names, they fit in a terminal of 80 columns.
 pub const COLUMNS: usize = 52;
@@ -76,9 +76,9 @@ pub struct Band {
 /// Draws the noise of a run; `None` where no trial has an account of its time.
 pub(super) fn draw(run: &Run) -> Option<Noise> {
     let all = run.time_account().filter(|t| t.wall_s > 0.0)?;
-    let time = Time::of(run)?;
+    let time = Time::from_run(run)?;
     let lanes = |top: f64, what: &str, lanes: Vec<Lane>| Lanes {
-        caption: format!("{what}; full height {} %", percent(top).unwrap_or_default()),
+        caption: format!("{what}; full height {}", percentage(top).unwrap_or_default()),
         top,
         lanes,
     };
@@ -93,10 +93,10 @@ pub(super) fn draw(run: &Run) -> Option<Noise> {
     groups.retain(|g| !g.lanes.is_empty());
     let title = format!("Where the time went, over {}", format_seconds(time.seconds));
     let words = groups.iter().flat_map(|g| &g.lanes);
-    let words: Vec<String> = words.map(|l| format!("{} {} %", l.name, l.share)).collect();
-    let at_work = percent(all.at_work())?;
+    let words = joined(words.map(|l| format!("{} {} %", l.name, l.share)), "; ");
+    let at_work = percentage(all.at_work())?;
     let chart = NoiseChart {
-        description: format!("At work {at_work} %; {}.", words.join("; ")),
+        description: format!("At work {at_work}; {words}."),
         title,
         seconds: time.seconds,
         groups,
@@ -128,7 +128,7 @@ struct Time {
 }
 
 impl Time {
-    fn of(run: &Run) -> Option<Self> {
+    fn from_run(run: &Run) -> Option<Self> {
         let trials = run.measurements.iter().flat_map(|m| &m.trials);
         let end = |t: &Trial| since(run.started, t) + t.seconds;
         let seconds = trials.map(end).filter(|s| s.is_finite()).reduce(f64::max)?;

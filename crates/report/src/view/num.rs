@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Params, Quantity, Subsystem, Unit, key};
+use proofmark_model::{Params, Quantity, Subsystem, Unit, format_percent, key};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,16 +135,19 @@ pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     proofmark_model::median(&values.collect::<Vec<_>>())
 }
 
-/// A share as a percentage with one decimal and no sign: `99.2`.
+/// A share in percent with its sign, such as `99.2 %`; `None` if it is not finite.
+pub fn percentage(share: f64) -> Option<String> {
+    percent(share).map(|number| format!("{number} %"))
+}
+
+/// The number of [`percentage`] without its sign: `99.2`, for a column or a range that has the
+/// sign.
 pub fn percent(share: f64) -> Option<String> {
-    let value = share * 100.0;
-    if !value.is_finite() {
-        None
-    } else if value.abs() >= 1e6 {
-        Some(format!("{value:.2e}"))
-    } else {
-        Some(unsigned_zero(format!("{value:.1}")))
-    }
+    let in_percent = 100.0 * share;
+    let text = format_percent(share);
+    // Beyond all reason, format_percent prints a factor instead.
+    let number = text.strip_suffix(" %").map(str::to_owned);
+    in_percent.is_finite().then(|| number.unwrap_or_else(|| format!("{in_percent:.2e}")))
 }
 
 /// A value whose unit is a text; scaled if the unit is one of proofmark's own.
@@ -183,5 +186,14 @@ mod tests {
         assert_eq!(Scale::for_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
         assert_eq!(Scale::amount([2.46e6, 3.72e9, 0.0, f64::NAN].into_iter(), "B").label(), "MB");
         assert_eq!(Scale::iops(0), None);
+    }
+
+    #[test]
+    fn a_share_has_the_digits_of_the_model() {
+        for share in [0.992, -1e-5, 20_000.0] {
+            assert_eq!(percentage(share), Some(format_percent(share)));
+        }
+        assert_eq!(percentage(2e7).as_deref(), Some("2.00e9 %"));
+        assert_eq!((percentage(f64::NAN), percent(1e307)), (None, None));
     }
 }

@@ -30,9 +30,6 @@ pub struct Overview {
     pub brief: usize,
 }
 
-/// What begins the captions of tables that other programs print.
-const AFTER: &str = "After ";
-
 pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
@@ -44,11 +41,12 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
             lines::instructions(&all),
         ]
         .concat();
-        let mut tables = vec![stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
+        let mut tables = vec![stream::listing(&all)];
         tables.extend(iozone::tables(&all));
-        tables.push(blocks::times(&all, blocks::DISK));
         tables.retain(|t| !t.rows.is_empty());
-        let brief = tables.iter().take_while(|t| t.caption.starts_with(AFTER)).count();
+        let brief = tables.len();
+        tables.extend([blocks::MEMORY, blocks::DISK].map(|table| blocks::times(&all, table)));
+        tables.retain(|t| !t.rows.is_empty());
         Overview { subsystem: part.as_str(), title: part.info().title, lines, tables, brief }
     });
     parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()

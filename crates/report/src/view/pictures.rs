@@ -4,8 +4,9 @@
 use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size, key};
 use serde::Serialize;
 
-use super::label::{Group, like, usable};
-use super::num::{Scale, ends, percent};
+use super::label::{Group, differing_only_in, usable};
+use super::num::{Scale, ends, percentage};
+use super::text::joined;
 
 /// Number of columns of a distribution.
 const COLUMNS: usize = 12;
@@ -39,7 +40,7 @@ pub struct Column {
 }
 
 pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
-    let staircase = groups.iter().filter_map(staircase);
+    let latency_by_working_set = groups.iter().filter_map(latency_by_working_set);
     let parts = run.main_results();
     let timed = parts.iter().filter_map(|(_, rows)| Some(rows.last()?.measurement));
     let distributions = timed.filter_map(|m| {
@@ -47,17 +48,16 @@ pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
         let group = groups.iter().find(|g| g.all.iter().any(|one| std::ptr::eq(*one, m)))?;
         distribution(m.subsystem, &group.heading(), m.latency.as_ref()?)
     });
-    staircase.chain(distributions).collect()
+    latency_by_working_set.chain(distributions).collect()
 }
 
-/// Latency by working set, in the series of the result that answers.
-fn staircase(group: &Group) -> Option<Picture> {
-    const SET: &str = key::WORKING_SET.name();
+/// Draws latency by working set, in the series of the workload's main result.
+fn latency_by_working_set(group: &Group) -> Option<Picture> {
     group.spec.filter(|s| s.role.gives(Property::LoadLatency) && !group.over_time)?;
-    let all = like(&group.all, group.answer()?.0, &[SET]);
+    let all = differing_only_in(&group.all, group.answer()?.0, &[key::WORKING_SET]);
     let mut steps: Vec<(u64, f64)> = all
         .into_iter()
-        .filter_map(|m: &Measurement| Some((m.params.number(SET)?, usable(m)?.1.value())))
+        .filter_map(|m: &Measurement| Some((m.params.get(key::WORKING_SET)?, usable(m)?.1.value())))
         .collect();
     steps.sort_by_key(|(set, _)| *set);
     let skip = steps.len().saturating_sub(STEPS);
@@ -110,9 +110,9 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             _ => String::new(),
         },
         about: format!(
-            "{}: {} %",
+            "{}: {}",
             [i, i + 1].map(|i| time(edge(i))).join(" to "),
-            percent(count / total).unwrap_or_default()
+            percentage(count / total).unwrap_or_default()
         ),
     };
     // The picture may be drawn with the results of another part, so its title names the part.
@@ -121,8 +121,7 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
 }
 
 fn picture(part: Subsystem, title: &str, columns: Vec<Column>) -> Option<Picture> {
-    let about: Vec<&str> = columns.iter().map(|c| &*c.about).collect();
-    let description = format!("{}.", about.join("; "));
+    let description = format!("{}.", joined(columns.iter().map(|c| &c.about), "; "));
     let subsystem = part.as_str();
     let title = title.to_owned();
     (!columns.is_empty()).then_some(Picture { subsystem, title, description, columns })

@@ -39,7 +39,7 @@ const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all t
 
 /// Factor by which rounding may make a time longer than its trial.
 const LONGEST: f64 = 1.0 + 1e-9;
-const STARVED: &str = "this trial did less than one block, so none was timed";
+const LESS_THAN_A_BLOCK: &str = "this trial did less than one block, so none was timed";
 
 const MEAN: &str = "mean round trip, every trial";
 
@@ -270,7 +270,7 @@ fn start<'t>(
             value.ok_or_else(|| match m.trials.len() {
                 0 => why_no_trials(m),
                 n if i >= n => "this configuration took fewer trials".to_owned(),
-                _ if values[i].is_nan() => STARVED.to_owned(),
+                _ if values[i].is_nan() => LESS_THAN_A_BLOCK.to_owned(),
                 _ => not_finite(),
             })
         };

@@ -17,7 +17,7 @@ use super::{
     workload,
 };
 
-/// What the figures of the first screen mean.
+/// The meaning of the figures on the first screen.
 const FIRST_KEY: &str = "± half the 95 % interval. Attainable and typical leave out the time that others \
     took (of complete solves: the best, the median). Delivered: all work divided by all time. Line: the \
     rounds in order. Bar: share of the ceiling, the dark part delivered.";
@@ -85,8 +85,13 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
     out.0
 }
 
-/// What takes CPU time from the threads, and how the vCPUs are placed, with what the checks found.
-pub(super) fn of_noise(run: &Run, summary: &Summary, findings: Vec<FindingGroup>) -> Vec<Block> {
+/// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
+/// findings.
+pub(super) fn noise_report(
+    run: &Run,
+    summary: &Summary,
+    findings: Vec<FindingGroup>,
+) -> Vec<Block> {
     let mut out = Blocks::default();
     out.add("machine", host::sentence(&run.host));
     out.add("run-stopped", Text::new(Style::Warning, &summary.trust.stopped));
@@ -140,7 +145,7 @@ fn concluded(groups: &[Group]) -> Section {
             let against = Drawings::new(Drawing::Bars, theory::charts(groups));
             of.add_for(Audience::Page, "against", against);
             of.add_for(Audience::Document, "theory", theory::table(groups));
-            of.add("lacking", derivation::lacking(groups));
+            of.add("lacking", derivation::without_ceiling(groups));
             of.add("lacking", references::unexplained(groups).unwrap_or_default());
         });
         out.add("comparison", compared.on_paper());
@@ -196,11 +201,11 @@ fn over_several(out: &mut Blocks, overview: overview::Overview) {
 
 /// The section on where the time went.
 fn time(run: &Run) -> Section {
-    let said = circumstances::sentences(run).unwrap_or_default();
+    let sentences = circumstances::sentences(run).unwrap_or_default();
     let noise = noise::draw(run);
     let title = noise.as_ref().map_or(TIME.to_owned(), |n| n.chart.title.clone());
     let section = Section::new("noise", &title, |out| {
-        out.add("circumstances", said);
+        out.add("circumstances", sentences);
         let Some(noise) = noise else { return };
         let full =
             Details::new("In full, with vCPU placement, each cause, and who counted it", |of| {

@@ -11,7 +11,7 @@ use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
 use super::columns::{Columns, Entry};
 use super::declared::giving;
 use super::levels::plateaus;
-use super::num::{Scale, ends, percent};
+use super::num::{Scale, ends, percentage};
 use super::table::Table;
 use super::text::{and_list, clean, counted};
 
@@ -45,8 +45,8 @@ pub struct Roofline {
 /// Draws the roofline at all usable CPUs, or at one thread if only that has both kinds of roofs or
 /// several levels.
 pub fn draw(run: &Run) -> Option<Roofline> {
-    let all = at(run, run.host.limits.usable_cpus.len() as u64);
-    let one = at(run, 1);
+    let all = for_threads(run, run.host.limits.usable_cpus.len() as u64);
+    let one = for_threads(run, 1);
     let levels = |r: &Option<Roofline>| r.as_ref().map_or(0, |r| r.table.rows.len());
     if levels(&all) < 2 && levels(&one) > levels(&all) { one } else { all }
 }
@@ -54,7 +54,7 @@ pub fn draw(run: &Run) -> Option<Roofline> {
 /// A measurement and its median.
 type Best<'a> = (&'a Measurement, &'a Summary);
 
-fn at(run: &Run, threads: u64) -> Option<Roofline> {
+fn for_threads(run: &Run, threads: u64) -> Option<Roofline> {
     let peaks = peaks(run, threads);
     let scale = Scale::for_largest([peaks.first()?.1.value()], Unit::FlopPerSecond);
     let memory = memory(run, threads);
@@ -233,8 +233,8 @@ fn sentence(peak: &Roof, memory: &Roof, dots: &[Spot]) -> String {
         peak.text
     );
     for d in dots {
-        let share = percent(d.mark.value / peak.value).unwrap_or_default();
-        text.push_str(&format!(" {}, which is {share} % of that.", d.mark.about));
+        let share = percentage(d.mark.value / peak.value).unwrap_or_default();
+        text.push_str(&format!(" {}, which is {share} of that.", d.mark.about));
     }
     text
 }

@@ -91,7 +91,7 @@ fn by_size<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
         let values: BTreeSet<_> = group.all.iter().map(|m| m.params.named(name)).collect();
-        *name != key::MATRIX_SIZE.name() && values.len() > 1
+        !key::MATRIX_SIZE.is(name) && values.len() > 1
     };
     group.varying.iter().copied().filter(several).collect()
 }
@@ -119,11 +119,11 @@ fn columns<'a>(
     let names = [&[key::MATRIX_SIZE.name()], &others[..]].concat();
     let same = group.all.first().map_or_else(String::new, |m| group.short_without(m, &names));
     let table = Columns::new(named(group, what, &same)).number("Size", |(m, _): &Row| {
-        group.text(m, key::MATRIX_SIZE.name()).ok_or("not a parameter of this configuration")
+        group.text(m, key::MATRIX_SIZE).ok_or("not a parameter of this configuration")
     });
     let about = format!(
-        "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \
-         and eps = 2^-53. The check passes below {}.",
+        "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row \
+         sum and eps = 2^-53. The check passes below {}.",
         Solution::THRESHOLD
     );
     let table = others

@@ -12,7 +12,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
     let mut facts = vec![Fact::probe("folder", probe, |s| s.path.clone())];
     let Some(s) = probe.get() else { return facts };
     facts.extend([
-        Fact::probe("file system", probe, |s| format!("{}, {}", s.file_system, held_by(s))),
+        Fact::probe("file system", probe, |s| format!("{}, {}", s.file_system, storage_words(s))),
         Fact::probe("mounted at", probe, |s| format!("{} ({})", s.mount_point, s.mount_options)),
         Fact::probe("size", probe, |s| format_size(s.total_bytes)),
         Fact::probe("free for this user", probe, |s| format_size(s.free_bytes)),
@@ -52,7 +52,7 @@ pub fn limits(host: &Host) -> Vec<Fact> {
     facts
 }
 
-fn held_by(s: &Storage) -> &'static str {
+fn storage_words(s: &Storage) -> &'static str {
     match s.kind {
         StorageKind::Block => "on block devices",
         StorageKind::Memory => "in memory, not on a disk",

@@ -13,7 +13,17 @@ pub fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Makes the first letter lower case, within a sentence; an abbreviation keeps its capitals.
+pub fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().filter(|c| c.is_uppercase());
+    match first.filter(|_| chars.clone().next().is_some_and(char::is_lowercase)) {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// Joins items in words: `a`, `a and b`, `a, b and c`.
 pub fn and_list(items: impl IntoIterator<Item: AsRef<str>>) -> String {
     let mut items: Vec<_> = items.into_iter().collect();
     let last = items.pop();

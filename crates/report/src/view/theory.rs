@@ -18,7 +18,7 @@ use super::verdict_mark;
 /// Maximum number of workloads in one chart, and of charts.
 const WORKLOADS: usize = 6;
 const CHARTS: usize = 4;
-/// What the column of our results means where tools ran.
+/// The meaning of the column of proofmark's results where tools ran.
 const RESULT: &str = "Where a tool ran, the median of proofmark's trials of the pairs with it, so that \
     both sides are of the same time; else the workload's figure.";
 
@@ -35,8 +35,8 @@ fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
         if !tools.is_empty() {
             return tools.into_iter().map(|(m, r)| (group, m, Some(r))).collect();
         }
-        let hero = group.answer().map(|(m, _)| m);
-        hero.filter(|m| m.ceiling.is_some()).map(|m| (group, m, None)).into_iter().collect()
+        let answer = group.answer().map(|(m, _)| m);
+        answer.filter(|m| m.ceiling.is_some()).map(|m| (group, m, None)).into_iter().collect()
     };
     groups.iter().filter(|g| !g.over_time).flat_map(of).collect()
 }

@@ -1,7 +1,7 @@
 //! A value over time: samples, levels, the changes between levels with their causes, the trend, and
 //! the system conditions.
 
-mod meanwhile;
+mod conditions;
 mod words;
 
 use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds};
@@ -127,7 +127,7 @@ fn course(group: &Group, m: &Measurement, scale: &Scale) -> Option<Course> {
     let until_s = ends.chain(levels).filter(|v| *v < LATEST).fold(1e-9, f64::max);
     let clock = Clock::for_span(until_s);
     let each = timed.len().div_ceil(SAMPLES).max(1);
-    let (below, conditions) = meanwhile::conditions(&timed, each, clock);
+    let (below, conditions) = conditions::draw(&timed, each, clock);
     let sentences: Vec<String> =
         words::sentences(m, scale, &timed).into_iter().chain(conditions).collect();
 

@@ -28,14 +28,14 @@ const MOVED: &str = "The rate of all bytes that the hardware transfers, includin
 const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
     trials.";
 
-pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
-    counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
-    100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
+pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by \
+    their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
+    Above 100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
 const STATISTIC: &str = "Which figure the row has. Attainable and typical leave out the time that others \
     took; delivered is all work divided by all time, where too little undisturbed time was seen.";
 
-/// Why a clock has no delivered figure.
+/// Reason why a clock has no delivered figure.
 const NO_WORK: &str = "a clock has no delivered figure: it runs on while others use the core";
 const NO_REASON: &str = "no reason was recorded";
 
@@ -223,7 +223,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         table = table.column("statistic", |m| statistic(m)).explained("statistic", STATISTIC);
     }
     for kind in [FigureKind::Attainable, FigureKind::Delivered] {
-        if group.all.iter().any(|m| is_beside(m, kind)) {
+        if group.all.iter().any(|m| has_other_figure(m, kind)) {
             table = table.measured(kind.as_str(), scale.label(), move |m| {
                 other_figure(m, kind).and_then(|v| scale.number(v).ok_or_else(not_finite))
             });
@@ -315,8 +315,8 @@ fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5]
     ]
 }
 
-/// Whether a result has that figure besides the one put first, or says why a reader will not find it.
-fn is_beside(m: &Measurement, kind: FigureKind) -> bool {
+/// Returns true if a result has that figure in addition to its headline.
+fn has_other_figure(m: &Measurement, kind: FigureKind) -> bool {
     let other = m.summary.as_ref().filter(|s| s.headline != kind);
     other.is_some_and(|s| s.figure(kind).value.is_some())
 }

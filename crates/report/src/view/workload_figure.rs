@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
-use super::num::{Scale, percent};
+use super::num::{Scale, percent, percentage};
 use super::text::{capital, clean, counted, joined, stop};
 use super::{disk, network};
 
@@ -38,9 +38,9 @@ pub struct WorkloadFigure {
     pub extra: Option<String>,
     /// `± 1.9 %`: half the width of the interval, which the policy's target limits.
     pub within: Option<String>,
-    /// Interval and number of trials, or why there is none.
-    pub sure: String,
-    /// Against the ceiling.
+    /// The interval and the number of trials, or why there is no interval.
+    pub interval: String,
+    /// The comparison with the ceiling.
     pub near: Option<Near>,
     /// The part that is missing where `near` is: `no ceiling`, or `no efficiency`.
     pub near_lacks: &'static str,
@@ -68,7 +68,7 @@ impl WorkloadFigure {
         let near = near.unwrap_or_else(|| self.near_lacks.to_owned());
         let bottleneck = self.bottleneck.as_ref().map(|b| format!("bottleneck: {b}"));
         let (extra, count) = (optional(&self.extra), optional(&self.count));
-        let all = [&self.at, &near, &extra, &self.sure, &optional(&bottleneck), &count];
+        let all = [&self.at, &near, &extra, &self.interval, &optional(&bottleneck), &count];
         joined(all, "; ")
     }
 
@@ -107,7 +107,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
             at: format!("No usable result: {}.", why_none(group)),
             extra: None,
             within: None,
-            sure: String::new(),
+            interval: String::new(),
             near: None,
             near_lacks: "",
             bottleneck: None,
@@ -116,7 +116,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
             all_valid: false,
         };
     };
-    let scale = &shown_on(group, m, &[summary.value()]);
+    let scale = &result_scale(group, m, &[summary.value()]);
     WorkloadFigure {
         value: scale.number(summary.value()),
         unit: scale.label().to_owned(),
@@ -126,7 +126,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
         within: half_width(summary)
             .filter(|_| interval(m).is_some())
             .map(|half| format!("± {half}")),
-        sure: sure(m, summary, scale),
+        interval: interval_words(m, summary, scale),
         near: near(m, scale),
         near_lacks: if m.ceiling.is_none() { "no ceiling" } else { "no efficiency" },
         bottleneck: bottleneck(m),
@@ -136,9 +136,9 @@ pub fn find(group: &Group) -> WorkloadFigure {
     }
 }
 
-/// A result's own scale, the same wherever it stands alone. Random I/O is counted in operations per
-/// second, as its chart is.
-pub fn shown_on(group: &Group, m: &Measurement, values: &[f64]) -> Scale {
+/// The scale of a single result, the same wherever it is shown. Random I/O is counted in operations
+/// per second, as in its chart.
+pub fn result_scale(group: &Group, m: &Measurement, values: &[f64]) -> Scale {
     let random = group.spec.is_some_and(|s| s.work.is_random());
     disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, values))
 }
@@ -152,7 +152,7 @@ fn configuration(group: &Group, m: &Measurement) -> String {
 
 /// The configuration, with the cache that holds its working set.
 fn at(group: &Group, m: &Measurement) -> String {
-    let point = group.short_without(m, &[]);
+    let point = group.short_without::<&str>(m, &[]);
     let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET.is(group.axis));
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),
@@ -170,14 +170,14 @@ fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
     Some(format!("{} over time, {range}", counted(levels.len() as u64, "level")))
 }
 
-/// How the reason ends where no bottleneck shows.
-const NOBODY: &str = "no check found the bottleneck";
+/// The end of the reason where no bottleneck was identified.
+const NOT_FOUND: &str = "no check found the bottleneck";
 
 fn bottleneck(m: &Measurement) -> Option<String> {
     let unnamed = || {
         let why = why_missing(m, "bottleneck", "no reason recorded");
         // The share of the ceiling is printed already.
-        match why.ends_with(NOBODY) {
+        match why.ends_with(NOT_FOUND) {
             true => "not identified".to_owned(),
             false => format!("not identified: {why}"),
         }
@@ -190,10 +190,10 @@ fn bottleneck(m: &Measurement) -> Option<String> {
 
 /// `1.9 %`: half the width of the interval as a share of the figure.
 pub fn half_width(s: &Summary) -> Option<String> {
-    s.half_width().and_then(percent).map(|half| format!("{half} %"))
+    s.half_width().and_then(percentage)
 }
 
-fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
+fn interval_words(m: &Measurement, s: &Summary, scale: &Scale) -> String {
     let trials = counted(s.trials.n, "trial");
     match interval(m).and_then(|i| scale.interval(i)) {
         Some(text) => format!("95 % interval {text}, {trials}"),

@@ -58,7 +58,8 @@ pub fn strip(shares: &[f64]) -> String {
     };
     let path: String = shares.iter().enumerate().map(place).collect();
     format!(
-        "<svg class=\"strip\" viewBox=\"0 0 72 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
+        "<svg class=\"strip\" viewBox=\"0 0 72 16\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\">\
          <path d=\"{path}\"/></svg>"
     )
 }

@@ -68,7 +68,8 @@ impl Figure {
 /// A line of a legend; `draw` draws the sign on 26 x 14.
 fn key(name: &str, draw: impl FnOnce(&Canvas)) -> Key {
     let sign = format!(
-        "<svg class=\"key-sign\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\">{}</svg>",
+        "<svg class=\"key-sign\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" \
+         aria-hidden=\"true\">{}</svg>",
         Canvas::draw(draw)
     );
     Key { sign, name: name.to_owned() }

@@ -5,7 +5,7 @@ use proofmark_model::format_seconds;
 
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, short};
-use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart, percent};
+use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart, percentage};
 
 /// Sizes of the chart's parts.
 #[derive(Clone, Copy)]
@@ -98,7 +98,7 @@ fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (layout, top, ink): (L
         if height >= 0.5 {
             let high = bottom - height;
             canvas.block((from, high), (to, bottom), ink);
-            let text = format!("{}: {} %", lane.name, percent(share).unwrap_or_default());
+            let text = format!("{}: {}", lane.name, percentage(share).unwrap_or_default());
             canvas.tooltip((from, top), (to, bottom), &text);
         }
     }

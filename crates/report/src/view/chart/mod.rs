@@ -12,7 +12,7 @@ use serde::Serialize;
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
 use super::num::ends;
-use super::text::counted;
+use super::text::{counted, joined};
 
 /// Maximum number of lines in one chart.
 pub const LINES: usize = 6;
@@ -216,12 +216,8 @@ fn describe(series: &[Series], [unit, by]: [&str; 2]) -> String {
         let saturates = if s.saturates { " (saturates)" } else { "" };
         format!("{} at {}{}{saturates}", s.mark.text, s.x, doubt(s.mark.verdict))
     };
-    let one = |s: &Series| {
-        let values: Vec<String> = s.spots.iter().map(value).collect();
-        format!("{}: {}", s.name, values.join(", "))
-    };
-    let all: Vec<String> = series.iter().map(one).collect();
-    format!("Figures in {unit} by {by}. {}.", all.join(". "))
+    let one = |s: &Series| format!("{}: {}", s.name, joined(s.spots.iter().map(value), ", "));
+    format!("Figures in {unit} by {by}. {}.", joined(series.iter().map(one), ". "))
 }
 
 /// ` (suspect)`; empty for a verdict without doubt.

@@ -26,8 +26,8 @@ pub struct Figure {
 /// The statement of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Says {
-    /// A number as it is, with its share of the ceiling and its bottleneck.
+pub enum Relation {
+    /// A number alone, without a comparison.
     Is,
     /// The left number is greater than the right one.
     More,
@@ -42,22 +42,22 @@ pub enum Says {
 pub struct Claim {
     /// The sentence.
     pub text: String,
-    /// What it says.
-    pub says: Says,
-    /// The number that it is about.
+    /// The statement.
+    pub relation: Relation,
+    /// The number that the sentence is about.
     pub left: Option<Figure>,
     /// The number that it is compared with.
     pub right: Option<Figure>,
 }
 
-/// The statistics of a result that is neither invalid nor odd.
-pub fn positive(m: &Measurement) -> Option<&Summary> {
+/// The statistics of a usable result whose value is above 0.
+pub fn positive_summary(m: &Measurement) -> Option<&Summary> {
     label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
 }
 
 /// The statistics of such a result that no check doubts.
 pub fn undoubted_summary(m: &Measurement) -> Option<&Summary> {
-    positive(m).filter(|_| m.verdict.is_undoubted())
+    positive_summary(m).filter(|_| m.verdict.is_undoubted())
 }
 
 /// Minimum number of rounds or trials: with fewer, two ranges may be apart by chance.
@@ -85,7 +85,7 @@ impl Judged {
             _ => {
                 let ranges = if a.has_rounds() && b.has_rounds() { "rounds" } else { "trials" };
                 let [v, w] = values;
-                ([least_and_most(a, kind, v)?, least_and_most(b, kind, w)?], ranges)
+                ([min_and_max(a, kind, v)?, min_and_max(b, kind, w)?], ranges)
             }
         };
         Some(Self { kind, values, ends, ranges })
@@ -97,8 +97,9 @@ impl Judged {
     }
 }
 
-/// The ends of a figure over the rounds or trials, which hold its value; `None` for fewer than [`FEW`].
-fn least_and_most(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]> {
+/// The range of a figure over the rounds or trials, extended to its value; `None` for fewer than
+/// [`FEW`].
+fn min_and_max(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]> {
     let values = m.figure_values(kind);
     let [least, most] = ends(values.iter().copied().chain([value]));
     (values.len() >= FEW && least.is_finite() && most.is_finite()).then_some([least, most])
@@ -107,7 +108,7 @@ fn least_and_most(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64;
 impl Claim {
     /// A sentence about one number.
     pub fn is(figure: Figure, text: String) -> Self {
-        Self { text, says: Says::Is, left: Some(figure), right: None }
+        Self { text, relation: Relation::Is, left: Some(figure), right: None }
     }
 
     /// Compares two numbers of the same unit, each after its name, such as `sequential read`, with
@@ -124,10 +125,10 @@ impl Claim {
         };
         let [l, r] = [of(0, left)?, of(1, right)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
-        let says = match judged.apart() {
-            true if printed[0] > printed[1] => Says::More,
-            true if printed[0] < printed[1] => Says::Less,
-            _ => Says::Same,
+        let relation = match judged.apart() {
+            true if printed[0] > printed[1] => Relation::More,
+            true if printed[0] < printed[1] => Relation::Less,
+            _ => Relation::Same,
         };
         let direction = if a.better == Better::Lower { "lower is better" } else { "" };
         let named =
@@ -142,13 +143,13 @@ impl Claim {
             format!("{} {}{ends}", f.text, scale.label())
         };
         let figures = format!("{} vs. {}{at}", number(0, &l), number(1, &r));
-        let text = match says {
-            Says::Same => {
+        let text = match relation {
+            Relation::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
             }
             _ => format!("{} is {factor} times {right_name}: {figures}.", capital(left_name)),
         };
-        Some(Self { text, says, left: Some(l), right: Some(r) })
+        Some(Self { text, relation, left: Some(l), right: Some(r) })
     }
 
     /// Compares proofmark's number with a tool's: the ratio of the pairs against 1.
@@ -163,30 +164,30 @@ impl Claim {
         let [low, high] = r.ratio.ci95?;
         let interval = format!("95 % interval {} to {}", ratio(low)?, ratio(high)?);
         let printed = left.text.parse::<f64>().ok()?;
-        let says = match () {
-            () if r.is_undecided() => Says::Same,
-            () if low > 1.0 && printed > 1.0 => Says::More,
-            () if high < 1.0 && printed < 1.0 => Says::Less,
-            () => Says::Same,
+        let relation = match () {
+            () if r.is_undecided() => Relation::Same,
+            () if low > 1.0 && printed > 1.0 => Relation::More,
+            () if high < 1.0 && printed < 1.0 => Relation::Less,
+            () => Relation::Same,
         };
         let name = group.heading();
         let at = enclosed(" (", &left.point, ")");
         let times = format!("{} times", left.text);
-        let text = match says {
+        let text = match relation {
             _ if r.is_undecided() => {
                 let both = factor(r)?;
                 format!("the comparison with {tool} is undecided: {both} times its result")
             }
-            Says::Same => format!("no difference from {tool} is shown: {times} its result"),
+            Relation::Same => format!("no difference from {tool} is shown: {times} its result"),
             _ => format!("{times} {tool}'s result"),
         };
         let text = format!("{name}{at}: {text}, {interval}.");
-        Some(Self { text, says, left: Some(left), right: Some(right) })
+        Some(Self { text, relation, left: Some(left), right: Some(right) })
     }
 }
 
 pub fn figure(group: &Group, m: &Measurement, scale: &Scale) -> Option<Figure> {
     let [workload, point] = [group.name(), group.short(m)];
-    let value = positive(m)?.value();
+    let value = positive_summary(m)?.value();
     Some(Figure { workload, point, value, interval: interval(m), text: scale.number(value)? })
 }

@@ -128,7 +128,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         .column("workload", |(g, _, _): &(&Group, u64, &Measurement)| clean(g.id))
         .number("block size", |(_, size, _)| format_size(*size))
         .keys()
-        .column("configuration", |(g, _, m)| g.short_without(m, &[key::BLOCK_SIZE.name()]))
+        .column("configuration", |(g, _, m)| g.short_without(m, &[key::BLOCK_SIZE]))
         .spare(2)
         .measured("per operation", each.label(), |(g, _, m)| {
             value(m, block_bytes(g, m)).and_then(|v| each.number(v)).ok_or_else(not_finite)

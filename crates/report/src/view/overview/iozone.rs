@@ -40,9 +40,7 @@ pub fn tables(all: &[&Group]) -> Vec<Table> {
     let scale = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut out = Vec::new();
     for group in all {
-        let name = |m: &Measurement| {
-            group.short_without(m, &[key::FILE_SIZE.name(), key::BLOCK_SIZE.name()])
-        };
+        let name = |m: &Measurement| group.short_without(m, &[key::FILE_SIZE, key::BLOCK_SIZE]);
         let named = grouped(single(group).into_iter().map(|m| (name(m), m)));
         out.extend(named.iter().filter_map(|(name, here)| matrix(group, here, name, &scale)));
     }

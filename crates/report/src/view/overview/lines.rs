@@ -50,8 +50,8 @@ fn instruction_chart(lines: &[Line], name: &str) -> Option<Chart> {
 fn lines_for<'g, 'a>(group: &'g Group<'a>, counted_work: &str) -> Vec<Line<'g, 'a>> {
     let measured = group.all.iter().copied().filter(|m| m.summary.is_some());
     let named = measured.map(|m| {
-        // Where all points have the same mix, the name of it is none of what varies.
-        let name = joined([counted_work, &group.short_without(m, &[key::THREADS.name()])], ", ");
+        // Where all results have the same mix, its name is not among the parameters that vary.
+        let name = joined([counted_work, &group.short_without(m, &[key::THREADS])], ", ");
         (name, (m.params.threads(), m))
     });
     grouped(named).into_iter().map(|(name, points)| Line { name, group, points }).collect()

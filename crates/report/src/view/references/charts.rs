@@ -32,7 +32,7 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     let drawn = with_tools.iter().filter_map(|m| Some((*m, point(group, m, scale, &tools)?)));
     let chosen = chosen(group);
     let is_chosen = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
-    let mut kept: Vec<_> = drawn.filter(|(_, p)| tells_more(p)).enumerate().collect();
+    let mut kept: Vec<_> = drawn.filter(|(_, p)| has_several_bars(p)).enumerate().collect();
     kept.sort_by_key(|(_, (m, _))| !is_chosen(m));
     kept.truncate(POINTS * CHARTS);
     kept.sort_by_key(|(place, _)| *place);
@@ -40,9 +40,8 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     (kept.into_iter().map(|(_, (_, p))| p).collect(), more)
 }
 
-/// Whether a point has more bars than two, which are read in the table as soon: those of at least
-/// two tools, or of a tool and the ceiling.
-fn tells_more(point: &BarGroup) -> bool {
+/// Returns true if the configuration has more than two bars; two are as easy to read in the table.
+fn has_several_bars(point: &BarGroup) -> bool {
     point.bars.len() + usize::from(point.ceiling.is_some()) > 2
 }
 

@@ -54,7 +54,7 @@ pub fn section(group: &Group, scale: &Scale) -> Section {
     }
     // Reasons why no tool ran at all are shown where there is room.
     let audience = if compared.is_empty() { Audience::Document } else { Audience::Everyone };
-    out.add_for(audience, "lacking", notes::lacking(group));
+    out.add_for(audience, "lacking", notes::missing_tools(group));
     Section { title: TITLE.to_owned(), blocks: out.0, ..Section::default() }
 }
 

@@ -9,8 +9,8 @@ use crate::view::grouping::{distinct, grouped};
 use crate::view::label::{Group, why_missing};
 use crate::view::text::{and_list, clean, counted, enclosed, joined, stop};
 
-/// What begins the names of the missing parts that say why a tool has no figure.
-const OF_TOOL: &str = "references.";
+/// Prefix of the missing parts that hold the reason why a tool has no figure.
+const TOOL_PREFIX: &str = "references.";
 
 /// Maximum number of configurations or workloads that are named.
 const NAMED: usize = 4;
@@ -64,7 +64,7 @@ pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
             [clean(r.counts.trim()).trim_end_matches('.').to_owned(), figure(r)]
         });
         let lines = grouped(of.iter().map(|(m, r)| (clean(&r.command), *m))).into_iter();
-        let commands = lines.map(|(line, m)| Command { at: whereabouts(group, &m), line });
+        let commands = lines.map(|(line, m)| Command { at: name_points(group, &m), line });
         let counts = distinct(counts.filter(|text| !text.is_empty()));
         ToolNote { commands: commands.collect(), name, counts }
     };
@@ -77,23 +77,23 @@ fn figure(r: &Reference) -> String {
     format!("{}, compared with {ours}", r.printed.words())
 }
 
-/// Few points by name, of more their number.
-fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
+/// Names a few configurations; of more, gives their number.
+fn name_points(group: &Group, points: &[&Measurement]) -> String {
     if points.len() > NAMED {
         return counted(points.len() as u64, "configuration");
     }
     joined(points.iter().map(|m| group.short(m)), "; ")
 }
 
-/// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
-/// a run that was to have no tools.
-pub fn lacking(group: &Group) -> Vec<String> {
+/// Names tools without a figure and configurations without a tool, with the reasons. Empty for a
+/// run that was to use no tools.
+pub fn missing_tools(group: &Group) -> Vec<String> {
     if !had_tools(group.run) || nothing_reported(group) {
         return Vec::new();
     }
     let reasons = group.all.iter().flat_map(|m| {
         let of_tools = m.missing.iter().filter_map(|(part, why)| {
-            let tool = part.strip_prefix(OF_TOOL)?;
+            let tool = part.strip_prefix(TOOL_PREFIX)?;
             Some((format!("{} has no result", clean(tool)), clean(why)))
         });
         let mut reasons: Vec<(String, String)> = of_tools.collect();
@@ -107,7 +107,7 @@ pub fn lacking(group: &Group) -> Vec<String> {
     by_reason.sort_by(|a, b| a.0.cmp(&b.0));
     let sentence = |((what, why), points): ((String, String), Vec<&Measurement>)| {
         let everywhere = points.len() == group.all.len();
-        let at = if everywhere { String::new() } else { whereabouts(group, &points) };
+        let at = if everywhere { String::new() } else { name_points(group, &points) };
         let at = enclosed(" (", &at, ")");
         stop(&format!("{what}{at}: {why}"))
     };
@@ -132,7 +132,7 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
 fn nothing_reported(group: &Group) -> bool {
     group.all.iter().all(|m| {
         let reason = |(part, why): (&String, &String)| {
-            part.starts_with(OF_TOOL) || (part == "references" && !why.is_empty())
+            part.starts_with(TOOL_PREFIX) || (part == "references" && !why.is_empty())
         };
         m.references.is_empty() && !m.missing.iter().any(reason)
     })
@@ -141,7 +141,7 @@ fn nothing_reported(group: &Group) -> bool {
 /// Returns true if a tool was planned or requested for any configuration.
 fn had_tools(run: &Run) -> bool {
     let at = |m: &Measurement| {
-        !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(OF_TOOL))
+        !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(TOOL_PREFIX))
     };
     !run.plan.references.is_empty() || run.measurements.iter().any(at)
 }

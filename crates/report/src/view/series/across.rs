@@ -52,7 +52,7 @@ pub fn across<'a>(
     // keep their distances, since caches end between them.
     let far = values.len() > FEW || key::WORKING_SET.is(parameter);
     Some(match numbers {
-        Some(n) if parameter == key::MATRIX_SIZE.name() => by_n(&n),
+        Some(n) if key::MATRIX_SIZE.is(parameter) => by_n(&n),
         Some(sizes) if far && is_size(group.spec, parameter) => by_size(group, parameter, &sizes),
         _ => side_by_side(group, parameter, values.into_iter().collect()),
     })

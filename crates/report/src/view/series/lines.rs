@@ -16,6 +16,7 @@ use crate::view::label::Group;
 use crate::view::network::round_trips;
 use crate::view::num::Scale;
 use crate::view::saturation::{self, RING};
+use crate::view::text::joined;
 
 /// Parameters along which a chart is drawn where results differ in them.
 const PARAMETERS: [&str; 4] =
@@ -62,9 +63,9 @@ fn along<'a>(
     parameter: &'a str,
     part: &[&'a Measurement],
 ) -> Option<Vec<Chart>> {
-    let mut said = vec![parameter, WAY];
-    said.extend(follows(group, parameter));
-    let name = |m: &&Measurement| group.short_without(m, &said);
+    let mut named = vec![parameter, WAY];
+    named.extend(follows(group, parameter));
+    let name = |m: &&Measurement| group.short_without(m, &named);
     let mut points: BTreeMap<String, usize> = BTreeMap::new();
     part.iter().for_each(|m| *points.entry(name(m)).or_default() += 1);
     let company =
@@ -80,28 +81,26 @@ fn along<'a>(
         false if members.iter().all(|m| round_trips(m) && m.latency.is_some()) => Value::P50,
         false => Value::Rate,
     };
-    // What all these points have in common is in the title.
-    let common = common(group, &members, &said);
+    // The title names what all these results have in common.
+    let common = common(group, &members, &named);
     let differing: Vec<&str> =
         group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();
     let name = group.short_without(members.first()?, &differing);
-    said.extend(common);
-    let panels = panels(group, &members, &said, LINES);
-    let drawn = |p: &Panel| {
-        let names = [&*name, &p.name].into_iter().filter(|n| !n.is_empty());
-        chart(group, scale, value, &across, p, &names.collect::<Vec<_>>().join(", "))
-    };
+    named.extend(common);
+    let panels = panels(group, &members, &named, LINES);
+    let drawn =
+        |p: &Panel| chart(group, scale, value, &across, p, &joined([&*name, &p.name], ", "));
     Some(panels.iter().map(drawn).collect())
 }
 
-/// Parameters that vary in the workload and not among these.
-fn common<'a>(group: &Group<'a>, members: &[&Measurement], said: &[&str]) -> Vec<&'a str> {
+/// Parameters that vary in the workload, but not among these measurements.
+fn common<'a>(group: &Group<'a>, members: &[&Measurement], named: &[&str]) -> Vec<&'a str> {
     let same = |name: &&str| {
         let mut values = members.iter().map(|m| m.params.named(name));
         let first = values.next();
         values.all(|v| Some(v) == first)
     };
-    group.varying.iter().copied().filter(|n| !said.contains(n)).filter(same).collect()
+    group.varying.iter().copied().filter(|n| !named.contains(n)).filter(same).collect()
 }
 
 fn chart(
@@ -128,7 +127,10 @@ fn chart(
         if saturates {
             mark.about.push_str(", saturates here");
         }
-        Some((line_name(group, m, &panel.said), Spot { at, x, mark, saturates, ..Spot::default() }))
+        Some((
+            line_name(group, m, &panel.named),
+            Spot { at, x, mark, saturates, ..Spot::default() },
+        ))
     };
     let line = |(name, spots): (String, Vec<Spot>)| {
         let mut line = Series::through(&name, spots);
@@ -142,17 +144,14 @@ fn chart(
         grouped(panel.members.iter().filter_map(spot)).into_iter().map(line).collect();
     let (rules, about) = &across.rules;
     let spots = || series.iter().flat_map(|s| &s.spots);
-    let key = [
-        (RING, spots().any(|s| s.saturates)),
-        (FALL, spots().any(|s| s.mark.fall.is_some())),
-        (about, !about.is_empty()),
-    ];
-    let key: Vec<&str> = key.iter().filter(|(_, there)| *there).map(|(text, _)| *text).collect();
+    let ring = if spots().any(|s| s.saturates) { RING } else { "" };
+    let fall = if spots().any(|s| s.mark.fall.is_some()) { FALL } else { "" };
+    let key = joined([ring, fall, about], " ");
     // Rates of a CPU are compared with their ceilings and with zero.
     let may_be_log = panel.members.iter().all(|m| m.subsystem.info().pace != Pace::Core);
     let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();
     let title = title(group, &format!("{} by {}", value.noun(group), across.name), name);
     let words = [&*unit, &across.name];
     let chart = Chart::highest(title, across.axis.clone(), words, may_be_log, series);
-    Chart { rules: rules.clone(), key: key.join(" "), ..chart }
+    Chart { rules: rules.clone(), key, ..chart }
 }

@@ -18,7 +18,7 @@ pub use self::bars::bars;
 pub use self::lines::lines;
 pub use self::value::{both_on_axis, mark, mark_at, on_axis};
 use super::disk::way;
-use super::label::{Group, like};
+use super::label::{Group, differing_only_in};
 use super::num::Scale;
 use super::text::enclosed;
 
@@ -43,16 +43,14 @@ pub fn along<'a>(
 ) -> (Vec<(u64, &'a Measurement)>, Vec<&'a str>) {
     let mut but = vec![parameter];
     but.extend(follows(group, parameter));
-    // A working set is that of one thread and gets smaller as they get more.
-    but.extend(
-        Some(key::WORKING_SET.name())
-            .filter(|set| key::THREADS.is(parameter) && group.axis == *set),
-    );
-    let count = |m: &Measurement| match key::THREADS.is(parameter) {
+    // The working set is per thread and gets smaller with more threads.
+    let by_threads = key::THREADS.is(parameter);
+    but.extend((by_threads && key::WORKING_SET.is(group.axis)).then_some(group.axis));
+    let count = |m: &Measurement| match by_threads {
         true => Some(m.params.threads()),
         false => m.params.number(parameter),
     };
-    let all = like(&group.all, m, &but).into_iter();
+    let all = differing_only_in(&group.all, m, &but).into_iter();
     let mut all: Vec<(u64, &Measurement)> = all.filter_map(|m| Some((count(m)?, m))).collect();
     all.sort_by_key(|(count, _)| *count);
     (all, but)
@@ -70,8 +68,8 @@ pub fn title(group: &Group, what: &str, name: &str) -> String {
     format!("{}: {what}{}", group.heading(), enclosed(" (", name, ")"))
 }
 
-/// The parameters of a point that its chart does not say; `figure` where it says all.
-fn line_name(group: &Group, m: &Measurement, said: &[&str]) -> String {
-    let name = group.short_without(m, said);
+/// The parameters of a result that its chart does not name; `figure` without any.
+fn line_name(group: &Group, m: &Measurement, named: &[&str]) -> String {
+    let name = group.short_without(m, named);
     if name.is_empty() { "figure".to_owned() } else { name }
 }

@@ -5,7 +5,7 @@ use proofmark_model::{Measurement, Unit, Verdict};
 use crate::view::chart::{AXIS, Mark};
 use crate::view::disk::{fall, fall_phrase};
 use crate::view::label::{Group, interval};
-use crate::view::num::{Scale, percent};
+use crate::view::num::{Scale, percentage};
 use crate::view::operation;
 use crate::view::text::{enclosed, joined};
 use crate::view::verdict_mark;
@@ -100,13 +100,13 @@ pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
 /// The text that a pointer over a mark shows.
 fn about(group: &Group, m: &Measurement, scale: &Scale, value: f64) -> String {
     let interval = interval(m).and_then(|i| scale.interval(i));
-    let near = m.efficiency.and_then(percent);
+    let near = m.efficiency.and_then(percentage);
     let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
     let parts = [
         scale.with_label(value),
         Some(interval.map_or_else(|| "no interval".to_owned(), |i| format!("95 % interval {i}"))),
         match (near, ceiling) {
-            (Some(near), Some(ceiling)) => Some(format!("{near} % of its ceiling of {ceiling}")),
+            (Some(near), Some(ceiling)) => Some(format!("{near} of its ceiling of {ceiling}")),
             (None, Some(ceiling)) => Some(format!("ceiling {ceiling}")),
             _ => None,
         },

@@ -9,9 +9,9 @@ use super::Timed;
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
-use crate::view::num::{Scale, ends, percent};
+use crate::view::num::{Scale, ends, percent, percentage};
 use crate::view::table::Table;
-use crate::view::text::{clean, counted, enclosed};
+use crate::view::text::{clean, counted, enclosed, lower_first};
 
 /// Maximum number of levels in the table.
 const LEVELS: usize = 40;
@@ -109,15 +109,9 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
                 n => format!("the largest of {}: ", counted(n as u64, "change")),
             };
             let levels = counted(series.levels.len() as u64, "level");
-            format!("{levels}, {range}; {which}{}", low_first(&largest.sentence))
+            format!("{levels}, {range}; {which}{}", lower_first(&largest.sentence))
         }
     })
-}
-
-/// A sentence within another.
-fn low_first(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
 fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
@@ -134,8 +128,8 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
         false => String::new(),
     };
     let timed_s: f64 = timed.iter().map(|s| s.t.seconds).sum();
-    let between = match percent(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
-        Some(share) => format!("; {share} % of the time was timed, the rest was verification"),
+    let between = match percentage(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
+        Some(share) => format!("; {share} of the time was timed, the rest was verification"),
         None => String::new(),
     };
     format!(
@@ -156,7 +150,7 @@ fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     let last = timed.last().map(|s| s.at_s + s.t.seconds)?;
     (last.is_finite() && last > 0.0).then_some(())?;
     let over = if last > HOUR { "an hour".to_owned() } else { format!("over {}", seconds(last)) };
-    // Nothing falls by more than all of it, whatever a straight line says.
+    // A value cannot fall by more than all of it, whatever a straight line predicts.
     let share = |slope: f64| (slope * last.min(HOUR) / trend.start.abs()).max(-1.0);
     let slope = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
     let levels = if series.levels.len() > 1 { " through all levels" } else { "" };
