@@ -48,8 +48,8 @@ impl Page {
             .initial_indent(first)
             .subsequent_indent(&hang)
             .break_words(true);
-        for line in textwrap::wrap(text, options) {
-            self.out.push_str(line.trim_end());
+        for line in textwrap::wrap(&text.replace(" %", "\u{a0}%"), options) {
+            self.out.push_str(&line.trim_end().replace("\u{a0}%", " %"));
             self.out.push('\n');
         }
     }

@@ -40,7 +40,7 @@ fn account(run: &Run, least: f64) -> Option<String> {
     let mut trials = run.measurements.iter().flat_map(|m| &m.trials);
     trials.any(|t| t.rounds.iter().any(|r| !r.strip.is_empty())).then(|| {
         "Time of the threads: not known, since the system does not count waiting time (schedstat) \
-         or the threads took turns."
+         or threads shared CPUs."
             .to_owned()
     })
 }

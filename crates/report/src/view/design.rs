@@ -6,7 +6,7 @@ use proofmark_model::{Measurement, Subsystem, format_seconds, key};
 use serde::Serialize;
 
 use super::label::{Group, by_subsystem, parameter_value, spoken};
-use super::text::{and_list, clean, counted, enclosed, joined, stop};
+use super::text::{agree, and_list, clean, counted, enclosed, joined, stop};
 
 /// The design of one subsystem's measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -149,10 +149,11 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     let each = |v: f64| if v.is_finite() && v > 0.0 { format_seconds(v) } else { "-".to_owned() };
     let count = sampled.len() as u64;
     Some(format!(
-        "{} sampled over time, for {} every {}.",
+        "{} {} sampled over time: every {} for {}.",
         counted(count, "configuration"),
-        each(series.for_s),
-        each(series.every_s)
+        agree(count, ["was", "were"]),
+        each(series.every_s),
+        each(series.for_s)
     ))
 }
 
@@ -161,7 +162,7 @@ fn specific_to(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part.info() {
         info if info.uses_block_devices => {
             let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
-            unless_empty(enclosed("The file was read and written ", &joined(ways, "; "), "."))
+            unless_empty(enclosed("I/O of the file: ", &joined(ways, "; "), "."))
         }
         info if info.has_server => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();

@@ -65,7 +65,7 @@ fn heat_map(group: &Group, m: &Measurement) -> Option<HeatMap> {
     })
 }
 
-/// `28 pairs: 4 of SMT siblings, 24 of two cores with 48 to 210 ns round trip.`
+/// `28 pairs: 4 of SMT siblings, 24 on different cores with 48 to 210 ns round trip.`
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
@@ -73,7 +73,7 @@ fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     if all > on_one {
         let [least, most] = ends(apart).map(|ns| format!("{ns:.0}"));
         let span = if least == most { least } else { format!("{least} to {most}") };
-        text += &format!(", {} of two cores with {span} ns round trip", all - on_one);
+        text += &format!(", {} on different cores with {span} ns round trip", all - on_one);
     }
     text + "."
 }

@@ -25,7 +25,7 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         ("Network", network(host)),
         ("System", system(host)),
         ("Settings that change speed", settings(host)),
-        ("What this process may use", limits(host)),
+        ("Limits of this process", limits(host)),
     ];
     tables.into_iter().map(|(title, facts)| FactTable { title, facts }).collect()
 }
@@ -37,17 +37,17 @@ pub fn sentence(host: &Host) -> String {
         return "Nothing is known about the machine.".to_owned();
     }
     let kind = cpu.microarchitecture.get().map_or_else(
-        || "This machine's microarchitecture is not known".to_owned(),
-        |m| format!("This machine's microarchitecture is {}", clean(&m.name)),
+        || "The microarchitecture is not known".to_owned(),
+        |m| format!("The microarchitecture is {}", clean(&m.name)),
     );
     let clock = cpu.clock.measured_hz.get().map_or_else(
-        || "its clock was not measured".to_owned(),
-        |hz| format!("its clock was measured at {}", quantity(*hz, Unit::Hertz)),
+        || "the clock was not measured".to_owned(),
+        |hz| format!("the measured clock is {}", quantity(*hz, Unit::Hertz)),
     );
     let inside = match host.os.virtualisation.get().map(String::as_str) {
-        Some("none") => "outside of any virtual machine".to_owned(),
-        Some(name) => format!("inside a virtual machine ({})", clean(name)),
-        None => "and whether inside a virtual machine is not known".to_owned(),
+        Some("none") => ", not in a virtual machine".to_owned(),
+        Some(name) => format!(", in a virtual machine ({})", clean(name)),
+        None => "; whether in a virtual machine is not known".to_owned(),
     };
     let quota = limits.cpu_quota.get().and_then(|q| q.cpus).map_or_else(String::new, |c| {
         format!(", limited by a quota to the time of {} CPUs", plain(c))
@@ -55,11 +55,11 @@ pub fn sentence(host: &Host) -> String {
     // Where a hypervisor hides the cores, their number is unknown.
     let hidden = host.findings.iter().any(|f| f.check == check_id::SMT_HIDDEN);
     let cores = match hidden {
-        true => " (which of them share a core is hidden)".to_owned(),
+        true => " (the hypervisor hides which share a core)".to_owned(),
         false => format!(" on {}", counted(u64::from(limits.usable_cores), "physical core")),
     };
     format!(
-        "{kind}, {clock}; the run could use {}{cores}{quota}, {inside}.",
+        "{kind}, {clock}. The run could use {}{cores}{quota}{inside}.",
         counted(limits.usable_cpus.len() as u64, "CPU"),
     )
 }
@@ -142,7 +142,7 @@ fn memory(host: &Host) -> Vec<Fact> {
         Fact::probe("swap", &m.swap_total_bytes, size),
         Fact::probe("transparent huge pages", &m.transparent_huge_pages, Clone::clone),
         Fact::probe("modules", &m.modules, |modules| match modules.as_slice() {
-            [] => "none described".to_owned(),
+            [] => "none reported".to_owned(),
             some => and_list(alike(some)),
         }),
     ]
@@ -193,7 +193,7 @@ fn network(host: &Host) -> Vec<Fact> {
     }
     if let Some(bytes) = n.copy_bytes_per_s {
         let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
-        facts.push(Fact::new("copies", Some(&copies), "measured, within its own cache"));
+        facts.push(Fact::new("copy rate", Some(&copies), "measured within one CPU's cache"));
     }
     facts
 }

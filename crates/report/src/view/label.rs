@@ -369,7 +369,7 @@ pub fn why_no_interval(m: &Measurement) -> String {
         }
         Some(s) => {
             let reason = s.figure(s.headline).missing.as_deref();
-            clean(reason.unwrap_or("no interval, and no reason was recorded"))
+            clean(reason.unwrap_or("no reason was recorded"))
         }
     }
 }

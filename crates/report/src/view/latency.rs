@@ -21,11 +21,11 @@ const STEP: f64 = 0.1;
 /// Maximum number of latency-throughput curves per workload.
 const CURVES: usize = 4;
 
-const IO_TIME: &str = "The time of one I/O from before its submission until its completion is seen, over \
-    all trials. With several in flight, it includes waiting for the others.";
+const IO_TIME: &str = "The time of one I/O from before its submission until its completion is \
+    seen, over all trials. With several in flight, it includes waiting for the others.";
 
-const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has arrived, \
-    over all trials. It is the full round trip, not half of it.";
+const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has \
+    arrived, over all trials. It is the full round trip, not half of it.";
 
 const CONNECTION: &str =
     "The time from before the socket is created until the server's first byte arrives.";

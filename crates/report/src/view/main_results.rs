@@ -76,8 +76,8 @@ impl ScreenRow {
 /// The column of attainable and typical figures, and its meaning.
 const UNDISTURBED: [&str; 2] = [
     "undisturbed",
-    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the time \
-     that others took.",
+    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the \
+     time that was taken from the threads.",
 ];
 
 /// The results as tables: one of the machine itself, one of devices and networks, so that each has

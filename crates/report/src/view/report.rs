@@ -18,15 +18,16 @@ use super::{
 };
 
 /// The meaning of the figures on the first screen.
-const FIRST_KEY: &str = "± half the 95 % interval. Attainable and typical leave out the time that others \
-    took (of complete solves: the best, the median). Delivered: all work divided by all time. Line: the \
-    rounds in order. Bar: share of the ceiling, the dark part delivered.";
+const FIRST_KEY: &str = "±: half the 95 % interval. Attainable and typical leave out the time that \
+    was taken from the threads; for complete solves they are the best and the median. Delivered: \
+    all work divided by all time. Line: the rounds in order. Bar: share of the ceiling; the dark \
+    part is the delivered figure.";
 
-const NOISE_KEY: &str = "Time goes from left to right. A gap: no data. Disk and network loads have no time \
-    account, since their threads wait for I/O.";
+const NOISE_KEY: &str = "Time runs from left to right. Gap: no data. Disk and network loads have \
+    no time account, since their threads wait for I/O.";
 
-const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and memory. \
-    Dashes: ceilings. Cross: STREAM's triad as measured.";
+const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and \
+    memory. Dashes: ceilings. Crosses: workloads as measured.";
 
 /// The full report of a run.
 pub(super) fn blocks(
@@ -78,7 +79,7 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
         ],
     );
     out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new() });
-    out.add("causes", causes(summary, "proofmark report"));
+    out.add("causes", causes(summary, "run proofmark report"));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
     }
@@ -208,7 +209,7 @@ fn time(run: &Run) -> Section {
         out.add("circumstances", sentences);
         let Some(noise) = noise else { return };
         let full =
-            Details::new("In full, with vCPU placement, each cause, and who counted it", |of| {
+            Details::new("Full chart with vCPU placement, and each cause with its counter", |of| {
                 let chart = Drawings::new(Drawing::Noise, [noise.chart]).wide();
                 of.add("noise", Drawings { key: NOISE_KEY.to_owned(), ..chart });
                 of.add("time-causes", noise.causes);
@@ -241,7 +242,7 @@ fn roofs(run: &Run) -> Section {
 pub fn found(findings: Vec<FindingGroup>) -> Section {
     Section::new("findings", "Findings", |out| {
         if findings.is_empty() {
-            out.add("findings", "None: no check found a problem.".to_owned());
+            out.add("findings", "No check found a problem.".to_owned());
         }
         for (severity, groups) in grouped(findings.into_iter().map(|f| (f.severity, f))) {
             let summary = format!("{} × {}", groups.len(), severity_mark(severity));

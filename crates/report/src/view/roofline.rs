@@ -217,7 +217,7 @@ fn table(peaks: &[Roof], slopes: &[Roof], with: &str) -> Table {
         });
     let with_ridges = peaks.iter().fold(table, |table, p| {
         let meaning = format!(
-            "Ridge point: from this intensity on, the level no longer limits the peak of {}.",
+            "Ridge point: from this intensity on, the level does not limit the peak of {}.",
             p.text
         );
         table.measured(&p.name, "FLOP/B", move |s| ridge(p, s)).explained(&p.name, &meaning)

@@ -13,7 +13,8 @@ const NEARLY: f64 = 0.95;
 const SERIES: usize = 4;
 
 /// The meaning of a ring in a chart.
-pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if only the largest n does.";
+pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if \
+    only the largest n does.";
 
 /// The size at which a series saturates.
 struct Saturation<'a> {

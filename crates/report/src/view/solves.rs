@@ -18,8 +18,8 @@ use super::table::Table;
 use super::text::counted;
 
 const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
-    of the next. For a matrix stored in groups of columns: the distance between two groups, divided by \
-    the columns of a group.";
+    of the next. For a matrix stored in groups of columns: the distance between two groups, \
+    divided by the columns of a group.";
 
 const RESIDUAL: &str =
     "The largest element of |A x - b|, with A and b as they were before the solve.";

@@ -47,7 +47,7 @@ pub fn limits(host: &Host) -> Vec<Fact> {
         facts.push(Fact::new(&format!("declared {name}"), Some(&value), "declared with --limit"));
     }
     facts.push(Fact::probe("io_uring", &l.io_uring, |allowed| {
-        if *allowed { "may be used" } else { "may not be used" }.to_owned()
+        if *allowed { "allowed" } else { "not allowed" }.to_owned()
     }));
     facts
 }

@@ -19,8 +19,8 @@ use super::verdict_mark;
 const WORKLOADS: usize = 6;
 const CHARTS: usize = 4;
 /// The meaning of the column of proofmark's results where tools ran.
-const RESULT: &str = "Where a tool ran, the median of proofmark's trials of the pairs with it, so that \
-    both sides are of the same time; else the workload's figure.";
+const RESULT: &str = "Where a tool ran, the median of proofmark's trials in the pairs with it: \
+    both sides were measured at the same time. Elsewhere, the workload's headline figure.";
 
 /// Percentage beyond which a bar is not drawn.
 const MOST: f64 = 1e5;

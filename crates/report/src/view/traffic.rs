@@ -16,8 +16,8 @@ use super::series::value::on_axis;
 use super::table::Table;
 use super::verdict_mark;
 
-const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server kept \
-    busy. System: the same for everything that ran on the CPUs it may use.";
+const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server \
+    kept busy. System: the same for everything that ran on the CPUs it may use.";
 
 const INTERFACE: &str = "Bytes that the interface of the client or the server counted during the \
     trials, as a share of the payload. They include headers and all other traffic.";
@@ -29,8 +29,8 @@ const RETRANSMITS: &str = "Segments that TCP retransmitted since the connections
 
 const OFFERED: &str = "Payload sent per second, whether it arrived or not.";
 
-const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and datagrams for \
-    which a socket's buffer had no room, over all trials.";
+const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and \
+    datagrams for which a socket's buffer had no room, over all trials.";
 
 /// The parameter in which the results of a chart differ.
 const RATE: &str = "rate";

@@ -15,28 +15,30 @@ use super::label::{
 };
 use super::num::{Scale, percent};
 use super::table::Table;
-use super::text::clean;
+use super::text::{clean, stop};
 use super::{
     derivation, disk, findings, heat_map, latency, matrix, network, published, references, rounds,
     sentences, series, solves, timeline, traffic, trials, workload_figure,
 };
 
-const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
-    ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
+const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that \
+    an ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
     bytes that the program requested, as STREAM does.";
 
-const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
-    trials.";
+const LOADED: &str = "The rate at which the other threads read at the same time: the median over \
+    the trials.";
 
 pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by \
     their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
     Above 100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
-const STATISTIC: &str = "Which figure the row has. Attainable and typical leave out the time that others \
-    took; delivered is all work divided by all time, where too little undisturbed time was seen.";
+const STATISTIC: &str = "The kind of the row's figure. Attainable and typical leave out the time \
+    that was taken from the threads. Delivered, all work divided by all time, is shown where too \
+    little undisturbed time was seen.";
 
 /// Reason why a clock has no delivered figure.
-const NO_WORK: &str = "a clock has no delivered figure: it runs on while others use the core";
+const NO_WORK: &str =
+    "a clock has no delivered figure: it keeps running while other programs use the core";
 const NO_REASON: &str = "no reason was recorded";
 
 /// The meaning of the signs for ceilings.
@@ -55,8 +57,8 @@ pub fn section(group: &Group, detail: &str) -> Section {
     let figure = workload_figure::find(group);
     let mut out = Blocks::default();
     out.add("result", figure.sentence());
-    let summary = spec.map_or_else(undeclared, |s| clean(&s.summary));
-    let summary = Rich::from(summary).and(Tone::Quiet, format!(" ({})", better(group)));
+    let summary = spec.map_or_else(undeclared, |s| stop(&clean(&s.summary)));
+    let summary = Rich::from(summary).and(Tone::Quiet, format!(" {}", better(group)));
     out.add("summary", Text::new(Style::Plain, [summary]));
     out.add("sentences", sentences::write(group, &scale));
     courses(&mut out, group);
@@ -196,8 +198,8 @@ fn scale(group: &Group) -> Scale {
 
 fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
-        Some(Better::Lower) => "lower is better",
-        _ => "higher is better",
+        Some(Better::Lower) => "Lower is better.",
+        _ => "Higher is better.",
     }
 }
 
@@ -288,7 +290,7 @@ fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5]
             title: "device",
             unit: percentage(),
             about: DEVICE,
-            why_none: "the system counted no bytes of its devices",
+            why_none: "the system did not count the devices' bytes",
             value: Box::new(|m| percent(disk::device_share(m)?)),
         },
         ExtraColumn {
@@ -363,8 +365,8 @@ pub fn details(groups: &[Group]) -> Vec<String> {
             Some((id, other)) => {
                 let all = sentences_of(detail);
                 match all.len() - shared(other, detail) {
-                    0 => format!("As with {id}."),
-                    own => format!("{} The rest is as with {id}.", all[..own].join(" ")),
+                    0 => format!("See {id}."),
+                    own => format!("{} For the rest, see {id}.", all[..own].join(" ")),
                 }
             }
         }

@@ -71,8 +71,8 @@ fn what_two_workloads_declare_alike_is_told_with_the_first() {
     assert_eq!(detail("disk.seq_read"), "In order. Blocks are random. Each is timed.");
     assert_eq!(
         detail("disk.seq_write"),
-        "In order, over the old ones. The rest is as with disk.seq_read."
+        "In order, over the old ones. For the rest, see disk.seq_read."
     );
     assert_eq!(detail("disk.rand_read"), "In no order. Each is timed.", "one is no gain");
-    assert_eq!(detail("disk.fsync"), "As with disk.seq_read.");
+    assert_eq!(detail("disk.fsync"), "See disk.seq_read.");
 }

@@ -60,7 +60,7 @@ fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Opti
     let (files, records) = (sizes(of, file), sizes(of, record));
     (files.len() > 1 && (2..=RECORDS).contains(&records.len())).then_some(())?;
     let mut table = Columns::new(format!(
-        "After IOzone, {}{}: figure by file size and record size, in {}",
+        "IOzone table, {}{}: figure by file size and record size, in {}",
         group.heading(),
         enclosed(" (", name, ")"),
         scale.label()
@@ -86,7 +86,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     let of = files.first().filter(|_| files.len() == 1);
     let of = of.map_or_else(String::new, |one| format!(" of {}", format_size(*one)));
     let mut table = Columns::new(format!(
-        "After IOzone, one file{of}: figure by record size, on the fewest threads, in {}",
+        "IOzone table, one file{of}: figure by record size, on the fewest threads, in {}",
         scale.label()
     ))
     .number("record", |size: &u64| format_size(*size))

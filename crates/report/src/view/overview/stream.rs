@@ -14,9 +14,10 @@ use crate::view::table::Table;
 use crate::view::text::{clean, enclosed};
 
 const TIME: [&str; 2] = [
-    "times after STREAM",
+    "times as in STREAM",
     "Time of one whole pass over the arrays, derived from the trials. Consecutive trials are added \
-     until they hold a whole pass; of several passes in one trial it is their mean. The best rate is the bytes of a pass, as STREAM counts them, divided by the minimum time; the report's \
+     until they hold a whole pass; of several passes in one trial it is their mean. The best rate \
+     is the bytes of a pass, as STREAM counts them, divided by the minimum time. The report's \
      result is the headline figure.",
 ];
 
@@ -61,7 +62,7 @@ pub fn listing(all: &[&Group]) -> Table {
         }
     };
     let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
-    Columns::new(format!("After STREAM: best rate and time of one whole pass{same}"))
+    Columns::new(format!("STREAM listing: best rate and time of one whole pass{same}"))
         .when(arrays.len() > 1, |table| table.number("array", |(key, ..): &Row| format_size(key.0)))
         .number("threads", |(key, ..)| format_count(key.1))
         .when(stores.len() > 1, |table| table.column("stores", |(key, ..)| key.2.clone()))

@@ -29,17 +29,17 @@ const TITLE: &str = "Comparison with reference tools";
 /// Maximum number of rows that a terminal shows per workload.
 const ROWS: usize = 4;
 
-pub const RATIO: &str = "proofmark's median over the pairs divided by the tool's. The 95 % interval is \
-    that of the ratios within each pair. An interval that contains 1 shows no difference. Above 1, \
-    proofmark's result is the larger one. Undecided: the interval does not hold the ratio of the \
-    medians; then the median of the pairs' ratios is shown as well.";
+pub const RATIO: &str = "proofmark's median over the pairs divided by the tool's. The 95 % \
+    interval is that of the ratios within each pair. An interval that contains 1 shows no \
+    difference. Above 1, proofmark's result is the larger one. Undecided: the interval does not \
+    contain the ratio of the medians; then the median of the pairs' ratios is shown as well.";
 
 /// The term and the meaning of the column of proofmark's figures.
 pub const OURS: [&str; 2] = [
     "proofmark, in pairs",
-    "The median over proofmark's trials of the pairs, of the same figure as the tool's. These are extra trials, each in a new process, \
-     as the tool's are. Bars, ratio and share of the ceiling are of the same trials. The workload's \
-     table has the figure of the regular trials.",
+    "The median of proofmark's trials in the pairs, for the same figure as the tool's. These are \
+     extra trials, each in a new process like the tool's. Bars, ratio and share of the ceiling use \
+     the same trials. The workload's table has the figure of the regular trials.",
 ];
 
 /// A measurement with a reference tool that ran the same work.

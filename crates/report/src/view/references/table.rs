@@ -17,15 +17,15 @@ const PAIRS: usize = 6;
 /// The term and the meaning of the column of a tool's seconds.
 const TIME: [&str; 2] = [
     "tool time",
-    "The time over which the tool measured, as it reports it. For a tool that reports none: the wall \
-     time of its whole run, including its start and end.",
+    "The time over which the tool measured, as it reports it. For a tool that reports none: the \
+     wall time of its whole run, including its start and end.",
 ];
 
 /// The term and the meaning of the columns of the CPU time that was taken.
 const TAKEN: [&str; 2] = [
     "taken, proofmark",
-    "CPU time that the hypervisor, a quota and other processes took from this side of the pair. Of a \
-     tool, other processes are not counted.",
+    "CPU time that the hypervisor, a quota and other processes took from this side of the pair. \
+     For a tool, other processes are not counted.",
 ];
 const TAKEN_FROM_TOOL: &str = "taken, tool";
 
@@ -105,7 +105,7 @@ fn with_ratio<'a, R: 'a>(
                 None if r.trials.len() < PAIRS => {
                     format!("a 95 % interval needs at least {PAIRS} pairs")
                 }
-                None => "no interval, and no reason was recorded".to_owned(),
+                None => "no reason was recorded".to_owned(),
             })
         })
         .spare(spare)

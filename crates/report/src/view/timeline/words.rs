@@ -61,7 +61,7 @@ pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
             _ => "went",
         };
         let sentence = format!(
-            "At {} ({} UTC) it {went} to {} times the level before, from {} to {}: {}.",
+            "At {} ({} UTC) it {went} to {} times the previous level, from {} to {}: {}.",
             seconds(c.at_s),
             utc(c),
             format_factor(factor),
@@ -149,7 +149,7 @@ fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     let trend = series.trend.as_ref()?;
     let last = timed.last().map(|s| s.at_s + s.t.seconds)?;
     (last.is_finite() && last > 0.0).then_some(())?;
-    let over = if last > HOUR { "an hour".to_owned() } else { format!("over {}", seconds(last)) };
+    let over = if last > HOUR { "per hour".to_owned() } else { format!("over {}", seconds(last)) };
     // A value cannot fall by more than all of it, whatever a straight line predicts.
     let share = |slope: f64| (slope * last.min(HOUR) / trend.start.abs()).max(-1.0);
     let slope = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
@@ -190,7 +190,7 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
             l.ci95.and_then(|i| scale.tight_interval(i)).ok_or("fewer than 6 samples")
         })
         .spare(1)
-        .number("× before", |row| match change(row) {
+        .number("× previous", |row| match change(row) {
             Some((factor, change)) => Entry::from(format_factor(factor)).noted(cause(change)),
             None => "".into(),
         })
