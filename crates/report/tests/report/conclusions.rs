@@ -35,7 +35,7 @@ fn set(m: &mut Measurement, factor: f64, half: Option<f64>, verdict: Verdict) {
     };
 }
 
-/// What the numbers of a claim say, as printed and as measured.
+/// Asserts that the numbers of a claim agree, as printed and as measured.
 fn holds(claim: &Claim) {
     let (Some(left), Some(right)) = (&claim.left, &claim.right) else {
         assert!(
@@ -68,8 +68,8 @@ fn holds(claim: &Claim) {
     }
 }
 
-/// The number in a table: the claim's figure is the median of a measurement that no check doubts, or of one
-/// over time that bears its verdict.
+/// Asserts that the claim's figure is in a table: the median of a measurement that no check doubts,
+/// or of one over time with its verdict.
 fn in_the_run(run: &Run, claim: &Claim) {
     if claim.text.contains("'s result") || claim.text.contains("its result") {
         return;
@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// Where few rounds give no interval, the figure that is printed is judged, and not what was delivered.
+/// Where few rounds give no interval, the printed figure is judged, not the delivered one.
 #[test]
 fn the_figure_that_is_printed_is_the_one_that_was_judged() {
     let mut run = fixture::run();
@@ -157,7 +157,7 @@ fn the_figure_that_is_printed_is_the_one_that_was_judged() {
     assert!(!said.is_empty() && said.iter().all(|s| s.starts_with("No difference")), "{said:?}");
 }
 
-/// Claims of runs that are not as usual: what is not shown, not valid or not alike is not compared.
+/// Claims of unusual runs: results that are missing, not valid or not alike are not compared.
 #[test]
 fn edited_runs() {
     let mut out = Dump::default();

@@ -1,4 +1,4 @@
-//! What was measured, how, and what was found, in sentences, where a run is not as usual.
+//! Sentences on the measurements, the method and the findings of unusual runs.
 
 use proofmark_model::{Run, TimeAccount};
 use proofmark_report::view::Content;
