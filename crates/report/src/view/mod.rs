@@ -243,7 +243,7 @@ fn trust(run: &Run) -> Trust {
         false => verdicts(&counts),
     };
     let tool = run.imported.as_deref().map(clean).unwrap_or_default();
-    let unknown = " took the measurements. What else the machine did at the time is unknown.";
+    let unknown = " took the measurements. What else ran on the machine is unknown.";
     sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
         let was = agree(unmeasured as u64, ["was", "were"]);

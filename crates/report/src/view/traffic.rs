@@ -17,7 +17,7 @@ use super::table::Table;
 use super::verdict_mark;
 
 const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server \
-    kept busy. System: the same for everything that ran on the CPUs it may use.";
+    kept busy. System: the same for all programs on the CPUs that it may use.";
 
 const INTERFACE: &str = "Bytes that the interface of the client or the server counted during the \
     trials, as a share of the payload. They include headers and all other traffic.";

@@ -86,7 +86,7 @@ pub fn why_none(group: &Group) -> String {
         Some(m) if m.summary.is_none() => why_no_trials(m),
         Some(m) => match group.short(m) {
             at if at.is_empty() => "the result is invalid".to_owned(),
-            at => format!("that of {at} is invalid"),
+            at => format!("the result of {at} is invalid"),
         },
     }
 }
@@ -175,7 +175,7 @@ const NOT_FOUND: &str = "no check found the bottleneck";
 
 fn bottleneck(m: &Measurement) -> Option<String> {
     let unnamed = || {
-        let why = why_missing(m, "bottleneck", "no reason recorded");
+        let why = why_missing(m, "bottleneck", "no reason was recorded");
         // The share of the ceiling is printed already.
         match why.ends_with(NOT_FOUND) {
             true => "not identified".to_owned(),

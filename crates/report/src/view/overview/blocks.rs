@@ -25,7 +25,7 @@ pub const DISK: &str = "disk_blocks";
 const OPERATION: [&str; 2] = [
     "time per operation",
     "The block size divided by the rate of all threads: a reciprocal throughput, not a latency. It \
-     falls with more threads. The time per byte is the same for one byte.",
+     falls with more threads. The time per byte is one byte divided by that rate.",
 ];
 
 /// The note under the charts of a disk.
