@@ -13,7 +13,7 @@ fn imported(file: &Path, arguments: &[&str]) -> Run {
     let ended = folder.run(&[&["import", name, "--json", "-", "--out", "out"], arguments].concat());
     assert!(matches!(ended.code, Some(0 | 3)), "{name}: {}", ended.stderr);
     let page = folder.text("out/report.html");
-    assert!(page.contains("What else the machine did at the time is unknown"), "{name}");
+    assert!(page.contains("What else ran on the machine is unknown"), "{name}");
     assert!(!page.contains("no end"), "{name}");
     read_run(&ended.stdout).unwrap()
 }

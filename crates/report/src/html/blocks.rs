@@ -1,4 +1,5 @@
-//! Blocks as HTML. A template lays out one kind of block; what is in a block is laid out before it.
+//! Blocks as HTML. Each kind of block has a template, which gets the blocks within it already laid
+//! out.
 
 use std::cell::Cell;
 
@@ -19,12 +20,12 @@ const TOP: usize = 2;
 /// Lays out the blocks of one page.
 pub struct Layout<'e> {
     env: &'e Environment<'static>,
-    /// Charts so far: each has ids of its own.
+    /// Number of charts so far: each has its own ids.
     charts: Cell<usize>,
 }
 
 impl<'e> Layout<'e> {
-    /// With these templates.
+    /// A layout that uses these templates.
     pub fn new(env: &'e Environment<'static>) -> Self {
         Self { env, charts: Cell::new(0) }
     }
@@ -34,7 +35,7 @@ impl<'e> Layout<'e> {
         self.blocks(blocks, TOP)
     }
 
-    /// Blocks below headings of which the next ones are of that level.
+    /// Blocks whose headings start at that level.
     fn blocks(&self, blocks: &[Block], level: usize) -> Result<String, RenderError> {
         shown(blocks, Medium::Page).map(|block| self.block(&block.content, level)).collect()
     }
@@ -159,7 +160,7 @@ pub struct Entry {
     below: Vec<Entry>,
 }
 
-/// The sections that links lead to.
+/// Sections that have an anchor, for a list of contents.
 pub fn contents(blocks: &[Block]) -> Vec<Entry> {
     let entry = |block: &Block| match &block.content {
         Content::Section(s) if !s.anchor.is_empty() => Some(Entry {

@@ -1,8 +1,8 @@
-//! One page that needs nothing else: no network, no script to be read, light and
-//! dark as the reader has it, for wide and narrow screens and for paper.
+//! A self-contained page: it needs no network and no script, and suits light and dark schemes, wide
+//! and narrow screens, and paper.
 //!
-//! The templates escape every text of the run; only the style sheet, the script and
-//! the charts, which escape their own texts, go in as they are.
+//! The templates escape every text of the run. Only the style sheet, the script, and the charts,
+//! which escape their own texts, are inserted as they are.
 
 mod blocks;
 pub(crate) mod chart;
@@ -17,7 +17,7 @@ use self::blocks::{Layout, contents};
 use crate::view::{Document, View, severity_mark, verdict_mark};
 use crate::{Options, RenderError, markdown, summary};
 
-/// What every page is made of, among them a template for each kind of block.
+/// Templates of every page, with one per kind of block.
 const SHARED: [(&str, &str); 12] = [
     ("base.html", include_str!("page/base.html")),
     ("parts.html", include_str!("page/parts.html")),
@@ -38,11 +38,11 @@ const TEMPLATES: [(&str, &str); 2] = [
     ("contents.html", include_str!("page/contents.html")),
 ];
 
-/// What it looks like, on screen and on paper.
+/// Style sheets for screen and paper.
 const STYLE: [&str; 3] =
     [include_str!("page/style.css"), include_str!("page/chart.css"), include_str!("page/run.css")];
 
-/// What it can do beyond being read; a script each, which the others do not need.
+/// Scripts that add functions to the page; each works without the others.
 const SCRIPTS: [&str; 5] = [
     include_str!("page/sort.js"),
     include_str!("page/tip.js"),
@@ -89,7 +89,8 @@ pub(crate) fn document(document: &Document) -> Result<String, RenderError> {
     Ok(format!("{}\n", env.get_template("simple.html")?.render(context)?.trim()))
 }
 
-/// A page of the first of these templates and the shared ones; every text is escaped.
+/// Renders the first of these templates, with the others and the shared ones; every text is
+/// escaped.
 pub(crate) fn page(
     templates: &[(&'static str, &'static str)],
     context: Value,
@@ -98,7 +99,7 @@ pub(crate) fn page(
     Ok(format!("{}\n", env.get_template(templates[0].0)?.render(context)?.trim()))
 }
 
-/// These templates and the shared ones.
+/// An environment with these templates and the shared ones.
 fn environment(
     templates: &[(&'static str, &'static str)],
 ) -> Result<Environment<'static>, RenderError> {
@@ -112,7 +113,7 @@ fn environment(
     Ok(env)
 }
 
-/// Sign and word of a verdict or a severity.
+/// The sign and the word of a verdict or a severity.
 fn mark(word: &str) -> &'static str {
     let verdict = Verdict::ALL.into_iter().find(|v| v.id() == word);
     match (verdict, word) {

@@ -1,4 +1,4 @@
-//! The pictures that the main results have on a page.
+//! Pictures of the main results on a page.
 
 use std::collections::BTreeMap;
 
@@ -7,22 +7,22 @@ use serde::Serialize;
 use super::chart::{self, Figure};
 use crate::view::{Picture, Results, ScreenPart};
 
-/// The line of each row's rounds, by subsystem.
+/// The lines of each row's rounds, by subsystem.
 pub fn strips(results: &Results) -> BTreeMap<&'static str, Vec<String>> {
     let of_part = |p: &ScreenPart| p.rows.iter().map(|r| chart::strip(&r.rounds)).collect();
     results.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
 }
 
-/// The small pictures, by the part in whose column they are.
+/// The small pictures, by the part in whose column they are placed.
 #[derive(Debug, Default, Serialize)]
 pub struct Pictures {
-    /// In their own.
+    /// Pictures in the column of their own part.
     own: BTreeMap<&'static str, Vec<Figure>>,
-    /// Where their own is the longest, below the shortest.
+    /// Pictures of a part with the longest column, below the shortest column.
     guests: BTreeMap<&'static str, Vec<Figure>>,
 }
 
-/// The small pictures, each in its place.
+/// Draws the small pictures and assigns each to a column.
 pub fn pictures(results: &Results, draw: impl Fn(&Picture) -> Figure) -> Pictures {
     let mut all = Pictures::default();
     let mut rows: Vec<(&'static str, usize)> =

@@ -1,7 +1,7 @@
-//! For pasting into an issue or a document: GitHub-flavoured Markdown.
+//! A report in GitHub-flavoured Markdown, for an issue or a document.
 //!
-//! Text from the run is escaped with backslashes and entities, so that it can
-//! neither open a tag nor break a table.
+//! Text from the run is escaped with backslashes and entities, so that it can neither open a tag
+//! nor break a table.
 
 use proofmark_model::Run;
 
@@ -29,7 +29,7 @@ pub(crate) fn document(document: &Document) -> String {
     format!("{}\n", out.trim_end())
 }
 
-/// Blocks below headings of which the next ones are of that level.
+/// Blocks whose headings start at that level.
 fn blocks(out: &mut String, all: &[Block], level: usize) {
     shown(all, Medium::Markdown).for_each(|one| block(out, &one.content, level));
 }
@@ -77,8 +77,8 @@ fn line(out: &mut String, text: &str) {
     out.push_str("\n\n");
 }
 
-/// Text that Markdown prints as it is. `<`, `>` and `&` become entities, since not
-/// every reader of Markdown honours a backslash before them.
+/// Text that Markdown prints unchanged. `<`, `>` and `&` become entities, since not every reader of
+/// Markdown honours a backslash before them.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -96,7 +96,7 @@ pub(crate) fn escape(text: &str) -> String {
     out
 }
 
-/// An id as code; one that is none of ours as escaped text.
+/// An id as code; an id with other characters than proofmark's as escaped text.
 fn code(id: &str) -> String {
     if id.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)) {
         format!("`{id}`")
@@ -115,7 +115,7 @@ fn rich(text: &Rich) -> String {
     text.0.iter().map(piece).collect()
 }
 
-/// A paragraph each; what must not be missed is in bold.
+/// One paragraph each; warnings are in bold.
 fn paragraphs(out: &mut String, text: &Text) {
     for one in &text.paragraphs {
         match text.style {
@@ -125,7 +125,7 @@ fn paragraphs(out: &mut String, text: &Text) {
     }
 }
 
-/// What is said of a term is on its line, and where it is more than one thing below it.
+/// A list. One text of a term is on the term's line, several are below it.
 fn list(out: &mut String, items: &[Item]) {
     for item in items {
         let says: Vec<String> = item.says.iter().map(rich).collect();
@@ -141,7 +141,7 @@ fn list(out: &mut String, items: &[Item]) {
     out.push('\n');
 }
 
-/// What was measured, whether to believe it, and the results that answer: for pasting.
+/// A short text to paste: verdicts in sum, the main results, and what was measured.
 pub(crate) fn first(summary: &Summary) -> String {
     let mut out = String::new();
     line(&mut out, &format!("**{}**", escape(&summary.title)));

@@ -45,7 +45,7 @@ impl Page {
         };
     }
 
-    /// A heading, with its result on the next line, and what is below it.
+    /// A heading, with its result on the next line, and the blocks below it.
     pub(super) fn section(&mut self, section: &Section) {
         if !section.unseen {
             self.blank();
@@ -99,8 +99,8 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// The findings; of those in brief one, and as many more as keep the text within the lines that
-    /// there are.
+    /// The findings. In brief, the first is always shown, others as long as the text stays within
+    /// its lines.
     fn findings(&mut self, findings: &Findings) {
         if !findings.in_full {
             self.blank();
@@ -122,7 +122,7 @@ impl Page {
         }
     }
 
-    /// A check, where it found something, what, and what to do about it.
+    /// A finding: check, place, cause and advice.
     fn finding(&mut self, f: &FindingGroup) {
         let word = severity_mark(f.severity);
         let painted = self.paint.severity(f.severity, word);

@@ -1,7 +1,7 @@
-//! The machine for people: name, value, and in dim text the place where it was read.
+//! Facts about the machine: name, value, and in dim text the source.
 //!
-//! A source that does not fit next to its value goes under it. A value that is not
-//! known is `-` with its reason.
+//! A source that does not fit next to its value goes on the next line. An unknown value is `-` with
+//! its reason.
 
 use proofmark_model::Host;
 
@@ -9,10 +9,10 @@ use super::{Page, columns_of};
 use crate::Options;
 use crate::view::{Fact, FactTable, findings_of_host, findings_section, host_tables};
 
-/// Below this width names and values are not in columns.
+/// Width below which names and values are not in columns.
 const COLUMNS: usize = 60;
 
-/// What `proofmark info` prints, ending in a line break.
+/// The text that `proofmark info` prints, which ends in a line break.
 pub fn host(host: &Host, options: &Options) -> String {
     let mut page = Page::new(options);
     for (i, part) in host_tables(host).iter().enumerate() {

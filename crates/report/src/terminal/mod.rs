@@ -1,10 +1,9 @@
-//! For reading in a terminal: the blocks of a report that have room on it.
+//! A report as text: the blocks for which a terminal has room.
 //!
-//! A table that does not fit the width loses its spacing, then the columns that a
-//! reader can spare, such as its ceiling (which the share of it implies) or its single
-//! trials, and at last becomes one paragraph per point. Of a long axis the headline figures are
-//! printed; the files hold the rest.
-//! Colours only repeat what a word and a sign already say.
+//! A table that is too wide loses its spacing, then its spare columns, such as the ceiling (which
+//! the share of it implies). If it still does not fit, it becomes one paragraph per row. Long axes
+//! show only the headline figures; the files hold the rest. Colours only repeat what a word and a
+//! sign state.
 
 mod blocks;
 mod machine;
@@ -24,20 +23,21 @@ pub(crate) fn render(run: &Run, options: &Options) -> Result<String, RenderError
     Ok(Page::new(options).document(&View::from_run(run).document))
 }
 
-/// Lines of the text that ends a run, without one for further findings and two for the report's path.
+/// Lines of the text at the end of a run, without one for further findings and two for the report's
+/// path.
 const SCREEN: usize = 27;
 
-/// What is printed where a run ends: what was measured, whether to believe it, the results that answer
-/// for the machine, and what changed them. The rest is in the report.
+/// The text printed at the end of a run: what was measured, the verdicts, the main results and the
+/// causes. The full report has more.
 pub fn brief(run: &Run, options: &Options) -> String {
     let page = Page { lines: Some(SCREEN), ..Page::new(options) };
     page.document(&View::at_end(run).document)
 }
 
-/// What takes CPU time from the threads, and how the vCPUs are placed: as a picture, with what the
-/// checks found.
+/// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
+/// findings.
 pub fn noise(run: &Run, options: &Options) -> String {
-    Page::new(options).document(&View::of_noise(run).document)
+    Page::new(options).document(&View::noise_report(run).document)
 }
 
 impl Page {

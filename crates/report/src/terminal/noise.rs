@@ -1,4 +1,4 @@
-//! A run's noise over time, a line of blocks for each thing.
+//! The noise of a run over time, one line of blocks per cause or placement.
 
 use super::Page;
 use crate::spark::blocks;
@@ -25,7 +25,7 @@ impl Page {
         self.line(&format!("{name:<NAME$}{share:>SHARE$}  {}", blocks(columns)));
     }
 
-    /// The names of what was measured, each where it began, as far as there is room.
+    /// The names of the measured subsystems, each at its first column, where there is room.
     fn bands(&mut self, bands: &[Band]) {
         let mut text = String::new();
         for (i, band) in bands.iter().enumerate() {
@@ -42,7 +42,7 @@ impl Page {
         self.line(&format!("{}{text}", " ".repeat(NAME + SHARE + 2)));
     }
 
-    /// A line as it is; on a narrower terminal its beginning.
+    /// A line without wrapping; a narrow terminal shows its beginning.
     fn line(&mut self, text: &str) {
         let fits: String = text.chars().take(self.width).collect();
         self.out.push_str(fits.trim_end());

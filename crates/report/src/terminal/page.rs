@@ -1,11 +1,11 @@
-//! A text for a terminal as it grows: wrapped to its width, with headings and tables.
+//! A text for a terminal: wrapped to its width, with headings and tables.
 
 use super::paint::Paint;
 use super::tables;
 use crate::Options;
 use crate::view::{Medium, Table};
 
-/// What is above the next block.
+/// The kind of the last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Previous {
     Title,
@@ -13,18 +13,18 @@ pub(super) enum Previous {
     Other,
 }
 
-/// The text so far.
+/// A page that blocks are appended to.
 pub(crate) struct Page {
     pub(crate) out: String,
     pub(crate) width: usize,
     pub(crate) paint: Paint,
-    /// Lines that findings in brief keep to; `None` where there is room for all.
+    /// Maximum number of lines with findings in brief; `None` for no limit.
     pub(super) lines: Option<usize>,
     pub(super) previous: Previous,
 }
 
 impl Page {
-    /// Nothing so far.
+    /// An empty page.
     pub(crate) fn new(options: &Options) -> Self {
         Self {
             out: String::new(),
@@ -35,26 +35,26 @@ impl Page {
         }
     }
 
-    /// An empty one of the same width.
+    /// An empty page of the same width.
     pub(crate) fn part(&self) -> Self {
         Self { out: String::new(), previous: Previous::Title, ..*self }
     }
 
-    /// Wraps a text; every line but the first begins with `hang` spaces. The text
-    /// is painted line by line, so that no colour runs over a line's end.
+    /// Adds a text, wrapped; every line but the first begins with `hang` spaces. A number and its
+    /// percent sign stay on one line.
     pub(crate) fn wrap(&mut self, first: &str, hang: usize, text: &str) {
         let hang = " ".repeat(hang.min(self.width / 2));
         let options = textwrap::Options::new(self.width)
             .initial_indent(first)
             .subsequent_indent(&hang)
             .break_words(true);
-        for line in textwrap::wrap(text, options) {
-            self.out.push_str(line.trim_end());
+        for line in textwrap::wrap(&text.replace(" %", "\u{a0}%"), options) {
+            self.out.push_str(&line.trim_end().replace("\u{a0}%", " %"));
             self.out.push('\n');
         }
     }
 
-    /// The same with one part of what was wrapped painted.
+    /// Adds a text, wrapped, with one part of it painted.
     pub(super) fn painted(&mut self, first: &str, hang: usize, text: &str, part: [&str; 2]) {
         let before = self.out.len();
         self.wrap(first, hang, text);
@@ -62,14 +62,14 @@ impl Page {
         self.out.push_str(&wrapped.replacen(part[0], part[1], 1));
     }
 
-    /// An empty line, if the last one is none.
+    /// Adds an empty line, unless the last one is empty.
     pub(crate) fn blank(&mut self) {
         if !self.out.ends_with("\n\n") {
             self.out.push('\n');
         }
     }
 
-    /// A bold heading, painted line by line, so that no colour runs over a line's end.
+    /// Adds a bold heading, painted line by line, so that no colour runs over a line's end.
     pub(crate) fn title(&mut self, text: &str) {
         for line in textwrap::wrap(text, self.width) {
             self.out.push_str(&self.paint.bold(&line));
@@ -77,18 +77,18 @@ impl Page {
         }
     }
 
-    /// A table with its footnotes.
+    /// Adds a table with its footnotes.
     pub(crate) fn table(&mut self, table: &Table) {
         self.table_with(table, 0);
     }
 
-    /// The same with a first column of at least that width.
+    /// Adds a table whose first column has at least that width.
     pub(super) fn table_with(&mut self, table: &Table, first: usize) {
         let table = &table.seen_by(Medium::Terminal);
         let laid_out = tables::lay_out(table, first, self.width, self.paint);
         self.out.push_str(&laid_out);
         for (i, note) in table.notes.iter().enumerate() {
-            // Not those of columns that a narrow terminal has no room for.
+            // Footnotes of columns that a narrow terminal drops are left out.
             let mark = format!("[{}]", i + 1);
             if laid_out.contains(&mark) {
                 self.wrap(&format!("{mark} "), 4, note);

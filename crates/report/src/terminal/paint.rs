@@ -3,10 +3,10 @@
 use anstyle::{AnsiColor, Effects, Style};
 use proofmark_model::{Severity, Verdict};
 
-/// Paints, or leaves text as it is.
+/// Paints text, or leaves it as it is.
 #[derive(Debug, Clone, Copy)]
 pub struct Paint {
-    /// Whether to use escape sequences at all.
+    /// True if escape sequences are used at all.
     pub color: bool,
 }
 
@@ -15,17 +15,17 @@ impl Paint {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// A heading.
+    /// Paints a heading.
     pub fn bold(self, text: &str) -> String {
         self.with(Style::new().effects(Effects::BOLD), text)
     }
 
-    /// Where a value was read.
+    /// Paints the source of a value.
     pub fn dim(self, text: &str) -> String {
         self.with(Style::new().effects(Effects::DIMMED), text)
     }
 
-    /// A finding's mark.
+    /// Paints a finding's mark.
     pub fn severity(self, severity: Severity, text: &str) -> String {
         let style = match severity {
             Severity::Note | Severity::NotRun => Style::new(),
@@ -35,11 +35,11 @@ impl Paint {
         self.with(style, text)
     }
 
-    /// A verdict in a table.
+    /// Paints a verdict in a table.
     pub fn verdict(self, verdict: Verdict, text: &str) -> String {
         let style = match verdict {
             Verdict::Valid => AnsiColor::BrightGreen.on_default(),
-            // Neither praise nor blame.
+            // Wide intervals and missing results are neither good nor bad.
             Verdict::Coarse | Verdict::NoInterval | Verdict::NotRun => Style::new(),
             Verdict::Suspect => AnsiColor::BrightYellow.on_default(),
             Verdict::Invalid => AnsiColor::BrightRed.on_default(),

@@ -1,10 +1,11 @@
-//! Tables that fit the width that there is.
+//! Lays out tables within a given width.
 
 use super::columns_of;
 use super::paint::Paint;
 use crate::view::{Cell, Table};
 
-/// The widest layout that fits. The first column is at least so wide.
+/// Lays out a table as wide as fits. The first column has at least the width `first`, if there is
+/// room.
 pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> String {
     match fitting(table, width) {
         Some((kept, gap)) => {
@@ -16,12 +17,13 @@ pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> Strin
     }
 }
 
-/// The columns that the first column of the widest of these tables takes.
+/// The width of the first column of the widest of these tables.
 pub fn first_column(tables: &[Table]) -> usize {
     tables.iter().map(|t| column_width(t, 0)).max().unwrap_or(0)
 }
 
-/// The columns that fit, and the spaces between them; `None` where too few do.
+/// The columns that fit, and the spaces between them; `None` where even the necessary ones are too
+/// wide.
 fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, usize)> {
     let most = table.columns.iter().map(|c| c.spare).max().unwrap_or(0);
     for spare in (0..=most).rev() {
@@ -36,7 +38,7 @@ fn fitting(table: &Table, width: usize) -> Option<(Vec<usize>, usize)> {
     None
 }
 
-/// `-[1]` for a missing value.
+/// The text of a cell with its footnote's number: `-[1]` for a missing value.
 fn text(cell: &Cell) -> String {
     match cell.note {
         Some(note) => format!("{}[{note}]", cell.text),
@@ -60,7 +62,7 @@ fn grid(table: &Table, (columns, first): (&[usize], usize), gap: usize, paint: P
     if let Some(width) = widths.first_mut() {
         *width = first.max(*width);
     }
-    // A line of cells, each with how it is shown; what it shows takes no more columns.
+    // A line of cells; `show` returns a cell's text and its painted form, which is as wide.
     let line = |show: &dyn Fn(usize) -> (String, String)| {
         let mut out = String::new();
         for (i, width) in columns.iter().zip(&widths) {
@@ -89,7 +91,7 @@ fn grid(table: &Table, (columns, first): (&[usize], usize), gap: usize, paint: P
     out
 }
 
-/// One paragraph per row: the point, then each value under its name.
+/// One paragraph per row: the keys, then each value after its title.
 fn paragraphs(table: &Table, width: usize) -> String {
     let mut out = String::new();
     for row in &table.rows {

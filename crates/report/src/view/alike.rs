@@ -1,10 +1,10 @@
-//! Messages that say the same with other numbers, as one message with ranges.
+//! Merges messages that differ only in their numbers into one message with ranges.
 //!
-//! Two messages are alike if nothing but numbers of the same kind differs. So what one result's
-//! message says in words is never said of another's. A number that is a name, such as that of a CPU
-//! or of a version, is a word.
+//! Two messages are alike if they differ only in numbers of the same unit. So no words of one
+//! result's message are applied to another result. A number that is a name, such as that of a CPU
+//! or a version, counts as a word.
 
-/// Factors of units to their base, by the base; the unit as it is printed after a number.
+/// Units with their factor and their base, as the base is printed after a number.
 const UNITS: &[(&str, f64, &str)] = &[
     ("%", 1.0, "%"),
     ("ns", 1e-9, "s"),
@@ -26,7 +26,7 @@ const UNITS: &[(&str, f64, &str)] = &[
     ("ppm", 1e-4, "%"),
 ];
 
-/// Units of which larger ones have a prefix.
+/// Units that can have a decimal prefix.
 const PREFIXED: [&str; 8] =
     ["B/s", "bit/s", "FLOP/s", "op/s", "IOPS", "Hz", "datagrams/s", "interrupts/s"];
 const PREFIXES: [(&str, f64); 6] =
@@ -56,15 +56,15 @@ const NAMES: [&str; 20] = [
     "interface",
 ];
 
-/// A message is text and numbers in turn.
+/// A piece of a message, which is text and numbers in turn.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Piece {
     Text(String),
-    /// A number with such a unit; of a plain one nothing.
+    /// A number with the base of its unit; empty for a plain number.
     Number(&'static str),
 }
 
-/// What a message says without its numbers: equal for messages that are alike.
+/// A message without its numbers: equal for messages that are alike.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind(Vec<Piece>);
 
@@ -74,7 +74,7 @@ impl Kind {
     }
 }
 
-/// A number as it is printed, with its unit, and its value in the base of that unit.
+/// A number as printed, with its unit, and its value in the base of that unit.
 #[derive(Debug, Clone, PartialEq)]
 struct Number {
     text: String,
@@ -82,7 +82,7 @@ struct Number {
     base: &'static str,
 }
 
-/// Alike messages as one: each number that differs is a range, from the least to the greatest.
+/// Merges alike messages: each number that differs becomes a range from the minimum to the maximum.
 /// Messages that are not alike the first are left out.
 pub fn merged<'a>(messages: impl IntoIterator<Item = &'a str>) -> String {
     let mut messages = messages.into_iter().map(take_apart);
@@ -112,8 +112,8 @@ pub fn merged<'a>(messages: impl IntoIterator<Item = &'a str>) -> String {
     words.collect()
 }
 
-/// `12.0 % to 76.5 %`; of what is the same one number. Of two numbers with a `to` between them
-/// `12.0 %–76.5 %`.
+/// Formats a range: `12.0 % to 76.5 %`, or one number where both are equal. Two ranges with a `to`
+/// between them use a dash: `12.0 %–76.5 %`.
 fn range([least, most]: [Number; 2], of_two: bool) -> String {
     let (least, most) = (least.text, most.text);
     match (least == most, of_two) {
@@ -147,7 +147,7 @@ fn take_apart(message: &str) -> (Vec<Piece>, Vec<Number>) {
     (pieces, numbers)
 }
 
-/// Whether a number after this text is one, and not part of a name.
+/// Returns true if a number after this text is not part of a name.
 fn stands_alone(before: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || "_./:^=-#".contains(c);
     if before.chars().next_back().is_some_and(joins) {
@@ -157,7 +157,7 @@ fn stands_alone(before: &str) -> bool {
     !NAMES.contains(&word.to_lowercase().as_str())
 }
 
-/// Whether nothing after a number makes it part of a name, a version or a list.
+/// Returns true if the text after a number does not make it part of a name, version or list.
 fn ends_a_word(after: &str) -> bool {
     let mut chars = after.chars();
     match chars.next() {
@@ -167,7 +167,7 @@ fn ends_a_word(after: &str) -> bool {
     }
 }
 
-/// A number with its unit at the beginning of a text, and its length in bytes.
+/// Reads a number with its unit at the beginning of a text; returns its length in bytes as well.
 fn number(text: &str) -> Option<(usize, Number)> {
     let signed = text.strip_prefix(['-', '+']).unwrap_or(text);
     signed.starts_with(|c: char| c.is_ascii_digit()).then_some(())?;
@@ -194,7 +194,7 @@ fn number(text: &str) -> Option<(usize, Number)> {
     Some((end, Number { text: text[..end].to_owned(), value: value * factor, base }))
 }
 
-/// The unit after a number: its length with the space before it, its factor and its base.
+/// Reads the unit after a number: its length with the space before it, its factor and its base.
 fn unit(text: &str) -> Option<(usize, f64, &'static str)> {
     let word = text.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
     let space = text.len() - word.len();
@@ -213,7 +213,7 @@ fn unit(text: &str) -> Option<(usize, f64, &'static str)> {
     (space <= 3).then_some((space + word.len(), factor, base))
 }
 
-/// A time of several units, such as `1 min 2 s`, is one number.
+/// Joins a time of several units, such as `1 min 2 s`, into one number.
 fn compound(text: &str, mut length: usize, mut n: Number) -> (usize, Number) {
     while n.base == "s" {
         let rest = &text[length..];

@@ -18,18 +18,18 @@ pub enum Medium {
 pub enum Audience {
     /// All formats.
     Everyone,
-    /// The terminal alone: what stands for something longer elsewhere.
+    /// The terminal only: a shorter form of a block that the other formats show in full.
     Terminal,
-    /// Terminal and Markdown: what a chart shows on the page.
+    /// Terminal and Markdown: text that replaces a chart of the page.
     Text,
-    /// Markdown and page: what is too long for a terminal.
+    /// Markdown and page: blocks that are too long for a terminal.
     Document,
-    /// The page alone.
+    /// The page only.
     Page,
 }
 
 impl Audience {
-    /// Whether a format shows it.
+    /// Returns true if a format shows the block.
     pub fn includes(self, medium: Medium) -> bool {
         match self {
             Self::Everyone => true,

@@ -1,7 +1,7 @@
-//! What every report is made of: an ordered list of blocks.
+//! Blocks: every report is an ordered list of them.
 //!
-//! The view decides what is said, in which order, and who sees it. Terminal, Markdown and page lay out
-//! blocks, and know nothing of what they are about.
+//! The view decides the content, its order, and which formats show it. Terminal, Markdown and page
+//! lay out blocks without knowledge of their content.
 
 mod builder;
 mod text;
@@ -25,15 +25,15 @@ use super::workload_figure::WorkloadFigure;
 /// One part of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Block {
-    /// What it is about, in a word: names it in tests and snapshots.
+    /// A word for the content, which names the block in tests and snapshots.
     pub topic: &'static str,
     /// The formats that show it.
     pub audience: Audience,
-    /// What it shows.
+    /// The content.
     pub content: Content,
 }
 
-/// What a block shows.
+/// The content of a block.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum Content {
     /// A heading with what is below it.
@@ -54,7 +54,7 @@ pub enum Content {
     Drawings(Drawings),
     /// The main results.
     Results(Results),
-    /// What the checks found.
+    /// Findings of the checks.
     Findings(Findings),
 }
 
@@ -71,24 +71,24 @@ pub struct Section {
     pub short: String,
     /// The result that is next to the title; the page folds such a section.
     pub figure: Option<Box<WorkloadFigure>>,
-    /// Whether the heading is for assistive technology only.
+    /// True if only assistive technology shows the heading.
     pub unseen: bool,
-    /// What is below the heading.
+    /// The blocks below the heading.
     pub blocks: Vec<Block>,
 }
 
-/// A part that the page folds; other formats show what is in it.
+/// A part that the page folds; other formats show its blocks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Details {
-    /// The line that stays.
+    /// The line that remains visible when the part is folded.
     pub summary: String,
-    /// An id that belongs to it; empty for none.
+    /// An id that belongs to the summary; empty for none.
     pub code: String,
-    /// Whether it is open at first.
+    /// True if the part is open at first.
     pub open: bool,
-    /// Whether paper shows it.
+    /// True if it is printed on paper.
     pub on_paper: bool,
-    /// What is folded.
+    /// The folded blocks.
     pub blocks: Vec<Block>,
 }
 
@@ -108,14 +108,14 @@ impl Section {
 }
 
 impl Details {
-    /// What `fill` adds, folded on a screen and left out on paper.
+    /// The blocks that `fill` adds, folded on a screen and left out on paper.
     pub fn new(summary: &str, fill: impl FnOnce(&mut Blocks)) -> Self {
         let mut blocks = Blocks::default();
         fill(&mut blocks);
         Self { summary: summary.to_owned(), blocks: blocks.0, ..Self::default() }
     }
 
-    /// Shows it on paper.
+    /// Prints the part on paper.
     pub fn on_paper(self) -> Self {
         Self { on_paper: true, ..self }
     }
@@ -130,11 +130,11 @@ pub enum Drawing {
     Bars(BarChart),
     /// A value over time: in text a line of signs.
     OverTime(Timeline),
-    /// How far CPUs are from each other.
+    /// Round-trip times between CPUs.
     Map(HeatMap),
-    /// What took time: in a terminal a line of signs for each cause.
+    /// The causes that took time: in a terminal a line of signs for each.
     Noise(NoiseChart),
-    /// The same, small.
+    /// The same noise chart in a small size.
     NoiseInBrief(NoiseChart),
 }
 
@@ -143,9 +143,9 @@ pub enum Drawing {
 pub struct Drawings {
     /// The pictures.
     pub all: Vec<Drawing>,
-    /// Whether each takes the width of the page.
+    /// True if each picture takes the width of the page.
     pub wide: bool,
-    /// What their signs mean; empty where each says it itself.
+    /// The meaning of the signs; empty where each picture explains its own.
     pub key: String,
 }
 
@@ -155,16 +155,17 @@ impl Drawings {
         Self { all: all.into_iter().map(draw).collect(), ..Self::default() }
     }
 
-    /// Gives each the width of the page.
+    /// Gives each picture the width of the page.
     pub fn wide(self) -> Self {
         Self { wide: true, ..self }
     }
 
-    /// Explains the signs, after what every chart with an interval or a verdict has.
+    /// Adds an explanation of the signs, after that of intervals and verdicts.
     pub fn explained(self, more: &[&str]) -> Self {
         let whiskers =
             self.all.iter().any(Drawing::has_interval).then_some("Whiskers: 95 % interval.");
-        let all = whiskers.into_iter().chain(more.iter().copied()).chain(["! suspect, ✗ invalid."]);
+        let marks = ["! suspect, ✗ invalid."];
+        let all = whiskers.into_iter().chain(more.iter().copied()).chain(marks);
         let key = if self.all.is_empty() { String::new() } else { super::joined(all, " ") };
         Self { key, ..self }
     }
@@ -195,27 +196,27 @@ impl Drawing {
 /// The main results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Results {
-    /// The results, a subsystem each.
+    /// The results, one part per subsystem.
     pub parts: Vec<ScreenPart>,
-    /// Small pictures that belong to them.
+    /// Small pictures that belong to the results.
     pub pictures: Vec<Picture>,
 }
 
-/// What the checks found.
+/// Findings of the checks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Findings {
-    /// One a cause, worst first.
+    /// One group per cause, worst first.
     pub groups: Vec<FindingGroup>,
-    /// How many others there are.
+    /// The number of further findings.
     pub more: usize,
-    /// Where a terminal finds these.
+    /// The place where the further findings are listed, for a terminal.
     pub elsewhere: &'static str,
-    /// Whether each is shown with its evidence.
+    /// True if each finding is shown with its evidence.
     pub in_full: bool,
 }
 
 impl Content {
-    /// Whether a format has anything to show of it.
+    /// Returns true if a format shows any of the content.
     pub fn is_shown(&self, medium: Medium) -> bool {
         let any = |blocks: &[Block]| blocks.iter().any(|b| b.is_shown(medium));
         match self {
@@ -243,12 +244,12 @@ impl Content {
 }
 
 impl Block {
-    /// Whether a format shows it.
+    /// Returns true if a format shows the block.
     pub fn is_shown(&self, medium: Medium) -> bool {
         self.audience.includes(medium) && self.content.is_shown(medium)
     }
 
-    /// The table that it shows, if it is one.
+    /// The table, if the block is one.
     pub fn table(&self) -> Option<&Table> {
         match &self.content {
             Content::Table(table) => Some(table),
@@ -256,12 +257,12 @@ impl Block {
         }
     }
 
-    /// The blocks in it.
+    /// The blocks within the block.
     pub fn children(&self) -> &[Block] {
         self.content.children()
     }
 
-    /// It and all blocks in it that a format shows.
+    /// The block and all blocks within it that a format shows.
     pub fn shown(&self, medium: Medium) -> Vec<&Self> {
         if !self.is_shown(medium) {
             return Vec::new();
@@ -271,7 +272,7 @@ impl Block {
     }
 }
 
-/// The blocks of these that a format shows.
+/// Selects the blocks that a format shows.
 pub fn shown(blocks: &[Block], medium: Medium) -> impl Iterator<Item = &Block> {
     blocks.iter().filter(move |b| b.is_shown(medium))
 }

@@ -1,46 +1,46 @@
-//! Where the time of the run's threads went, who else worked, and where the CPUs were, in sentences.
+//! Sentences on where the time of the run's threads went, which programs ran, and where the CPUs
+//! were.
 
 use proofmark_model::{CpuPlacement, Program, Run, placement_words};
 
-use super::text::clean;
+use super::text::{clean, joined};
 
-/// Less is not worth a word; on a first screen.
+/// Smaller shares of the threads' time are left out: in the report, and on the first screen.
 const LEAST: f64 = 5e-4;
 const LEAST_BRIEFLY: f64 = 0.01;
-/// What others took is looked for among the programs from this share on.
+/// Share of waiting from which the programs that ran are compared with it.
 const LEAST_TAKEN: f64 = 0.01;
-/// A first screen names programs if one of them took so much, and so many of them.
+/// A first screen names programs if one of them took this share of a CPU, and this many of them.
 const MUCH_PROGRAM: f64 = 0.05;
 const FEW_PROGRAMS: usize = 3;
 
-/// Where the time went and who took it, for a first screen.
+/// Where the time went and which programs took it, for a first screen.
 pub(super) fn briefly(run: &Run) -> Option<String> {
     let named = run.programs.iter().any(|p| p.of_one_cpu >= MUCH_PROGRAM);
-    let all = account(run, LEAST_BRIEFLY)
-        .into_iter()
-        .chain(programs(run, FEW_PROGRAMS).filter(|_| named));
-    let all: Vec<String> = all.collect();
-    (!all.is_empty()).then(|| all.join(" "))
+    let programs = programs(run, FEW_PROGRAMS).filter(|_| named);
+    one_text([account(run, LEAST_BRIEFLY), programs])
 }
 
-/// What is known of it.
+/// All that is known of where the time went.
 pub(super) fn sentences(run: &Run) -> Option<String> {
-    let all =
-        account(run, LEAST).into_iter().chain(programs(run, usize::MAX)).chain(placements(run));
-    let all: Vec<String> = all.collect();
-    (!all.is_empty()).then(|| all.join(" "))
+    one_text([account(run, LEAST), programs(run, usize::MAX), placements(run)])
 }
 
-/// `Time of the threads: 90.0 % at work, 8.0 % used by other processes, 2.0 % throttled by a CPU quota.`
-/// `None` where no load ran in slices.
+/// The sentences as one text; `None` without any.
+fn one_text(sentences: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    Some(joined(sentences.into_iter().flatten(), " ")).filter(|text| !text.is_empty())
+}
+
+/// `Time of the threads: 90.0 % at work, 10.0 % used by other processes.` `None` where no load ran
+/// in slices.
 fn account(run: &Run, least: f64) -> Option<String> {
     if let Some(all) = run.time_account() {
         return all.words(least).map(|words| format!("Time of the threads: {words}."));
     }
     let mut trials = run.measurements.iter().flat_map(|m| &m.trials);
     trials.any(|t| t.rounds.iter().any(|r| !r.strip.is_empty())).then(|| {
-        "Time of the threads: not known, since the system does not count waiting time (schedstat) or the \
-         threads took turns."
+        "Time of the threads: not known, since the system does not count waiting time (schedstat) \
+         or threads shared CPUs."
             .to_owned()
     })
 }
@@ -51,7 +51,7 @@ fn programs(run: &Run, most: usize) -> Option<String> {
         .map(|all| format!("CPU use of other programs (100 % = one CPU): {all}."));
     let seen_s: f64 = run.programs.iter().map(|p| p.cpu_s).sum();
     let unseen = run.time_account().is_some_and(|t| {
-        // Else a CPU quota may have taken it.
+        // Without the throttled time, the waiting may be that of a CPU quota.
         t.throttled_s.is_some()
             && t.waiting_s >= LEAST_TAKEN * t.wall_s
             && seen_s < t.waiting_s / 2.0
@@ -61,11 +61,11 @@ fn programs(run: &Run, most: usize) -> Option<String> {
          containers."
             .to_owned()
     });
-    let all: Vec<String> = named.into_iter().chain(unseen).collect();
-    (!all.is_empty()).then(|| all.join(" "))
+    one_text([named, unseen])
 }
 
-/// `vCPU placement, by time: 72 ns round trip 60.0 %, SMT siblings 40.0 %.` `None` with one placement.
+/// `vCPU placement, by time: 72 ns round trip 60.0 %, SMT siblings 40.0 %.` `None` with one
+/// placement.
 fn placements(run: &Run) -> Option<String> {
     let cleaned = |p: &CpuPlacement| CpuPlacement { name: clean(&p.name), ..p.clone() };
     let all: Vec<CpuPlacement> = run.cpu_placements.iter().map(cleaned).collect();

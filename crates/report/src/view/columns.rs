@@ -1,4 +1,4 @@
-//! Tables that are written column by column: each with what it shows of a row.
+//! Builds tables column by column: each column reads its cell from a row.
 
 use proofmark_model::Verdict;
 
@@ -10,7 +10,7 @@ pub fn not_finite() -> String {
     "not a finite number".to_owned()
 }
 
-/// What a cell shows, its footnote, and the verdict whose colour repeats it.
+/// The text of a cell, its footnote, and the verdict whose colour repeats it.
 pub struct Entry {
     pub text: String,
     note: Option<String>,
@@ -19,12 +19,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A drawing in place of a text; a sign that there is none.
+    /// A drawing in place of a text; without one, a sign that there is none.
     pub fn drawn(whisker: Option<Whisker>) -> Self {
         Self { whisker, ..Self::from("-") }
     }
 
-    /// Adds a footnote; none of an empty text.
+    /// Adds a footnote; an empty text adds none.
     pub fn noted(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()).filter(|n| !n.is_empty()), ..self }
     }
@@ -71,7 +71,7 @@ impl<E: Into<String>> From<Result<String, E>> for Entry {
 
 type Read<'a, R> = Box<dyn Fn(&R) -> Entry + 'a>;
 
-/// The columns of a table with what each shows of a row.
+/// The columns of a table, each with the function that reads its cell from a row.
 pub struct Columns<'a, R> {
     table: Table,
     read: Vec<Read<'a, R>>,
@@ -117,7 +117,7 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Says how easily a narrow page does without the last column; see [`Column::spare`].
+    /// Sets how early a narrow page drops the last column; see [`Column::spare`].
     pub fn spare(mut self, how: u8) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             column.spare = how;
@@ -125,7 +125,7 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Says which formats show the last column.
+    /// Sets which formats show the last column.
     pub fn only_for(mut self, audience: Audience) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             column.audience = audience;
@@ -133,7 +133,7 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// Says what the last column means. A report explains each term once.
+    /// Adds the meaning of the last column. A report explains each term once.
     pub fn explained(mut self, name: &str, meaning: &str) -> Self {
         if let Some(column) = self.table.columns.last_mut() {
             let [name, meaning] = [name, meaning].map(str::to_owned);
@@ -142,18 +142,18 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
-    /// The columns so far name the row.
+    /// Marks the columns so far as those that name the row.
     pub fn keys(mut self) -> Self {
         self.table.keys = self.table.columns.len();
         self
     }
 
-    /// Adds columns that not every such table has.
+    /// Adds columns under a condition.
     pub fn when(self, there: bool, add: impl FnOnce(Self) -> Self) -> Self {
         if there { add(self) } else { self }
     }
 
-    /// The table of these rows; equal footnotes share a number.
+    /// Builds the table from these rows; equal footnotes share a number.
     pub fn rows(self, rows: impl IntoIterator<Item = R>) -> Table {
         let mut table = self.table;
         let notes = &mut table.notes;

@@ -1,11 +1,11 @@
-//! What follows from the figures. Each sentence is made from a [`Claim`], whose numbers are those
-//! of the tables, so that no sentence can say what its table does not.
+//! Conclusions from the figures. Each sentence is made from a [`Claim`], whose numbers are those of
+//! the tables, so that no sentence can contradict its table.
 //!
-//! Comparisons use only results that no check doubts. Sentences about a course over time also use
-//! suspect results and print the verdict. One number is called greater than another only where their
-//! intervals do not overlap, or, where few trials give none, where the same figure in every round of
-//! the one (without rounds, every trial) lies above that in every one of the other. The sentence prints
-//! the figures and the ends that it judged.
+//! Comparisons use only results that no check doubts. Sentences about a value over time also use
+//! suspect results and print the verdict. One number is called greater than another only where
+//! their intervals do not overlap. Where few trials give no interval, the rounds decide, or the
+//! trials if there are no rounds. Then every one of the greater figure must lie above every one of
+//! the other. The sentence prints the figures and the ends that were compared.
 
 mod claim;
 
@@ -14,29 +14,29 @@ use std::cmp::Reverse;
 use proofmark_model::{Counterpart, Measurement, Params, key};
 use serde::Serialize;
 
-pub use self::claim::{Claim, Figure, Says};
-use self::claim::{figure, positive, undoubted_summary};
+pub use self::claim::{Claim, Figure, Relation};
+use self::claim::{figure, positive_summary, undoubted_summary};
 use super::disk;
-use super::label::{Group, by_subsystem, like};
+use super::label::{Group, by_subsystem, differing_only_in};
 use super::network;
 use super::num::Scale;
 use super::series::along;
-use super::text::{clean, counted, enclosed, joined};
+use super::text::{clean, counted, enclosed, joined, lower_first};
 use super::timeline;
 
-/// Sentences over time, comparisons of operations, and tools that are listed per subsystem.
+/// Maximum numbers of sentences over time, comparisons of workloads, and tools, per subsystem.
 const BEST: usize = 3;
 const PAIRS: usize = 3;
 const TOOLS: usize = 2;
-/// Results of a workload that are compared with another's.
+/// Maximum number of results of a workload that are compared with another workload's.
 const POINTS: usize = 1000;
 
-/// What follows from one subsystem's figures.
+/// Conclusions from the figures of one subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Conclusion {
     /// `cpu`, `memory`, `disk` or `network`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The subsystem's title: `CPU`.
     pub title: &'static str,
     /// The sentences.
     pub claims: Vec<Claim>,
@@ -52,22 +52,22 @@ pub fn draw(groups: &[Group]) -> Vec<Conclusion> {
 }
 
 fn claims(groups: &[&Group]) -> Vec<Claim> {
-    let answers =
+    let has_main_rows =
         |g: &&&Group| !g.over_time && g.spec.is_some_and(|s| !s.role.main_rows.is_empty());
-    let heroes = groups.iter().filter(answers).filter_map(|g| Some((*g, g.answer()?.0)));
-    let heroes: Vec<(&Group, &Measurement)> = heroes.collect();
+    let answers = groups.iter().filter(has_main_rows).filter_map(|g| Some((*g, g.answer()?.0)));
+    let answers: Vec<(&Group, &Measurement)> = answers.collect();
     let mut out: Vec<Claim> = Vec::new();
-    out.extend(heroes.iter().find_map(|(g, m)| scaling(g, m)));
+    out.extend(answers.iter().find_map(|(g, m)| scaling(g, m)));
     let compared = groups.iter().flat_map(|g| compare_with_counterparts(g, groups));
     out.extend(compared.take(PAIRS));
-    out.extend(heroes.iter().find_map(|(g, m)| tiers(g, m)));
-    out.extend(heroes.iter().filter_map(|(g, m)| compare_with_tool(g, m)).take(TOOLS));
+    out.extend(answers.iter().find_map(|(g, m)| compare_instruction_sets(g, m)));
+    out.extend(answers.iter().filter_map(|(g, m)| compare_with_tool(g, m)).take(TOOLS));
     out.extend(groups.iter().filter(|g| g.over_time).flat_map(|g| over_time(g)));
     out
 }
 
-/// The best number against the one with the fewest threads or streams, among those that have a
-/// CPU of their own.
+/// Compares the headline result with the one on the fewest threads or streams, among those whose
+/// threads each have a CPU.
 fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let parameter = Params::THREADS.into_iter().find(|k| m.params.get(*k).is_some())?.name();
     let (mut all, but) = along(group, m, parameter);
@@ -75,13 +75,13 @@ fn scaling(group: &Group, m: &Measurement) -> Option<Claim> {
     let ((least, few), (most, many)) = (*all.first()?, *all.last()?);
     (most > least).then_some(())?;
     let noun = parameter.strip_suffix('s').unwrap_or(parameter).replace('_', " ");
-    let name = |count| format!("{} with {}", low(&group.heading()), counted(count, &noun));
+    let name = |count| format!("{} with {}", lower_first(&group.heading()), counted(count, &noun));
     let at = group.short_without(m, &[&but, &group.implied_parameters[..]].concat());
     let [more, less] = [name(most), format!("that with {}", counted(least, &noun))];
     Claim::compare([(group, &more, many), (group, &less, few)], &at)
 }
 
-/// A workload against those of these that do the same in another way.
+/// Compares a workload with its declared counterparts among these.
 fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
     let declared = left.spec.filter(|_| !left.over_time).map(|s| &s.role.counterparts);
     let claim = |c: &Counterpart| {
@@ -92,33 +92,23 @@ fn compare_with_counterparts(left: &Group, groups: &[&Group]) -> Vec<Claim> {
     declared.into_iter().flat_map(|all| all.iter()).filter_map(claim).collect()
 }
 
-/// Two workloads at a point that both have: that with the usual or the smallest block above a few
-/// bytes, on the fewest threads. The points may differ in those parameters.
+/// Compares two workloads at a configuration that both have: the usual or smallest block of at
+/// least a sector, on the fewest threads. The configurations may differ in `differs_in`.
 fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
     let parameters = [differs_in, &[key::ITERATIONS.name(), key::ENGINE.name()]].concat();
     let is_undoubted = |m: &&Measurement| undoubted_summary(m).is_some();
     let both = left.all.iter().copied().take(POINTS).filter(is_undoubted).filter_map(|a| {
-        let b = like(&right.all, a, &parameters).into_iter().find(is_undoubted)?;
-        // What the page cache may have done is none of a disk's numbers.
+        let b = differing_only_in(&right.all, a, &parameters).into_iter().find(is_undoubted)?;
+        // Results that the page cache may have served are not the disk's.
         (disk::distance(a).is_some() && disk::distance(a) == disk::distance(b)).then_some((a, b))
     });
     let (a, b) = both.min_by_key(|(a, _)| rank(a))?;
-    let [l, r] = [left, right].map(|g| low(&g.heading()));
+    let [l, r] = [left, right].map(|g| lower_first(&g.heading()));
     Claim::compare([(left, &l, a), (right, &r, b)], &left.short(a))
 }
 
-/// A title within a sentence; what is an abbreviation keeps its capitals.
-fn low(title: &str) -> String {
-    let mut chars = title.chars();
-    let first = chars.next().filter(|c| c.is_uppercase());
-    match first.filter(|_| chars.clone().next().is_some_and(char::is_lowercase)) {
-        Some(first) => first.to_lowercase().chain(chars).collect(),
-        None => title.to_owned(),
-    }
-}
-
-/// Another machine before loopback, small blocks of at least a sector, large files, then few
-/// threads and shallow queues.
+/// Order of preference: another machine before loopback, small blocks of at least a sector, large
+/// files, then few threads and shallow queues.
 fn rank(m: &Measurement) -> impl Ord + use<> {
     let of = |key| m.params.get(key);
     let block = of(key::BLOCK_SIZE).unwrap_or(4096);
@@ -128,15 +118,16 @@ fn rank(m: &Measurement) -> impl Ord + use<> {
     (network::over_loopback(m), !sector, block, Reverse(file), depth, m.params.threads())
 }
 
-/// The widest instruction set against the narrowest.
-fn tiers(group: &Group, m: &Measurement) -> Option<Claim> {
+/// Compares the instruction set of the headline with the slowest one.
+fn compare_instruction_sets(group: &Group, m: &Measurement) -> Option<Claim> {
     let isa = |m: &Measurement| m.params.get(key::ISA).map(clean);
-    let others = like(&group.all, m, &[key::ISA.name()]).into_iter().filter(|o| isa(o) != isa(m));
+    let others =
+        differing_only_in(&group.all, m, &[key::ISA]).into_iter().filter(|o| isa(o) != isa(m));
     let rated = others.filter_map(|m| Some((m, undoubted_summary(m)?.value())));
     let (least, _) = rated.min_by(|a, b| a.1.total_cmp(&b.1))?;
     let [wide, narrow] = [isa(m)?, isa(least)?];
     let at = group.short_without(m, &[&[key::ISA.name()], &group.implied_parameters[..]].concat());
-    let wide = format!("{} with {wide}", low(&group.heading()));
+    let wide = format!("{} with {wide}", lower_first(&group.heading()));
     Claim::compare([(group, &wide, m), (group, &format!("that with {narrow}"), least)], &at)
 }
 
@@ -146,15 +137,15 @@ fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
     Claim::compare_with_tool(group, m, r)
 }
 
-/// What time brought: the sentences under the picture that say where the value went.
+/// Sentences on values over time: their levels and the largest change.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
-        let scale = Scale::for_values(&[positive(m)?.value()], m.unit);
+        let scale = Scale::for_values(&[positive_summary(m)?.value()], m.unit);
         let number = figure(group, m, &scale)?;
-        let said = timeline::in_short(m, &scale)?;
+        let sentence = timeline::in_short(m, &scale)?;
         let doubt = if m.verdict.is_undoubted() { "" } else { m.verdict.as_str() };
         let point = enclosed(" (", &joined([&*number.point, doubt], "; "), ")");
-        let text = format!("{}{point}: {said}", group.heading());
+        let text = format!("{}{point}: {sentence}", group.heading());
         Some(Claim::is(number, text))
     };
     group.all.iter().filter_map(claim).take(BEST).collect()

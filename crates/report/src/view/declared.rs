@@ -1,11 +1,11 @@
-//! What the report takes from the declarations of workloads. It knows none of them by its id.
+//! Properties that workloads declare and the report uses. No workload is known by its id.
 
 use proofmark_model::{Measurement, Property, Run, Traffic, WorkloadSpec, key};
 
 use super::label::Group;
 use super::text::clean;
 
-/// The workloads in that table with the names of their rows, in the order of rows.
+/// The workloads in a table with the names of their rows, in the order of rows.
 pub fn rows_of<'g, 'a: 'g>(
     groups: impl IntoIterator<Item = &'g Group<'a>>,
     table: &str,
@@ -17,7 +17,7 @@ pub fn rows_of<'g, 'a: 'g>(
     rows.into_iter().map(|(place, g)| (g, clean(&place.label))).collect()
 }
 
-/// The workloads that give a property, those that answer for their subsystem first.
+/// The workloads that give a property, those with main results first.
 pub fn giving(run: &Run, property: Property) -> Vec<(&str, &WorkloadSpec)> {
     let all = run.workloads.iter().map(|(id, spec)| (id.as_str(), spec));
     let mut all: Vec<_> = all.filter(|(_, s)| s.role.gives(property)).collect();
@@ -26,7 +26,7 @@ pub fn giving(run: &Run, property: Property) -> Vec<(&str, &WorkloadSpec)> {
     all
 }
 
-/// Bytes counted for one block: it counts once where no traffic is declared.
+/// Bytes counted for one block: its size once where no traffic is declared.
 pub fn block_bytes(group: &Group, m: &Measurement) -> Option<f64> {
     let traffic = group.spec.and_then(|s| s.work.traffic(&m.params));
     Some(m.params.get(key::BLOCK_SIZE)? as f64 * traffic.map_or(1.0, Traffic::counted))

@@ -1,4 +1,4 @@
-//! How ceilings were derived: one entry per formula, one row per point.
+//! Derivations of the ceilings: one entry per formula, one row per configuration.
 
 use proofmark_model::{Ceiling, Measurement, Provenance};
 
@@ -7,11 +7,11 @@ use super::columns::not_finite;
 use super::grouping::{distinct, grouped};
 use super::keyed::{keyed, why_no_ceiling};
 use super::label::Group;
-use super::num::{Scale, percent, with_unit};
+use super::num::{Scale, percentage, with_unit};
 use super::table::Table;
 use super::text::{and_list, clean, enclosed};
 
-/// Different notes of one input that are printed.
+/// Maximum number of different notes that are printed per input.
 const NOTES: usize = 6;
 
 /// One input of a formula.
@@ -20,7 +20,7 @@ pub struct InputView {
     pub name: String,
     /// `measured`, `reported`, `assumed` or `declared`.
     pub source: &'static str,
-    /// How it was measured, or the source of the table's row; distinct ones.
+    /// How the input was measured, or the source of its table row; each text once.
     pub notes: Vec<String>,
 }
 
@@ -30,11 +30,11 @@ pub struct Derivation {
     pub id: String,
     /// The formula, in the names of the inputs.
     pub formula: String,
-    /// `1.0 %`: how far off the ceiling itself may be.
+    /// `1.0 %`: the largest error of the ceiling itself.
     pub uncertainty: String,
     /// The inputs.
     pub inputs: Vec<InputView>,
-    /// Points, values of the inputs, ceiling.
+    /// Configurations, values of the inputs, ceiling.
     pub table: Table,
 }
 
@@ -76,8 +76,8 @@ pub fn for_workload(group: &Group, scale: &Scale) -> Vec<Derivation> {
     formulas.into_iter().filter_map(|(_, members)| derivation(group, scale, members)).collect()
 }
 
-/// What has no ceiling at all, and why, each reason once.
-pub fn lacking(groups: &[Group]) -> Vec<String> {
+/// Names the workloads without any ceiling, grouped by reason.
+pub fn without_ceiling(groups: &[Group]) -> Vec<String> {
     let unbounded = groups.iter().filter(|g| g.all.iter().all(|m| m.ceiling.is_none()));
     let reasons = unbounded.flat_map(|g| {
         let measured = g.all.iter().filter(|m| m.summary.is_some());
@@ -93,7 +93,7 @@ pub fn lacking(groups: &[Group]) -> Vec<String> {
     grouped(reasons).into_iter().map(sentence).collect()
 }
 
-/// What the ceilings of one table share.
+/// The properties that the ceilings of one table share.
 fn shape(c: &Ceiling) -> (&str, &str, Vec<(&str, &str, Provenance)>) {
     let inputs = c.inputs.iter().map(|i| (i.name.as_str(), i.unit.as_str(), i.source)).collect();
     (&c.id, &c.formula, inputs)
@@ -130,7 +130,7 @@ fn derivation(
     Some(Derivation {
         id: clean(&first.id),
         formula: clean(&first.formula),
-        uncertainty: percent(worst).map_or_else(|| "unknown".to_owned(), |p| format!("{p} %")),
+        uncertainty: percentage(worst).unwrap_or_else(|| "unknown".to_owned()),
         inputs,
         table,
     })

@@ -1,4 +1,4 @@
-//! What was measured and how, in sentences from the plan and the workloads' declarations.
+//! Describes what was measured and how, from the plan and the workloads' declarations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,22 @@ use proofmark_model::{Measurement, Subsystem, format_seconds, key};
 use serde::Serialize;
 
 use super::label::{Group, by_subsystem, parameter_value, spoken};
-use super::text::{and_list, clean, counted, enclosed, joined, stop};
+use super::text::{agree, and_list, clean, counted, enclosed, joined, stop};
 
 /// The design of one subsystem's measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Design {
     /// `cpu`, `memory`, `disk` or `network`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The subsystem's title: `CPU`.
     pub title: &'static str,
-    /// A sentence or two each.
+    /// The sentences of the description.
     pub sentences: Vec<String>,
-    /// `Floating-point peak (cpu.flops): what it measures`, a workload each.
+    /// One `Floating-point peak (cpu.flops): what it measures` per workload.
     pub workloads: Vec<String>,
 }
 
-/// Parameters whose values are listed, in this order; the others are with their workloads.
+/// Parameters whose values are listed, in this order; the others are listed with their workloads.
 const LISTED: [&str; 5] = [
     key::THREADS.name(),
     key::STREAMS.name(),
@@ -67,7 +67,12 @@ fn sentences(part: Subsystem, groups: &[&Group]) -> Vec<String> {
     if every.is_empty() || run.imported.is_some() {
         return out;
     }
-    let more = [trials(&every, groups), strong(groups), over_time(&every), part_of(part, &every)];
+    let more = [
+        trials(&every, groups),
+        strong_scaling(groups),
+        over_time(&every),
+        specific_to(part, &every),
+    ];
     out.extend(more.into_iter().chain([verifications(&every), tools(&every)]).flatten());
     out
 }
@@ -80,14 +85,14 @@ fn parameters(groups: &[&Group]) -> String {
             Some((value, parameter_value(g.spec, parameter, &value.into())))
         };
         let values = groups.iter().flat_map(|g| g.all.iter().filter_map(|m| of(g, m)));
-        // Of two declarations the first says how a value is written.
+        // If two declarations differ, the first decides how a value is written.
         let values: BTreeMap<u64, String> = values.collect::<Vec<_>>().into_iter().rev().collect();
         enclosed(&format!("{} ", spoken(parameter)), &and_list(values.into_values()), "")
     });
     enclosed(": ", &joined(lists, "; "), "")
 }
 
-/// How many trials of what length there were.
+/// The number and length of the trials.
 fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
     let counts: BTreeSet<usize> = every
         .iter()
@@ -100,7 +105,8 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
         false => format!("{least} to {most} trials"),
     };
     let policy = &groups.first()?.run.plan.policy;
-    // What is sampled has no trials, and a trial whose work is fixed lasts as long as that takes.
+    // Sampled configurations have no trials, and a trial with fixed work lasts as long as its work
+    // takes.
     let in_trials = groups.iter().filter(|g| !g.over_time && !g.all.is_empty());
     let (fixed, timed): (Vec<&Group>, Vec<&Group>) =
         in_trials.copied().partition(|g| g.all.iter().any(|m| fixed_work(m)));
@@ -116,24 +122,24 @@ fn trials(every: &[&Measurement], groups: &[&Group]) -> Option<String> {
     Some(format!("Each configuration has {count}{length}{but}."))
 }
 
-/// Whether a trial is so much work, however long it takes.
+/// Returns true if a trial is a fixed amount of work, however long it takes.
 fn fixed_work(m: &Measurement) -> bool {
-    [key::MATRIX_SIZE.name(), key::ITERATIONS.name(), key::AMOUNT.name()]
-        .iter()
-        .any(|parameter| m.params.number(parameter).is_some())
+    let p = &m.params;
+    let amounts = [p.get(key::MATRIX_SIZE), p.get(key::ITERATIONS), p.get(key::AMOUNT)];
+    amounts.iter().any(Option::is_some)
 }
 
-/// Fixed work that is divided among the threads.
-fn strong(groups: &[&Group]) -> Option<String> {
+/// Names the workloads whose fixed work is divided among the threads.
+fn strong_scaling(groups: &[&Group]) -> Option<String> {
     let fixed =
         groups.iter().filter(|g| g.all.iter().any(|m| m.params.get(key::ITERATIONS).is_some()));
     let fixed: BTreeSet<String> = fixed.map(|g| clean(g.id)).collect();
     let why = " are divided among the threads.";
-    said(enclosed("Strong scaling: the iterations of ", &and_list(fixed), why))
+    unless_empty(enclosed("Strong scaling: the iterations of ", &and_list(fixed), why))
 }
 
-/// A sentence, if it says anything.
-fn said(sentence: String) -> Option<String> {
+/// The sentence, unless it is empty.
+fn unless_empty(sentence: String) -> Option<String> {
     Some(sentence).filter(|s| !s.is_empty())
 }
 
@@ -141,20 +147,22 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
     let sampled: Vec<&Measurement> = every.iter().copied().filter(|m| m.series.is_some()).collect();
     let series = sampled.first()?.series.as_ref()?;
     let each = |v: f64| if v.is_finite() && v > 0.0 { format_seconds(v) } else { "-".to_owned() };
+    let count = sampled.len() as u64;
     Some(format!(
-        "{} sampled over time, for {} every {}.",
-        counted(sampled.len() as u64, "configuration"),
-        each(series.for_s),
-        each(series.every_s)
+        "{} {} sampled over time: every {} for {}.",
+        counted(count, "configuration"),
+        agree(count, ["was", "were"]),
+        each(series.every_s),
+        each(series.for_s)
     ))
 }
 
-/// What is specific to one subsystem.
-fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
+/// Sentences that only one subsystem has.
+fn specific_to(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part.info() {
         info if info.uses_block_devices => {
             let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
-            said(enclosed("The file was read and written ", &joined(ways, "; "), "."))
+            unless_empty(enclosed("I/O of the file: ", &joined(ways, "; "), "."))
         }
         info if info.has_server => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();
@@ -177,16 +185,16 @@ fn part_of(part: Subsystem, every: &[&Measurement]) -> Option<String> {
 
 fn verifications(every: &[&Measurement]) -> Option<String> {
     let kinds = every.iter().filter_map(|m| Some(clean(&m.verification.as_ref()?.kind)));
-    said(enclosed("Independent verification of the work: ", &with_counts(kinds), "."))
+    unless_empty(enclosed("Independent verification of the work: ", &with_counts(kinds), "."))
 }
 
 fn tools(every: &[&Measurement]) -> Option<String> {
     let references = every.iter().flat_map(|m| &m.references);
     let tools = references.map(|r| clean(format!("{} {}", r.tool, r.version).trim()));
-    said(enclosed("Reference tools that ran the same work: ", &with_counts(tools), "."))
+    unless_empty(enclosed("Reference tools that ran the same work: ", &with_counts(tools), "."))
 }
 
-/// Each of these by name, with the number of its configurations.
+/// Each name with the number of its configurations.
 fn with_counts(names: impl Iterator<Item = String>) -> String {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);

@@ -1,26 +1,26 @@
-//! What a number of the disk subsystem is about: the device or the page cache, with
-//! or without the flush, how many I/Os, and what the device itself counted meanwhile.
+//! Properties of disk results: device or page cache, flush, I/Os per second, and what the device
+//! counted.
 
 use proofmark_model::{Measurement, Unit, check_id, key};
 pub use proofmark_model::{WAY, distance, way};
 
-use super::num::{Scale, median, percent};
+use super::num::{Scale, median, percentage};
 use super::operation;
 use super::text::joined;
 
-/// Parameters that [`way`] says as well.
-pub const SAID_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
+/// Parameters that the words of [`way`] already include.
+pub const COVERED_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
 
-/// The greatest number that the axis of a chart has place for.
+/// The largest number that has room on the axis of a chart.
 const DIGITS: f64 = 20_000.0;
 
-/// The scale on which a rate of the disk is a number of I/Os per second.
+/// The scale that shows a disk's rate as I/Os per second.
 pub fn iops(m: &Measurement) -> Option<Scale> {
     let rate = m.subsystem.info().uses_block_devices && m.unit == Unit::BytePerSecond;
     m.params.get(key::BLOCK_SIZE).filter(|_| rate).and_then(Scale::iops)
 }
 
-/// The scale of a rate of the disk: operations have no prefix, as is usual for IOPS.
+/// The scale of a disk's rate; operations have no prefix, as is usual for IOPS.
 pub fn scale(m: &Measurement, values: &[f64]) -> Scale {
     match (m.subsystem.info().uses_block_devices, m.unit) {
         (true, Unit::OpPerSecond) => Scale::for_largest([1.0], Unit::OpPerSecond),
@@ -28,8 +28,8 @@ pub fn scale(m: &Measurement, values: &[f64]) -> Scale {
     }
 }
 
-/// The scale of I/Os per second on the axis of a chart of these measurements, which has
-/// place for few digits. A point's own block size decides, so there is one for each.
+/// The scale of I/Os per second on a chart's axis, which has room for few digits. Each result's own
+/// block size decides, so there is one scale per result.
 pub fn chart_iops<'a>(
     all: impl Iterator<Item = &'a Measurement>,
 ) -> impl Fn(&Measurement) -> Option<Scale> + Copy {
@@ -45,12 +45,12 @@ pub fn trial_iops(m: &Measurement, value: f64) -> Option<f64> {
     iops(m).map(|scale| scale.scaled(value)).filter(|v| v.is_finite())
 }
 
-/// Bytes that the devices moved as a share of those asked for: the median over the trials.
+/// Bytes that the devices transferred as a share of those requested: the median over the trials.
 pub fn device_share(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| {
         let (device, file) = (t.device.as_ref()?, t.file.as_ref()?);
         let asked = file.asked_read_bytes.saturating_add(file.asked_written_bytes);
-        // What the devices did in the other direction is none of this work.
+        // What the devices transferred in the other direction is not part of this work.
         let of = |asked: u64, moved: u64| if asked > 0 { moved } else { 0 };
         let moved = of(file.asked_read_bytes, device.read_bytes)
             .saturating_add(of(file.asked_written_bytes, device.written_bytes));
@@ -58,7 +58,7 @@ pub fn device_share(m: &Measurement) -> Option<f64> {
     }))
 }
 
-/// The rate at first and the one that lasted, where the rate fell: `[burst, sustained]`.
+/// The burst and the sustained rate, where the rate fell.
 pub fn fall(m: &Measurement) -> Option<[f64; 2]> {
     let evidence = &m.findings.iter().find(|f| f.check == check_id::FALLING_RATE)?.evidence;
     let number = |name| evidence.get(name).and_then(serde_json::Value::as_f64);
@@ -71,14 +71,14 @@ pub fn fall_phrase(m: &Measurement, scale: &Scale) -> Option<String> {
     Some(format!("burst {}, sustained {}", burst?, sustained?))
 }
 
-/// What is printed with a disk's result: `p50 118.0 us, p99 310.0 us; device moved 100.0 % of the bytes`.
+/// Details of a disk's result: `p50 118.0 us, p99 310.0 us; device moved 100.0 % of the bytes`.
 pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
     if !m.subsystem.info().uses_block_devices {
         return None;
     }
     let times = operation::phrase(m);
-    let device = device_share(m).and_then(percent);
-    let device = device.map(|p| format!("device moved {p}\u{a0}% of the bytes"));
+    let device = device_share(m).and_then(percentage);
+    let device = device.map(|share| format!("device moved {share} of the bytes"));
     let parts = joined([fall_phrase(m, scale), times, device].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }

@@ -1,4 +1,4 @@
-//! Facts about the machine, as tables have them.
+//! Facts about the machine, for tables.
 
 use std::collections::BTreeSet;
 
@@ -11,27 +11,27 @@ use super::text::{clean, joined};
 /// One fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// Name.
+    /// The name.
     pub name: String,
-    /// Value with its unit; `-` if it is not known.
+    /// The value with its unit; `-` if it is unknown.
     pub value: String,
-    /// Where it was read; why, if it is not known.
+    /// The place where the value was read, or the reason why it is unknown.
     pub source: String,
-    /// Whether it is known.
+    /// True if the value is known.
     pub known: bool,
 }
 
 /// Facts about one part of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FactTable {
-    /// Which part.
+    /// The part of the machine.
     pub title: &'static str,
     /// The facts.
     pub facts: Vec<Fact>,
 }
 
 impl Fact {
-    /// A fact with the place where it was read; without a value why it is not known.
+    /// A fact with its source; without a value, with the reason why it is unknown.
     pub fn new(name: &str, value: Option<&str>, source: &str) -> Self {
         let [name, source] = [name, source].map(clean);
         Self { name, value: clean(value.unwrap_or("-")), source, known: value.is_some() }
@@ -42,13 +42,13 @@ impl Fact {
         Self::new(name, Some(value), "")
     }
 
-    /// What was read of the machine.
+    /// A fact from a probe of the machine.
     pub fn probe<T>(name: &str, probe: &Probe<T>, show: impl FnOnce(&T) -> String) -> Self {
         Self::new(name, probe.get().map(show).as_deref(), probe.origin())
     }
 }
 
-/// A quantity that stays short whatever the file says.
+/// Formats a quantity, which stays short for any number that a file may hold.
 pub fn quantity(value: f64, unit: Unit) -> String {
     if value.is_finite() && value.abs() < 1e18 {
         format_quantity(value, unit)
@@ -57,7 +57,7 @@ pub fn quantity(value: f64, unit: Unit) -> String {
     }
 }
 
-/// `0-3, 8`: runs of consecutive numbers, sorted.
+/// `0-3, 8`: ranges of consecutive numbers, sorted.
 pub fn ranges(cpus: &[u32]) -> String {
     if cpus.is_empty() {
         return "none".to_owned();

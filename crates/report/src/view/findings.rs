@@ -1,5 +1,5 @@
-//! Findings, the same one over many points gathered into one: those whose whole message is alike but
-//! for its numbers, which become ranges.
+//! Groups findings of one cause over many configurations. Messages that differ only in their
+//! numbers become one message with ranges.
 
 use std::collections::BTreeMap;
 
@@ -8,45 +8,47 @@ use serde::Serialize;
 
 use super::alike::{Kind, merged};
 use super::label::Group;
-use super::text::{and_list, clean, counted, stop};
+use super::text::{and_list, clean, counted, joined, stop};
 
-/// Places that are named.
+/// Maximum number of places that are named.
 const NAMED: usize = 4;
+/// Maximum number of workloads that are named in few words.
+const NAMED_BRIEFLY: usize = 3;
 
-/// Where a finding was made.
+/// One place where a finding was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// `avx2, f64, 2 threads`, or `the host`.
     pub at: String,
-    /// The message there.
+    /// The message at this place.
     pub message: String,
-    /// `name = value`, one a figure.
+    /// `name = value`, one per figure.
     pub evidence: Vec<String>,
 }
 
-/// One finding over all the points where it was made.
+/// One finding over all the places where it was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FindingGroup {
     /// Id of the check.
     pub check: String,
-    /// The tool whose number it was found in; `None` where it is ours.
+    /// The tool whose result has the finding; `None` for proofmark's own results.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// How much it weighs.
+    /// The severity.
     pub severity: Severity,
-    /// The cause in a sentence, after the tool's name if it is a tool's; of several places with the
-    /// ranges of its numbers.
+    /// The cause in a sentence, after the tool's name if it concerns a tool. Over several places,
+    /// its numbers are ranges.
     pub sentence: String,
-    /// What its messages have in common.
+    /// The message without its numbers.
     #[serde(skip)]
     pub kind: Kind,
     /// True if the message is the same at every place.
     pub uniform: bool,
-    /// What to do about it.
+    /// The advice.
     pub advice: String,
-    /// Where: `cpu.flops (3 configurations)`; on the first screen the rows.
+    /// `cpu.flops (3 configurations)`: the places; on the first screen, the rows.
     pub place: String,
-    /// The same in few words: `cpu.flops (3 results), disk.fsync and 4 more workloads`.
+    /// The places in few words: `cpu.flops (3 results), disk.fsync and 4 more workloads`.
     #[serde(skip)]
     pub briefly: String,
     /// Every place.
@@ -55,7 +57,8 @@ pub struct FindingGroup {
 }
 
 impl FindingGroup {
-    /// Whether it is above a note, and in our own figures.
+    /// Returns true if the severity is above a note and the finding concerns proofmark's own
+    /// results.
     pub fn is_problem(&self) -> bool {
         self.severity > Severity::Note && self.tool.is_none()
     }
@@ -65,9 +68,9 @@ impl FindingGroup {
 struct Found<'a> {
     /// The workload, or `the host`.
     place: String,
-    /// Its point; empty where there is none.
+    /// The configuration; empty where there is none.
     at: String,
-    /// The tool whose number it is.
+    /// The tool whose result has the finding.
     tool: Option<String>,
     finding: &'a Finding,
 }
@@ -88,7 +91,7 @@ pub fn severity_mark(severity: Severity) -> &'static str {
     }
 }
 
-/// All findings of a run: worst first, then those at most places.
+/// All findings of a run: worst first, then those with the most places.
 pub fn for_run(run: &Run) -> Vec<FindingGroup> {
     let mut found: Vec<Found> = Vec::new();
     found.extend(run.findings.iter().map(|f| Found::at("the run", f)));
@@ -111,7 +114,7 @@ pub fn for_workload(group: &Group) -> Vec<FindingGroup> {
     gather(&found_in(group).collect::<Vec<_>>())
 }
 
-/// Those in proofmark's results and in those of reference tools.
+/// Findings in proofmark's results and in those of reference tools.
 fn found_in<'a>(group: &'a Group) -> impl Iterator<Item = Found<'a>> {
     group.all.iter().flat_map(move |m| {
         let at = group.short(m);
@@ -171,32 +174,30 @@ fn group(items: &[&Found], kind: Kind) -> Option<FindingGroup> {
         kind,
         uniform,
         advice: clean(&first.advice),
-        place: whereabouts(items),
+        place: name_places(items),
         briefly: briefly(items),
         places: places.collect(),
     })
 }
 
-/// Few places by name, of more the points of each workload counted.
-fn whereabouts(items: &[&Found]) -> String {
+/// Names a few places; for more, counts the configurations of each workload.
+fn name_places(items: &[&Found]) -> String {
     let mut by_workload: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for item in items {
         by_workload.entry(&item.place).or_default().push(&item.at);
     }
-    let parts: Vec<String> = by_workload
-        .iter()
-        .map(|(workload, points)| match points.as_slice() {
-            [""] => (*workload).to_owned(),
-            few if few.len() == 1 || items.len() <= NAMED => {
-                format!("{workload} ({})", few.join("; "))
-            }
-            many => format!("{workload} ({})", counted(many.len() as u64, "configuration")),
-        })
-        .collect();
-    parts.join(", ")
+    let part = |(workload, points): (&str, Vec<&str>)| match points.as_slice() {
+        [""] => workload.to_owned(),
+        few if few.len() == 1 || items.len() <= NAMED => {
+            format!("{workload} ({})", few.join("; "))
+        }
+        many => format!("{workload} ({})", counted(many.len() as u64, "configuration")),
+    };
+    joined(by_workload.into_iter().map(part), ", ")
 }
 
-/// The first workloads, and how many more there are: `cpu.flops (3 results), disk.fsync and 4 more`.
+/// Names the first workloads and counts the others: `cpu.flops (3 results), disk.fsync and 4 more
+/// workloads`.
 fn briefly(items: &[&Found]) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     items.iter().for_each(|item| *counts.entry(&item.place).or_default() += 1);
@@ -204,17 +205,11 @@ fn briefly(items: &[&Found]) -> String {
         1 => (*place).to_owned(),
         n => format!("{place} ({})", counted(*n, "result")),
     });
-    let named: Vec<String> = named.collect();
-    match named.as_slice() {
-        [first, second, third, rest @ ..] if !rest.is_empty() => {
-            let more = counted(rest.len() as u64, "more workload");
-            format!("{first}, {second}, {third} and {more}")
-        }
-        all => and_list(all),
-    }
+    let more = counts.len().saturating_sub(NAMED_BRIEFLY) as u64;
+    and_list(named.take(NAMED_BRIEFLY).chain((more > 0).then(|| counted(more, "more workload"))))
 }
 
-/// A figure of the evidence: text without its quotes.
+/// A figure of the evidence; text is without its quotes.
 fn evidence(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::String(s) => s.clone(),

@@ -1,5 +1,5 @@
-//! The first screen: the results that answer for the machine, as workloads declare them before the
-//! run, and the causes of what is not valid.
+//! The first screen: the main results, which workloads declare before the run, and the causes of
+//! results that are not valid.
 
 use std::cmp::Reverse;
 
@@ -13,30 +13,30 @@ use super::alike::Kind;
 use super::findings::FindingGroup;
 use super::label::{Group, anchor, interval, usable, why_no_trials};
 use super::main_results::{ScreenPart, ScreenRow};
-use super::num::percent;
+use super::num::percentage;
 use super::operation;
 use super::references::phrase;
-use super::text::{and_list, clean};
-use super::workload_figure::{delivered_share, half_width, near, shown_on};
+use super::text::{and_list, clean, joined};
+use super::workload_figure::{delivered_share, half_width, near, result_scale};
 
-/// Causes that are on the first screen.
+/// Maximum number of causes on the first screen.
 const CAUSES: usize = 3;
 
-/// What a hurried reader sees.
+/// The results and causes that a reader sees first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FirstScreen {
-    /// The results, a subsystem each.
+    /// The results, one part per subsystem.
     pub parts: Vec<ScreenPart>,
-    /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of 1.2
-    /// CPUs.` `None` where the run got nearly all of its CPUs.
+    /// `FP peak, 2 CPUs: attainable 118.1 GFLOP/s, delivered 67.8 GFLOP/s (57.4 %): CPU quota of
+    /// 1.2 CPUs.` `None` where the run got nearly all of its CPUs.
     pub got: Option<String>,
-    /// What is not valid and why, worst first.
+    /// The causes of results that are not valid, worst first.
     pub causes: Vec<FindingGroup>,
-    /// Further causes, which are among the findings.
+    /// The number of further causes, which are among the findings.
     pub more: usize,
 }
 
-/// The first screen of a run.
+/// Builds the first screen of a run.
 pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScreen {
     let all = run.main_results();
     let with_row = |chosen| Some((chosen, row(groups, chosen)?));
@@ -44,10 +44,10 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         .iter()
         .map(|(part, some)| (*part, some.iter().filter_map(with_row).collect()))
         .collect();
-    // The load with the most threads speaks for the whole machine: it is tried first.
+    // The load with the most threads represents the whole machine, so it is tried first.
     let mut rows: Vec<_> = shown.iter().flat_map(|(_, rows)| rows).collect();
     rows.sort_by_key(|(chosen, _)| Reverse(chosen.measurement.params.threads()));
-    let got = rows.into_iter().find_map(|(c, row)| say_delivered(run, c.measurement, row));
+    let got = rows.into_iter().find_map(|(c, row)| compare_delivered(run, c.measurement, row));
     let part = |(part, rows): (Subsystem, Vec<(&Chosen, ScreenRow)>)| ScreenPart {
         subsystem: part.as_str(),
         title: part.info().title,
@@ -65,7 +65,7 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
     }
 }
 
-/// What was measured where that is not the machine itself.
+/// The device or network that was measured; `None` where that is the machine itself.
 fn about(host: &Host, part: Subsystem) -> Option<String> {
     match part.info() {
         info if info.uses_block_devices => host.storage.get().map(about_disk),
@@ -89,8 +89,7 @@ fn about_disk(storage: &Storage) -> String {
         (_, count, Some(device)) => {
             let name = if count == 1 { device.name.clone() } else { format!("{count} devices") };
             let kind = device.transport.as_deref().or(device.model.as_deref());
-            let parts = [Some(name.as_str()), kind, Some(place.as_str())];
-            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+            joined([name.as_str(), kind.unwrap_or_default(), &place], ", ")
         }
     })
 }
@@ -103,10 +102,10 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let found = usable(m);
     let kind = m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let shown = m.summary.as_ref().filter(|_| m.verdict.is_usable());
-    // Of a result without a headline the delivered figure is shown.
+    // A result without a headline shows its delivered figure.
     let value = shown.map(|s| s.figure(kind).value.or(s.delivered.value).unwrap_or(f64::NAN));
     let values: Vec<f64> = value.into_iter().collect();
-    let scale = shown_on(group, m, &values);
+    let scale = result_scale(group, m, &values);
     let show = |value: Option<f64>| value.and_then(|v| scale.number(v));
     let delivered = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
@@ -134,25 +133,25 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     })
 }
 
-/// Who took the rest is said only where less than this was delivered.
+/// The cause is named only where less than this share was delivered.
 const NEARLY_ALL: f64 = 0.95;
 
-/// What was attainable and what was delivered of a CPU load, and who took the rest.
-fn say_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
+/// The attainable and the delivered figure of a CPU load, and what took the difference.
+fn compare_delivered(run: &Run, m: &Measurement, row: &ScreenRow) -> Option<String> {
     let is_attainable = m.summary.as_ref()?.headline == FigureKind::Attainable;
     let share = delivered_share(m).filter(|share| is_attainable && *share < NEARLY_ALL)?;
     let (attainable, delivered) = (row.value.as_ref()?, row.delivered.as_ref()?);
     let unit = &row.unit;
     let cause =
         largest_cause(run, m, 1.0 - share).map_or_else(String::new, |cause| format!(": {cause}"));
-    let share = percent(share)?;
+    let share = percentage(share)?;
     let name = row.name();
     Some(format!(
-        "{name}: attainable {attainable} {unit}, delivered {delivered} {unit} ({share} %){cause}."
+        "{name}: attainable {attainable} {unit}, delivered {delivered} {unit} ({share}){cause}."
     ))
 }
 
-/// Who took most of the time of a load's threads, if that explains half of what is missing.
+/// The cause that took most of the threads' time, if it explains half of what is missing.
 fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
     let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?.divided();
     let taken = all.causes().into_iter().filter_map(|c| Some(((c.seconds)(&all)?, c)));
@@ -192,10 +191,11 @@ fn cause(found: &FindingGroup, rows: &[&Chosen]) -> FindingGroup {
     FindingGroup { place: place(found, rows), places: Vec::new(), ..found.clone() }
 }
 
-/// Rows that are named; more are counted.
+/// Maximum number of rows that are named; more are counted.
 const NAMED: usize = 2;
 
-/// `Commit and Random read`, `Commit and 3 others`, `18 results`; of a finding in no row, the workloads.
+/// `Commit and Random read`, `Commit and 3 others`, `18 results`; for a finding in no row, the
+/// workloads.
 fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
     let is_here = |m: &Measurement| {
         m.findings.iter().any(|f| {

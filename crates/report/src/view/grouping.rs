@@ -1,4 +1,4 @@
-//! Lists in the order in which their items come first.
+//! Distinct and grouped items, in the order of their first occurrence.
 
 /// Each item once.
 pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
@@ -11,7 +11,7 @@ pub fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     out
 }
 
-/// The items by their keys.
+/// The items of each key.
 pub fn grouped<K: PartialEq, T>(all: impl IntoIterator<Item = (K, T)>) -> Vec<(K, Vec<T>)> {
     let mut out: Vec<(K, Vec<T>)> = Vec::new();
     for (key, item) in all {

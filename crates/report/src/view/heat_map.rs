@@ -1,4 +1,4 @@
-//! How far each CPU is from each other one, as a workload that looks at all pairs saw it.
+//! Distances between all CPUs, as a workload measured them pair by pair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,36 +12,36 @@ use super::num::ends;
 use super::table::Table;
 use super::text::counted;
 
-/// CPUs up to which a table has room.
+/// Maximum number of CPUs that a table has room for.
 const IN_TABLE: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HeatMap {
     pub title: String,
-    /// How many pairs are how far apart.
+    /// The number of pairs and the range of their round trips.
     pub description: String,
-    /// The CPUs, rising.
+    /// The CPUs in ascending order.
     pub cpus: Vec<u32>,
-    /// A row a CPU, with the pairs of each with those before it.
+    /// One row per CPU: its pairs with the CPUs before it.
     pub rows: Vec<Vec<Option<Pair>>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Pair {
-    /// Nanoseconds to the other one and back: the median over the trials.
+    /// Round trip in nanoseconds: the median over the trials.
     pub ns: f64,
-    /// Whether they are SMT siblings, in most trials.
+    /// True if the two are SMT siblings in most trials.
     pub one_core: bool,
 }
 
-/// Of each configuration that looked at all pairs.
+/// One map for each configuration that measured all pairs.
 pub(super) fn draw(group: &Group) -> Vec<HeatMap> {
-    group.all.iter().filter_map(|m| of(group, m)).collect()
+    group.all.iter().filter_map(|m| heat_map(group, m)).collect()
 }
 
-fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
+fn heat_map(group: &Group, m: &Measurement) -> Option<HeatMap> {
     let mut seen: BTreeMap<[u32; 2], Vec<CpuDistance>> = BTreeMap::new();
-    // Trials with rounds have the pairs that work, not all.
+    // Trials with rounds hold only the pairs that worked, not all.
     for pair in m.trials.iter().filter(|t| t.rounds.is_empty()).flat_map(|t| &t.pairs) {
         let [a, b] = pair.cpus;
         seen.entry([a.min(b), a.max(b)]).or_default().extend(pair.before);
@@ -65,7 +65,7 @@ fn of(group: &Group, m: &Measurement) -> Option<HeatMap> {
     })
 }
 
-/// `28 pairs: 4 of SMT siblings, 24 of two cores with 48 to 210 ns round trip.`
+/// `28 pairs: 4 of SMT siblings, 24 on different cores with 48 to 210 ns round trip.`
 fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     let (all, on_one) = (pairs.clone().count(), pairs.clone().filter(|p| p.one_core).count());
     let apart = pairs.filter(|p| !p.one_core).map(|p| p.ns);
@@ -73,12 +73,12 @@ fn describe<'a>(pairs: impl Iterator<Item = &'a Pair> + Clone) -> String {
     if all > on_one {
         let [least, most] = ends(apart).map(|ns| format!("{ns:.0}"));
         let span = if least == most { least } else { format!("{least} to {most}") };
-        text += &format!(", {} of two cores with {span} ns round trip", all - on_one);
+        text += &format!(", {} on different cores with {span} ns round trip", all - on_one);
     }
     text + "."
 }
 
-/// The same as a table; without rows where there are too many CPUs.
+/// The heat map as a table; without rows where there are too many CPUs.
 pub fn table(HeatMap { title, cpus, rows, .. }: &HeatMap) -> Table {
     let shown: &[u32] = if cpus.len() > IN_TABLE { &[] } else { cpus };
     let table = Columns::new(title.as_str()).number("CPU", |at: &usize| cpus[*at].to_string());

@@ -2,7 +2,7 @@
 
 use super::facts::{Fact, FactTable, quantity, ranges};
 use super::grouping::grouped;
-use super::num::{percent, plain};
+use super::num::{percentage, plain};
 use super::storage;
 use super::text::{and_list, clean, counted, enclosed, joined};
 use proofmark_model::{
@@ -10,12 +10,12 @@ use proofmark_model::{
     ServerEnd, Unit, check_id, format_size,
 };
 
-/// Where the facts of the server are from.
+/// Source of the facts about the server.
 const SERVER: &str = "reported by the server";
-/// Why one of them is not known.
-const SILENT: &str = "not reported by the server";
+/// Reason why a fact about the server is unknown.
+const NOT_REPORTED: &str = "not reported by the server";
 
-/// The machine.
+/// All facts about the machine.
 pub fn tables(host: &Host) -> Vec<FactTable> {
     let tables = [
         ("Processor", processor(host)),
@@ -25,41 +25,41 @@ pub fn tables(host: &Host) -> Vec<FactTable> {
         ("Network", network(host)),
         ("System", system(host)),
         ("Settings that change speed", settings(host)),
-        ("What this process may use", limits(host)),
+        ("Limits of this process", limits(host)),
     ];
     tables.into_iter().map(|(title, facts)| FactTable { title, facts }).collect()
 }
 
-/// The machine in one sentence: microarchitecture, cores, clock, virtualisation.
+/// The machine in two sentences: microarchitecture and clock, then CPUs and virtualisation.
 pub fn sentence(host: &Host) -> String {
     let (cpu, limits) = (&host.cpu, &host.limits);
     if limits.usable_cpus.is_empty() && cpu.model_name.get().is_none() {
         return "Nothing is known about the machine.".to_owned();
     }
     let kind = cpu.microarchitecture.get().map_or_else(
-        || "This machine's microarchitecture is not known".to_owned(),
-        |m| format!("This machine's microarchitecture is {}", clean(&m.name)),
+        || "The microarchitecture is not known".to_owned(),
+        |m| format!("The microarchitecture is {}", clean(&m.name)),
     );
     let clock = cpu.clock.measured_hz.get().map_or_else(
-        || "its clock was not measured".to_owned(),
-        |hz| format!("its clock was measured at {}", quantity(*hz, Unit::Hertz)),
+        || "the clock was not measured".to_owned(),
+        |hz| format!("the measured clock is {}", quantity(*hz, Unit::Hertz)),
     );
     let inside = match host.os.virtualisation.get().map(String::as_str) {
-        Some("none") => "outside of any virtual machine".to_owned(),
-        Some(name) => format!("inside a virtual machine ({})", clean(name)),
-        None => "and whether inside a virtual machine is not known".to_owned(),
+        Some("none") => ", not in a virtual machine".to_owned(),
+        Some(name) => format!(", in a virtual machine ({})", clean(name)),
+        None => "; whether in a virtual machine is not known".to_owned(),
     };
     let quota = limits.cpu_quota.get().and_then(|q| q.cpus).map_or_else(String::new, |c| {
         format!(", limited by a quota to the time of {} CPUs", plain(c))
     });
-    // What a hypervisor hides is not known.
+    // Where a hypervisor hides the cores, their number is unknown.
     let hidden = host.findings.iter().any(|f| f.check == check_id::SMT_HIDDEN);
     let cores = match hidden {
-        true => " (which of them share a core is hidden)".to_owned(),
+        true => " (the hypervisor hides which share a core)".to_owned(),
         false => format!(" on {}", counted(u64::from(limits.usable_cores), "physical core")),
     };
     format!(
-        "{kind}, {clock}; the run could use {}{cores}{quota}, {inside}.",
+        "{kind}, {clock}. The run could use {}{cores}{quota}{inside}.",
         counted(limits.usable_cpus.len() as u64, "CPU"),
     )
 }
@@ -142,14 +142,14 @@ fn memory(host: &Host) -> Vec<Fact> {
         Fact::probe("swap", &m.swap_total_bytes, size),
         Fact::probe("transparent huge pages", &m.transparent_huge_pages, Clone::clone),
         Fact::probe("modules", &m.modules, |modules| match modules.as_slice() {
-            [] => "none described".to_owned(),
+            [] => "none reported".to_owned(),
             some => and_list(alike(some)),
         }),
     ]
 }
 
-/// `2 x 16 GiB DDR5, 4800 million transfers per second of 64 bit (DIMM_A1, DIMM_B1)`:
-/// modules that are alike together.
+/// `2 x 16 GiB DDR5, 4800 million transfers per second of 64 bit (DIMM_A1, DIMM_B1)`: equal modules
+/// are grouped.
 fn alike(modules: &[MemoryModule]) -> Vec<String> {
     let what = |m: &MemoryModule| {
         let transfers = m.transfers_per_s.map_or_else(String::new, |t| {
@@ -163,7 +163,7 @@ fn alike(modules: &[MemoryModule]) -> Vec<String> {
     kinds.map(|(kind, at)| format!("{} x {kind} ({})", at.len(), joined(at, ", "))).collect()
 }
 
-/// The way, the server, and both interfaces.
+/// The path, the server, and both interfaces.
 fn network(host: &Host) -> Vec<Fact> {
     let probe = &host.network;
     let mut facts = vec![Fact::probe("path", probe, |n| match n.path {
@@ -173,9 +173,9 @@ fn network(host: &Host) -> Vec<Fact> {
     let Some(n) = probe.get() else { return facts };
     let ServerEnd { cpu, os, cpus, version, .. } = &n.server;
     let peer = n.path == NetworkPath::Peer;
-    // Over loopback the machine of the server is this one.
+    // Over loopback, the server's machine is this one.
     if peer {
-        let cpu_source = if cpu.is_some() { SERVER } else { SILENT };
+        let cpu_source = if cpu.is_some() { SERVER } else { NOT_REPORTED };
         facts.push(Fact::new("server processor", cpu.as_deref(), cpu_source));
         facts.push(Fact::new("server system", Some(os), SERVER));
     }
@@ -184,16 +184,21 @@ fn network(host: &Host) -> Vec<Fact> {
     let origin = n.interface.origin();
     facts.extend(interface("interface", n.interface.get(), origin, origin));
     if peer {
-        facts.extend(interface("server interface", n.server_interface.as_ref(), SERVER, SILENT));
+        facts.extend(interface(
+            "server interface",
+            n.server_interface.as_ref(),
+            SERVER,
+            NOT_REPORTED,
+        ));
     }
     if let Some(bytes) = n.copy_bytes_per_s {
         let copies = format!("{} per CPU", quantity(bytes, Unit::BytePerSecond));
-        facts.push(Fact::new("copies", Some(&copies), "measured, within its own cache"));
+        facts.push(Fact::new("copy rate", Some(&copies), "measured within one CPU's cache"));
     }
     facts
 }
 
-/// `eth0: virtio, MTU 1500 B, driver virtio_net`, and its line rate; or why they are not known.
+/// `eth0: virtio, MTU 1500 B, driver virtio_net` and its line rate, or why they are unknown.
 fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str) -> Vec<Fact> {
     let Some(i) = interface else { return vec![Fact::new(name, None, why)] };
     let driver = enclosed(", driver ", i.driver.as_deref().unwrap_or_default(), "");
@@ -204,7 +209,7 @@ fn interface(name: &str, interface: Option<&Interface>, source: &str, why: &str)
     vec![Fact::new(name, Some(&what), source), Fact::new(&rate_name, rate.as_deref(), rate_source)]
 }
 
-/// One row each, but one for all mitigations that the processor does not need.
+/// One row per setting, but one for all vulnerabilities that do not affect the processor.
 fn settings(host: &Host) -> Vec<Fact> {
     const UNAFFECTED: &str = "Not affected";
     let needs_none =
@@ -250,5 +255,5 @@ fn limits(host: &Host) -> Vec<Fact> {
 }
 
 fn share(value: f64) -> String {
-    percent(value).map_or_else(|| "not finite".to_owned(), |p| format!("{p} %"))
+    percentage(value).unwrap_or_else(|| "not finite".to_owned())
 }

@@ -1,5 +1,5 @@
-//! What the tables of a workload share: columns for the parameters that vary, captions, verdicts, and
-//! reasons for what is missing.
+//! Parts that the tables of a workload share: columns of the parameters that vary, captions,
+//! verdicts, and reasons for missing values.
 
 use proofmark_model::Measurement;
 
@@ -47,12 +47,12 @@ pub fn parameter<'a, R: Point>(
     .spare(if group.implied_parameters.contains(&name) { 2 } else { 0 })
 }
 
-/// `Floating-point peak; iterations 1 000 in all rows`.
+/// `Floating-point peak: every trial (f64 in every row)`.
 pub fn caption(group: &Group, what: &str) -> String {
     named(group, what, "")
 }
 
-/// The same, where more is the same in all rows.
+/// Builds a caption that also names `more`, which is the same in every row.
 pub fn named(group: &Group, what: &str, more: &str) -> String {
     let title = group.heading();
     match joined([group.fixed_phrase(), more.to_owned()], ", ") {
@@ -64,21 +64,21 @@ pub fn named(group: &Group, what: &str, more: &str) -> String {
 /// The verdict, with a note if the threads shared CPUs.
 pub fn verdict(group: &Group, m: &Measurement) -> Entry {
     let shared = group.oversubscribed(m) && m.summary.is_some();
-    Entry::from(m.verdict).noted(if shared { group.turns() } else { String::new() })
+    Entry::from(m.verdict).noted(if shared { group.oversubscription_note() } else { String::new() })
 }
 
-/// Which figure a result puts first, in a table whose rows differ in that.
+/// The kind of a result's headline figure, for a table whose rows differ in it.
 pub fn statistic(m: &Measurement) -> Result<String, String> {
     let kind = m.summary.as_ref().map(|s| s.headline.as_str().to_owned());
     kind.ok_or_else(|| why_no_trials(m))
 }
 
-/// The headline figure; one that was reached through the page cache, or is not valid, says so.
+/// The headline figure, with a note if the page cache served it or it is not valid.
 pub fn figure(m: &Measurement, scale: &Scale) -> Entry {
     figure_of_kind(m, scale, false)
 }
 
-/// The same, where `named` with the kind of figure that it is.
+/// The headline figure with its notes; if `named`, also with its kind.
 pub fn figure_of_kind(m: &Measurement, scale: &Scale, named: bool) -> Entry {
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return Err(why_no_trials(m)).into() };
@@ -91,7 +91,7 @@ pub fn figure_of_kind(m: &Measurement, scale: &Scale, named: bool) -> Entry {
 
 pub fn why_no_ceiling(m: &Measurement) -> String {
     let why = why_missing(m, "ceiling", "no ceiling is known, and no reason was recorded");
-    // A ceiling that bears the workload's own name need not be named.
+    // The reason may begin with the workload's own name, which the reader knows already.
     let own = format!("{}: ", clean(&m.workload));
     why.strip_prefix(&own).unwrap_or(&why).to_owned()
 }

@@ -1,4 +1,4 @@
-//! Names of points and parameters, and the order of rows.
+//! Names of configurations and parameters, and the order of rows.
 
 use std::collections::BTreeSet;
 
@@ -7,34 +7,33 @@ use proofmark_model::{
     WorkloadSpec, best, check_id, format_count, format_size, key,
 };
 
-use super::disk::{SAID_BY_WAY, WAY, way};
+use super::disk::{COVERED_BY_WAY, WAY, way};
 use super::network::{self, PATH, is_network};
 use super::text::{clean, counted, joined};
 
-/// Measurements of one workload with what its parameters look like.
+/// The measurements of one workload, with the parameters that they differ in.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// The run that they are from.
+    /// The run that holds the measurements.
     pub run: &'a Run,
     /// Workload id as in the run.
     pub id: &'a str,
-    /// Its declaration, if the run file holds it.
+    /// The workload's declaration, if the run file holds it.
     pub spec: Option<&'a WorkloadSpec>,
-    /// Its measurements in the order of rows.
+    /// The measurements in the order of rows.
     pub all: Vec<&'a Measurement>,
     /// Parameters that differ between measurements, in the order of columns.
     pub varying: Vec<&'a str>,
-    /// Those of them without which a point has its name still, as the engine that the queue
-    /// depth of a disk's point decides.
+    /// Varying parameters that a configuration's name does not need, such as the engine where the
+    /// queue depth of a disk workload decides it.
     pub implied_parameters: Vec<&'a str>,
     /// Parameters that are the same in all.
     pub fixed: Vec<&'a str>,
     /// Parameter that a chart shows from left to right.
     pub axis: &'a str,
-    /// CPUs that the run could use; 0 if the run file does not say.
+    /// CPUs that the run could use; 0 if the run file does not list them.
     pub cpus: u64,
-    /// Whether these are the points that were sampled over time: no others are among them, nor
-    /// they among others.
+    /// True if the group holds the configurations that were sampled over time, and no others.
     pub over_time: bool,
 }
 
@@ -43,13 +42,13 @@ impl<'a> Group<'a> {
         Self::build(run, id, false)
     }
 
-    /// Their id in the report.
+    /// The id in the report.
     pub fn name(&self) -> String {
         let id = clean(self.id);
         if self.over_time { format!("{id} over time") } else { id }
     }
 
-    /// The workload's title, and whether it is about time.
+    /// The workload's title, with a suffix where it was sampled over time.
     pub fn heading(&self) -> String {
         let over_time = if self.over_time { " over time" } else { "" };
         self.spec.map_or_else(|| self.name(), |s| format!("{}{over_time}", clean(&s.title)))
@@ -67,13 +66,13 @@ impl<'a> Group<'a> {
         let mut order: Vec<&str> =
             declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
-        let said =
-            |name: &&&str| !SAID_BY_WAY.contains(name) || !all.iter().any(|m| way(m).is_some());
-        let (varying, fixed) = order.iter().filter(said).partition(|name| {
+        let is_shown =
+            |name: &&&str| !COVERED_BY_WAY.contains(name) || !all.iter().any(|m| way(m).is_some());
+        let (varying, fixed) = order.iter().filter(is_shown).partition(|name| {
             let mut values = all.iter().map(|m| value(run, m, name));
             let first = values.next();
-            // A table without a column that names its rows cannot be read.
-            [axis, key::THREADS.name()].contains(name) || values.any(|v| Some(v) != first)
+            // A table needs a column that names its rows.
+            **name == axis || key::THREADS.is(name) || values.any(|v| Some(v) != first)
         });
         let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.named(name));
         all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
@@ -85,22 +84,22 @@ impl<'a> Group<'a> {
         group
     }
 
-    /// The part of the machine that it is about, as its measurements or its declaration say.
+    /// The subsystem, from the measurements or the declaration.
     pub fn subsystem(&self) -> Option<Subsystem> {
         self.all.first().map(|m| m.subsystem).or(self.spec.map(|s| s.subsystem))
     }
 
-    /// The result that answers for the workload, if it can be used.
+    /// The workload's main result, if it is usable.
     pub fn answer(&self) -> Option<(&'a Measurement, &'a Summary)> {
         usable(proofmark_model::answer(self.run, &self.all)?)
     }
 
-    /// Whether so many threads have to share the usable CPUs.
+    /// Returns true if that many threads must share the usable CPUs.
     pub fn beyond_cpus(&self, threads: u64) -> bool {
         self.cpus > 0 && threads > self.cpus
     }
 
-    /// Whether the threads of this measurement shared CPUs.
+    /// Returns true if the threads of this measurement shared CPUs.
     pub fn oversubscribed(&self, m: &Measurement) -> bool {
         match is_network(m) {
             // Threads that wait for the other end need no CPU; the check knows which do.
@@ -109,51 +108,52 @@ impl<'a> Group<'a> {
         }
     }
 
-    pub fn turns(&self) -> String {
+    /// The note on threads that share CPUs.
+    pub fn oversubscription_note(&self) -> String {
         format!("oversubscribed: more threads than the {}", counted(self.cpus, "usable CPU"))
     }
 
-    /// `avx2+fma, f64, 2 threads`: the parameters that name a point.
+    /// `avx2+fma, f64, 2 threads`: the parameters that name a configuration.
     pub fn short(&self, m: &Measurement) -> String {
         self.short_without(m, &self.implied_parameters)
     }
 
-    /// The parameters that vary, without some of them. The way to a disk's file and that to the
-    /// server are included even where all have the same, so that no cached result is taken for a
-    /// disk's and no loopback for a network.
-    pub fn short_without(&self, m: &Measurement, without: &[&str]) -> String {
-        let way = self.fixed.iter().filter(|n| self.always(n));
-        let names = self.varying.iter().chain(way).copied().filter(|n| !without.contains(n));
-        self.phrase(m, names)
+    /// The name of a configuration without some of its parameters. It is_always_printed includes I/O mode and
+    /// network path, so that no cached result is taken for a disk's and no loopback for a network.
+    pub fn short_without<N: AsRef<str>>(&self, m: &Measurement, without: &[N]) -> String {
+        let way = self.fixed.iter().filter(|n| self.is_always_printed(n));
+        let is_kept = |name: &&str| !without.iter().any(|left_out| left_out.as_ref() == *name);
+        self.phrase(m, self.varying.iter().chain(way).copied().filter(is_kept))
     }
 
-    /// Whether a parameter is printed with every result.
-    fn always(&self, name: &str) -> bool {
-        // A rate of both ways is no rate of one.
-        let turned = |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
+    /// Returns true if the parameter is printed with every result.
+    fn is_always_printed(&self, name: &str) -> bool {
+        // A rate in another direction must not be taken for a forward rate.
+        let other_direction =
+            |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
         name == WAY
             || (name == PATH && self.all.iter().any(|m| is_network(m)))
             || (key::DIRECTION.is(name)
                 && self.fixed.contains(&name)
-                && self.all.iter().any(turned))
+                && self.all.iter().any(other_direction))
     }
 
-    /// The value of a parameter as a cell shows it; `None` where the point has no such parameter.
-    pub fn text(&self, m: &Measurement, name: &str) -> Option<String> {
+    /// The value of a parameter for a cell; `None` where the configuration has no such parameter.
+    pub fn text(&self, m: &Measurement, name: impl AsRef<str>) -> Option<String> {
+        let name = name.as_ref();
         value(self.run, m, name).map(|v| parameter_value(self.spec, name, &v))
     }
 
-    /// `type f64 throughout`: the parameters that do not vary; empty without any.
+    /// `f64, huge pages`: the parameters that do not vary; empty without any.
     pub fn fixed_phrase(&self) -> String {
         self.all.first().map_or_else(String::new, |m| self.phrase(m, self.fixed.iter().copied()))
     }
 
-    /// Parameters in a sentence, as one would say them: what runs, on how many threads, how
-    /// much of it.
+    /// Parameters in a sentence: first what runs, then the threads, then the amounts.
     fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
         let mut names: Vec<&str> = names.collect();
         names.sort_by_key(|n| match m.params.named(n) {
-            _ if self.always(n) => 0,
+            _ if self.is_always_printed(n) => 0,
             Some(Param::Text(_)) => 1,
             _ if Params::counts_threads(n) => 2,
             _ => 3,
@@ -164,25 +164,25 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Measurements by workload, in the order of the plan; a workload whose points were
-/// never measured has an empty group. Points over time have a group of their own.
+/// Measurements by workload, in the order of the plan. A workload of which no configuration was
+/// measured has an empty group. Configurations over time have a group of their own.
 pub fn groups(run: &Run) -> Vec<Group<'_>> {
     let mut seen = BTreeSet::new();
     let in_time: BTreeSet<usize> = run.plan.series.iter().map(|s| s.point).collect();
     let planned = run.plan.points.iter().enumerate();
     let planned = planned.map(|(at, p)| (p.workload.as_str(), in_time.contains(&at)));
     let measured = run.measurements.iter().map(|m| (m.workload.as_str(), m.series.is_some()));
-    // A planned point of either kind may be measured as the other in an untrusted file.
+    // In an untrusted file, a result may be of another kind than its plan.
     let all = planned.chain(measured).filter(|key| seen.insert(*key));
     all.map(|(id, over_time)| Group::build(run, id, over_time)).collect()
 }
 
-/// The anchor of the workload at that place among the report's.
+/// The anchor of a workload by its position in the report.
 pub fn anchor(at: usize) -> String {
     format!("k{}", at + 1)
 }
 
-/// The parts of a machine in the order of a report, each with its workloads, if it has any.
+/// The subsystems that have workloads, in the order of a report.
 pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g Group<'a>>)> {
     let of = |part: Subsystem| {
         (part, groups.iter().filter(|g| g.subsystem() == Some(part)).collect::<Vec<_>>())
@@ -190,8 +190,7 @@ pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g 
     Subsystem::KNOWN.iter().copied().map(of).filter(|(_, all)| !all.is_empty()).collect()
 }
 
-/// The value of a parameter; of the ways to a disk's file and to the server all that is said of
-/// them, in words.
+/// The value of a parameter; I/O mode and network path are described in words.
 fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     let words = match name {
         WAY => way(m),
@@ -201,13 +200,13 @@ fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     words.map(Param::Text).or_else(|| m.params.named(name).cloned())
 }
 
-/// See [`Group::implied_parameters`].
+/// Finds [`Group::implied_parameters`].
 fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     if !group.all.iter().any(|m| m.subsystem.info().uses_block_devices) {
         return Vec::new();
     }
-    let names = |said: &[&str]| -> BTreeSet<String> {
-        group.all.iter().map(|m| group.short_without(m, said)).collect()
+    let names = |without: &[&str]| -> BTreeSet<String> {
+        group.all.iter().map(|m| group.short_without(m, without)).collect()
     };
     let all = names(&[]).len();
     let mut implied = Vec::new();
@@ -223,7 +222,7 @@ fn find_implied_parameters<'a>(group: &Group<'a>) -> Vec<&'a str> {
     implied
 }
 
-/// The place of a parameter's value among others: choices as declared, then numbers by size.
+/// Sort key of a parameter's value: choices as declared, then numbers by size.
 fn rank<'m>(
     spec: Option<&WorkloadSpec>,
     name: &str,
@@ -254,12 +253,12 @@ pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -
     }
 }
 
-/// The name of a parameter as a column has it.
+/// The title of a parameter's column.
 pub fn title(name: &str) -> String {
     if name == WAY { "I/O".to_owned() } else { clean(name) }
 }
 
-/// The name of a parameter as it is said: `block size`.
+/// The name of a parameter in a sentence: `block size`.
 pub fn spoken(name: &str) -> String {
     clean(name).replace('_', " ")
 }
@@ -277,43 +276,50 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     if let Some(text) = network::parameter_phrase(name, value).filter(|_| is_network_spec(spec)) {
         return text;
     }
-    let (text, said) = (parameter_value(spec, name, value), spoken(name));
+    let (text, noun) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
         (_, Param::Int(percent)) if key::READS.is(name) => format!("{percent} % reads"),
-        (Some(noun), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(noun)),
-        // An option of a tool's: `fsync 16`.
+        (Some(one), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(one)),
+        // A numeric option of a tool: `fsync 16`.
         (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {
-            format!("{said} {text}")
+            format!("{noun} {text}")
         }
-        (Some(_), Param::Text(_)) => format!("{text} {said}"),
+        (Some(_), Param::Text(_)) => format!("{text} {noun}"),
         (None, Param::Text(_)) => text,
-        _ => format!("{said} {text}"),
+        _ => format!("{noun} {text}"),
     }
 }
 
-/// Members of `all` that differ from `from` in these parameters only.
-pub fn like<'a>(all: &[&'a Measurement], from: &Measurement, but: &[&str]) -> Vec<&'a Measurement> {
-    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, but)).collect()
+/// Members of `all` that differ from `from` only in these parameters.
+pub fn differing_only_in<'a>(
+    all: &[&'a Measurement],
+    from: &Measurement,
+    parameters: &[impl AsRef<str>],
+) -> Vec<&'a Measurement> {
+    all.iter().copied().filter(|m| m.params.differs_only_in(&from.params, parameters)).collect()
 }
 
-/// The series among `all` along these parameters, each with the members that differ in them only.
-pub fn series<'a>(all: &[&'a Measurement], but: &[&str]) -> Vec<Vec<&'a Measurement>> {
+/// Splits `all` into series whose members differ only in these parameters.
+pub fn series<'a>(
+    all: &[&'a Measurement],
+    parameters: &[impl AsRef<str>],
+) -> Vec<Vec<&'a Measurement>> {
     let mut out: Vec<Vec<&Measurement>> = Vec::new();
     for m in all {
         if !out.iter().flatten().any(|known| std::ptr::eq(*known, *m)) {
-            out.push(like(all, m, but));
+            out.push(differing_only_in(all, m, parameters));
         }
     }
     out
 }
 
-/// A measurement with its statistics, if its figure may be used: neither invalid nor odd.
+/// A measurement with its statistics, if its figure is usable: not invalid, and finite.
 pub fn usable(m: &Measurement) -> Option<(&Measurement, &Summary)> {
     let s = m.summary.as_ref()?;
     (m.verdict.is_usable() && s.value().is_finite()).then_some((m, s))
 }
 
-/// The best of these that may be used.
+/// The best usable one of these measurements.
 pub fn best_usable<'a>(all: &[&'a Measurement]) -> Option<(&'a Measurement, &'a Summary)> {
     let fit: Vec<_> = all.iter().copied().filter(|m| usable(m).is_some()).collect();
     usable(best(&fit)?)
@@ -323,15 +329,15 @@ pub fn why_no_trials(m: &Measurement) -> String {
     why_missing(m, "summary", &clean(&m.ending.words()))
 }
 
-/// Why a named part is missing, as recorded, or a sentence in its place.
+/// The recorded reason why a part is missing, or else `otherwise`.
 pub fn why_missing(m: &Measurement, part: &str, otherwise: &str) -> String {
     m.missing.get(part).map_or_else(|| otherwise.to_owned(), |reason| clean(reason))
 }
 
-/// What figures of several kinds are called.
+/// The word for figures of several kinds.
 pub const MIXED: &str = "figure";
 
-/// What the figures that are put first are called: by their kind, if it is the same for all.
+/// The word for headline figures: their kind, if it is the same for all.
 pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str {
     match kinds.next() {
         Some(first) if kinds.all(|kind| kind == first) => first.as_str(),
@@ -339,18 +345,18 @@ pub fn figure_word(mut kinds: impl Iterator<Item = FigureKind>) -> &'static str 
     }
 }
 
-/// The same of all that a workload puts first.
+/// The word for the headline figures of a workload.
 pub fn figure_of(group: &Group) -> &'static str {
     figure_word(group.all.iter().filter_map(|m| Some(m.summary.as_ref()?.headline)))
 }
 
-/// Whether a value over time stayed at more than one level.
+/// Returns true if a value over time had more than one level.
 fn several_levels(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| s.levels.len() > 1 || !s.changes.is_empty())
 }
 
-/// The 95 % interval that is reported for a measurement's median. The samples of several levels have
-/// none: it would say how sure a number is that the value never stayed at.
+/// The 95 % interval of a measurement's headline. Samples with several levels have none: the value
+/// never stayed at their median.
 pub fn interval(m: &Measurement) -> Option<[f64; 2]> {
     m.summary.as_ref()?.ci95().filter(|_| !several_levels(m))
 }
@@ -363,7 +369,7 @@ pub fn why_no_interval(m: &Measurement) -> String {
         }
         Some(s) => {
             let reason = s.figure(s.headline).missing.as_deref();
-            clean(reason.unwrap_or("no interval, and no reason was recorded"))
+            clean(reason.unwrap_or("no reason was recorded"))
         }
     }
 }
@@ -374,9 +380,9 @@ mod tests {
 
     #[test]
     fn an_option_that_is_a_number_keeps_its_name() {
-        let said = |name: &str, value: &str| parameter_phrase(None, name, &value.into());
-        assert_eq!(said("fdatasync", "1"), "fdatasync 1");
-        assert_eq!(said("loops", "3x"), "loops 3x");
-        assert_eq!(said("engine", "psync"), "psync");
+        let phrase = |name: &str, value: &str| parameter_phrase(None, name, &value.into());
+        assert_eq!(phrase("fdatasync", "1"), "fdatasync 1");
+        assert_eq!(phrase("loops", "3x"), "loops 3x");
+        assert_eq!(phrase("engine", "psync"), "psync");
     }
 }

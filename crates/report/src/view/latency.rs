@@ -1,5 +1,5 @@
-//! The time of single operations: percentiles, distributions, and what the time grows
-//! to as the queue gets deeper.
+//! Times of single operations: percentiles, distributions, and latency by throughput as the queue
+//! gets deeper.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proofmark_model::{Latency, Measurement, key};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
 use super::keyed::keyed;
-use super::label::{Group, like, series, why_missing, why_no_trials};
+use super::label::{Group, differing_only_in, series, why_missing, why_no_trials};
 use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
@@ -16,21 +16,21 @@ use super::text::joined;
 use super::verdict_mark;
 use super::{disk, network, operation};
 
-/// Least step of the cumulative share, in percent, that a line shows.
+/// Minimum step of the cumulative share, in percent, that a line draws.
 const STEP: f64 = 0.1;
-/// Latency-throughput curves of one workload.
+/// Maximum number of latency-throughput curves per workload.
 const CURVES: usize = 4;
 
-const IO_TIME: &str = "The time of one I/O from before its submission until its completion is seen, over \
-    all trials. With several in flight, it includes waiting for the others.";
+const IO_TIME: &str = "The time of one I/O from before its submission until its completion is \
+    seen, over all trials. With several in flight, it includes waiting for the others.";
 
-const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has arrived, \
-    over all trials. It is the full round trip, not half of it.";
+const ROUND_TRIP: &str = "The time from before the message is sent until its whole answer has \
+    arrived, over all trials. It is the full round trip, not half of it.";
 
 const CONNECTION: &str =
     "The time from before the socket is created until the server's first byte arrives.";
 
-/// What the times of a workload are, and the term under which that is explained.
+/// The term for a workload's times and its meaning.
 fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     let m = group.all.first()?;
     match m.subsystem.info() {
@@ -41,7 +41,7 @@ fn meaning(group: &Group) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Why a point has no times of single operations.
+/// Reason why a configuration has no times of single operations.
 pub const NOT_TIMED: &str = "its operations were not timed individually";
 
 type Time = fn(&Latency) -> Option<f64>;
@@ -53,11 +53,11 @@ fn latency(m: &Measurement) -> Result<&Latency, String> {
     })
 }
 
-/// Percentiles of every point that has them; empty where none has.
+/// Percentiles of all configurations; without rows where none was timed.
 pub fn table(group: &Group) -> Table {
     let scale = &operation::scale(group.all.iter().filter_map(|m| m.latency.as_ref()));
     let times: [(_, _, Time); 7] = [
-        // A narrow page always has p50 and p99.
+        // A narrow page always shows p50 and p99.
         ("min", 4, |l| Some(l.min)),
         ("mean", 3, |l| Some(l.mean)),
         ("p50", 0, |l| Some(l.p50)),
@@ -84,8 +84,8 @@ pub fn table(group: &Group) -> Table {
         .rows(group.all.iter().copied().filter(|_| timed))
 }
 
-/// The distributions: of the best number and those that differ from it by the workload's
-/// axis, then of the others, as many as a chart holds.
+/// Draws distributions: the headline result with those that differ from it along the workload's
+/// axis, then others, up to a chart's limit.
 pub fn distribution(group: &Group) -> Option<Chart> {
     let is_timed = |m: &&Measurement| m.latency.as_ref().is_some_and(|l| l.buckets.len() > 1);
     let timed: Vec<&Measurement> = group.all.iter().copied().filter(is_timed).collect();
@@ -108,18 +108,18 @@ pub fn distribution(group: &Group) -> Option<Chart> {
     })
 }
 
-/// What the values of all lines say.
+/// The values of all lines in words.
 pub fn describe(series: &[Series]) -> String {
     let spots = series.iter().flat_map(|s| &s.spots);
     joined(spots.map(|s| &s.mark.about), "; ")
 }
 
-/// The best number's series first, thinned to what a chart holds, then the rest.
+/// The headline result's series first, thinned to a chart's limit, then the rest.
 fn in_order<'a>(group: &Group<'a>, timed: &[&'a Measurement]) -> Vec<&'a Measurement> {
     let but = along(group, group.axis);
-    let hero = group.answer().map(|(m, _)| m);
+    let answer = group.answer().map(|(m, _)| m);
     let is_near =
-        |m: &&Measurement| hero.is_some_and(|h| m.params.differs_only_in(&h.params, &but));
+        |m: &&Measurement| answer.is_some_and(|h| m.params.differs_only_in(&h.params, &but));
     let (near, far): (Vec<_>, Vec<_>) = timed.iter().copied().partition(is_near);
     let shown: BTreeSet<usize> = match near.len() {
         few if few <= LINES => (0..few).collect(),
@@ -130,7 +130,7 @@ fn in_order<'a>(group: &Group<'a>, timed: &[&'a Measurement]) -> Vec<&'a Measure
     first.into_iter().chain(rest).map(|(_, m)| m).chain(far).collect()
 }
 
-/// The parameters that differ along an axis: itself, and those that it decides.
+/// The parameters that differ along an axis: the axis and the parameter that follows it.
 fn along<'a>(group: &Group<'a>, parameter: &'a str) -> Vec<&'a str> {
     let mut parameters = vec![parameter];
     parameters.extend(follows(group, parameter));
@@ -167,21 +167,23 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
     (line.len() > 1 && !spots.is_empty()).then(|| Series { name, line, spots, ..Series::default() })
 }
 
-/// Latency over throughput, a chart a sweep of the queue depth: that of the best number
-/// first.
+/// Draws latency over throughput, one chart per sweep of the queue depth. The headline result's
+/// sweep comes first.
 pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
     const DEPTH: &str = key::QUEUE_DEPTH.name();
     let asked: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
-    let hero = group.answer().map(|(m, _)| m);
+    let answer = group.answer().map(|(m, _)| m);
     let but = along(group, DEPTH);
-    let first = |s: &Vec<&Measurement>| hero.is_none_or(|hero| like(s, hero, &but).is_empty());
+    let first = |s: &Vec<&Measurement>| {
+        answer.is_none_or(|answer| differing_only_in(s, answer, &but).is_empty())
+    };
     let mut sweeps = series(&asked, &but);
     sweeps.sort_by_key(first);
     sweeps.iter().filter_map(|s| sweep(group, scale, s, &but)).take(CURVES).collect()
 }
 
-/// One sweep of the queue depth.
+/// Draws one sweep of the queue depth.
 fn sweep(group: &Group, scale: &Scale, members: &[&Measurement], but: &[&str]) -> Option<Chart> {
     let mut members: Vec<(u64, &Measurement)> =
         members.iter().filter_map(|m| Some((m.params.get(key::QUEUE_DEPTH)?, *m))).collect();

@@ -1,14 +1,14 @@
-//! Cache levels as the machine reports them, and what was measured within them.
+//! Cache levels as the machine reports them, and results measured within them.
 
 use proofmark_model::{Cache, CacheKind, Finding, Host, Measurement, Run, check_id, key};
 
 use super::grouping::grouped;
 use super::text::clean;
 
-/// Share of a level that a working set may fill and still be within it: the rest
-/// is for the code, the stack and what else runs.
+/// Share of a level that a working set may fill and still be within it. The rest is for the code,
+/// the stack and other programs.
 const WITHIN: f64 = 0.75;
-/// Data of so many times the last-level cache is memory's (STREAM's rule).
+/// Data of at least this many times the last-level cache count as memory (STREAM's rule).
 const TIMES: u64 = 4;
 
 /// One level of cache.
@@ -45,7 +45,7 @@ fn name(level: u64) -> Option<&'static str> {
 }
 
 impl Level<'_> {
-    /// Bytes that each of so many threads has, where they share the instance.
+    /// Bytes per thread, where that many threads share the instance.
     fn each(&self, host: &Host, threads: u64) -> f64 {
         let used = host.limits.usable_cpus.iter().take(usize::try_from(threads).unwrap_or(0));
         let here = used.filter(|c| self.cache.shared_by.contains(c)).count().max(1);
@@ -53,8 +53,8 @@ impl Level<'_> {
     }
 }
 
-/// `within L2` where a level holds the whole working set of each thread, as reported;
-/// `partly within L3` where the last one could hold more than a quarter of all sets.
+/// `within L2` where a level holds the whole working set of each thread, as reported. `partly
+/// within L3` where the last level could hold more than a quarter of all sets. `None` for memory.
 pub fn within(host: &Host, set: u64, threads: u64) -> Option<String> {
     let levels = levels(host);
     if let Some(level) = levels.iter().find(|l| set as f64 <= l.each(host, threads)) {
@@ -71,13 +71,13 @@ pub struct Plateau<'a> {
     pub level: Option<&'static str>,
     /// The measurement.
     pub m: &'a Measurement,
-    /// Its working set in bytes.
+    /// The working set in bytes.
     pub set: u64,
 }
 
-/// For each level the measurement that fills it most and is surely within it, and
-/// the largest of all if no cache holds it. A level ends where it was found to end.
-/// `series` differs in `working_set` only.
+/// Selects for each level the largest working set that is surely within it, and the largest of all
+/// if no cache holds it. A measured size of a level is used where it is smaller than the reported
+/// one. `series` differs in `working_set` only.
 pub fn plateaus<'a>(run: &Run, series: &[&'a Measurement]) -> Vec<Plateau<'a>> {
     let host = &run.host;
     let found = disagreements(run.measurements.iter());
@@ -99,17 +99,17 @@ pub fn plateaus<'a>(run: &Run, series: &[&'a Measurement]) -> Vec<Plateau<'a>> {
     out
 }
 
-/// A level whose reported size is not the measured one.
+/// A level whose measured size differs from the reported one.
 pub struct Disagreement {
-    /// Named as in [`levels`], where there is such a level.
+    /// The name as in [`levels`], where there is such a level.
     pub level: String,
-    /// Bytes as reported.
+    /// Reported size in bytes.
     pub reported: f64,
     /// Bytes at which the measured plateau ends.
     pub measured: f64,
 }
 
-/// What the check `cache_disagreement` found, each once.
+/// Disagreements that the check `cache_disagreement` found, each once.
 pub fn disagreements<'a>(among: impl Iterator<Item = &'a Measurement>) -> Vec<Disagreement> {
     let disagreement = |f: &Finding| {
         let bytes = |name| f.evidence.get(name)?.as_f64();

@@ -1,4 +1,4 @@
-//! The main results, a row each, as cards have them and as tables.
+//! The main results, one row each, for the cards of the page and as tables.
 
 use proofmark_model::{FigureKind, Verdict};
 use serde::Serialize;
@@ -13,50 +13,51 @@ use super::workload_figure::Near;
 pub struct ScreenPart {
     /// `cpu`, `memory`, `disk` or `network`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`, `Memory`.
+    /// The title: `CPU`, `Memory`.
     pub title: &'static str,
-    /// The same within a sentence: `CPU`, `memory`.
+    /// The title within a sentence: `CPU`, `memory`.
     #[serde(skip)]
     pub word: &'static str,
-    /// What was measured: the disk, the way to the server; empty where that is the machine.
+    /// The disk or the network path that was measured; empty for the machine itself.
     pub about: String,
-    /// One a result.
+    /// The rows, one per result.
     pub rows: Vec<ScreenRow>,
 }
 
-/// A result with what is needed to judge it.
+/// A main result with the data to judge it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScreenRow {
-    /// What is asked for: `Random read`.
+    /// The question that the row answers: `Random read`.
     pub title: String,
-    /// `4 KiB, depth 32`: the configuration as far as the title leaves it open.
+    /// `4 KiB, depth 32`: the parameters that the title does not imply.
     pub configuration: String,
     /// The workload's id.
     pub workload: String,
-    /// The anchor of its section on the page.
+    /// The anchor of the workload's section on the page.
     pub anchor: String,
-    /// Which figure is put first: of CPU loads attainable, of memory loads typical, else delivered.
+    /// The kind of the headline: attainable for CPU loads, typical for memory loads, else
+    /// delivered.
     pub kind: FigureKind,
-    /// That figure; `None` where there is no usable result.
+    /// The headline figure; `None` where there is no usable result.
     pub value: Option<String>,
-    /// What the run got, where another figure is put first.
+    /// The delivered figure, where the headline is another.
     pub delivered: Option<String>,
-    /// The unit of both; of a disk's random I/O, I/Os per second.
+    /// The unit of both figures; I/Os per second for a disk's random I/O.
     pub unit: String,
-    /// Half the width of the interval: `1.9 %`.
+    /// Half the width of the interval as a share: `1.9 %`.
     pub within: Option<String>,
-    /// Against the ceiling.
+    /// The comparison with the ceiling.
     pub near: Option<Near>,
-    /// The figures of its rounds, or trials, in order, as shares of the greatest.
+    /// The figures of the rounds, or trials, in order, as shares of the largest.
     #[serde(skip)]
     pub rounds: Vec<f64>,
-    /// Times of single operations: p50 and p99.
+    /// p50 and p99 of the times of single operations.
     pub percentiles: Option<[String; 2]>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why there is no figure, where there is none.
+    /// The reason why there is no figure; empty where there is one.
     pub why_none: String,
-    /// `1.01 times fio (0.99 to 1.02)`; `None` where no reference tool ran or its result is not valid.
+    /// `1.010 times fio (0.990–1.020)`; `None` where no reference tool has a valid result.
     pub reference: Option<String>,
 }
 
@@ -66,21 +67,21 @@ impl ScreenRow {
         joined([&*self.title, &self.configuration], ", ")
     }
 
-    /// What the run got, where no figure before it has the unit.
+    /// The delivered figure with the unit, for a row without a figure before it.
     pub fn delivered_with_unit(&self) -> Option<String> {
         self.delivered.as_ref().map(|value| format!("{value} {}", self.unit))
     }
 }
 
-/// The column of attainable and typical figures, and what it means.
+/// The column of attainable and typical figures, and its meaning.
 const UNDISTURBED: [&str; 2] = [
     "undisturbed",
-    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the time \
-     that others took.",
+    "Attainable for CPU loads, typical for memory loads and complete solves: both leave out the \
+     time that was taken from the threads.",
 ];
 
-/// The results as tables: those of the machine itself in one, those of a device or a network in the
-/// other, so that each has the columns that it needs.
+/// The results as tables: one of the machine itself, one of devices and networks, so that each has
+/// only the columns that it needs.
 pub fn result_tables(parts: &[ScreenPart]) -> Vec<Table> {
     let (own, others): (Vec<_>, Vec<_>) = parts.iter().partition(|p| p.about.is_empty());
     [own, others].iter().filter(|parts| !parts.is_empty()).map(|p| table(p)).collect()
@@ -132,7 +133,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
         })
         .column("verdict", |r| match r.value.is_some() || r.verdict != Verdict::Valid {
             true => Entry::from(r.verdict),
-            // What was not measured has none.
+            // A configuration that was not measured has no verdict.
             false => "-".into(),
         })
         .rows(rows())

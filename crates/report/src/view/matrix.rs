@@ -1,5 +1,5 @@
-//! WorkloadFigure figures over a long axis in few lines: a row per value, a column per combination of
-//! the other parameters. For a terminal, where a row per point would fill many screens.
+//! Headline figures over a long axis in few lines: one row per value, one column per combination of
+//! the other parameters. A terminal shows this instead of one row per configuration.
 
 use std::collections::BTreeSet;
 
@@ -13,20 +13,19 @@ use super::num::Scale;
 use super::table::Table;
 use super::text::clean;
 
-/// Rows of a table that a reader takes in at once.
+/// Maximum number of rows that a reader grasps at once.
 pub const ROWS: usize = 16;
-/// Columns of figures that fit.
+/// Maximum number of columns of figures.
 const COLUMNS: usize = 6;
 
-/// The headline figures by working set or size; `None` where the whole table is short, or this one
+/// The headline figures by working set or size. `None` where the whole table is short, or this one
 /// would be too wide.
 pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
-    if ![key::WORKING_SET.name(), key::MATRIX_SIZE.name()].contains(&group.axis)
-        || group.all.len() <= ROWS
-    {
+    let axis = group.axis;
+    let is_long = key::WORKING_SET.is(axis) || key::MATRIX_SIZE.is(axis);
+    if !is_long || group.all.len() <= ROWS {
         return None;
     }
-    let axis = group.axis;
     let columns = grouped(group.all.iter().map(|m| (group.short_without(m, &[axis]), *m)));
     let values: Option<BTreeSet<u64>> = group.all.iter().map(|m| m.params.number(axis)).collect();
     let values = values.filter(|_| columns.len() <= COLUMNS)?;

@@ -1,29 +1,29 @@
-//! How the numbers were made, in brief, with this run's own figures.
+//! The measurement method in brief, with this run's own parameters.
 //!
-//! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report);
-//! Kalibera and Jones, ISMM'13 (how many repetitions).
+//! Sources: Hoefler and Belli, SC'15 (intervals of medians, what to report); Kalibera and Jones,
+//! ISMM'13 (how many repetitions).
 
 use proofmark_model::{Measurement, Pace, Run, Subsystem, format_quantity, format_seconds};
 
 use super::grouping::grouped;
 use super::network::is_network;
-use super::num::percent;
+use super::num::percentage;
 use super::text::{clean, enclosed, joined};
 
-const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which shows when the thread did \
-    not run. Windows of 0.25 ms (memory: 1 ms) in which nothing was taken are clean. Attainable is \
-    what the hardware does when it is left alone: of CPU loads the 95th percentile of the clean \
-    windows of each core; of memory loads the same of all threads, in the rounds that saw the \
-    highest state; of complete solves the best. Typical is the rate over the clean windows; of \
-    complete solves the median. Delivered is all work over all time. The first figure is attainable \
-    for CPU loads, typical for memory and complete solves, delivered for single operations of disk \
-    and network.";
+const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which show when \
+    the thread did not run. A window of 0.25 ms (memory: 1 ms) is clean if no time was taken in \
+    it. Attainable is what the hardware does when it is left alone. For CPU loads it is the 95th \
+    percentile of each core's clean windows. For memory loads it is the same for all threads \
+    together, in the rounds that saw the highest state. For complete solves it is the best one. \
+    Typical is the rate over the clean windows; for complete solves, the median. Delivered is all \
+    work divided by all time. The headline figure is attainable for CPU loads, typical for memory \
+    loads and complete solves, delivered for single operations of disk and network.";
 
-const STATISTICS: &str = "Statistics. A figure is the median of its rounds: a trial of 0.1 s is one, a longer one of a \
-    CPU or memory load several. Its interval contains the true median with at least 95 % \
-    confidence and assumes no distribution. It comes from order statistics and needs at least 8 \
-    rounds; of other loads each trial is one. The standard deviation is that of the trials, as a sample (n - \
-    1). Every trial is kept and shown.";
+const STATISTICS: &str = "Statistics. A figure is the median of its rounds. A trial of 0.1 s is \
+    one round; a longer trial of a CPU or memory load has several. The interval contains the true \
+    median with at least 95 % confidence and assumes no distribution. It comes from order \
+    statistics and needs at least 8 rounds. For other loads each trial is one round. The standard \
+    deviation is that of the trials, as a sample (n - 1). Every trial is kept and shown.";
 
 const MEMORY: &str = "Memory. Bytes are counted as in STREAM: each byte that the program reads \
     or writes counts once. Bytes moved include the lines that an ordinary store reads before it \
@@ -31,16 +31,15 @@ const MEMORY: &str = "Memory. Bytes are counted as in STREAM: each byte that the
     waits for the one before it. Time divided by operations is called reciprocal throughput.";
 
 const NETWORK: &str = "Network. Client and server are separate processes, also over loopback. \
-    Every loopback result is marked as such. Rates count payload bits without headers, as received. \
-    A round trip is the full one, not half. The counters of both interfaces and protocols are read \
-    before and after each trial.";
+    Every loopback result is marked as such. Rates count payload bits without headers, as \
+    received. A round trip is the full one, not half. The counters of both interfaces and \
+    protocols are read before and after each trial.";
 
 fn threads(run: &Run) -> String {
     let any = |is: fn(&Measurement) -> bool| run.measurements.iter().any(is);
     let (disk, network) = (any(is_disk), any(is_network));
     let rest = any(|m| !is_disk(m) && !is_network(m)) || !(disk || network);
-    let pinned = "Each thread is pinned to a CPU that this process may use, physical cores before the \
-                  second threads of a core";
+    let pinned = "Each thread is pinned to a usable CPU, one per physical core first";
     let whose = match (rest, network) {
         (true, _) => "those of disk workloads",
         (false, true) => "Those of disk workloads",
@@ -48,7 +47,7 @@ fn threads(run: &Run) -> String {
     };
     let free = format!("{whose} run where the scheduler puts them");
     let both = joined(rest.then_some(pinned).into_iter().chain(disk.then_some(&*free)), "; ");
-    let placed = "Those of network workloads run where the parameter placement says.";
+    let placed = "Those of network workloads run where the parameter placement states.";
     joined([&*enclosed("", &both, "."), if network { placed } else { "" }], " ")
 }
 
@@ -56,24 +55,21 @@ fn is_disk(m: &Measurement) -> bool {
     m.subsystem.info().uses_block_devices
 }
 
-/// The targets of the run's subsystems, each value once: `0.5 % (CPU), 5.0 % (disk, network)`.
+/// The targets of the measured subsystems, grouped by value: `0.5 % (CPU), 5.0 % (disk, network)`.
 fn targets(run: &Run) -> String {
     let policy = &run.plan.policy;
-    let percentage = |share| match percent(share) {
-        Some(share) => format!("{share} %"),
-        None => "an unknown share".to_owned(),
-    };
+    let target = |share| percentage(share).unwrap_or_else(|| "an unknown share".to_owned());
     let here = |s: &Subsystem| run.measurements.iter().any(|m| m.subsystem == *s);
     let here = Subsystem::KNOWN.iter().copied().filter(here);
-    let targets = grouped(here.map(|s| (percentage(policy.target_for(s)), s.info().word)));
+    let targets = grouped(here.map(|s| (target(policy.target_for(s)), s.info().word)));
     match targets.as_slice() {
-        [] => percentage(policy.target),
-        [(target, _)] => target.clone(),
+        [] => target(policy.target),
+        [(one, _)] => one.clone(),
         several => joined(several.iter().map(|(t, of)| format!("{t} ({})", of.join(", "))), ", "),
     }
 }
 
-/// A paragraph each.
+/// The paragraphs of the method.
 pub fn paragraphs(run: &Run) -> Vec<String> {
     let policy = &run.plan.policy;
     let seconds = |v: f64| {
@@ -84,8 +80,8 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
         format!("Each configuration took {} trials, as requested.", policy.min_trials)
     } else {
         format!(
-            "Each configuration took {} to {} trials. It was complete when half the 95 % interval of \
-             its first figure was at most {target} of the figure, or when its time was used up.",
+            "Each configuration took {} to {} trials. It was complete when half the 95 % interval \
+             of its headline was at most {target} of the figure, or when its time was used up.",
             policy.min_trials, policy.max_trials
         )
     };
@@ -114,25 +110,27 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
             seconds(policy.trial_s)
         ),
         format!(
-            "Threads. {} More threads than usable CPUs share the CPUs and are marked oversubscribed.",
+            "Threads. {} More threads than usable CPUs share the CPUs and are marked \
+             oversubscribed.",
             threads(run)
         ),
         format!(
-            "Trials. {trials}{budget} Warm-up is not counted: 20 ms before each trial of a CPU or \
-             memory load, of others until the rate is steady."
+            "Trials. {trials}{budget} Warm-up is not counted. It is 20 ms before each trial of a \
+             CPU or memory load; for other loads, it lasts until the rate is steady."
         ),
         FIGURES.to_owned(),
         STATISTICS.to_owned(),
         "Ceiling and efficiency. A ceiling is the most that the hardware could reach, as a \
-         formula. Its inputs are measured, reported by the machine, assumed from a table that names \
-         its source, or declared by the user. Efficiency, in the column \"of ceiling\", is the median \
-         of measured / ceiling. Each round is compared with the ceiling at the clock of the same \
-         windows, each trial of other loads with that at its own clock."
+         formula. Its inputs are measured, reported by the machine, assumed from a table that \
+         names its source, or declared by the user. Efficiency, in the column \"of ceiling\", is \
+         the median of measured / ceiling. Each round is compared with the ceiling at the clock of \
+         the same windows. For other loads, each trial is compared with the ceiling at its own \
+         clock."
             .to_owned(),
         "Verdict. Checks look for errors in a result. Suspect: a named cause changed it, or what \
          its name says cannot be confirmed. Invalid: the result is not what its name says. The \
-         worst finding decides. Precision is no verdict: it says how wide the interval is against \
-         the target."
+         worst finding decides. Precision is not a verdict: it compares the width of the interval \
+         with the target."
             .to_owned(),
     ];
     if run.measurements.iter().any(|m| m.subsystem.info().pace == Pace::Memory) {

@@ -1,12 +1,12 @@
-//! What a report says, before it is laid out.
+//! The content of a report, before it is laid out.
 //!
-//! [`View::from_run`] turns a run into an ordered list of blocks ([`Block`]): headings, texts, tables,
-//! charts, findings. Terminal, Markdown and HTML lay these out and add nothing, so that a number, its
-//! label and its verdict are the same everywhere. Which of them show a block is a property of the
-//! block. All text in a view is free of control characters; it is not escaped for any format.
+//! [`View::from_run`] turns a run into an ordered list of blocks ([`Block`]): headings, texts,
+//! tables, charts, findings. Terminal, Markdown and HTML lay these out and add nothing, so that a
+//! number, its label and its verdict are the same everywhere. Each block states which formats show
+//! it. All text in a view is free of control characters; it is not escaped for any format.
 //!
-//! A table has one scale, chosen by its largest value. A value that is missing is
-//! `-` with a footnote that says why.
+//! A table has one scale, chosen by its largest value. A missing value is `-` with a footnote that
+//! gives the reason.
 
 pub(crate) mod alike;
 mod audience;
@@ -71,7 +71,7 @@ pub(crate) use chart::{
     Axis, Bar, BarChart, BarGroup, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, Tick,
 };
 pub(crate) use columns::{Columns, Entry};
-pub use conclusions::{Claim, Conclusion, Figure, Says};
+pub use conclusions::{Claim, Conclusion, Figure, Relation};
 pub use facts::{Fact, FactTable};
 pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
 pub use first_screen::FirstScreen;
@@ -80,7 +80,7 @@ pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::tables as host_tables;
 pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
-pub(crate) use num::{Scale, ends, percent};
+pub(crate) use num::{Scale, ends, percent, percentage};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
 pub(crate) use table::{Cell, Table, Whisker};
@@ -95,70 +95,70 @@ pub(crate) use noise::COLUMNS as NOISE_COLUMNS;
 pub(crate) use num::median;
 pub(crate) use series::{both_on_axis, mark_at};
 
-/// A report as its formats lay it out.
+/// A document in blocks, which each format lays out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
-    /// What it is about: of a run the machine in a few words, with its name.
+    /// The title: of a run, the name of the machine and its main properties.
     pub title: String,
-    /// Profile, time, program.
+    /// Facts below the title, such as profile, time and program.
     pub facts: Vec<Fact>,
-    /// What it says, in order.
+    /// The content in order.
     pub blocks: Vec<Block>,
 }
 
-/// What a hurried reader needs of a run.
+/// The most important facts of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// The machine in a few words, with its name.
+    /// The name of the machine and its main properties.
     pub title: String,
-    /// What was measured, when, how long and with what, in a sentence.
+    /// One sentence on the profile, start, duration and program version.
     pub measured: String,
-    /// Whether to believe it.
+    /// The verdicts in sum.
     pub trust: Trust,
-    /// The results that answer for the machine, and the causes of what is not valid.
+    /// The main results, and the causes of results that are not valid.
     pub first: FirstScreen,
 }
 
-/// What a report of a run says.
+/// A run's summary and its full report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct View {
-    /// The most important of it.
+    /// The summary.
     pub summary: Summary,
-    /// All of it.
+    /// The full report.
     pub document: Document,
 }
 
-/// Whether to believe the numbers.
+/// The verdicts of a run in sum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trust {
-    /// How many results have each verdict.
+    /// The number of results with each verdict.
     pub counts: VerdictCounts,
-    /// The worst verdict, as a name; `none` where nothing was measured.
+    /// The id of the worst verdict; `none` where nothing was measured.
     pub worst: &'static str,
-    /// In a sentence or two.
+    /// The verdicts in a sentence or two.
     pub sentence: String,
-    /// Where the threads' time went and who else worked; `None` if nothing is known of it.
+    /// Where the threads' time went and which programs ran; `None` if nothing is known of it.
     pub time: Option<String>,
-    /// What stopped the run early, if anything did.
+    /// The reason why the run ended early, if it did.
     pub stopped: Option<String>,
 }
 
 impl View {
-    /// What a report of this run says.
+    /// The full report of a run.
     pub fn from_run(run: &Run) -> Self {
         Self::write(run, report::blocks)
     }
 
-    /// What is printed where a run ends; the rest is in the report.
+    /// The text printed at the end of a run; the full report has more.
     pub fn at_end(run: &Run) -> Self {
         let view = Self::write(run, |_, groups, summary, _| report::at_end(groups, summary));
-        // The time is among what is said.
+        // The sentence on what was measured names the time already.
         Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
 
-    /// What takes CPU time from the threads, and how the vCPUs are placed.
-    pub fn of_noise(run: &Run) -> Self {
-        Self::write(run, |run, _, summary, findings| report::of_noise(run, summary, findings))
+    /// The report on noise: what takes CPU time from the threads, and how the vCPUs are placed.
+    pub fn noise_report(run: &Run) -> Self {
+        Self::write(run, |run, _, summary, findings| report::noise_report(run, summary, findings))
     }
 
     fn write(
@@ -179,12 +179,12 @@ impl View {
     }
 }
 
-/// What follows from a run's figures, a subsystem each.
+/// The conclusions from a run's figures, by subsystem.
 pub fn conclusions_of(run: &Run) -> Vec<Conclusion> {
     conclusions::draw(&label::groups(run))
 }
 
-/// The word and the sign of a verdict: `✓ valid`.
+/// The sign and the word of a verdict: `✓ valid`.
 pub fn verdict_mark(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid => "✓ valid",
@@ -196,7 +196,7 @@ pub fn verdict_mark(verdict: Verdict) -> &'static str {
     }
 }
 
-/// The machine; of what another tool measured, the tool.
+/// The machine, or the tool whose results were imported.
 fn title(run: &Run) -> String {
     match &run.imported {
         Some(tool) => format!("Figures of {}", clean(tool)),
@@ -210,7 +210,7 @@ fn measured(run: &Run) -> String {
     format!("Profile {profile}, {}, proofmark {version}.", started(run))
 }
 
-/// When it began and how long it took.
+/// The start and the duration.
 fn started(run: &Run) -> String {
     let took = match run.ended {
         Some(end) => {
@@ -243,7 +243,7 @@ fn trust(run: &Run) -> Trust {
         false => verdicts(&counts),
     };
     let tool = run.imported.as_deref().map(clean).unwrap_or_default();
-    let unknown = " took the measurements. What else the machine did at the time is unknown.";
+    let unknown = " took the measurements. What else ran on the machine is unknown.";
     sentence += &enclosed(" ", &tool, unknown);
     if unmeasured > 0 {
         let was = agree(unmeasured as u64, ["was", "were"]);
@@ -259,8 +259,9 @@ fn trust(run: &Run) -> Trust {
     }
 }
 
-/// What it means that one result, or several, have a verdict: the words after the number, and why.
-fn said_of(verdict: Verdict) -> [[&'static str; 2]; 2] {
+/// The words after the number of results with a verdict, and the reason: for one result and for
+/// several.
+fn verdict_words(verdict: Verdict) -> [[&'static str; 2]; 2] {
     match verdict {
         Verdict::Valid => [["is valid", ""], ["are valid", ""]],
         Verdict::Coarse => {
@@ -278,29 +279,26 @@ fn said_of(verdict: Verdict) -> [[&'static str; 2]; 2] {
     }
 }
 
-/// `60 of 77 results are valid. 16 are coarse: their intervals are wide. 1 is suspect: see the cause.`
+/// `60 of 77 results are valid. 16 are coarse: their intervals are wide. 1 is suspect: see the
+/// cause.`
 fn verdicts(counts: &VerdictCounts) -> String {
     let total = counts.all();
     let found: Vec<(Verdict, u64)> =
         Verdict::ALL.map(|v| (v, counts.get(v))).into_iter().filter(|(_, n)| *n > 0).collect();
     let sentence = |at: usize, (verdict, n): (Verdict, u64)| {
-        let [words, why] = said_of(verdict)[usize::from(n > 1)];
+        let [words, why] = verdict_words(verdict)[usize::from(n > 1)];
         let start = match (at, found.len()) {
             (0, 1) if total == 1 => "The one result".to_owned(),
             (0, 1) => format!("All {total} results"),
             (0, _) => format!("{n} of {total} results"),
             _ => n.to_string(),
         };
-        let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+        let why = enclosed(": ", why, "");
         format!("{start} {words}{why}.")
     };
     match found.is_empty() {
         true => "Nothing was measured.".to_owned(),
-        false => {
-            let all: Vec<String> =
-                found.iter().enumerate().map(|(at, one)| sentence(at, *one)).collect();
-            all.join(" ")
-        }
+        false => joined(found.iter().enumerate().map(|(at, one)| sentence(at, *one)), " "),
     }
 }
 
@@ -314,10 +312,10 @@ fn precision(groups: &[Group]) -> Option<String> {
     let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
     let at = format!("{} {}", clean(&m.workload), group.short(m));
     Some(format!(
-        "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} % ({}).",
+        "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} ({}).",
         counted(all.len() as u64, "interval"),
         agree(reached as u64, ["is", "are"]),
-        percent(widest.half_width)?,
+        percentage(widest.half_width)?,
         at.trim_end()
     ))
 }

@@ -1,42 +1,41 @@
-//! What a number of the network subsystem is about: which way it went, how much of it was
-//! lost, how long an answer took, and how busy both ends were.
+//! Properties of network results: direction, loss, round-trip times, and the load of both ends.
 
 use proofmark_model::{
     AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_count,
     format_size, key, word,
 };
 
-use super::num::{Scale, median, percent};
+use super::num::{Scale, median, percentage};
 use super::operation;
 use super::text::{clean, joined};
 
 /// The parameter that says whether packets leave the machine; it is printed with every result.
 pub const PATH: &str = key::PATH.name();
-// As patterns.
+// Constants, so that they can be used as patterns.
 const RATE: &str = key::RATE.name();
 const BLOCK_SIZE: &str = key::BLOCK_SIZE.name();
 const MODE: &str = key::MODE.name();
 const DIRECTION: &str = key::DIRECTION.name();
 const PLACEMENT: &str = key::PLACEMENT.name();
 const NO_DELAY: &str = key::NO_DELAY.name();
-/// Bytes of a block from which on nobody wants to read each of them.
+/// Block size from which on it is rounded when printed.
 const MANY: u64 = 1 << 20;
 
 pub fn is_network(m: &Measurement) -> bool {
     m.subsystem.info().has_server
 }
 
-/// Whether blocks stream, so that what counts is their bits.
+/// Returns true if blocks are streamed, so that the result is a bit rate.
 pub fn streams(m: &Measurement) -> bool {
     is_network(m) && m.unit == Unit::BitPerSecond
 }
 
-/// Whether each block waits for the one before to come back.
+/// Returns true if each block waits for the answer to the one before it.
 pub fn round_trips(m: &Measurement) -> bool {
     is_network(m) && m.unit == Unit::OpPerSecond && m.params.has(key::BLOCK_SIZE)
 }
 
-/// Whether both ends are this machine.
+/// Returns true if both ends run on this machine.
 pub fn over_loopback(m: &Measurement) -> bool {
     is_network(m) && m.params.get(key::PATH) == Some(NetworkPath::Loopback.as_str())
 }
@@ -51,7 +50,7 @@ pub fn path(host: &Host, m: &Measurement) -> Option<String> {
     })
 }
 
-/// The value of one of the network's own parameters in a cell.
+/// The value of a network parameter for a cell.
 pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     Some(match (name, value) {
         (RATE, Param::Int(rate)) => bits(*rate),
@@ -61,7 +60,7 @@ pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     })
 }
 
-/// The same in a sentence.
+/// The value of a network parameter in a sentence.
 pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
     let words = |word: &str| match (name, word) {
         (MODE, word::BLOCK) => Some("blocking".to_owned()),
@@ -79,13 +78,13 @@ pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
     }
 }
 
-/// `1 Gbit/s`: a rate that was asked for, without digits that say nothing.
+/// `1 Gbit/s`: a requested rate without trailing zeros.
 fn bits(rate: u64) -> String {
     let scale = Scale::for_largest([rate as f64], Unit::BitPerSecond);
     format!("{} {}", scale.scaled(rate as f64), scale.label())
 }
 
-/// A block to the byte: 65 507 B are not 64 KiB.
+/// A block size to the byte where rounding would mislead: 65 507 B are not 64 KiB.
 fn exact(bytes: u64) -> String {
     match bytes {
         b if b > 1024 && b < MANY && !b.is_multiple_of(1024) => format!("{} B", format_count(b)),
@@ -93,33 +92,33 @@ fn exact(bytes: u64) -> String {
     }
 }
 
-/// Share of the datagrams of all trials that never came, 0 to 1.
+/// Share of the datagrams of all trials that were lost, 0 to 1.
 pub fn loss(m: &Measurement) -> Option<f64> {
     m.datagrams().filter(|d| d.sent > 0).map(|d| d.loss())
 }
 
-/// Bits of payload a second that were sent, where datagrams may be lost.
+/// Payload sent in bits per second, where datagrams may be lost.
 pub fn offered(m: &Measurement) -> Option<f64> {
     let rate = m.summary.as_ref()?.value() / (1.0 - loss(m).filter(|_| streams(m))?);
     rate.is_finite().then_some(rate)
 }
 
-/// CPUs that something of an end kept busy: the median over the trials.
+/// Average number of CPUs that one end kept busy: the median over the trials.
 pub fn cpus(m: &Measurement, end: End, read: fn(&EndTraffic) -> Option<f64>) -> Option<f64> {
     median(m.traffics().filter_map(|(t, n)| Some(read(end.of(n))? / m.account_s(t)?)))
 }
 
-/// Bytes that an end's interface carried as a share of the payload that went by it: the
-/// median over the trials.
+/// Bytes that the interface of one end counted as a share of its payload: the median over the
+/// trials.
 pub fn carried(m: &Measurement, end: End) -> Option<f64> {
     let way = match end {
-        // The interface of a loopback takes in what it sends: one of the two is all of it.
+        // A loopback interface receives what it sends, so one direction is all of the traffic.
         End::ClientSide if over_loopback(m) => Direction::Forward,
         End::ServerSide if over_loopback(m) => Direction::Reverse,
         _ => Direction::of(&m.params).unwrap_or(Direction::Both),
     };
     median(m.traffics().filter_map(|(_, n)| {
-        // What is lost on the way has left the sender and never reaches the receiver.
+        // Lost data left the sender but did not reach the receiver.
         let payload = match (way.sends(end), way.receives(end)) {
             (true, false) => n.sent_bytes as f64,
             (false, true) => n.received_bytes as f64,
@@ -129,13 +128,13 @@ pub fn carried(m: &Measurement, end: End) -> Option<f64> {
     }))
 }
 
-/// What is printed with a network result: what was lost, how long an answer took.
+/// Details of a network result: loss and times of single operations.
 pub fn extra(m: &Measurement) -> Option<String> {
     if !is_network(m) {
         return None;
     }
-    let lost = loss(m).filter(|_| streams(m)).and_then(percent);
-    let lost = lost.map(|p| format!("lost {p}\u{a0}%"));
+    let lost = loss(m).filter(|_| streams(m)).and_then(percentage);
+    let lost = lost.map(|share| format!("lost {share}"));
     let parts = joined([lost, operation::phrase(m)].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }

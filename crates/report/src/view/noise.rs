@@ -1,4 +1,4 @@
-//! The run's noise over time: who took time from the threads, and where the CPUs were.
+//! The noise of a run over time: what took time from the threads, and where the CPUs were.
 
 use std::collections::BTreeMap;
 
@@ -9,76 +9,76 @@ use proofmark_model::{
 use serde::Serialize;
 
 use super::columns::Columns;
-use super::num::percent;
+use super::num::{percent, percentage};
 use super::table::Table;
-use super::text::clean;
+use super::text::{clean, joined};
 
-/// Columns of time: beside the names, they fit on a terminal of 80.
+/// Columns of time; with the names, they fit in a terminal of 80 columns.
 pub const COLUMNS: usize = 52;
 
-/// A cause that took less of all time is not drawn.
+/// Causes that took a smaller share of all time are not drawn.
 const LEAST: f64 = 5e-4;
-/// Placements up to which each is drawn.
+/// Maximum number of placements that are drawn.
 const PLACEMENTS: usize = 6;
-/// The scale of what was taken is at least that high.
+/// Minimum full height of the lanes of taken time, as a share.
 const LEAST_TOP: f64 = 0.02;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseChart {
     /// `Where the time went, over 3 min`.
     pub title: String,
-    /// The same in words, for who does not see it.
+    /// The chart in words, for assistive technology.
     pub description: String,
-    /// How long it was, in seconds.
+    /// The length of the run in seconds.
     pub seconds: f64,
-    /// What shares a scale.
+    /// The lanes, grouped by scale.
     pub groups: Vec<Lanes>,
-    /// What was measured, from column to column.
+    /// The subsystems that were measured, by columns.
     pub bands: Vec<Band>,
 }
 
-/// Where the time went.
+/// The noise chart and its table.
 pub struct Noise {
     pub chart: NoiseChart,
-    /// Each cause, how much it took, and who counts it.
+    /// Each cause, its share of the time, and the counter that measured it.
     pub causes: Table,
 }
 
 /// Lanes with one scale, from 0 to `top`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lanes {
-    /// `taken from the threads; full height 12.0 %`.
+    /// `Time taken from the threads; full height 12.0 %`.
     pub caption: String,
-    /// The share that is as high as a lane.
+    /// The share that fills the height of a lane.
     pub top: f64,
-    /// Most first.
+    /// The lanes, the largest share first.
     pub lanes: Vec<Lane>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Lane {
     pub name: String,
-    /// Share of all time, in percent.
+    /// Share of all time in percent, without the sign.
     pub share: String,
-    /// Share of each column's time; `None` where nothing was measured that shows it.
+    /// Share of each column's time; `None` where no trial counted it.
     pub columns: Vec<Option<f64>>,
 }
 
-/// What was measured for some columns.
+/// The subsystem that was measured in some columns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Band {
-    /// First column, and the one after the last.
+    /// The first column, and the one after the last.
     pub columns: [usize; 2],
-    /// `memory`.
+    /// The subsystem's name: `memory`.
     pub name: String,
 }
 
-/// `None` where no trial has an account of its time.
+/// Draws the noise of a run; `None` where no trial has an account of its time.
 pub(super) fn draw(run: &Run) -> Option<Noise> {
     let all = run.time_account().filter(|t| t.wall_s > 0.0)?;
-    let time = Time::of(run)?;
+    let time = Time::from_run(run)?;
     let lanes = |top: f64, what: &str, lanes: Vec<Lane>| Lanes {
-        caption: format!("{what}; full height {} %", percent(top).unwrap_or_default()),
+        caption: format!("{what}; full height {}", percentage(top).unwrap_or_default()),
         top,
         lanes,
     };
@@ -93,10 +93,10 @@ pub(super) fn draw(run: &Run) -> Option<Noise> {
     groups.retain(|g| !g.lanes.is_empty());
     let title = format!("Where the time went, over {}", format_seconds(time.seconds));
     let words = groups.iter().flat_map(|g| &g.lanes);
-    let words: Vec<String> = words.map(|l| format!("{} {} %", l.name, l.share)).collect();
-    let at_work = percent(all.at_work())?;
+    let words = joined(words.map(|l| format!("{} {} %", l.name, l.share)), "; ");
+    let at_work = percentage(all.at_work())?;
     let chart = NoiseChart {
-        description: format!("At work {at_work} %; {}.", words.join("; ")),
+        description: format!("At work {at_work}; {words}."),
         title,
         seconds: time.seconds,
         groups,
@@ -105,7 +105,7 @@ pub(super) fn draw(run: &Run) -> Option<Noise> {
     Some(Noise { chart, causes: causes(&all) })
 }
 
-/// Each cause, also those that took nothing.
+/// A row per cause, including those that took no time.
 fn causes(all: &TimeAccount) -> Table {
     type Row = (&'static str, Option<f64>, &'static str);
     let divided = all.divided();
@@ -121,21 +121,21 @@ fn causes(all: &TimeAccount) -> Table {
         .rows([("at work", Some(all.working_s), "slices")].into_iter().chain(causes))
 }
 
-/// The run in columns.
+/// The time axis of a run, in columns.
 struct Time {
     begun: Timestamp,
     seconds: f64,
 }
 
 impl Time {
-    fn of(run: &Run) -> Option<Self> {
+    fn from_run(run: &Run) -> Option<Self> {
         let trials = run.measurements.iter().flat_map(|m| &m.trials);
         let end = |t: &Trial| since(run.started, t) + t.seconds;
         let seconds = trials.map(end).filter(|s| s.is_finite()).reduce(f64::max)?;
         (seconds > 0.0).then_some(Self { begun: run.started, seconds })
     }
 
-    /// Each of these trials with the column in which its middle is.
+    /// Pairs each trial with the column that holds its middle.
     fn placed<'a>(
         &self,
         trials: impl Iterator<Item = &'a Trial>,
@@ -191,7 +191,7 @@ impl Time {
         run.cpu_placements.iter().take(PLACEMENTS).filter_map(lane).collect()
     }
 
-    /// What was measured for most of each column's time.
+    /// The subsystem that was measured for most of each column's time.
     fn bands(&self, run: &Run) -> Vec<Band> {
         let mut bands: Vec<Band> = Vec::new();
         let seconds = |m: &Measurement| {
@@ -213,7 +213,7 @@ impl Time {
     }
 }
 
-/// Seconds from then to the start of a trial.
+/// Seconds from a time to the start of a trial.
 fn since(then: Timestamp, trial: &Trial) -> f64 {
     trial.started.0.duration_since(then.0).as_secs_f64()
 }

@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Params, Quantity, Subsystem, Unit, key};
+use proofmark_model::{Params, Quantity, Subsystem, Unit, format_percent, key};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -16,8 +16,8 @@ impl Scale {
         Self { quantity: Quantity::suited(largest, unit) }
     }
 
-    /// The scale of a workload's values. Where bytes or times differ by thousands, it is
-    /// a smaller one than suits the largest, so that the least keeps its digits.
+    /// The scale of a workload's values. Where bytes or times span factors of thousands, it is
+    /// chosen so that the smallest value keeps its digits.
     pub fn for_values(values: &[f64], unit: Unit) -> Self {
         let some = values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
         let [least, greatest] = ends(some);
@@ -32,8 +32,8 @@ impl Scale {
             .unwrap_or(suited)
     }
 
-    /// The scale of a result's values, as its report has it: of a disk's random I/O operations per
-    /// second.
+    /// The scale of a result's values as a report shows them: for a disk's random I/O, operations
+    /// per second.
     pub fn for_result(
         values: impl IntoIterator<Item = f64>,
         unit: Unit,
@@ -45,14 +45,15 @@ impl Scale {
         iops.unwrap_or_else(|| Self::for_largest(values, unit))
     }
 
-    /// I/Os per second on a rate in bytes per second, each of so many bytes; `None` for none.
+    /// The scale that shows bytes per second as I/Os per second of that block size; `None` if it is
+    /// 0.
     pub fn iops(block: u64) -> Option<Self> {
         let factor = 1.0 / block as f64;
         let quantity = Quantity { factor, label: "IOPS".to_owned() };
         factor.is_finite().then_some(Self { quantity })
     }
 
-    /// The scale of amounts of work in a unit, on which the least keeps its digits.
+    /// The scale of amounts of work in a unit, on which the smallest keeps its digits.
     pub fn amount(values: impl Iterator<Item = f64>, unit: &str) -> Self {
         let least = values.filter(|v| v.is_finite() && *v > 0.0).fold(f64::INFINITY, f64::min);
         // A word takes no prefix; millions of it are written as a power of ten.
@@ -63,12 +64,12 @@ impl Scale {
         Self { quantity: Quantity { factor: 1.0 / size, label: format!("{prefix}{unit}") } }
     }
 
-    /// The scale of values that are in their unit already.
+    /// The scale of values that are already in the unit that is printed.
     pub fn as_is(unit: &str) -> Self {
         Self { quantity: Quantity { factor: 1.0, label: unit.to_owned() } }
     }
 
-    /// The same in thousands.
+    /// This scale in thousands.
     pub fn thousands(self) -> Self {
         let Quantity { factor, label } = self.quantity;
         Self { quantity: Quantity { factor: factor / 1000.0, label: format!("thousand {label}") } }
@@ -96,7 +97,7 @@ impl Scale {
         Some(unsigned_zero(text))
     }
 
-    /// The number with its label.
+    /// The number with its label; `None` if it is not finite.
     pub fn with_label(&self, value: f64) -> Option<String> {
         self.number(value).map(|n| format!("{n} {}", self.label()))
     }
@@ -106,7 +107,7 @@ impl Scale {
         Some(format!("{} to {}", self.number(low)?, self.number(high)?))
     }
 
-    /// `127.1–128.9`, for a narrow column; with `to` where a sign would confuse.
+    /// `127.1–128.9`, for a narrow column; with `to` for negative numbers.
     pub fn tight_interval(&self, [low, high]: [f64; 2]) -> Option<String> {
         if low < 0.0 || high < 0.0 {
             return self.interval([low, high]);
@@ -115,7 +116,7 @@ impl Scale {
     }
 }
 
-/// A zero has no sign, whether it was one or was rounded to one.
+/// Removes the sign of a zero, also of a number rounded to zero.
 fn unsigned_zero(text: String) -> String {
     match text.strip_prefix('-') {
         Some(rest) if !rest.contains(|c: char| ('1'..='9').contains(&c)) => rest.to_owned(),
@@ -123,30 +124,33 @@ fn unsigned_zero(text: String) -> String {
     }
 }
 
-/// The least and the greatest of these; infinite without any.
+/// The minimum and the maximum of these; infinite without any.
 pub fn ends(values: impl Iterator<Item = f64>) -> [f64; 2] {
     let none = [f64::INFINITY, f64::NEG_INFINITY];
     values.fold(none, |[low, high], v| [low.min(v), high.max(v)])
 }
 
-/// The median of those that are finite; `None` without any.
+/// The median of the finite values; `None` without any.
 pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     proofmark_model::median(&values.collect::<Vec<_>>())
 }
 
-/// A share as a percentage with one decimal and no sign: `99.2`.
-pub fn percent(share: f64) -> Option<String> {
-    let value = share * 100.0;
-    if !value.is_finite() {
-        None
-    } else if value.abs() >= 1e6 {
-        Some(format!("{value:.2e}"))
-    } else {
-        Some(unsigned_zero(format!("{value:.1}")))
-    }
+/// A share in percent with its sign, such as `99.2 %`; `None` if it is not finite.
+pub fn percentage(share: f64) -> Option<String> {
+    percent(share).map(|number| format!("{number} %"))
 }
 
-/// A value whose unit is a text: scaled where the unit is one of ours.
+/// The number of [`percentage`] without its sign: `99.2`, for a column or a range that has the
+/// sign.
+pub fn percent(share: f64) -> Option<String> {
+    let in_percent = 100.0 * share;
+    let text = format_percent(share);
+    // Beyond all reason, format_percent prints a factor instead.
+    let number = text.strip_suffix(" %").map(str::to_owned);
+    in_percent.is_finite().then(|| number.unwrap_or_else(|| format!("{in_percent:.2e}")))
+}
+
+/// A value whose unit is a text; scaled if the unit is one of proofmark's own.
 pub fn with_unit(value: f64, unit: &str) -> String {
     let ours = Unit::ALL.into_iter().find(|u| u.as_str() == unit);
     match ours.and_then(|u| Scale::for_largest([value], u).with_label(value)) {
@@ -156,7 +160,7 @@ pub fn with_unit(value: f64, unit: &str) -> String {
     }
 }
 
-/// A plain number of any unit, for inputs of ceilings: up to six significant digits.
+/// A plain number of any unit, for inputs of ceilings: up to four decimals.
 pub fn plain(value: f64) -> String {
     if !value.is_finite() {
         return "not finite".to_owned();
@@ -182,5 +186,14 @@ mod tests {
         assert_eq!(Scale::for_values(&[1e6, 3e9], Unit::FlopPerSecond).label(), "GFLOP/s");
         assert_eq!(Scale::amount([2.46e6, 3.72e9, 0.0, f64::NAN].into_iter(), "B").label(), "MB");
         assert_eq!(Scale::iops(0), None);
+    }
+
+    #[test]
+    fn a_share_has_the_digits_of_the_model() {
+        for share in [0.992, -1e-5, 20_000.0] {
+            assert_eq!(percentage(share), Some(format_percent(share)));
+        }
+        assert_eq!(percentage(2e7).as_deref(), Some("2.00e9 %"));
+        assert_eq!((percentage(f64::NAN), percent(1e307)), (None, None));
     }
 }

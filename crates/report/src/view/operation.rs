@@ -21,8 +21,8 @@ pub fn p50_and_p99(l: &Latency) -> Option<[String; 2]> {
     Some([time(l.p50)?, l.p99.and_then(time).unwrap_or_else(|| "-".to_owned())])
 }
 
-/// The time of so much work at the rate of a result: a reciprocal throughput. `None` where the trials
-/// together did less than that, so that no such time was measured.
+/// The time of an amount of work at the rate of a result: a reciprocal throughput. `None` where all
+/// trials together took less time, so that no such time was measured.
 pub fn time_of(m: &Measurement, amount: f64) -> Option<f64> {
     let time = amount / m.summary.as_ref()?.value();
     let all: f64 = m.trials.iter().map(|t| t.seconds).sum();
@@ -30,7 +30,7 @@ pub fn time_of(m: &Measurement, amount: f64) -> Option<f64> {
     Some(time).filter(|t| t.is_finite() && *t > 0.0 && measured)
 }
 
-/// One scale for the times of a workload, that keeps the digits of its shortest.
+/// One scale for the times of a workload, on which the shortest keeps its digits.
 pub fn scale<'a>(all: impl Iterator<Item = &'a Latency>) -> Scale {
     let medians: Vec<f64> = all.map(|l| l.p50).collect();
     Scale::for_values(&medians, Unit::Second)

@@ -1,6 +1,6 @@
 //! Tables and charts over several workloads of a subsystem, as the published experiments have them.
-//! What one workload's own charts show is not drawn here again: rates by threads, a line per block
-//! size, are in each workload's section.
+//! They do not repeat the charts of one workload, such as rates by threads with one line per block
+//! size.
 
 mod blocks;
 mod iozone;
@@ -17,25 +17,23 @@ use super::table::Table;
 /// Tables and charts over several workloads of one subsystem.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overview {
-    /// Its id, such as `cpu`.
+    /// The subsystem's id, such as `cpu`.
     pub subsystem: &'static str,
-    /// The same for people: `CPU`.
+    /// The subsystem's title: `CPU`.
     pub title: &'static str,
-    /// Charts.
+    /// The charts.
     pub lines: Vec<Chart>,
-    /// Tables, with rows each.
+    /// The tables, each with rows.
     pub tables: Vec<Table>,
-    /// How many of these, from the first, a terminal has room for: those that other programs print.
+    /// The number of tables, from the first, that a terminal shows: those that other programs
+    /// print.
     pub brief: usize,
 }
-
-/// What begins the captions of tables that other programs print.
-const AFTER: &str = "After ";
 
 pub fn collect(groups: &[Group]) -> Vec<Overview> {
     let parts = by_subsystem(groups).into_iter().map(|(part, all)| {
         let all: Vec<&Group> = all.into_iter().filter(|g| !g.over_time).collect();
-        // What a subsystem's workloads declare themselves part of; of the others there is none.
+        // Workloads declare their tables and charts; a subsystem without such workloads has none.
         let lines = [
             blocks::lines(&all, blocks::MEMORY),
             blocks::lines(&all, blocks::DISK),
@@ -43,11 +41,12 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
             lines::instructions(&all),
         ]
         .concat();
-        let mut tables = vec![stream::listing(&all), blocks::times(&all, blocks::MEMORY)];
+        let mut tables = vec![stream::listing(&all)];
         tables.extend(iozone::tables(&all));
-        tables.push(blocks::times(&all, blocks::DISK));
         tables.retain(|t| !t.rows.is_empty());
-        let brief = tables.iter().take_while(|t| t.caption.starts_with(AFTER)).count();
+        let brief = tables.len();
+        tables.extend([blocks::MEMORY, blocks::DISK].map(|table| blocks::times(&all, table)));
+        tables.retain(|t| !t.rows.is_empty());
         Overview { subsystem: part.as_str(), title: part.info().title, lines, tables, brief }
     });
     parts.filter(|o| !(o.lines.is_empty() && o.tables.is_empty())).collect()

@@ -1,45 +1,46 @@
 //! The small pictures of the first screen: load latency by working set, and the distribution of the
-//! operation times of the row that ends a part.
+//! operation times of each part's last row.
 
 use proofmark_model::{Latency, Measurement, Property, Run, Subsystem, Unit, format_size, key};
 use serde::Serialize;
 
-use super::label::{Group, like, usable};
-use super::num::{Scale, ends, percent};
+use super::label::{Group, differing_only_in, usable};
+use super::num::{Scale, ends, percentage};
+use super::text::joined;
 
-/// Columns of a distribution.
+/// Number of columns of a distribution.
 const COLUMNS: usize = 12;
 /// Columns that the text above one of them covers, at the edges too.
 const TEXT_COLUMNS: usize = 5;
-/// Columns of a staircase.
+/// Maximum number of columns of the latency picture.
 const STEPS: usize = 8;
-/// The lowest column is at least so high.
+/// Minimum height of a column of the latency picture.
 const LEAST: f64 = 0.06;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Picture {
-    /// What it is about: `memory`.
+    /// The subsystem: `memory`.
     pub subsystem: &'static str,
     pub title: String,
-    /// The same in words.
+    /// The picture in words.
     pub description: String,
     pub columns: Vec<Column>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
-    /// Its height, 0 to 1.
+    /// The height, 0 to 1.
     pub height: f64,
-    /// What is written above it.
+    /// The text above the column.
     pub above: String,
-    /// What is written below it.
+    /// The text below the column.
     pub below: String,
-    /// What it says in words.
+    /// The column in words.
     pub about: String,
 }
 
 pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
-    let staircase = groups.iter().filter_map(staircase);
+    let latency_by_working_set = groups.iter().filter_map(latency_by_working_set);
     let parts = run.main_results();
     let timed = parts.iter().filter_map(|(_, rows)| Some(rows.last()?.measurement));
     let distributions = timed.filter_map(|m| {
@@ -47,17 +48,16 @@ pub fn draw(run: &Run, groups: &[Group]) -> Vec<Picture> {
         let group = groups.iter().find(|g| g.all.iter().any(|one| std::ptr::eq(*one, m)))?;
         distribution(m.subsystem, &group.heading(), m.latency.as_ref()?)
     });
-    staircase.chain(distributions).collect()
+    latency_by_working_set.chain(distributions).collect()
 }
 
-/// Latency by working set, in the series of the result that answers.
-fn staircase(group: &Group) -> Option<Picture> {
-    const SET: &str = key::WORKING_SET.name();
+/// Draws latency by working set, in the series of the workload's main result.
+fn latency_by_working_set(group: &Group) -> Option<Picture> {
     group.spec.filter(|s| s.role.gives(Property::LoadLatency) && !group.over_time)?;
-    let all = like(&group.all, group.answer()?.0, &[SET]);
+    let all = differing_only_in(&group.all, group.answer()?.0, &[key::WORKING_SET]);
     let mut steps: Vec<(u64, f64)> = all
         .into_iter()
-        .filter_map(|m: &Measurement| Some((m.params.number(SET)?, usable(m)?.1.value())))
+        .filter_map(|m: &Measurement| Some((m.params.get(key::WORKING_SET)?, usable(m)?.1.value())))
         .collect();
     steps.sort_by_key(|(set, _)| *set);
     let skip = steps.len().saturating_sub(STEPS);
@@ -75,8 +75,7 @@ fn staircase(group: &Group) -> Option<Picture> {
     picture(group.spec?.subsystem, "Memory: load latency by working set (log)", columns)
 }
 
-/// How many operations took how long, on a logarithmic axis from the least time to the 99.9th
-/// percentile.
+/// Draws the operations by time, on a logarithmic axis from the minimum to the 99.9th percentile.
 fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
     let (low, high) = (l.min, l.p999.or(l.p99).unwrap_or(l.max));
     (low > 0.0 && high > low && high.is_finite()).then_some(())?;
@@ -111,19 +110,18 @@ fn distribution(part: Subsystem, name: &str, l: &Latency) -> Option<Picture> {
             _ => String::new(),
         },
         about: format!(
-            "{}: {} %",
+            "{}: {}",
             [i, i + 1].map(|i| time(edge(i))).join(" to "),
-            percent(count / total).unwrap_or_default()
+            percentage(count / total).unwrap_or_default()
         ),
     };
-    // It may be drawn beside results of another part.
+    // The picture may be drawn with the results of another part, so its title names the part.
     let title = format!("{}: {name}, operations by time (log)", part.info().title);
     picture(part, &title, counts.iter().enumerate().map(column).collect())
 }
 
 fn picture(part: Subsystem, title: &str, columns: Vec<Column>) -> Option<Picture> {
-    let about: Vec<&str> = columns.iter().map(|c| &*c.about).collect();
-    let description = format!("{}.", about.join("; "));
+    let description = format!("{}.", joined(columns.iter().map(|c| &c.about), "; "));
     let subsystem = part.as_str();
     let title = title.to_owned();
     (!columns.is_empty()).then_some(Picture { subsystem, title, description, columns })

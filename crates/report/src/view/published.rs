@@ -1,9 +1,10 @@
-//! The tables of the published experiments: `Exp 1, Exp 2, ..., Average, Std Dev` by
-//! threads, one a combination of the other parameters; by working set or load where that
-//! is what the workload is about. For blocks of a few bytes they printed the time over
-//! the number of blocks as a latency. Here it has its own name, next to the
-//! real latency: that of memory, or the median time of the same disk's I/Os.
-//! Systems of equations have LINPACK's listing instead.
+//! The tables of the published experiments: `Exp 1, Exp 2, ..., Average, Std Dev` by threads, or by
+//! the workload's axis where that is another. There is one table per combination of the other
+//! parameters.
+//!
+//! For blocks of a few bytes, the experiments printed the time divided by the number of blocks as a
+//! latency. Here it is called reciprocal throughput, next to the real latency: that of memory, or
+//! the median time of the same disk's I/Os. Systems of equations have LINPACK's listing instead.
 
 use std::collections::BTreeSet;
 
@@ -22,11 +23,11 @@ use super::solves;
 use super::table::Table;
 use super::text::{clean, enclosed, joined};
 
-/// Trials shown one by one; the rest are among the raw trials.
+/// Maximum number of trials in columns; the others are among the raw trials.
 const SHOWN: usize = 10;
 /// The largest block in bytes whose time is printed.
 const SMALL: u64 = 8;
-/// The same of a disk, of whose block sizes only the smallest is printed.
+/// The largest block of a disk whose time is printed, if it is the smallest that was measured.
 const SMALL_ON_DISK: u64 = 4096;
 const RECIPROCAL: &str = "Elapsed time divided by the number of blocks of all threads. It is not a \
     latency: blocks overlap, so it falls with more threads. The latency is the time of one access \
@@ -36,9 +37,9 @@ const RECIPROCAL_IO: &str = "Elapsed time divided by the number of I/Os of all t
     published experiments print it as latency, but I/Os overlap: it falls with more in flight. The \
     latency p50 is the median time of one I/O of the same configuration.";
 
-/// A time by a rate may exceed its trial by rounding alone.
+/// Factor by which rounding may make a time longer than its trial.
 const LONGEST: f64 = 1.0 + 1e-9;
-const STARVED: &str = "this trial did less than one block, so none was timed";
+const LESS_THAN_A_BLOCK: &str = "this trial did less than one block, so none was timed";
 
 const MEAN: &str = "mean round trip, every trial";
 
@@ -80,7 +81,7 @@ pub fn tables(group: &Group, scale: &Scale) -> Vec<Table> {
     combinations(group, &group.all, by).into_iter().map(table).collect()
 }
 
-/// Rates of a disk are in MB/s, of a network in Mbit/s, and round trips in ms, as published.
+/// The published units: MB/s for a disk, Mbit/s for a network, ms for round trips.
 fn as_published(group: &Group) -> Option<Scale> {
     let m = group.all.first()?;
     let (largest, unit) = match (m.subsystem.info(), m.unit) {
@@ -92,14 +93,14 @@ fn as_published(group: &Group) -> Option<Scale> {
     Some(Scale::for_largest([largest], unit))
 }
 
-/// The largest block whose time is printed.
+/// The largest block of a workload whose time is printed.
 fn small(group: &Group) -> u64 {
     let sizes = group.all.iter().filter_map(|m| m.params.get(key::BLOCK_SIZE));
     if on_disk(group) { sizes.min().unwrap_or(0).min(SMALL_ON_DISK) } else { SMALL }
 }
 
-/// Time a block, where blocks are small: of memory a table a combination of the parameters, of
-/// a disk one.
+/// Time per block, where blocks are small: for memory one table per combination of the parameters,
+/// for a disk one table.
 pub fn reciprocal(group: &Group) -> Vec<Table> {
     let most = small(group);
     let is_small = |m: &&Measurement| {
@@ -123,7 +124,8 @@ fn by_block<'t>(group: &Group, by: Option<&str>, members: &[&'t Measurement]) ->
     let line = |m: &&'t Measurement| Line::times(m, block_bytes(group, m).unwrap_or(0.0));
     let lines: Vec<Line> = members.iter().map(line).collect();
     let disk = on_disk(group);
-    // Of a disk's point the latency of its own I/Os, of memory that of the whole run.
+    // A disk is compared with the latency of its own I/Os, memory with the latency of the whole
+    // run.
     let id = giving(group.run, Property::LoadLatency).first().map(|(id, _)| *id);
     let found = id.and_then(|id| Group::new(group.run, id).answer());
     let (title, term, meaning) = match disk {
@@ -161,7 +163,7 @@ fn on_disk(group: &Group) -> bool {
     group.all.iter().any(|m| m.subsystem.info().uses_block_devices)
 }
 
-/// Where the latency was measured, as far as the configuration says.
+/// The conditions under which the latency was measured, as far as the configuration holds them.
 fn here(host: &Host, m: &Measurement) -> String {
     let set = m.params.get(key::WORKING_SET);
     let word = |key| m.params.get(key).map(clean);
@@ -178,7 +180,7 @@ impl<'a> Line<'a> {
     /// The values as measured, with the run's own statistics.
     fn from_trials(m: &'a Measurement) -> Self {
         if round_trips(m) {
-            // Of each stream one block is under way at any time, so this is the mean of all.
+            // Each stream has one block under way at any time, so this is the mean of all.
             return Self::times(m, m.params.threads() as f64);
         }
         let trials = m.summary.as_ref().map(|s| &s.trials);
@@ -186,7 +188,7 @@ impl<'a> Line<'a> {
         Self { m, values, mean: trials.map(|t| t.mean), sd: trials.and_then(|t| t.sd) }
     }
 
-    /// The time of so much work in each trial that did as much, not a number in others; mean and
+    /// The time of an amount of work in each trial. Trials that did less have no number. Mean and
     /// deviation are those of the times.
     fn times(m: &'a Measurement, work: f64) -> Self {
         let time = |t: &Trial| Some(work / t.value).filter(|time| *time <= t.seconds * LONGEST);
@@ -216,7 +218,8 @@ fn rows_by<'a>(group: &Group<'a>) -> &'a str {
     }
 }
 
-/// Measurements that differ in this parameter only, and what they have in common.
+/// Groups of measurements that differ in this parameter only, each with the name of what they
+/// share.
 fn combinations<'a>(
     group: &Group,
     all: &[&'a Measurement],
@@ -267,7 +270,7 @@ fn start<'t>(
             value.ok_or_else(|| match m.trials.len() {
                 0 => why_no_trials(m),
                 n if i >= n => "this configuration took fewer trials".to_owned(),
-                _ if values[i].is_nan() => STARVED.to_owned(),
+                _ if values[i].is_nan() => LESS_THAN_A_BLOCK.to_owned(),
                 _ => not_finite(),
             })
         };
@@ -289,7 +292,7 @@ fn start<'t>(
         .column("verdict", |Line { m, .. }| verdict(group, m))
 }
 
-/// A value; round trips of microseconds keep their digits in ms, as published.
+/// A value on the scale; round trips of microseconds keep their digits in ms, as published.
 fn number(m: &Measurement, scale: &Scale, value: f64) -> Option<String> {
     let scaled = scale.scaled(value);
     match round_trips(m) && (1e-5..1.0).contains(&scaled) {

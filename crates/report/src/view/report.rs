@@ -17,18 +17,19 @@ use super::{
     workload,
 };
 
-/// What the figures of the first screen mean.
-const FIRST_KEY: &str = "± half the 95 % interval. Attainable and typical leave out the time that others \
-    took (of complete solves: the best, the median). Delivered: all work divided by all time. Line: the \
-    rounds in order. Bar: share of the ceiling, the dark part delivered.";
+/// The meaning of the figures on the first screen.
+const FIRST_KEY: &str = "±: half the 95 % interval. Attainable and typical leave out the time that \
+    was taken from the threads; for complete solves they are the best and the median. Delivered: \
+    all work divided by all time. Line: the rounds in order. Bar: share of the ceiling; the dark \
+    part is the delivered figure.";
 
-const NOISE_KEY: &str = "Time goes from left to right. A gap: no data. Disk and network loads have no time \
-    account, since their threads wait for I/O.";
+const NOISE_KEY: &str = "Time runs from left to right. Gap: no data. Disk and network loads have \
+    no time account, since their threads wait for I/O.";
 
-const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and memory. \
-    Dashes: ceilings. Cross: STREAM's triad as measured.";
+const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and \
+    memory. Dashes: ceilings. Crosses: workloads as measured.";
 
-/// All of it.
+/// The full report of a run.
 pub(super) fn blocks(
     run: &Run,
     groups: &[Group],
@@ -59,8 +60,7 @@ pub(super) fn blocks(
     out.0
 }
 
-/// What is printed where a run ends: what was measured, whether to believe it, the results that answer
-/// for the machine, and what changed them.
+/// The text at the end of a run: what was measured, the verdicts, the main results and the causes.
 pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
     let (trust, first) = (&summary.trust, &summary.first);
     let parts = first.parts.iter().filter(|p| !p.about.is_empty());
@@ -79,15 +79,20 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
         ],
     );
     out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new() });
-    out.add("causes", causes(summary, "proofmark report"));
+    out.add("causes", causes(summary, "run proofmark report"));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
     }
     out.0
 }
 
-/// What takes CPU time from the threads, and how the vCPUs are placed, with what the checks found.
-pub(super) fn of_noise(run: &Run, summary: &Summary, findings: Vec<FindingGroup>) -> Vec<Block> {
+/// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
+/// findings.
+pub(super) fn noise_report(
+    run: &Run,
+    summary: &Summary,
+    findings: Vec<FindingGroup>,
+) -> Vec<Block> {
     let mut out = Blocks::default();
     out.add("machine", host::sentence(&run.host));
     out.add("run-stopped", Text::new(Style::Warning, &summary.trust.stopped));
@@ -96,7 +101,7 @@ pub(super) fn of_noise(run: &Run, summary: &Summary, findings: Vec<FindingGroup>
     out.0
 }
 
-/// Whether to believe the numbers, the results that answer for the machine, and what changed them.
+/// The verdicts in sum, the main results and the causes.
 fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
     let (trust, first) = (&summary.trust, &summary.first);
     let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
@@ -125,7 +130,7 @@ fn causes(summary: &Summary, elsewhere: &'static str) -> Findings {
     Findings { groups, more, elsewhere, in_full: false }
 }
 
-/// What follows from the figures, and how they compare with other tools and with the ceilings.
+/// Conclusions from the figures, and comparisons with other tools and with the ceilings.
 fn concluded(groups: &[Group]) -> Section {
     let mut all = Blocks::default();
     for conclusion in conclusions::draw(groups) {
@@ -141,14 +146,14 @@ fn concluded(groups: &[Group]) -> Section {
             let against = Drawings::new(Drawing::Bars, theory::charts(groups));
             of.add_for(Audience::Page, "against", against);
             of.add_for(Audience::Document, "theory", theory::table(groups));
-            of.add("lacking", derivation::lacking(groups));
+            of.add("lacking", derivation::without_ceiling(groups));
             of.add("lacking", references::unexplained(groups).unwrap_or_default());
         });
         out.add("comparison", compared.on_paper());
     })
 }
 
-/// A section a subsystem: its design, charts and tables over several workloads, its workloads.
+/// One section per subsystem: design, charts and tables over several workloads, the workloads.
 fn parts(groups: &[Group]) -> Vec<Section> {
     let named = |s: Subsystem| (s.as_str(), s.info().title);
     let part = |(_, g): &(usize, &Group)| g.subsystem().map_or(("other", "Other"), named);
@@ -195,16 +200,16 @@ fn over_several(out: &mut Blocks, overview: overview::Overview) {
     }
 }
 
-/// Where the time went.
+/// The section on where the time went.
 fn time(run: &Run) -> Section {
-    let said = circumstances::sentences(run).unwrap_or_default();
+    let sentences = circumstances::sentences(run).unwrap_or_default();
     let noise = noise::draw(run);
     let title = noise.as_ref().map_or(TIME.to_owned(), |n| n.chart.title.clone());
     let section = Section::new("noise", &title, |out| {
-        out.add("circumstances", said);
+        out.add("circumstances", sentences);
         let Some(noise) = noise else { return };
         let full =
-            Details::new("In full, with vCPU placement, each cause, and who counted it", |of| {
+            Details::new("Full chart with vCPU placement, and each cause with its counter", |of| {
                 let chart = Drawings::new(Drawing::Noise, [noise.chart]).wide();
                 of.add("noise", Drawings { key: NOISE_KEY.to_owned(), ..chart });
                 of.add("time-causes", noise.causes);
@@ -216,7 +221,7 @@ fn time(run: &Run) -> Section {
 
 const TIME: &str = "Where the time went";
 
-/// CPU peaks and memory levels in one picture.
+/// The section on the roofline: CPU peaks and memory levels in one picture.
 fn roofs(run: &Run) -> Section {
     let Some(roofline) = roofline::draw(run) else { return Section::default() };
     let section = Section::new("roofline", &roofline.chart.title.clone(), |out| {
@@ -233,11 +238,11 @@ fn roofs(run: &Run) -> Section {
     Section { short: "Roofline".to_owned(), ..section }
 }
 
-/// All findings, those of each weight in a part of their own.
+/// The section on findings, with one part per severity.
 pub fn found(findings: Vec<FindingGroup>) -> Section {
     Section::new("findings", "Findings", |out| {
         if findings.is_empty() {
-            out.add("findings", "None: no check found a problem.".to_owned());
+            out.add("findings", "No check found a problem.".to_owned());
         }
         for (severity, groups) in grouped(findings.into_iter().map(|f| (f.severity, f))) {
             let summary = format!("{} × {}", groups.len(), severity_mark(severity));
@@ -271,7 +276,7 @@ fn ceilings(groups: &[Group]) -> Section {
     Section { short: "Ceilings".to_owned(), ..section }
 }
 
-/// What the columns mean of the tables that each format shows.
+/// The section that explains the columns of the tables, for each format those that it shows.
 fn explained(blocks: &[Block]) -> Section {
     let [terminal, markdown, page] =
         [Medium::Terminal, Medium::Markdown, Medium::Page].map(|medium| terms(blocks, medium));
@@ -291,7 +296,7 @@ fn explained(blocks: &[Block]) -> Section {
 fn terms(blocks: &[Block], medium: Medium) -> Vec<Term> {
     let tables = |block: &Block| match &block.content {
         Content::Table(table) => vec![table.clone()],
-        // The page shows them as cards.
+        // The page shows the main results as cards.
         Content::Results(results) if medium != Medium::Page => result_tables(&results.parts),
         _ => Vec::new(),
     };

@@ -1,9 +1,8 @@
-//! The roofline: what the CPU can compute and what memory and caches can bring, in
-//! one picture. Left of a ridge point the bytes are the limit, right of it the CPU.
+//! The roofline: CPU peaks and the bandwidths of memory and caches in one picture. Left of a ridge
+//! point the bandwidth is the limit, right of it the CPU.
 //!
-//! Source: Williams, Waterman and Patterson, "Roofline: An Insightful Visual
-//! Performance Model" (CACM 2009). Only valid measurements of this run, all at one
-//! number of threads.
+//! Source: Williams, Waterman and Patterson, "Roofline: An Insightful Visual Performance Model"
+//! (CACM 2009). Only results of this run that no check doubts, all at one number of threads.
 
 use proofmark_model::{Measurement, Property, Run, Summary, Unit, Work, format_size, key, word};
 use serde::Serialize;
@@ -12,23 +11,23 @@ use super::chart::{AXIS, Axis, Chart, Kind, Mark, Series, Spot};
 use super::columns::{Columns, Entry};
 use super::declared::giving;
 use super::levels::plateaus;
-use super::num::{Scale, ends, percent};
+use super::num::{Scale, ends, percentage};
 use super::table::Table;
 use super::text::{and_list, clean, counted};
 
 /// Bytes of an element whose floating-point operations are declared.
 const ELEMENT: f64 = 8.0;
 
-/// FLOP per byte that every picture shows, that of STREAM's workloads included.
+/// FLOP per byte that every picture shows; the range includes STREAM's workloads.
 const ALWAYS: [f64; 2] = [0.05, 20.0];
 
-/// What an instruction set reaches, or a level at 1 FLOP/B, on the picture's scale.
+/// The peak of an instruction set, or the bandwidth of a level at 1 FLOP/B, on the picture's scale.
 struct Roof {
     name: String,
     value: f64,
     ceiling: Option<f64>,
     text: String,
-    /// How it was measured; empty of an instruction set.
+    /// How the roof was measured; empty for an instruction set.
     about: String,
 }
 
@@ -39,15 +38,15 @@ pub struct Roofline {
     pub chart: Chart,
     /// Bandwidths and ridge points, a row per level.
     pub table: Table,
-    /// What the picture says.
+    /// The picture in a sentence.
     pub sentence: String,
 }
 
-/// The roofline of a run that has both parts of it at all its CPUs, or else at one
-/// thread; at one thread too where only that was measured within the caches.
+/// Draws the roofline at all usable CPUs, or at one thread if only that has both kinds of roofs or
+/// several levels.
 pub fn draw(run: &Run) -> Option<Roofline> {
-    let all = at(run, run.host.limits.usable_cpus.len() as u64);
-    let one = at(run, 1);
+    let all = for_threads(run, run.host.limits.usable_cpus.len() as u64);
+    let one = for_threads(run, 1);
     let levels = |r: &Option<Roofline>| r.as_ref().map_or(0, |r| r.table.rows.len());
     if levels(&all) < 2 && levels(&one) > levels(&all) { one } else { all }
 }
@@ -55,7 +54,7 @@ pub fn draw(run: &Run) -> Option<Roofline> {
 /// A measurement and its median.
 type Best<'a> = (&'a Measurement, &'a Summary);
 
-fn at(run: &Run, threads: u64) -> Option<Roofline> {
+fn for_threads(run: &Run, threads: u64) -> Option<Roofline> {
     let peaks = peaks(run, threads);
     let scale = Scale::for_largest([peaks.first()?.1.value()], Unit::FlopPerSecond);
     let memory = memory(run, threads);
@@ -68,7 +67,7 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
         let text = scale_of_text.with_label(s.value())?;
         Some(Roof { name, value: drawn(s.value())?, ceiling, text, about })
     };
-    // From the nearest cache on, whose slope is the steepest.
+    // The nearest cache comes first: its slope is the steepest.
     let slopes = levels.into_iter().filter_map(|(name, best, about)| {
         roof(name, best, &Scale::for_largest([best.1.value()], Unit::BytePerSecond), about)
     });
@@ -90,7 +89,8 @@ fn at(run: &Run, threads: u64) -> Option<Roofline> {
     })
 }
 
-/// Slanted roofs up to the highest flat one, flat ones from where the steepest slope meets them.
+/// Draws slanted roofs up to the highest flat one, and flat roofs from where the steepest slope
+/// meets them.
 fn chart(title: String, unit: &str, peaks: &[Roof], slopes: &[Roof], dots: Vec<Spot>) -> Chart {
     let [[lowest, top], [flattest, steepest]] =
         [peaks, slopes].map(|roofs| ends(roofs.iter().map(|r| r.value)));
@@ -128,8 +128,7 @@ fn chart(title: String, unit: &str, peaks: &[Roof], slopes: &[Roof], dots: Vec<S
     Chart { description, ..Chart::new(title, x, [unit, "FLOP per byte"], true, series) }
 }
 
-/// The workloads that give a property, each with its valid measurements at so many threads and
-/// their medians.
+/// The workloads that give a property, each with its undoubted measurements on that many threads.
 fn valid(run: &Run, property: Property, threads: u64) -> Vec<(&Work, Vec<Best<'_>>)> {
     let of = |id: &str| {
         run.measurements
@@ -147,7 +146,7 @@ fn largest<'a>(all: Vec<Best<'a>>) -> Option<Best<'a>> {
     all.into_iter().max_by(|a, b| a.1.value().total_cmp(&b.1.value()))
 }
 
-/// The best of each instruction set, the highest first.
+/// The best result of each instruction set, the highest first.
 fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
     let all = valid(run, Property::PeakFlops, threads);
     let mut all: Vec<Best> = all.into_iter().flat_map(|(_, all)| all).collect();
@@ -160,7 +159,7 @@ fn peaks(run: &Run, threads: u64) -> Vec<Best<'_>> {
     all
 }
 
-/// What memory brings: the best of each workload that says so, the one to go by first.
+/// The memory bandwidth: the best result of each workload that gives it, the preferred one first.
 fn memory(run: &Run, threads: u64) -> Vec<(&Work, Best<'_>)> {
     let all = valid(run, Property::MemoryBandwidth, threads).into_iter();
     all.filter_map(|(work, mut all)| {
@@ -170,7 +169,7 @@ fn memory(run: &Run, threads: u64) -> Vec<(&Work, Best<'_>)> {
     .collect()
 }
 
-/// What each cache level brings to loads, the nearest first.
+/// The read bandwidth of each cache level, the nearest first.
 fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
     let loads = |(work, mut all): (&Work, Vec<_>)| {
         let reads = |m: &Measurement| work.traffic(&m.params).is_some_and(|t| t.written == 0.0);
@@ -192,7 +191,7 @@ fn caches(run: &Run, threads: u64) -> Vec<(String, Best<'_>, String)> {
         .collect()
 }
 
-/// A workload that computes on what it moves.
+/// A workload that computes on the data that it moves.
 fn dot(work: &Work, (m, s): Best, scale: &Scale) -> Option<Spot> {
     let traffic = work.traffic(&m.params).filter(|t| t.flops > 0.0 && t.counted() > 0.0)?;
     let (flops, bytes) = (traffic.flops, ELEMENT * traffic.counted());
@@ -218,7 +217,7 @@ fn table(peaks: &[Roof], slopes: &[Roof], with: &str) -> Table {
         });
     let with_ridges = peaks.iter().fold(table, |table, p| {
         let meaning = format!(
-            "Ridge point: from this intensity on, the level no longer limits the peak of {}.",
+            "Ridge point: from this intensity on, the level does not limit the peak of {}.",
             p.text
         );
         table.measured(&p.name, "FLOP/B", move |s| ridge(p, s)).explained(&p.name, &meaning)
@@ -234,8 +233,8 @@ fn sentence(peak: &Roof, memory: &Roof, dots: &[Spot]) -> String {
         peak.text
     );
     for d in dots {
-        let share = percent(d.mark.value / peak.value).unwrap_or_default();
-        text.push_str(&format!(" {}, which is {share} % of that.", d.mark.about));
+        let share = percentage(d.mark.value / peak.value).unwrap_or_default();
+        text.push_str(&format!(" {}, which is {share} of that.", d.mark.about));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! The rounds of a workload: their windows as lines of blocks, over time and by their rate, and their
+//! The rounds of a workload: their windows as lines of blocks, over time and by rate, and their
 //! figures by vCPU placement.
 
 use proofmark_model::{CpuPlacement, Measurement, Round};
@@ -10,27 +10,29 @@ use super::table::Table;
 use super::text::clean;
 use crate::spark::blocks;
 
-/// Blocks of a round, and rounds of which so many are drawn.
+/// Blocks per round, and maximum number of rounds that are drawn.
 const PER_ROUND: usize = 4;
 const MOST_ROUNDS: usize = 20;
 
-/// Steps of the rate in a line: those below 65 % are one.
+/// Steps of the rate in a line: all rates below 65 % are in one.
 const STEPS: usize = 8;
 
-const OVER_TIME: &str = "The rate of each round over its time, all threads together: four blocks a round, full height is \
-    that round's highest. At most 20 rounds are drawn.";
-const BY_RATE: &str = "How often windows had which rate, as a share of the round's attainable figure: below 65 %, then \
-    in steps of 5 % up to 95 % and more. Full height is the most frequent.";
+const OVER_TIME: &str = "The rate of each round over its time, all threads together, in four \
+    blocks per round. Full height is that round's highest rate. At most 20 rounds are drawn.";
+const BY_RATE: &str = "The distribution of the windows by rate, as a share of the round's \
+    attainable figure: below 65 %, then in steps of 5 %, then from 95 % on. Full height is the \
+    most frequent step.";
 
-const PLACEMENT: &str = "Where the CPUs of two threads were before and after a round: SMT siblings, or so far \
-    apart that a cache line takes so long to the other CPU and back. A hypervisor may move them at \
+const PLACEMENT: &str = "The location of two threads' CPUs before and after a round: SMT siblings, \
+    or the time that a cache line takes to the other CPU and back. A hypervisor may move them at \
     any time.";
 
-/// The headline figures by vCPU placement; without rows where no configuration saw several.
+/// The headline figures by vCPU placement; without rows where no configuration had several
+/// placements.
 pub(super) fn by_placement(group: &Group, scale: &Scale) -> Table {
     let why = |placement: &CpuPlacement| {
         let missing = placement.figure.as_ref().and_then(|f| f.missing.clone());
-        missing.unwrap_or_else(|| "the pairs of CPUs had no one placement".to_owned())
+        missing.unwrap_or_else(|| "the placement of the CPU pairs was mixed".to_owned())
     };
     let several = group.all.iter().filter(|m| m.cpu_placements.len() > 1);
     keyed(group, "by vCPU placement")

@@ -1,30 +1,32 @@
-//! From which size on a problem runs as fast as it gets: the smallest n whose median
-//! reaches 95 % of the best median over the n measured.
+//! The size from which on a problem reaches its full rate: the smallest n whose median is at least
+//! 95 % of the best median measured.
 
 use proofmark_model::{Measurement, Summary, key};
 
 use super::label::{Group, series, usable};
-use super::num::percent;
+use super::num::percentage;
 use super::text::{capital, enclosed};
 
 /// Share of the best rate that counts as the best.
 const NEARLY: f64 = 0.95;
-/// Series that are listed; of more, only that of the headline.
+/// Maximum number of series that are listed; of more, only the headline's.
 const SERIES: usize = 4;
 
-/// What the ring of a chart means.
-pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if only the largest n does.";
+/// The meaning of a ring in a chart.
+pub const RING: &str = "Ring: the smallest n that reaches 95 % of the line's best rate; none if \
+    only the largest n does.";
 
-/// Where a series saturates.
+/// The size at which a series saturates.
 struct Saturation<'a> {
-    /// The smallest that reaches nearly the best.
+    /// The smallest n that reaches nearly the best rate.
     at: &'a Measurement,
     best: &'a Measurement,
-    /// Whether that is the smallest n, and the largest one.
+    /// True if `at` has the smallest n, and true if it has the largest.
     ends: [bool; 2],
 }
 
-/// Of measurements that differ in n alone; `None` where fewer than two have a rate.
+/// Finds the saturation of measurements that differ in n only; `None` where fewer than two have a
+/// rate.
 fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     let mut rated: Vec<(u64, &Measurement, &Summary)> = series
         .iter()
@@ -38,36 +40,36 @@ fn find_saturation<'a>(series: &[&'a Measurement]) -> Option<Saturation<'a>> {
     (least < most).then_some(Saturation { at, best: best.1, ends: [*n == least, *n == most] })
 }
 
-/// The points at which the series among these saturate, as far as the largest n shows it.
+/// The points at which these series saturate, unless that is the largest n.
 pub fn points<'a>(group: &Group, members: &[&'a Measurement]) -> Vec<&'a Measurement> {
-    if group.axis != key::MATRIX_SIZE.name() {
+    if !key::MATRIX_SIZE.is(group.axis) {
         return Vec::new();
     }
-    let series = series(members, &[key::MATRIX_SIZE.name()]);
+    let series = series(members, &[key::MATRIX_SIZE]);
     let found = series.iter().filter_map(|s| find_saturation(s));
     found.filter(|s| !s.ends[1]).map(|s| s.at).collect()
 }
 
 pub fn sentences(group: &Group) -> Vec<String> {
-    if group.axis != key::MATRIX_SIZE.name() {
+    if !key::MATRIX_SIZE.is(group.axis) {
         return Vec::new();
     }
     let is_fair = |m: &&Measurement| !group.oversubscribed(m);
     let fair: Vec<&Measurement> = group.all.iter().copied().filter(is_fair).collect();
     let fair = if fair.is_empty() { &group.all } else { &fair };
-    let mut series = series(fair, &[key::MATRIX_SIZE.name()]);
+    let mut series = series(fair, &[key::MATRIX_SIZE]);
     if series.len() > SERIES {
-        let hero = group.answer().map(|(m, _)| m);
-        series.retain(|s| s.iter().any(|m| hero.is_some_and(|hero| std::ptr::eq(*m, hero))));
+        let answer = group.answer().map(|(m, _)| m);
+        series.retain(|s| s.iter().any(|m| answer.is_some_and(|one| std::ptr::eq(*m, one))));
     }
     series.iter().filter_map(|s| sentence(group, &find_saturation(s)?)).collect()
 }
 
 fn sentence(group: &Group, s: &Saturation) -> Option<String> {
-    let n = group.text(s.at, key::MATRIX_SIZE.name())?;
-    let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percent);
-    let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), " % of its ceiling.");
-    let name = enclosed("with ", &group.short_without(s.at, &[key::MATRIX_SIZE.name()]), " ");
+    let n = group.text(s.at, key::MATRIX_SIZE)?;
+    let of_ceiling = s.best.efficiency.filter(|_| s.best.ceiling.is_some()).and_then(percentage);
+    let near = enclosed(" The best is ", &of_ceiling.unwrap_or_default(), " of its ceiling.");
+    let name = enclosed("with ", &group.short_without(s.at, &[key::MATRIX_SIZE]), " ");
     let rate = capital(&format!("{name}the rate"));
     Some(match s.ends {
         [_, true] => format!(

@@ -1,4 +1,4 @@
-//! Sentences drawn from the figures of one workload.
+//! Sentences on the figures of one workload.
 
 use proofmark_model::{
     Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
@@ -6,28 +6,28 @@ use proofmark_model::{
 
 use super::disk::{device_share, distance, fall_phrase};
 use super::grouping::distinct;
-use super::label::{Group, best_usable, like, series, spoken, title, usable};
-use super::levels::{disagreements, plateaus};
+use super::label::{Group, best_usable, differing_only_in, series, spoken, title, usable};
+use super::levels::{Plateau, disagreements, plateaus};
 use super::network::{self, over_loopback};
-use super::num::{Scale, percent};
+use super::num::{Scale, percentage};
 use super::operation;
 use super::saturation;
 use super::series::along;
 use super::text::{and_list, capital, counted, enclosed, joined};
 
-/// Series whose plateaus are listed; of more, only that of the headline.
+/// Maximum number of series whose plateaus are listed; of more, only the headline's.
 const SERIES: usize = 4;
-/// Share of the planned length that every trial has where that length was kept.
+/// Minimum share of the planned length that every trial must have, for that length to be printed.
 const KEPT: f64 = 0.8;
 
-/// What the figures say that no table does.
+/// Writes what the figures show and no table does.
 pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     let mut out = Vec::new();
-    if let Some((hero, _)) = group.answer() {
-        out.extend(scaling(group, hero, key::THREADS.name()));
-        out.extend(levels(group, hero, scale));
-        out.extend(scaling(group, hero, key::QUEUE_DEPTH.name()));
-        out.extend(scaling(group, hero, key::STREAMS.name()));
+    if let Some((answer, _)) = group.answer() {
+        out.extend(scaling(group, answer, key::THREADS.name()));
+        out.extend(levels(group, answer, scale));
+        out.extend(scaling(group, answer, key::QUEUE_DEPTH.name()));
+        out.extend(scaling(group, answer, key::STREAMS.name()));
     }
     out.extend(saturation::sentences(group));
     out.extend(group.all.iter().filter_map(|m| {
@@ -46,16 +46,17 @@ pub fn write(group: &Group, scale: &Scale) -> Vec<String> {
     out
 }
 
-/// `5 points: threads 1, 2, 4 and 8; trials of at least 100 ms.`
+/// `proofmark planned 3 trials of at least 100.0 ms per configuration and measured 5 configurations
+/// (threads 1, 2, 4 and 8).`
 pub fn design(group: &Group) -> String {
     if group.all.is_empty() {
         return "No configuration was measured.".to_owned();
     }
     let parameters = group.varying.iter().map(|name| {
         let values = distinct(group.all.iter().filter_map(|m| group.text(m, name)));
-        // Values that hold a comma would run together.
+        // Values that contain a comma would run together.
         let lists = values.iter().any(|v| v.contains(", "));
-        let values = if lists { values.join(" or ") } else { and_list(values) };
+        let values = if lists { joined(values, " or ") } else { and_list(values) };
         format!("{} {values}", title(name))
     });
     let of = enclosed(" (", &joined(parameters, "; "), ")");
@@ -65,7 +66,7 @@ pub fn design(group: &Group) -> String {
     }
     let policy = &group.run.plan.policy;
     let trial_s = policy.trial_s_for(group.id);
-    // A trial that is one piece of work lasts as long as that does.
+    // A trial that is one piece of work lasts as long as that work.
     let shortest = group.all.iter().flat_map(|m| &m.trials).map(|t| t.seconds);
     let kept = shortest.fold(f64::INFINITY, f64::min) >= KEPT * trial_s;
     let length = (trial_s.is_finite() && trial_s > 0.0 && kept).then(|| format_seconds(trial_s));
@@ -78,10 +79,9 @@ pub fn design(group: &Group) -> String {
     format!("proofmark planned {trials}{length} per configuration and measured {count}{of}.")
 }
 
-/// How the value changes with the threads, or as the queue gets deeper, in the series of the
-/// best number.
-fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option<String> {
-    let (all, but) = along(group, hero, parameter);
+/// The change of the value with the threads or the queue depth, in the headline result's series.
+fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Option<String> {
+    let (all, but) = along(group, answer, parameter);
     let all = all.into_iter().filter_map(|(count, m)| Some((count, usable(m)?.1)));
     let mut series: Vec<(u64, &Summary)> = all.collect();
     series.dedup_by_key(|(value, _)| *value);
@@ -89,9 +89,9 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option
     if rest.is_empty() || first.1.value() <= 0.0 {
         return None;
     }
-    let kind = enclosed(" (", &group.short_without(hero, &but), ")");
+    let kind = enclosed(" (", &group.short_without(answer, &but), ")");
     let (against, parts) = if key::THREADS.is(parameter) {
-        (counted(first.0, "thread"), by_threads(group, hero, *first, rest))
+        (counted(first.0, "thread"), by_threads(group, answer, *first, rest))
     } else if key::STREAMS.is(parameter) {
         (counted(first.0, "stream"), steps(*first, rest, "with"))
     } else {
@@ -100,18 +100,18 @@ fn scaling(group: &Group, hero: &Measurement, parameter: &'static str) -> Option
     Some(format!("Compared with {against}{kind}: {parts}."))
 }
 
-/// The steps of more threads; oversubscribed ones apart from the others.
+/// The factors for more threads; oversubscribed ones are listed separately.
 fn by_threads(
     group: &Group,
-    hero: &Measurement,
+    answer: &Measurement,
     first: (u64, &Summary),
     rest: &[(u64, &Summary)],
 ) -> String {
     let (over, within): (Vec<_>, Vec<_>) =
         rest.iter().copied().partition(|(threads, _)| group.beyond_cpus(*threads));
-    // Memory is bound by what the usable CPUs reach together, so more threads are
+    // Memory bandwidth is limited by what the usable CPUs reach together, so more threads are
     // compared with that.
-    let full = within.last().copied().filter(|_| hero.subsystem.info().pace == Pace::Memory);
+    let full = within.last().copied().filter(|_| answer.subsystem.info().pace == Pace::Memory);
     let turns = match full {
         _ if over.is_empty() => None,
         Some(full) => Some(format!(
@@ -139,22 +139,22 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
     and_list(to.iter().map(step))
 }
 
-/// The fastest result of the page cache, which is not one of the disk.
+/// The fastest result that the page cache served.
 fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
-    let device = match device_share(m).and_then(percent) {
-        Some(p) => format!("the device moved {p} % of it"),
+    let device = match device_share(m).and_then(percentage) {
+        Some(share) => format!("the device moved {share} of it"),
         None => "the device's share is not known".to_owned(),
     };
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))
 }
 
-/// The fastest result over loopback, where the headline is one of the network.
+/// The fastest result over loopback, where the headline is that of a network.
 fn loopback(group: &Group, scale: &Scale) -> Option<String> {
-    group.answer().filter(|(hero, _)| !over_loopback(hero))?;
+    group.answer().filter(|(answer, _)| !over_loopback(answer))?;
     let within: Vec<_> = group.all.iter().copied().filter(|m| over_loopback(m)).collect();
     let (m, s) = usable(proofmark_model::answer(group.run, &within)?)?;
     let trips = operation::phrase(m).filter(|_| network::round_trips(m));
@@ -162,15 +162,15 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
     Some(format!("Over loopback, without a network: {value} ({}).", group.short(m)))
 }
 
-/// What each cache level and memory give, a sentence per series of working sets.
-fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
+/// The figures of each cache level and of memory, one sentence per series of working sets.
+fn levels(group: &Group, answer: &Measurement, scale: &Scale) -> Vec<String> {
     if !key::WORKING_SET.is(group.axis) {
         return Vec::new();
     }
-    let but = [key::WORKING_SET.name()];
+    let but = [key::WORKING_SET];
     let mut series = series(&group.all, &but);
     if series.len() > SERIES {
-        series = vec![like(&group.all, hero, &but)];
+        series = vec![differing_only_in(&group.all, answer, &but)];
     }
     series.iter().filter_map(|s| plateau_sentence(group, s, scale)).collect()
 }
@@ -178,18 +178,16 @@ fn levels(group: &Group, hero: &Measurement, scale: &Scale) -> Vec<String> {
 fn plateau_sentence(group: &Group, series: &[&Measurement], scale: &Scale) -> Option<String> {
     let usable = |m: &&&Measurement| m.verdict.is_usable();
     let series: Vec<&Measurement> = series.iter().filter(usable).copied().collect();
-    let parts: Vec<String> = plateaus(group.run, &series)
-        .into_iter()
-        .filter_map(|p| {
-            let value = scale.with_label(p.m.summary.as_ref()?.value())?;
-            let set = format_size(p.set);
-            Some(match p.level {
-                Some(level) => format!("{value} within {set} ({level})"),
-                None => format!("{value} at {set}"),
-            })
+    let part = |p: Plateau| {
+        let value = scale.with_label(p.m.summary.as_ref()?.value())?;
+        let set = format_size(p.set);
+        Some(match p.level {
+            Some(level) => format!("{value} within {set} ({level})"),
+            None => format!("{value} at {set}"),
         })
-        .collect();
-    let named = capital(&group.short_without(series.first()?, &[key::WORKING_SET.name()]));
+    };
+    let parts: Vec<String> = plateaus(group.run, &series).into_iter().filter_map(part).collect();
+    let named = capital(&group.short_without(series.first()?, &[key::WORKING_SET]));
     let start = enclosed("", &named, ": ");
-    (parts.len() > 1).then(|| format!("{start}{}.", parts.join(", ")))
+    (parts.len() > 1).then(|| format!("{start}{}.", joined(parts, ", ")))
 }

@@ -1,7 +1,7 @@
-//! Systems of equations as LINPACK is published: the listing, a row a solve with its
-//! residual, and the summary, a row a size with the average and the greatest rate.
+//! Systems of equations in LINPACK's form. The listing has one row per solve with its residual. The
+//! summary has one row per size with average and maximum rate.
 //!
-//! Any workload whose trials hold a solution has them.
+//! Any workload whose trials hold a solution has these tables.
 
 use std::collections::BTreeSet;
 
@@ -18,21 +18,21 @@ use super::table::Table;
 use super::text::counted;
 
 const LDA: &str = "Leading dimension: elements in memory from the start of one column to the start \
-    of the next. For a matrix stored in groups of columns: the distance between two groups, divided by \
-    the columns of a group.";
+    of the next. For a matrix stored in groups of columns: the distance between two groups, \
+    divided by the columns of a group.";
 
 const RESIDUAL: &str =
     "The largest element of |A x - b|, with A and b as they were before the solve.";
 
-/// What the trials of a point without a solution lack.
+/// Reason for a missing solution.
 const NONE: &str = "the run file holds no solution of this trial";
 
 pub fn any(group: &Group) -> bool {
     group.all.iter().flat_map(|m| &m.trials).any(|t| t.solution.is_some())
 }
 
-/// Adds a row per point; for a terminal as much as it has room for, and of the listing all or what
-/// fails. Nothing where the workload solves nothing.
+/// Adds the summary and the listing; a terminal gets a short form where they are long. Adds nothing
+/// where the workload solves nothing.
 pub fn add(out: &mut Blocks, group: &Group, scale: &Scale) {
     if !any(group) {
         return;
@@ -55,7 +55,7 @@ pub fn listing(group: &Group, scale: &Scale) -> Table {
     listed(group, scale, "every solve", solves)
 }
 
-/// The worst solve of each point that fails.
+/// The worst solve of each configuration that fails.
 fn failing(group: &Group, scale: &Scale) -> Table {
     let fails = |t: &Trial| t.solution.as_ref().is_some_and(|s| !s.passes());
     let fail = |m: &&Measurement| m.trials.iter().any(fails);
@@ -67,7 +67,7 @@ fn failing(group: &Group, scale: &Scale) -> Table {
     listed(group, scale, "the worst solve of each configuration that fails", solves)
 }
 
-/// Where every solve is found; without the summary, how far the worst one is off.
+/// Where every solve is listed; without the summary, also the largest residual.
 fn left_out(group: &Group, summary: bool) -> String {
     let solved = || group.all.iter().flat_map(|m| &m.trials).filter_map(|t| t.solution.as_ref());
     let worst = solved().map(|s| s.normalised_residual).reduce(f64::max).map(scientific);
@@ -87,16 +87,16 @@ fn by_size<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     all
 }
 
-/// Parameters that name the rows besides the size.
+/// Parameters other than the size that name the rows.
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
         let values: BTreeSet<_> = group.all.iter().map(|m| m.params.named(name)).collect();
-        *name != key::MATRIX_SIZE.name() && values.len() > 1
+        !key::MATRIX_SIZE.is(name) && values.len() > 1
     };
     group.varying.iter().copied().filter(several).collect()
 }
 
-/// A point with those of its trials that the row is about.
+/// A measurement with the trials of the row.
 type Row<'a> = (&'a Measurement, Vec<&'a Trial>);
 
 fn solutions<'a>((_, trials): &Row<'a>) -> impl Iterator<Item = &'a Solution> {
@@ -107,7 +107,8 @@ fn why_no_solution((m, trials): &Row) -> String {
     if trials.is_empty() { why_no_trials(m) } else { why_missing(m, "solution", NONE) }
 }
 
-/// The point and how the matrix lies, `more`, the greatest residual, and whether it passes.
+/// The columns of the configuration and matrix layout, then `more`, the largest residual, and the
+/// check.
 fn columns<'a>(
     group: &'a Group,
     what: &str,
@@ -118,11 +119,11 @@ fn columns<'a>(
     let names = [&[key::MATRIX_SIZE.name()], &others[..]].concat();
     let same = group.all.first().map_or_else(String::new, |m| group.short_without(m, &names));
     let table = Columns::new(named(group, what, &same)).number("Size", |(m, _): &Row| {
-        group.text(m, key::MATRIX_SIZE.name()).ok_or("not a parameter of this configuration")
+        group.text(m, key::MATRIX_SIZE).ok_or("not a parameter of this configuration")
     });
     let about = format!(
-        "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row sum \
-         and eps = 2^-53. The check passes below {}.",
+        "The residual divided by eps (|A| |x| + |b|) n, as in HPL, with norms of the largest row \
+         sum and eps = 2^-53. The check passes below {}.",
         Solution::THRESHOLD
     );
     let table = others
@@ -186,7 +187,7 @@ fn summary<'a>(group: &'a Group, scale: &'a Scale) -> Table {
     columns(group, what, more, checked).rows(rows)
 }
 
-/// `pass` if all trials do; a trial without a solution leaves it open.
+/// `pass` if all trials pass; unknown if a trial has no solution.
 fn checked(row: &Row) -> Entry {
     let failed = solutions(row).filter(|s| !s.passes()).count();
     let (all, open) = (row.1.len(), row.1.len() - solutions(row).count());
@@ -215,7 +216,7 @@ fn greatest(row: &Row, read: fn(&Solution) -> f64) -> Result<String, String> {
     most.map(scientific).ok_or_else(|| why_no_solution(row))
 }
 
-/// One value, or the least and the greatest.
+/// One value, or the range from minimum to maximum.
 fn span(row: &Row, read: fn(&Solution) -> u64) -> Result<String, String> {
     let [least, most] = [solutions(row).map(read).min(), solutions(row).map(read).max()];
     let (least, most) = least.zip(most).ok_or_else(|| why_no_solution(row))?;
@@ -228,7 +229,7 @@ fn seconds(value: f64) -> String {
     if (1e-3..1e7).contains(&value) { format!("{value:.5}") } else { scientific(value) }
 }
 
-/// `8.724688e-13`, with two digits of the exponent, as the published listing has it.
+/// `8.724688e-13`, with two digits of the exponent, as in the published listing.
 fn scientific(value: f64) -> String {
     let text = format!("{value:.6e}");
     let (number, power) = text.split_once('e').unwrap_or((&text, "0"));

@@ -1,4 +1,4 @@
-//! The folder whose disk is measured, what lies under it, and what limits its use.
+//! The measured folder, its block devices, and the limits of their use.
 
 use proofmark_model::{BlockDevice, Host, IoLimit, Limit, Storage, StorageKind, Unit, format_size};
 
@@ -12,7 +12,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
     let mut facts = vec![Fact::probe("folder", probe, |s| s.path.clone())];
     let Some(s) = probe.get() else { return facts };
     facts.extend([
-        Fact::probe("file system", probe, |s| format!("{}, {}", s.file_system, held_by(s))),
+        Fact::probe("file system", probe, |s| format!("{}, {}", s.file_system, storage_words(s))),
         Fact::probe("mounted at", probe, |s| format!("{} ({})", s.mount_point, s.mount_options)),
         Fact::probe("size", probe, |s| format_size(s.total_bytes)),
         Fact::probe("free for this user", probe, |s| format_size(s.free_bytes)),
@@ -34,7 +34,7 @@ pub fn facts(host: &Host) -> Vec<Fact> {
     facts
 }
 
-/// What may be done to the devices, and how.
+/// Limits of the I/O, and whether io_uring is allowed.
 pub fn limits(host: &Host) -> Vec<Fact> {
     let l = &host.limits;
     let mut facts = match l.io.get() {
@@ -47,12 +47,12 @@ pub fn limits(host: &Host) -> Vec<Fact> {
         facts.push(Fact::new(&format!("declared {name}"), Some(&value), "declared with --limit"));
     }
     facts.push(Fact::probe("io_uring", &l.io_uring, |allowed| {
-        if *allowed { "may be used" } else { "may not be used" }.to_owned()
+        if *allowed { "allowed" } else { "not allowed" }.to_owned()
     }));
     facts
 }
 
-fn held_by(s: &Storage) -> &'static str {
+fn storage_words(s: &Storage) -> &'static str {
     match s.kind {
         StorageKind::Block => "on block devices",
         StorageKind::Memory => "in memory, not on a disk",

@@ -1,56 +1,56 @@
-//! A neutral table with footnotes.
+//! A table with footnotes, independent of any format.
 
 use proofmark_model::Verdict;
 use serde::Serialize;
 
 use super::audience::{Audience, Medium};
 
-/// A word of the tables and what it means.
+/// A term of the tables and its meaning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Term {
-    /// Word, such as `device`.
+    /// The term, such as `device`.
     pub name: String,
-    /// In a sentence or two.
+    /// The meaning in a sentence or two.
     pub meaning: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Column {
     pub title: String,
-    /// Unit of every number in the column.
+    /// The unit of every number in the column.
     pub unit: Option<String>,
-    /// Numbers are aligned right.
+    /// True for numbers, which are aligned right.
     pub numeric: bool,
-    /// What it means, where its title does not say so.
+    /// The meaning, where the title does not give it.
     pub about: Option<Term>,
     /// The formats that show it.
     pub audience: Audience,
-    /// How easily a narrow page does without it: 0 never, the greatest goes first.
+    /// The order in which a narrow page drops columns: the largest first, 0 never.
     pub spare: u8,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
-    /// What is printed; `-` for a missing value.
+    /// The printed text; `-` for a missing value.
     pub text: String,
-    /// Footnote, from 1: why the value is missing, or what to know of it.
+    /// The number of the footnote, from 1: the reason for a missing value, or a remark.
     pub note: Option<usize>,
-    /// Set on a cell that shows a verdict.
+    /// The verdict, if the cell shows one.
     pub verdict: Option<Verdict>,
-    /// What the page draws in place of the text.
+    /// A drawing that the page shows in place of the text.
     pub whisker: Option<Whisker>,
 }
 
 /// A ratio with its interval against 1 and the margin, on a logarithmic axis from -1 to 1.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Whisker {
-    /// The same in words.
+    /// The ratio in words.
     pub label: String,
-    /// Place of the ratio.
+    /// The place of the ratio.
     pub at: f64,
-    /// Places of the ends of its interval.
+    /// The places of the ends of its interval.
     pub ends: [f64; 2],
-    /// Place of the upper end of the margin; the lower one is as far on the other side.
+    /// The place of the upper end of the margin; the lower end is its negative.
     pub margin: f64,
     /// -1 or 1 where the ratio lies beyond that end of the axis, else 0.
     pub beyond: i8,
@@ -58,19 +58,19 @@ pub struct Whisker {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// As many as there are columns.
+    /// The cells, one per column.
     pub cells: Vec<Cell>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Table {
-    /// What it shows, in which unit.
+    /// The content of the table, with the unit where that is one.
     pub caption: String,
     pub columns: Vec<Column>,
-    /// How many columns at the left name the point: the parameters.
+    /// The number of columns at the left that name the configuration.
     pub keys: usize,
     pub rows: Vec<Row>,
-    /// Footnotes; cell notes count from 1.
+    /// The footnotes; cells count them from 1.
     pub notes: Vec<String>,
 }
 

@@ -1,19 +1,29 @@
-//! Words for counts, and untrusted text.
+//! Joins, completes and cleans words and sentences.
 
 pub use proofmark_model::{agree, clean, counted};
 
-/// A sentence with its full stop.
+/// Adds a full stop to a sentence that has none.
 pub fn stop(text: &str) -> String {
     if text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
-/// Text whose first letter is a capital.
+/// Makes the first letter a capital.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Makes the first letter lower case, within a sentence; an abbreviation keeps its capitals.
+pub fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().filter(|c| c.is_uppercase());
+    match first.filter(|_| chars.clone().next().is_some_and(char::is_lowercase)) {
+        Some(first) => first.to_lowercase().chain(chars).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// Joins items in words: `a`, `a and b`, `a, b and c`.
 pub fn and_list(items: impl IntoIterator<Item: AsRef<str>>) -> String {
     let mut items: Vec<_> = items.into_iter().collect();
     let last = items.pop();
@@ -21,7 +31,7 @@ pub fn and_list(items: impl IntoIterator<Item: AsRef<str>>) -> String {
     if items.is_empty() { last.to_owned() } else { format!("{} and {last}", joined(items, ", ")) }
 }
 
-/// The texts that are not empty, one after another.
+/// Joins the texts that are not empty.
 pub fn joined(parts: impl IntoIterator<Item: AsRef<str>>, between: &str) -> String {
     let mut out = String::new();
     for part in parts {
@@ -32,7 +42,7 @@ pub fn joined(parts: impl IntoIterator<Item: AsRef<str>>, between: &str) -> Stri
     out
 }
 
-/// A text within its surroundings; nothing where there is no text.
+/// Puts a text between two others; an empty text remains empty.
 pub fn enclosed(before: &str, text: &str, after: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{before}{text}{after}") }
 }

@@ -1,5 +1,5 @@
-//! Results, reference tools and ceilings over all workloads, as a table and as bars in percent: for
-//! each workload the configuration of its headline, or that which a tool ran.
+//! Results, reference tools and ceilings over all workloads, as a table and as bars in percent.
+//! Each workload has the configuration of its headline, or the one that a tool ran.
 
 use proofmark_model::{Measurement, Reference, Verdict};
 
@@ -15,28 +15,28 @@ use super::table::Table;
 use super::text::{clean, joined};
 use super::verdict_mark;
 
-/// Workloads in one chart, and charts.
+/// Maximum number of workloads in one chart, and of charts.
 const WORKLOADS: usize = 6;
 const CHARTS: usize = 4;
-/// What the column of our results means where tools ran.
-const RESULT: &str = "Where a tool ran, the median of proofmark's trials of the pairs with it, so that \
-    both sides are of the same time; else the workload's figure.";
+/// The meaning of the column of proofmark's results where tools ran.
+const RESULT: &str = "Where a tool ran, the median of proofmark's trials in the pairs with it: \
+    both sides were measured at the same time. Elsewhere, the workload's headline figure.";
 
-/// Percent beyond which a bar shows nothing.
+/// Percentage beyond which a bar is not drawn.
 const MOST: f64 = 1e5;
 
 /// A workload's configuration, with its reference tool if there is one.
 type Row<'g, 'a> = (&'g Group<'a>, &'a Measurement, Option<&'a Reference>);
 
-/// All rows: a workload's tools each, or its headline where that has a ceiling.
+/// One row per workload and tool, or the headline where it has a ceiling and no tool ran.
 fn rows<'g, 'a>(groups: &'g [Group<'a>]) -> Vec<Row<'g, 'a>> {
     let of = |group: &'g Group<'a>| -> Vec<Row<'g, 'a>> {
         let tools = chosen(group);
         if !tools.is_empty() {
             return tools.into_iter().map(|(m, r)| (group, m, Some(r))).collect();
         }
-        let hero = group.answer().map(|(m, _)| m);
-        hero.filter(|m| m.ceiling.is_some()).map(|m| (group, m, None)).into_iter().collect()
+        let answer = group.answer().map(|(m, _)| m);
+        answer.filter(|m| m.ceiling.is_some()).map(|m| (group, m, None)).into_iter().collect()
     };
     groups.iter().filter(|g| !g.over_time).flat_map(of).collect()
 }
@@ -88,12 +88,12 @@ pub fn table(groups: &[Group]) -> Table {
         .rows(rows)
 }
 
-/// Bars in percent of the ceiling, of workloads with a reference tool.
+/// Bars in percent of the ceiling, for workloads with a reference tool.
 pub fn charts(groups: &[Group]) -> Vec<BarChart> {
     let mut tools: Vec<String> = Vec::new();
     let rows = grouped(rows(groups).into_iter().map(|row| (row.0.id, row))).into_iter();
     let mut points: Vec<BarGroup> = rows.filter_map(|(_, of)| point(&of, &mut tools)).collect();
-    // A workload without a tool has its share in the table and with its headline.
+    // The table and the headline show the share of workloads without a tool.
     points.retain(|p| p.bars.len() > 1);
     let more =
         left_out(points.len().saturating_sub(WORKLOADS * CHARTS), "workload", "in the table");
@@ -102,11 +102,11 @@ pub fn charts(groups: &[Group]) -> Vec<BarChart> {
     BarChart::in_parts(title, "% of the ceiling", &points, WORKLOADS, &more)
 }
 
-/// Ours in the pairs with each tool, and the tool's.
+/// The bars of a configuration: for each tool, proofmark in the pairs and the tool itself.
 fn point(rows: &[Row], tools: &mut Vec<String>) -> Option<BarGroup> {
     let (group, m, _) = rows.first()?;
     let mut bars = Vec::new();
-    // A tool at another configuration has nothing to do with these bars.
+    // A tool that ran at another configuration has no bar here.
     let here: Vec<&Reference> =
         rows.iter().filter(|(_, at, _)| std::ptr::eq(*at, *m)).filter_map(|row| row.2).collect();
     for r in &here {

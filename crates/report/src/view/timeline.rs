@@ -1,7 +1,7 @@
-//! What became of a value over time: every sample, the levels it stayed at, the changes
-//! between them with their causes, the trend, and what the system did meanwhile.
+//! A value over time: samples, levels, the changes between levels with their causes, the trend, and
+//! the system conditions.
 
-mod meanwhile;
+mod conditions;
 mod words;
 
 use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds};
@@ -17,27 +17,27 @@ use super::text::counted;
 use super::verdict_mark;
 use crate::spark::spark;
 
-/// Samples that a chart has room for.
+/// Maximum number of samples in a chart.
 const SAMPLES: usize = 2000;
-/// Signs of the line of text.
+/// Signs in the line of text.
 pub const SIGNS: usize = 60;
-/// Seconds beyond which a time is none of a measurement.
+/// Seconds beyond which a time cannot belong to a measurement.
 const LATEST: f64 = 1e9;
 
-/// One point over time.
+/// The chart of one configuration over time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
-    /// The trend, the levels and the samples by time; very many samples are merged, and `left_out`
-    /// says so. What the system did is below, where the samples record it.
+    /// The trend, the levels and the samples by time. Very many samples are merged, and `left_out`
+    /// reports it. System conditions are below, where the samples record them.
     pub chart: Chart,
     /// The unit of the values.
     pub unit: String,
 }
 
-/// One point over time, with what is said of it.
+/// One configuration over time: chart, sentences and levels.
 pub struct Course {
     pub timeline: Timeline,
-    /// What the figures say, a sentence each.
+    /// The sentences on the figures.
     pub sentences: Vec<String>,
     /// A row per level, with the change that began it; without rows where there is no level.
     pub table: Table,
@@ -50,7 +50,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// The unit that suits so many seconds.
+    /// The unit that suits a span of so many seconds.
     fn for_span(until_s: f64) -> Self {
         let units = [(86_400.0, "d", 4.0), (3600.0, "h", 6.0), (60.0, "min", 60.0)];
         let found = units.into_iter().find(|(seconds, _, least)| until_s >= seconds * least);
@@ -63,23 +63,23 @@ impl Clock {
     }
 }
 
-/// A trial with the seconds from the first sample's start.
+/// A trial with its start in seconds after the first sample's start.
 struct Timed<'a> {
     at_s: f64,
     t: &'a Trial,
-    /// CPUs whose time its counters cover.
+    /// The number of CPUs that its counters cover.
     cpus: f64,
 }
 
 impl Timeline {
-    /// The samples, by time.
+    /// The samples by time.
     pub fn samples(&self) -> &[Spot] {
         let samples = self.chart.series.iter().find(|s| s.kind == Kind::Samples);
         samples.map_or(&[], |s| &s.spots)
     }
 
-    /// The samples as so many signs, each the mean of its share of the time, empty without any; and
-    /// their caption, which says the values of the lowest and the highest sign.
+    /// Draws the samples as a line of signs, each the mean of its part of the time; empty without
+    /// samples. The second text is the caption, with the values of the lowest and the highest sign.
     pub fn spark(&self, signs: usize) -> [String; 2] {
         let mut sums = vec![(0.0, 0_u32); signs];
         for sample in self.samples() {
@@ -106,7 +106,7 @@ fn timed<'a>(host: &Host, m: &'a Measurement) -> Option<Vec<Timed<'a>>> {
     let threads = m.params.threads().max(1) as f64;
     let cpus = match (host.limits.usable_cpus.len() as f64, m.subsystem.info().pins_threads) {
         (0.0, _) => threads,
-        // More threads than CPUs share them; those of disks and networks may run on any.
+        // More threads than CPUs share them; threads of disks and networks may run on any CPU.
         (cpus, true) => threads.min(cpus),
         (cpus, _) => cpus,
     };
@@ -127,7 +127,7 @@ fn course(group: &Group, m: &Measurement, scale: &Scale) -> Option<Course> {
     let until_s = ends.chain(levels).filter(|v| *v < LATEST).fold(1e-9, f64::max);
     let clock = Clock::for_span(until_s);
     let each = timed.len().div_ceil(SAMPLES).max(1);
-    let (below, conditions) = meanwhile::conditions(&timed, each, clock);
+    let (below, conditions) = conditions::draw(&timed, each, clock);
     let sentences: Vec<String> =
         words::sentences(m, scale, &timed).into_iter().chain(conditions).collect();
 
@@ -180,7 +180,7 @@ fn course(group: &Group, m: &Measurement, scale: &Scale) -> Option<Course> {
     Some(Course { timeline: Timeline { chart, unit }, sentences, table })
 }
 
-/// Its straight line, from end to end.
+/// The trend as a straight line from end to end.
 fn trend(m: &Measurement, scale: &Scale, until_s: f64, clock: Clock) -> Option<Series> {
     let trend = m.series.as_ref()?.trend.as_ref()?;
     let end = on_axis(scale, trend.start + trend.slope * until_s)?;
@@ -188,7 +188,7 @@ fn trend(m: &Measurement, scale: &Scale, until_s: f64, clock: Clock) -> Option<S
     Some(Series { name: "trend".to_owned(), kind: Kind::Trend, line, ..Series::default() })
 }
 
-/// Neighbours as one sample: work and seconds added up.
+/// Merges neighbouring trials into one sample: work and seconds are added.
 fn sample(m: &Measurement, few: &[Timed], scale: &Scale, clock: Clock) -> Option<Spot> {
     let first = few.first()?;
     let value = match few {

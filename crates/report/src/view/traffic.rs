@@ -1,5 +1,5 @@
-//! What both ends of a network say of each point: datagrams, connections, CPUs, interfaces; and what
-//! arrives and what is lost, over the rate that is offered.
+//! Counters of both ends of a network: datagrams, connections, CPUs, interfaces; and charts of loss
+//! by offered rate.
 
 use proofmark_model::{
     Datagrams, End, EndTraffic, Measurement, TcpState, Unit, Verdict, format_count,
@@ -10,36 +10,36 @@ use super::keyed::keyed;
 use super::label::{Group, series, why_no_trials};
 use super::latency::describe;
 use super::network::{carried, cpus, loss, offered, over_loopback, streams};
-use super::num::{Scale, median, percent};
+use super::num::{Scale, median, percent, percentage};
 use super::series::title;
 use super::series::value::on_axis;
 use super::table::Table;
 use super::verdict_mark;
 
-const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server kept \
-    busy. System: the same for everything that ran on the CPUs it may use.";
+const CPU: &str = "CPU: the average number of CPUs that the threads of the client or the server \
+    kept busy. System: the same for all programs on the CPUs that it may use.";
 
 const INTERFACE: &str = "Bytes that the interface of the client or the server counted during the \
     trials, as a share of the payload. They include headers and all other traffic.";
 
-/// What `retransmits` means.
+/// The meaning of `retransmits`.
 const RETRANSMITS: &str = "Segments that TCP retransmitted since the connections were made, \
     including the warm-up. Window, round trip and segment are medians of what TCP reports after \
     each trial.";
 
 const OFFERED: &str = "Payload sent per second, whether it arrived or not.";
 
-const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and datagrams for \
-    which a socket's buffer had no room, over all trials.";
+const DROPPED: &str = "Packets that interfaces and CPUs of client and server dropped, and \
+    datagrams for which a socket's buffer had no room, over all trials.";
 
-/// The parameter that the points of a chart differ in.
+/// The parameter in which the results of a chart differ.
 const RATE: &str = "rate";
 const CHARTS: usize = 4;
 
-/// Why a count of a system is not known.
-const SILENT: &str = "not reported by the system";
+/// Reason why a count of the system is unknown.
+const NOT_REPORTED: &str = "not reported by the system";
 
-/// Datagrams of each point's streams; without rows where none were sent.
+/// Datagrams of all streams by configuration; without rows where none were sent.
 pub fn datagrams(group: &Group) -> Table {
     let times = |m: &Measurement| median(m.traffics().filter_map(|(_, n)| n.datagrams?.jitter_s));
     let sent = Scale::for_values(&all(group, offered), Unit::BitPerSecond);
@@ -73,7 +73,7 @@ fn all(group: &Group, read: impl Fn(&Measurement) -> Option<f64>) -> Vec<f64> {
     group.all.iter().filter_map(|m| read(m)).collect()
 }
 
-/// What TCP says of its connections, and what both ends did; tables without rows left out.
+/// TCP statistics and the counters of both ends; tables without rows are left out.
 pub fn ends(group: &Group) -> Vec<Table> {
     let tables = [connections(group), systems(group)];
     tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
@@ -84,8 +84,9 @@ fn connections(group: &Group) -> Table {
     let median_of = |m: &Measurement, read: fn(&TcpState) -> f64| {
         median(m.traffics().flat_map(|(_, n)| &n.streams).map(read))
     };
-    let bytes =
-        |m: &Measurement, read| median_of(m, read).map(|v| format_count(v as u64)).ok_or(SILENT);
+    let bytes = |m: &Measurement, read| {
+        median_of(m, read).map(|v| format_count(v as u64)).ok_or(NOT_REPORTED)
+    };
     let connected =
         |m: &&Measurement| streams(m) && m.traffics().any(|(_, n)| !n.streams.is_empty());
     let trips = |m: &Measurement| median_of(m, |s| s.rtt_s).filter(|_| connected(&m));
@@ -93,18 +94,18 @@ fn connections(group: &Group) -> Table {
     keyed(group, "TCP statistics of the connections")
         .number("retransmits", |m: &&Measurement| {
             let last = m.traffics().filter(|(_, n)| !n.streams.is_empty()).last();
-            last.and_then(|(_, n)| n.retransmits()).map(format_count).ok_or(SILENT)
+            last.and_then(|(_, n)| n.retransmits()).map(format_count).ok_or(NOT_REPORTED)
         })
         .explained("retransmits", RETRANSMITS)
         .measured("window", "B", |m| bytes(m, |s| s.window_bytes as f64))
         .measured("round trip", trip.label(), |m| {
-            trips(m).and_then(|v| trip.number(v)).ok_or(SILENT)
+            trips(m).and_then(|v| trip.number(v)).ok_or(NOT_REPORTED)
         })
         .measured("segment", "B", |m| bytes(m, |s| s.segment_bytes as f64))
         .rows(group.all.iter().copied().filter(connected))
 }
 
-/// A count of both ends over all trials; `None` where neither reports it.
+/// A count of both ends over all trials; `None` where neither end reports it.
 fn sum_of_both_ends(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Option<u64> {
     let counts = m.traffics().flat_map(|(_, n)| [&n.client, &n.server]).filter_map(read);
     counts.reduce(u64::saturating_add)
@@ -113,7 +114,7 @@ fn sum_of_both_ends(m: &Measurement, read: fn(&EndTraffic) -> Option<u64>) -> Op
 fn systems(group: &Group) -> Table {
     let silent = |m: &Measurement, end| match end {
         End::ServerSide if over_loopback(m) => "over loopback, client and server share one system",
-        _ => SILENT,
+        _ => NOT_REPORTED,
     };
     let own: fn(&EndTraffic) -> Option<f64> = |e| e.own_cpu_s;
     let busy: fn(&EndTraffic) -> Option<f64> = |e| e.busy_s;
@@ -142,18 +143,18 @@ fn systems(group: &Group) -> Table {
         .number("dropped", |m| {
             let both = [|e: &EndTraffic| e.dropped, |e: &EndTraffic| e.cpu_dropped];
             let dropped = both.into_iter().filter_map(|read| sum_of_both_ends(m, read));
-            dropped.reduce(u64::saturating_add).map(format_count).ok_or(SILENT)
+            dropped.reduce(u64::saturating_add).map(format_count).ok_or(NOT_REPORTED)
         })
         .spare(1)
         .number("buffer full", |m| {
-            sum_of_both_ends(m, |e| e.full_buffers).map(format_count).ok_or(SILENT)
+            sum_of_both_ends(m, |e| e.full_buffers).map(format_count).ok_or(NOT_REPORTED)
         })
         .spare(1)
         .explained("dropped, buffer full", DROPPED)
         .rows(group.all.iter().copied().filter(|m| m.traffics().next().is_some()))
 }
 
-/// A chart each of the points that differ in the rate asked for alone.
+/// One chart for each set of results that differ in the requested rate only.
 pub fn loss_charts(group: &Group) -> Vec<Chart> {
     let with_rate: Vec<&Measurement> =
         group.all.iter().copied().filter(|m| offered(m).is_some()).collect();
@@ -169,12 +170,12 @@ fn chart(group: &Group, members: &[&Measurement]) -> Option<Chart> {
     let scale = Scale::for_largest(members.iter().map(|(sent, _)| *sent), Unit::BitPerSecond);
     let line = |name: &str, lost: bool| -> Option<Series> {
         let spot = |(sent, m): &(f64, &Measurement)| {
-            let share = percent(loss(m)?)?;
+            let share = percentage(loss(m)?)?;
             // Without loss, the line at zero needs no labels.
-            let label = if lost && share != "0.0" { format!("{share} %") } else { String::new() };
+            let label = if lost && share != "0.0 %" { share.clone() } else { String::new() };
             let got = m.summary.as_ref()?.value();
             let about = format!(
-                "requested {}: {} sent, {} received, {share} % of the datagrams lost, {}",
+                "requested {}: {} sent, {} received, {share} of the datagrams lost, {}",
                 group.text(m, RATE)?,
                 scale.with_label(*sent)?,
                 scale.with_label(got)?,

@@ -1,4 +1,4 @@
-//! Every trial of a workload, with what the system did meanwhile.
+//! Every trial of a workload, with the system's counters.
 
 use proofmark_model::{Conditions, Measurement, Trial, Unit};
 
@@ -11,10 +11,10 @@ use super::table::Table;
 /// A title, a unit and a trial's value.
 type Column = (&'static str, Option<&'static str>, fn(&Trial) -> Option<f64>);
 
-/// Columns that a page has place for.
+/// Maximum number of such columns that a page has room for.
 const SHOWN: usize = 4;
 
-/// What is shown of a trial, where it is not 0 in all of them.
+/// Columns that are shown unless they are 0 in all trials.
 const COLUMNS: [Column; 32] = [
     ("moved", Some("B"), |t| t.moved),
     ("load moved", Some("B/s"), |t| t.background),
@@ -54,7 +54,7 @@ fn count(c: &Conditions, read: fn(&Conditions) -> Option<u64>) -> Option<f64> {
     read(c).map(|v| v as f64)
 }
 
-/// Bytes per second that the hardware must carry for the figure put first: that figure times the bytes
+/// Bytes per second that the hardware must transfer for the headline: the figure times the bytes
 /// moved per byte counted.
 pub fn moved(m: &Measurement) -> Option<f64> {
     if m.unit != Unit::BytePerSecond {
@@ -69,7 +69,7 @@ pub fn background(m: &Measurement) -> Option<f64> {
     median(m.trials.iter().filter_map(|t| t.background))
 }
 
-/// What a trial's work is counted in.
+/// The unit of a trial's work.
 fn work(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.unit) {
         Some(Unit::FlopPerSecond) => "FLOP",
@@ -80,20 +80,20 @@ fn work(group: &Group) -> &'static str {
     }
 }
 
-/// What a verification counts in: that of a disk counts bytes, whatever the workload's work is.
+/// The unit of the verified work: bytes for a disk, else the unit of a trial's work.
 pub fn verified(group: &Group) -> &'static str {
     let disk = group.all.iter().any(|m| m.subsystem.info().uses_block_devices);
     if disk { "B" } else { work(group) }
 }
 
-/// A point's trial and its place; a point without any has none.
+/// A trial with its index; a measurement without trials has one row without a trial.
 type Row<'a> = (&'a Measurement, Option<(usize, &'a Trial)>);
 
 fn trial<'a>(row: &Row<'a>) -> Result<&'a Trial, String> {
     row.1.map(|(_, t)| t).ok_or_else(|| why_no_trials(row.0))
 }
 
-/// One row a trial; a measurement without trials has one that says why.
+/// One row per trial; a measurement without trials has one row with the reason.
 pub fn table(group: &Group, scale: &Scale) -> Table {
     let recorded = |read: fn(&Trial) -> Option<f64>| {
         group.all.iter().flat_map(|m| &m.trials).any(|t| read(t).is_some_and(|v| v != 0.0))

@@ -1,4 +1,4 @@
-//! One workload's part of a report.
+//! The section of one workload.
 
 use proofmark_model::{Better, FigureKind, Measurement, Unit, Verification};
 
@@ -15,38 +15,41 @@ use super::label::{
 };
 use super::num::{Scale, percent};
 use super::table::Table;
-use super::text::clean;
+use super::text::{clean, stop};
 use super::{
     derivation, disk, findings, heat_map, latency, matrix, network, published, references, rounds,
     sentences, series, solves, timeline, traffic, trials, workload_figure,
 };
 
-const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that an \
-    ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
+const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that \
+    an ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
     bytes that the program requested, as STREAM does.";
 
-const LOADED: &str = "The rate at which the other threads read at the same time: the median over the \
-    trials.";
+const LOADED: &str = "The rate at which the other threads read at the same time: the median over \
+    the trials.";
 
-pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by their own \
-    counters, as a share of the bytes requested. At 0 % the page cache served all of it. Above \
-    100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
+pub const DEVICE: &str = "What the underlying block devices transferred during the trials, by \
+    their own counters, as a share of the bytes requested. At 0 % the page cache served all of it. \
+    Above 100 %, the rest is whole sectors, read-ahead, and the file system's own data.";
 
-const STATISTIC: &str = "Which figure the row has. Attainable and typical leave out the time that others \
-    took; delivered is all work divided by all time, where too little undisturbed time was seen.";
+const STATISTIC: &str = "The kind of the row's figure. Attainable and typical leave out the time \
+    that was taken from the threads. Delivered, all work divided by all time, is shown where too \
+    little undisturbed time was seen.";
 
-/// Why a clock has no delivered figure.
-const NO_WORK: &str = "a clock has no delivered figure: it runs on while others use the core";
+/// Reason why a clock has no delivered figure.
+const NO_WORK: &str =
+    "a clock has no delivered figure: it keeps running while other programs use the core";
 const NO_REASON: &str = "no reason was recorded";
 
-/// How ceilings are drawn.
+/// The meaning of the signs for ceilings.
 const CEILINGS: &str =
     "Dashes, and the end of a light bar: ceiling. In parentheses: share of the ceiling.";
 
-/// Sentences at the end of two declarations that are worth a reference.
+/// Minimum number of equal sentences at the end of two declarations for the later one to refer to
+/// the earlier.
 const SHARED: usize = 2;
 
-/// What a report says of one workload; `detail` is what runs and how it is verified.
+/// The section of a workload; `detail` describes what runs and how it is verified.
 pub fn section(group: &Group, detail: &str) -> Section {
     let scale = scale(group);
     let spec = group.spec;
@@ -54,8 +57,8 @@ pub fn section(group: &Group, detail: &str) -> Section {
     let figure = workload_figure::find(group);
     let mut out = Blocks::default();
     out.add("result", figure.sentence());
-    let summary = spec.map_or_else(undeclared, |s| clean(&s.summary));
-    let summary = Rich::from(summary).and(Tone::Quiet, format!(" ({})", better(group)));
+    let summary = spec.map_or_else(undeclared, |s| stop(&clean(&s.summary)));
+    let summary = Rich::from(summary).and(Tone::Quiet, format!(" {}", better(group)));
     out.add("summary", Text::new(Style::Plain, [summary]));
     out.add("sentences", sentences::write(group, &scale));
     courses(&mut out, group);
@@ -113,7 +116,7 @@ pub fn section(group: &Group, detail: &str) -> Section {
     }
 }
 
-/// What became of the value over time, one per configuration that was sampled.
+/// Adds the values over time, one part per configuration that was sampled.
 pub fn courses(out: &mut Blocks, group: &Group) {
     for course in timeline::courses(group, &scale(group)) {
         out.add("timeline", Drawings::new(Drawing::OverTime, [course.timeline]).wide());
@@ -122,7 +125,7 @@ pub fn courses(out: &mut Blocks, group: &Group) {
     }
 }
 
-/// Values over the workload's axis and over the threads, and bars by instruction set.
+/// Charts over the workload's axis and over the threads, and bars by instruction set.
 fn charts(group: &Group, scale: &Scale, bounded: bool) -> Drawings {
     let lines = series::lines(group, scale);
     let keys = distinct(lines.iter().map(|c| c.key.clone()));
@@ -133,7 +136,7 @@ fn charts(group: &Group, scale: &Scale, bounded: bool) -> Drawings {
     drawings.explained(&keys.collect::<Vec<_>>())
 }
 
-/// The results: of a long axis the headline figures first.
+/// Adds the results; over a long axis, the headline figures come first.
 fn figures(out: &mut Blocks, group: &Group, scale: &Scale) {
     let table = table(group, scale);
     let Some(matrix) = matrix::build(group, scale) else {
@@ -149,10 +152,10 @@ fn figures(out: &mut Blocks, group: &Group, scale: &Scale) {
     out.add_for(Audience::Document, "table", all.on_paper());
 }
 
-/// As published: `Exp 1, Exp 2, ..., Average, Std Dev`, one a combination of the parameters that
-/// name no row; of systems of equations the listing of all solves.
+/// The tables in their published form: `Exp 1, Exp 2, ..., Average, Std Dev` for each combination
+/// of parameters; for systems of equations, every solve.
 fn as_published(group: &Group, scale: &Scale) -> Details {
-    // Where the interval decides how many rounds there are, they are among the raw trials alone.
+    // Where the interval decides the number of rounds, only the list of raw trials has them.
     let in_rounds = group.all.iter().any(|m| m.has_rounds());
     let is_fixed = group.run.plan.policy.is_fixed(group.id);
     let summary = match solves::any(group) {
@@ -177,7 +180,7 @@ pub fn trials(group: &Group) -> Details {
     Details { code: group.name(), ..details }
 }
 
-/// How the ceilings were derived.
+/// The derivations of the ceilings.
 pub fn derivations(group: &Group) -> Vec<Section> {
     let all = derivation::for_workload(group, &scale(group)).into_iter();
     all.map(|d| d.section(group.heading())).collect()
@@ -195,8 +198,8 @@ fn scale(group: &Group) -> Scale {
 
 fn better(group: &Group) -> &'static str {
     match group.all.first().map(|m| m.better).or(group.spec.map(|s| s.better)) {
-        Some(Better::Lower) => "lower is better",
-        _ => "higher is better",
+        Some(Better::Lower) => "Lower is better.",
+        _ => "Higher is better.",
     }
 }
 
@@ -222,7 +225,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
         table = table.column("statistic", |m| statistic(m)).explained("statistic", STATISTIC);
     }
     for kind in [FigureKind::Attainable, FigureKind::Delivered] {
-        if group.all.iter().any(|m| is_beside(m, kind)) {
+        if group.all.iter().any(|m| has_other_figure(m, kind)) {
             table = table.measured(kind.as_str(), scale.label(), move |m| {
                 other_figure(m, kind).and_then(|v| scale.number(v).ok_or_else(not_finite))
             });
@@ -260,11 +263,11 @@ fn table(group: &Group, scale: &Scale) -> Table {
         .rows(group.all.iter().copied())
 }
 
-/// What a column shows of a measurement.
+/// Reads the cell of a column from a measurement.
 type Read<'a> = Box<dyn Fn(&Measurement) -> Option<String> + 'a>;
 
-/// A further column after the figures: title, unit, what it means where the title does not say it,
-/// why a measurement has no value, and its value.
+/// A further column after the figures. `about` is its meaning where the title does not give it,
+/// `why_none` the reason for missing values.
 struct ExtraColumn<'a> {
     title: &'static str,
     unit: String,
@@ -287,7 +290,7 @@ fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5]
             title: "device",
             unit: percentage(),
             about: DEVICE,
-            why_none: "the system counted no bytes of its devices",
+            why_none: "the system did not count the devices' bytes",
             value: Box::new(|m| percent(disk::device_share(m)?)),
         },
         ExtraColumn {
@@ -314,13 +317,13 @@ fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5]
     ]
 }
 
-/// Whether a result has that figure besides the one put first, or says why a reader will not find it.
-fn is_beside(m: &Measurement, kind: FigureKind) -> bool {
+/// Returns true if a result has that figure in addition to its headline.
+fn has_other_figure(m: &Measurement, kind: FigureKind) -> bool {
     let other = m.summary.as_ref().filter(|s| s.headline != kind);
     other.is_some_and(|s| s.figure(kind).value.is_some())
 }
 
-/// A figure of a result, which may be the one put first, or why there is none.
+/// A figure of a result, whether headline or not, or the reason why there is none.
 fn other_figure(m: &Measurement, kind: FigureKind) -> Result<f64, String> {
     let summary = m.summary.as_ref().ok_or_else(|| why_no_trials(m))?;
     let figure = summary.figure(kind);
@@ -349,8 +352,8 @@ fn verifications(group: &Group) -> Table {
         .rows(verified())
 }
 
-/// What runs, what is counted and how it is verified, of each workload: where an earlier declaration
-/// ends with the same sentences, a reference to that in place of these.
+/// What runs, what is counted and how it is verified, for each workload. Where an earlier
+/// declaration ends with the same sentences, a reference replaces them.
 pub fn details(groups: &[Group]) -> Vec<String> {
     let detail = |g: &Group| g.spec.map_or_else(String::new, |s| clean(&s.detail));
     let all: Vec<(String, String)> = groups.iter().map(|g| (g.name(), detail(g))).collect();
@@ -362,8 +365,8 @@ pub fn details(groups: &[Group]) -> Vec<String> {
             Some((id, other)) => {
                 let all = sentences_of(detail);
                 match all.len() - shared(other, detail) {
-                    0 => format!("As with {id}."),
-                    own => format!("{} The rest is as with {id}.", all[..own].join(" ")),
+                    0 => format!("See {id}."),
+                    own => format!("{} For the rest, see {id}.", all[..own].join(" ")),
                 }
             }
         }
@@ -375,7 +378,7 @@ fn sentences_of(text: &str) -> Vec<&str> {
     text.split_inclusive(". ").map(str::trim).collect()
 }
 
-/// How many sentences both end with.
+/// The number of sentences that both texts end with.
 fn shared(a: &str, b: &str) -> usize {
     let (a, b) = (sentences_of(a), sentences_of(b));
     a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b && !a.is_empty()).count()

@@ -1,22 +1,22 @@
-//! The figure that answers for a workload, on a scale of its own.
+//! The main result of a workload, on its own scale.
 
 use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict, key};
 use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
 use super::levels;
-use super::num::{Scale, percent};
+use super::num::{Scale, percent, percentage};
 use super::text::{capital, clean, counted, joined, stop};
 use super::{disk, network};
 
-/// How near the ceiling.
+/// The comparison of a result with its ceiling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Near {
     /// Efficiency in percent, without the sign.
     pub percent: String,
-    /// Efficiency from 0 to 100, cut at both ends, for a bar.
+    /// Efficiency from 0 to 100, limited to that range, for a bar.
     pub bar: f64,
-    /// The same of what was delivered, where the figure is what was possible.
+    /// Efficiency of the delivered figure from 0 to 100, where the headline is another.
     pub delivered_bar: Option<f64>,
     /// `of its ceiling of 129.0 GFLOP/s`.
     pub of: String,
@@ -25,37 +25,39 @@ pub struct Near {
 /// A result with its precision, share of the ceiling and bottleneck.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkloadFigure {
-    /// The number; `None` if the workload has no usable result.
+    /// The headline figure; `None` if the workload has no usable result.
     pub value: Option<String>,
-    /// Its label.
+    /// The unit, with its prefix.
     pub unit: String,
-    /// The parameters that name the configuration, as on the first screen; empty where there is but one.
+    /// The parameters that name the configuration, as on the first screen; empty where there is
+    /// only one.
     pub configuration: String,
-    /// At which point; where there is no number, why.
+    /// The configuration; without a usable result, the reason.
     pub at: String,
-    /// What belongs to the number: of a disk, percentiles of its latency and the device's share.
+    /// Details of the result, such as a disk's percentiles of latency and the device's share.
     pub extra: Option<String>,
     /// `± 1.9 %`: half the width of the interval, which the policy's target limits.
     pub within: Option<String>,
-    /// Interval and number of trials, or why there is none.
-    pub sure: String,
-    /// Against the ceiling.
+    /// The interval and the number of trials, or why there is no interval.
+    pub interval: String,
+    /// The comparison with the ceiling.
     pub near: Option<Near>,
-    /// What is missing where `near` is: `no ceiling`, or `no efficiency` where there is one.
+    /// The part that is missing where `near` is: `no ceiling`, or `no efficiency`.
     pub near_lacks: &'static str,
-    /// The bottleneck, or why it is not identified; `None` without a ceiling, when
-    /// nothing could show it.
+    /// The bottleneck, or why it is not identified; `None` without a ceiling, which alone could
+    /// show it.
     pub bottleneck: Option<String>,
-    /// Verdict of the number.
+    /// The verdict of the result.
     pub verdict: Option<Verdict>,
-    /// `12 of 14 results are valid`; `None` where there is but one.
+    /// `12 of 14 results are valid`; `None` where there is only one.
     pub count: Option<String>,
-    /// Whether every result of the workload is valid.
+    /// True if every result of the workload is valid.
     pub all_valid: bool,
 }
 
 impl WorkloadFigure {
-    /// The configuration with all that is known of its result: share of the ceiling, interval, bottleneck.
+    /// The configuration with all facts about its result: share of the ceiling, interval,
+    /// bottleneck.
     pub fn sentence(&self) -> String {
         let optional = |text: &Option<String>| text.clone().unwrap_or_default();
         if self.value.is_none() {
@@ -66,7 +68,7 @@ impl WorkloadFigure {
         let near = near.unwrap_or_else(|| self.near_lacks.to_owned());
         let bottleneck = self.bottleneck.as_ref().map(|b| format!("bottleneck: {b}"));
         let (extra, count) = (optional(&self.extra), optional(&self.count));
-        let all = [&self.at, &near, &extra, &self.sure, &optional(&bottleneck), &count];
+        let all = [&self.at, &near, &extra, &self.interval, &optional(&bottleneck), &count];
         joined(all, "; ")
     }
 
@@ -77,19 +79,19 @@ impl WorkloadFigure {
     }
 }
 
-/// Why no number of the workload is put first.
+/// The reason why a workload has no usable main result.
 pub fn why_none(group: &Group) -> String {
     match proofmark_model::answer(group.run, &group.all) {
         None => "no configuration was measured".to_owned(),
         Some(m) if m.summary.is_none() => why_no_trials(m),
         Some(m) => match group.short(m) {
             at if at.is_empty() => "the result is invalid".to_owned(),
-            at => format!("that of {at} is invalid"),
+            at => format!("the result of {at} is invalid"),
         },
     }
 }
 
-/// The workload's headline, on a scale of its own.
+/// Finds the workload's main result.
 pub fn find(group: &Group) -> WorkloadFigure {
     let valid = group.all.iter().filter(|m| m.verdict.is_undoubted()).count();
     let count = match group.all.len() {
@@ -105,7 +107,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
             at: format!("No usable result: {}.", why_none(group)),
             extra: None,
             within: None,
-            sure: String::new(),
+            interval: String::new(),
             near: None,
             near_lacks: "",
             bottleneck: None,
@@ -114,7 +116,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
             all_valid: false,
         };
     };
-    let scale = &shown_on(group, m, &[summary.value()]);
+    let scale = &result_scale(group, m, &[summary.value()]);
     WorkloadFigure {
         value: scale.number(summary.value()),
         unit: scale.label().to_owned(),
@@ -124,7 +126,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
         within: half_width(summary)
             .filter(|_| interval(m).is_some())
             .map(|half| format!("± {half}")),
-        sure: sure(m, summary, scale),
+        interval: interval_words(m, summary, scale),
         near: near(m, scale),
         near_lacks: if m.ceiling.is_none() { "no ceiling" } else { "no efficiency" },
         bottleneck: bottleneck(m),
@@ -134,23 +136,23 @@ pub fn find(group: &Group) -> WorkloadFigure {
     }
 }
 
-/// A result's own scale, the same wherever it stands alone. Random I/O is counted in operations per
-/// second, as its chart is.
-pub fn shown_on(group: &Group, m: &Measurement, values: &[f64]) -> Scale {
+/// The scale of a single result, the same wherever it is shown. Random I/O is counted in operations
+/// per second, as in its chart.
+pub fn result_scale(group: &Group, m: &Measurement, values: &[f64]) -> Scale {
     let random = group.spec.is_some_and(|s| s.work.is_random());
     disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, values))
 }
 
-/// The configuration of a result, in the words that its row of the first screen has.
+/// The configuration of a result, in the words of its row on the first screen.
 fn configuration(group: &Group, m: &Measurement) -> String {
     let rows = group.run.main_results().into_iter().flat_map(|(_, rows)| rows);
     let row = rows.into_iter().find(|r| std::ptr::eq(r.measurement, m));
     row.and_then(|r| r.configuration(group.run)).unwrap_or_else(|| group.short(m))
 }
 
-/// The point, and which cache it lies in where its name does not say so.
+/// The configuration, with the cache that holds its working set.
 fn at(group: &Group, m: &Measurement) -> String {
-    let point = group.short_without(m, &[]);
+    let point = group.short_without::<&str>(m, &[]);
     let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET.is(group.axis));
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),
@@ -158,7 +160,7 @@ fn at(group: &Group, m: &Measurement) -> String {
     }
 }
 
-/// `3 levels over time, 15.60 to 31.20`: where a value over time stayed at more than one.
+/// `3 levels over time, 15.60 to 31.20`: the levels of a value over time that had several.
 fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
     let levels = &m.series.as_ref().filter(|s| s.levels.len() > 1)?.levels;
     let medians = || levels.iter().map(|l| l.median).filter(|v| v.is_finite());
@@ -168,14 +170,14 @@ fn levels_of(m: &Measurement, scale: &Scale) -> Option<String> {
     Some(format!("{} over time, {range}", counted(levels.len() as u64, "level")))
 }
 
-/// How the reason ends where no bottleneck shows.
-const NOBODY: &str = "no check found the bottleneck";
+/// The end of the reason where no bottleneck was identified.
+const NOT_FOUND: &str = "no check found the bottleneck";
 
 fn bottleneck(m: &Measurement) -> Option<String> {
     let unnamed = || {
-        let why = why_missing(m, "bottleneck", "no reason recorded");
+        let why = why_missing(m, "bottleneck", "no reason was recorded");
         // The share of the ceiling is printed already.
-        match why.ends_with(NOBODY) {
+        match why.ends_with(NOT_FOUND) {
             true => "not identified".to_owned(),
             false => format!("not identified: {why}"),
         }
@@ -188,10 +190,10 @@ fn bottleneck(m: &Measurement) -> Option<String> {
 
 /// `1.9 %`: half the width of the interval as a share of the figure.
 pub fn half_width(s: &Summary) -> Option<String> {
-    s.half_width().and_then(percent).map(|half| format!("{half} %"))
+    s.half_width().and_then(percentage)
 }
 
-fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
+fn interval_words(m: &Measurement, s: &Summary, scale: &Scale) -> String {
     let trials = counted(s.trials.n, "trial");
     match interval(m).and_then(|i| scale.interval(i)) {
         Some(text) => format!("95 % interval {text}, {trials}"),
@@ -199,16 +201,16 @@ fn sure(m: &Measurement, s: &Summary, scale: &Scale) -> String {
     }
 }
 
-/// Delivered over the headline, as a share; `None` where delivered is the headline.
+/// The delivered figure as a share of the headline; `None` where it is the headline.
 pub fn delivered_share(m: &Measurement) -> Option<f64> {
     let s = m.summary.as_ref().filter(|s| s.headline != FigureKind::Delivered)?;
     let share = s.delivered.value? / s.value();
-    // A time that was delivered is longer than the attainable one.
+    // A delivered time is longer than the attainable one.
     let share = if m.better == Better::Lower { share.recip() } else { share };
     Some(share).filter(|share| share.is_finite() && *share >= 0.0)
 }
 
-/// The share of the ceiling.
+/// The comparison of a result with its ceiling.
 pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     let efficiency = m.efficiency?;
     let ceiling = m.ceiling.as_ref()?;

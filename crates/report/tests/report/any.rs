@@ -1,4 +1,4 @@
-//! Whatever a run file says, no format panics.
+//! No format panics, whatever a run file holds.
 
 use proofmark_model::{Run, Unit, Verdict};
 use proofmark_report::view::View;
@@ -10,7 +10,7 @@ use super::dump::dump;
 use super::fixture;
 use super::reading::render;
 
-/// Without most of what is like the rest.
+/// Shortens a run by most of the parts that are alike.
 fn short(mut run: Run) -> Run {
     let mut at = 0;
     run.measurements.retain(|m| {
@@ -21,8 +21,8 @@ fn short(mut run: Run) -> Run {
     run
 }
 
-/// Replaces every number by the next of these, if there is one: one with a fraction by a value,
-/// others by a count.
+/// Replaces every number by the next of these, if there is one: fractions by a value, whole numbers
+/// by a count.
 fn replace_numbers(
     json: &mut Value,
     values: &mut impl Iterator<Item = f64>,
@@ -41,7 +41,7 @@ fn replace_numbers(
     }
 }
 
-/// A run whose measurements and host have these numbers in turn where they have a fraction.
+/// A run with these numbers in turn in place of the fractions of its measurements and host.
 fn with_numbers(run: Run, numbers: &[f64]) -> Run {
     let mut json = serde_json::to_value(run).unwrap();
     let (mut values, mut counts) = (numbers.iter().copied().cycle(), std::iter::empty());

@@ -1,7 +1,7 @@
-//! No sentence says what its numbers do not, whatever the numbers are.
+//! No sentence contradicts its numbers, whatever the numbers are.
 
 use proofmark_model::{Figure, FigureKind, Finding, Measurement, Round, Run, Severity, Verdict};
-use proofmark_report::view::{Claim, Says, conclusions_of};
+use proofmark_report::view::{Claim, Relation, conclusions_of};
 use proptest::prelude::*;
 
 use super::dump::Dump;
@@ -35,10 +35,13 @@ fn set(m: &mut Measurement, factor: f64, half: Option<f64>, verdict: Verdict) {
     };
 }
 
-/// What the numbers of a claim say, as printed and as measured.
+/// Asserts that the numbers of a claim agree, as printed and as measured.
 fn holds(claim: &Claim) {
     let (Some(left), Some(right)) = (&claim.left, &claim.right) else {
-        assert!(!matches!(claim.says, Says::More | Says::Less | Says::Same), "{claim:?}");
+        assert!(
+            !matches!(claim.relation, Relation::More | Relation::Less | Relation::Same),
+            "{claim:?}"
+        );
         return;
     };
     let [l, r]: [f64; 2] = [&left.text, &right.text].map(|t| t.parse().unwrap());
@@ -51,13 +54,13 @@ fn holds(claim: &Claim) {
             l * 0.97 > r * 1.03 || r * 0.97 > l * 1.03
         }
     };
-    match claim.says {
-        Says::More => assert!(l > r && left.value > right.value && apart, "{claim:?}"),
-        Says::Less => assert!(l < r && left.value < right.value && apart, "{claim:?}"),
+    match claim.relation {
+        Relation::More => assert!(l > r && left.value > right.value && apart, "{claim:?}"),
+        Relation::Less => assert!(l < r && left.value < right.value && apart, "{claim:?}"),
         _ => {}
     }
     let same = claim.text.contains("o difference") || claim.text.contains("undecided");
-    assert_eq!(same, claim.says == Says::Same, "{claim:?}");
+    assert_eq!(same, claim.relation == Relation::Same, "{claim:?}");
     if !same && !claim.text.contains("'s result") {
         let said = claim.text.split(" is ").nth(1).unwrap().split(' ').next().unwrap();
         let factor: f64 = said.parse().unwrap();
@@ -65,8 +68,8 @@ fn holds(claim: &Claim) {
     }
 }
 
-/// The number in a table: the claim's figure is the median of a measurement that no check doubts, or of one
-/// over time that bears its verdict.
+/// Asserts that the claim's figure is in a table: the median of a measurement that no check doubts,
+/// or of one over time with its verdict.
 fn in_the_run(run: &Run, claim: &Claim) {
     if claim.text.contains("'s result") || claim.text.contains("its result") {
         return;
@@ -77,7 +80,7 @@ fn in_the_run(run: &Run, claim: &Claim) {
             m.workload == id && m.summary.as_ref().is_some_and(|s| s.value() == figure.value)
         };
         let found: Vec<_> = run.measurements.iter().filter(of).collect();
-        let over_time = claim.says == Says::Is;
+        let over_time = claim.relation == Relation::Is;
         let may = |m: &&Measurement| m.verdict.is_undoubted() || over_time && m.verdict.is_usable();
         assert!(found.iter().copied().any(|m| may(&m)), "{claim:?}");
         let suspect = found.iter().all(|m| m.verdict == Verdict::Suspect);
@@ -115,7 +118,7 @@ proptest! {
     }
 }
 
-/// Where few rounds give no interval, the figure that is printed is judged, and not what was delivered.
+/// Where few rounds give no interval, the printed figure is judged, not the delivered one.
 #[test]
 fn the_figure_that_is_printed_is_the_one_that_was_judged() {
     let mut run = fixture::run();
@@ -154,7 +157,7 @@ fn the_figure_that_is_printed_is_the_one_that_was_judged() {
     assert!(!said.is_empty() && said.iter().all(|s| s.starts_with("No difference")), "{said:?}");
 }
 
-/// Claims of runs that are not as usual: what is not shown, not valid or not alike is not compared.
+/// Claims of unusual runs: results that are missing, not valid or not alike are not compared.
 #[test]
 fn edited_runs() {
     let mut out = Dump::default();

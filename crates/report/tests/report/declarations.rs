@@ -1,4 +1,4 @@
-//! The report goes by what workloads declare: with other ids it says the same of them.
+//! The report depends only on what workloads declare: with other ids its content is the same.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use proofmark_report::{ALL, Format, Options};
 
 use super::fixture;
 
-/// The ids of a run with other names, as long and in the same order as tables need them.
+/// The ids of a run with new names of the same length and order, which tables need.
 fn names(run: &Run) -> Vec<(&str, String)> {
     let ids: BTreeSet<&str> = run.measurements.iter().map(|m| &*m.workload).collect();
     ids.into_iter()
@@ -16,7 +16,7 @@ fn names(run: &Run) -> Vec<(&str, String)> {
         .collect()
 }
 
-/// The same run with those names, the longer ones of two that begin alike first.
+/// The run with those names; of two ids with the same start, the longer one is replaced first.
 fn renamed(run: &Run, names: &[(&str, String)]) -> Run {
     let mut json = serde_json::to_string(run).unwrap();
     for (id, name) in names.iter().rev() {

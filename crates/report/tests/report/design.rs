@@ -1,4 +1,4 @@
-//! What was measured, how, and what was found, in sentences, where a run is not as usual.
+//! Sentences on the measurements, the method and the findings of unusual runs.
 
 use proofmark_model::{Run, TimeAccount};
 use proofmark_report::view::Content;
@@ -71,8 +71,8 @@ fn what_two_workloads_declare_alike_is_told_with_the_first() {
     assert_eq!(detail("disk.seq_read"), "In order. Blocks are random. Each is timed.");
     assert_eq!(
         detail("disk.seq_write"),
-        "In order, over the old ones. The rest is as with disk.seq_read."
+        "In order, over the old ones. For the rest, see disk.seq_read."
     );
     assert_eq!(detail("disk.rand_read"), "In no order. Each is timed.", "one is no gain");
-    assert_eq!(detail("disk.fsync"), "As with disk.seq_read.");
+    assert_eq!(detail("disk.fsync"), "See disk.seq_read.");
 }

@@ -1,4 +1,4 @@
-//! What a report says of a disk where a run is not as usual.
+//! The report on disk results of unusual runs.
 
 use proofmark_model::{Flush, Measurement, Param, Run, Verdict, key, testing};
 
@@ -10,14 +10,14 @@ fn is(m: &Measurement, parameter: &str, value: &str) -> bool {
     m.params.word(parameter) == Some(value)
 }
 
-/// The measurements of a workload once more, changed.
+/// Adds the measurements of a workload once more, with a change.
 fn again(run: &mut Run, id: &str, change: impl Fn(&mut Measurement)) {
     let mut more: Vec<Measurement> = each(run, id).map(|m| m.clone()).collect();
     more.iter_mut().for_each(change);
     run.measurements.extend(more);
 }
 
-/// Neither the page cache nor a small file stands for the disk.
+/// Neither the page cache nor a small file represents the disk.
 #[test]
 fn main_results() {
     let mut out = Dump::default();
@@ -51,7 +51,7 @@ fn main_results() {
     insta::assert_snapshot!(out.text);
 }
 
-/// What was done counts, not what was asked for.
+/// The I/O that was done counts, not the requested I/O.
 #[test]
 fn ways() {
     let mut out = Dump::default();
@@ -97,7 +97,7 @@ fn missing_values() {
     insta::assert_snapshot!(out.text);
 }
 
-/// A depth with one engine is one point of one line; with two it is on two.
+/// A depth with one engine is a point of one line; with two engines it is on two lines.
 #[test]
 fn both_engines_at_each_depth() {
     let mut run = fixture::disk();

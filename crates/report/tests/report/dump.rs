@@ -1,4 +1,4 @@
-//! A view as text for snapshots: every field that says something, tables as rows.
+//! Views as text for snapshots: every field that is not empty, tables as rows.
 
 use std::collections::BTreeSet;
 
@@ -8,18 +8,19 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 const WIDTH: usize = 200;
-/// Of a longer list, as many items evenly spaced are shown, the first and the last among them.
+/// Maximum number of items of a list; of a longer one, evenly spaced items are shown, the first and
+/// the last among them.
 const ITEMS: usize = 24;
 
-/// Text that is built up from views.
+/// A text to which views are added.
 #[derive(Default)]
 pub struct Dump {
     pub text: String,
-    /// Meanings of columns that are there already.
+    /// Meanings of columns that the text already contains.
     known: BTreeSet<String>,
 }
 
-/// All of it.
+/// The whole view as text.
 pub fn dump(view: &impl Serialize) -> String {
     let mut out = Dump::default();
     out.block(&serde_json::to_value(view).unwrap(), 0);
@@ -27,9 +28,9 @@ pub fn dump(view: &impl Serialize) -> String {
 }
 
 impl Dump {
-    /// What a run's view says in these parts, each where it is, and a block's topic with the path of
-    /// what it shows: `disk.fsync latency/notes`. It is in a workload, in the section of an anchor, or in
-    /// the rest of the report (`*`); `figure` is a workload's result, `summary` that of the run.
+    /// Adds parts of a run's view. A part is a place with a block's topic and a path in its
+    /// content: `disk.fsync latency/notes`. The place is a workload, the anchor of a section, or
+    /// the rest of the report (`*`). `figure` is a workload's result, `summary` that of the run.
     pub fn says(&mut self, what: &str, run: &Run, parts: &[&str]) {
         let view = serde_json::to_value(View::from_run(run)).unwrap();
         self.line(0, &format!("# {what}"));
@@ -65,7 +66,7 @@ impl Dump {
         }
     }
 
-    /// A block of a report: its topic, who sees it, what it shows.
+    /// Adds a block of a report: topic, audience, content.
     fn content(&mut self, block: &Value, depth: usize) {
         let (kind, shown) = kind(block);
         let audience = block["audience"].as_str().filter(|a| *a != "Everyone");
@@ -105,7 +106,7 @@ impl Dump {
         shown["blocks"].as_array().unwrap().iter().for_each(|one| self.content(one, depth + 1));
     }
 
-    /// A value on the line of its name, or below it where it is long.
+    /// Adds a value on the line of its name, or below it if it is long.
     fn entry(&mut self, name: &str, value: &Value, depth: usize) {
         let Some(text) = inline(value) else { return };
         // A mark of a chart is on one line.
@@ -142,7 +143,7 @@ impl Dump {
     }
 }
 
-/// What a block shows, and its kind.
+/// The content of a block, and its kind.
 fn kind(block: &Value) -> (&str, &Value) {
     let (kind, shown) = block["content"].as_object().unwrap().iter().next().unwrap();
     (kind, shown)
@@ -154,7 +155,7 @@ fn children(block: &Value) -> &[Value] {
     blocks.filter(|all| all.iter().all(|one| one.get("topic").is_some())).map_or(&[], |all| all)
 }
 
-/// What the blocks of that topic show, without its wrappers: one value, or of several a list.
+/// The content of the blocks of that topic, without wrappers: one value, or a list of several.
 fn look_up(view: &Value, id: &str, path: &str) -> Option<Value> {
     let (topic, rest) = path.split_once('/').unwrap_or((path, ""));
     let rest = if rest.is_empty() { String::new() } else { format!("/{rest}") };
@@ -202,7 +203,7 @@ fn collect(block: &Value, id: &str, topic: &str, inside: bool, found: &mut Vec<V
     children.iter().for_each(|one| collect(one, id, topic, inside, found));
 }
 
-/// `title, unit`; `>` is aligned right, `^2` how easily a narrow page does without it.
+/// `title, unit`; `>` is aligned right, `^2` is the order in which a narrow page drops the column.
 fn head(column: &Value) -> String {
     let unit = column["unit"].as_str().map_or_else(String::new, |u| format!(", {u}"));
     let side = if column["numeric"] == true { ">" } else { "" };
@@ -222,7 +223,7 @@ fn some(items: &[Value]) -> impl Iterator<Item = &Value> {
     items.iter().enumerate().filter_map(shown)
 }
 
-/// Nothing for what is empty, absent or false.
+/// The value as text; `None` for empty, absent and false values.
 fn inline(value: &Value) -> Option<String> {
     match value {
         Value::Null | Value::Bool(false) => None,

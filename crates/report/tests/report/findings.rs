@@ -1,4 +1,4 @@
-//! A finding over several results says of each what its own message says, and no more.
+//! A finding over several results reports for each what its own message states, and no more.
 
 use proofmark_model::{Finding, Run, Severity};
 use proofmark_report::view::View;
@@ -6,7 +6,7 @@ use proofmark_report::view::View;
 use super::fixture;
 use super::reading::{found, render};
 
-/// One check's messages at these workloads, by their order.
+/// A run with one check's messages at these workloads, in order.
 fn planted(messages: &[(&str, &str, Severity)]) -> Run {
     let mut run = fixture::alone();
     for m in &mut run.measurements {

@@ -1,4 +1,4 @@
-//! The first screen where a run is not as usual: the results that answer for the machine.
+//! The first screen of unusual runs.
 
 use proofmark_model::{
     FigureKind, Finding, Measurement, Precision, Probe, Run, Severity, StorageKind, Summary,
@@ -15,7 +15,7 @@ fn brief(run: &Run, width: usize) -> String {
     terminal::brief(run, &Options { width, color: false })
 }
 
-/// The fixture with that verdict and half-width of its fastest `cpu.flops`.
+/// The fixture with that verdict and half-width for its fastest `cpu.flops`.
 fn with_best(verdict: Verdict, half_width: f64) -> Run {
     let mut run = fixture::run();
     let value = |m: &Measurement| m.summary.as_ref().map_or(0.0, Summary::value);

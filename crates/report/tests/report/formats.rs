@@ -1,4 +1,4 @@
-//! What must hold in every format: odd runs, extreme figures, text from strangers.
+//! Properties of every format: unusual runs, extreme figures, untrusted text.
 
 use proofmark_model::{Run, Unit, key};
 use proofmark_report::{ALL, Options, find, terminal};
@@ -16,7 +16,7 @@ fn all(run: &Run) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// A run that lacks something, and what a page says of it.
+/// Runs that lack something, each with the text on its page.
 fn lacking() -> [(Run, &'static str); 4] {
     let [mut killed, mut stopped, mut cut_short] = [(); 3].map(|()| fixture::run());
     (killed.ended, killed.interrupted) = (None, None);
@@ -89,7 +89,7 @@ fn hostile_text_opens_no_tag_breaks_no_table_and_moves_no_terminal() {
     }
 }
 
-/// Each row has as many columns as its table.
+/// Asserts that each row has as many columns as its table.
 fn keeps_its_tables(markdown: &str) {
     let mut bars = None;
     for line in markdown.lines() {

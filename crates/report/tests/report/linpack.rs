@@ -1,4 +1,4 @@
-//! What a report says of systems of equations where a run is not as usual.
+//! The report on systems of equations of unusual runs.
 
 use proofmark_model::{Measurement, Run, Verdict, key, testing};
 

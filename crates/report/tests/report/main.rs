@@ -1,4 +1,4 @@
-//! What a report says, in each of its formats: tests on runs that no machine made.
+//! Tests of the report in each of its formats, on runs that no machine made.
 
 #![allow(clippy::unwrap_used, reason = "a test's helpers fail the test")]
 

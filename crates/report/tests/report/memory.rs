@@ -1,4 +1,4 @@
-//! What a report says of memory where a run is not as usual.
+//! The report on memory results of unusual runs.
 
 use proofmark_model::{Measurement, Probe, Run, Verdict, key, testing};
 
@@ -6,7 +6,7 @@ use super::dump::Dump;
 use super::fixture;
 use super::reading::{each, render};
 
-/// Only sets of so many bytes or less.
+/// The run with working sets of at most so many bytes.
 fn up_to(run: &Run, most: u64) -> Run {
     let mut run = run.clone();
     run.measurements.retain(|m| m.params.get(key::WORKING_SET).is_none_or(|s| s <= most));
@@ -19,7 +19,7 @@ fn without(run: &Run, workload: &str) -> Run {
     run
 }
 
-/// The latencies once more in local order, a third of them gone.
+/// The run with its latencies also in local order, without a third of them.
 fn with_local_order() -> Run {
     let mut run = fixture::memory();
     let mut local: Vec<Measurement> = each(&mut run, "memory.latency").map(|m| m.clone()).collect();
@@ -31,7 +31,7 @@ fn with_local_order() -> Run {
     run
 }
 
-/// The speed of a cache never stands for that of memory.
+/// The speed of a cache never represents that of memory.
 #[test]
 fn main_results() {
     let mut out = Dump::default();
@@ -105,7 +105,7 @@ fn sentences_and_notes() {
     insta::assert_snapshot!(out.text);
 }
 
-/// It joins what was measured at one number of threads, and takes no figure that is not valid.
+/// A roofline combines measurements at one number of threads, and none that is not valid.
 #[test]
 fn rooflines() {
     let mut out = Dump::default();

@@ -1,4 +1,4 @@
-//! What a report says of a network where a run is not as usual.
+//! The report on network results of unusual runs.
 
 use proofmark_model::{Probe, Verdict, key};
 

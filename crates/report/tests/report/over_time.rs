@@ -1,4 +1,4 @@
-//! A point over time where a run is not as usual.
+//! The report on a configuration over time of unusual runs.
 
 use proofmark_model::{Measurement, Run, Series, Trend};
 
@@ -16,7 +16,7 @@ fn edit_series(run: &mut Run, change: impl Fn(&mut Series)) {
     edit(run, |m| change(m.series.as_mut().unwrap()));
 }
 
-/// The trend gets this share of its start in a second as its slope, with this interval.
+/// Sets the slope of a trend to this share of its start per second, with this interval.
 fn trend(run: &mut Run, slope: f64, interval: [f64; 2]) {
     edit_series(run, |s| {
         let start = s.trend.as_ref().unwrap().start;
@@ -25,7 +25,7 @@ fn trend(run: &mut Run, slope: f64, interval: [f64; 2]) {
     });
 }
 
-/// A trend is shown where its interval excludes zero, over the time that was measured.
+/// A trend is shown where its interval excludes zero, over the measured time.
 #[test]
 fn trends() {
     let mut out = Dump::default();

@@ -1,4 +1,4 @@
-//! Charts and tables over several workloads where a run is not as usual.
+//! Charts and tables over several workloads of unusual runs.
 
 use proofmark_model::{Verdict, key};
 

@@ -1,4 +1,4 @@
-//! Every kind of page, opened in a browser: a run's report, two runs side by side, past runs, a fleet.
+//! Every kind of page, opened in a browser: a run's report, two runs compared, past runs, a fleet.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -12,7 +12,7 @@ use super::fixture;
 use super::history::twelve;
 use super::reading::render;
 
-/// A text that would be markup, and does not fit in a line.
+/// A text that contains markup and is too long for a line.
 fn hostile() -> String {
     format!("<i>'\"&</script>{}", "x".repeat(60))
 }
@@ -40,13 +40,14 @@ fn write(folder: &str, pages: &[(&str, String)]) -> Vec<PathBuf> {
     pages.iter().map(write).collect()
 }
 
-/// What was not looked at, and why.
+/// The reason why something was skipped, from a line of the page test.
 fn skipped(line: &str) -> Option<&str> {
     line.strip_prefix("skipped: ")
 }
 
-/// What the page test says of these pages, all tried out but the short ones; `None` without a
-/// browser, which the log then tells: past the test harness's capture, so that it can be counted.
+/// Output of the page test on these pages, which tries all functions except on the short ones.
+/// `None` without a browser: the log then states it past the test harness's capture, so that it can
+/// be counted.
 #[track_caller]
 fn opened(pages: &[PathBuf], short: &[PathBuf]) -> Option<Output> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/page-test");

@@ -1,4 +1,4 @@
-//! What the tests of a report look up in it.
+//! Helpers that read a report for tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ pub fn render(format: &str, run: &Run) -> String {
     find(format).unwrap().render(run, &Options::default()).unwrap()
 }
 
-/// All blocks of a run's report, each before those in it.
+/// All blocks of a run's report, each before those within it.
 pub fn blocks(run: &Run) -> Vec<Block> {
     let blocks = View::from_run(run).document.blocks;
     blocks.iter().flat_map(|b| b.shown(Medium::Page)).cloned().collect()
 }
 
-/// The workloads' parts of the report, in its order.
+/// The workloads' parts of the report, in order.
 pub fn workloads(run: &Run) -> Vec<Section> {
     let section = |block: Block| match block.content {
         Content::Section(section) => Some(section).filter(|s| s.figure.is_some()),
@@ -31,7 +31,7 @@ pub fn workload(run: &Run, id: &str) -> Section {
     workloads(run).into_iter().find(|s| s.code == id).unwrap()
 }
 
-/// The block of that topic in a section that holds no others.
+/// The only block of that topic in a section.
 pub fn block(section: &Section, topic: &str) -> Block {
     let all = section.blocks.iter().flat_map(|b| b.shown(Medium::Page));
     let mut all = all.filter(|b| b.topic == topic && b.children().is_empty());

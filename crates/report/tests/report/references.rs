@@ -1,4 +1,4 @@
-//! Reference tools beside our points where a run is not as usual.
+//! The report on reference tools of unusual runs.
 
 use proofmark_model::{
     Finding, Measurement, Param, PlannedReference, Ratio, Reference, Run, Severity, Trial, Verdict,
@@ -10,7 +10,7 @@ use super::dump::Dump;
 use super::fixture;
 use super::reading::{csv_rows, each, render};
 
-/// Every result of a tool beside a workload.
+/// Every result of a tool for a workload.
 fn tools<'a>(run: &'a mut Run, id: &str) -> impl Iterator<Item = &'a mut Reference> {
     each(run, id).flat_map(|m| &mut m.references)
 }
@@ -68,7 +68,7 @@ fn tables() {
     insta::assert_snapshot!(out.text);
 }
 
-/// The regular trials had the machine to themselves, and the pairs half of it.
+/// A run whose pairs had half of the machine, and whose regular trials had all of it.
 fn slower_in_pairs() -> Run {
     let mut run = fixture::beside();
     let trial = |value| Trial { value, ..Trial::default() };
@@ -189,7 +189,7 @@ fn charts() {
     insta::assert_snapshot!(out.text);
 }
 
-/// Of which of its trials too little evidence speaks is not known.
+/// With evidence of only some trials, no row can be assigned any.
 #[test]
 fn evidence_of_some_trials_is_in_no_row() {
     let mut run = fixture::beside();

@@ -1,4 +1,4 @@
-//! The view of each fixture, and each format of one of them, word for word.
+//! The view of each fixture, and each format of one of them, in full.
 
 use proofmark_model::{Change, Probe, Run};
 use proofmark_report::view::View;
@@ -29,7 +29,7 @@ fn views() {
     }
 }
 
-/// Its workloads are those of the other fixtures.
+/// The workloads of this fixture are those of the others.
 #[test]
 fn published() {
     let mut parts = workloads(&fixture::published());
@@ -65,8 +65,8 @@ fn formats() {
     insta::assert_snapshot!("html", lines.join("\n"));
 }
 
-/// Charts that the sample has not: cache levels, sizes that saturate, every sample of a long series
-/// with changes that are close, bars of which one is cut off.
+/// Charts that the sample lacks: cache levels, sizes that saturate, samples of a long series with
+/// close changes, and bars that are cut off.
 #[test]
 fn figures() {
     let mut endured = fixture::endured();

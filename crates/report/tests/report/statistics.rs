@@ -6,7 +6,7 @@ use proofmark_report::view::View;
 use super::fixture;
 use super::reading::{block, each, render, workload, workloads};
 
-/// Cells of a workload's table: a map by column title a row.
+/// The rows of a workload's table as maps from column titles to cells.
 fn rows(run: &Run, id: &str) -> Vec<std::collections::BTreeMap<String, (String, String)>> {
     let table = block(&workload(run, id), "table");
     let table = table.table().unwrap();
@@ -19,7 +19,8 @@ fn rows(run: &Run, id: &str) -> Vec<std::collections::BTreeMap<String, (String, 
     out
 }
 
-/// Attainable first, and 40 % of it delivered; of every second result too little time was clean.
+/// Makes attainable the headline with 40 % of it delivered; every second result has too little
+/// clean time.
 fn half_unseen(run: &mut Run, id: &str) {
     for (i, m) in each(run, id).enumerate() {
         let s = m.summary.as_mut().unwrap();
@@ -113,7 +114,7 @@ fn a_clock_is_not_delivered() {
     }
 }
 
-/// Of a workload with rows of several sizes, in the run's order: the largest first.
+/// A workload with rows of several sizes, in the run's order: the largest first.
 #[test]
 fn the_list_has_the_row_of_the_card_with_its_configuration() {
     for mut run in [fixture::network(), fixture::run(), fixture::memory(), fixture::disk()] {
@@ -143,7 +144,7 @@ fn the_list_has_the_row_of_the_card_with_its_configuration() {
     }
 }
 
-/// As in the default profile: UDP with the largest datagrams, then with those of one packet.
+/// The UDP results of the default profile: the largest datagrams, then those of one packet.
 #[test]
 fn of_datagrams_of_two_sizes_card_and_list_have_the_one_that_was_planned_first() {
     let mut run = fixture::network();

@@ -1,4 +1,4 @@
-//! Horizontal bars in groups: the dark one is the value with its 95 % interval, the light one its
+//! Horizontal bars in groups: the dark bar is the value with its 95 % interval, the light one its
 //! ceiling.
 //!
 //! An invalid number, such as that of a page cache, may be many times the others. It does not
@@ -8,7 +8,7 @@ use super::canvas::{At, Canvas, Ink};
 use super::{Figure, doubt, short};
 use crate::view::{Axis, Bar, BarChart, BarGroup};
 
-/// What the gap in a bar is.
+/// The meaning of the gap in a bar.
 pub const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
 
 const WIDTH: f64 = 480.0;
@@ -19,13 +19,13 @@ const TOP: f64 = 8.0;
 const HEAD: f64 = 26.0;
 /// Height of one bar with its name above it.
 const ROW: f64 = 42.0;
-/// Between two groups.
+/// Distance between two groups.
 const GAP: f64 = 14.0;
 const FOOT: f64 = 46.0;
 /// Upper and lower end of a bar within its row.
 const BAR: [f64; 2] = [22.0, 35.0];
 
-/// The bars, each group below the one before it.
+/// Draws the groups, each below the one before it.
 pub fn bars(chart: &BarChart, id: &str) -> Figure {
     let (axis, bottom) = (axis(chart), TOP + chart.groups.iter().map(height).sum::<f64>());
     let figure = Figure::new([id, &chart.title, &chart.description], WIDTH, |canvas| {
@@ -50,7 +50,7 @@ pub fn bars(chart: &BarChart, id: &str) -> Figure {
     Figure { key, left_out: chart.left_out.clone(), ..figure }
 }
 
-/// The axis of all values but the invalid ones, or of these where there are no others.
+/// The axis for all usable values, or for all values if none is usable.
 fn axis(chart: &BarChart) -> Axis {
     let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
     let bars = || chart.groups.iter().flat_map(|p| &p.bars);
@@ -131,7 +131,7 @@ impl Rows<'_> {
         self.canvas.tooltip((LEFT, row), (RIGHT, row + ROW - 2.0), &m.about);
     }
 
-    /// A slanted gap near that end of a bar.
+    /// Draws a slanted gap near the end of a bar.
     fn gap(&self, end: f64, row: f64) {
         let x = if end > LEFT + GAP { end - GAP } else { end + GAP };
         let [high, low] = BAR.map(|y| row + y);

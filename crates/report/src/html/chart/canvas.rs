@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use super::escape;
 
-/// What a colour is for.
+/// The purpose of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ink {
     Text,
@@ -15,19 +15,19 @@ pub enum Ink {
     /// The page behind the chart.
     Page,
     Ceiling,
-    /// A series, from 0.
+    /// A series, numbered from 0.
     Series(usize),
-    /// So many percent of the first series' colour.
+    /// A mixture with that percentage of the first series' colour.
     Shade(u8),
 }
 
-/// Series that the style sheet has colours for, each with a sign of its own.
+/// Number of series with a colour and a sign of their own in the style sheet.
 const COLORS: usize = 6;
 /// Half the size of a sign.
 const R: f64 = 5.0;
 
 impl Ink {
-    /// The attributes of an element of that colour, and of more classes.
+    /// The attributes of an element in that colour, with more classes.
     fn attributes(self, more: &str) -> String {
         let name = match self {
             Self::Text => "t".to_owned(),
@@ -56,7 +56,7 @@ pub enum At {
 #[derive(Debug, Default)]
 pub struct Canvas {
     elements: RefCell<String>,
-    /// Transparent areas with a title each. They come last, above all that is drawn.
+    /// Transparent areas with a title each. They come last, above everything drawn.
     titles: RefCell<String>,
 }
 
@@ -72,7 +72,8 @@ impl Canvas {
         self.elements.borrow_mut().extend([element, "\n"]);
     }
 
-    /// A text that a pointer over that area shows: without a script as the browser shows titles.
+    /// Adds a text that a pointer over the area shows. Without a script, the browser shows it as a
+    /// title.
     pub fn tooltip(&self, from: (f64, f64), to: (f64, f64), text: &str) {
         let ((x, y), (right, bottom), text) = (pixel(&from), pixel(&to), escape(text));
         let (width, height) = ((right - x).max(0), (bottom - y).max(0));
@@ -82,7 +83,7 @@ impl Canvas {
         );
     }
 
-    /// The same for a small thing there.
+    /// Adds such a text for a small mark.
     pub fn tooltip_at(&self, (x, y): (f64, f64), text: &str) {
         self.tooltip((x - 10.0, y - 10.0), (x + 10.0, y + 10.0), text);
     }
@@ -111,7 +112,7 @@ impl Canvas {
         self.fill(&[(x0, y0), (x1, y0), (x1, y1), (x0, y1)], ink);
     }
 
-    /// A 95 % interval from one place to another: a thin line with a short one across at both ends.
+    /// Draws a 95 % interval: a thin line with a short line across both ends.
     pub fn whisker(&self, from: (f64, f64), to: (f64, f64)) {
         let across = if from.0 == to.0 { (4.0, 0.0) } else { (0.0, 4.0) };
         self.line(&[from, to], Ink::Text, 1);
@@ -134,7 +135,7 @@ impl Canvas {
         self.push(&format!("<circle {attributes} cx=\"{x}\" cy=\"{y}\" r=\"{r}\"/>"));
     }
 
-    /// The sign of series `i`: circle, square, triangle, diamond, triangle on its tip, hexagon.
+    /// Draws the sign of series `i`: circle, square, triangle, diamond, inverted triangle, hexagon.
     pub fn sign(&self, (x, y): (f64, f64), i: usize) {
         let ink = Ink::Series(i).attributes(" sign");
         let (corners, turn, r) = match i % COLORS {
@@ -153,7 +154,7 @@ impl Canvas {
         self.push(&format!("<polygon {ink} points=\"{points}\"/>"));
     }
 
-    /// A text whose middle is at that height.
+    /// Draws a text whose vertical middle is at that place.
     pub fn text(&self, text: &str, at: (f64, f64), anchor: At, ink: Ink) {
         let ink = ink.attributes(match anchor {
             At::Start => "",
@@ -165,7 +166,7 @@ impl Canvas {
     }
 }
 
-/// Points as an attribute of SVG writes them; of those in one pixel the first.
+/// Points as an SVG attribute; consecutive points in one pixel become one.
 fn list(points: &[(f64, f64)]) -> String {
     let mut pixels: Vec<(i32, i32)> = points.iter().map(pixel).collect();
     pixels.dedup();
@@ -173,7 +174,7 @@ fn list(points: &[(f64, f64)]) -> String {
     pixels.join(" ")
 }
 
-/// A point in whole pixels, not too far away for a browser.
+/// A point in whole pixels, limited to coordinates that browsers support.
 fn pixel((x, y): &(f64, f64)) -> (i32, i32) {
     let whole = |v: f64| v.round().clamp(-10_000.0, 10_000.0) as i32;
     (whole(*x), whole(*y))

@@ -1,4 +1,4 @@
-//! Columns side by side, small enough for the first screen.
+//! Columns at equal distances, small enough for the first screen.
 
 use super::Figure;
 use super::canvas::{At, Ink};
@@ -8,10 +8,10 @@ const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 100.0;
 const TOP: f64 = 20.0;
 const BOTTOM: f64 = 82.0;
-/// Width of a letter.
+/// Approximate width of a letter.
 const LETTER: f64 = 7.5;
 
-/// The picture as it is drawn.
+/// Draws the picture.
 pub fn columns(picture: &Picture, id: &str) -> Figure {
     let step = WIDTH / picture.columns.len().max(1) as f64;
     Figure::new([id, &picture.title, &picture.description], WIDTH, |canvas| {
@@ -32,7 +32,7 @@ pub fn columns(picture: &Picture, id: &str) -> Figure {
                 _ if middle + wide / 2.0 > WIDTH => (WIDTH, At::End, WIDTH - wide),
                 _ => (middle, At::Middle, middle - wide / 2.0),
             };
-            // Above each column that it is over.
+            // The text must clear every column that it covers.
             let over = |(k, _): &(usize, &Column)| {
                 *k as f64 * step < from + wide && (k + 1) as f64 * step > from
             };
@@ -46,7 +46,7 @@ pub fn columns(picture: &Picture, id: &str) -> Figure {
     })
 }
 
-/// A line through shares of a height, without axes: a picture of its own beside a number.
+/// Draws a line through shares of a height, without axes, to be placed next to a number.
 pub fn strip(shares: &[f64]) -> String {
     if shares.len() < 2 {
         return String::new();
@@ -58,7 +58,8 @@ pub fn strip(shares: &[f64]) -> String {
     };
     let path: String = shares.iter().enumerate().map(place).collect();
     format!(
-        "<svg class=\"strip\" viewBox=\"0 0 72 16\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
+        "<svg class=\"strip\" viewBox=\"0 0 72 16\" preserveAspectRatio=\"none\" \
+         aria-hidden=\"true\">\
          <path d=\"{path}\"/></svg>"
     )
 }

@@ -1,4 +1,4 @@
-//! Round trips between CPUs: a square a pair, the darker the longer.
+//! Round trips between CPUs: one square per pair, the darker the longer.
 
 use super::Figure;
 use super::canvas::{At, Canvas, Ink};
@@ -7,13 +7,13 @@ use crate::view::{HeatMap, HeatPair, ends};
 const WIDTH: f64 = 720.0;
 const LEFT: f64 = 40.0;
 const TOP: f64 = 26.0;
-/// Of a square at the most, and of one that has room for its number.
+/// Maximum side of a square, and minimum side of one with its number.
 const MOST: f64 = 40.0;
 const WITH_NUMBER: f64 = 30.0;
-/// Labels of every CPU up to so many, else of every eighth.
+/// Number of CPUs up to which each has a label; above, every eighth has.
 const LABELS: usize = 32;
 
-/// The squares of all pairs.
+/// Draws the squares of all pairs.
 pub fn heat_map(chart: &HeatMap, id: &str) -> Figure {
     let side = ((WIDTH - LEFT) / chart.cpus.len().max(1) as f64).min(MOST);
     let [least, most] = ends(chart.rows.iter().flatten().flatten().map(|p| p.ns));
@@ -29,7 +29,7 @@ pub fn heat_map(chart: &HeatMap, id: &str) -> Figure {
                 let Some(pair) = pair else { continue };
                 let on = if pair.one_core { ", SMT siblings" } else { "" };
                 let text = format!("CPUs {} and {cpu}: {:.0} ns{on}", chart.cpus[column], pair.ns);
-                // Both halves show it.
+                // The map is symmetric: both halves show the pair.
                 for (x, y) in [(column, row), (row, column)] {
                     let from = (LEFT + x as f64 * side, TOP + y as f64 * side);
                     square(canvas, from, side, (pair, shade(pair.ns)));

@@ -1,9 +1,9 @@
 //! Charts as SVG that scales with the page and follows its colours.
 //!
-//! Every series has a colour and a shape of its own, and a verdict other than valid
-//! a sign, so that no meaning hangs on colour. The colours begin with those of Okabe and
-//! Ito ("Color Universal Design", 2008); the others keep any two apart for readers without one
-//! of the three cones, by the matrices of Machado, Oliveira and Fernandes (2009).
+//! Every series has its own colour and shape, and every verdict other than valid a sign, so no
+//! meaning depends on colour. The first colours are those of Okabe and Ito ("Color Universal
+//! Design", 2008). The others keep any two apart for readers without one of the three cones. They
+//! were chosen by the matrices of Machado, Oliveira and Fernandes (2009).
 
 mod bars;
 mod canvas;
@@ -24,15 +24,15 @@ pub use self::plot::figure;
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Figure {
-    /// The whole `svg` element.
+    /// The complete `svg` element.
     pub svg: String,
-    /// For the caption.
+    /// The title, for the caption.
     pub title: String,
-    /// Empty where the chart names its own parts.
+    /// The legend; empty where the chart names its own parts.
     pub legend: Vec<Key>,
-    /// What its signs are; empty where the page says it of all charts.
+    /// The meaning of the signs; empty where the page explains those of all charts.
     pub key: String,
-    /// What is left out and why; empty if nothing is.
+    /// The note on what is left out and why; empty if nothing is.
     pub left_out: String,
 }
 
@@ -44,8 +44,8 @@ pub struct Key {
 }
 
 impl Figure {
-    /// What `draw` draws and how high it is, in an `svg` element that is named and described for those
-    /// who do not see it.
+    /// Makes an `svg` element with title and description for assistive technology. `draw` draws its
+    /// content and returns the height.
     fn new(
         [id, title, description]: [&str; 3],
         width: f64,
@@ -65,21 +65,22 @@ impl Figure {
     }
 }
 
-/// A line of a legend, whose sign is drawn on 26 x 14.
+/// A line of a legend; `draw` draws the sign on 26 x 14.
 fn key(name: &str, draw: impl FnOnce(&Canvas)) -> Key {
     let sign = format!(
-        "<svg class=\"key-sign\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" aria-hidden=\"true\">{}</svg>",
+        "<svg class=\"key-sign\" viewBox=\"0 0 26 14\" width=\"26\" height=\"14\" \
+         aria-hidden=\"true\">{}</svg>",
         Canvas::draw(draw)
     );
     Key { sign, name: name.to_owned() }
 }
 
-/// Text that HTML shows as it is.
+/// Text with the characters escaped that HTML treats specially.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The sign of a value that is not valid.
+/// The sign of a verdict other than valid; empty where there is none.
 fn doubt(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Valid | Verdict::NotRun => "",
@@ -89,7 +90,7 @@ fn doubt(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A name that fits above a bar.
+/// A text cut to a number of characters.
 fn short(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         text.to_owned()

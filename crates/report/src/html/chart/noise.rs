@@ -1,25 +1,26 @@
-//! A run's noise over time: a lane for each thing, all on one time axis, below them what was measured.
+//! The noise of a run over time: one lane per cause or placement on one time axis, with the
+//! measured subsystems below.
 
 use proofmark_model::format_seconds;
 
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, short};
-use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart, percent};
+use crate::view::{Lane, Lanes, NOISE_COLUMNS, NoiseChart, percentage};
 
-/// Sizes.
+/// Sizes of the chart's parts.
 #[derive(Clone, Copy)]
 pub struct Layout {
-    /// Of the whole, and where the lanes begin, after their names.
+    /// Width of the whole, and left end of the lanes, after their names.
     width: f64,
     left: f64,
-    /// Of a lane, and from one to the next.
+    /// Height of a lane, and distance from one to the next.
     lane: f64,
     step: f64,
-    /// Of the caption of lanes with one scale.
+    /// Height of the caption of a group of lanes.
     caption: f64,
-    /// Of the times, below what was measured.
+    /// Height from the names of the subsystems to the times.
     times: f64,
-    /// Groups of lanes that are drawn.
+    /// Number of groups of lanes that are drawn.
     groups: usize,
 }
 
@@ -33,7 +34,7 @@ impl Layout {
         times: 32.0,
         groups: usize::MAX,
     };
-    /// What took time, for the first screen.
+    /// Only the causes that took time, for the first screen.
     pub const BRIEF: Self = Self {
         width: 480.0,
         left: 186.0,
@@ -54,7 +55,7 @@ impl Layout {
     }
 }
 
-/// The lanes of the chart, so high.
+/// Draws the lanes in that layout.
 pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
     Figure::new([id, &chart.title, &chart.description], layout.width, |canvas| {
         let (mut top, mut ink) = (0.0, 0);
@@ -70,7 +71,7 @@ pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
         for (i, band) in chart.bands.iter().enumerate() {
             let [from, to] = band.columns.map(|c| layout.x(c));
             canvas.line(&[(from + 1.0, top), (to - 1.0, top)], Ink::Text, 2);
-            // One beside another: a narrow one has no room for its name.
+            // A narrow band has no room for its name, but the first one is always named.
             if to - from > 8.0 * band.name.len() as f64 || i == 0 {
                 let middle = f64::midpoint(from, to);
                 canvas.text(&band.name, (middle, top + 12.0), At::Middle, Ink::Text);
@@ -97,7 +98,7 @@ fn draw_lane(canvas: &Canvas, group: &Lanes, lane: &Lane, (layout, top, ink): (L
         if height >= 0.5 {
             let high = bottom - height;
             canvas.block((from, high), (to, bottom), ink);
-            let text = format!("{}: {} %", lane.name, percent(share).unwrap_or_default());
+            let text = format!("{}: {}", lane.name, percentage(share).unwrap_or_default());
             canvas.tooltip((from, top), (to, bottom), &text);
         }
     }

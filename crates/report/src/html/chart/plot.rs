@@ -1,5 +1,5 @@
-//! A chart over two axes: grid, rules, lines with their ceilings and error bars, and narrow plots
-//! below over the same axis.
+//! A chart over two axes: grid, rules, lines with ceilings and error bars, and narrow plots below
+//! over the same axis.
 
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, Key, doubt, key, short};
@@ -7,21 +7,21 @@ use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, 
 
 const LEFT: f64 = 64.0;
 const TOP: f64 = 40.0;
-/// Height of a plot below.
+/// Height of a narrow plot below.
 const PANEL: f64 = 52.0;
-/// From the lower end of one plot to the upper end of the next, which holds its name.
+/// Distance from one plot to the next, which holds the next one's name.
 const GAP: f64 = 32.0;
-/// Below the last plot.
+/// Height below the last plot.
 const FOOT: f64 = 50.0;
 /// Widest character of a label, also on a narrow screen, where letters are larger.
 const LETTER: f64 = 10.0;
-/// The same of a name, which a reader needs even where it is near the next.
+/// Typical width of a character, for labels that must be kept even if they nearly touch.
 const NAMED: f64 = 7.5;
-/// Half the width of a ceiling's dashes, where there is room.
+/// Maximum half width of a ceiling's dashes.
 const DASHES: f64 = 14.0;
-/// Samples up to which each has a sign of its own.
+/// Number of samples up to which each has its own dot.
 const FEW: usize = 90;
-/// Upright strips in which a pointer finds a value.
+/// Number of vertical strips in which a pointer finds a value.
 const STRIPS: usize = 160;
 
 struct Plot<'a> {
@@ -33,7 +33,7 @@ struct Plot<'a> {
     bottom: f64,
 }
 
-/// A chart over two axes.
+/// Draws a chart over two axes.
 pub fn figure(chart: &Chart, id: &str) -> Figure {
     let has = |kind| chart.series.iter().any(|s| s.kind == kind);
     let [width, right, end] = match (has(Kind::Samples) || !chart.below.is_empty(), has(Kind::Roof))
@@ -61,7 +61,7 @@ pub fn figure(chart: &Chart, id: &str) -> Figure {
     Figure { legend: legend(chart), key, left_out, ..figure }
 }
 
-/// The signs of a chart's lines; none of a single one.
+/// The legend of a chart's lines; empty for a single one.
 fn legend(chart: &Chart) -> Vec<Key> {
     let mut keys: Vec<Key> = Vec::new();
     for (i, series) in numbered(&chart.series) {
@@ -91,13 +91,13 @@ fn legend(chart: &Chart) -> Vec<Key> {
     if keys.len() < 2 { Vec::new() } else { keys }
 }
 
-/// Each series with its number among the lines.
+/// Each series with its index among the lines.
 fn numbered(series: &[Series]) -> impl DoubleEndedIterator<Item = (usize, &Series)> {
     let first = series.iter().position(|s| s.kind == Kind::Line).unwrap_or(0);
     series.iter().enumerate().map(move |(i, s)| (i.saturating_sub(first), s))
 }
 
-/// The most that a label takes from left to right; the thin spaces of numbers take nothing.
+/// The maximum width of a label; the thin spaces of numbers count as nothing.
 fn wide(label: &str, letter: f64) -> f64 {
     label.chars().filter(|c| *c != '\u{202f}').count() as f64 * letter
 }
@@ -119,7 +119,8 @@ impl Plot<'_> {
         line.iter().filter(|p| p.iter().all(|v| v.is_finite())).map(|p| self.at(*p)).collect()
     }
 
-    /// Grid lines with the values upwards; in a low plot those of the ends.
+    /// Draws grid lines with the values of the vertical axis; a low plot shows only those at the
+    /// ends.
     fn grid(&self) {
         for tick in self.x.ticks.iter().filter(|_| !self.x.named) {
             let x = self.across(tick.at);
@@ -136,7 +137,7 @@ impl Plot<'_> {
         }
     }
 
-    /// Labels from left to right; one that would touch the one before it is left out.
+    /// Draws the labels of the horizontal axis; one that would touch the one before it is left out.
     fn labels(&self, width: f64, bottom: f64) {
         let mut free = 0.0;
         for tick in &self.x.ticks {
@@ -153,7 +154,8 @@ impl Plot<'_> {
         self.canvas.text(&short(&self.x.label, 50), below, At::Middle, Ink::Muted);
     }
 
-    /// Rules with their labels above; one that would touch the one before it is left out.
+    /// Draws vertical rules with their labels above; a label that would touch the one before is
+    /// left out.
     fn rules(&self, rules: &[Rule], width: f64) {
         let mut free = LEFT + 20.0;
         for rule in rules {
@@ -189,7 +191,7 @@ impl Plot<'_> {
         }
     }
 
-    /// What lies behind first; of lines the first above the others.
+    /// Draws the series from back to front; the first line is on top.
     fn series(&self, all: &[Series]) {
         let gaps = all.iter().flat_map(|s| s.spots.windows(2));
         let nearest = gaps.map(|p| self.across(p[1].at) - self.across(p[0].at));
@@ -231,7 +233,7 @@ impl Plot<'_> {
         }
     }
 
-    /// Dashes at the ceilings that the axis holds, and the band of a level's interval.
+    /// Draws dashes at the ceilings on the axis, and the interval of a level as a band.
     fn ceilings(&self, series: &Series, i: usize, dashes: f64) {
         let ink = if series.kind == Kind::Roof { Ink::Ceiling } else { Ink::Series(i) };
         let shown = |c: &f64| self.y.holds(*c);
@@ -272,8 +274,8 @@ impl Plot<'_> {
         }
     }
 
-    /// Below a sign, on the side to which no curve rises; at the bottom, and where there is no room
-    /// on the right, above it. `back` where the curve comes from the right.
+    /// Places a label below a sign, on the side to which no curve rises. At the bottom, and without
+    /// room on the right, it is above. `back`: the curve comes from the right.
     fn label(&self, text: &str, (x, y): (f64, f64), back: bool) {
         let (wide, end) = (wide(text, LETTER), self.right + 18.0);
         let above = ((x.min(end - wide / 2.0), y - 16.0), At::Middle);
@@ -288,7 +290,7 @@ impl Plot<'_> {
         }
     }
 
-    /// From the burst to what lasted.
+    /// Draws an arrow from the burst to the sustained rate.
     fn arrow(&self, mark: &Mark, x: f64, i: usize) {
         let Some([from, to]) = mark.fall.map(|ends| ends.map(|v| self.up(v))) else { return };
         let back = if to > from { to - 6.0 } else { to + 6.0 };
@@ -306,7 +308,7 @@ impl Plot<'_> {
         self.canvas.tooltip_at((x, y), &spot.mark.about);
     }
 
-    /// A dot each where they are few; and strips whose tooltips give the values in them.
+    /// Draws a dot per sample if they are few, and strips whose tooltips give the values.
     fn samples(&self, all: &[[f64; 2]], ink: Ink) {
         if all.len() <= FEW {
             self.line(all).into_iter().for_each(|at| self.canvas.dot(at, ink));
@@ -325,7 +327,7 @@ impl Plot<'_> {
         }
     }
 
-    /// A narrow plot below, with its name.
+    /// Draws a narrow plot below, with its name.
     fn panel(&self, panel: &Panel) {
         self.grid();
         let name = short(&panel.name.join(", "), 50);
@@ -341,7 +343,7 @@ impl Plot<'_> {
     }
 }
 
-/// A number with four digits that count.
+/// A number with four significant digits.
 fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();

@@ -1,4 +1,4 @@
-/* Marks in the contents which part is in view, and opens for paper what a reader of it needs. */
+/* Marks the visible part in the contents, and opens folded parts for printing. */
 {
   const links = [...document.querySelectorAll("nav a")];
   const parts = [...new Set(links.map((link) => link.hash))]
@@ -33,7 +33,7 @@
   mark();
   const top = document.querySelector("nav .top");
   top.addEventListener("click", (event) => event.target.closest("a") && (top.open = false));
-  /* Open, it covers what the next key would go to. */
+  /* While open, it would cover the next element that gets the focus. */
   top.addEventListener("focusout", (event) => event.relatedTarget && !top.contains(event.relatedTarget) && (top.open = false));
 
   let opened = [];

@@ -1,10 +1,10 @@
-/* Shows the workloads that are not all valid, or that hold a word; opens the one that a link names. */
+/* Filters workloads by verdict and by words, and opens the one that a link points to. */
 {
   const all = [...document.querySelectorAll("details.workload")];
   const bar = document.createElement("div");
   bar.className = "filter";
   bar.innerHTML = '<label><input type="checkbox"> not valid only</label> <label>Search <input type="search" placeholder="workload or word"></label> <span role="status"></span>';
-  const [only, search, told] = bar.querySelectorAll("input, span");
+  const [only, search, count] = bar.querySelectorAll("input, span");
   const sift = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const workload of all) {
@@ -13,7 +13,7 @@
       workload.hidden = !fits;
     }
     const shown = all.filter((workload) => !workload.hidden).length;
-    told.textContent = shown < all.length ? `${shown} of ${all.length} workloads` : "";
+    count.textContent = shown < all.length ? `${shown} of ${all.length} workloads` : "";
   };
   only.addEventListener("change", sift);
   search.addEventListener("input", sift);
@@ -26,7 +26,7 @@
     }
   };
   addEventListener("hashchange", () => unfold(location.hash));
-  /* A link to where the reader came from changes no address. */
+  /* A link to the current address fires no hashchange event. */
   document.addEventListener("click", (event) => {
     const link = event.target.closest('a[href^="#"]');
     if (link) unfold(link.hash);

@@ -1,4 +1,4 @@
-/* Copies the texts to pass on. */
+/* Copies the texts for other documents. */
 {
   const copy = async (text, button) => {
     try {

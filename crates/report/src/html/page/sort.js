@@ -1,7 +1,7 @@
 "use strict";
-/* Sorts a table by the column whose head is pressed: up, down, and as it was. The page is whole without it. */
+/* Sorts a table by the column whose head is pressed: up, down, and as it was. The page is complete without this script. */
 {
-  /* What a unit next to a number is worth, within its kind; a unit in the head is the whole column's. */
+  /* Factors of units next to a number; a unit in the head applies to the whole column. */
   const steps = { "": 1, k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15,
     Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50 };
   const times = { ns: 1e-9, us: 1e-6, "µs": 1e-6, "μs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400 };
@@ -45,7 +45,7 @@
         const values = new Map(first.map((row) => [row, number(keys.get(row))]));
         const order = (a, b) => {
           const [u, v] = [values.get(a), values.get(b)];
-          /* What is missing stays at the end, whichever way. */
+          /* Missing values stay at the end in both orders. */
           if (Number.isNaN(u) !== Number.isNaN(v)) return Number.isNaN(u) ? 1 : -1;
           const up = Number.isNaN(u) ? keys.get(a).localeCompare(keys.get(b)) : u - v;
           return next === "descending" ? -up : up;

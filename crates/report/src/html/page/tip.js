@@ -1,5 +1,5 @@
-/* Shows what a mark of a chart says, next to the pointer, the finger or the focus of the keyboard,
-   whose arrows go from mark to mark. Without it a browser shows the same texts as titles. */
+/* Shows the text of a chart's mark next to the pointer, the finger or the keyboard focus. Arrow keys
+   go from mark to mark. Without this script a browser shows the same texts as titles. */
 {
   const REACH = 14;
   const tip = document.createElement("div");

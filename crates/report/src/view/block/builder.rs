@@ -1,4 +1,4 @@
-//! How a list of blocks is made.
+//! Builds lists of blocks.
 
 use super::{Block, Content, Details, Drawings, Findings, Item, Results, Section, Style, Text};
 use crate::view::audience::{Audience, Medium};
@@ -17,12 +17,12 @@ impl Blocks {
         blocks
     }
 
-    /// Adds a block for everyone.
+    /// Adds a block for all formats.
     pub fn add(&mut self, topic: &'static str, content: impl Into<Content>) {
         self.add_for(Audience::Everyone, topic, content);
     }
 
-    /// Adds a block for some.
+    /// Adds a block for some formats.
     pub fn add_for(
         &mut self,
         audience: Audience,
@@ -35,7 +35,7 @@ impl Blocks {
         }
     }
 
-    /// Adds tables, each a block.
+    /// Adds tables, each as a block.
     pub fn add_tables(
         &mut self,
         audience: Audience,

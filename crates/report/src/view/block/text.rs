@@ -5,49 +5,49 @@ use serde::{Serialize, Serializer};
 
 use crate::view::table::Term;
 
-/// What kind of text it is.
+/// The weight of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub enum Style {
-    /// Like most of a report.
+    /// Ordinary text.
     #[default]
     Plain,
-    /// Of less weight.
+    /// Text of less weight.
     Quiet,
-    /// What a reader must not miss.
+    /// A warning that a reader must not miss.
     Warning,
-    /// The answer, with the id of the verdict whose colour repeats it.
+    /// The summary of the verdicts, with the id of the verdict whose colour repeats it.
     Verdict(&'static str),
 }
 
 /// Paragraphs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Text {
-    /// What kind of text it is.
+    /// The weight of the text.
     pub style: Style,
-    /// Each on a line of its own.
+    /// The paragraphs, each on its own line.
     pub paragraphs: Vec<Rich>,
 }
 
 impl Text {
-    /// Paragraphs of that kind; empty ones are left out.
+    /// Paragraphs of that style; empty ones are left out.
     pub fn new(style: Style, paragraphs: impl IntoIterator<Item = impl Into<Rich>>) -> Self {
         let all = paragraphs.into_iter().map(Into::into);
         Self { style, paragraphs: all.filter(|p: &Rich| !p.0.is_empty()).collect() }
     }
 }
 
-/// How a piece of text differs from the others.
+/// The emphasis of a piece of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Like most of a report.
+    /// Ordinary text.
     Plain,
-    /// Of more weight.
+    /// Text of more weight.
     Strong,
-    /// Of less weight.
+    /// Text of less weight.
     Quiet,
     /// An id, a formula, a command line.
     Code,
-    /// In the colour of that verdict, which a word or a sign repeats.
+    /// Text in the colour of that verdict, which a word or a sign repeats.
     Verdict(Verdict),
 }
 
@@ -56,19 +56,19 @@ pub enum Tone {
 pub struct Rich(pub Vec<(Tone, String)>);
 
 impl Rich {
-    /// Text of that tone.
+    /// Text in that tone.
     pub fn toned(tone: Tone, text: impl Into<String>) -> Self {
         Self::default().and(tone, text)
     }
 
-    /// Adds a piece; none of an empty text.
+    /// Adds a piece; an empty text adds none.
     pub fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
         let text = text.into();
         self.0.extend((!text.is_empty()).then_some((tone, text)));
         self
     }
 
-    /// The text alone.
+    /// The text without tones.
     pub fn plain(&self) -> String {
         self.0.iter().map(|(_, text)| text.as_str()).collect()
     }
@@ -92,7 +92,7 @@ impl From<&String> for Rich {
     }
 }
 
-/// As the text alone: tones say nothing that it does not.
+/// Serialises the text without tones, which carry no meaning of their own.
 impl Serialize for Rich {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.plain())
@@ -102,9 +102,9 @@ impl Serialize for Rich {
 /// An entry of a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Item {
-    /// What it is about; empty where the list has no terms.
+    /// The term that the entry explains; empty where the list has no terms.
     pub term: String,
-    /// What is said.
+    /// The texts of the entry.
     pub says: Vec<Rich>,
 }
 

@@ -1,21 +1,21 @@
-//! An axis: values at equal distances, at equal factors, or side by side, with round labels.
+//! An axis with round labels: linear, logarithmic, or names at equal distances.
 
 use proofmark_model::{format_count, format_size};
 use serde::Serialize;
 
 use crate::view::num::ends;
 
-/// Ticks that an axis aims at.
+/// Number of ticks that an axis aims at.
 const TICKS: f64 = 5.0;
-/// Most powers of ten on a logarithmic axis.
+/// Maximum number of powers of ten on a logarithmic axis.
 const DECADES: i32 = 9;
 /// Values below which a logarithmic axis shows nothing.
 const TINY: f64 = 1e-30;
-/// Powers of ten up to which 2 and 5 are labelled too.
+/// Maximum number of powers of ten for which 2 and 5 are labelled too.
 const DENSE: f64 = 2.5;
-/// Free at both ends of an axis with a margin, as a share of it.
+/// Free share of the axis at both ends, where it has a margin.
 const MARGIN: f64 = 0.05;
-/// Different sizes that are labelled one by one; of more about so many powers of two.
+/// Maximum number of sizes that are labelled one by one; of more, about this many powers of two.
 const FEW: usize = 7;
 const POWERS: u32 = 5;
 
@@ -29,20 +29,21 @@ pub struct Tick {
 /// An axis over values that are finite and below 10 million.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Axis {
-    /// What it shows, with its unit.
+    /// The label of the axis, with its unit.
     pub label: String,
-    /// Whether equal factors, not equal steps, are at equal distances.
+    /// True if the axis is logarithmic.
     pub log: bool,
-    /// Its low and its high end.
+    /// The low and the high end.
     pub ends: [f64; 2],
-    /// Labels, rising.
+    /// The labels in ascending order.
     pub ticks: Vec<Tick>,
-    /// Whether labels are names, of which a reader needs each.
+    /// True if the labels are names, each of which a reader needs.
     pub named: bool,
 }
 
 impl Axis {
-    /// Holds zero and all values, from and to a multiple of the step between its ticks.
+    /// A linear axis that holds zero and all values; its ends are multiples of the step between
+    /// ticks.
     pub fn linear(label: &str, values: impl Iterator<Item = f64>) -> Self {
         let [low, high] = ends(values.chain([0.0]).filter(|v| v.is_finite()));
         let step = match (high - low) / TICKS {
@@ -59,7 +60,7 @@ impl Axis {
         Self { label: label.to_owned(), ends: [low * step, high * step], ticks, ..Self::default() }
     }
 
-    /// Holds all values above next to nothing, from and to a number that begins with 1, 2 or 5.
+    /// A logarithmic axis that holds all values above [`TINY`]; its ends begin with 1, 2 or 5.
     pub fn log(label: &str, values: impl Iterator<Item = f64>) -> Self {
         let [low, high] = match ends(values.filter(|v| v.is_finite() && *v > TINY)) {
             found @ [low, high] if low <= high => found,
@@ -83,7 +84,7 @@ impl Axis {
         if log { Self::log(label, values) } else { Self::linear(label, values) }
     }
 
-    /// Sizes in bytes, each twice the last at equal distances.
+    /// A logarithmic axis of sizes in bytes: equal distances are equal factors.
     pub fn sizes(label: &str, sizes: &[u64]) -> Self {
         let log = |bytes: Option<&u64>| bytes.map_or(0, |b| b.max(&1).ilog2());
         let (low, high) = (log(sizes.first()), log(sizes.last()));
@@ -96,7 +97,7 @@ impl Axis {
         Self { label: label.to_owned(), log: true, ends, ticks, named: false }.with_margin()
     }
 
-    /// Names side by side, at 0, 1, 2 and so on.
+    /// Names at equal distances, at 0, 1, 2 and so on.
     pub fn named(label: &str, names: Vec<String>) -> Self {
         let ends = [-0.5, names.len().max(1) as f64 - 0.5];
         let named = !names.is_empty();
@@ -105,7 +106,7 @@ impl Axis {
         Self { label: label.to_owned(), log: false, ends, ticks, named }
     }
 
-    /// With room beyond its ends.
+    /// Adds a margin at both ends.
     pub fn with_margin(mut self) -> Self {
         let by = MARGIN / (1.0 - 2.0 * MARGIN);
         let [low, high] = self.ends;
@@ -116,14 +117,14 @@ impl Axis {
         self
     }
 
-    /// Up to exactly that value.
+    /// Ends the axis at exactly that value.
     pub fn until(mut self, end: f64) -> Self {
         self.ends[1] = end;
         self.ticks.retain(|t| t.at <= end * (1.0 + 1e-9));
         self
     }
 
-    /// Where a value lies, 0 at the low end and 1 at the high one.
+    /// The place of a value, 0 at the low end and 1 at the high one.
     pub fn place(&self, value: f64) -> f64 {
         let [low, high] = self.ends;
         let share = match self.log {
@@ -133,13 +134,13 @@ impl Axis {
         if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) }
     }
 
-    /// Whether it has a place for that value.
+    /// Returns true if the value lies on the axis.
     pub fn holds(&self, value: f64) -> bool {
         (self.ends[0]..=self.ends[1]).contains(&value)
     }
 }
 
-/// 1, 2 or 5 times a power of ten, not below `rough`.
+/// The smallest of 1, 2 or 5 times a power of ten that is at least `rough`.
 fn round(rough: f64) -> f64 {
     let power = rough.log10().floor() as i32;
     let steps = decade(power).into_iter().chain(decade(power + 1));
@@ -148,7 +149,7 @@ fn round(rough: f64) -> f64 {
 
 /// 1, 2 and 5 times that power of ten.
 fn decade(power: i32) -> [f64; 3] {
-    // A power by division is the nearest to its decimal form, one by powi need not be.
+    // Division gives the number nearest to the decimal form; powi with a negative exponent may not.
     let ten = if power < 0 { 1.0 / 10_f64.powi(-power) } else { 10_f64.powi(power) };
     [ten, 2.0 * ten, 5.0 * ten]
 }

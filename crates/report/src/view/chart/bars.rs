@@ -1,4 +1,4 @@
-//! Bars side by side, in groups, each against its ceiling or that of its group.
+//! Bars in groups, each with its ceiling or that of its group.
 
 use serde::Serialize;
 
@@ -7,10 +7,11 @@ use crate::view::text::{enclosed, joined};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bar {
-    /// Whose it is: 0 ours, from 1 the tools of the workload, so that each has its own colour.
+    /// The index of the program: 0 for proofmark, from 1 for the workload's tools, so that each has
+    /// a colour.
     pub who: usize,
     pub name: String,
-    /// Value, interval, ceiling and verdict. Without a ceiling where the group has it.
+    /// Value, interval, ceiling and verdict; without a ceiling where the group has it.
     pub mark: Mark,
     /// Efficiency in percent, without the sign.
     pub efficiency: Option<String>,
@@ -19,32 +20,32 @@ pub struct Bar {
 /// The ceiling of a group.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Limit {
-    /// On the chart's scale.
+    /// The value on the chart's scale.
     pub value: f64,
-    /// As it is printed.
+    /// The value as printed.
     pub text: String,
 }
 
 /// Bars of one configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BarGroup {
-    /// Its parameters; empty where there is but one.
+    /// The parameters; empty where there is only one configuration.
     pub name: String,
-    /// Ours first.
+    /// The bars, proofmark's first.
     pub bars: Vec<Bar>,
     pub ceiling: Option<Limit>,
 }
 
-/// Bars against their ceilings.
+/// A chart of bars with their ceilings.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BarChart {
     pub title: String,
-    /// What a reader would see, in words.
+    /// The chart in words.
     pub description: String,
     /// Label of the values' axis.
     pub unit: String,
     pub groups: Vec<BarGroup>,
-    /// What is left out; empty if nothing is.
+    /// The note on bars that are left out; empty if there are none.
     pub left_out: String,
 }
 
@@ -56,7 +57,8 @@ impl BarChart {
         Self { title, description, unit: unit.to_owned(), groups, left_out }
     }
 
-    /// Charts of so many groups each, numbered where they are several; the last says what is left out.
+    /// Splits groups into charts of at most `each`, numbered if there are several. The last one has
+    /// the note on what is left out.
     pub fn in_parts(
         title: &str,
         unit: &str,

@@ -1,7 +1,7 @@
-//! A chart as data: every picture over two axes is one, and one function draws it.
+//! Charts as data. Every picture over two axes is a [`Chart`], and one function draws it.
 //!
-//! The view says what is there: axes, series of values, marks of the axis. How it looks is said
-//! where it is drawn (`html/chart`).
+//! The view states the content: axes, series of values, marks of the axis. `html/chart` decides the
+//! appearance.
 
 mod axis;
 mod bars;
@@ -12,14 +12,14 @@ use serde::Serialize;
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
 use super::num::ends;
-use super::text::counted;
+use super::text::{counted, joined};
 
-/// Lines in one chart.
+/// Maximum number of lines in one chart.
 pub const LINES: usize = 6;
-/// Times the least value that the greatest is where only a logarithm shows both.
+/// Ratio of maximum to minimum above which only a logarithmic axis shows both.
 const SPAN: f64 = 20.0;
-/// A ceiling so many times the greatest value is left off a linear axis, on which the values would
-/// lie on the floor.
+/// A ceiling above this many times the largest value is left off a linear axis, on which it would
+/// flatten the values.
 const FAR: f64 = 4.0;
 /// Values on an axis beyond which a chart shows nothing.
 pub const AXIS: f64 = 1e7;
@@ -28,33 +28,33 @@ pub const AXIS: f64 = 1e7;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Mark {
     pub value: f64,
-    /// The same as it is printed.
+    /// The value as printed.
     pub text: String,
-    /// What a pointer over it shows.
+    /// The text that a pointer over the mark shows.
     pub about: String,
-    /// 95 % interval.
+    /// The 95 % interval.
     pub interval: Option<[f64; 2]>,
     pub ceiling: Option<f64>,
-    /// Where the rate fell: what it began with and what lasted.
+    /// The burst and the sustained rate, where the rate fell.
     pub fall: Option<[f64; 2]>,
-    /// Verdict; valid where the name of the series gives it.
+    /// The verdict; `Valid` where the name of the series gives it.
     pub verdict: Verdict,
 }
 
-/// A value at its place.
+/// A value with its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Spot {
-    /// Place on the axis from left to right.
+    /// The place on the horizontal axis.
     pub at: f64,
-    /// The same in words.
+    /// The place in words.
     pub x: String,
     pub mark: Mark,
-    /// What is written at it.
+    /// The text next to the mark.
     pub label: String,
     pub saturates: bool,
 }
 
-/// What a series is.
+/// The kind of a series.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub enum Kind {
     /// A line with a sign at each value.
@@ -62,28 +62,28 @@ pub enum Kind {
     Line,
     /// Very many values by time.
     Samples,
-    /// A stretch in which a value stayed the same.
+    /// A period in which a value stayed the same.
     Level,
     Trend,
     /// A limit, named at its right end.
     Roof,
-    /// Values without a line, named where they are.
+    /// Values without a line, each with its name.
     Cross,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Series {
-    /// Name in the legend.
+    /// The name in the legend.
     pub name: String,
     pub kind: Kind,
-    /// Corners of its line, from left to right.
+    /// The corners of the line, from left to right.
     pub line: Vec<[f64; 2]>,
-    /// Corners of the line of its ceiling; empty where each value has its own.
+    /// The corners of the ceiling's line; empty where each value has its own ceiling.
     pub ceiling: Vec<[f64; 2]>,
     pub spots: Vec<Spot>,
 }
 
-/// What an upright rule is.
+/// The kind of a vertical rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum RuleKind {
     Reported,
@@ -93,11 +93,11 @@ pub enum RuleKind {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rule {
-    /// Place on the axis from left to right.
+    /// The place on the horizontal axis.
     pub at: f64,
-    /// What is there.
+    /// The label.
     pub label: String,
-    /// What a pointer over it shows; empty if nothing.
+    /// The text that a pointer over the rule shows; empty if there is none.
     pub about: String,
     pub kind: RuleKind,
 }
@@ -105,28 +105,28 @@ pub struct Rule {
 /// A narrow plot below the chart, over the same axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Panel {
-    /// What it shows, and its unit.
+    /// The name and the unit.
     pub name: [String; 2],
     pub points: Vec<[f64; 2]>,
-    /// The same in words.
+    /// The values in words.
     pub about: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Chart {
     pub title: String,
-    /// What a reader would see, in words.
+    /// The chart in words.
     pub description: String,
     pub x: Axis,
     pub y: Axis,
-    /// The one to go by first.
+    /// The series, the preferred one first.
     pub series: Vec<Series>,
-    /// Marks of the axis from left to right.
+    /// Vertical rules, as marks of the axis.
     pub rules: Vec<Rule>,
     pub below: Vec<Panel>,
-    /// What its signs are; empty where the page says it of all charts.
+    /// The meaning of the signs; empty where the page explains those of all charts.
     pub key: String,
-    /// What is left out and why; empty if nothing is.
+    /// The note on what is left out and why; empty if nothing is.
     pub left_out: String,
 }
 
@@ -136,7 +136,7 @@ impl Series {
         Self::along(name, spots)
     }
 
-    /// A line through values in their order.
+    /// A line through values in the given order.
     pub fn along(name: &str, spots: Vec<Spot>) -> Self {
         let line = spots.iter().map(|s| [s.at, s.mark.value]).collect();
         Self { name: name.to_owned(), line, spots, ..Self::default() }
@@ -148,12 +148,13 @@ impl Series {
 }
 
 impl Chart {
-    /// The chart among others, below which its signs are explained once.
+    /// The chart without its key, for several charts that share one.
     pub fn without_key(self) -> Self {
         Self { key: String::new(), ..self }
     }
 
-    /// Over these axes; one upwards with all that the series show, logarithmic if that is asked for.
+    /// A chart over that horizontal axis; the vertical axis holds all values of the series, and is
+    /// logarithmic if `log`.
     pub fn new(
         title: String,
         x: Axis,
@@ -166,7 +167,7 @@ impl Chart {
         Self { title, description, x, y, series, ..Self::default() }
     }
 
-    /// Of the series with the highest values, as many as a reader can follow.
+    /// A chart of the series with the highest values, as many as a reader can follow.
     pub fn highest(
         title: String,
         x: Axis,
@@ -182,7 +183,7 @@ impl Chart {
     }
 }
 
-/// `3 more lines: in the table.`; nothing without any.
+/// `3 more lines: in the table.`; empty for 0.
 pub fn left_out(more: usize, what: &str, place: &str) -> String {
     match more {
         0 => String::new(),
@@ -190,13 +191,13 @@ pub fn left_out(more: usize, what: &str, place: &str) -> String {
     }
 }
 
-/// Whether values differ so much that only a logarithm shows all.
+/// Returns true if only a logarithmic axis shows all values.
 pub fn wide(series: &[Series]) -> bool {
     let [low, high] = ends(series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value));
     low > 0.0 && high > SPAN * low
 }
 
-/// All that has a place upwards.
+/// All values that need a place on the vertical axis.
 fn values(series: &[Series], log: bool) -> Vec<f64> {
     let marks = || series.iter().flat_map(|s| &s.spots).map(|s| &s.mark);
     let most = marks().map(|m| m.value).fold(0.0, f64::max);
@@ -215,15 +216,11 @@ fn describe(series: &[Series], [unit, by]: [&str; 2]) -> String {
         let saturates = if s.saturates { " (saturates)" } else { "" };
         format!("{} at {}{}{saturates}", s.mark.text, s.x, doubt(s.mark.verdict))
     };
-    let one = |s: &Series| {
-        let values: Vec<String> = s.spots.iter().map(value).collect();
-        format!("{}: {}", s.name, values.join(", "))
-    };
-    let all: Vec<String> = series.iter().map(one).collect();
-    format!("Figures in {unit} by {by}. {}.", all.join(". "))
+    let one = |s: &Series| format!("{}: {}", s.name, joined(s.spots.iter().map(value), ", "));
+    format!("Figures in {unit} by {by}. {}.", joined(series.iter().map(one), ". "))
 }
 
-/// ` (suspect)`; nothing of what is valid.
+/// ` (suspect)`; empty for a verdict without doubt.
 pub fn doubt(verdict: Verdict) -> String {
     match verdict {
         verdict if verdict.is_undoubted() => String::new(),

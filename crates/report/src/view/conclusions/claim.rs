@@ -1,4 +1,4 @@
-//! A sentence with the numbers that it rests on.
+//! A sentence with the numbers that it is based on.
 
 use proofmark_model::{Better, FigureKind, Measurement, Reference, Summary, format_factor};
 use serde::Serialize;
@@ -13,21 +13,21 @@ use crate::view::text::{capital, clean, enclosed, joined};
 pub struct Figure {
     /// The workload's id.
     pub workload: String,
-    /// The parameters that name its point; empty where the workload has but one.
+    /// The parameters that name its configuration; empty where the workload has only one.
     pub point: String,
-    /// In the measurement's base unit; of a ratio the ratio.
+    /// The value in the measurement's base unit; for a comparison with a tool, the ratio.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval.
     pub interval: Option<[f64; 2]>,
-    /// As the sentence prints it, without its unit.
+    /// The value as the sentence prints it, without its unit.
     pub text: String,
 }
 
-/// What a sentence says.
+/// The statement of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Says {
-    /// A number as it is, with its share of the ceiling and its bottleneck.
+pub enum Relation {
+    /// A number alone, without a comparison.
     Is,
     /// The left number is greater than the right one.
     More,
@@ -37,44 +37,44 @@ pub enum Says {
     Same,
 }
 
-/// One sentence and the numbers that it rests on.
+/// One sentence and the numbers that it is based on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Claim {
     /// The sentence.
     pub text: String,
-    /// What it says.
-    pub says: Says,
-    /// The number that it is about.
+    /// The statement.
+    pub relation: Relation,
+    /// The number that the sentence is about.
     pub left: Option<Figure>,
-    /// The one that it is compared with.
+    /// The number that it is compared with.
     pub right: Option<Figure>,
 }
 
-/// The statistics of a result that is neither invalid nor odd.
-pub fn positive(m: &Measurement) -> Option<&Summary> {
+/// The statistics of a usable result whose value is above 0.
+pub fn positive_summary(m: &Measurement) -> Option<&Summary> {
     label::usable(m).map(|(_, s)| s).filter(|s| s.value() > 0.0)
 }
 
-/// The same of one that no check doubts.
+/// The statistics of such a result that no check doubts.
 pub fn undoubted_summary(m: &Measurement) -> Option<&Summary> {
-    positive(m).filter(|_| m.verdict.is_undoubted())
+    positive_summary(m).filter(|_| m.verdict.is_undoubted())
 }
 
-/// Values of a side below which two numbers that lie apart may do so by chance.
+/// Minimum number of rounds or trials: with fewer, two ranges may be apart by chance.
 const FEW: usize = 3;
 
-/// What two numbers are judged by: the same figure of both, with its ends.
+/// The figures of a comparison, both of the same kind, with the ends that decide it.
 struct Judged {
     kind: FigureKind,
     values: [f64; 2],
     ends: [[f64; 2]; 2],
-    /// What the ends are where they are no 95 % intervals: `rounds` or `trials`.
+    /// The source of the ends where they are not 95 % intervals: `rounds` or `trials`.
     ranges: &'static str,
 }
 
 impl Judged {
-    /// By the intervals of the figure or, where one of the two has none, by all its values in the
-    /// rounds or trials. `None` where there is too little to judge.
+    /// Compares by the intervals of the figure or, where one result has none, by the range of its
+    /// rounds or trials. `None` where there is too little data.
     fn new(a: &Measurement, b: &Measurement) -> Option<Self> {
         let (x, y) = (undoubted_summary(a)?, undoubted_summary(b)?);
         let both = |kind: FigureKind| Some([x.figure(kind).value?, y.figure(kind).value?]);
@@ -85,7 +85,7 @@ impl Judged {
             _ => {
                 let ranges = if a.has_rounds() && b.has_rounds() { "rounds" } else { "trials" };
                 let [v, w] = values;
-                ([least_and_most(a, kind, v)?, least_and_most(b, kind, w)?], ranges)
+                ([min_and_max(a, kind, v)?, min_and_max(b, kind, w)?], ranges)
             }
         };
         Some(Self { kind, values, ends, ranges })
@@ -97,8 +97,9 @@ impl Judged {
     }
 }
 
-/// The ends of a figure over the rounds or trials, which hold its value; `None` for fewer than [`FEW`].
-fn least_and_most(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]> {
+/// The range of a figure over the rounds or trials, extended to its value; `None` for fewer than
+/// [`FEW`].
+fn min_and_max(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64; 2]> {
     let values = m.figure_values(kind);
     let [least, most] = ends(values.iter().copied().chain([value]));
     (values.len() >= FEW && least.is_finite() && most.is_finite()).then_some([least, most])
@@ -107,11 +108,11 @@ fn least_and_most(m: &Measurement, kind: FigureKind, value: f64) -> Option<[f64;
 impl Claim {
     /// A sentence about one number.
     pub fn is(figure: Figure, text: String) -> Self {
-        Self { text, says: Says::Is, left: Some(figure), right: None }
+        Self { text, relation: Relation::Is, left: Some(figure), right: None }
     }
 
-    /// One number against another of the same unit, each after its name, such as `sequential
-    /// read`, with the ends that they were judged by. `at` is what both have in common.
+    /// Compares two numbers of the same unit, each after its name, such as `sequential read`, with
+    /// the ends that decided. `at` is what both have in common.
     pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
         let [(_, left_name, a), (_, right_name, b)] = [left, right];
         let judged = Judged::new(a, b).filter(|_| a.unit == b.unit)?;
@@ -124,10 +125,10 @@ impl Claim {
         };
         let [l, r] = [of(0, left)?, of(1, right)?];
         let printed = [&l.text, &r.text].map(|t| t.parse::<f64>().unwrap_or(f64::NAN));
-        let says = match judged.apart() {
-            true if printed[0] > printed[1] => Says::More,
-            true if printed[0] < printed[1] => Says::Less,
-            _ => Says::Same,
+        let relation = match judged.apart() {
+            true if printed[0] > printed[1] => Relation::More,
+            true if printed[0] < printed[1] => Relation::Less,
+            _ => Relation::Same,
         };
         let direction = if a.better == Better::Lower { "lower is better" } else { "" };
         let named =
@@ -142,16 +143,16 @@ impl Claim {
             format!("{} {}{ends}", f.text, scale.label())
         };
         let figures = format!("{} vs. {}{at}", number(0, &l), number(1, &r));
-        let text = match says {
-            Says::Same => {
+        let text = match relation {
+            Relation::Same => {
                 format!("No difference is shown between {left_name} and {right_name}: {figures}.")
             }
             _ => format!("{} is {factor} times {right_name}: {figures}.", capital(left_name)),
         };
-        Some(Self { text, says, left: Some(l), right: Some(r) })
+        Some(Self { text, relation, left: Some(l), right: Some(r) })
     }
 
-    /// Our number against a tool's: the ratio of the pairs against one.
+    /// Compares proofmark's number with a tool's: the ratio of the pairs against 1.
     pub fn compare_with_tool(group: &Group, m: &Measurement, r: &Reference) -> Option<Self> {
         let tool = clean(&r.tool);
         let figure = |value: f64, interval| {
@@ -163,30 +164,30 @@ impl Claim {
         let [low, high] = r.ratio.ci95?;
         let interval = format!("95 % interval {} to {}", ratio(low)?, ratio(high)?);
         let printed = left.text.parse::<f64>().ok()?;
-        let says = match () {
-            () if r.is_undecided() => Says::Same,
-            () if low > 1.0 && printed > 1.0 => Says::More,
-            () if high < 1.0 && printed < 1.0 => Says::Less,
-            () => Says::Same,
+        let relation = match () {
+            () if r.is_undecided() => Relation::Same,
+            () if low > 1.0 && printed > 1.0 => Relation::More,
+            () if high < 1.0 && printed < 1.0 => Relation::Less,
+            () => Relation::Same,
         };
         let name = group.heading();
         let at = enclosed(" (", &left.point, ")");
         let times = format!("{} times", left.text);
-        let text = match says {
+        let text = match relation {
             _ if r.is_undecided() => {
                 let both = factor(r)?;
                 format!("the comparison with {tool} is undecided: {both} times its result")
             }
-            Says::Same => format!("no difference from {tool} is shown: {times} its result"),
+            Relation::Same => format!("no difference from {tool} is shown: {times} its result"),
             _ => format!("{times} {tool}'s result"),
         };
         let text = format!("{name}{at}: {text}, {interval}.");
-        Some(Self { text, says, left: Some(left), right: Some(right) })
+        Some(Self { text, relation, left: Some(left), right: Some(right) })
     }
 }
 
 pub fn figure(group: &Group, m: &Measurement, scale: &Scale) -> Option<Figure> {
     let [workload, point] = [group.name(), group.short(m)];
-    let value = positive(m)?.value();
+    let value = positive_summary(m)?.value();
     Some(Figure { workload, point, value, interval: interval(m), text: scale.number(value)? })
 }

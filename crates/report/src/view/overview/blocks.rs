@@ -1,8 +1,8 @@
-//! Blocks of memory and of a disk, sequential and random: rates by block size,
-//! the time of one block by threads, and the time of an operation and of a byte.
+//! Sequential and random blocks of memory and disk: rates by block size, the time of one block by
+//! threads, and times per operation and per byte.
 //!
-//! The best result at each block size; of a disk only where the device did the
-//! work: a page cache is never in one line with it.
+//! Each block size has its best result. For a disk only direct I/O counts, so that no line mixes it
+//! with the page cache.
 
 use proofmark_model::{Measurement, Unit, format_count, format_size, key};
 
@@ -25,12 +25,12 @@ pub const DISK: &str = "disk_blocks";
 const OPERATION: [&str; 2] = [
     "time per operation",
     "The block size divided by the rate of all threads: a reciprocal throughput, not a latency. It \
-     falls with more threads. The time per byte is the same for one byte.",
+     falls with more threads. The time per byte is one byte divided by that rate.",
 ];
 
 /// The note under the charts of a disk.
 const DEVICE: &str = "Best result at each block size, direct I/O only.";
-/// The same of memory.
+/// The note under the charts of memory.
 const BEST: &str = "Best result at each block size.";
 /// The note under the charts of times.
 const RECIPROCAL: &str =
@@ -40,7 +40,7 @@ fn block(m: &Measurement) -> Option<u64> {
     m.params.get(key::BLOCK_SIZE)
 }
 
-/// The workloads in a table, each with its points that count.
+/// The workloads in a table, each with the results that count.
 fn members<'g, 'a>(
     all: &[&'g Group<'a>],
     table: &str,
@@ -69,7 +69,7 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     };
     let times = format!("{RECIPROCAL} {best}");
     let charts = [
-        // One line would repeat the workload's own chart.
+        // A single line would repeat the workload's own chart.
         of_block("sequential and random rate", Value::Rate, best).filter(|c| c.series.len() > 1),
         by_threads(&members, disk),
         of_block("time of one operation", Value::TimeOf(block_bytes), &times),
@@ -78,8 +78,9 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// What the published experiments call latency, by threads: of a disk the median time of single
-/// I/Os with the smallest block, of memory the time of one block, which is none.
+/// Draws what the published experiments call latency, by threads. For a disk it is the median time
+/// of single I/Os with the smallest block. For memory it is the time of one block, which is not a
+/// latency.
 fn by_threads<'g, 'a>(
     members: &[(&'g Group<'a>, Vec<&'a Measurement>)],
     disk: bool,
@@ -127,7 +128,7 @@ pub fn times(all: &[&Group], table: &str) -> Table {
         .column("workload", |(g, _, _): &(&Group, u64, &Measurement)| clean(g.id))
         .number("block size", |(_, size, _)| format_size(*size))
         .keys()
-        .column("configuration", |(g, _, m)| g.short_without(m, &[key::BLOCK_SIZE.name()]))
+        .column("configuration", |(g, _, m)| g.short_without(m, &[key::BLOCK_SIZE]))
         .spare(2)
         .measured("per operation", each.label(), |(g, _, m)| {
             value(m, block_bytes(g, m)).and_then(|v| each.number(v)).ok_or_else(not_finite)

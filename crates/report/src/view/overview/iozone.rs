@@ -1,5 +1,6 @@
-//! What IOzone prints: rates by file size and record size, a table an operation; of one file size
-//! a row per record size, a column per operation.
+//! Tables in IOzone's form. With several file sizes, each operation has a table of rates by file
+//! size and record size. With one file size, a table has a row per record size and a column per
+//! operation.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::view::num::Scale;
 use crate::view::table::Table;
 use crate::view::text::enclosed;
 
-/// Tables at most, and record sizes in one.
+/// Maximum number of tables, and of record sizes in one.
 const TABLES: usize = 12;
 const RECORDS: usize = 16;
 
@@ -26,7 +27,7 @@ fn file(m: &Measurement) -> Option<u64> {
     m.params.get(key::FILE_SIZE)
 }
 
-/// IOzone has one process: points on the fewest threads.
+/// Results on the fewest threads, since IOzone has one process.
 fn single<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     let is_rate = |m: &&Measurement| m.unit == Unit::BytePerSecond && record(m).is_some();
     let rates = || group.all.iter().copied().filter(is_rate);
@@ -34,14 +35,12 @@ fn single<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
     rates().filter(|m| Some(m.params.threads()) == fewest && file(m).is_some()).collect()
 }
 
-/// The tables: a matrix of each operation with files of several sizes; or one of all operations.
+/// One table per operation with files of several sizes, or else one table of all operations.
 pub fn tables(all: &[&Group]) -> Vec<Table> {
     let scale = Scale::for_largest([1e6], Unit::BytePerSecond);
     let mut out = Vec::new();
     for group in all {
-        let name = |m: &Measurement| {
-            group.short_without(m, &[key::FILE_SIZE.name(), key::BLOCK_SIZE.name()])
-        };
+        let name = |m: &Measurement| group.short_without(m, &[key::FILE_SIZE, key::BLOCK_SIZE]);
         let named = grouped(single(group).into_iter().map(|m| (name(m), m)));
         out.extend(named.iter().filter_map(|(name, here)| matrix(group, here, name, &scale)));
     }
@@ -56,12 +55,12 @@ fn sizes(of: &[&Measurement], read: fn(&Measurement) -> Option<u64>) -> BTreeSet
     of.iter().filter_map(|m| read(m)).collect()
 }
 
-/// Rows of file sizes, columns of record sizes; `None` where there are not several of each.
+/// Rows of file sizes, columns of record sizes; `None` unless there are several of each.
 fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Option<Table> {
     let (files, records) = (sizes(of, file), sizes(of, record));
     (files.len() > 1 && (2..=RECORDS).contains(&records.len())).then_some(())?;
     let mut table = Columns::new(format!(
-        "After IOzone, {}{}: figure by file size and record size, in {}",
+        "IOzone table, {}{}: figure by file size and record size, in {}",
         group.heading(),
         enclosed(" (", name, ")"),
         scale.label()
@@ -77,7 +76,7 @@ fn matrix(group: &Group, of: &[&Measurement], name: &str, scale: &Scale) -> Opti
     Some(table.rows(files))
 }
 
-/// Rows of record sizes, a column an operation; `None` with less than two of either.
+/// Rows of record sizes, one column per operation; `None` unless there are several of both.
 fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     let points: Vec<(&Group, Vec<&Measurement>)> =
         all.iter().map(|g| (*g, single(g))).filter(|(_, points)| !points.is_empty()).collect();
@@ -87,14 +86,14 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     let of = files.first().filter(|_| files.len() == 1);
     let of = of.map_or_else(String::new, |one| format!(" of {}", format_size(*one)));
     let mut table = Columns::new(format!(
-        "After IOzone, one file{of}: figure by record size, on the fewest threads, in {}",
+        "IOzone table, one file{of}: figure by record size, on the fewest threads, in {}",
         scale.label()
     ))
     .number("record", |size: &u64| format_size(*size))
     .keys();
     for (group, points) in &points {
         table = table.number(&group.heading(), move |size| {
-            // Of several ways to the file the nearest to the device.
+            // Of several I/O modes, direct I/O is preferred, then the one nearest to the device.
             let near = |m: &Measurement| distance(m).unwrap_or(u8::MAX);
             let here = || points.iter().copied().filter(|m| record(m) == Some(*size));
             let nearest = here().map(near).min();

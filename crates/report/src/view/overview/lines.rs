@@ -1,5 +1,5 @@
-//! GIOPS and GFLOPS of the instruction mixes by threads, integers and floating point together; TCP and
-//! UDP in the same charts, loopback and another machine each under its name.
+//! Charts over several workloads: GIOPS and GFLOPS of the instruction mixes by threads, and TCP
+//! with UDP. Loopback and another machine have lines of their own.
 
 use proofmark_model::{Measurement, format_count, format_size, key, word};
 
@@ -18,7 +18,7 @@ const BY_SIZE: &str = "Round trip by block size, p50";
 const STREAMS: &str = "network_throughput";
 const ROUND_TRIPS: &str = "network_round_trips";
 
-/// One chart, or one a mix where one would hold too many lines.
+/// One chart, or one per mix where a single chart would have too many lines.
 pub fn instructions(all: &[&Group]) -> Vec<Chart> {
     let mixes = rows_of(all.iter().copied(), "instruction_mixes");
     let lines: Vec<Line> =
@@ -46,12 +46,12 @@ fn instruction_chart(lines: &[Line], name: &str) -> Option<Chart> {
     chart(&about, lines)
 }
 
-/// A line a combination of the other parameters.
+/// One line per combination of the other parameters.
 fn lines_for<'g, 'a>(group: &'g Group<'a>, counted_work: &str) -> Vec<Line<'g, 'a>> {
     let measured = group.all.iter().copied().filter(|m| m.summary.is_some());
     let named = measured.map(|m| {
-        // Where all points have the same mix, the name of it is none of what varies.
-        let name = joined([counted_work, &group.short_without(m, &[key::THREADS.name()])], ", ");
+        // Where all results have the same mix, its name is not among the parameters that vary.
+        let name = joined([counted_work, &group.short_without(m, &[key::THREADS])], ", ");
         (name, (m.params.threads(), m))
     });
     grouped(named).into_iter().map(|(name, points)| Line { name, group, points }).collect()
@@ -86,7 +86,7 @@ pub fn network(all: &[&Group]) -> Vec<Chart> {
     charts.into_iter().flatten().collect()
 }
 
-/// A line a protocol and path.
+/// One line per protocol and path.
 fn named<'g, 'a>(
     all: &[&'g Group<'a>],
     table: &str,

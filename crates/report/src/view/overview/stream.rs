@@ -1,6 +1,6 @@
-//! What STREAM prints, from the trials of the workloads after it: best rate, and the average, least
-//! and greatest time of one pass over its arrays. Only passes that were made count: a trial may hold
-//! less than one, and at its rate a pass would have taken a time that nobody measured.
+//! The listing that STREAM prints: best rate, and average, minimum and maximum time of one pass
+//! over the arrays. Only passes that were made count: a trial may hold less than one, and a time
+//! derived from its rate was never measured.
 
 use std::collections::BTreeSet;
 
@@ -14,16 +14,17 @@ use crate::view::table::Table;
 use crate::view::text::{clean, enclosed};
 
 const TIME: [&str; 2] = [
-    "times after STREAM",
+    "times as in STREAM",
     "Time of one whole pass over the arrays, derived from the trials. Consecutive trials are added \
-     until they hold a whole pass; of several passes in one trial it is their mean. The best rate is the bytes of a pass, as STREAM counts them, divided by the minimum time; the report's \
+     until they hold a whole pass; of several passes in one trial it is their mean. The best rate \
+     is the bytes of a pass, as STREAM counts them, divided by the minimum time. The report's \
      result is the headline figure.",
 ];
 
-/// Rows of one function are for the same arrays, threads and stores.
+/// Array size, threads and stores: the rows of one key can be compared.
 type Key = (u64, u64, String);
 
-/// With its function's place among all, and the arrays that one pass counts.
+/// A key, the function's place in the listing, the result, and the arrays that one pass counts.
 type Row<'a> = (Key, usize, &'a Measurement, f64);
 
 fn key(m: &Measurement) -> Option<Key> {
@@ -39,7 +40,7 @@ pub fn listing(all: &[&Group]) -> Table {
         let arrays = |m: &Measurement| Some(group.spec?.work.traffic(&m.params)?.counted());
         rows.extend(group.all.iter().filter_map(|m| Some((key(m)?, at, *m, arrays(m)?))));
     }
-    // One function has its own table already.
+    // A single function has its own table already.
     if rows.iter().all(|(_, at, ..)| *at == rows[0].1) {
         rows.clear();
     }
@@ -61,7 +62,7 @@ pub fn listing(all: &[&Group]) -> Table {
         }
     };
     let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
-    Columns::new(format!("After STREAM: best rate and time of one whole pass{same}"))
+    Columns::new(format!("STREAM listing: best rate and time of one whole pass{same}"))
         .when(arrays.len() > 1, |table| table.number("array", |(key, ..): &Row| format_size(key.0)))
         .number("threads", |(key, ..)| format_count(key.1))
         .when(stores.len() > 1, |table| table.column("stores", |(key, ..)| key.2.clone()))
@@ -81,7 +82,7 @@ pub fn listing(all: &[&Group]) -> Table {
         .rows(rows)
 }
 
-/// Seconds of each whole pass of so many bytes that the trials hold, in order.
+/// Seconds of each whole pass in the trials, in order; `bytes` is the size of a pass.
 fn passes(m: &Measurement, bytes: f64) -> Result<Vec<f64>, String> {
     if m.trials.is_empty() {
         return Err(why_no_trials(m));
@@ -100,10 +101,10 @@ fn passes(m: &Measurement, bytes: f64) -> Result<Vec<f64>, String> {
     Ok(all)
 }
 
-/// A product of a rate and its time may miss a pass by so much.
+/// Relative rounding error of a pass's bytes, computed from rate and time.
 const ROUNDED: f64 = 1e-9;
 
-/// Six decimals as STREAM has them, where they fit.
+/// Seconds with six decimals as in STREAM, where they fit.
 fn seconds(v: f64) -> Option<String> {
     let text = format!("{v:.6}");
     let text = if text.len() <= 14 && v >= 1e-5 { text } else { format!("{v:.3e}") };

@@ -1,5 +1,5 @@
-//! Bars of our number in the pairs with each tool, of the tool's and of the ceiling, side by side, a
-//! group per point.
+//! Bars of proofmark's figure in the pairs with each tool, the tool's figure and the ceiling, one
+//! group per configuration.
 
 use proofmark_model::{Measurement, Reference};
 
@@ -14,7 +14,7 @@ use crate::view::verdict_mark;
 const POINTS: usize = 4;
 const CHARTS: usize = 2;
 
-/// The charts of one workload; none where they would show no more than a row of the table.
+/// The charts of one workload; none where they would repeat a row of the table.
 pub fn references(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let (points, more) = points(group, scale);
     let title = title(group, "compared with reference tools", "");
@@ -22,8 +22,8 @@ pub fn references(group: &Group, scale: &Scale) -> Vec<BarChart> {
     BarChart::in_parts(&title, scale.label(), &points, POINTS, &more)
 }
 
-/// The points that are drawn, in the order of rows, and how many with a tool are not: those that
-/// represent the workload are kept.
+/// The configurations that are drawn, in the order of rows, and the number of others with a tool.
+/// Those that represent the workload are kept first.
 fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     let tools = tools(group);
     let drawn = drawable(group, scale);
@@ -32,7 +32,7 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     let drawn = with_tools.iter().filter_map(|m| Some((*m, point(group, m, scale, &tools)?)));
     let chosen = chosen(group);
     let is_chosen = |m: &Measurement| chosen.iter().any(|(c, _)| std::ptr::eq(*c, m));
-    let mut kept: Vec<_> = drawn.filter(|(_, p)| tells_more(p)).enumerate().collect();
+    let mut kept: Vec<_> = drawn.filter(|(_, p)| has_several_bars(p)).enumerate().collect();
     kept.sort_by_key(|(_, (m, _))| !is_chosen(m));
     kept.truncate(POINTS * CHARTS);
     kept.sort_by_key(|(place, _)| *place);
@@ -40,9 +40,8 @@ fn points(group: &Group, scale: &Scale) -> (Vec<BarGroup>, usize) {
     (kept.into_iter().map(|(_, (_, p))| p).collect(), more)
 }
 
-/// Whether a point has more bars than two, which are read in the table as soon: those of at least
-/// two tools, or of a tool and the ceiling.
-fn tells_more(point: &BarGroup) -> bool {
+/// Returns true if the configuration has more than two bars; two are as easy to read in the table.
+fn has_several_bars(point: &BarGroup) -> bool {
     point.bars.len() + usize::from(point.ceiling.is_some()) > 2
 }
 
@@ -66,7 +65,7 @@ fn point(group: &Group, m: &Measurement, scale: &Scale, tools: &[String]) -> Opt
     })
 }
 
-/// proofmark's trials of the pairs with a tool; of several tools each has its own.
+/// proofmark's bar in the pairs with a tool. If there are `several` tools, each has its own.
 fn proofmark(
     group: &Group,
     m: &Measurement,

@@ -1,8 +1,8 @@
 //! proofmark's results compared with those of reference tools.
 //!
-//! A row per point and tool: what we measured in the pairs, what the tool measured in them, both
-//! against the same ceiling, and the ratio of the two. What a tool's figure counts,
-//! its version and its command lines are said once a workload.
+//! A row per configuration and tool shows what both measured in the pairs, their shares of the same
+//! ceiling, and the ratio of the two. The text below states once per workload what a tool's figure
+//! counts, its version and its command lines.
 
 mod charts;
 mod notes;
@@ -26,39 +26,39 @@ use super::text::{clean, counted};
 /// The heading of a workload's comparison.
 const TITLE: &str = "Comparison with reference tools";
 
-/// Rows that a terminal has room for, besides the rest of a workload.
+/// Maximum number of rows that a terminal shows per workload.
 const ROWS: usize = 4;
 
-pub const RATIO: &str = "proofmark's median over the pairs divided by the tool's. The 95 % interval is \
-    that of the ratios within each pair. An interval that contains 1 shows no difference. Above 1, \
-    proofmark's result is the larger one. Undecided: the interval does not hold the ratio of the \
-    medians; then the median of the pairs' ratios is shown as well.";
+pub const RATIO: &str = "proofmark's median over the pairs divided by the tool's. The 95 % \
+    interval is that of the ratios within each pair. An interval that contains 1 shows no \
+    difference. Above 1, proofmark's result is the larger one. Undecided: the interval does not \
+    contain the ratio of the medians; then the median of the pairs' ratios is shown as well.";
 
-/// What the column `ours` means: its term and the meaning.
+/// The term and the meaning of the column of proofmark's figures.
 pub const OURS: [&str; 2] = [
     "proofmark, in pairs",
-    "The median over proofmark's trials of the pairs, of the same figure as the tool's. These are extra trials, each in a new process, \
-     as the tool's are. Bars, ratio and share of the ceiling are of the same trials. The workload's \
-     table has the figure of the regular trials.",
+    "The median of proofmark's trials in the pairs, for the same figure as the tool's. These are \
+     extra trials, each in a new process like the tool's. Bars, ratio and share of the ceiling use \
+     the same trials. The workload's table has the figure of the regular trials.",
 ];
 
 /// A measurement with a reference tool that ran the same work.
 pub type Compared<'a> = (&'a Measurement, &'a Reference);
 
-/// The reference tools of one workload; without blocks where there is nothing to say.
+/// The section on the reference tools of one workload; without blocks where nothing is known.
 pub fn section(group: &Group, scale: &Scale) -> Section {
     let mut out = Blocks::default();
     let compared = compared(group);
     if !compared.is_empty() {
         add_compared(&mut out, group, scale, &compared);
     }
-    // What had no tool at all is said where there is room.
+    // Reasons why no tool ran at all are shown where there is room.
     let audience = if compared.is_empty() { Audience::Document } else { Audience::Everyone };
-    out.add_for(audience, "lacking", notes::lacking(group));
+    out.add_for(audience, "lacking", notes::missing_tools(group));
     Section { title: TITLE.to_owned(), blocks: out.0, ..Section::default() }
 }
 
-/// A row per point and tool, of which a terminal has room for a few; bars; and what each tool counts.
+/// Adds the table, shortened for a terminal, the bars, and what each tool counts.
 fn add_compared(out: &mut Blocks, group: &Group, scale: &Scale, compared: &[Compared]) {
     let all = table::table(group, scale, compared);
     let notes = notes::for_tools(group, compared);
@@ -84,12 +84,12 @@ fn add_compared(out: &mut Blocks, group: &Group, scale: &Scale, compared: &[Comp
     out.add_for(Audience::Document, "tools", tools.on_paper());
 }
 
-/// Every pair, with what was taken from either side.
+/// The table of every pair, with the CPU time that was taken from either side.
 pub fn pairs(group: &Group, scale: &Scale) -> Table {
     table::trials(group, scale, &compared(group))
 }
 
-/// Every measurement with every reference tool of it, in the order of rows.
+/// All measurements with their reference tools, in the order of rows.
 pub fn compared<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     group.all.iter().flat_map(|m| m.references.iter().map(move |r| (*m, r))).collect()
 }

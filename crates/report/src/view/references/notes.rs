@@ -1,4 +1,5 @@
-//! What a tool's figure counts and is compared with, its version, its command lines; and why one did not run.
+//! Notes on reference tools: what their figures count, versions, command lines, and why one did not
+//! run.
 
 use proofmark_model::{Measurement, Reference, Run};
 
@@ -8,29 +9,29 @@ use crate::view::grouping::{distinct, grouped};
 use crate::view::label::{Group, why_missing};
 use crate::view::text::{and_list, clean, counted, enclosed, joined, stop};
 
-/// What begins the names of the missing parts that say why a tool has no figure.
-const OF_TOOL: &str = "references.";
+/// Prefix of the missing parts that hold the reason why a tool has no figure.
+const TOOL_PREFIX: &str = "references.";
 
-/// Points or workloads that are named.
+/// Maximum number of configurations or workloads that are named.
 const NAMED: usize = 4;
 
 /// A command line and where it was used.
 #[derive(Debug)]
 pub struct Command {
-    /// The points, or how many; empty where the workload has but one.
+    /// The configurations, or their number; empty where the workload has only one.
     pub at: String,
-    /// As it was started.
+    /// The command line as it was started.
     pub line: String,
 }
 
-/// One tool of one version.
+/// A tool in one version.
 #[derive(Debug)]
 pub struct ToolNote {
     /// `fio 3.33`.
     pub name: String,
-    /// What its figure counts, each once; none where it said nothing of it.
+    /// What the tool's figure counts, each text once; empty where the tool states nothing.
     pub counts: Vec<String>,
-    /// How it was started, each command line once.
+    /// The command lines, each once.
     pub commands: Vec<Command>,
 }
 
@@ -44,7 +45,7 @@ impl ToolNote {
     }
 }
 
-/// The tool, what it counts, and its command lines.
+/// An entry of a list: the tool, what it counts, and its command lines.
 impl From<ToolNote> for Item {
     fn from(tool: ToolNote) -> Self {
         let counts = tool.counts.iter().map(|counts| Rich::from(format!("counts {counts}")));
@@ -55,7 +56,7 @@ impl From<ToolNote> for Item {
     }
 }
 
-/// The tools, in the order of rows.
+/// The tools of a workload, in the order of rows.
 pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
     let name = |r: &Reference| clean(format!("{} {}", r.tool, r.version).trim());
     let one = |(name, of): (String, Vec<Compared>)| {
@@ -63,36 +64,36 @@ pub fn for_tools(group: &Group, compared: &[Compared]) -> Vec<ToolNote> {
             [clean(r.counts.trim()).trim_end_matches('.').to_owned(), figure(r)]
         });
         let lines = grouped(of.iter().map(|(m, r)| (clean(&r.command), *m))).into_iter();
-        let commands = lines.map(|(line, m)| Command { at: whereabouts(group, &m), line });
+        let commands = lines.map(|(line, m)| Command { at: name_points(group, &m), line });
         let counts = distinct(counts.filter(|text| !text.is_empty()));
         ToolNote { commands: commands.collect(), name, counts }
     };
     grouped(compared.iter().map(|c| (name(c.1), *c))).into_iter().map(one).collect()
 }
 
-/// Which figures the pairs compare.
+/// The figures that the pairs compare.
 fn figure(r: &Reference) -> String {
     let ours = "what each proofmark trial delivered (all work over all time)";
     format!("{}, compared with {ours}", r.printed.words())
 }
 
-/// Few points by name, of more their number.
-fn whereabouts(group: &Group, points: &[&Measurement]) -> String {
+/// Names a few configurations; of more, gives their number.
+fn name_points(group: &Group, points: &[&Measurement]) -> String {
     if points.len() > NAMED {
         return counted(points.len() as u64, "configuration");
     }
     joined(points.iter().map(|m| group.short(m)), "; ")
 }
 
-/// Tools that were to run and have no figure, and points without any, with the reasons; nothing in
-/// a run that was to have no tools.
-pub fn lacking(group: &Group) -> Vec<String> {
+/// Names tools without a figure and configurations without a tool, with the reasons. Empty for a
+/// run that was to use no tools.
+pub fn missing_tools(group: &Group) -> Vec<String> {
     if !had_tools(group.run) || nothing_reported(group) {
         return Vec::new();
     }
     let reasons = group.all.iter().flat_map(|m| {
         let of_tools = m.missing.iter().filter_map(|(part, why)| {
-            let tool = part.strip_prefix(OF_TOOL)?;
+            let tool = part.strip_prefix(TOOL_PREFIX)?;
             Some((format!("{} has no result", clean(tool)), clean(why)))
         });
         let mut reasons: Vec<(String, String)> = of_tools.collect();
@@ -106,15 +107,15 @@ pub fn lacking(group: &Group) -> Vec<String> {
     by_reason.sort_by(|a, b| a.0.cmp(&b.0));
     let sentence = |((what, why), points): ((String, String), Vec<&Measurement>)| {
         let everywhere = points.len() == group.all.len();
-        let at = if everywhere { String::new() } else { whereabouts(group, &points) };
+        let at = if everywhere { String::new() } else { name_points(group, &points) };
         let at = enclosed(" (", &at, ")");
         stop(&format!("{what}{at}: {why}"))
     };
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// The workloads for which no tool ran, without a recorded reason, in one sentence; nothing in
-/// a run that was to have no tools.
+/// One sentence on the workloads for which no tool ran and no reason was recorded. `None` for a run
+/// that was to use no tools.
 pub fn unexplained(groups: &[Group]) -> Option<String> {
     groups.first().filter(|g| had_tools(g.run))?;
     let none = |g: &&Group| !g.all.is_empty() && nothing_reported(g);
@@ -127,20 +128,20 @@ pub fn unexplained(groups: &[Group]) -> Option<String> {
     Some(format!("No reference tool ran for {named}; no reason was recorded."))
 }
 
-/// Whether no point of a workload has a tool or a reason for having none.
+/// Returns true if no configuration of a workload has a tool or a reason for having none.
 fn nothing_reported(group: &Group) -> bool {
     group.all.iter().all(|m| {
         let reason = |(part, why): (&String, &String)| {
-            part.starts_with(OF_TOOL) || (part == "references" && !why.is_empty())
+            part.starts_with(TOOL_PREFIX) || (part == "references" && !why.is_empty())
         };
         m.references.is_empty() && !m.missing.iter().any(reason)
     })
 }
 
-/// Whether any tool was to run, or was asked for, at any configuration.
+/// Returns true if a tool was planned or requested for any configuration.
 fn had_tools(run: &Run) -> bool {
     let at = |m: &Measurement| {
-        !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(OF_TOOL))
+        !m.references.is_empty() || m.missing.keys().any(|part| part.starts_with(TOOL_PREFIX))
     };
     !run.plan.references.is_empty() || run.measurements.iter().any(at)
 }

@@ -1,23 +1,23 @@
-//! proofmark's side of the pairs: what is compared with a tool is no other trial than those of the
-//! pairs, in tables, bars and ratios alike.
+//! proofmark's side of the pairs. Tables, bars and ratios all compare a tool with these trials and
+//! no others.
 
 use proofmark_model::{Better, Measurement, Reference, summarise};
 
 use crate::view::num::percent;
 use crate::view::references::{ratio, ratio_interval};
 
-/// What proofmark measured in the pairs with a tool.
+/// proofmark's figures in the pairs with a tool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paired {
-    /// Median of its trials, in the measurement's unit.
+    /// Median of proofmark's trials, in the measurement's unit.
     pub value: f64,
-    /// Its 95 % interval.
+    /// The 95 % interval of the median.
     pub interval: Option<[f64; 2]>,
-    /// Its share of the measurement's ceiling, 1 for all of it; `None` without a ceiling.
+    /// The share of the measurement's ceiling, 1 for all of it; `None` without a ceiling.
     pub share: Option<f64>,
 }
 
-/// proofmark's side; `None` where no pair was recorded.
+/// proofmark's side of the pairs; `None` where no pair was recorded.
 pub fn paired(m: &Measurement, r: &Reference) -> Option<Paired> {
     let value = r.paired_median()?;
     let interval = summarise(&r.paired_values()).and_then(|s| s.ci95);
@@ -29,13 +29,14 @@ pub fn paired(m: &Measurement, r: &Reference) -> Option<Paired> {
 }
 
 impl Paired {
-    /// Its share of the ceiling in percent, without the sign.
+    /// The share of the ceiling in percent, without the sign.
     pub fn percent(&self) -> Option<String> {
         self.share.and_then(percent)
     }
 }
 
-/// proofmark / tool of the medians shown; where the pairs contradict it, both: `0.155; pairs 1.104`.
+/// proofmark / tool of the medians shown. Where the pairs contradict it, both ratios: `0.155; pairs
+/// 1.104`.
 pub fn factor(r: &Reference) -> Option<String> {
     let shown = ratio(r.shown_ratio())?;
     match r.is_undecided() {

@@ -1,4 +1,4 @@
-//! Ours, theirs, the ceiling of both and their ratio, as rows.
+//! Tables of proofmark's figures, the tools' figures, the ceilings and the ratios.
 
 use proofmark_model::{Measurement, Reference, Trial};
 
@@ -11,26 +11,26 @@ use crate::view::num::{Scale, percent};
 use crate::view::table::Table;
 use crate::view::text::{clean, joined};
 
-/// Pairs that an interval needs.
+/// Number of pairs that an interval needs.
 const PAIRS: usize = 6;
 
-/// What the column of a tool's seconds means: its term and the meaning.
+/// The term and the meaning of the column of a tool's seconds.
 const TIME: [&str; 2] = [
     "tool time",
-    "The time over which the tool measured, as it reports it. For a tool that reports none: the wall \
-     time of its whole run, including its start and end.",
+    "The time over which the tool measured, as it reports it. For a tool that reports none: the \
+     wall time of its whole run, including its start and end.",
 ];
 
-/// What the columns of the CPU time that was taken mean: the term of the first, and the meaning.
+/// The term and the meaning of the columns of the CPU time that was taken.
 const TAKEN: [&str; 2] = [
     "taken, proofmark",
-    "CPU time that the hypervisor, a quota and other processes took from this side of the pair. Of a \
-     tool, other processes are not counted.",
+    "CPU time that the hypervisor, a quota and other processes took from this side of the pair. \
+     For a tool, other processes are not counted.",
 ];
 const TAKEN_FROM_TOOL: &str = "taken, tool";
 
-/// The configuration that represents a workload for each tool: that of the headline, or the best
-/// that the tool ran, or the first.
+/// The configuration that represents a workload for each tool: that of the headline, else the best
+/// that the tool ran, else the first.
 pub fn chosen<'a>(group: &Group<'a>) -> Vec<Compared<'a>> {
     let all = compared(group);
     let one = |tool: String| {
@@ -66,8 +66,8 @@ pub fn table(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     with_ratio(table, |(_, r)| r, 1).rows(compared.iter().copied())
 }
 
-/// One configuration per workload and tool, that of the workload's headline where the tool ran it;
-/// without rows where no tool ran.
+/// One configuration per workload and tool: the headline's where the tool ran it. Without rows
+/// where no tool ran.
 pub fn brief(groups: &[Group]) -> Table {
     type Row<'g, 'a> = (&'g Group<'a>, Compared<'a>);
     let rows = groups.iter().flat_map(|g| chosen(g).into_iter().map(move |c| (g, c)));
@@ -105,14 +105,14 @@ fn with_ratio<'a, R: 'a>(
                 None if r.trials.len() < PAIRS => {
                     format!("a 95 % interval needs at least {PAIRS} pairs")
                 }
-                None => "no interval, and no reason was recorded".to_owned(),
+                None => "no reason was recorded".to_owned(),
             })
         })
         .spare(spare)
         .column("tool verdict", move |row| read(row).verdict)
 }
 
-/// The median over our trials of the pairs, or why there is none.
+/// The median of proofmark's trials in the pairs, or the reason why there is none.
 fn median_of_pairs(r: &Reference, show: impl Fn(f64) -> Option<String>) -> Result<String, String> {
     r.paired_median().and_then(show).ok_or_else(|| match r.paired.is_empty() {
         true => "no pair was recorded".to_owned(),
@@ -120,7 +120,8 @@ fn median_of_pairs(r: &Reference, show: impl Fn(f64) -> Option<String>) -> Resul
     })
 }
 
-/// Our median over the pairs, with a note if something disturbed these or our result is not valid.
+/// proofmark's median in the pairs, with a note if the pairs were disturbed or the result is not
+/// valid.
 fn ours(m: &Measurement, r: &Reference, scale: &Scale) -> Entry {
     let median = median_of_pairs(r, |v| scale.number(v));
     if median.is_err() {
@@ -132,7 +133,7 @@ fn ours(m: &Measurement, r: &Reference, scale: &Scale) -> Entry {
     Entry::from(median).noted(joined(verdict.into_iter().chain(disturbed), "; "))
 }
 
-/// Our share of the ceiling in the pairs, or why there is none.
+/// proofmark's share of the ceiling in the pairs, or the reason why there is none.
 fn our_share(m: &Measurement, r: &Reference) -> Result<String, String> {
     let share = paired(m, r).and_then(|ours| ours.percent());
     share.ok_or_else(|| match r.paired.is_empty() && m.efficiency.is_some() {
@@ -141,7 +142,7 @@ fn our_share(m: &Measurement, r: &Reference) -> Result<String, String> {
     })
 }
 
-/// The tool's share of the ceiling, or why there is none.
+/// The tool's share of the ceiling, or the reason why there is none.
 fn share_of_tool(m: &Measurement, r: &Reference) -> Result<String, String> {
     r.efficiency.and_then(percent).ok_or_else(|| match (&m.ceiling, m.efficiency) {
         (Some(_), Some(_)) => "its share of the ceiling was not recorded".to_owned(),
@@ -149,7 +150,7 @@ fn share_of_tool(m: &Measurement, r: &Reference) -> Result<String, String> {
     })
 }
 
-/// Every pair, with which of the two ran first and what was taken from either.
+/// One row per pair, with the side that ran first and the time that was taken from either.
 pub fn trials(group: &Group, scale: &Scale, compared: &[Compared]) -> Table {
     type Row<'a> = (&'a Measurement, (&'a Reference, usize, Option<f64>));
     let taken = |side: Option<&Trial>| {
@@ -196,7 +197,7 @@ fn seconds(s: f64) -> Option<String> {
     s.is_finite().then(|| format!("{s:.4}")).filter(|s| s.len() <= 12)
 }
 
-/// A ratio with three decimals.
+/// A ratio with three decimals; in scientific notation below 0.001 and from 1 million.
 pub fn ratio(value: f64) -> Option<String> {
     let plain = (1e-3..1e6).contains(&value.abs()) || value == 0.0;
     let text = || if plain { format!("{value:.3}") } else { format!("{value:.2e}") };

@@ -1,4 +1,5 @@
-//! What lies from left to right: a parameter's values, or what loaded the machine.
+//! The horizontal axis of a workload's charts: a parameter's values, or the load of the other
+//! threads.
 
 use std::collections::BTreeSet;
 
@@ -11,23 +12,23 @@ use crate::view::num::Scale;
 use crate::view::text::{and_list, counted, enclosed, joined};
 use crate::view::trials::background;
 
-/// Different sizes that are side by side; more keep their distances.
+/// Maximum number of sizes at equal distances; more keep their own.
 const FEW: usize = 7;
-/// Times the smallest number that the largest is where only a logarithm shows both.
+/// Ratio of maximum to minimum size above which only a logarithmic axis shows both.
 const FAR: u64 = 32;
 
 type Place<'a> = Box<dyn Fn(&Measurement) -> Option<(f64, String)> + 'a>;
 
-/// The axis of one workload's charts.
+/// The horizontal axis of one workload's charts.
 pub struct Across<'a> {
     pub axis: Axis,
-    /// What it shows, in a title.
+    /// The name of the axis in a title.
     pub name: String,
-    /// Whether that is how large a problem is.
+    /// True if the axis is the size n of a problem.
     pub is_n: bool,
-    /// Marks of the axis, and what they are.
+    /// Vertical rules, and their meaning.
     pub rules: (Vec<Rule>, String),
-    /// The place of a measurement, and the value in words.
+    /// Returns the place of a measurement, and its value in words.
     pub place: Place<'a>,
 }
 
@@ -47,17 +48,17 @@ pub fn across<'a>(
     }
     let int = |v: &Param| if let Param::Int(n) = v { Some(*n) } else { None };
     let numbers: Option<Vec<u64>> = values.iter().map(int).collect();
-    // Few sizes are placed side by side: the labels of 1 KiB and 8 KiB would touch. Working
-    // sets keep their distances, since caches end between them.
+    // A few sizes are at equal distances: the labels of 1 KiB and 8 KiB would touch. Working sets
+    // keep their distances, since caches end between them.
     let far = values.len() > FEW || key::WORKING_SET.is(parameter);
     Some(match numbers {
-        Some(n) if parameter == key::MATRIX_SIZE.name() => by_n(&n),
+        Some(n) if key::MATRIX_SIZE.is(parameter) => by_n(&n),
         Some(sizes) if far && is_size(group.spec, parameter) => by_size(group, parameter, &sizes),
         _ => side_by_side(group, parameter, values.into_iter().collect()),
     })
 }
 
-/// By what the other threads moved.
+/// An axis of the rate that the other threads transferred.
 fn by_load<'a>(loaded: &[f64]) -> Option<Across<'a>> {
     let scale = Scale::for_largest(loaded.iter().copied(), Unit::BytePerSecond);
     let label = format!("moved by the other threads, {}", scale.label());
@@ -74,7 +75,7 @@ fn by_load<'a>(loaded: &[f64]) -> Option<Across<'a>> {
     })
 }
 
-/// By the size of a problem.
+/// An axis of the size of a problem.
 fn by_n<'a>(n: &[u64]) -> Across<'a> {
     let (least, most) = (n[0].max(1), n[n.len() - 1]);
     let log = least.saturating_mul(FAR) < most;
@@ -88,7 +89,7 @@ fn by_n<'a>(n: &[u64]) -> Across<'a> {
     }
 }
 
-/// By their number of bytes; on one of working sets with the ends of the caches.
+/// An axis of a size in bytes; for working sets, with the ends of the caches.
 fn by_size<'a>(group: &Group, parameter: &'a str, sizes: &[u64]) -> Across<'a> {
     let name = spoken(parameter);
     let axis = Axis::sizes(&name, sizes);
@@ -102,7 +103,7 @@ fn by_size<'a>(group: &Group, parameter: &'a str, sizes: &[u64]) -> Across<'a> {
     }
 }
 
-/// A place for each value; on an axis of threads with the end of the usable CPUs.
+/// An axis with one place per value; for threads, with the number of usable CPUs.
 fn side_by_side<'a>(group: &'a Group, parameter: &'a str, values: Vec<Param>) -> Across<'a> {
     let word = |v: &Param| parameter_value(group.spec, parameter, v);
     let beyond = |v: &Param| matches!(v, Param::Int(n) if group.beyond_cpus(*n));
@@ -147,7 +148,7 @@ fn rule(at: f64, label: String, kind: RuleKind) -> Rule {
     Rule { at, label, about: String::new(), kind }
 }
 
-/// The value of a parameter; a point without the parameter `threads` has one.
+/// The value of a parameter; a measurement without the parameter `threads` ran on one thread.
 fn value(m: &Measurement, parameter: &str) -> Option<Param> {
     match key::THREADS.is(parameter) {
         true => Some(Param::Int(m.params.threads())),

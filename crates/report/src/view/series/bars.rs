@@ -1,4 +1,4 @@
-//! Bars by instruction set against their ceilings.
+//! Bars by instruction set, with their ceilings.
 
 use std::collections::BTreeSet;
 
@@ -7,56 +7,56 @@ use proofmark_model::{Measurement, key};
 use super::panels::{Panel, panels};
 use super::{drawable, line_name, mark, title};
 use crate::view::chart::{Bar, BarChart, BarGroup, left_out};
-use crate::view::label::{Group, best_usable, like};
+use crate::view::label::{Group, best_usable, differing_only_in};
 use crate::view::num::{Scale, percent};
 use crate::view::text::{counted, joined};
 
-/// Bars in one chart.
+/// Maximum number of bars in one chart.
 const BARS: usize = 12;
 
 pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
     let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.get(key::ISA)).collect();
-    let Some((hero, _)) = best_usable(&drawn) else { return Vec::new() };
-    if !group.varying.contains(&key::ISA.name()) || isas.len() < 2 {
+    let Some((best, _)) = best_usable(&drawn) else { return Vec::new() };
+    if !group.varying.iter().any(|n| key::ISA.is(n)) || isas.len() < 2 {
         return Vec::new();
     }
-    let threads = hero.params.threads();
-    let hero = compared(group, &drawn, hero);
+    let threads = best.params.threads();
+    let best = compared(group, &drawn, best);
     let comparable = |m: &&Measurement| {
         m.params.threads() == threads
             && (key::THREADS.is(group.axis)
-                || m.params.named(group.axis) == hero.params.named(group.axis))
+                || m.params.named(group.axis) == best.params.named(group.axis))
     };
     let same: Vec<&Measurement> = drawn.iter().copied().filter(comparable).collect();
     let panels = panels(group, &same, &[key::THREADS.name(), key::ISA.name(), group.axis], 1);
     panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
 }
 
-/// A point at whose size other instruction sets were measured too, the largest such; the best
-/// one where sizes do not differ.
+/// The largest size, on as many threads as the best result, at which other instruction sets were
+/// measured too; else the best result.
 fn compared<'a>(
     group: &Group,
     drawn: &[&'a Measurement],
-    hero: &'a Measurement,
+    best: &'a Measurement,
 ) -> &'a Measurement {
-    let company = |m: &Measurement| {
+    let has_others = |m: &Measurement| {
         let isa = |other: &&&Measurement| other.params.get(key::ISA) != m.params.get(key::ISA);
-        like(drawn, m, &[key::ISA.name()]).iter().filter(isa).count() > 0
+        differing_only_in(drawn, m, &[key::ISA]).iter().filter(isa).count() > 0
     };
-    let same = |m: &&Measurement| m.params.threads() == hero.params.threads();
+    let same = |m: &&Measurement| m.params.threads() == best.params.threads();
     let all = drawn
         .iter()
         .copied()
         .filter(same)
-        .filter(|m| group.axis == key::MATRIX_SIZE.name() && company(m));
-    all.max_by_key(|m| m.params.get(key::MATRIX_SIZE)).unwrap_or(hero)
+        .filter(|m| key::MATRIX_SIZE.is(group.axis) && has_others(m));
+    all.max_by_key(|m| m.params.get(key::MATRIX_SIZE)).unwrap_or(best)
 }
 
 fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
-    let said: Vec<&str> = panel.said.iter().copied().filter(|n| !key::ISA.is(n)).collect();
+    let named: Vec<&str> = panel.named.iter().copied().filter(|n| !key::ISA.is(n)).collect();
     let bar = |m: &&Measurement| {
-        let name = line_name(group, m, &said);
+        let name = line_name(group, m, &named);
         let efficiency = m.efficiency.and_then(percent);
         Some(Bar { name, who: 0, mark: mark(group, m, scale)?, efficiency })
     };
@@ -64,11 +64,9 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
     let more = bars.len().saturating_sub(BARS);
     bars.truncate(BARS);
     let along = panel.members.first().map_or_else(String::new, |m| {
-        let but = group
-            .varying
-            .iter()
-            .filter(|n| **n != key::MATRIX_SIZE.name() || group.axis != key::MATRIX_SIZE.name());
-        group.short_without(m, &but.copied().collect::<Vec<_>>())
+        let by_n = key::MATRIX_SIZE.is(group.axis);
+        let others = group.varying.iter().filter(|n| !(by_n && key::MATRIX_SIZE.is(n)));
+        group.short_without(m, &others.collect::<Vec<_>>())
     });
     let names = [panel.name.clone(), counted(threads, "thread"), along];
     let title = title(group, "rate by instruction set", &joined(names, ", "));

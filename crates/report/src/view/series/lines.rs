@@ -1,5 +1,5 @@
-//! Lines along each parameter that points differ in: the device and the page cache never in one
-//! chart, loopback and another machine in the same chart.
+//! Line charts along each parameter in which results differ. Device and page cache are never in one
+//! chart, loopback and another machine may be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,15 @@ use crate::view::label::Group;
 use crate::view::network::round_trips;
 use crate::view::num::Scale;
 use crate::view::saturation::{self, RING};
+use crate::view::text::joined;
 
-/// The parameters of which a chart is drawn where points differ in them.
+/// Parameters along which a chart is drawn where results differ in them.
 const PARAMETERS: [&str; 4] =
     [key::BLOCK_SIZE.name(), key::THREADS.name(), key::STREAMS.name(), key::QUEUE_DEPTH.name()];
 
 const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained rate.";
 
-/// The line charts of one workload: for each way to a disk's file one along the workload's axis, and
+/// The line charts of one workload. For each I/O mode there is one along the workload's axis and
 /// one along each other parameter.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     let drawn = drawable(group, scale);
@@ -42,8 +43,8 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     out
 }
 
-/// Whether a parameter besides the axis has a chart: of a disk or a network each, of others the
-/// threads where a line a block size can be read, as published.
+/// Returns true if a parameter other than the axis has a chart. For disk and network each one has;
+/// for others, as published, the threads where few block sizes allow a line each.
 fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
     let sizes: BTreeSet<_> = part.iter().map(|m| m.params.named(group.axis)).collect();
     let published =
@@ -55,52 +56,51 @@ fn is_io(m: &Measurement) -> bool {
     m.subsystem.info().uses_system_calls
 }
 
-/// Charts along one parameter; of a disk or a network of the points that have company on its line.
+/// Charts along one parameter. For disk and network, lines of a single point are left out.
 fn along<'a>(
     group: &Group<'a>,
     scale: &Scale,
     parameter: &'a str,
     part: &[&'a Measurement],
 ) -> Option<Vec<Chart>> {
-    let mut said = vec![parameter, WAY];
-    said.extend(follows(group, parameter));
-    let name = |m: &&Measurement| group.short_without(m, &said);
+    let mut named = vec![parameter, WAY];
+    named.extend(follows(group, parameter));
+    let name = |m: &&Measurement| group.short_without(m, &named);
     let mut points: BTreeMap<String, usize> = BTreeMap::new();
     part.iter().for_each(|m| *points.entry(name(m)).or_default() += 1);
     let company =
         |m: &&Measurement| !is_io(m) || points.get(&name(m)).is_some_and(|count| *count > 1);
     let members: Vec<&Measurement> = part.iter().copied().filter(company).collect();
     let across = across(group, parameter, &members)?;
-    // As in the headline, random I/O is counted in operations; of several block sizes the rates compare better.
+    // Like the headline, random I/O is counted in operations; over several block sizes, rates
+    // compare better.
     let count = key::QUEUE_DEPTH.is(group.axis) && !key::BLOCK_SIZE.is(parameter);
     let value = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Value::Iops,
-        // The time of round trips says more than how many there are.
+        // The time of round trips is more useful than their rate.
         false if members.iter().all(|m| round_trips(m) && m.latency.is_some()) => Value::P50,
         false => Value::Rate,
     };
-    // What all these points have in common is in the title.
-    let common = common(group, &members, &said);
+    // The title names what all these results have in common.
+    let common = common(group, &members, &named);
     let differing: Vec<&str> =
         group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();
     let name = group.short_without(members.first()?, &differing);
-    said.extend(common);
-    let panels = panels(group, &members, &said, LINES);
-    let drawn = |p: &Panel| {
-        let names = [&*name, &p.name].into_iter().filter(|n| !n.is_empty());
-        chart(group, scale, value, &across, p, &names.collect::<Vec<_>>().join(", "))
-    };
+    named.extend(common);
+    let panels = panels(group, &members, &named, LINES);
+    let drawn =
+        |p: &Panel| chart(group, scale, value, &across, p, &joined([&*name, &p.name], ", "));
     Some(panels.iter().map(drawn).collect())
 }
 
-/// Parameters that vary in the workload and not among these.
-fn common<'a>(group: &Group<'a>, members: &[&Measurement], said: &[&str]) -> Vec<&'a str> {
+/// Parameters that vary in the workload, but not among these measurements.
+fn common<'a>(group: &Group<'a>, members: &[&Measurement], named: &[&str]) -> Vec<&'a str> {
     let same = |name: &&str| {
         let mut values = members.iter().map(|m| m.params.named(name));
         let first = values.next();
         values.all(|v| Some(v) == first)
     };
-    group.varying.iter().copied().filter(|n| !said.contains(n)).filter(same).collect()
+    group.varying.iter().copied().filter(|n| !named.contains(n)).filter(same).collect()
 }
 
 fn chart(
@@ -115,7 +115,7 @@ fn chart(
     let iops = chart_iops(panel.members.iter().copied());
     let times: Vec<f64> = panel.members.iter().filter_map(|m| value.read(group, m)).collect();
     let times = Scale::for_values(&times, Unit::Second);
-    // All have one label.
+    // All scales have the same label.
     let scales = |m: &Measurement| match value {
         Value::Iops => iops(m).unwrap_or_else(|| rates.clone()),
         Value::P50 => times.clone(),
@@ -127,7 +127,10 @@ fn chart(
         if saturates {
             mark.about.push_str(", saturates here");
         }
-        Some((line_name(group, m, &panel.said), Spot { at, x, mark, saturates, ..Spot::default() }))
+        Some((
+            line_name(group, m, &panel.named),
+            Spot { at, x, mark, saturates, ..Spot::default() },
+        ))
     };
     let line = |(name, spots): (String, Vec<Spot>)| {
         let mut line = Series::through(&name, spots);
@@ -141,17 +144,14 @@ fn chart(
         grouped(panel.members.iter().filter_map(spot)).into_iter().map(line).collect();
     let (rules, about) = &across.rules;
     let spots = || series.iter().flat_map(|s| &s.spots);
-    let key = [
-        (RING, spots().any(|s| s.saturates)),
-        (FALL, spots().any(|s| s.mark.fall.is_some())),
-        (about, !about.is_empty()),
-    ];
-    let key: Vec<&str> = key.iter().filter(|(_, there)| *there).map(|(text, _)| *text).collect();
+    let ring = if spots().any(|s| s.saturates) { RING } else { "" };
+    let fall = if spots().any(|s| s.mark.fall.is_some()) { FALL } else { "" };
+    let key = joined([ring, fall, about], " ");
     // Rates of a CPU are compared with their ceilings and with zero.
     let may_be_log = panel.members.iter().all(|m| m.subsystem.info().pace != Pace::Core);
     let unit = panel.members.first().map(|m| scales(m).label().to_owned()).unwrap_or_default();
     let title = title(group, &format!("{} by {}", value.noun(group), across.name), name);
     let words = [&*unit, &across.name];
     let chart = Chart::highest(title, across.axis.clone(), words, may_be_log, series);
-    Chart { rules: rules.clone(), key: key.join(" "), ..chart }
+    Chart { rules: rules.clone(), key, ..chart }
 }

@@ -1,9 +1,9 @@
-//! What is drawn: lines over an axis, and bars by instruction set.
+//! Charts of results: lines over an axis, and bars by instruction set.
 //!
-//! The parameters decide, not the workload's name. A workload names the parameter that its charts
-//! show from left to right, and has one line a combination of the other parameters; one
-//! measured at two or more values of `isa` has bars against their ceilings. A chart
-//! with more lines than a reader can follow is split by one of the parameters.
+//! The parameters decide, not the workload's name. A workload names the parameter of the horizontal
+//! axis, and has one line per combination of the other parameters. One measured with several
+//! instruction sets has bars with their ceilings. A chart with more lines than a reader can follow
+//! is split by one of the parameters.
 
 mod across;
 mod bars;
@@ -18,12 +18,12 @@ pub use self::bars::bars;
 pub use self::lines::lines;
 pub use self::value::{both_on_axis, mark, mark_at, on_axis};
 use super::disk::way;
-use super::label::{Group, like};
+use super::label::{Group, differing_only_in};
 use super::num::Scale;
 use super::text::enclosed;
 
-/// Parameters that another one decides, so that points along it may differ in them too: one
-/// I/O at a time needs no engine for many, and each depth has one engine.
+/// The parameter that another one decides, so that results along the axis may differ in it too. The
+/// queue depth decides the engine, where each depth has one engine.
 pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
     let engine = group.varying.iter().copied().find(|n| key::ENGINE.is(n))?;
     let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
@@ -34,7 +34,7 @@ pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
     (key::QUEUE_DEPTH.is(parameter) && one_each).then_some(engine)
 }
 
-/// The series of a result along the threads, the streams or the depth, by their number; with the
+/// The series of a result along the threads, the streams or the queue depth, sorted by it, and the
 /// parameters in which its members differ.
 pub fn along<'a>(
     group: &Group<'a>,
@@ -43,35 +43,33 @@ pub fn along<'a>(
 ) -> (Vec<(u64, &'a Measurement)>, Vec<&'a str>) {
     let mut but = vec![parameter];
     but.extend(follows(group, parameter));
-    // A working set is that of one thread and gets smaller as they get more.
-    but.extend(
-        Some(key::WORKING_SET.name())
-            .filter(|set| key::THREADS.is(parameter) && group.axis == *set),
-    );
-    let count = |m: &Measurement| match key::THREADS.is(parameter) {
+    // The working set is per thread and gets smaller with more threads.
+    let by_threads = key::THREADS.is(parameter);
+    but.extend((by_threads && key::WORKING_SET.is(group.axis)).then_some(group.axis));
+    let count = |m: &Measurement| match by_threads {
         true => Some(m.params.threads()),
         false => m.params.number(parameter),
     };
-    let all = like(&group.all, m, &but).into_iter();
+    let all = differing_only_in(&group.all, m, &but).into_iter();
     let mut all: Vec<(u64, &Measurement)> = all.filter_map(|m| Some((count(m)?, m))).collect();
     all.sort_by_key(|(count, _)| *count);
     (all, but)
 }
 
-/// Measurements that have a place on the axis.
+/// Measurements that have a place on the vertical axis.
 pub fn drawable<'a>(group: &Group<'a>, scale: &Scale) -> Vec<&'a Measurement> {
     let fits =
         |m: &&Measurement| m.summary.as_ref().is_some_and(|s| on_axis(scale, s.value()).is_some());
     group.all.iter().copied().filter(fits).collect()
 }
 
-/// The title of a chart: the workload, what is drawn, and of which points.
+/// The title of a chart: the workload, the values, and the configurations.
 pub fn title(group: &Group, what: &str, name: &str) -> String {
     format!("{}: {what}{}", group.heading(), enclosed(" (", name, ")"))
 }
 
-/// The parameters of a point that its chart does not say; `figure` where it says all.
-fn line_name(group: &Group, m: &Measurement, said: &[&str]) -> String {
-    let name = group.short_without(m, said);
+/// The parameters of a result that its chart does not name; `figure` without any.
+fn line_name(group: &Group, m: &Measurement, named: &[&str]) -> String {
+    let name = group.short_without(m, named);
     if name.is_empty() { "figure".to_owned() } else { name }
 }

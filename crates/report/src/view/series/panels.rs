@@ -1,4 +1,4 @@
-//! Charts that hold no more lines than a reader can follow.
+//! Splits measurements into charts that hold no more lines than a reader can follow.
 
 use std::collections::BTreeSet;
 
@@ -7,15 +7,15 @@ use proofmark_model::{Measurement, Param};
 use crate::view::grouping::grouped;
 use crate::view::label::Group;
 
-/// Charts of one kind for one workload.
+/// Maximum number of charts of one kind per workload.
 const PANELS: usize = 6;
 
 /// A part of a workload's measurements that fits into one chart.
 pub struct Panel<'a> {
     /// Values of the parameters that split the charts, for the title.
     pub name: String,
-    /// Those parameters and the ones on the axis: not part of a line's name.
-    pub said: Vec<&'a str>,
+    /// Those parameters and the ones on the axis, which a line's name leaves out.
+    pub named: Vec<&'a str>,
     pub members: Vec<&'a Measurement>,
 }
 
@@ -27,19 +27,19 @@ pub fn panels<'a>(
     axis: &[&'a str],
     most: usize,
 ) -> Vec<Panel<'a>> {
-    let mut said: Vec<&str> = axis.to_vec();
+    let mut named: Vec<&str> = axis.to_vec();
     let mut splitting: Vec<&str> = Vec::new();
     loop {
         let key = |m: &Measurement| splitting.iter().map(|n| m.params.named(n).cloned()).collect();
         let parts = grouped(members.iter().map(|m| (key(m), *m)));
         let parts: Vec<(Vec<Option<Param>>, Vec<&Measurement>)> = parts;
-        let crowded = parts.iter().any(|(_, p)| combinations(group, p, &said) > most);
+        let crowded = parts.iter().any(|(_, p)| combinations(group, p, &named) > most);
         let values = |n| members.iter().map(|m| m.params.named(n)).collect::<BTreeSet<_>>().len();
-        let unsaid = group.varying.iter().copied().filter(|n| !said.contains(n));
-        let next = unsaid.map(|n| (values(n), n)).filter(|(values, _)| *values > 1).min();
+        let unnamed = group.varying.iter().copied().filter(|n| !named.contains(n));
+        let next = unnamed.map(|n| (values(n), n)).filter(|(values, _)| *values > 1).min();
         match next {
             Some((values, name)) if crowded && parts.len() * values <= PANELS => {
-                said.push(name);
+                named.push(name);
                 splitting.push(name);
             }
             _ => {
@@ -48,7 +48,7 @@ pub fn panels<'a>(
                 let panel = |(_, members): (Vec<Option<Param>>, Vec<&'a Measurement>)| {
                     let first = members.first();
                     let name = first.map_or_else(String::new, |m| group.short_without(m, &others));
-                    Panel { name, said: said.clone(), members }
+                    Panel { name, named: named.clone(), members }
                 };
                 return parts.into_iter().map(panel).collect();
             }
@@ -56,7 +56,7 @@ pub fn panels<'a>(
     }
 }
 
-fn combinations(group: &Group, members: &[&Measurement], said: &[&str]) -> usize {
-    let names: BTreeSet<String> = members.iter().map(|m| group.short_without(m, said)).collect();
+fn combinations(group: &Group, members: &[&Measurement], named: &[&str]) -> usize {
+    let names: BTreeSet<String> = members.iter().map(|m| group.short_without(m, named)).collect();
     names.len()
 }

@@ -1,11 +1,11 @@
-//! What a chart shows of a measurement.
+//! Values that a chart shows of a measurement.
 
 use proofmark_model::{Measurement, Unit, Verdict};
 
 use crate::view::chart::{AXIS, Mark};
 use crate::view::disk::{fall, fall_phrase};
 use crate::view::label::{Group, interval};
-use crate::view::num::{Scale, percent};
+use crate::view::num::{Scale, percentage};
 use crate::view::operation;
 use crate::view::text::{enclosed, joined};
 use crate::view::verdict_mark;
@@ -13,16 +13,16 @@ use crate::view::verdict_mark;
 #[derive(Debug, Clone, Copy)]
 pub enum Value {
     Rate,
-    /// Its value as operations per second, each of its own block size.
+    /// The rate as operations per second of the result's own block size.
     Iops,
-    /// The median time of its single operations.
+    /// The median time of single operations.
     P50,
-    /// The time of so many units of work at its rate: `amount / rate`.
+    /// The time of an amount of work at the result's rate: `amount / rate`.
     TimeOf(fn(&Group, &Measurement) -> Option<f64>),
 }
 
 impl Value {
-    /// In base units.
+    /// The value in base units.
     pub fn read(self, group: &Group, m: &Measurement) -> Option<f64> {
         let value = match self {
             Self::Rate | Self::Iops => m.summary.as_ref()?.value(),
@@ -39,7 +39,7 @@ impl Value {
         }
     }
 
-    /// What the values are called.
+    /// The word for the values.
     pub fn noun(self, group: &Group) -> &'static str {
         match (self, group.all.first().map(|m| m.unit)) {
             (Self::Iops, _) => "IOPS",
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// The value on a scale; `None` where it has no place there.
+    /// The mark on a scale; `None` where it has no place there.
     pub fn mark(self, group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
         let value = self.read(group, m)?;
         let place = group.short(m);
@@ -70,7 +70,7 @@ impl Value {
     }
 }
 
-/// On a scale; `None` where that is no number, or too large for a chart.
+/// The value on a scale; `None` if it is not finite, or too large for a chart.
 pub fn on_axis(scale: &Scale, value: f64) -> Option<f64> {
     Some(scale.scaled(value)).filter(|v| v.is_finite() && v.abs() < AXIS)
 }
@@ -80,13 +80,13 @@ pub fn both_on_axis(scale: &Scale, [low, high]: [f64; 2]) -> Option<[f64; 2]> {
     Some([on_axis(scale, low)?, on_axis(scale, high)?])
 }
 
-/// A value with its text; `None` where it has no place.
+/// A mark with its text; `None` where it has no place.
 pub fn mark_at(scale: &Scale, value: f64, about: String, verdict: Verdict) -> Option<Mark> {
     let (value, text) = (on_axis(scale, value)?, scale.number(value)?);
     Some(Mark { value, text, about, verdict, ..Mark::default() })
 }
 
-/// The figure of a measurement, with its interval and its ceiling.
+/// The mark of a headline figure, with interval and ceiling.
 pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     let value = m.summary.as_ref()?.value();
     Some(Mark {
@@ -97,16 +97,16 @@ pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     })
 }
 
-/// What a pointer shows over a mark.
+/// The text that a pointer over a mark shows.
 fn about(group: &Group, m: &Measurement, scale: &Scale, value: f64) -> String {
     let interval = interval(m).and_then(|i| scale.interval(i));
-    let near = m.efficiency.and_then(percent);
+    let near = m.efficiency.and_then(percentage);
     let ceiling = m.ceiling.as_ref().and_then(|c| scale.with_label(c.value));
     let parts = [
         scale.with_label(value),
         Some(interval.map_or_else(|| "no interval".to_owned(), |i| format!("95 % interval {i}"))),
         match (near, ceiling) {
-            (Some(near), Some(ceiling)) => Some(format!("{near} % of its ceiling of {ceiling}")),
+            (Some(near), Some(ceiling)) => Some(format!("{near} of its ceiling of {ceiling}")),
             (None, Some(ceiling)) => Some(format!("ceiling {ceiling}")),
             _ => None,
         },

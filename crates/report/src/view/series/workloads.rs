@@ -1,4 +1,4 @@
-//! Lines of several workloads in one chart: a line per workload, or a kind of its points.
+//! Charts over several workloads: one line per workload, or several for groups of its results.
 
 use std::collections::BTreeSet;
 
@@ -9,28 +9,28 @@ use crate::view::chart::{Axis, Chart, Mark, Series, Spot};
 use crate::view::label::Group;
 use crate::view::num::Scale;
 
-/// One line: its name and its points.
+/// A line with its points.
 pub struct Line<'g, 'a> {
-    /// Name in the legend.
+    /// The name in the legend.
     pub name: String,
     pub group: &'g Group<'a>,
-    /// Place on the axis in its own unit, and the point.
+    /// The points: the value on the horizontal axis in its own unit, and the result.
     pub points: Vec<(u64, &'a Measurement)>,
 }
 
-/// What a chart across workloads says of itself.
+/// The texts and values of a chart over several workloads.
 pub struct About<'s> {
     pub title: &'s str,
-    /// Label of the axis from left to right.
+    /// The label of the horizontal axis.
     pub axis: &'s str,
-    /// How a place on that axis is written.
+    /// Formats a value on that axis.
     pub place: fn(u64) -> String,
     pub value: Value,
-    /// What to know of it; empty if nothing.
+    /// The note below the chart; empty for none.
     pub key: &'s str,
 }
 
-/// The chart; `None` without a line of two places.
+/// Draws the chart; `None` unless a line has two places.
 pub fn chart(about: &About, lines: &[Line]) -> Option<Chart> {
     let of = |l: &Line| l.points.iter().map(|(x, _)| *x).collect::<BTreeSet<u64>>();
     let drawn: Vec<&Line> = lines.iter().filter(|l| of(l).len() > 1).collect();
@@ -39,7 +39,7 @@ pub fn chart(about: &About, lines: &[Line]) -> Option<Chart> {
     let values: Vec<f64> = points().filter_map(|(g, m)| about.value.read(g, m)).collect();
     let scale = Scale::for_values(&values, about.value.unit(points().next()?.1));
     let spot = |l: &Line, x: u64, m: &Measurement| {
-        // Nobody could distinguish the ceilings of many workloads in one chart.
+        // The ceilings of many workloads could not be distinguished in one chart.
         let mark = Mark { ceiling: None, fall: None, ..about.value.mark(l.group, m, &scale)? };
         let at = places.iter().position(|p| *p == x)? as f64;
         Some(Spot { at, x: (about.place)(x), mark, ..Spot::default() })

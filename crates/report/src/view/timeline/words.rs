@@ -1,5 +1,5 @@
-//! Levels, changes and trend in words and as a table. Every factor is that of the medians that the
-//! table prints.
+//! Levels, changes and trend in words and as a table. Every factor is that of the medians in the
+//! table.
 
 use proofmark_model::{
     Change, Level, Measurement, Series, Unit, format_count, format_factor, format_seconds,
@@ -9,11 +9,11 @@ use super::Timed;
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
-use crate::view::num::{Scale, ends, percent};
+use crate::view::num::{Scale, ends, percent, percentage};
 use crate::view::table::Table;
-use crate::view::text::{clean, counted, enclosed};
+use crate::view::text::{clean, counted, enclosed, lower_first};
 
-/// Rows of levels; of more the first ones.
+/// Maximum number of levels in the table.
 const LEVELS: usize = 40;
 /// Seconds from which on a trend is given per hour.
 const HOUR: f64 = 3600.0;
@@ -49,7 +49,7 @@ fn ratio(series: &Series, at: usize) -> Option<f64> {
     Some(after.median / before.median).filter(|r| r.is_finite() && *r > 0.0)
 }
 
-/// Every change between two levels that the series holds.
+/// The changes between the levels that the series holds.
 pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
     let Some(series) = &m.series else { return Vec::new() };
     let of = |(i, c): (usize, &Change)| {
@@ -61,7 +61,7 @@ pub fn changes(m: &Measurement, scale: &Scale) -> Vec<ChangeText> {
             _ => "went",
         };
         let sentence = format!(
-            "At {} ({} UTC) it {went} to {} times the level before, from {} to {}: {}.",
+            "At {} ({} UTC) it {went} to {} times the previous level, from {} to {}: {}.",
             seconds(c.at_s),
             utc(c),
             format_factor(factor),
@@ -82,7 +82,7 @@ fn utc(change: &Change) -> String {
     change.at.0.strftime("%H:%M:%S").to_string()
 }
 
-/// How it was sampled, where it stayed, and its trend. Where it went is in the table of its levels.
+/// Sentences on the samples, a single level, and the trend. The table of levels has the changes.
 pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String> {
     let Some(series) = &m.series else { return Vec::new() };
     let mut out = vec![sampled(m, series, timed)];
@@ -102,22 +102,16 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
         changes => {
             let range = format!("{} to {}", scale.number(low)?, scale.with_label(high)?);
             let size = |c: &ChangeText| c.factor.ln().abs();
-            // Of equal ones the first.
+            // Of equal ones, the first is taken.
             let largest = changes.iter().rev().max_by(|a, b| size(a).total_cmp(&size(b)))?;
             let which = match changes.len() {
                 1 => String::new(),
                 n => format!("the largest of {}: ", counted(n as u64, "change")),
             };
             let levels = counted(series.levels.len() as u64, "level");
-            format!("{levels}, {range}; {which}{}", low_first(&largest.sentence))
+            format!("{levels}, {range}; {which}{}", lower_first(&largest.sentence))
         }
     })
-}
-
-/// A sentence within another.
-fn low_first(sentence: &str) -> String {
-    let mut chars = sentence.chars();
-    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
 fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
@@ -134,8 +128,8 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
         false => String::new(),
     };
     let timed_s: f64 = timed.iter().map(|s| s.t.seconds).sum();
-    let between = match percent(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
-        Some(share) => format!("; {share} % of the time was timed, the rest was verification"),
+    let between = match percentage(timed_s / last).filter(|_| timed_s < ALL_TIMED * last) {
+        Some(share) => format!("; {share} of the time was timed, the rest was verification"),
         None => String::new(),
     };
     format!(
@@ -146,17 +140,17 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
     )
 }
 
-/// From this share of the time on, all of it counts as timed.
+/// Share of the time from which on all of it counts as timed.
 const ALL_TIMED: f64 = 0.95;
 
-/// The trend as a share of its start, over the time that was measured, or an hour where that was
-/// longer; none is shown where its interval holds zero.
+/// The trend as a share of its start, over the measured time, but at most an hour. No trend is
+/// shown where its interval contains zero.
 fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
     let trend = series.trend.as_ref()?;
     let last = timed.last().map(|s| s.at_s + s.t.seconds)?;
     (last.is_finite() && last > 0.0).then_some(())?;
-    let over = if last > HOUR { "an hour".to_owned() } else { format!("over {}", seconds(last)) };
-    // Nothing falls by more than all of it, whatever a straight line says.
+    let over = if last > HOUR { "per hour".to_owned() } else { format!("over {}", seconds(last)) };
+    // A value cannot fall by more than all of it, whatever a straight line predicts.
     let share = |slope: f64| (slope * last.min(HOUR) / trend.start.abs()).max(-1.0);
     let slope = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
     let levels = if series.levels.len() > 1 { " through all levels" } else { "" };
@@ -180,7 +174,7 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
     let name = enclosed(", ", &group.short(m), "");
     let more = series.levels.len() > LEVELS;
     let first = if more { format!("the first {LEVELS} ") } else { String::new() };
-    // How many times the level before it is, and the change between the two.
+    // The factor to the level before, and the change between the two.
     let change = |(i, _): &Row| {
         let at = i.checked_sub(1)?;
         Some((ratio(series, at)?, series.changes.get(at)))
@@ -196,7 +190,7 @@ pub fn table(group: &Group, m: &Measurement, scale: &Scale) -> Table {
             l.ci95.and_then(|i| scale.tight_interval(i)).ok_or("fewer than 6 samples")
         })
         .spare(1)
-        .number("× before", |row| match change(row) {
+        .number("× previous", |row| match change(row) {
             Some((factor, change)) => Entry::from(format_factor(factor)).noted(cause(change)),
             None => "".into(),
         })

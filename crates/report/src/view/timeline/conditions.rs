@@ -1,12 +1,13 @@
-//! System conditions while samples were taken, by time.
+//! System conditions during the samples, by time.
 
 use proofmark_model::Trial;
 
 use super::{Clock, Timed};
 use crate::view::chart::{AXIS, Panel};
 use crate::view::num::{ends, median, plain};
+use crate::view::text::{enclosed, joined};
 
-/// A name, a unit, and a value of a sample that had so many CPUs.
+/// A name, a unit, and the value of a sample that had that many CPUs.
 type Condition = (&'static str, &'static str, fn(&Trial, f64) -> Option<f64>);
 
 const SHARE: &str = "% of the CPUs' time";
@@ -20,14 +21,14 @@ const CONDITIONS: [Condition; 6] = [
     ("throttled by heat", "times", |t, _| t.conditions.thermal_throttles.map(|v| v as f64)),
 ];
 
-/// CPU-seconds as percent of those that the sample had.
+/// CPU-seconds in percent of those that the sample had.
 fn share(cpu_s: f64, t: &Trial, cpus: f64) -> Option<f64> {
     Some(cpu_s / (t.seconds * cpus) * 100.0).filter(|v| v.is_finite())
 }
 
-/// The conditions that were not always zero, of very many samples one in `each`; and a sentence on
-/// all.
-pub fn conditions(timed: &[Timed], each: usize, clock: Clock) -> (Vec<Panel>, Option<String>) {
+/// The conditions that were not always zero, with every `each`-th sample; and a sentence on all
+/// conditions.
+pub fn draw(timed: &[Timed], each: usize, clock: Clock) -> (Vec<Panel>, Option<String>) {
     let (mut moved, mut still) = (Vec::new(), Vec::new());
     for (name, unit, read) in CONDITIONS {
         let all: Vec<[f64; 2]> = timed
@@ -43,11 +44,10 @@ pub fn conditions(timed: &[Timed], each: usize, clock: Clock) -> (Vec<Panel>, Op
         let points = all.into_iter().step_by(each).collect();
         moved.push(Panel { name: [name, unit].map(str::to_owned), points, about });
     }
-    let said = moved.iter().map(|p| format!("{} {}", p.name[0], p.about));
-    let zero = (!still.is_empty()).then(|| format!("zero: {}", still.join(", ")));
-    let said: Vec<String> = said.chain(zero).collect();
-    let sentence = (!said.is_empty()).then(|| format!("System conditions: {}.", said.join("; ")));
-    (moved, sentence)
+    let changed = moved.iter().map(|p| format!("{} {}", p.name[0], p.about));
+    let zero = enclosed("zero: ", &joined(still, ", "), "");
+    let sentence = enclosed("System conditions: ", &joined(changed.chain([zero]), "; "), ".");
+    (moved, Some(sentence).filter(|s| !s.is_empty()))
 }
 
 /// `2.9 to 3.1 GHz, median 3.0`.
