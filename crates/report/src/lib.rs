@@ -84,7 +84,16 @@ impl Format {
     }
 }
 
-/// Every format, in the order of `--help`.
+/// One form of a report that is not of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<W> {
+    /// The word after `--format`.
+    pub id: &'static str,
+    /// Writes the report.
+    pub write: W,
+}
+
+/// Every format of a run's report, in the order of `--help`.
 pub const ALL: &[Format] = &[
     Format {
         id: "terminal",

@@ -12,8 +12,8 @@ use super::verdict::{self, Tally};
 use super::words::{delivered, factor, interval, margin, moved, outcome, point, values};
 use crate::view::alike::{Kind, merged};
 use crate::view::{
-    Audience, Blocks, Columns, Document, Entry, Item, Rich, Section, Style, Table, Text, Tone,
-    Whisker, clean, counted, grouped, joined,
+    Audience, Blocks, CellPicture, Columns, Document, Entry, Item, Rich, Section, Style, Table,
+    Text, Tone, Whisker, clean, counted, grouped, joined,
 };
 
 /// Causes that are listed.
@@ -252,7 +252,9 @@ impl Line {
                     .spare(3)
                     .number("delivered B / A", |l| l.delivered.clone())
             })
-            .column(&axis, move |l| Entry::drawn(l.whisker(reach)).coloured(l.color))
+            .column(&axis, move |l| {
+                Entry::drawn(l.whisker(reach).map(CellPicture::Whisker)).coloured(l.color)
+            })
             .only_for(Audience::Page)
             .column("verdict", |l| Entry::from(l.outcome).coloured(l.color))
             .column("reason", |l| l.reason.clone())

@@ -64,12 +64,12 @@ pub fn mark(state: NodeState) -> &'static str {
 }
 
 /// The verdict whose colour repeats a state.
-pub fn color(state: NodeState) -> Option<Verdict> {
+pub fn color(state: NodeState) -> Verdict {
     match state {
-        NodeState::Slow => Some(Verdict::Invalid),
-        NodeState::Unverified => Some(Verdict::Suspect),
-        NodeState::NotCompared => None,
-        NodeState::Healthy => Some(Verdict::Valid),
+        NodeState::Slow => Verdict::Invalid,
+        NodeState::Unverified => Verdict::Suspect,
+        NodeState::NotCompared => Verdict::NotRun,
+        NodeState::Healthy => Verdict::Valid,
     }
 }
 
@@ -146,14 +146,14 @@ fn kinds(report: &FleetReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; ") + "; nodes are compared only within their group.")
 }
 
-/// `Not judged: 5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`
+/// `5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`
 pub fn not_judged(left: &NotJudged) -> String {
     let rest = (left.results as usize).saturating_sub(left.titles.len());
     let titles = left.titles.iter().map(|title| short(title, LONGEST));
     let titles = and_list(titles.chain((rest > 0).then(|| counted(rest as u64, "other"))));
     let results = counted(u64::from(left.results), "result");
     let them = agree(left.results as u64, ["it", "them"]);
-    format!("Not judged: {results} ({titles}); most nodes lack {them}.")
+    format!("{results} ({titles}); most nodes lack {them}.")
 }
 
 /// `n3 and n5 are slow`; `None` for no node.

@@ -39,8 +39,12 @@ const TEMPLATES: [(&str, &str); 2] = [
 ];
 
 /// What it looks like, on screen and on paper.
-const STYLE: [&str; 3] =
-    [include_str!("page/style.css"), include_str!("page/chart.css"), include_str!("page/run.css")];
+const STYLE: [&str; 4] = [
+    include_str!("page/map.css"),
+    include_str!("page/style.css"),
+    include_str!("page/chart.css"),
+    include_str!("page/run.css"),
+];
 
 /// What it can do beyond being read; a script each, which the others do not need.
 const SCRIPTS: [&str; 5] = [
@@ -67,7 +71,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
             markdown => markdown::first(&summary),
             json => serde_json::to_string_pretty(&summary.first)?,
         },
-        style => Value::from_safe_string(STYLE.concat()),
+        style => Value::from_safe_string(STYLE[1..].concat()),
         script => Value::from_safe_string(SCRIPTS.concat()),
     };
     Ok(format!("{}\n", env.get_template("page.html")?.render(context)?.trim()))
@@ -83,19 +87,10 @@ pub(crate) fn document(document: &Document) -> Result<String, RenderError> {
         title => document.title.as_str(),
         facts => Serde(&document.facts),
         blocks => Value::from_safe_string(Layout::new(&env).top(&document.blocks)?),
-        style => Value::from_safe_string(STYLE[..2].concat()),
+        style => Value::from_safe_string(STYLE[..3].concat()),
         script => Value::from_safe_string(SCRIPTS[..2].concat()),
     };
     Ok(format!("{}\n", env.get_template("simple.html")?.render(context)?.trim()))
-}
-
-/// A page of the first of these templates and the shared ones; every text is escaped.
-pub(crate) fn page(
-    templates: &[(&'static str, &'static str)],
-    context: Value,
-) -> Result<String, RenderError> {
-    let env = environment(templates)?;
-    Ok(format!("{}\n", env.get_template(templates[0].0)?.render(context)?.trim()))
 }
 
 /// These templates and the shared ones.

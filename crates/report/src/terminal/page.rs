@@ -35,11 +35,6 @@ impl Page {
         }
     }
 
-    /// An empty one of the same width.
-    pub(crate) fn part(&self) -> Self {
-        Self { out: String::new(), previous: Previous::Title, ..*self }
-    }
-
     /// Wraps a text; every line but the first begins with `hang` spaces. The text
     /// is painted line by line, so that no colour runs over a line's end.
     pub(crate) fn wrap(&mut self, first: &str, hang: usize, text: &str) {
@@ -66,6 +61,13 @@ impl Page {
     pub(crate) fn blank(&mut self) {
         if !self.out.ends_with("\n\n") {
             self.out.push('\n');
+        }
+    }
+
+    /// An empty line, except below a heading.
+    pub(super) fn space(&mut self) {
+        if self.previous != Previous::Title {
+            self.blank();
         }
     }
 
