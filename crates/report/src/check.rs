@@ -5,11 +5,19 @@ use std::collections::BTreeMap;
 use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCHEMA};
 use serde::Serialize;
 
-use crate::RenderError;
 use crate::comparison;
 use crate::junit::{self, Case, Cause, Ending, Suite};
 use crate::markdown::escape;
 use crate::view::{Scale, clean, counted, percent};
+use crate::{Form, RenderError};
+
+/// Every form of a check, in the order of `--help`.
+pub const FORMS: &[Form<fn(&Check) -> Result<String, RenderError>>] = &[
+    Form { id: "terminal", write: |check| Ok(check.terminal()) },
+    Form { id: "json", write: |check| check.json() },
+    Form { id: "junit", write: |check| check.junit() },
+    Form { id: "markdown", write: |check| Ok(check.markdown()) },
+];
 
 /// What was checked.
 #[derive(Debug, Clone, Copy, Serialize)]

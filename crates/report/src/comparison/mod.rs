@@ -19,7 +19,61 @@ pub(crate) use junit::suites;
 pub use several::{MOST_RUNS, several};
 
 use crate::terminal::page::Page;
-use crate::{Options, RenderError};
+use crate::{Form, Options, RenderError};
+
+/// Options of a comparison's texts.
+#[derive(Debug, Clone, Copy)]
+pub struct ComparisonOptions {
+    /// Layout of a text for a terminal.
+    pub layout: Options,
+    /// True if a terminal gets the results without a shown difference too.
+    pub all: bool,
+}
+
+/// What writes comparisons with the first of several runs.
+#[derive(Debug, Clone, Copy)]
+pub struct Writer {
+    /// Most runs that the text has room for.
+    pub most_runs: usize,
+    /// Writes the text.
+    pub write: fn(&[Comparison], &ComparisonOptions) -> Result<String, RenderError>,
+}
+
+/// Every form of a comparison, in the order of `--help`.
+pub const FORMS: &[Form<Writer>] = &[
+    Form {
+        id: "terminal",
+        write: Writer {
+            most_runs: MOST_RUNS,
+            write: |all, options| match all {
+                [one] => Ok(terminal(one, options.all, &options.layout)),
+                several_runs => Ok(several(several_runs, &options.layout)),
+            },
+        },
+    },
+    Form {
+        id: "json",
+        write: Writer {
+            most_runs: MOST_RUNS,
+            write: |all, _| match all {
+                [one] => json(one),
+                several_runs => Ok(serde_json::to_string_pretty(several_runs)? + "\n"),
+            },
+        },
+    },
+    Form { id: "html", write: Writer { most_runs: 2, write: |all, _| first(all, html) } },
+    Form {
+        id: "markdown",
+        write: Writer { most_runs: 2, write: |all, _| first(all, |one| Ok(markdown(one))) },
+    },
+];
+
+fn first(
+    all: &[Comparison],
+    write: impl FnOnce(&Comparison) -> Result<String, RenderError>,
+) -> Result<String, RenderError> {
+    all.first().map_or_else(|| Ok(String::new()), write)
+}
 
 /// The page, with both runs side by side.
 ///

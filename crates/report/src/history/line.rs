@@ -43,10 +43,6 @@ impl Moment<'_> {
         let other = self.point.headline != FigureKind::Delivered && self.point.unit.is_work();
         self.point.delivered.filter(|_| other).map(|figure| figure.value)
     }
-
-    pub fn is_usable(&self) -> bool {
-        self.point.verdict.is_usable()
-    }
 }
 
 /// Which machine a point was measured on: its own name, and what it is. A run that was added from
