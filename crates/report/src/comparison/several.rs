@@ -1,4 +1,4 @@
-//! Several runs, each compared with the first: a row a result, a column a run.
+//! Several runs, each compared with the first: a row per result, a column per run.
 
 use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, Verdict};
 
@@ -10,7 +10,8 @@ use crate::view::{
     Blocks, Columns, Document, Entry, Item, Table, clean, counted, enclosed, grouped, joined,
 };
 
-/// The verdict on each run, and the main results; all results of runs that have no main ones.
+/// Writes the verdict on each run, and the main results; all results of runs that have no main
+/// ones.
 pub fn several(all: &[Comparison], options: &Options) -> String {
     let mut out = Blocks::default();
     let first = all.iter().take(1).map(|c| item('A', &c.a, String::new()));
@@ -25,19 +26,19 @@ pub fn several(all: &[Comparison], options: &Options) -> String {
     Page::new(options).document(&Document { title, facts: Vec::new(), blocks: out.0 })
 }
 
-/// `B: new (a machine). B is slower in ...`
+/// Returns `B: new (a machine). B is slower in ...`
 fn item(letter: char, side: &Side, verdict: String) -> Item {
     let (name, machine) = (clean(&side.name), clean(&side.machine));
     let says = vec![format!("{name} ({machine}){verdict}").into()];
     Item { term: letter.to_string(), says }
 }
 
-/// Names of the runs after A.
+/// Returns the letters of the runs after A.
 fn letters() -> impl Iterator<Item = char> {
     'B'..='Z'
 }
 
-/// Runs that there are letters for, A included.
+/// Maximum of runs, A included: one per letter.
 pub const MOST_RUNS: usize = 26;
 
 fn table(all: &[Comparison]) -> Table {
@@ -60,7 +61,7 @@ fn table(all: &[Comparison]) -> Table {
     with_ratios.rows(shown.map(|(_, same)| same[0]))
 }
 
-/// `▼ 0.500`, with the colour that repeats it.
+/// Returns `▼ 0.500`, with the colour that repeats it.
 fn entry(p: &ComparedPoint) -> Entry {
     if p.gone() {
         return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
@@ -68,7 +69,7 @@ fn entry(p: &ComparedPoint) -> Entry {
     let Some(headline) = p.headline.as_ref().filter(|_| !p.not_comparable()) else {
         return "not comparable".into();
     };
-    // Delivered alone moved: it is another figure than A's, and says so.
+    // Where delivered alone moved, its name shows that it is another figure than A's.
     let delivered = p.delivered.as_ref().filter(|_| p.outcome() != p.change());
     let ratio = factor(delivered.unwrap_or(headline));
     let (sign, verdict) = match p.change() {
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_ratio_are_of_one_figure_which_has_its_name_where_it_is_not_the_first_columns() {
+    fn a_figure_that_is_not_the_first_columns_has_its_name() {
         let mut p = ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),
