@@ -20,7 +20,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// All groups, the largest first.
+    /// Returns all groups, the largest first.
     pub fn all(report: &FleetReport) -> Vec<Self> {
         let several = report.groups.len() > 1;
         let name = |at| if several { format!("Group {}", group_name(at)) } else { String::new() };

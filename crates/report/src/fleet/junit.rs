@@ -1,10 +1,10 @@
-//! JUnit XML: a suite with a case for each node, and one for each link that is slow or may be.
+//! JUnit XML: a suite with a case for each node, and for each link that is slow or unverified.
 //!
 //! - slow, unverified: `failure`, its type the state and its message the cause or reason;
 //! - not compared: `skipped`;
 //! - healthy: passes.
 //!
-//! What was slow and not confirmed is in `system-out`.
+//! Slow figures that the second pass did not confirm are in `system-out`.
 
 use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
 
@@ -15,14 +15,14 @@ use crate::RenderError;
 use crate::junit::{Case, Cause, Ending, Properties, Suite, text, timestamp, write};
 use crate::view::joined;
 
-/// The document.
+/// Writes the document.
 ///
 /// # Errors
-/// If it does not fit into XML.
+/// If a value has no form in XML.
 pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     let fleet = Fleet::new(report);
     let mut cases: Vec<Case> = report.nodes.iter().map(|node| case(&fleet, node)).collect();
-    cases.extend(links(&fleet).iter().map(of_link));
+    cases.extend(links(&fleet).iter().map(link_case));
     if cases.is_empty() {
         let cause = Cause::new("nothing measured", "No node was measured.".to_owned());
         let name = "the fleet has nodes".to_owned();
@@ -38,8 +38,8 @@ pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     Ok(write(&text(&joined(["fleet", label], " ")), vec![suite])?)
 }
 
-/// A link that is slow or may be.
-fn of_link(link: &Link) -> Case {
+/// Returns the case of a link that is slow or unverified.
+fn link_case(link: &Link) -> Case {
     let cause = Cause::new(link.state().as_str(), text(&clean(&link.link.cause)));
     Case {
         name: text(&link.names()),
@@ -79,7 +79,7 @@ fn ending(fleet: &Fleet, node: &FleetNode) -> Option<Ending> {
     }
 }
 
-/// Figures at which it is slow, with ratios of both passes and the margin.
+/// Lists the figures at which a node is slow, each with its ratio and its rounds below the margin.
 fn figures(fleet: &Fleet, node: &FleetNode) -> String {
     let confirmed = node.figures.iter().filter(|f| f.confirmed);
     let figure = |at: usize| {

@@ -1,4 +1,4 @@
-//! The network between nodes: which links are slow, and nodes by nodes as a map.
+//! The network between nodes: slow links, and a map of nodes by nodes.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::map::{self, Square};
 use super::words::{finite, group_name, short};
 use crate::view::{Blocks, Style, Text, clean, counted, median};
 
-/// Nodes that are drawn.
+/// Maximum of nodes in a map.
 const NODES: usize = 32;
 /// Longest name over a column, in characters.
 const NAME: usize = 24;
 
-/// A link that is slow or may be.
+/// A link that is slow or unverified.
 pub struct Link<'a> {
     /// The names of its nodes.
     pub nodes: [String; 2],
@@ -25,10 +25,10 @@ pub struct Link<'a> {
     pub group: usize,
 }
 
-/// The links of all groups, those that are slow first.
+/// Returns the links of all groups, slow ones first.
 pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
     let groups = fleet.report.groups.iter().enumerate();
-    let of = |(at, group): (usize, &'a FleetGroup)| {
+    let named = |(at, group): (usize, &'a FleetGroup)| {
         group.links.iter().filter_map(move |link| {
             let name = |place: usize| group.nodes.get(place).map(|name| clean(name));
             let nodes = [name(link.nodes[0])?, name(link.nodes[1])?];
@@ -36,18 +36,18 @@ pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
             Some(Link { nodes, figure, link, group: at })
         })
     };
-    let mut all: Vec<Link> = groups.flat_map(of).collect();
+    let mut all: Vec<Link> = groups.flat_map(named).collect();
     all.sort_by_key(|link| !link.link.confirmed);
     all
 }
 
 impl Link<'_> {
-    /// What it is like as a node would be.
+    /// Returns the state of a node that is like this link.
     pub fn state(&self) -> NodeState {
         if self.link.confirmed { NodeState::Slow } else { NodeState::Unverified }
     }
 
-    /// `n1 and n3`
+    /// Returns `n1 and n3`.
     pub fn names(&self) -> String {
         self.nodes.join(" and ")
     }
@@ -66,8 +66,8 @@ pub fn add(out: &mut Blocks, fleet: &Fleet) {
     out.0.extend(maps.0);
 }
 
-const KEY: &str = "The speed of each pair as a share of the median of its round's pairs, in the colours \
-    above. A dark row and column: a slow node. A single dark square: a slow link.";
+const KEY: &str = "The speed of each pair as a share of the median of its round's pairs, in the \
+    colours above. A dark row and column: a slow node. A single dark square: a slow link.";
 
 fn add_group(out: &mut Blocks, fleet: &Fleet, at: usize, group: &FleetGroup) {
     let network: Vec<(usize, &FleetFigure, &str)> = fleet
@@ -76,7 +76,7 @@ fn add_group(out: &mut Blocks, fleet: &Fleet, at: usize, group: &FleetGroup) {
         .filter(|(_, (f, _))| f.subsystem.info().has_server && f.required)
         .map(|(place, (f, title))| (place, f, title))
         .collect();
-    // One map a result: of the figure by which it is judged.
+    // A result has several figures: draw the one by which it is judged.
     let mut results = BTreeSet::new();
     let mut chosen = network.clone();
     chosen.sort_by_key(|(place, f, _)| (!f.judged, *place));
@@ -90,7 +90,7 @@ fn add_group(out: &mut Blocks, fleet: &Fleet, at: usize, group: &FleetGroup) {
     }
 }
 
-/// The places of nodes that are drawn: ends of links and slow ones, then the others.
+/// Returns the places of the nodes of a map: ends of links and slow nodes, then the others.
 fn drawn(group: &FleetGroup, network: &[(usize, &FleetFigure, &str)]) -> Vec<usize> {
     let ends = group.links.iter().flat_map(|link| link.nodes);
     let is_slow = |place: &usize| {
@@ -133,7 +133,7 @@ fn add_map(
     out.add("rest", Text::new(Style::Quiet, rest));
 }
 
-/// The median ratio over the rounds of two nodes.
+/// Returns the median ratio over the rounds of two nodes.
 fn ratio(group: &FleetGroup, f: &FleetFigure, a: usize, b: usize) -> Option<f64> {
     let rounds = group.partners.get(a)?.iter().zip(&f.strips.get(a)?.ratios);
     let with = rounds.filter(|(partner, _)| partner.map(|p| p as usize) == Some(b));

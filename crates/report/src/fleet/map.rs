@@ -1,4 +1,4 @@
-//! Nodes by figures: a square a figure, the darker the slower, with the ratio in it.
+//! A map of nodes by figures: a square per figure with its ratio, the darker the slower.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use super::lookup::{Fleet, count};
 use super::words::{finite, group_name, mark};
 use crate::view::{Blocks, Columns, Entry, Style, Table, Text, clean, counted, joined};
 
-/// Nodes and figures that are drawn.
+/// Maximum of nodes and of figures in a map.
 const NODES: usize = 64;
 const FIGURES: usize = 24;
 /// Ratios below which a square is darker, from pale to dark.
@@ -17,9 +17,9 @@ const SHADES: [f64; 5] = [0.99, 0.97, 0.95, 0.90, 0.80];
 const WIDE: usize = 1200;
 const NAME_WIDE: usize = 150;
 const CELL_WIDE: usize = 41;
-/// Rows of a table that is not split.
+/// Maximum of rows of a table that is not split.
 const SHORT: usize = 8;
-/// From here on a node is visibly faster than its group.
+/// Minimum ratio of a node that is visibly faster than its group.
 const FASTER: f64 = 1.03;
 
 /// One square.
@@ -44,16 +44,16 @@ pub fn add(out: &mut Blocks, fleet: &Fleet) {
     out.0.extend(maps.0);
 }
 
-/// The meaning of shades and frames.
+/// Explains shades and frames.
 fn key() -> String {
     let steps = joined(SHADES.map(|ratio| format!("{ratio:.2}")), ", ");
     format!(
-        "The shade darkens where a ratio is below {steps}. Blue: {FASTER:.2} or more. Red frame: slow. \
-         Yellow frame: slow, not confirmed."
+        "The shade darkens where a ratio is below {steps}. Blue: {FASTER:.2} or more. Red frame: \
+         slow. Yellow frame: slow, not confirmed."
     )
 }
 
-/// The places of the worst nodes in the report, at most as many as are drawn.
+/// Returns the places of the worst nodes in the report, as many as a map has room for.
 fn worst(fleet: &Fleet) -> BTreeSet<usize> {
     let compared = |n: &FleetNode| n.group.and_then(|g| fleet.report.groups.get(g));
     let nodes = fleet.report.nodes.iter().enumerate();
@@ -98,15 +98,15 @@ fn add_group(out: &mut Blocks, fleet: &Fleet, group: usize, shown: &BTreeSet<usi
     out.add("rest", Text::new(Style::Quiet, rest));
 }
 
-/// Rows of each table, where a map is split into as many as a wide page has room for next to each
-/// other, none of them very short.
+/// Returns the number of rows of each table. A map is split into as many tables as fit next to each
+/// other on a wide page, none of them very short.
 fn rows_each(rows: usize, columns: usize) -> usize {
     let room = WIDE / (NAME_WIDE + CELL_WIDE * columns);
     let tables = room.clamp(1, rows.div_ceil(SHORT).max(1));
     rows.div_ceil(tables).max(1)
 }
 
-/// `936 other nodes, of which 930 are healthy.`
+/// Returns `936 other nodes, of which 930 are healthy.`
 fn rest<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<String> {
     let all = others.len();
     let healthy = others.filter(|n| n.state == NodeState::Healthy).count();
@@ -119,9 +119,9 @@ fn rest<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<Stri
     }
 }
 
-/// The figures of a group that are drawn, in their order, with their places; and what is not.
-/// Where there are too many, those at which a node is slowest come first, then those at which any is
-/// slow.
+/// Returns the figures of a group's map in their order, with their places; and a sentence on the
+/// others. If there are too many, figures at which a node is slowest have priority, then those with
+/// slow nodes.
 fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, Option<String>) {
     let all: Vec<_> = fleet.figures(group).enumerate().collect();
     let members = fleet.report.nodes.iter().filter(|n| n.group == Some(group));
@@ -168,7 +168,7 @@ impl Square {
     }
 }
 
-/// 1 to 5 for a node that is slower, -1 for one that is visibly faster.
+/// Returns 1 to 5 for a node that is slower, -1 for one that is visibly faster.
 fn shade(ratio: f64) -> i8 {
     match SHADES.iter().filter(|least| ratio < **least).count() {
         0 if ratio >= FASTER => -1,
@@ -176,7 +176,7 @@ fn shade(ratio: f64) -> i8 {
     }
 }
 
-/// A map with these heads above the squares.
+/// Returns a map with these heads above the squares.
 pub fn table(caption: String, columns: &[String], rows: &[Row]) -> Table {
     let table = Columns::map(caption).column("node", |(name, _): &&Row| name.clone()).keys();
     let with_squares = columns.iter().enumerate().fold(table, |table, (at, title)| {

@@ -1,9 +1,9 @@
 //! A fleet's report in every format.
 //!
-//! `view` turns a [`FleetReport`] into a document of blocks, which the terminal and the page lay out. The
-//! terminal shows one screen of it, whatever the fleet's size; the page has all figures. OpenMetrics and
-//! JUnit serve monitoring and continuous integration. Every text of a report may be untrusted: the view
-//! drops control characters, each format escapes the rest.
+//! `view` turns a [`FleetReport`] into a document of blocks, which the terminal and the page lay
+//! out. The terminal shows one screen of it, whatever the fleet's size; the page has all figures.
+//! OpenMetrics and JUnit serve monitoring and continuous integration. Every text of a report may be
+//! untrusted: the view drops control characters, each format escapes the rest.
 
 mod advice;
 mod figures;
@@ -16,6 +16,7 @@ mod nodes;
 mod openmetrics;
 mod rounds;
 mod screen;
+mod statements;
 mod view;
 mod words;
 
@@ -28,8 +29,11 @@ use crate::terminal::page::Page;
 use crate::view::Document;
 use crate::{Form, Options, RenderError};
 
+/// The writer of a fleet's report.
+pub type Writer = fn(&FleetReport, &Options) -> Result<String, RenderError>;
+
 /// Every form of a fleet's report, in the order of `--help`.
-pub const FORMS: &[Form<fn(&FleetReport, &Options) -> Result<String, RenderError>>] = &[
+pub const FORMS: &[Form<Writer>] = &[
     Form { id: "terminal", write: |report, options| Ok(terminal(report, options)) },
     Form { id: "html", write: |report, _| html(report) },
     Form { id: "json", write: |report, _| json(report) },
@@ -56,7 +60,7 @@ pub fn terminal(report: &FleetReport, options: &Options) -> String {
 /// The report for programs: schema `proofmark.fleet-report/1`.
 ///
 /// # Errors
-/// If a number in it is not finite, so that it could not be read again.
+/// If a number in it is not finite, so that the JSON cannot be read back.
 pub fn json(report: &FleetReport) -> Result<String, RenderError> {
     let mut text = serde_json::to_string_pretty(report)?;
     serde_json::from_str::<FleetReport>(&text)?;

@@ -9,8 +9,8 @@ use super::lookup::Fleet;
 use super::words::{self, mark, named, speed};
 use crate::view::{Rich, Tone, clean, counted, joined};
 
-/// Places before a node in which one with the same reasons is looked for: all reasons of a fleet that
-/// is not hostile.
+/// Number of previous entries that are searched for the same reasons. Only untrusted input has
+/// more.
 const LOOKED_BACK: usize = 64;
 
 /// A node that is not healthy, or several with the same reasons; or a link.
@@ -31,7 +31,7 @@ pub struct Problem {
     pub rounds: String,
 }
 
-/// Nodes in another state than healthy; those of one state with the same reasons are one.
+/// Returns the nodes that are not healthy; those of one state with the same reasons are one.
 pub fn problems(fleet: &Fleet) -> Vec<Problem> {
     let mut out: Vec<Problem> = Vec::new();
     for node in fleet.report.nodes.iter().filter(|n| n.state != NodeState::Healthy) {
@@ -71,7 +71,7 @@ impl Problem {
         }
     }
 
-    /// A link that is slow or unverified.
+    /// Takes a link that is slow or unverified.
     pub fn from_link(link: &Link) -> Self {
         Self {
             state: link.state(),
@@ -84,14 +84,14 @@ impl Problem {
         }
     }
 
-    /// A text after the sign and words of the state.
+    /// Returns a text after the sign and words of the state.
     pub fn marked(&self, text: &str) -> Rich {
         let tone = Tone::Verdict(words::color(self.state));
         Rich::toned(tone, self.mark).and(Tone::Plain, format!("  {text}"))
     }
 }
 
-/// The figures at which a node is slow, in place of a reason.
+/// Returns the figures at which a node is slow, in place of a reason.
 fn slow_figures(fleet: &Fleet, node: &FleetNode) -> String {
     let confirmed = node.figures.iter().filter(|f| f.confirmed);
     let figures = confirmed.filter_map(|f| {
@@ -101,7 +101,8 @@ fn slow_figures(fleet: &Fleet, node: &FleetNode) -> String {
     joined(figures, ", ")
 }
 
-/// `n3: 1 of 8 rounds at Triad does not count: ...`; nodes with the same note share a sentence.
+/// Returns `n3: 1 of 8 rounds at Triad does not count: ...`; nodes with the same note share a
+/// sentence.
 pub fn notes(report: &FleetReport) -> Vec<String> {
     const MOST: usize = 12;
     let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();

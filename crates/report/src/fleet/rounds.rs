@@ -1,4 +1,4 @@
-//! A node's rounds at a figure against its group and the margin.
+//! A node's rounds at a figure, compared with its group and the margin.
 
 use proofmark_model::{FleetNode, NodeState, StripOutcome, Verdict};
 
@@ -9,21 +9,21 @@ use crate::view::{
     Blocks, CellPicture, Columns, Dot, Entry, Rounds, Style, Text, clean, joined, percent,
 };
 
-/// Results that a page has.
+/// Maximum of results on a page.
 const MOST: usize = 64;
-/// Results of a node where there are many nodes.
+/// Maximum of results of a node where there are many nodes.
 const EACH: usize = 4;
-/// Places between the two passes, and the least number of places that the width is divided into.
+/// Places between the two passes, and the minimum of places that the width is divided into.
 const GAP: usize = 2;
 const PLACES: usize = 12;
-/// Least reach of the scale on both sides of 1.
+/// Minimum reach of the scale on both sides of 1.
 const LEAST: f64 = 0.02;
 
-const KEY: &str = "One dot per round: the ratio to the group's median. The line is 1. Grey: within the \
-    margin. Right of the dashed line: the second pass. Cross: no result.";
+const KEY: &str = "One dot per round: the ratio to the group's median. The line is 1. Grey: within \
+    the margin. Right of the dashed line: the second pass. Cross: no result.";
 
-/// Adds the rounds of all nodes that are slow, or slow and not confirmed: confirmed ones first, worst
-/// nodes first; of many nodes the worst figures of each.
+/// Adds the rounds of all nodes that are slow, or slow and not confirmed: confirmed ones first,
+/// worst nodes first; of many nodes the worst figures of each.
 pub fn add(out: &mut Blocks, fleet: &Fleet) {
     let nodes = || fleet.report.nodes.iter().filter(|n| !n.figures.is_empty());
     let each = (MOST / nodes().count().max(1)).max(EACH);
@@ -103,7 +103,7 @@ fn picture(seen: &Seen) -> CellPicture {
     CellPicture::Rounds(rounds)
 }
 
-/// `rounds 0.921, 0.918, no result; second pass 0.920`
+/// Returns `rounds 0.921, 0.918, no result; second pass 0.920`.
 fn words(first: &[Option<f32>], again: &[Option<f32>]) -> String {
     let word = |r: &Option<f32>| finite(*r).map_or_else(|| "no result".to_owned(), speed);
     let list = |all: &[Option<f32>]| joined(all.iter().map(word), ", ");

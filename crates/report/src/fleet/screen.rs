@@ -1,12 +1,12 @@
-//! A fleet's report on one screen of a terminal, whatever the fleet's size: long texts are cut, long
-//! lists counted.
+//! A fleet's report on one screen of a terminal, whatever the fleet's size: long texts are cut,
+//! long lists counted.
 
 use proofmark_model::{FigureKind, NodeState, Verdict};
 
 use super::figures::Row;
 use super::groups::Group;
 use super::nodes::Problem;
-use super::view::View;
+use super::statements::Statements;
 use super::words::{group_name, named, short, speed};
 use crate::Options;
 use crate::terminal::page::Page;
@@ -17,39 +17,39 @@ use crate::view::{
 /// Lines of a screen, and characters of a line.
 const LINES: usize = 24;
 const COLUMNS: usize = 80;
-/// Lines that the longest text has, if all other parts have room too.
+/// Maximum of lines of a text, if all other parts have room too.
 const LONGEST: usize = 3;
-/// Links and groups that have lines of their own.
+/// Maximum of links and groups with lines of their own.
 const LINKS: usize = 2;
 const GROUPS: usize = 3;
 /// Lines that the nodes leave to the figures.
 const FOR_FIGURES: usize = 5;
-/// Longest title of a figure and name of a node in the table, in characters.
+/// Maximum length of a figure's title and of a node's name in the table, in characters.
 const TITLE: usize = 30;
 const NAME: usize = 14;
 
-/// The screen below the title, with as much of each text as all parts have room for.
-pub fn blocks(view: &View) -> Blocks {
+/// Makes the screen below the title, with as much of each text as all parts have room for.
+pub fn blocks(all: &Statements) -> Blocks {
     let fits = |blocks: &Blocks| lines(&blocks.0) < LINES;
-    let mut all = (1..=LONGEST).rev().map(|most| screen(view, most));
-    all.find(fits).unwrap_or_else(|| screen(view, 1))
+    let mut screens = (1..=LONGEST).rev().map(|most| screen(all, most));
+    screens.find(fits).unwrap_or_else(|| screen(all, 1))
 }
 
-/// The screen with texts of so many lines at most.
-fn screen(view: &View, most: usize) -> Blocks {
+/// Makes the screen with texts of so many lines at most.
+fn screen(all: &Statements, most: usize) -> Blocks {
     let text = |style, text: &str, most| cut(text, most, |text| Text::new(style, [text]));
-    let answer = text(Style::Plain, &view.answer, most);
-    let testbed = text(Style::Warning, view.testbed.as_deref().unwrap_or_default(), most.min(2));
-    let groups = groups(&view.groups, most.min(2));
-    let next = item("Next", &view.next.join(" "), most);
+    let answer = text(Style::Plain, &all.answer, most);
+    let testbed = text(Style::Warning, all.testbed.as_deref().unwrap_or_default(), most.min(2));
+    let groups = groups(&all.groups, most.min(2));
+    let next = item("Next", &all.next.join(" "), most);
     // The title, and an empty line between each two parts.
     let taken = height(&answer) + height(&testbed) + height(&groups) + height(&next) + 5;
     let mut room = LINES.saturating_sub(taken);
-    let mut problems = links(&view.links, most);
+    let mut problems = links(&all.links, most);
     room = room.saturating_sub(height(&problems));
-    let nodes = nodes(&view.nodes, most, room.saturating_sub(FOR_FIGURES));
+    let nodes = nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
     room = room.saturating_sub(height(&nodes));
-    let notes = notes(&view.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
+    let notes = notes(&all.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
     room = room.saturating_sub(height(&notes));
     problems.extend(nodes.into_iter().chain(notes));
     let mut out = Blocks::default();
@@ -57,12 +57,12 @@ fn screen(view: &View, most: usize) -> Blocks {
     out.add_for(Audience::Terminal, "testbed", testbed);
     out.add_for(Audience::Terminal, "problems", problems);
     out.add_for(Audience::Terminal, "groups", groups);
-    out.add_for(Audience::Terminal, "figures", figures(&view.rows, room));
+    out.add_for(Audience::Terminal, "figures", figures(&all.rows, room));
     out.add_for(Audience::Terminal, "next", next);
     out
 }
 
-/// Lines that blocks take on a terminal of 80 columns.
+/// Counts the lines of blocks on a terminal of 80 columns.
 fn lines(blocks: &[Block]) -> usize {
     let mut page = Page::new(&Options { width: COLUMNS, color: false });
     page.blocks(blocks);
@@ -73,20 +73,20 @@ fn height<C: Into<Content> + Clone>(content: &C) -> usize {
     lines(&Blocks::one("", content.clone()).0)
 }
 
-/// What shows a text, with as much of it as takes so many lines at most; its cut is seen.
+/// Returns content with as much of a text as takes so many lines at most, and marks the cut.
 fn cut<C: Into<Content> + Clone>(text: &str, most: usize, show: impl Fn(String) -> C) -> C {
     let lengths: Vec<usize> = (1..=most * COLUMNS).collect();
     let fits = |length: &usize| height(&show(short(text, *length))) <= most;
     show(short(text, lengths.partition_point(fits).max(1)))
 }
 
-/// A text below a term; nothing without a text.
+/// Returns a text after a term; nothing without a text.
 fn item(term: &str, text: &str, most: usize) -> Vec<Item> {
     let shown = |text: String| vec![Item { term: term.to_owned(), says: vec![text.into()] }];
     if text.is_empty() { Vec::new() } else { cut(text, most, shown) }
 }
 
-/// The first links that are slow or unverified.
+/// Returns the first links that are slow or unverified.
 fn links(links: &[Problem], most: usize) -> Vec<Item> {
     let lines = if links.len() > 1 { 1 } else { most };
     let shown = links.iter().take(LINKS);
@@ -96,7 +96,7 @@ fn links(links: &[Problem], most: usize) -> Vec<Item> {
     shown.chain(item("and others", &rest, 1)).collect()
 }
 
-/// Nodes in another state than healthy, worst first, in so many lines.
+/// Returns nodes that are not healthy, worst first, in so many lines.
 fn nodes(nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
     let mut left = room;
     let mut out = Vec::new();
@@ -114,7 +114,7 @@ fn nodes(nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
     out
 }
 
-/// `✗ slow  n3: reaches 92 % of its group at Triad`
+/// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
 fn with_names(node: &Problem, most: usize) -> Vec<Item> {
     let names = named(node.names.iter().map(String::as_str));
     let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
@@ -122,7 +122,7 @@ fn with_names(node: &Problem, most: usize) -> Vec<Item> {
     cut(&text, most, |text| vec![node.marked(&text).into()])
 }
 
-/// `21 slow, 20 unverified`
+/// Returns `21 slow, 20 unverified`.
 fn states(nodes: &[Problem]) -> String {
     let count = |state: NodeState| {
         let count: usize = nodes.iter().filter(|p| p.state == state).map(|p| p.names.len()).sum();
@@ -131,7 +131,7 @@ fn states(nodes: &[Problem]) -> String {
     joined(NodeState::ALL.into_iter().filter_map(count), ", ")
 }
 
-/// Notes on healthy nodes, as far as so many lines have room for them.
+/// Returns notes on healthy nodes, as far as so many lines have room for them.
 fn notes(notes: &[String], most: usize, room: usize) -> Vec<Item> {
     let mut left = room;
     let all = notes.iter().map(|note| item("note", note, most));
@@ -144,7 +144,7 @@ fn notes(notes: &[String], most: usize, room: usize) -> Vec<Item> {
     shown.flatten().collect()
 }
 
-/// The first groups: how many nodes each has, and its facts or its differences from the largest.
+/// Returns the first groups: their sizes, and their facts or differences from the largest.
 fn groups(groups: &[Group], most: usize) -> Vec<Item> {
     let most = if groups.len() > 2 { 1 } else { most };
     let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
@@ -165,7 +165,7 @@ fn groups(groups: &[Group], most: usize) -> Vec<Item> {
     out
 }
 
-/// The main figures in so many lines.
+/// Returns the main figures in so many lines.
 fn figures(rows: &[Row], room: usize) -> Table {
     // The head and, where not all rows are shown, the caption.
     let most = room.saturating_sub(2).max(1);
@@ -175,7 +175,7 @@ fn figures(rows: &[Row], room: usize) -> Table {
     table(shown, caption)
 }
 
-/// A title that fits, with its kind whole.
+/// Cuts a title to fit, but not its kind.
 fn fitted(title: &str) -> String {
     let kinds = [FigureKind::Attainable, FigureKind::Delivered].map(FigureKind::as_str);
     match title.rsplit_once(", ").filter(|(_, kind)| kinds.contains(kind)) {

@@ -2,76 +2,44 @@
 
 use proofmark_model::{FleetReport, NodeState, Pairs, Verdict};
 
-use super::figures::{self, Row};
+use super::figures;
 use super::groups::Group;
 use super::lookup::Fleet;
-use super::nodes::{self, Problem};
-use super::words::{self, mark, short, testbed};
-use super::{advice, links, map, rounds, screen};
+use super::nodes::Problem;
+use super::statements::Statements;
+use super::words::{self, mark, short};
+use super::{links, map, rounds, screen};
 use crate::view::{
     Audience, Blocks, Columns, Details, Document, Entry, Fact, Item, Rich, Section, Style, Table,
     Text, Tone, clean, counted, enclosed, joined,
 };
 
-/// Links that are named.
+/// Maximum of links that are named.
 const LINKS: usize = 12;
-/// Lines of nodes that are not folded, and all lines of nodes.
+/// Maximum of lines of nodes that are not folded, and of all lines of nodes.
 const OPEN: usize = 20;
 const NODES: usize = 100;
-/// Names in one line of nodes.
+/// Maximum of names in one line of nodes.
 const NAMES: usize = 100;
-/// Groups whose figures a page has.
+/// Maximum of groups on the page.
 const GROUPS: usize = 8;
-/// Longest label in the title, in characters: the title takes one line.
+/// Maximum length of the label in the title, in characters: the title has one line.
 const LABEL: usize = 40;
 
-/// The statements of a report, before blocks show them.
-pub struct View {
-    pub answer: String,
-    pub testbed: Option<String>,
-    /// Links that are slow or unverified.
-    pub links: Vec<Problem>,
-    /// The nodes in another state than healthy, worst first.
-    pub nodes: Vec<Problem>,
-    /// Remarks on healthy nodes, a sentence each.
-    pub notes: Vec<String>,
-    pub groups: Vec<Group>,
-    /// The figures of all groups, those with slow nodes first.
-    pub rows: Vec<Row>,
-    /// The next steps, a sentence each.
-    pub next: Vec<String>,
-}
-
-impl View {
-    fn new(fleet: &Fleet) -> Self {
-        let report = fleet.report;
-        Self {
-            answer: words::answer(report),
-            testbed: testbed(report).map(|what| format!("testbed: {what}")),
-            links: links::links(fleet).iter().map(Problem::from_link).collect(),
-            nodes: nodes::problems(fleet),
-            notes: nodes::notes(report),
-            groups: Group::all(report),
-            rows: figures::rows(fleet),
-            next: advice::next(fleet),
-        }
-    }
-}
-
-/// The document: a screen for a terminal, and the page.
+/// Makes the document: a screen for a terminal, and the page.
 pub fn document(report: &FleetReport) -> Document {
     let fleet = Fleet::new(report);
-    let view = View::new(&fleet);
-    let mut out = screen::blocks(&view);
+    let all = Statements::new(&fleet);
+    let mut out = screen::blocks(&all);
     let page = Audience::Document;
-    out.add_for(page, "answer", answer(&fleet, &view));
+    out.add_for(page, "answer", answer(&fleet, &all));
     out.add_for(page, "map", Section::new("map", "Nodes by figure", |out| map::add(out, &fleet)));
     let between = Section::new("between", "Network between nodes", |out| links::add(out, &fleet));
     out.add_for(page, "between", between);
     let rounds = Section::new("rounds", "Rounds of slow figures", |out| rounds::add(out, &fleet));
     out.add_for(page, "rounds", rounds);
-    let title = if view.groups.len() > 1 { "Groups" } else { "Figures" };
-    let groups = Section::new("groups", title, |out| groups(out, &fleet, &view.groups));
+    let title = if all.groups.len() > 1 { "Groups" } else { "Figures" };
+    let groups = Section::new("groups", title, |out| groups(out, &fleet, &all.groups));
     out.add_for(page, "groups", groups);
     let method = METHOD.map(str::to_owned).to_vec();
     out.add_for(page, "method", Section::new("method", "Method", |out| out.add("method", method)));
@@ -86,7 +54,7 @@ fn title_of(report: &FleetReport) -> String {
     }
 }
 
-/// How the fleet was measured.
+/// Returns how the fleet was measured.
 fn facts(report: &FleetReport) -> Vec<Fact> {
     let plan = &report.plan;
     let at_once = plan.at_once.map(|n| Fact::plain("nodes at a time", &n.to_string()));
@@ -105,20 +73,20 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
     facts.into_iter().chain(at_once).chain(pairs).chain(subnet).collect()
 }
 
-/// The answer, links and nodes that are not healthy, and the next steps.
-fn answer(fleet: &Fleet, view: &View) -> Section {
-    let links = view.links.iter().take(LINKS).map(|l| Item::from(l.marked(&l.text)));
+/// Makes the section of the answer, of links and nodes that are not healthy, and of the next steps.
+fn answer(fleet: &Fleet, all: &Statements) -> Section {
+    let links = all.links.iter().take(LINKS).map(|l| Item::from(l.marked(&l.text)));
     let links: Vec<Item> = links.collect();
-    let more_links = view.links.len().saturating_sub(LINKS);
-    let more_nodes: usize = view.nodes.iter().skip(NODES).map(|p| p.names.len()).sum();
-    let lines = &view.nodes[..view.nodes.len().min(NODES)];
+    let more_links = all.links.len().saturating_sub(LINKS);
+    let more_nodes: usize = all.nodes.iter().skip(NODES).map(|p| p.names.len()).sum();
+    let lines = &all.nodes[..all.nodes.len().min(NODES)];
     let (open, folded) = lines.split_at(lines.len().min(OPEN));
     let items = |texts: &[String]| texts.iter().cloned().map(Item::from).collect::<Vec<Item>>();
     let section = Section::new("answer", "Verdict", |out| {
-        let answer = Rich::toned(Tone::Strong, &*view.answer);
-        let style = Style::Verdict(worst(fleet.report, view).id());
+        let answer = Rich::toned(Tone::Strong, &*all.answer);
+        let style = Style::Verdict(worst(fleet.report, all).id());
         out.add("answer", Text::new(style, [answer, counts(fleet.report)]));
-        out.add("testbed", Text::new(Style::Warning, view.testbed.clone()));
+        out.add("testbed", Text::new(Style::Warning, all.testbed.clone()));
         out.add("links", links);
         out.add(
             "links",
@@ -132,26 +100,26 @@ fn answer(fleet: &Fleet, view: &View) -> Section {
         );
         let rest = "slow, unverified or not compared";
         out.add("nodes", Text::new(Style::Plain, more("other node", more_nodes, rest)));
-        out.add("notes", Section::plain("Notes on healthy nodes", "notes", items(&view.notes)));
-        out.add("next", Section::plain("Next steps", "next", items(&view.next)));
+        out.add("notes", Section::plain("Notes on healthy nodes", "notes", items(&all.notes)));
+        out.add("next", Section::plain("Next steps", "next", items(&all.next)));
     });
     Section { unseen: true, ..section }
 }
 
-/// `3 other links are slow or unverified.`
+/// Returns `3 other links are slow or unverified.`
 fn more(what: &str, count: usize, words: &str) -> Option<String> {
     let are = if count == 1 { "is" } else { "are" };
     (count > 0).then(|| format!("{} {are} {words}.", counted(count as u64, what)))
 }
 
-/// The worst verdict, whose colour repeats the answer.
-fn worst(report: &FleetReport, view: &View) -> Verdict {
-    let links = view.links.iter().map(|l| l.state);
+/// Returns the worst verdict, whose colour repeats the answer.
+fn worst(report: &FleetReport, all: &Statements) -> Verdict {
+    let links = all.links.iter().map(|l| l.state);
     let state = report.nodes.iter().map(|n| n.state).chain(links).min();
     state.map_or(Verdict::Invalid, words::color)
 }
 
-/// How many nodes are in each state.
+/// Returns the number of nodes in each state.
 fn counts(report: &FleetReport) -> Rich {
     let counts = NodeState::ALL.map(|state| (state, report.count(state))).into_iter();
     counts.filter(|(_, n)| *n > 0).fold(Rich::default(), |out, (state, n)| {
@@ -161,7 +129,7 @@ fn counts(report: &FleetReport) -> Rich {
     })
 }
 
-/// Nodes with their states and causes. The reasons of a cause are its footnote.
+/// Makes a table of nodes with their states and causes. The reasons of a cause are its footnote.
 fn table(what: &str, nodes: &[Problem]) -> Table {
     let several = nodes.iter().any(|p| !p.group.is_empty());
     let caption = format!("{what} that are slow, unverified or not compared, worst first");
@@ -177,7 +145,7 @@ fn table(what: &str, nodes: &[Problem]) -> Table {
         .rows(nodes)
 }
 
-/// Names up to a number, of more the count.
+/// Lists names, and counts those above a number.
 fn names(all: &[String]) -> String {
     let rest = all.len().saturating_sub(NAMES);
     let more = (rest > 0).then(|| format!("{rest} others"));
@@ -191,7 +159,7 @@ fn reasons(all: &[String]) -> String {
     joined(all.iter().take(MOST).chain(&more), "; ")
 }
 
-/// The first groups, each with its facts and figures.
+/// Adds the first groups, each with its facts and figures.
 fn groups(out: &mut Blocks, fleet: &Fleet, groups: &[Group]) {
     for (at, group) in groups.iter().enumerate().take(GROUPS) {
         let title = joined([&*group.name, &group.size], ": ");
@@ -217,7 +185,7 @@ fn groups(out: &mut Blocks, fleet: &Fleet, groups: &[Group]) {
     out.add("groups", Text::new(Style::Quiet, more("other group", rest, "not shown")));
 }
 
-/// How it was made.
+/// The method of a fleet's report.
 const METHOD: [&str; 6] = [
     "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the \
      node's speed as a share of its group's median of the same round: below 1 is worse, for times \

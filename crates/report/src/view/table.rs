@@ -65,8 +65,8 @@ pub struct Whisker {
     pub beyond: i8,
 }
 
-/// The ratio of each round against 1 and a margin. Places are from 0 to 1 from the left, and from -1 to
-/// 1 upwards with a ratio of 1 at 0.
+/// The ratio of each round against 1 and a margin. Places are from 0 to 1 from the left, and from
+/// -1 to 1 upwards with a ratio of 1 at 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Rounds {
     /// The same in words.

@@ -30,8 +30,8 @@ const LATEST: f64 = 1e9;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
     /// The trend, the levels and the samples by time; very many samples are merged, and `left_out`
-    /// says so. What the system did is below, where the samples record it. Of past runs, a line through
-    /// their values.
+    /// says so. What the system did is below, where the samples record it. Of past runs, a line
+    /// through their values.
     pub chart: Chart,
     /// The unit of the values.
     pub unit: String,
@@ -81,8 +81,8 @@ impl Timeline {
         samples.map_or(&[], |s| &s.spots)
     }
 
-    /// The values as so many signs at most, empty without any; and their caption, which gives the values
-    /// of the lowest and the highest sign.
+    /// Returns the values as so many signs at most, empty without any; and their caption with the
+    /// range of the signs.
     pub fn spark(&self, signs: usize) -> [String; 2] {
         let (line, merged) = match self.samples() {
             [] => self.one_by_one(signs),
@@ -93,8 +93,8 @@ impl Timeline {
         [line.signs.trim_end().to_owned(), format!("{}{scale}{merged}", self.chart.title)]
     }
 
-    /// A sign for each value of a line, or for the median of as many neighbours as need be. Invalid
-    /// values do not count.
+    /// Returns a sign for each value, or for the median of as many neighbours as fit. Invalid values
+    /// do not count.
     fn one_by_one(&self, signs: usize) -> (Spark, String) {
         let line = self.chart.series.iter().find(|s| s.kind == Kind::Line);
         let spots = line.map_or(&[][..], |s| &s.spots);
@@ -110,7 +110,7 @@ impl Timeline {
         (spark(values, INVALID), merged)
     }
 
-    /// Samples as signs that are each the mean of a share of the time.
+    /// Returns samples as signs that are each the mean of a share of the time.
     fn by_time(&self, samples: &[Spot], signs: usize) -> Spark {
         let mut sums = vec![(0.0, 0_u32); signs];
         for sample in samples {
