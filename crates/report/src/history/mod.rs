@@ -1,9 +1,9 @@
 //! Past runs as a list, and the results of a workload over time.
 //!
-//! `view` turns them into documents of blocks, which the terminal and the page lay out. A line over time
-//! is one configuration on one machine, measured one way. Two machines are two lines, and so are trials
-//! and samples over time. Texts come from a database that others may have written, and are cleaned like
-//! those of a run.
+//! `view` turns them into documents of blocks, which the terminal and the page lay out. A line over
+//! time is one configuration on one machine, measured one way. Two machines are two lines, and so
+//! are trials and samples over time. Texts come from a database that others may have written, and
+//! are cleaned like those of a run.
 
 mod csv;
 mod line;
@@ -83,7 +83,7 @@ impl OverTime<'_> {
     }
 }
 
-/// What programs get. Of the two lists, the one that was asked for is there.
+/// The history for programs, with one of the two lists.
 #[derive(Default, Serialize)]
 struct History<'a> {
     schema: &'static str,

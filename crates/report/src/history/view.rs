@@ -1,4 +1,5 @@
-//! The documents of a history: a list of runs, and a section with a chart and a table for each line.
+//! The documents of a history: a list of runs, and a section with a chart and a table for each
+//! line.
 
 use proofmark_model::{PastRun, Timestamp};
 
@@ -38,7 +39,7 @@ pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Document {
     Document { title: format!("{workload} over time"), facts: facts(lines), blocks: out.0 }
 }
 
-/// How many lines there are, and from when to when.
+/// Returns the number of lines, and the first and the last run.
 fn facts(lines: &[Line]) -> Vec<Fact> {
     let starts = || lines.iter().flat_map(|l| &l.moments).map(|m| m.point.started);
     let span = starts().min().zip(starts().max());
@@ -47,7 +48,7 @@ fn facts(lines: &[Line]) -> Vec<Fact> {
     [Fact::plain("lines", &lines.len().to_string())].into_iter().chain(span).collect()
 }
 
-/// A line with its chart; `None` where none of its values has a place on the axis.
+/// Returns the chart of a line; `None` where none of its values has a place on the axis.
 fn timeline(name: &str, line: &Line) -> Option<Timeline> {
     let (first, last) = (line.moments.first()?.point.started, line.moments.last()?.point.started);
     let spots: Vec<Spot> = line
@@ -96,15 +97,15 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     Some(Spot { at, x, mark, ..Spot::default() })
 }
 
-/// Where a moment lies between the first and the last: a single one in the middle.
+/// Returns the place of a time between the first and the last; a single one is in the middle.
 fn place(at: Timestamp, first: Timestamp, last: Timestamp) -> f64 {
     let from = |t: Timestamp| t.0.as_second() as f64 - first.0.as_second() as f64;
     let span = from(last);
-    // Not at the very ends, where half a sign would be cut.
+    // At the very ends half a sign would be cut.
     if span > 0.0 { 0.03 + 0.94 * (from(at) / span).clamp(0.0, 1.0) } else { 0.5 }
 }
 
-/// Days, or hours and minutes where all lies within two days.
+/// Returns labels of days, or of hours and minutes where all runs are within two days.
 fn ticks(first: Timestamp, last: Timestamp) -> Vec<Tick> {
     let (from, to) = (first.0.as_millisecond(), last.0.as_millisecond());
     let span = to.saturating_sub(from);

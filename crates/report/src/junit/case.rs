@@ -1,11 +1,11 @@
-//! One point as a test case.
+//! One result as a test case.
 
 use proofmark_model::{Ending as Ended, Finding, Measurement, Severity, Verdict};
 
 use super::document::{Case, Cause, Ending, Properties, text};
 use crate::view::why_no_trials;
 
-/// Longest time of a case; only untrusted input has longer sums.
+/// Maximum time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
 
 pub fn from_measurement(m: &Measurement) -> Case {
@@ -23,11 +23,11 @@ pub fn from_measurement(m: &Measurement) -> Case {
         seconds: Some(if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_S) }),
         properties: Some(Properties::new(properties)),
         ending: ending(m),
-        output: (!m.findings.is_empty()).then(|| said(m.findings.iter())),
+        output: (!m.findings.is_empty()).then(|| list(m.findings.iter())),
     }
 }
 
-/// The parameters, or `default` where there are none.
+/// Returns the parameters, or `default` without any.
 fn name(m: &Measurement) -> String {
     let parameters = m.params.0.iter().map(|(name, v)| text(&format!("{name}={v}")));
     let parameters: Vec<String> = parameters.collect();
@@ -51,14 +51,14 @@ fn ending(m: &Measurement) -> Option<Ending> {
     }
 }
 
-/// A failure for the first finding that makes a result invalid.
+/// Returns a failure for the first finding that makes a result invalid.
 pub fn worst<'a>(mut findings: impl Iterator<Item = &'a Finding>) -> Option<Ending> {
     let worst = findings.find(|f| f.severity == Severity::Invalid)?;
     Some(Ending::Failure(Cause::new(&text(&worst.check), text(&worst.message))))
 }
 
-/// Findings, one per line, with their advice.
-pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+/// Lists findings, one per line, with their advice.
+pub fn list<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let line = |f: &Finding| {
         let weight = match f.severity {
             Severity::Note => "note",
@@ -66,13 +66,12 @@ pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
             Severity::Suspect => "suspect",
             Severity::Invalid => "invalid",
         };
-        let said = text(&format!("{weight}: {}: {} ({})", f.check, f.message, f.advice));
-        format!("{said}\n")
+        text(&format!("{weight}: {}: {} ({})", f.check, f.message, f.advice)) + "\n"
     };
     findings.map(line).collect()
 }
 
-/// A number with every digit.
+/// Writes a number with every digit.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { "unknown".to_owned() }
 }

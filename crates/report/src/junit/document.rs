@@ -1,5 +1,4 @@
-//! JUnit XML as continuous integration reads it: suites of cases with their counts and times.
-//! [`text`] makes any text fit for it.
+//! JUnit XML: suites of cases with their counts and times. [`text`] makes any text valid in it.
 
 use proofmark_model::Timestamp;
 use quick_xml::SeError;
@@ -13,9 +12,9 @@ use crate::view::clean;
 pub enum Ending {
     /// A check failed.
     Failure(Cause),
-    /// It could not be carried out.
+    /// The case could not run.
     Error(Cause),
-    /// It was left out.
+    /// The case was left out.
     Skipped(Cause),
 }
 
@@ -23,7 +22,7 @@ pub enum Ending {
 pub struct Cause {
     #[serde(rename = "@message")]
     pub message: String,
-    /// What was found, as a word or two.
+    /// The kind of the cause, in a word or two.
     #[serde(rename = "@type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     #[serde(rename = "$text", skip_serializing_if = "Option::is_none")]
@@ -31,20 +30,20 @@ pub struct Cause {
 }
 
 impl Cause {
-    /// What was found, and the cause.
+    /// Makes a cause of a kind.
     pub fn new(kind: &str, message: String) -> Self {
         Self { kind: Some(kind.to_owned()), message, more: None }
     }
 }
 
-/// One test case; passed where there is no ending.
+/// One test case, which passes without an ending.
 #[derive(Debug, Default, Serialize)]
 pub struct Case {
     #[serde(rename = "@name")]
     pub name: String,
     #[serde(rename = "@classname", skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// What it took, in seconds.
+    /// Duration in seconds.
     #[serde(rename = "@time", skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     pub seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +74,7 @@ impl Properties {
     }
 }
 
-/// Cases under a name, or suites: how many cases ended how, and what they took if any has a time.
+/// Cases or suites under a name, with the number of cases by ending, and their time if any has one.
 #[derive(Debug, Default, Serialize)]
 pub struct Suite {
     #[serde(rename = "@name")]
@@ -90,7 +89,7 @@ pub struct Suite {
     errors: usize,
     #[serde(rename = "@time", skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
     seconds: Option<f64>,
-    /// When it began, as `2026-11-21T02:03:04Z`.
+    /// Start time, such as `2026-11-21T02:03:04Z`.
     #[serde(rename = "@timestamp", skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,10 +122,10 @@ impl Suite {
     }
 }
 
-/// The document, with a line at the end.
+/// Writes the document, which ends in a line break.
 ///
 /// # Errors
-/// If a value has no form in XML, which none of ours is.
+/// If a value has no form in XML.
 pub fn write(name: &str, suites: Vec<Suite>) -> Result<String, SeError> {
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let mut serializer = Serializer::with_root(&mut xml, Some("testsuites"))?;
@@ -136,18 +135,17 @@ pub fn write(name: &str, suites: Vec<Suite>) -> Result<String, SeError> {
     Ok(xml + "\n")
 }
 
-/// A moment as the schema of JUnit has it.
+/// Writes a time in the form of JUnit's schema.
 pub fn timestamp(at: Timestamp) -> String {
     at.0.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// A time with three decimals.
+/// Writes a duration with three decimals.
 fn seconds<S: serde::Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&format_args!("{:.3}", seconds.unwrap_or(0.0)))
 }
 
-/// Text of characters that XML 1.0 allows: what steers a terminal is gone, and so are the two
-/// code points that are no characters.
+/// Removes control characters and the two code points that are no characters: XML 1.0 forbids both.
 pub fn text(from: &str) -> String {
     clean(from).replace(['\u{fffe}', '\u{ffff}'], "")
 }

@@ -125,7 +125,7 @@ fn forms() {
 }
 
 #[test]
-fn programs_read_back_what_is_stored() {
+fn the_json_reads_back_unchanged() {
     let json = points(&other_figures(), "json", &WIDE);
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     let read: Vec<PastPoint> = serde_json::from_value(value["points"].clone()).unwrap();
@@ -172,7 +172,7 @@ fn edited() {
 }
 
 #[test]
-fn strangers_texts_steer_nothing() {
+fn untrusted_text_stays_text() {
     let bad = "=1+1\u{1b}[31m\u{202e}\nx</script><script>";
     let mut run = past(1);
     (run.path, run.machine, run.profile) = (bad.into(), bad.into(), bad.into());
