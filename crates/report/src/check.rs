@@ -1,4 +1,4 @@
-//! A check in CI: what is slower than in the baseline, and whether requirements are met.
+//! A check in CI: results that are slower than in the baseline, and requirements.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,24 @@ use proofmark_model::{CheckedRequirement, Comparison, Decision, REQUIREMENTS_SCH
 use quick_junit::{TestCase, TestCaseStatus};
 use serde::Serialize;
 
-use crate::RenderError;
 use crate::comparison;
 use crate::junit;
 use crate::markdown::escape;
 use crate::view::{Scale, clean, counted, percent};
+use crate::{Form, RenderError};
 
-/// What was checked.
+/// The writer of a check.
+pub type Writer = fn(&Check) -> Result<String, RenderError>;
+
+/// Every form of a check, in the order of `--help`.
+pub const FORMS: &[Form<Writer>] = &[
+    Form { id: "terminal", write: |check| Ok(check.terminal()) },
+    Form { id: "json", write: |check| check.json() },
+    Form { id: "junit", write: |check| check.junit() },
+    Form { id: "markdown", write: |check| Ok(check.markdown()) },
+];
+
+/// The requirements of a run, and its comparison with a baseline.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Check<'a> {
     schema: &'static str,
@@ -25,7 +36,7 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// Of a run: the comparison with its baseline, if there is one, and its requirements.
+    /// Takes a run's name, the comparison with its baseline, if there is one, and its requirements.
     pub fn new(
         run: &'a str,
         comparison: Option<&'a Comparison>,
@@ -34,14 +45,14 @@ impl<'a> Check<'a> {
         Self { schema: REQUIREMENTS_SCHEMA, run, requirements, comparison }
     }
 
-    /// A line for each result that fails and each requirement. Lines are not wrapped, so that a log
-    /// can be searched.
+    /// Writes a line for each result that fails and each requirement. Lines are not wrapped, so
+    /// that a log can be searched.
     pub fn terminal(&self) -> String {
         let compared = self.comparison.map_or_else(String::new, comparison::check);
         compared + &self.requirements()
     }
 
-    /// GitHub-flavoured Markdown, for a pull request or a ticket.
+    /// Writes GitHub-flavoured Markdown, for a pull request or a ticket.
     pub fn markdown(&self) -> String {
         let mut out = self.comparison.map_or_else(String::new, comparison::markdown);
         if !self.requirements.is_empty() {
@@ -52,10 +63,11 @@ impl<'a> Check<'a> {
         out
     }
 
-    /// JUnit XML: a suite of the requirements, one of each subsystem, a case for each result.
+    /// Writes JUnit XML: a suite of the requirements, one of each subsystem, a case for each
+    /// result.
     ///
     /// # Errors
-    /// If it does not fit into XML.
+    /// If a value has no form in XML.
     pub fn junit(&self) -> Result<String, RenderError> {
         let mut suites = Vec::new();
         if !self.requirements.is_empty() {
@@ -71,10 +83,11 @@ impl<'a> Check<'a> {
         Ok(junit::write(&name, suites)?)
     }
 
-    /// One object: the comparison alone, or with requirements schema `proofmark.requirements/1`.
+    /// Writes one object: the comparison alone, or with requirements schema
+    /// `proofmark.requirements/1`.
     ///
     /// # Errors
-    /// If it does not fit into JSON.
+    /// If a value has no form in JSON.
     pub fn json(&self) -> Result<String, RenderError> {
         match self.comparison.filter(|_| self.requirements.is_empty()) {
             Some(comparison) => comparison::json(comparison),
@@ -82,16 +95,16 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// A line each, and how many are met.
+    /// Writes a line for each requirement, and how many are met.
     fn requirements(&self) -> String {
         if self.requirements.is_empty() {
             return String::new();
         }
         let line = |c: &CheckedRequirement| {
             let mark = mark(c.decision);
-            format!("{mark} {}: {}{}\n", clean(&c.requirement), found(c), configuration(c))
+            format!("{mark} {}: {}{}\n", clean(&c.requirement), evidence(c), configuration(c))
         };
-        // The worst of its results decides a requirement.
+        // A requirement is met if all of its results meet it.
         let mut all: BTreeMap<&str, Decision> = BTreeMap::new();
         for c in self.requirements {
             let worst = all.entry(&c.requirement).or_insert(c.decision);
@@ -124,14 +137,14 @@ fn mark(decision: Decision) -> &'static str {
 fn case(c: &CheckedRequirement) -> TestCase {
     let status = match c.decision {
         Decision::Met => TestCaseStatus::success(),
-        Decision::Undecided => junit::error("undecided", &found(c)),
-        Decision::Missed => junit::failure("missed", &found(c)),
+        Decision::Undecided => junit::error("undecided", &evidence(c)),
+        Decision::Missed => junit::failure("missed", &evidence(c)),
     };
     TestCase::new(junit::text(&format!("{}{}", c.requirement, configuration(c))), status)
 }
 
-/// What was found: the figure, and why it does not decide where it does not.
-fn found(c: &CheckedRequirement) -> String {
+/// Returns the figure, and why it does not decide the requirement where it does not.
+fn evidence(c: &CheckedRequirement) -> String {
     let text = figure_and_doubts(c);
     let interval = c.ci95.filter(|_| c.decision == Decision::Undecided);
     let interval = interval.and_then(|ends| interval_of(c, ends));
@@ -168,7 +181,7 @@ fn figure_and_doubts(c: &CheckedRequirement) -> String {
     }
 }
 
-/// `delivered 82.44 GFLOP/s (attainable 118.1)`.
+/// Returns `delivered 82.44 GFLOP/s (attainable 118.1)`.
 fn figure(c: &CheckedRequirement) -> Option<String> {
     let (value, name) = (c.value?, clean(&c.statistic));
     let Some(unit) = c.unit else { return Some(format!("{name} {} %", percent(value)?)) };
@@ -180,7 +193,7 @@ fn figure(c: &CheckedRequirement) -> Option<String> {
     Some(format!("{name} {}{}", scale.with_label(value)?, headline.unwrap_or_default()))
 }
 
-/// ` (threads=1)`; empty without parameters.
+/// Returns ` (threads=1)`; empty without parameters.
 fn configuration(c: &CheckedRequirement) -> String {
     let params = c.params.iter().flat_map(|p| &p.0);
     let params: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();

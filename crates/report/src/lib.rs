@@ -1,12 +1,11 @@
 //! Formats a [`Run`] for people and for programs.
 //!
-//! One module per format, one entry per format in [`ALL`]. What is said is decided once,
-//! in [`view`]: it turns a run into an ordered list of blocks, such as texts, tables and charts,
-//! which the terminal, the Markdown and the HTML only lay out. So they cannot
-//! contradict each other. The JSON and the CSV are taken from the run itself.
+//! Each format has a module and a row in [`ALL`]. [`view`] turns a run into an ordered list of
+//! blocks, such as texts, tables and charts. The terminal, the Markdown and the HTML only lay them
+//! out, so that they cannot contradict each other. The JSON and the CSV come from the run itself.
 //!
-//! Everything in a run file is untrusted input. The view drops
-//! control characters; each format escapes what is left in its own way.
+//! Everything in a run file is untrusted input. The view drops control characters; each format
+//! escapes what its own syntax needs.
 
 pub mod check;
 pub mod comparison;
@@ -26,12 +25,12 @@ pub mod view;
 
 use proofmark_model::Run;
 
-/// How a report is laid out. Formats ignore what does not concern them.
+/// Layout of a report. Formats ignore options that do not concern them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Columns of the terminal; less than 20 counts as 20.
     pub width: usize,
-    /// Whether the terminal shows colours. They never carry meaning alone.
+    /// True if the terminal shows colours. They never carry meaning alone.
     pub color: bool,
 }
 
@@ -41,7 +40,7 @@ impl Default for Options {
     }
 }
 
-/// Why a report could not be made.
+/// The reasons why a report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// The page's template failed.
@@ -53,11 +52,11 @@ pub enum RenderError {
     /// A report for continuous integration could not be written.
     #[error("the JUnit XML cannot be written: {0}")]
     Xml(#[from] quick_junit::SerializeError),
-    /// It does not fit into JSON.
+    /// A value has no form in JSON.
     #[error("the JSON cannot be written: {0}")]
     Json(#[from] serde_json::Error),
-    /// What was written would not be read again: a number in the run is not finite.
-    #[error("the JSON of this run could not be read again: {0}")]
+    /// The written JSON cannot be read back: a number in the run is not finite.
+    #[error("the JSON of this run cannot be read back: {0}")]
     Unreadable(#[from] proofmark_model::ReadError),
 }
 
@@ -66,25 +65,33 @@ pub enum RenderError {
 pub struct Format {
     /// The word after `--format`.
     pub id: &'static str,
-    /// Name of the file that a run's folder gets in this form; `None` for a form that
-    /// is made on request only.
+    /// Name of its file in a run's directory; `None` if it is written on request only.
     pub file: Option<&'static str>,
-    /// One sentence: what it is good for.
+    /// Its use, in one sentence.
     pub about: &'static str,
     write: fn(&Run, &Options) -> Result<String, RenderError>,
 }
 
 impl Format {
-    /// The report's text, which ends in a line break.
+    /// Returns the report's text, which ends in a line break.
     ///
     /// # Errors
-    /// If the run cannot be expressed in this form.
+    /// If the run has no form in this format.
     pub fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
         (self.write)(run, options)
     }
 }
 
-/// Every format, in the order of `--help`.
+/// One form of a report that is not of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct Form<W> {
+    /// The word after `--format`.
+    pub id: &'static str,
+    /// Writes the report.
+    pub write: W,
+}
+
+/// Every format of a run's report, in the order of `--help`.
 pub const ALL: &[Format] = &[
     Format {
         id: "terminal",
@@ -142,7 +149,7 @@ pub const ALL: &[Format] = &[
     },
 ];
 
-/// The format of that id.
+/// Returns the format of that id.
 pub fn find(id: &str) -> Option<&'static Format> {
     ALL.iter().find(|f| f.id == id)
 }
@@ -175,14 +182,14 @@ mod tests {
         columns.rows([()])
     }
 
-    /// Blocks, parts of sections and columns are in the formats of their audience and in no other.
+    /// Only the formats of their audience show blocks, parts of sections and columns.
     #[test]
     fn each_format_shows_what_is_for_it() {
         let mut out = Blocks::default();
         for (audience, _) in AUDIENCES {
             out.add_for(audience, "text", format!("text{audience:?}"));
             let item = Item::from(format!("item{audience:?}"));
-            let folded = Details::new("folded", |of| of.add("list", vec![item.clone()]));
+            let folded = Details::new("folded", |out| out.add("list", vec![item.clone()]));
             let mut section = Section::new("", &format!("section{audience:?}"), |_| ());
             section.blocks = Blocks::one("part", folded).0;
             section.blocks.iter_mut().for_each(|part| part.audience = audience);
@@ -191,8 +198,8 @@ mod tests {
         out.add("table", table());
         for (text, at) in formats(out).iter().zip(0..) {
             for (audience, shown) in AUDIENCES {
-                for what in ["text", "section", "item", "column"] {
-                    let word = format!("{what}{audience:?}");
+                for part in ["text", "section", "item", "column"] {
+                    let word = format!("{part}{audience:?}");
                     assert_eq!(text.contains(&word), shown[at], "{word} in {text}");
                 }
             }
@@ -200,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_has_no_heading() {
+    fn an_empty_section_has_no_heading() {
         let mut out = Blocks::default();
         out.add("text", String::new());
         out.add("table", Columns::new("table").column("column", |()| "cell").rows([]));

@@ -1,14 +1,14 @@
-//! Values one after the other as a line of blocks: one scale wherever such a line is drawn, live,
-//! in a report and in the history.
+//! A sequence of values as a line of blocks, on the same scale live, in a report and in the
+//! history.
 //!
-//! The scale goes from the least value to the greatest, but is at least a tenth of the middle of
-//! both high: a step of some percent is seen, and the noise of a steady machine looks like what it
-//! is. So a line shows change, not size: the text around it gives the values of its ends.
+//! The scale goes from the minimum to the maximum, but spans at least a tenth of their middle. A
+//! step of some percent is visible, and the noise of a steady machine looks small. So a line shows
+//! change, not size; the text next to it gives the values of its ends.
 
 /// An odd number, so that values around the middle of the scale are one block.
 const BLOCKS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
 
-/// The scale is at least this share of its middle high.
+/// Minimum span of the scale, as a share of its middle.
 const LEAST: f64 = 0.1;
 
 /// A line of blocks.
@@ -16,11 +16,11 @@ const LEAST: f64 = 0.1;
 pub struct Spark {
     /// One sign per value.
     pub signs: String,
-    /// Values at the lower and the upper end of the scale; `None` where there is nothing to draw.
+    /// Values at the lower and the upper end of the scale; `None` without one.
     pub range: Option<[f64; 2]>,
 }
 
-/// A sign for each value; `gap` where there is none or it is not finite.
+/// Returns a sign for each value; `gap` where there is none or it is not finite.
 pub fn spark(values: impl IntoIterator<Item = Option<f64>>, gap: char) -> Spark {
     let values: Vec<Option<f64>> =
         values.into_iter().map(|v| v.filter(|v| v.is_finite())).collect();
@@ -30,15 +30,14 @@ pub fn spark(values: impl IntoIterator<Item = Option<f64>>, gap: char) -> Spark 
             let at = (value - low) / (high - low) * BLOCKS.len() as f64;
             BLOCKS[(at.max(0.0) as usize).min(BLOCKS.len() - 1)]
         }
-        // A scale of no height, or none that a number can hold: all are in the middle.
+        // Without a finite scale of some height all values are in the middle.
         (Some(_), None) => BLOCKS[BLOCKS.len() / 2],
         (None, _) => gap,
     };
     Spark { signs: values.iter().map(sign).collect(), range }
 }
 
-/// A sign for each share of the height; a point where there is none of it, and a space where it is not
-/// known.
+/// Returns a sign for each share of the height: a dot for zero, a space for an unknown share.
 pub fn blocks(shares: impl IntoIterator<Item = Option<f64>>) -> String {
     let sign = |share: Option<f64>| match share.filter(|s| s.is_finite()) {
         None => ' ',
@@ -50,7 +49,8 @@ pub fn blocks(shares: impl IntoIterator<Item = Option<f64>>) -> String {
     shares.into_iter().map(sign).collect()
 }
 
-/// From the least to the greatest, or wider; `None` without a value or where that is no number.
+/// Returns the range from the minimum to the maximum, or wider; `None` if it is not finite or
+/// empty.
 fn range(values: impl Iterator<Item = f64>) -> Option<[f64; 2]> {
     let (least, most) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));

@@ -5,8 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_model::Comparison;
-use proofmark_report::comparison::{MOST_RUNS, html, json, markdown, several, terminal};
-use proofmark_run::unknown;
+use proofmark_report::comparison::{ComparisonOptions, FORMS, MOST_RUNS};
 
 use crate::cli::CompareArgs;
 use crate::error::{Outcome, usage};
@@ -16,36 +15,21 @@ use crate::past::named;
 use crate::text::options_for;
 
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
-    check_format(&args.format, &formats::COMPARE, "proofmark compare --help")?;
+    let writer = formats::find(FORMS, &args.format, "proofmark compare --help")?.write;
     let [a, others @ ..] = args.runs.as_slice() else { return Err(usage("name two runs")) };
     if args.runs.len() > MOST_RUNS {
         return Err(usage(format!("compare at most {MOST_RUNS} runs")));
     }
-    if others.len() > 1 && ["html", "markdown"].contains(&args.format.as_str()) {
+    if args.runs.len() > writer.most_runs {
         return Err(usage(format!("--format {} compares two runs", args.format)));
     }
     let history = args.history.history.as_deref();
     let made = others.iter().map(|b| compare_runs([a, b], history, args.margin));
     let all = made.collect::<Result<Vec<_>>>()?;
-    let options = options_for(args.out.as_deref());
-    let text = match (args.format.as_str(), all.as_slice()) {
-        ("json", [comparison]) => json(comparison)?,
-        ("json", all) => serde_json::to_string_pretty(all)? + "\n",
-        ("html", [comparison]) => html(comparison)?,
-        ("markdown", [comparison]) => markdown(comparison),
-        (_, [comparison]) => terminal(comparison, args.all, &options),
-        (_, all) => several(all, &options),
-    };
+    let options = ComparisonOptions { layout: options_for(args.out.as_deref()), all: args.all };
+    let text = (writer.write)(&all, &options)?;
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
-}
-
-/// Refuses an unknown format, before runs are read.
-pub(super) fn check_format(format: &str, formats: &[&str], help: &str) -> Result<()> {
-    if formats.contains(&format) {
-        return Ok(());
-    }
-    Err(usage(unknown("format", format, formats.iter().copied(), help)))
 }
 
 /// Reads both runs, A first, and compares them.

@@ -8,11 +8,11 @@ use proofmark_model::{
     Param, Parameter, ParameterKind, Params, PastPoint, PastRun, Timestamp, WorkloadSpec,
     parse_size,
 };
-use proofmark_report::history::{self, Form};
+use proofmark_report::Form;
+use proofmark_report::history::{FORMS, OverTime, Writer};
 use proofmark_run::{typed_parameter, unknown};
 use proofmark_store::{Filter, Store};
 
-use super::compare::check_format;
 use crate::cli::HistoryArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
@@ -21,9 +21,11 @@ use crate::past;
 use crate::stored::read;
 use crate::text::{options_for, say};
 
+/// The format that explains an empty result.
+const FOR_PEOPLE: &str = "terminal";
+
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
-    check_format(&args.format, &formats::HISTORY, "proofmark history --help")?;
-    let form = Form::find(&args.format).unwrap_or(Form::Terminal);
+    let form = formats::find(FORMS, &args.format, "proofmark history --help")?;
     if args.workload.is_none() && !args.set.is_empty() {
         return Err(usage(
             "--set needs a workload: proofmark history WORKLOAD --set PARAMETER=VALUE",
@@ -76,13 +78,18 @@ fn filter(args: &HistoryArgs) -> Filter {
     }
 }
 
-fn list(store: Option<&Store>, path: &Path, args: &HistoryArgs, form: Form) -> Result<String> {
+fn list(
+    store: Option<&Store>,
+    path: &Path,
+    args: &HistoryArgs,
+    form: &Form<Writer>,
+) -> Result<String> {
     let filter = filter(args);
     let runs: Vec<PastRun> = store.map_or_else(|| Ok(Vec::new()), |s| s.runs(&filter))?;
-    if runs.is_empty() && form == Form::Terminal {
+    if runs.is_empty() && form.id == FOR_PEOPLE {
         return nothing(store, path, "no run");
     }
-    Ok(history::runs(&runs, form, &options_for(args.out.as_deref()))?)
+    Ok((form.write.runs)(&runs, &options_for(args.out.as_deref()))?)
 }
 
 fn over_time(
@@ -90,7 +97,7 @@ fn over_time(
     path: &Path,
     workload: &str,
     args: &HistoryArgs,
-    form: Form,
+    form: &Form<Writer>,
 ) -> Result<String> {
     let spec = proofmark_workloads::find(workload).map(|k| k.spec());
     let stored = store.map_or_else(|| Ok(Vec::new()), Store::workloads)?;
@@ -106,10 +113,11 @@ fn over_time(
         ..filter(args)
     };
     let points: Vec<PastPoint> = store.map_or_else(|| Ok(Vec::new()), |s| s.points(&filter))?;
-    if points.is_empty() && form == Form::Terminal {
+    if points.is_empty() && form.id == FOR_PEOPLE {
         return nothing(store, path, &format!("no result of {workload}"));
     }
-    Ok(history::points(workload, spec, &points, form, &options_for(args.out.as_deref()))?)
+    let all = OverTime { workload, spec, points: &points };
+    Ok((form.write.over_time)(&all, &options_for(args.out.as_deref()))?)
 }
 
 /// Returns the message for an empty result.

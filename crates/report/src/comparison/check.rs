@@ -1,4 +1,4 @@
-//! The few lines of a check.
+//! The short form of a comparison, for a check.
 
 use proofmark_model::Comparison;
 
@@ -7,8 +7,8 @@ use super::view::together;
 use super::words::{failure, moved, point, ratio, resolution};
 use crate::view::{agree, clean, counted};
 
-/// A check in few lines: one per result that fails, and a summary. Lines are not wrapped, so
-/// that a log can be searched.
+/// Writes a line per result that fails or cannot be judged, and a summary. Lines are not wrapped,
+/// so that a log can be searched.
 pub fn check(comparison: &Comparison) -> String {
     let mut out = String::new();
     for p in comparison.points.iter().filter(|p| p.fails()) {

@@ -6,8 +6,9 @@ use quick_junit::{TestCase, TestCaseStatus, TestSuite};
 use super::words::{failure, moved, ratio, values};
 use crate::junit::{self, by_subsystem, skipped, suite};
 
-/// A failure for each point that is slower or gone, with its cause; skipped for what cannot be
-/// compared or is undecided; all else passes. Where too little could be judged, that is a failure of its own.
+/// Returns a failure with its cause for each result that is slower or missing. Results that cannot be
+/// compared or are undecided are skipped; all others pass. Too few judged results are a failure of
+/// its own.
 pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
     suites.extend(comparison.too_little().map(|why| {
@@ -34,7 +35,8 @@ fn case(p: &ComparedPoint) -> TestCase {
     junit::case(name, &p.workload, status)
 }
 
-/// Both headline figures; ratio, interval and margin of the figure compared, and of delivered if it changed.
+/// Returns both headline figures, and ratio, interval and margin of the compared figure, and of
+/// delivered if it changed.
 fn figures(p: &ComparedPoint) -> String {
     let [a, b] = values(p).map(|m| m.unwrap_or_else(|| "no result".to_owned()));
     let kind = p.figure.map_or("", FigureKind::as_str);

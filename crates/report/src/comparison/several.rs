@@ -1,36 +1,44 @@
-//! Several runs, each compared with the first: a row a result, a column a run.
+//! Several runs, each compared with the first: a row per result, a column per run.
 
-use proofmark_model::{Comparability, ComparedPoint, Comparison, Verdict};
+use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, Verdict};
 
 use super::verdict::{self, Tally};
 use super::words::{factor, headline_of_a, other_figure, point};
 use crate::Options;
 use crate::terminal::page::Page;
-use crate::view::{Columns, Entry, Table, clean, enclosed, grouped, joined};
+use crate::view::{
+    Blocks, Columns, Document, Entry, Item, Table, clean, counted, enclosed, grouped, joined,
+};
 
-/// What is said of each run, and the results of the first screen; of few results all.
+/// Writes the verdict on each run, and the main results; all results of runs that have no main
+/// ones.
 pub fn several(all: &[Comparison], options: &Options) -> String {
-    let mut page = Page::new(options);
-    let Some(first) = all.first() else { return page.out };
-    page.wrap("", 3, &format!("A: {} ({})", clean(&first.a.name), clean(&first.a.machine)));
-    for (c, letter) in all.iter().zip(letters()) {
-        let said =
-            [verdict::unequal(c, letter), Some(verdict::sentences(c, &Tally::count(c), letter))];
-        let said = joined(said.into_iter().flatten(), " ");
-        let (name, machine) = (clean(&c.b.name), clean(&c.b.machine));
-        page.wrap("", 3, &format!("{letter}: {name} ({machine}). {said}"));
-    }
-    page.blank();
-    page.table(&table(all));
-    page.out
+    let mut out = Blocks::default();
+    let first = all.iter().take(1).map(|c| item('A', &c.a, String::new()));
+    let others = all.iter().zip(letters()).map(|(c, letter)| {
+        let sentences = Some(verdict::sentences(c, &Tally::count(c), letter));
+        let sentences = [verdict::unequal(c, letter), sentences].into_iter().flatten();
+        item(letter, &c.b, format!(". {}", joined(sentences, " ")))
+    });
+    out.add("runs", first.chain(others).collect::<Vec<Item>>());
+    out.add("results", table(all));
+    let title = format!("{} compared with run A", counted(all.len() as u64, "run"));
+    Page::new(options).document(&Document { title, facts: Vec::new(), blocks: out.0 })
 }
 
-/// Names of the runs after A.
+/// Returns `B: new (a machine). B is slower in ...`
+fn item(letter: char, side: &Side, verdict: String) -> Item {
+    let (name, machine) = (clean(&side.name), clean(&side.machine));
+    let says = vec![format!("{name} ({machine}){verdict}").into()];
+    Item { term: letter.to_string(), says }
+}
+
+/// Returns the letters of the runs after A.
 fn letters() -> impl Iterator<Item = char> {
     'B'..='Z'
 }
 
-/// Runs that there are letters for, A included.
+/// Maximum of runs, A included: one per letter.
 pub const MOST_RUNS: usize = 26;
 
 fn table(all: &[Comparison]) -> Table {
@@ -53,7 +61,7 @@ fn table(all: &[Comparison]) -> Table {
     with_ratios.rows(shown.map(|(_, same)| same[0]))
 }
 
-/// `▼ 0.500`, with the colour that repeats it.
+/// Returns `▼ 0.500`, with the colour that repeats it.
 fn entry(p: &ComparedPoint) -> Entry {
     if p.gone() {
         return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
@@ -61,7 +69,7 @@ fn entry(p: &ComparedPoint) -> Entry {
     let Some(headline) = p.headline.as_ref().filter(|_| !p.not_comparable()) else {
         return "not comparable".into();
     };
-    // Delivered alone moved: it is another figure than A's, and says so.
+    // Where delivered alone moved, its name shows that it is another figure than A's.
     let delivered = p.delivered.as_ref().filter(|_| p.outcome() != p.change());
     let ratio = factor(delivered.unwrap_or(headline));
     let (sign, verdict) = match p.change() {
@@ -92,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_ratio_are_of_one_figure_which_has_its_name_where_it_is_not_the_first_columns() {
+    fn a_figure_that_is_not_the_first_columns_has_its_name() {
         let mut p = ComparedPoint {
             workload: "cpu.flops".into(),
             name: String::new(),

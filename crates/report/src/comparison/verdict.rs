@@ -1,4 +1,4 @@
-//! What became of all results, in a few sentences.
+//! The verdict on a comparison, in a few sentences.
 
 use proofmark_model::{
     Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
@@ -8,7 +8,7 @@ use proofmark_model::{
 use super::words::{interval, moved, resolution};
 use crate::view::{Rich, Tone, agree, clean, counted};
 
-/// How many results became what.
+/// The number of results with each outcome.
 #[derive(Debug, Clone, Copy)]
 pub struct Tally {
     pub points: usize,
@@ -17,7 +17,7 @@ pub struct Tally {
     pub faster: usize,
     pub alike: usize,
     pub undecided: usize,
-    /// Those that are gone left out.
+    /// Results that cannot be compared, apart from those that are gone.
     pub not_comparable: usize,
     pub gone: usize,
 }
@@ -37,7 +37,7 @@ impl Tally {
         }
     }
 
-    /// Each count with its sign, in the colour that repeats it.
+    /// Returns each count with its sign, in the colour that repeats it.
     pub fn counts(&self) -> Rich {
         let (good, bad) = (Tone::Verdict(Verdict::Valid), Tone::Verdict(Verdict::Invalid));
         Rich::toned(bad, format!("▼ {} slower", self.slower))
@@ -49,8 +49,8 @@ impl Tally {
     }
 }
 
-/// `B is slower in 41 of 58 points: cpu 0.50, memory 0.52 times as fast.` `b` names the run that is
-/// compared with A.
+/// Returns `B is slower in 41 of 58 compared results. Median speed of B relative to A: cpu 0.500.`
+/// `b` names the run that is compared with A.
 pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     let of = counted(t.compared as u64, "compared result");
     let mut out = match (t.slower, t.faster) {
@@ -70,7 +70,7 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     if t.gone > 0 {
         let is = agree(t.gone as u64, ["is", "are"]);
         let results = counted(t.gone as u64, "result");
-        out += &format!(" {results} of A {is} missing or invalid in {b}.");
+        out += &format!(" {results} of A {is} gone: missing or invalid in {b}.");
     }
     if t.undecided > 0 {
         let [is, its] = if t.undecided == 1 { ["is", "its"] } else { ["are", "their"] };
@@ -91,14 +91,16 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     out
 }
 
-/// `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.` Where delivered
-/// figures moved one way, no headline did, and the machines are equal as far as is known.
+/// Returns `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.`
+/// Only where delivered figures moved in one direction, no headline did, and no difference of the
+/// machines is known.
 fn in_short(c: &Comparison, b: char) -> Option<String> {
     let all: Vec<(&ComparedPoint, &ComparedFigure)> =
         c.points.iter().filter_map(|p| Some((p, moved(p)?))).collect();
-    let way = all.first()?.1.outcome;
+    let direction = all.first()?.1.outcome;
     let headline_moved = c.points.iter().any(|p| p.outcome().differs());
-    if headline_moved || unequal(c, b).is_some() || all.iter().any(|(_, d)| d.outcome != way) {
+    if headline_moved || unequal(c, b).is_some() || all.iter().any(|(_, d)| d.outcome != direction)
+    {
         return None;
     }
     let speed = |(p, d): &(&ComparedPoint, &ComparedFigure)| match p.better {
@@ -113,7 +115,7 @@ fn in_short(c: &Comparison, b: char) -> Option<String> {
     ))
 }
 
-/// What differs between the machines so that they are not the same; `None` if nothing does.
+/// Returns the facts by which the machines are not equal; `None` if they may be.
 pub(super) fn unequal(c: &Comparison, b: char) -> Option<String> {
     const MACHINE: [FactId; 5] =
         [FactId::Cpu, FactId::CoreDesign, FactId::Sockets, FactId::Cores, FactId::Memory];
@@ -126,8 +128,9 @@ pub(super) fn unequal(c: &Comparison, b: char) -> Option<String> {
     (!named.is_empty()).then(|| format!("The machines are not equal: {}.", named.join("; ")))
 }
 
-/// `Attainable: no difference shown in 30 of 31 results; delivered: 12 slower (your share of the
-/// machine fell in 12).` Only where both figures were compared, and one of them moved.
+/// Returns `Of the rounds, attainable: no difference shown in 30 of 31 results; delivered: 12
+/// slower (your share of the machine fell in 12).` Only where both figures were compared, and one
+/// of them moved.
 fn which_moved(c: &Comparison) -> Option<String> {
     let both: Vec<_> = c
         .points
@@ -168,13 +171,13 @@ fn which_moved(c: &Comparison) -> Option<String> {
     ))
 }
 
-/// The speeds of the subsystems where a difference is shown; else of those whose points together
-/// leave 1 out, which no point alone shows.
+/// Returns the speeds of the subsystems if a difference is shown. Otherwise only of those whose
+/// results together exclude 1, which no single result shows.
 fn speeds(c: &Comparison, t: &Tally, b: char) -> Option<String> {
     let shown = t.slower + t.faster > 0;
-    let leaves_1_out = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
+    let excludes_1 = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
     let speed = |s: &ComparedSubsystem| {
-        let ratio = s.speed.as_ref().filter(|r| shown || leaves_1_out(r))?;
+        let ratio = s.speed.as_ref().filter(|r| shown || excludes_1(r))?;
         let ends = interval(ratio).filter(|_| !shown).map(|ends| format!(" ({ends})"));
         let ends = ends.unwrap_or_default();
         Some(format!("{} {}{ends}", s.subsystem, format_factor(ratio.median)))

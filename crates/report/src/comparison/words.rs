@@ -1,4 +1,4 @@
-//! Numbers and points of a comparison as text.
+//! Numbers and results of a comparison as text.
 
 use proofmark_model::{
     Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, FigureKind, Number, Ratio,
@@ -7,31 +7,31 @@ use proofmark_model::{
 
 use crate::view::{Scale, clean, enclosed, joined, percent};
 
-/// `0.498–0.512`; `None` where there is no interval.
+/// Returns `0.498–0.512`; `None` without an interval.
 pub fn interval(ratio: &Ratio) -> Option<String> {
     let [low, high] = ratio.ci95?;
     Some(format!("{}–{}", format_factor(low), format_factor(high)))
 }
 
-/// `4.0 %`.
+/// Returns `4.0 %`.
 pub fn margin(share: f64) -> Option<String> {
     Some(format!("{} %", percent(share)?))
 }
 
-/// `cpu.flops avx2, 2 threads`.
+/// Returns `cpu.flops avx2, 2 threads`.
 pub fn point(p: &ComparedPoint) -> String {
     let (workload, name) = (clean(&p.workload), clean(&p.name));
     joined([workload, name], " ")
 }
 
-/// The figure of both sides that the ratio is of, in one scale, with its name where it is not A's
-/// headline; without a ratio each side's headline. `None` where a side has none.
+/// Returns the compared figure of both sides in one scale, with its name where it is not A's
+/// headline. Without a ratio it is each side's headline. `None` where a side has none.
 pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
     let name = enclosed("", other_figure(p).unwrap_or_default(), " ");
     both(p, p.figure).map(|v| v.map(|text| format!("{name}{text}")))
 }
 
-/// That figure of both sides in one scale; their headlines where it is not given.
+/// Returns a figure of both sides in one scale; their headlines for `None`.
 fn both(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>; 2] {
     let value = |n: &Option<Number>| {
         let summary = &n.as_ref()?.summary;
@@ -42,7 +42,7 @@ fn both(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>; 2] {
     both.map(|v| v.and_then(|v| scale.with_label(v)))
 }
 
-/// What was delivered on both sides, where that changed beside another figure.
+/// Returns the delivered figures of both sides, where they differ and another figure is compared.
 pub fn delivered(p: &ComparedPoint) -> [Option<String>; 2] {
     match moved(p) {
         Some(_) => both(p, Some(FigureKind::Delivered)),
@@ -50,24 +50,24 @@ pub fn delivered(p: &ComparedPoint) -> [Option<String>; 2] {
     }
 }
 
-/// The scale of a point's values.
+/// Returns the scale of a result's values.
 fn scale(p: &ComparedPoint, values: impl Iterator<Item = f64>) -> Scale {
     Scale::for_result(values, p.unit, (p.subsystem, p.random), &p.params)
 }
 
-/// A's headline with its label; `None` where A has none.
+/// Returns A's headline with its label; `None` where A has none.
 pub fn headline_of_a(p: &ComparedPoint) -> Option<String> {
     let value = p.a.as_ref()?.summary.value();
     scale(p, [value].into_iter()).with_label(value)
 }
 
-/// The name of the figure that the ratio is of, where it is not A's headline.
+/// Returns the name of the compared figure, where it is not A's headline.
 pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
     let (figure, a) = (p.figure?, p.a.as_ref()?);
     (figure != a.summary.headline).then(|| figure.as_str())
 }
 
-/// Sign and words of what became of a point.
+/// Returns the sign and words of a result's outcome.
 pub fn outcome(p: &ComparedPoint) -> &'static str {
     let alone = p.outcome() != p.change();
     match p.change() {
@@ -81,13 +81,13 @@ pub fn outcome(p: &ComparedPoint) -> &'static str {
     }
 }
 
-/// The delivered figure where it is beside another one and differs.
+/// Returns the delivered figure, where it differs and another figure is compared.
 pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
     p.delivered.as_ref().filter(|d| d.outcome.differs())
 }
 
-/// B / A of the figures; where these and their rounds contradict each other, both: `1.20; pairs
-/// 0.849`.
+/// Returns B / A of the figures, with that of their rounds where the two contradict each other:
+/// `1.20; pairs 0.849`.
 pub fn factor(figure: &ComparedFigure) -> String {
     let value = format_factor(figure.value);
     match figure.outcome {
@@ -98,20 +98,20 @@ pub fn factor(figure: &ComparedFigure) -> String {
     }
 }
 
-/// `0.500 (0.495–0.505), margin 4.0 %`.
+/// Returns `0.500 (0.495–0.505), margin 4.0 %`.
 pub fn ratio(figure: &ComparedFigure) -> String {
     let ends = enclosed(" (", &interval(&figure.ratio).unwrap_or_default(), ")");
     let least = enclosed(", margin ", &margin(figure.margin).unwrap_or_default(), "");
     format!("{}{ends}{least}", factor(figure))
 }
 
-/// What a point that fails a check is called.
+/// Returns the word for a result that fails a check.
 pub fn failure(p: &ComparedPoint) -> &'static str {
     if p.gone() { "gone" } else { Comparability::Slower.as_str() }
 }
 
-/// What could not have been seen: `slowdowns below 33 % (cpu), 20 % (memory, disk) are not
-/// detectable`; `None` where no point was judged.
+/// Returns `slowdowns below 33 % (CPU), 20 % (memory) are not detectable`; `None` where no result
+/// was judged.
 pub fn resolution(subsystems: &[ComparedSubsystem]) -> Option<String> {
     let each = subsystems.iter().filter_map(|s| {
         Some(format!(

@@ -1,4 +1,4 @@
-//! Cells: numbers that read back as they were, and text that no spreadsheet takes for a formula.
+//! Cells: numbers that read back unchanged, and text that no spreadsheet takes for a formula.
 
 use crate::view::clean;
 
@@ -16,8 +16,8 @@ impl From<f64> for Cell {
     }
 }
 
-/// What a spreadsheet would take for a formula gets an apostrophe in front, as OWASP
-/// ("CSV Injection") advises.
+/// The text, with an apostrophe in front if a spreadsheet would take it for a formula (OWASP, "CSV
+/// Injection").
 impl From<&str> for Cell {
     fn from(text: &str) -> Self {
         let text = clean(text);

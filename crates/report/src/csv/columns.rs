@@ -1,11 +1,11 @@
-//! Which columns there are, in their order.
+//! The columns in their order.
 
 use proofmark_model::{EndTraffic, FileState, Run, Solution, TcpState, Trial, Unit};
 
 use super::{Cell, Column, Columns, Row, fixed, parameters};
 use crate::view::{median, trial_iops, why_no_trials};
 
-/// The columns of a run's table.
+/// Returns the columns of a run's table.
 pub fn all(run: &Run) -> Vec<Column<'_, Row<'_>>> {
     let mut all: Vec<Column<Row>> = fixed(Row::WORKLOAD).collect();
     if run.measurements.iter().any(|m| !m.references.is_empty()) {
@@ -13,21 +13,21 @@ pub fn all(run: &Run) -> Vec<Column<'_, Row<'_>>> {
     }
     all.extend(parameters(run.measurements.iter().map(|m| &m.params), |row: &Row| &row.m.params));
     all.extend(fixed(Row::RESULT));
-    all.extend(TRIAL.iter().map(|(name, cell)| of_trial(*name, cell)));
+    all.extend(TRIAL.iter().map(|(name, cell)| trial_column(*name, cell)));
     for (end, traffic) in ENDS {
-        let of_end = |(name, cell): &'static (&str, fn(&EndTraffic) -> Cell)| {
+        let end_column = |(name, cell): &'static (&str, fn(&EndTraffic) -> Cell)| {
             let cell = move |t: &Trial| t.network.as_ref().map(|n| cell(traffic(n))).into();
-            of_trial(format!("{end}_{name}"), cell)
+            trial_column(format!("{end}_{name}"), cell)
         };
-        all.extend(END.iter().map(of_end));
+        all.extend(END.iter().map(end_column));
     }
-    all.extend(SOLUTION.iter().map(|(name, cell)| of_trial(*name, cell)));
+    all.extend(SOLUTION.iter().map(|(name, cell)| trial_column(*name, cell)));
     all.extend(fixed(Row::MISSING));
     all
 }
 
-/// A column about the trial, empty where nothing more than its value is known.
-fn of_trial<'a>(
+/// Returns a column about the trial, which is empty where only the trial's value is known.
+fn trial_column<'a>(
     name: impl Into<String>,
     cell: impl Fn(&Trial) -> Cell + 'a,
 ) -> Column<'a, Row<'a>> {
@@ -40,7 +40,7 @@ impl<'a> Row<'a> {
         ("subsystem", |r| r.m.subsystem.as_str().into()),
     ];
 
-    /// Whose trial a row is, where reference tools ran.
+    /// The tool of a row, where reference tools ran.
     const TOOL: &'a Columns<Self> = &[
         ("tool", |r| r.tool.map_or("proofmark", |t| &t.tool).into()),
         ("tool_version", |r| r.tool.map_or(&*r.run.tool.version, |t| &t.version).into()),
@@ -61,12 +61,12 @@ impl<'a> Row<'a> {
         ("verdict", |r| r.tool.map_or(r.m.verdict, |t| t.verdict).as_str().into()),
     ];
 
-    /// Why a measurement has no trials.
+    /// The reason why a measurement has no trials.
     const MISSING: &'a Columns<Self> =
         &[("missing", |r| r.trial.is_none().then(|| why_no_trials(r.m)).into())];
 }
 
-/// Of a trial's conditions, its disk and its file, and the whole network.
+/// Columns of a trial's conditions, its disk, its file and its network.
 const TRIAL: &Columns<Trial> = &[
     ("clock_hz", |t| t.conditions.clock_hz.into()),
     ("clock_spread", |t| t.conditions.clock_spread.into()),
@@ -116,7 +116,7 @@ fn datagrams(t: &Trial) -> Option<proofmark_model::Datagrams> {
     t.network.as_ref()?.datagrams
 }
 
-/// The median over the connections.
+/// Returns the median over the connections.
 fn tcp(t: &Trial, read: fn(&TcpState) -> f64) -> Cell {
     median(t.network.iter().flat_map(|n| &n.streams).map(read)).into()
 }
@@ -125,7 +125,7 @@ type Traffic = fn(&proofmark_model::NetworkTraffic) -> &EndTraffic;
 
 const ENDS: [(&str, Traffic); 2] = [("client", |n| &n.client), ("server", |n| &n.server)];
 
-/// Of each end of a network.
+/// Columns of each end of a network.
 const END: &Columns<EndTraffic> = &[
     ("interface_in_bytes", |e| e.in_bytes.into()),
     ("interface_out_bytes", |e| e.out_bytes.into()),
@@ -142,7 +142,7 @@ const END: &Columns<EndTraffic> = &[
     ("cpus", |e| e.cpus.into()),
 ];
 
-/// Of a linear solver.
+/// Columns of a linear solver.
 const SOLUTION: &Columns<Trial> = &[
     ("leading_dimension", |t| t.solution.as_ref().map(|s| s.leading_dimension).into()),
     ("alignment_bytes", |t| t.solution.as_ref().map(|s| s.alignment).into()),
@@ -151,7 +151,7 @@ const SOLUTION: &Columns<Trial> = &[
     ("residual_passes", |t| t.solution.as_ref().map(Solution::passes).into()),
 ];
 
-/// What is counted in a trial whose rate has this unit.
+/// Returns the unit of the work of a trial whose rate has this unit.
 fn work_unit(unit: Unit) -> &'static str {
     match unit {
         Unit::FlopPerSecond => "FLOP",

@@ -1,12 +1,12 @@
-//! Raw trials, one a row, for spreadsheets and statistics programs.
+//! Raw trials, one per row, for spreadsheets and statistics programs.
 //!
-//! Where reference tools ran, their trials follow proofmark's, and columns say whose each
-//! is: `proofmark`, or the tool's name with its version and command line. The parameters of such a row
-//! are those of the point; the verdict is that of the tool's number.
+//! Trials of reference tools follow those of proofmark. Columns name the tool of each row:
+//! `proofmark`, or another tool with its version and command line. The parameters of such a row are
+//! those of the configuration; its verdict is that of the tool's result.
 //!
-//! The unit of `value` and `work` is in a column of its own, since one file holds
-//! several workloads; every other column names its unit at the end of its name. A
-//! measurement without trials has one row that says why.
+//! The units of `value` and `work` are in columns of their own, since one file holds several
+//! workloads. Every other column has its unit at the end of its name. A measurement without trials
+//! has one row with the reason.
 
 mod cell;
 mod columns;
@@ -22,7 +22,7 @@ use crate::{Options, RenderError};
 /// A column's name, and its cell in a row.
 pub(crate) type Column<'a, T> = (String, Box<dyn Fn(&T) -> Cell + 'a>);
 
-/// Columns as data: names, and what is in a row.
+/// Columns as data: their names and cells.
 pub(crate) type Columns<T> = [(&'static str, fn(&T) -> Cell)];
 
 /// One row: a trial, or a measurement that has none.
@@ -30,11 +30,11 @@ pub(crate) type Columns<T> = [(&'static str, fn(&T) -> Cell)];
 struct Row<'a> {
     run: &'a Run,
     m: &'a Measurement,
-    /// Whose trial it is, where it is not proofmark's.
+    /// The reference tool; `None` for a trial of proofmark.
     tool: Option<&'a Reference>,
-    /// From 1, with its value.
+    /// Its number, from 1, and its value.
     trial: Option<(usize, f64)>,
-    /// All else that is known of it.
+    /// The whole trial, if it is known.
     known: Option<&'a Trial>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     write(&columns::all(run), run.measurements.iter().flat_map(|m| rows(run, m)))
 }
 
-/// A table: a row's cells under the columns' names, as RFC 4180 has it.
+/// Writes a table in the form of RFC 4180, with the columns' names first.
 pub(crate) fn write<T>(
     columns: &[Column<T>],
     rows: impl Iterator<Item = impl Borrow<T>>,
@@ -58,12 +58,12 @@ pub(crate) fn write<T>(
     String::from_utf8(bytes).map_err(|e| RenderError::Csv(e.to_string()))
 }
 
-/// Columns that are the same in every table.
+/// Returns columns that are the same in every table.
 pub(crate) fn fixed<'a, T: 'a>(columns: &'a Columns<T>) -> impl Iterator<Item = Column<'a, T>> {
     columns.iter().map(|(name, cell)| ((*name).to_owned(), Box::new(cell) as _))
 }
 
-/// A column for each parameter that any of these has.
+/// Returns a column for each parameter of any of these.
 pub(crate) fn parameters<'a, T: 'a>(
     all: impl Iterator<Item = &'a Params>,
     params: fn(&T) -> &Params,
@@ -76,7 +76,7 @@ pub(crate) fn parameters<'a, T: 'a>(
     names.into_iter().map(column)
 }
 
-/// The rows of a measurement: its own trials, then those of reference tools.
+/// Returns the rows of a measurement: its own trials, then those of reference tools.
 fn rows<'a>(run: &'a Run, m: &'a Measurement) -> Vec<Row<'a>> {
     let none = Row { run, m, tool: None, trial: None, known: None };
     let own = m.trials.iter().enumerate().map(|(i, t)| Row {
@@ -85,7 +85,7 @@ fn rows<'a>(run: &'a Run, m: &'a Measurement) -> Vec<Row<'a>> {
         ..none
     });
     let theirs = m.references.iter().flat_map(|r| {
-        // What is known of each trial counts where it is known of all.
+        // Without evidence of every trial, none can be assigned to its trial.
         let evidence = if r.evidence.len() == r.trials.len() { &r.evidence[..] } else { &[] };
         r.trials.iter().enumerate().map(move |(i, value)| Row {
             tool: Some(r),

@@ -1,4 +1,4 @@
-//! What to do next.
+//! The next steps.
 
 use proofmark_model::{FEWEST_NODES, NodeState, StripOutcome};
 
@@ -6,7 +6,7 @@ use super::links::links;
 use super::lookup::{Fleet, count};
 use super::words::in_state;
 
-/// What to do next, a sentence each; nothing for a healthy fleet.
+/// Returns the next steps, a sentence each; none for a healthy fleet.
 pub fn next(fleet: &Fleet) -> Vec<String> {
     let report = fleet.report;
     let mut out = Vec::new();
@@ -31,13 +31,13 @@ pub fn next(fleet: &Fleet) -> Vec<String> {
     let uneven = |f: &_| count(f, StripOutcome::TooUneven) > 0;
     if report.groups.iter().flat_map(|g| &g.figures).any(uneven) {
         out.push(
-            "Where nodes differ too much to judge, stop other load on them or find what sets them \
-             apart."
+            "Where nodes differ too much to judge, stop other load on them, or find the difference \
+             between them."
                 .to_owned(),
         );
     }
     if report.groups.iter().any(|g| !g.comparable) {
-        out.push(format!("To compare nodes, measure {FEWEST_NODES} or more of a kind."));
+        out.push(format!("To compare nodes, measure {FEWEST_NODES} or more with the same facts."));
     }
     if report.nodes.is_empty() {
         out.push("Measure the fleet again.".to_owned());

@@ -11,16 +11,16 @@ use crate::view::{Columns, Entry, Scale, Table, clean, percent};
 pub struct Row {
     pub group: usize,
     pub title: String,
-    /// With its unit.
+    /// The median with its unit.
     pub median: Option<String>,
-    /// Between nodes.
+    /// Spread between nodes.
     pub spread: Option<String>,
     pub margin: Option<String>,
-    /// Whether nodes are judged by it.
+    /// True if nodes are judged by it.
     pub judged: bool,
-    /// Name and ratio.
+    /// Name and ratio of the slowest node.
     pub slowest: Option<(String, f64)>,
-    /// Name and share of the ceiling of the node that has the least of it.
+    /// Name of the node with the lowest share of the ceiling, and that share.
     pub of_ceiling: Option<(String, String)>,
     pub slow: usize,
     pub not_confirmed: usize,
@@ -28,7 +28,7 @@ pub struct Row {
     pub uneven: usize,
 }
 
-/// The figures of all groups: those at which a node is slow first, worst first.
+/// Returns the figures of all groups: those with a slow node first, worst first.
 pub fn rows(fleet: &Fleet) -> Vec<Row> {
     let groups = fleet.report.groups.iter().enumerate();
     let mut rows: Vec<Row> = groups
@@ -64,7 +64,7 @@ impl Row {
         }
     }
 
-    /// `3.0 %`, `34.1 % (not judged)`
+    /// Returns `3.0 %` or `34.1 % (not judged)`.
     fn margin_or_not(&self) -> Option<String> {
         match &self.margin {
             margin if self.judged => margin.clone(),
@@ -73,20 +73,20 @@ impl Row {
         }
     }
 
-    /// The verdict whose colour repeats what became of the slowest node.
+    /// Returns the verdict whose colour repeats the state of the slowest node.
     pub fn color(&self) -> Option<Verdict> {
         let doubtful = self.not_confirmed > 0 || self.uneven > 0;
         (self.slow > 0).then_some(Verdict::Invalid).or(doubtful.then_some(Verdict::Suspect))
     }
 }
 
-/// The scale of a figure of all nodes.
+/// Returns the scale of a figure over all nodes.
 pub fn scale(f: &FleetFigure) -> Scale {
     let values = f.strips.iter().filter_map(|s| s.value).chain(f.median);
     Scale::for_result(values, f.unit, (f.subsystem, f.random), &f.params)
 }
 
-/// All figures of a group.
+/// Returns all figures of a group.
 pub fn table(fleet: &Fleet, at: usize, caption: String) -> Table {
     let Some(group) = fleet.report.groups.get(at) else { return Table::default() };
     if !group.comparable {
@@ -94,7 +94,7 @@ pub fn table(fleet: &Fleet, at: usize, caption: String) -> Table {
     }
     let rows = fleet.figures(at).map(|(f, title)| Row::new((at, group), f, title));
     let rows: Vec<Row> = rows.collect();
-    let any = |of: fn(&Row) -> usize| rows.iter().any(|r| of(r) > 0);
+    let any = |count: fn(&Row) -> usize| rows.iter().any(|r| count(r) > 0);
     let [slow, not_confirmed, too_few, uneven] =
         [any(|r| r.slow), any(|r| r.not_confirmed), any(|r| r.too_few), any(|r| r.uneven)];
     Columns::new(caption)
@@ -121,7 +121,7 @@ fn some(count: usize) -> String {
     if count == 0 { String::new() } else { count.to_string() }
 }
 
-/// Of a few nodes each one's value and share of the ceiling.
+/// Returns the value and the share of the ceiling of each of a few nodes.
 fn values(fleet: &Fleet, at: usize, group: &FleetGroup, caption: String) -> Table {
     type Titled<'a> = (&'a FleetFigure, &'a str);
     let table = Columns::new(caption).column("figure", |(_, title): &Titled| *title).keys();
@@ -137,7 +137,7 @@ fn values(fleet: &Fleet, at: usize, group: &FleetGroup, caption: String) -> Tabl
     table.rows(fleet.figures(at))
 }
 
-/// What identifies a figure of a group for a program: its group, workload, title and kind.
+/// Returns the labels that identify a figure for a program: its group, workload, title and kind.
 pub fn labels(group: usize, f: &FleetFigure) -> [(&'static str, String); 4] {
     let kind: FigureKind = f.kind;
     [

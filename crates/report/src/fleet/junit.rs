@@ -1,10 +1,10 @@
-//! JUnit XML: a suite with a case for each node, and one for each link that is slow or may be.
+//! JUnit XML: a suite with a case for each node, and for each link that is slow or unverified.
 //!
 //! - slow, unverified: `failure`, its type the state and its message the cause or reason;
 //! - not compared: `skipped`;
 //! - healthy: passes.
 //!
-//! What was slow and not confirmed is in `system-out`.
+//! Slow figures that the second pass did not confirm are in `system-out`.
 
 use proofmark_model::{FleetNode, FleetReport, NodeState, clean};
 use quick_junit::{Property, TestCase, TestCaseStatus};
@@ -16,14 +16,14 @@ use crate::RenderError;
 use crate::junit::{self, failure, set_started, skipped, suite, text, write};
 use crate::view::joined;
 
-/// The document.
+/// Writes the document.
 ///
 /// # Errors
-/// If it does not fit into XML.
+/// If a value has no form in XML.
 pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     let fleet = Fleet::new(report);
     let mut cases: Vec<TestCase> = report.nodes.iter().map(|node| case(&fleet, node)).collect();
-    cases.extend(links(&fleet).iter().map(of_link));
+    cases.extend(links(&fleet).iter().map(link_case));
     if cases.is_empty() {
         let status = failure("nothing measured", "No node was measured.");
         cases.push(TestCase::new("the fleet has nodes", status));
@@ -39,8 +39,8 @@ pub fn junit(report: &FleetReport) -> Result<String, RenderError> {
     Ok(write(&joined(["fleet", label], " "), vec![suite])?)
 }
 
-/// A link that is slow or may be.
-fn of_link(link: &Link) -> TestCase {
+/// Returns the case of a link that is slow or unverified.
+fn link_case(link: &Link) -> TestCase {
     let status = failure(link.state().as_str(), &clean(&link.link.cause));
     junit::case(&link.names(), "fleet.link", status)
 }
@@ -76,7 +76,7 @@ fn status(fleet: &Fleet, node: &FleetNode) -> TestCaseStatus {
     }
 }
 
-/// Figures at which it is slow, with ratios of both passes and the margin.
+/// Lists the figures at which a node is slow, each with its ratio and its rounds below the margin.
 fn figures(fleet: &Fleet, node: &FleetNode) -> String {
     let confirmed = node.figures.iter().filter(|f| f.confirmed);
     let figure = |at: usize| {

@@ -1,20 +1,20 @@
-//! The network between nodes: which links are slow, and nodes by nodes as a map.
+//! The network between nodes: slow links, and a map of nodes by nodes.
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState};
+use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, Verdict};
 
 use super::lookup::Fleet;
-use super::map::{Cell, Map, Row};
+use super::map::{self, Square};
 use super::words::{finite, group_name, short};
-use crate::view::{clean, counted, median};
+use crate::view::{Blocks, Style, Text, clean, counted, median};
 
-/// Nodes that are drawn.
+/// Maximum of nodes in a map.
 const NODES: usize = 32;
 /// Longest name over a column, in characters.
 const NAME: usize = 24;
 
-/// A link that is slow or may be.
+/// A link that is slow or unverified.
 pub struct Link<'a> {
     /// The names of its nodes.
     pub nodes: [String; 2],
@@ -25,10 +25,10 @@ pub struct Link<'a> {
     pub group: usize,
 }
 
-/// The links of all groups, those that are slow first.
+/// Returns the links of all groups, slow ones first.
 pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
     let groups = fleet.report.groups.iter().enumerate();
-    let of = |(at, group): (usize, &'a FleetGroup)| {
+    let named = |(at, group): (usize, &'a FleetGroup)| {
         group.links.iter().filter_map(move |link| {
             let name = |place: usize| group.nodes.get(place).map(|name| clean(name));
             let nodes = [name(link.nodes[0])?, name(link.nodes[1])?];
@@ -36,38 +36,47 @@ pub fn links<'a>(fleet: &'a Fleet) -> Vec<Link<'a>> {
             Some(Link { nodes, figure, link, group: at })
         })
     };
-    let mut all: Vec<Link> = groups.flat_map(of).collect();
+    let mut all: Vec<Link> = groups.flat_map(named).collect();
     all.sort_by_key(|link| !link.link.confirmed);
     all
 }
 
 impl Link<'_> {
-    /// What it is like as a node would be.
+    /// Returns the state of a node that is like this link.
     pub fn state(&self) -> NodeState {
         if self.link.confirmed { NodeState::Slow } else { NodeState::Unverified }
     }
 
-    /// `n1 and n3`
+    /// Returns `n1 and n3`.
     pub fn names(&self) -> String {
         self.nodes.join(" and ")
     }
 }
 
-/// For each group whose nodes measured the network, a map of its nodes by its nodes for each result.
-pub fn maps(fleet: &Fleet) -> Vec<Map> {
+/// Adds, for each group whose nodes measured the network, a map of its nodes by its nodes for each
+/// result.
+pub fn add(out: &mut Blocks, fleet: &Fleet) {
     let groups = fleet.report.groups.iter().enumerate();
     let measured = groups.filter(|(_, g)| !g.partners.is_empty() && g.comparable);
-    measured.flat_map(|(at, group)| of_group(fleet, at, group)).collect()
+    let mut maps = Blocks::default();
+    measured.for_each(|(at, group)| add_group(&mut maps, fleet, at, group));
+    if !maps.0.is_empty() {
+        out.add("key", Text::new(Style::Quiet, [KEY]));
+    }
+    out.0.extend(maps.0);
 }
 
-fn of_group(fleet: &Fleet, at: usize, group: &FleetGroup) -> Vec<Map> {
+const KEY: &str = "The speed of each pair as a share of the median of its round's pairs, in the \
+    colours above. A dark row and column: a slow node. A single dark square: a slow link.";
+
+fn add_group(out: &mut Blocks, fleet: &Fleet, at: usize, group: &FleetGroup) {
     let network: Vec<(usize, &FleetFigure, &str)> = fleet
         .figures(at)
         .enumerate()
         .filter(|(_, (f, _))| f.subsystem.info().has_server && f.required)
         .map(|(place, (f, title))| (place, f, title))
         .collect();
-    // One map a result: of the figure by which it is judged.
+    // A result has several figures: draw the one by which it is judged.
     let mut results = BTreeSet::new();
     let mut chosen = network.clone();
     chosen.sort_by_key(|(place, f, _)| (!f.judged, *place));
@@ -75,14 +84,13 @@ fn of_group(fleet: &Fleet, at: usize, group: &FleetGroup) -> Vec<Map> {
     chosen.sort_by_key(|(place, ..)| *place);
     let drawn = drawn(group, &network);
     let several = fleet.report.groups.len() > 1;
-    let of = |(place, f, title): (usize, &FleetFigure, &str)| {
+    for (place, f, title) in chosen {
         let name = if several { format!("Group {}. ", group_name(at)) } else { String::new() };
-        map(group, (place, f), &drawn, format!("{name}{title}"))
-    };
-    chosen.into_iter().map(of).collect()
+        add_map(out, group, (place, f), &drawn, format!("{name}{title}"));
+    }
 }
 
-/// The places of nodes that are drawn: ends of links and slow ones, then the others.
+/// Returns the places of the nodes of a map: ends of links and slow nodes, then the others.
 fn drawn(group: &FleetGroup, network: &[(usize, &FleetFigure, &str)]) -> Vec<usize> {
     let ends = group.links.iter().flat_map(|link| link.nodes);
     let is_slow = |place: &usize| {
@@ -96,44 +104,36 @@ fn drawn(group: &FleetGroup, network: &[(usize, &FleetFigure, &str)]) -> Vec<usi
     kept.into_iter().collect()
 }
 
-fn map(
+fn add_map(
+    out: &mut Blocks,
     group: &FleetGroup,
     (at, f): (usize, &FleetFigure),
     drawn: &[usize],
     caption: String,
-) -> Map {
+) {
     let name = |place: &usize| clean(&group.nodes[*place]);
-    let cell = |row: usize, column: usize| {
+    let square = |row: usize, column: usize| {
         let ratio = if row == column { None } else { ratio(group, f, row, column) };
-        let of = |link: &&FleetLink| {
+        let is_between = |link: &&FleetLink| {
             link.figure == at && link.nodes.contains(&row) && link.nodes.contains(&column)
         };
-        let link = group.links.iter().find(of).filter(|_| row != column);
-        let frame = match link.map(|link| link.confirmed) {
-            Some(true) => " slow",
-            Some(false) => " maybe",
-            None => "",
-        };
-        Cell::of(ratio, frame)
+        let link = group.links.iter().find(is_between).filter(|_| row != column);
+        let frame = link.map(|link| match link.confirmed {
+            true => Verdict::Invalid,
+            false => Verdict::Suspect,
+        });
+        Square { ratio, frame }
     };
-    let row = |row: &usize| Row {
-        node: name(row),
-        mark: "",
-        cells: drawn.iter().map(|column| cell(*row, *column)).collect(),
-    };
+    let row = |row: &usize| (name(row), drawn.iter().map(|column| square(*row, *column)).collect());
+    let columns: Vec<String> = drawn.iter().map(|place| short(&name(place), NAME)).collect();
+    let rows: Vec<_> = drawn.iter().map(row).collect();
+    out.add("map", map::table(caption, &columns, &rows));
     let rest = group.nodes.len() - drawn.len();
-    Map {
-        caption,
-        columns: drawn.iter().map(|place| short(&name(place), NAME)).collect(),
-        blocks: vec![drawn.iter().map(row).collect()],
-        left_out: (rest > 0)
-            .then(|| format!("{} not drawn.", counted(rest as u64, "other node")))
-            .into_iter()
-            .collect(),
-    }
+    let rest = (rest > 0).then(|| format!("{} not drawn.", counted(rest as u64, "other node")));
+    out.add("rest", Text::new(Style::Quiet, rest));
 }
 
-/// The median ratio over the rounds of two nodes.
+/// Returns the median ratio over the rounds of two nodes.
 fn ratio(group: &FleetGroup, f: &FleetFigure, a: usize, b: usize) -> Option<f64> {
     let rounds = group.partners.get(a)?.iter().zip(&f.strips.get(a)?.ratios);
     let with = rounds.filter(|(partner, _)| partner.map(|p| p as usize) == Some(b));

@@ -1,4 +1,5 @@
-//! Which strip is which node's. A report may come from a file, so that no place in it is sure to exist.
+//! The rounds of each node by name. A report may come from a file, so that any place in it may not
+//! exist.
 
 use std::collections::HashMap;
 
@@ -11,7 +12,7 @@ use crate::view::clean;
 pub struct Fleet<'a> {
     pub report: &'a FleetReport,
     places: Vec<HashMap<&'a str, usize>>,
-    /// What each group's figures are called.
+    /// The titles of each group's figures.
     titles: Vec<Vec<String>>,
 }
 
@@ -27,14 +28,14 @@ impl<'a> Fleet<'a> {
         }
     }
 
-    /// The figures of a group with what they are called.
+    /// Returns the figures of a group with their titles.
     pub fn figures(&self, group: usize) -> impl Iterator<Item = (&'a FleetFigure, &str)> {
         let figures = self.report.groups.get(group).map_or(&[][..], |g| &g.figures[..]);
         let titles = self.titles.get(group).map_or(&[][..], |t| &t[..]);
         figures.iter().zip(titles.iter().map(String::as_str))
     }
 
-    /// A node's rounds at a figure of its group.
+    /// Returns a node's rounds at a figure of its group.
     pub fn strip(&self, node: &FleetNode, figure: usize) -> Option<Seen<'_>> {
         let group = node.group?;
         let place = *self.places.get(group)?.get(node.name.as_str())?;
@@ -43,7 +44,7 @@ impl<'a> Fleet<'a> {
         Some(Seen { figure, title, strip })
     }
 
-    /// The node's least ratio at any figure; 1 where there is none.
+    /// Returns the node's lowest ratio at any figure; 1 without any.
     pub fn least(&self, node: &FleetNode) -> f64 {
         let place = |group: usize| self.places.get(group)?.get(node.name.as_str()).copied();
         let Some((group, place)) = node.group.and_then(|g| Some((g, place(g)?))) else {
@@ -54,8 +55,8 @@ impl<'a> Fleet<'a> {
         ratios.fold(1.0, f64::min)
     }
 
-    /// Figures at which a node that is not slow was slow in the first pass alone, worst first: what
-    /// each is called, and the ratio.
+    /// Returns the figures at which a node was slow in the first pass alone, worst first: titles
+    /// and ratios.
     pub fn not_confirmed(&self, node: &FleetNode) -> Vec<(String, f64)> {
         let seen = |at: usize| self.strip(node, at);
         let all = node.figures.iter().filter(|f| !f.confirmed);
@@ -64,13 +65,13 @@ impl<'a> Fleet<'a> {
         all.collect()
     }
 
-    /// The group's name, where there are several.
+    /// Returns the name of a node's group, where there are several.
     pub fn group_name(&self, node: &FleetNode) -> Option<String> {
         node.group.filter(|_| self.report.groups.len() > 1).map(group_name)
     }
 }
 
-/// A node's rounds with the figure that they are of.
+/// A node's rounds at a figure.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     pub figure: &'a FleetFigure,
@@ -78,7 +79,7 @@ pub struct Seen<'a> {
     pub strip: &'a FleetStrip,
 }
 
-/// Titles of a group's figures; with the kind where one title has several.
+/// Returns the titles of a group's figures, with the kind where one title has several.
 fn titles(group: &FleetGroup) -> Vec<String> {
     let mut same: HashMap<(&str, &str), usize> = HashMap::new();
     for f in &group.figures {
@@ -91,7 +92,7 @@ fn titles(group: &FleetGroup) -> Vec<String> {
     group.figures.iter().map(title).collect()
 }
 
-/// Nodes of a figure with that outcome.
+/// Counts the nodes with an outcome at a figure.
 pub fn count(figure: &FleetFigure, outcome: StripOutcome) -> usize {
     figure.strips.iter().filter(|s| s.outcome == outcome).count()
 }

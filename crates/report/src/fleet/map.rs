@@ -1,15 +1,14 @@
-//! Nodes by figures: a square a figure, the darker the slower, with the ratio in it.
+//! A map of nodes by figures: a square per figure with its ratio, the darker the slower.
 
 use std::collections::{BTreeSet, HashMap};
 
-use proofmark_model::{FleetNode, FleetReport, FleetStrip, NodeState, StripOutcome};
-use serde::Serialize;
+use proofmark_model::{FleetNode, FleetReport, FleetStrip, NodeState, StripOutcome, Verdict};
 
 use super::lookup::{Fleet, count};
 use super::words::{finite, group_name, mark};
-use crate::view::{clean, counted};
+use crate::view::{Blocks, Columns, Entry, Style, Table, Text, clean, counted, joined};
 
-/// Nodes and figures that are drawn.
+/// Maximum of nodes and of figures in a map.
 const NODES: usize = 64;
 const FIGURES: usize = 24;
 /// Ratios below which a square is darker, from pale to dark.
@@ -18,45 +17,43 @@ const SHADES: [f64; 5] = [0.99, 0.97, 0.95, 0.90, 0.80];
 const WIDE: usize = 1200;
 const NAME_WIDE: usize = 150;
 const CELL_WIDE: usize = 41;
-/// Rows of a table that is not split.
+/// Maximum of rows of a table that is not split.
 const SHORT: usize = 8;
-/// From here on a node is visibly faster than its group.
+/// Minimum ratio of a node that is visibly faster than its group.
 const FASTER: f64 = 1.03;
 
-/// The nodes of a group.
-#[derive(Debug, Serialize)]
-pub struct Map {
-    pub caption: String,
-    pub columns: Vec<String>,
-    /// Rows of tables that stand next to each other on a wide page.
-    pub blocks: Vec<Vec<Row>>,
-    /// What is not drawn, a sentence each.
-    pub left_out: Vec<String>,
+/// One square.
+pub struct Square {
+    pub ratio: Option<f64>,
+    /// The verdict whose colour frames it.
+    pub frame: Option<Verdict>,
 }
 
-#[derive(Debug, Serialize)]
-pub struct Row {
-    pub node: String,
-    /// Sign and words of a state that is not healthy.
-    pub mark: &'static str,
-    pub cells: Vec<Cell>,
-}
+/// A name with its squares.
+type Row = (String, Vec<Square>);
 
-#[derive(Debug, Serialize)]
-pub struct Cell {
-    text: String,
-    /// Classes of the style sheet.
-    class: String,
-}
-
-/// A map of each group that is compared and has one of the worst nodes.
-pub fn maps(fleet: &Fleet) -> Vec<Map> {
+/// Adds a map of each group that is compared and has one of the worst nodes.
+pub fn add(out: &mut Blocks, fleet: &Fleet) {
     let shown = worst(fleet);
     let compared = fleet.report.groups.iter().enumerate().filter(|(_, g)| g.comparable);
-    compared.filter_map(|(at, _)| Map::new(fleet, at, &shown)).collect()
+    let mut maps = Blocks::default();
+    compared.for_each(|(at, _)| add_group(&mut maps, fleet, at, &shown));
+    if !maps.0.is_empty() {
+        out.add("key", Text::new(Style::Quiet, [key()]));
+    }
+    out.0.extend(maps.0);
 }
 
-/// The places of the worst nodes in the report, at most as many as are drawn.
+/// Explains shades and frames.
+fn key() -> String {
+    let steps = joined(SHADES.map(|ratio| format!("{ratio:.2}")), ", ");
+    format!(
+        "The shade darkens where a ratio is below {steps}. Blue: {FASTER:.2} or more. Red frame: \
+         slow. Yellow frame: slow, not confirmed."
+    )
+}
+
+/// Returns the places of the worst nodes in the report, as many as a map has room for.
 fn worst(fleet: &Fleet) -> BTreeSet<usize> {
     let compared = |n: &FleetNode| n.group.and_then(|g| fleet.report.groups.get(g));
     let nodes = fleet.report.nodes.iter().enumerate();
@@ -67,54 +64,50 @@ fn worst(fleet: &Fleet) -> BTreeSet<usize> {
     ranked.iter().take(NODES).map(|(.., at)| *at).collect()
 }
 
-impl Map {
-    fn new(fleet: &Fleet, group: usize, shown: &BTreeSet<usize>) -> Option<Self> {
-        let report: &FleetReport = fleet.report;
-        let members = report.nodes.iter().enumerate().filter(|(_, n)| n.group == Some(group));
-        let (drawn, others): (Vec<_>, Vec<_>) = members.partition(|(at, _)| shown.contains(at));
-        let mut drawn: Vec<&FleetNode> = drawn.into_iter().map(|(_, n)| n).collect();
-        drawn.sort_by(|a, b| a.state.cmp(&b.state).then(fleet.least(a).total_cmp(&fleet.least(b))));
-        let (figures, other_figures) = columns(fleet, group);
-        let row = |node: &&FleetNode| Row {
-            node: clean(&node.name),
-            mark: if node.state == NodeState::Healthy { "" } else { mark(node.state) },
-            cells: figures
-                .iter()
-                .map(|(at, _)| Cell::new(fleet.strip(node, *at).map(|s| s.strip)))
-                .collect(),
-        };
-        let name = if report.groups.len() > 1 {
-            format!("Group {}. ", group_name(group))
-        } else {
-            String::new()
-        };
-        let caption = format!("{name}Speed of each node as a share of its group's median");
-        let nodes = left_out(others.iter().map(|(_, n)| *n));
-        (!drawn.is_empty() && !figures.is_empty()).then(|| Self {
-            caption,
-            columns: figures.iter().map(|(_, title)| (*title).to_owned()).collect(),
-            blocks: blocks(drawn.iter().map(row).collect(), figures.len()),
-            left_out: nodes.into_iter().chain(other_figures).collect(),
-        })
+fn add_group(out: &mut Blocks, fleet: &Fleet, group: usize, shown: &BTreeSet<usize>) {
+    let report: &FleetReport = fleet.report;
+    let members = report.nodes.iter().enumerate().filter(|(_, n)| n.group == Some(group));
+    let (drawn, others): (Vec<_>, Vec<_>) = members.partition(|(at, _)| shown.contains(at));
+    let mut drawn: Vec<&FleetNode> = drawn.into_iter().map(|(_, n)| n).collect();
+    drawn.sort_by(|a, b| a.state.cmp(&b.state).then(fleet.least(a).total_cmp(&fleet.least(b))));
+    let (figures, other_figures) = columns(fleet, group);
+    if drawn.is_empty() || figures.is_empty() {
+        return;
     }
+    let name = |node: &FleetNode| match node.state {
+        NodeState::Healthy => clean(&node.name),
+        state => format!("{} {}", clean(&node.name), mark(state)),
+    };
+    let square =
+        |node: &FleetNode, at| Square::of_strip(fleet.strip(node, at).map(|seen| seen.strip));
+    let row =
+        |node: &&FleetNode| (name(node), figures.iter().map(|(at, _)| square(node, *at)).collect());
+    let rows: Vec<Row> = drawn.iter().map(row).collect();
+    let titles: Vec<String> = figures.iter().map(|(_, title)| (*title).to_owned()).collect();
+    let of = match report.groups.len() {
+        1 => String::new(),
+        _ => format!("Group {}. ", group_name(group)),
+    };
+    let caption = format!("{of}Speed of each node as a share of its group's median");
+    let mut parts = Blocks::default();
+    for part in rows.chunks(rows_each(rows.len(), titles.len())) {
+        parts.add("map", table(caption.clone(), &titles, part));
+    }
+    out.add("maps", parts);
+    let rest = rest(others.iter().map(|(_, n)| *n)).into_iter().chain(other_figures);
+    out.add("rest", Text::new(Style::Quiet, rest));
 }
 
-/// The rows in as many tables as a wide page has room for, none of them very short.
-fn blocks(mut rows: Vec<Row>, columns: usize) -> Vec<Vec<Row>> {
+/// Returns the number of rows of each table. A map is split into as many tables as fit next to each
+/// other on a wide page, none of them very short.
+fn rows_each(rows: usize, columns: usize) -> usize {
     let room = WIDE / (NAME_WIDE + CELL_WIDE * columns);
-    let blocks = room.clamp(1, rows.len().div_ceil(SHORT).max(1));
-    let size = rows.len().div_ceil(blocks).max(1);
-    let mut out = Vec::new();
-    while rows.len() > size {
-        let rest = rows.split_off(size);
-        out.push(std::mem::replace(&mut rows, rest));
-    }
-    out.push(rows);
-    out
+    let tables = room.clamp(1, rows.div_ceil(SHORT).max(1));
+    rows.div_ceil(tables).max(1)
 }
 
-/// `936 other nodes, of which 930 are healthy.`
-fn left_out<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<String> {
+/// Returns `936 other nodes, of which 930 are healthy.`
+fn rest<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<String> {
     let all = others.len();
     let healthy = others.filter(|n| n.state == NodeState::Healthy).count();
     let nodes = counted(all as u64, "other node");
@@ -126,9 +119,9 @@ fn left_out<'a>(others: impl ExactSizeIterator<Item = &'a FleetNode>) -> Option<
     }
 }
 
-/// The figures of a group that are drawn, in their order, with their places; and what is not.
-/// Where there are too many, those at which a node is slowest come first, then those at which any is
-/// slow.
+/// Returns the figures of a group's map in their order, with their places; and a sentence on the
+/// others. If there are too many, figures at which a node is slowest have priority, then those with
+/// slow nodes.
 fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, Option<String>) {
     let all: Vec<_> = fleet.figures(group).enumerate().collect();
     let members = fleet.report.nodes.iter().filter(|n| n.group == Some(group));
@@ -159,46 +152,35 @@ fn columns<'a>(fleet: &'a Fleet, group: usize) -> (Vec<(usize, &'a str)>, Option
     (kept.map(|(at, (_, title))| (at, title)).collect(), left)
 }
 
-impl Cell {
-    fn new(strip: Option<&FleetStrip>) -> Self {
-        let ratio = strip.and_then(|s| finite(s.ratio));
-        let outcome = strip.map(|s| s.outcome);
-        let frame = match outcome {
-            Some(StripOutcome::Slow) => " slow",
-            Some(StripOutcome::SlowNotConfirmed) => " maybe",
-            _ => "",
-        };
-        Self::of(ratio, frame)
+impl Square {
+    fn of_strip(strip: Option<&FleetStrip>) -> Self {
+        let frame = strip.and_then(|strip| match strip.outcome {
+            StripOutcome::Slow => Some(Verdict::Invalid),
+            StripOutcome::SlowNotConfirmed => Some(Verdict::Suspect),
+            _ => None,
+        });
+        Self { ratio: strip.and_then(|s| finite(s.ratio)), frame }
     }
 
-    /// A square of a ratio, with a frame's class.
-    pub fn of(ratio: Option<f64>, frame: &str) -> Self {
-        let shade = ratio.map_or_else(|| "none".to_owned(), shade);
-        let text = ratio.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}"));
-        Self { text, class: shade + frame }
+    fn entry(&self) -> Entry {
+        let text = self.ratio.map_or_else(|| "–".to_owned(), |r| format!("{r:.2}"));
+        Entry::from(text).shaded(self.ratio.map_or(0, shade)).coloured(self.frame)
     }
 }
 
-/// `h3`: the class of a ratio.
-fn shade(ratio: f64) -> String {
+/// Returns 1 to 5 for a node that is slower, -1 for one that is visibly faster.
+fn shade(ratio: f64) -> i8 {
     match SHADES.iter().filter(|least| ratio < **least).count() {
-        0 if ratio >= FASTER => "up".to_owned(),
-        0 => String::new(),
-        n => format!("h{n}"),
+        0 if ratio >= FASTER => -1,
+        darker => darker as i8,
     }
 }
 
-/// What the shades mean: class and words.
-pub fn legend() -> Vec<(String, String)> {
-    let mut steps = vec![("up".to_owned(), format!("{FASTER:.2} or more"))];
-    let from = SHADES[0];
-    steps.push((String::new(), format!("{from:.2} to {FASTER:.2}")));
-    for (at, least) in SHADES.iter().enumerate() {
-        let text = match SHADES.get(at + 1) {
-            Some(next) => format!("{next:.2} to {least:.2}"),
-            None => format!("below {least:.2}"),
-        };
-        steps.push((format!("h{}", at + 1), text));
-    }
-    steps
+/// Returns a map with these heads above the squares.
+pub fn table(caption: String, columns: &[String], rows: &[Row]) -> Table {
+    let table = Columns::map(caption).column("node", |(name, _): &&Row| name.clone()).keys();
+    let with_squares = columns.iter().enumerate().fold(table, |table, (at, title)| {
+        table.number(title, move |(_, squares)| squares[at].entry())
+    });
+    with_squares.rows(rows)
 }

@@ -1,7 +1,7 @@
-//! Gauges in the text form of OpenMetrics, written as those of a run are: see `crate::openmetrics`.
+//! Gauges as OpenMetrics text, in the form of a run's: see `crate::openmetrics`.
 //!
-//! A node's state is a set: one series for each state, of which one is 1. The speed of a node is a
-//! ratio to its group's median, below 1 if it is worse, for times too.
+//! A node's state is a set of series, one for each state, of which one is 1. The speed of a node is
+//! a ratio to its group's median, below 1 if it is worse, for times too.
 
 use proofmark_model::{FleetFigure, FleetReport, FleetStrip, NodeState, StripOutcome, Unit};
 
@@ -13,8 +13,8 @@ use crate::openmetrics::{Labels, Unique, family, flag, label, seconds, unit_name
 
 type Series = Vec<(Labels, Option<f64>)>;
 
-/// States of nodes; each node's speed at each figure and whether it is slow there; medians, margins
-/// and spreads of the groups.
+/// Writes the states of nodes, the speed of each node at each figure with its slow figures, and the
+/// medians, margins and spreads of the groups.
 pub fn openmetrics(report: &FleetReport) -> String {
     let mut text = about(report);
     text += &nodes(report);
@@ -27,7 +27,7 @@ pub fn openmetrics(report: &FleetReport) -> String {
             (f, unique.distinct(labels, "repeat"), &g.nodes[..])
         })
         .collect();
-    let of_figures = |read: fn(&FleetFigure) -> Option<f64>| -> Series {
+    let by_figure = |read: fn(&FleetFigure) -> Option<f64>| -> Series {
         figures.iter().map(|(f, labels, _)| (labels.clone(), read(f))).collect()
     };
     for unit in Unit::ALL {
@@ -37,10 +37,10 @@ pub fn openmetrics(report: &FleetReport) -> String {
         text += &family("fleet_group_median", what, Some(unit_name(unit)), medians);
     }
     let what = "A round is slow if its ratio is below 1 minus this.";
-    text += &family("fleet_group_margin", what, Some("ratio"), of_figures(|f| f.margin));
+    text += &family("fleet_group_margin", what, Some("ratio"), by_figure(|f| f.margin));
     let what = "Robust standard deviation between the nodes of the group, as a share.";
-    text += &family("fleet_group_spread", what, Some("ratio"), of_figures(|f| f.spread));
-    let of_nodes = |read: fn(&FleetStrip) -> Option<f64>| -> Series {
+    text += &family("fleet_group_spread", what, Some("ratio"), by_figure(|f| f.spread));
+    let by_node = |read: fn(&FleetStrip) -> Option<f64>| -> Series {
         let all = figures.iter().flat_map(|(f, labels, nodes)| {
             let each = nodes.iter().zip(&f.strips);
             each.map(move |(node, strip)| {
@@ -52,17 +52,17 @@ pub fn openmetrics(report: &FleetReport) -> String {
     };
     let what =
         "Speed of the node as a share of its group's median; inverted where lower is better.";
-    text += &family("fleet_node_speed", what, Some("ratio"), of_nodes(|s| finite(s.ratio)));
+    text += &family("fleet_node_speed", what, Some("ratio"), by_node(|s| finite(s.ratio)));
     let what = "1 for a figure at which the node is slow in both passes; no series otherwise.";
-    let slow = of_nodes(|s| (s.outcome == StripOutcome::Slow).then_some(1.0));
+    let slow = by_node(|s| (s.outcome == StripOutcome::Slow).then_some(1.0));
     text + &family("fleet_node_slow", what, None, slow) + &links(report) + "# EOF\n"
 }
 
-/// The links that are slow or may be.
+/// Writes the links that are slow or unverified.
 fn links(report: &FleetReport) -> String {
     let mut unique = Unique::default();
     let fleet = Fleet::new(report);
-    let of = |link: &Link| {
+    let series = |link: &Link| {
         let labels = [label("node", &link.nodes[0]), label("other", &link.nodes[1])];
         let figure = figures::labels(link.group, link.figure);
         let figure = figure.iter().map(|(name, v)| label(name, v));
@@ -70,13 +70,13 @@ fn links(report: &FleetReport) -> String {
         let labels = labels.into_iter().chain(figure).chain(state).collect();
         (unique.distinct(labels, "repeat"), finite(Some(link.link.ratio)))
     };
-    let what = "Speed of a link that is slow or may be, as a share of the median of its round's pairs; \
+    let what = "Speed of a slow or unverified link, as a share of the median of its round's pairs; \
                 no series for others.";
     family(
         "fleet_link_speed",
         what,
         Some("ratio"),
-        super::links::links(&fleet).iter().map(of).collect(),
+        super::links::links(&fleet).iter().map(series).collect(),
     )
 }
 
@@ -92,7 +92,7 @@ fn about(report: &FleetReport) -> String {
     let info = texts.iter().filter_map(|(name, text)| Some(label(name, text.as_deref()?)));
     let what = "Program and plan of the fleet; always 1.";
     let mut text = family("fleet_info", what, None, vec![(info.collect(), Some(1.0))]);
-    let what = "When the fleet began, in seconds since 1970.";
+    let what = "Start of the fleet's measurement, in seconds since 1970.";
     let started = vec![(Labels::new(), Some(seconds(plan.started)))];
     text += &family("fleet_start_timestamp", what, Some("seconds"), started);
     let count =
@@ -123,7 +123,7 @@ fn nodes(report: &FleetReport) -> String {
     states + &groups + &family("fleet_node_rounds", what, None, rounds)
 }
 
-/// `unverified`, as the JSON has it.
+/// Returns a state's id in the JSON, such as `not_compared`.
 fn id(state: NodeState) -> String {
     state.as_str().replace(' ', "_")
 }

@@ -1,134 +1,60 @@
-//! What a fleet's report says, before it is laid out.
+//! The document of a fleet's report.
 
-use std::collections::HashMap;
+use proofmark_model::{FleetReport, NodeState, Pairs, Verdict};
 
-use proofmark_model::{FleetGroup, FleetNode, FleetReport, NodeState, Pairs, Verdict};
-use serde::Serialize;
-
-use super::advice;
-use super::figures::{self, Row};
-use super::links;
+use super::figures;
+use super::groups::Group;
 use super::lookup::Fleet;
-use super::words::{self, group_name, mark, named, speed, testbed};
-use crate::view::{Fact, clean, counted, joined};
+use super::nodes::Problem;
+use super::statements::Statements;
+use super::words::{self, mark, short};
+use super::{links, map, rounds, screen};
+use crate::view::{
+    Audience, Blocks, Columns, Details, Document, Entry, Fact, Item, Rich, Section, Style, Table,
+    Text, Tone, clean, counted, enclosed, joined,
+};
 
-/// A whole report.
-#[derive(Debug, Serialize)]
-pub struct View {
-    pub title: String,
-    /// How it was measured.
-    pub facts: Vec<Fact>,
-    pub answer: String,
-    /// The word of the worst verdict whose colour repeats the answer.
-    pub worst: &'static str,
-    /// How many nodes are in each state.
-    pub counts: Vec<Count>,
-    pub testbed: Option<String>,
-    /// Links that are slow or may be.
-    pub links: Vec<SaidLink>,
-    /// How many are not among them, in a sentence.
-    pub more_links: Option<String>,
-    /// The nodes in another state than healthy, worst first.
-    #[serde(skip)]
-    pub nodes: Vec<Said>,
-    /// What befell healthy nodes, a sentence each.
-    pub notes: Vec<String>,
-    pub groups: Vec<Group>,
-    /// The figures of all groups, those at which a node is slow first.
-    #[serde(skip)]
-    pub rows: Vec<Row>,
-    /// What to do next.
-    pub next: Vec<String>,
+/// Maximum of links that are named.
+const LINKS: usize = 12;
+/// Maximum of lines of nodes that are not folded, and of all lines of nodes.
+const OPEN: usize = 20;
+const NODES: usize = 100;
+/// Maximum of names in one line of nodes.
+const NAMES: usize = 100;
+/// Maximum of groups on the page.
+const GROUPS: usize = 8;
+/// Maximum length of the label in the title, in characters: the title has one line.
+const LABEL: usize = 40;
+
+/// Makes the document: a screen for a terminal, and the page.
+pub fn document(report: &FleetReport) -> Document {
+    let fleet = Fleet::new(report);
+    let all = Statements::new(&fleet);
+    let mut out = screen::blocks(&all);
+    let page = Audience::Document;
+    out.add_for(page, "answer", answer(&fleet, &all));
+    out.add_for(page, "map", Section::new("map", "Nodes by figure", |out| map::add(out, &fleet)));
+    let between = Section::new("between", "Network between nodes", |out| links::add(out, &fleet));
+    out.add_for(page, "between", between);
+    let rounds = Section::new("rounds", "Rounds of slow figures", |out| rounds::add(out, &fleet));
+    out.add_for(page, "rounds", rounds);
+    let title = if all.groups.len() > 1 { "Groups" } else { "Figures" };
+    let groups = Section::new("groups", title, |out| groups(out, &fleet, &all.groups));
+    out.add_for(page, "groups", groups);
+    let method = METHOD.map(str::to_owned).to_vec();
+    out.add_for(page, "method", Section::new("method", "Method", |out| out.add("method", method)));
+    Document { title: title_of(report), facts: facts(report), blocks: out.0 }
 }
 
-#[derive(Debug, Serialize)]
-pub struct Count {
-    pub mark: &'static str,
-    pub color: Option<Verdict>,
-    pub count: usize,
-}
-
-/// What is said of a node, or of several with the same reasons.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct Said {
-    #[serde(skip)]
-    pub state: NodeState,
-    pub mark: &'static str,
-    pub color: Option<Verdict>,
-    #[serde(skip)]
-    pub names: Vec<String>,
-    /// The cause; without one the reasons.
-    pub text: String,
-    /// The reasons of a node with a cause.
-    pub more: Vec<String>,
-    /// Empty where there is only one.
-    pub group: String,
-    /// `8 + 3`: rounds with a result in both passes.
-    pub rounds: String,
-}
-
-/// What is said of a link.
-#[derive(Debug, PartialEq, Serialize)]
-pub struct SaidLink {
-    pub mark: &'static str,
-    pub color: Option<Verdict>,
-    pub text: String,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Group {
-    /// `Group A`; empty where there is only one.
-    pub name: String,
-    /// `3 nodes, fewer than 4: not compared`.
-    pub size: String,
-    pub facts: Vec<Fact>,
-    /// `usable CPUs 4 (8 in group A)`.
-    pub differences: Vec<String>,
-    /// Results that nodes sent and by which none is judged, in a sentence.
-    pub not_judged: Option<String>,
-    pub nodes: Vec<String>,
-}
-
-impl View {
-    pub fn new(fleet: &Fleet) -> Self {
-        let report = fleet.report;
-        let count = |state| Count {
-            mark: mark(state),
-            color: words::color(state),
-            count: report.count(state),
-        };
-        let links = links::links(fleet);
-        let states = links.iter().map(links::Link::state);
-        let worst = report.nodes.iter().map(|n| n.state).chain(states).min();
-        let color = worst.map_or(Some(Verdict::Invalid), words::color);
-        let several = report.groups.len() > 1;
-        let groups = report.groups.iter().enumerate();
-        Self {
-            title: title(report),
-            facts: facts(report),
-            answer: words::answer(report),
-            worst: color.map_or("none", Verdict::as_str),
-            counts: NodeState::ALL.map(count).into_iter().filter(|c| c.count > 0).collect(),
-            testbed: testbed(report),
-            links: links.iter().take(LINKS).map(SaidLink::new).collect(),
-            more_links: more_links(links.len().saturating_sub(LINKS)),
-            nodes: said(fleet),
-            notes: notes(report),
-            groups: groups.map(|(at, g)| Group::new(at, g, several)).collect(),
-            rows: figures::rows(fleet),
-            next: advice::next(fleet),
-        }
-    }
-}
-
-fn title(report: &FleetReport) -> String {
+fn title_of(report: &FleetReport) -> String {
     let nodes = counted(report.nodes.len() as u64, "node");
     match report.plan.label.as_deref().map(clean).filter(|label| !label.is_empty()) {
-        Some(label) => format!("Fleet {label}: {nodes}"),
+        Some(label) => format!("Fleet {}: {nodes}", short(&label, LABEL)),
         None => format!("Fleet of {nodes}"),
     }
 }
 
+/// Returns how the fleet was measured.
 fn facts(report: &FleetReport) -> Vec<Fact> {
     let plan = &report.plan;
     let at_once = plan.at_once.map(|n| Fact::plain("nodes at a time", &n.to_string()));
@@ -147,116 +73,139 @@ fn facts(report: &FleetReport) -> Vec<Fact> {
     facts.into_iter().chain(at_once).chain(pairs).chain(subnet).collect()
 }
 
-/// `n3: 1 of 8 rounds at Triad does not count: ...`; nodes of which the same is said together.
-fn notes(report: &FleetReport) -> Vec<String> {
-    const MOST: usize = 12;
-    let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for node in &report.nodes {
-        for note in &node.notes {
-            let place = *places.entry(note).or_insert(alike.len());
-            if place == alike.len() {
-                alike.push((note, Vec::new()));
-            }
-            alike[place].1.push(&node.name);
-        }
-    }
-    let of =
-        |(note, names): (&str, Vec<&str>)| format!("{}: {}", named(names.into_iter()), clean(note));
-    let mut all: Vec<String> = alike.into_iter().map(of).collect();
-    let rest = all.len().saturating_sub(MOST);
-    all.truncate(MOST);
-    all.extend((rest > 0).then(|| format!("{}.", counted(rest as u64, "other note"))));
-    all
-}
-
-/// Links that are named.
-const LINKS: usize = 12;
-
-fn more_links(rest: usize) -> Option<String> {
-    (rest > 0).then(|| format!("{} slow or unverified.", counted(rest as u64, "other link")))
-}
-
-impl SaidLink {
-    fn new(link: &links::Link) -> Self {
-        let state = link.state();
-        let mark = if link.link.confirmed { "✗ slow link" } else { "! unverified link" };
-        Self { mark, color: words::color(state), text: clean(&link.link.cause) }
-    }
-}
-
-/// Nodes in another state than healthy; those of one state with the same reasons are one.
-fn said(fleet: &Fleet) -> Vec<Said> {
-    let mut out: Vec<Said> = Vec::new();
-    for node in fleet.report.nodes.iter().filter(|n| n.state != NodeState::Healthy) {
-        let one = Said::new(fleet, node);
-        let same = |s: &&mut Said| {
-            (s.state, &s.text, &s.more, &s.group, &s.rounds)
-                == (one.state, &one.text, &one.more, &one.group, &one.rounds)
-        };
-        match out.iter_mut().rev().take(LOOKED_BACK).find(same) {
-            Some(known) => known.names.extend(one.names),
-            None => out.push(one),
-        }
-    }
-    out
-}
-
-/// Places before a node in which one with the same reasons is looked for: all reasons of a fleet that
-/// is not hostile.
-const LOOKED_BACK: usize = 64;
-
-impl Said {
-    fn new(fleet: &Fleet, node: &FleetNode) -> Self {
-        let reasons: Vec<String> = node.reasons.iter().map(|r| clean(r)).collect();
-        let cause = node.cause.as_deref().map(clean).filter(|c| !c.is_empty());
-        let (text, more) = match cause {
-            Some(cause) => (cause, reasons),
-            None => (joined(reasons, "; "), Vec::new()),
-        };
-        let rounds = match node.rounds_again {
-            0 => node.rounds.to_string(),
-            again => format!("{} + {again}", node.rounds),
-        };
-        Self {
-            state: node.state,
-            mark: mark(node.state),
-            color: words::color(node.state),
-            names: vec![clean(&node.name)],
-            text: if text.is_empty() { no_reason(fleet, node) } else { text },
-            more,
-            group: fleet.group_name(node).unwrap_or_default(),
-            rounds,
-        }
-    }
-}
-
-/// Of a node without a reason the figures at which it is slow.
-fn no_reason(fleet: &Fleet, node: &FleetNode) -> String {
-    let confirmed = node.figures.iter().filter(|f| f.confirmed);
-    let figures = confirmed.filter_map(|f| {
-        let title = fleet.strip(node, f.figure)?.title;
-        Some(format!("{title} ({})", speed(f64::from(f.ratio))))
+/// Makes the section of the answer, of links and nodes that are not healthy, and of the next steps.
+fn answer(fleet: &Fleet, all: &Statements) -> Section {
+    let links = all.links.iter().take(LINKS).map(|l| Item::from(l.marked(&l.text)));
+    let links: Vec<Item> = links.collect();
+    let more_links = all.links.len().saturating_sub(LINKS);
+    let more_nodes: usize = all.nodes.iter().skip(NODES).map(|p| p.names.len()).sum();
+    let lines = &all.nodes[..all.nodes.len().min(NODES)];
+    let (open, folded) = lines.split_at(lines.len().min(OPEN));
+    let items = |texts: &[String]| texts.iter().cloned().map(Item::from).collect::<Vec<Item>>();
+    let section = Section::new("answer", "Verdict", |out| {
+        let answer = Rich::toned(Tone::Strong, &*all.answer);
+        let style = Style::Verdict(worst(fleet.report, all).id());
+        out.add("answer", Text::new(style, [answer, counts(fleet.report)]));
+        out.add("testbed", Text::new(Style::Warning, all.testbed.clone()));
+        out.add("links", links);
+        out.add(
+            "links",
+            Text::new(Style::Plain, more("other link", more_links, "slow or unverified")),
+        );
+        out.add("nodes", table("Nodes", open));
+        let title = format!("{} more lines", folded.len());
+        out.add(
+            "nodes",
+            Details::new(&title, |out| out.add("nodes", table("Further nodes", folded))),
+        );
+        let rest = "slow, unverified or not compared";
+        out.add("nodes", Text::new(Style::Plain, more("other node", more_nodes, rest)));
+        out.add("notes", Section::plain("Notes on healthy nodes", "notes", items(&all.notes)));
+        out.add("next", Section::plain("Next steps", "next", items(&all.next)));
     });
-    joined(figures, ", ")
+    Section { unseen: true, ..section }
 }
 
-impl Group {
-    fn new(at: usize, group: &FleetGroup, several: bool) -> Self {
-        let difference = |d: &proofmark_model::GroupDifference| {
-            if let Some(sets) = d.instruction_sets() {
-                return clean(&format!("instruction sets {sets}, unlike group A"));
-            }
-            let [what, here, largest] = [&d.what, &d.here, &d.largest].map(|t| clean(t));
-            format!("{what} {here} ({largest} in group A)")
-        };
-        Self {
-            name: if several { format!("Group {}", group_name(at)) } else { String::new() },
-            size: words::size(group.nodes.len(), group.comparable),
-            facts: group.facts.iter().map(|f| Fact::plain(&f.what, &f.value)).collect(),
-            differences: group.differences.iter().map(difference).collect(),
-            not_judged: group.not_judged.as_ref().map(words::not_judged),
-            nodes: group.nodes.iter().map(|n| clean(n)).collect(),
-        }
-    }
+/// Returns `3 other links are slow or unverified.`
+fn more(what: &str, count: usize, words: &str) -> Option<String> {
+    let are = if count == 1 { "is" } else { "are" };
+    (count > 0).then(|| format!("{} {are} {words}.", counted(count as u64, what)))
 }
+
+/// Returns the worst verdict, whose colour repeats the answer.
+fn worst(report: &FleetReport, all: &Statements) -> Verdict {
+    let links = all.links.iter().map(|l| l.state);
+    let state = report.nodes.iter().map(|n| n.state).chain(links).min();
+    state.map_or(Verdict::Invalid, words::color)
+}
+
+/// Returns the number of nodes in each state.
+fn counts(report: &FleetReport) -> Rich {
+    let counts = NodeState::ALL.map(|state| (state, report.count(state))).into_iter();
+    counts.filter(|(_, n)| *n > 0).fold(Rich::default(), |out, (state, n)| {
+        let between = if out.0.is_empty() { "" } else { "  " };
+        let tone = Tone::Verdict(words::color(state));
+        out.and(Tone::Plain, between).and(tone, format!("{} {n}", mark(state)))
+    })
+}
+
+/// Makes a table of nodes with their states and causes. The reasons of a cause are its footnote.
+fn table(what: &str, nodes: &[Problem]) -> Table {
+    let several = nodes.iter().any(|p| !p.group.is_empty());
+    let caption = format!("{what} that are slow, unverified or not compared, worst first");
+    Columns::new(caption)
+        .column("node", |p: &&Problem| names(&p.names))
+        .keys()
+        .column("state", |p| Entry::from(p.mark).coloured(Some(words::color(p.state))))
+        .column("cause", |p| Entry::from(&*p.text).noted(reasons(&p.more)))
+        .when(several, |t| {
+            t.column("group", |p| Some(p.group.clone()).filter(|group| !group.is_empty()))
+        })
+        .column("rounds", |p| p.rounds.clone())
+        .rows(nodes)
+}
+
+/// Lists names, and counts those above a number.
+fn names(all: &[String]) -> String {
+    let rest = all.len().saturating_sub(NAMES);
+    let more = (rest > 0).then(|| format!("{rest} others"));
+    joined(all.iter().take(NAMES).chain(&more), ", ")
+}
+
+fn reasons(all: &[String]) -> String {
+    const MOST: usize = 12;
+    let rest = all.len().saturating_sub(MOST);
+    let more = (rest > 0).then(|| format!("{rest} others"));
+    joined(all.iter().take(MOST).chain(&more), "; ")
+}
+
+/// Adds the first groups, each with its facts and figures.
+fn groups(out: &mut Blocks, fleet: &Fleet, groups: &[Group]) {
+    for (at, group) in groups.iter().enumerate().take(GROUPS) {
+        let title = joined([&*group.name, &group.size], ": ");
+        let part = Section::new("", &title, |out| {
+            let differences = joined(&group.differences, "; ");
+            out.add("group", enclosed("Difference: ", &differences, "."));
+            out.add("group", Text::new(Style::Quiet, [group.facts.as_str()]));
+            out.add(
+                "group",
+                group
+                    .not_judged
+                    .clone()
+                    .map_or(String::new(), |s| enclosed("Not judged: ", &s, "")),
+            );
+            let names = joined(&group.nodes, ", ");
+            out.add("names", Details::new("Names of the nodes", |out| out.add("names", names)));
+            let of = enclosed(" of group ", group.name.trim_start_matches("Group "), "");
+            out.add("figures", figures::table(fleet, at, format!("All figures{of}")));
+        });
+        out.add("group", part);
+    }
+    let rest = groups.len().saturating_sub(GROUPS);
+    out.add("groups", Text::new(Style::Quiet, more("other group", rest, "not shown")));
+}
+
+/// The method of a fleet's report.
+const METHOD: [&str; 6] = [
+    "Rounds. Every node measures the same figures in several rounds. The ratio of a round is the \
+     node's speed as a share of its group's median of the same round: below 1 is worse, for times \
+     too. A node's ratio is the median over its rounds. 8 + 3 means that 8 rounds of the first \
+     pass and 3 of the second have a result.",
+    "Groups. Nodes with the same facts are a group, and are compared only with each other: each \
+     group of 4 or more is judged by itself. A node of a smaller group is unverified. A fleet of \
+     fewer than 4 nodes is not compared: shares of ceilings are shown.",
+    "Slow. A round is slow if its ratio is below 1 minus the margin. A node that is slow at a \
+     figure in the first pass measures once more, together with a few nodes of its group. It is \
+     slow only if the second pass shows it too; else it is unverified, since it may be slow only \
+     while all nodes run.",
+    "Healthy. A node is healthy if it is as fast as its group at every required result: at every \
+     result that most nodes of the group have. A node that lacks one, or has too few rounds, is \
+     unverified. Spread: robust standard deviation between nodes, as a share.",
+    "Margin. At a figure whose margin is above 15 % a node that is not slow is not judged. If that \
+     is so for each figure of a required result, attainable and delivered, nodes differ too much \
+     to judge it, and every other node of the group is unverified.",
+    "Links. Nodes of a group measure the network in rounds of pairs. A pair's ratio counts for \
+     both nodes: a node that is slow with all its partners is slow. A pair that is slow while both \
+     nodes are as fast with others is measured again in every round of a second pass, and so are \
+     its nodes with others; the link is slow if 7 of 8 rounds show that.",
+];

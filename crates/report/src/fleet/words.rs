@@ -1,4 +1,4 @@
-//! The answer, names and numbers of a fleet as text.
+//! The answer, the names and the numbers of a fleet as text.
 
 use proofmark_model::{
     FEWEST_NODES, FactId, FleetGroup, FleetLink, FleetReport, GroupDifference, NodeState,
@@ -7,25 +7,25 @@ use proofmark_model::{
 
 use crate::view::{agree, and_list, clean, counted, joined};
 
-/// Nodes that a sentence names before it counts.
+/// Maximum of nodes that a sentence names before it counts.
 const NAMED: usize = 3;
 /// Longest name in a sentence, in characters.
 const LONGEST: usize = 40;
-/// Groups whose difference the answer states.
+/// Maximum of groups whose difference the answer states.
 const KINDS: usize = 2;
 
-/// A ratio that is a number. It has four decimals; a wider number must not add digits.
+/// Returns a finite ratio. It has four decimals; a wider number must not add digits.
 pub fn finite(ratio: Option<f32>) -> Option<f64> {
     let ratio = f64::from(ratio.filter(|r| r.is_finite())?);
     Some((ratio * 1e4).round() / 1e4)
 }
 
-/// A ratio as text: `0.921`.
+/// Returns a ratio as text: `0.921`.
 pub fn speed(ratio: f64) -> String {
     if ratio.abs() < 1000.0 { format!("{ratio:.3}") } else { format_factor(ratio) }
 }
 
-/// `A` for the largest group, `AA` after `Z`.
+/// Returns `A` for the largest group, `AA` after `Z`.
 pub fn group_name(at: usize) -> String {
     let letter = char::from(b'A' + (at % 26) as u8);
     match at / 26 {
@@ -34,13 +34,13 @@ pub fn group_name(at: usize) -> String {
     }
 }
 
-/// A text of so many characters at most, whose cut is seen.
+/// Cuts a text to so many characters, and marks the cut.
 pub fn short(text: &str, most: usize) -> String {
     let cut = clean_excerpt(text, most + 1);
     if cut.chars().count() <= most { cut } else { clean_excerpt(&cut, most - 1) + "…" }
 }
 
-/// `n1`, `n1 and n2`, `n1, n2, n3 and 5 others`.
+/// Returns `n1`, `n1 and n2`, or `n1, n2, n3 and 5 others`.
 pub fn named<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = others(names.len());
     let shown = names.len() - more;
@@ -48,12 +48,12 @@ pub fn named<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     and_list(names.chain((more > 0).then(|| format!("{more} others"))))
 }
 
-/// Of so many, those that are counted: never only one, which takes no more room than its name.
+/// Returns how many of so many names are only counted: never one, whose name is as short.
 fn others(all: usize) -> usize {
     if all > NAMED + 1 { all - NAMED } else { 0 }
 }
 
-/// Sign and word of a state.
+/// Returns the sign and word of a state.
 pub fn mark(state: NodeState) -> &'static str {
     match state {
         NodeState::Slow => "✗ slow",
@@ -63,26 +63,27 @@ pub fn mark(state: NodeState) -> &'static str {
     }
 }
 
-/// The verdict whose colour repeats a state.
-pub fn color(state: NodeState) -> Option<Verdict> {
+/// Returns the verdict whose colour repeats a state.
+pub fn color(state: NodeState) -> Verdict {
     match state {
-        NodeState::Slow => Some(Verdict::Invalid),
-        NodeState::Unverified => Some(Verdict::Suspect),
-        NodeState::NotCompared => None,
-        NodeState::Healthy => Some(Verdict::Valid),
+        NodeState::Slow => Verdict::Invalid,
+        NodeState::Unverified => Verdict::Suspect,
+        NodeState::NotCompared => Verdict::NotRun,
+        NodeState::Healthy => Verdict::Valid,
     }
 }
 
-/// `31 of 32 nodes healthy; n3 is slow.`, and what kinds of nodes there are.
+/// Returns `31 of 32 nodes healthy; n3 is slow.`, with slow links and the differences of the
+/// groups.
 pub fn answer(report: &FleetReport) -> String {
     joined([states(report)].into_iter().chain(links(report)).chain(kinds(report)), " ")
 }
 
-/// `The link between n1 and n3 is slow.`
+/// Returns `The link between n1 and n3 is slow.`
 fn links(report: &FleetReport) -> Option<String> {
     let all = report.groups.iter().flat_map(|g| g.links.iter().map(move |link| (g, link)));
     let (slow, open): (Vec<_>, Vec<_>) = all.partition(|(_, link)| link.confirmed);
-    let said = |links: &[(&FleetGroup, &FleetLink)], words: &str| match links {
+    let sentence = |links: &[(&FleetGroup, &FleetLink)], words: &str| match links {
         [] => None,
         [(group, link)] => {
             let name = |place: usize| group.nodes.get(place).map(|name| short(name, LONGEST));
@@ -91,8 +92,8 @@ fn links(report: &FleetReport) -> Option<String> {
         }
         several => Some(format!("{} links between nodes are {words}.", several.len())),
     };
-    let open = said(&open, "unverified");
-    let all: Vec<String> = said(&slow, "slow").into_iter().chain(open).collect();
+    let open = sentence(&open, "unverified");
+    let all: Vec<String> = sentence(&slow, "slow").into_iter().chain(open).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
 
@@ -117,14 +118,14 @@ fn states(report: &FleetReport) -> String {
     parts.join("; ") + "."
 }
 
-/// How the groups that are compared differ, each from the largest: `5 nodes have memory 12 GiB, the
-/// others 24 GiB.` What a smaller group differs in is a reason of its nodes.
+/// Returns how the compared groups differ from the largest: `5 nodes have memory 12 GiB, the others
+/// 24 GiB.` The difference of a smaller group is a reason of its nodes.
 fn kinds(report: &FleetReport) -> Option<String> {
     let groups = report.groups.iter().skip(1).filter(|g| g.comparable && !g.differences.is_empty());
     let largest = if report.groups.len() == 2 { "the others" } else { "the largest group" };
     let value = |text: &str| short(text, LONGEST);
     let words = |d: &GroupDifference| match FactId::named(&d.what) {
-        // As long as a line.
+        // A list of sets is as long as a line.
         Some(FactId::InstructionSets) => format!("other {} than {largest}", d.what),
         _ => format!("{} {}, {largest} {}", value(&d.what), value(&d.here), value(&d.largest)),
     };
@@ -146,37 +147,37 @@ fn kinds(report: &FleetReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; ") + "; nodes are compared only within their group.")
 }
 
-/// `Not judged: 5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`
+/// Returns `5 results (Triad, Random read, LINPACK and 2 others); most nodes lack them.`
 pub fn not_judged(left: &NotJudged) -> String {
     let rest = (left.results as usize).saturating_sub(left.titles.len());
     let titles = left.titles.iter().map(|title| short(title, LONGEST));
     let titles = and_list(titles.chain((rest > 0).then(|| counted(rest as u64, "other"))));
     let results = counted(u64::from(left.results), "result");
     let them = agree(left.results as u64, ["it", "them"]);
-    format!("Not judged: {results} ({titles}); most nodes lack {them}.")
+    format!("{results} ({titles}); most nodes lack {them}.")
 }
 
-/// `n3 and n5 are slow`; `None` for no node.
+/// Returns `n3 and n5 are slow`; `None` for no node.
 fn be(report: &FleetReport, state: NodeState, word: &str) -> Option<String> {
     let is = agree(report.count(state) as u64, ["is", "are"]);
     Some(format!("{} {is} {word}", in_state(report, state)?))
 }
 
-/// The nodes in that state as a sentence names them.
+/// Names the nodes in a state, as in a sentence.
 pub fn in_state(report: &FleetReport, state: NodeState) -> Option<String> {
     let names: Vec<&str> =
         report.nodes.iter().filter(|n| n.state == state).map(|n| n.name.as_str()).collect();
     (!names.is_empty()).then(|| named(names.into_iter()))
 }
 
-/// What a test says of nodes that are no machines of their own.
+/// Returns the warning of a test whose nodes are not separate machines.
 pub fn testbed(report: &FleetReport) -> Option<String> {
     let what = clean(report.plan.testbed.as_deref()?);
     let what = what.trim_end_matches('.');
     Some(format!("{what}; figures between nodes are not those of a network"))
 }
 
-/// How many nodes a group has, and whether they are compared.
+/// Returns the number of a group's nodes, and that they are not compared if they are few.
 pub fn size(nodes: usize, comparable: bool) -> String {
     let nodes = counted(nodes as u64, "node");
     if comparable { nodes } else { format!("{nodes} (fewer than {FEWEST_NODES}: not compared)") }

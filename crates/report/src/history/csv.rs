@@ -1,4 +1,4 @@
-//! For spreadsheets: one row per run, or one row per result.
+//! CSV for spreadsheets: one row per run, or one row per result.
 
 use proofmark_model::{PastFigure, PastPoint, PastRun};
 
@@ -22,7 +22,7 @@ const RUN: &Columns<PastRun> = &[
     ("path", |r| (&*r.path).into()),
 ];
 
-/// Before the parameters.
+/// Columns before the parameters.
 const POINT: &Columns<PastPoint> = &[
     ("run", |p| p.run.to_string().into()),
     ("started_utc", |p| p.started.to_string().into()),
@@ -31,7 +31,7 @@ const POINT: &Columns<PastPoint> = &[
     ("workload", |p| (&*p.workload).into()),
 ];
 
-/// After the parameters.
+/// Columns after the parameters.
 const NUMBER: &Columns<PastPoint> = &[
     ("method", |p| u64::from(p.method).into()),
     ("over_time", |p| p.over_time.into()),

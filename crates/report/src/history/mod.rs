@@ -1,85 +1,89 @@
-//! Past runs as a list, and a measurement over time.
+//! Past runs as a list, and the results of a workload over time.
 //!
-//! What is said is decided in `line` and `table`; each form lays it out. A line over time is one
-//! point on one machine, measured one way: numbers of two machines are no change, nor are trials
-//! and samples over time. Texts come from a database that
-//! others may have written, and are cleaned like those of a run.
+//! `view` turns them into documents of blocks, which the terminal and the page lay out. A line over
+//! time is one configuration on one machine, measured one way. Two machines are two lines, and so
+//! are trials and samples over time. Texts come from a database that others may have written, and
+//! are cleaned like those of a run.
 
 mod csv;
-mod html;
 mod line;
 mod table;
-mod terminal;
+mod view;
 
 use proofmark_model::{PastPoint, PastRun, WorkloadSpec};
 use serde::Serialize;
 
-use self::line::lines;
-use crate::{Options, RenderError};
+use crate::terminal::page::Page;
+use crate::view::Document;
+use crate::{Form, Options, RenderError, html};
 
-/// How a history is laid out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// For reading in a terminal.
-    Terminal,
-    /// One object, for programs: what the store holds, as it is.
-    Json,
-    /// One row per run or per result, for spreadsheets.
-    Csv,
-    /// One page with a chart per line, for a browser.
-    Html,
+/// The results of one workload, configuration by configuration, each oldest first.
+#[derive(Debug, Clone, Copy)]
+pub struct OverTime<'a> {
+    /// The workload's id.
+    pub workload: &'a str,
+    /// Its declaration, if this version has one.
+    pub spec: Option<&'a WorkloadSpec>,
+    /// The results.
+    pub points: &'a [PastPoint],
 }
 
-impl Form {
-    const ALL: [Self; 4] = [Self::Terminal, Self::Json, Self::Csv, Self::Html];
+/// The two texts of a form.
+#[derive(Debug, Clone, Copy)]
+pub struct Writer {
+    /// Writes a list of runs, in the order in which they come.
+    pub runs: fn(&[PastRun], &Options) -> Result<String, RenderError>,
+    /// Writes the results of a workload.
+    pub over_time: fn(&OverTime, &Options) -> Result<String, RenderError>,
+}
 
-    /// The words after `--format`, in the order of `--help`.
-    pub const IDS: [&str; Self::ALL.len()] = ["terminal", "json", "csv", "html"];
+/// Every form of a history, in the order of `--help`.
+pub const FORMS: &[Form<Writer>] = &[
+    Form {
+        id: "terminal",
+        write: Writer {
+            runs: |runs, options| Ok(terminal(&view::runs(runs), options)),
+            over_time: |all, options| Ok(terminal(&all.document(), options)),
+        },
+    },
+    Form {
+        id: "json",
+        write: Writer {
+            runs: |runs, _| History { runs: Some(runs), ..History::default() }.write(),
+            over_time: |all, _| {
+                let (workload, points) = (Some(all.workload), Some(all.points));
+                History { workload, points, ..History::default() }.write()
+            },
+        },
+    },
+    Form {
+        id: "csv",
+        write: Writer {
+            runs: |runs, _| csv::runs(runs),
+            over_time: |all, _| csv::points(all.points),
+        },
+    },
+    Form {
+        id: "html",
+        write: Writer {
+            runs: |runs, _| html::document(&view::runs(runs)),
+            over_time: |all, _| html::document(&all.document()),
+        },
+    },
+];
 
-    /// The form of that id.
-    pub fn find(id: &str) -> Option<Self> {
-        Self::IDS.iter().position(|known| *known == id).map(|at| Self::ALL[at])
+fn terminal(document: &Document, options: &Options) -> String {
+    Page::new(options).document(document)
+}
+
+impl OverTime<'_> {
+    fn document(&self) -> Document {
+        let shared = line::shared(self.points, self.spec);
+        view::points(self.workload, &shared, &line::lines(self.points, self.spec))
     }
 }
 
-/// A list of runs, in the order in which they come.
-///
-/// # Errors
-/// If they cannot be expressed in this form.
-pub fn runs(runs: &[PastRun], form: Form, options: &Options) -> Result<String, RenderError> {
-    match form {
-        Form::Terminal => Ok(terminal::runs(runs, options)),
-        Form::Json => History { runs: Some(runs), ..History::default() }.write(),
-        Form::Csv => csv::runs(runs),
-        Form::Html => html::runs(runs),
-    }
-}
-
-/// The measurements of one workload, point by point, each oldest first; with the workload's
-/// declaration, if this version has one.
-///
-/// # Errors
-/// If they cannot be expressed in this form.
-pub fn points(
-    workload: &str,
-    spec: Option<&WorkloadSpec>,
-    points: &[PastPoint],
-    form: Form,
-    options: &Options,
-) -> Result<String, RenderError> {
-    let shared = || line::shared(points, spec);
-    match form {
-        Form::Terminal => Ok(terminal::points(workload, &shared(), &lines(points, spec), options)),
-        Form::Json => {
-            let (workload, points) = (Some(workload), Some(points));
-            History { workload, points, ..History::default() }.write()
-        }
-        Form::Csv => csv::points(points),
-        Form::Html => html::points(workload, &shared(), &lines(points, spec)),
-    }
-}
-
-/// What programs get. Of the two lists, the one that was asked for is there.
+/// The history for programs, with one of the two lists.
 #[derive(Default, Serialize)]
 struct History<'a> {
     schema: &'static str,

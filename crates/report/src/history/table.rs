@@ -1,4 +1,4 @@
-//! The tables.
+//! The tables of a history.
 
 use proofmark_model::{PastRun, Timestamp, Verdict, VerdictCounts};
 
@@ -22,13 +22,13 @@ pub fn runs(runs: &[PastRun]) -> Table {
         .rows(runs)
 }
 
-/// `10 valid, 2 suspect`.
+/// Returns `10 valid, 2 suspect`.
 fn verdicts(counts: &VerdictCounts) -> String {
     let all = Verdict::ALL.map(|v| (v, counts.get(v))).into_iter().filter(|(_, n)| *n > 0);
     joined(all.map(|(verdict, n)| format!("{n} {verdict}")), ", ")
 }
 
-/// What runs measured of one point, one a row.
+/// Returns the results of one line, a row per run.
 pub fn line(line: &Line) -> Table {
     let (unit, scale) = (line.scale.label(), &line.scale);
     let delivered = |m: &Moment| m.delivered().and_then(|v| scale.number(v));
@@ -54,14 +54,14 @@ pub fn line(line: &Line) -> Table {
         .rows(&line.moments)
 }
 
-/// A change in percent, with its sign.
+/// Returns a change in percent, with its sign.
 fn change(share: f64) -> Option<String> {
     let text = percent(share)?;
     let zero = !text.contains(|c: char| ('1'..='9').contains(&c));
     Some(if zero || text.starts_with('-') { text } else { format!("+{text}") })
 }
 
-/// A moment to the minute.
+/// Returns a time to the minute.
 pub fn minute(at: Timestamp) -> String {
     // `2026-11-21 02:03:04 UTC` without its seconds and its zone.
     let text = at.display();

@@ -39,8 +39,12 @@ const TEMPLATES: [(&str, &str); 2] = [
 ];
 
 /// Style sheets for screen and paper.
-const STYLE: [&str; 3] =
-    [include_str!("page/style.css"), include_str!("page/chart.css"), include_str!("page/run.css")];
+const STYLE: [&str; 4] = [
+    include_str!("page/map.css"),
+    include_str!("page/style.css"),
+    include_str!("page/chart.css"),
+    include_str!("page/run.css"),
+];
 
 /// Scripts that add functions to the page; each works without the others.
 const SCRIPTS: [&str; 5] = [
@@ -67,7 +71,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
             markdown => markdown::first(&summary),
             json => serde_json::to_string_pretty(&summary.first)?,
         },
-        style => Value::from_safe_string(STYLE.concat()),
+        style => Value::from_safe_string(STYLE[1..].concat()),
         script => Value::from_safe_string(SCRIPTS.concat()),
     };
     Ok(format!("{}\n", env.get_template("page.html")?.render(context)?.trim()))
@@ -83,20 +87,10 @@ pub(crate) fn document(document: &Document) -> Result<String, RenderError> {
         title => document.title.as_str(),
         facts => Serde(&document.facts),
         blocks => Value::from_safe_string(Layout::new(&env).top(&document.blocks)?),
-        style => Value::from_safe_string(STYLE[..2].concat()),
+        style => Value::from_safe_string(STYLE[..3].concat()),
         script => Value::from_safe_string(SCRIPTS[..2].concat()),
     };
     Ok(format!("{}\n", env.get_template("simple.html")?.render(context)?.trim()))
-}
-
-/// Renders the first of these templates, with the others and the shared ones; every text is
-/// escaped.
-pub(crate) fn page(
-    templates: &[(&'static str, &'static str)],
-    context: Value,
-) -> Result<String, RenderError> {
-    let env = environment(templates)?;
-    Ok(format!("{}\n", env.get_template(templates[0].0)?.render(context)?.trim()))
 }
 
 /// An environment with these templates and the shared ones.

@@ -1,12 +1,18 @@
-//! One metric per line, each a JSON object of its own, for log shippers and `jq`.
+//! One metric per line, each a JSON object, for log shippers and `jq`.
 //!
-//! Every line is complete: `time` (RFC 3339; when the point's first trial began, else when the run
-//! did), `run` (when the run began, which identifies it), `tool` (who measured), `profile`,
-//! `machine`, `workload`, `subsystem`, `params`, `metric`, `value` (a finite number), `unit`,
-//! `better` and `verdict`. `params` is an object of its own, so that no parameter can be taken for a
-//! field. What has no value has no line, and a field that is not known is left out; only `trials`
-//! is written for each point, with the reason in `missing` where it is 0. Lines about the run as a
-//! whole have no `workload`. The unit `1` is a plain number.
+//! Every line is complete:
+//!
+//! - `time` is the start of the first trial, else of the run (RFC 3339);
+//! - `run` is the start of the run, which identifies it;
+//! - `tool` is the program that measured;
+//! - `profile`, `machine`, `workload` and `subsystem`; `params` is an object of its own, so that no
+//!   parameter can be taken for a field;
+//! - `metric`, `value` (a finite number), `unit`, `better` and `verdict`. The unit `1` is a plain
+//!   number.
+//!
+//! A metric without a value has no line, and unknown fields are left out. Only `trials` is written
+//! for each configuration, with the reason in `missing` where it is 0. Lines about the run as a
+//! whole have no `workload`.
 
 use proofmark_model::{Better, FigureKind, Measurement, Param, Params, Reference, Run, Series};
 use serde_json::{Map, Value, json};
@@ -45,7 +51,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     Ok(lines.text)
 }
 
-/// Parameters without what steers a terminal.
+/// Returns parameters without control characters.
 fn params(params: &Params) -> Map<String, Value> {
     let value = |value: &Param| match value {
         Param::Text(text) => clean(text).into(),
@@ -55,13 +61,13 @@ fn params(params: &Params) -> Map<String, Value> {
 }
 
 struct Lines {
-    /// What the next lines are about, the narrower last: objects whose fields each line has.
+    /// Objects whose fields each of the next lines has, the most specific last.
     about: Vec<Value>,
     text: String,
 }
 
 impl Lines {
-    /// One line, unless there is no finite value.
+    /// Adds a line, unless there is no finite value.
     fn add(&mut self, metric: &str, value: impl Into<Option<f64>>, unit: &str, more: Value) {
         let Some(value) = value.into().filter(|v| v.is_finite()) else { return };
         let own = json!({ "metric": metric, "value": value, "unit": unit });
@@ -94,7 +100,7 @@ impl Lines {
         }
     }
 
-    /// Of a measurement over time: its samples, each with its own time, its levels and changes.
+    /// Adds the samples of a measurement over time, each with its own time, its levels and changes.
     fn series(&mut self, m: &Measurement, series: &Series) {
         let (unit, better) = (m.unit.as_str(), m.better);
         for t in &m.trials {
@@ -135,7 +141,8 @@ impl Lines {
     }
 }
 
-/// The figures of a measurement: name, value, unit, and which direction is better, if one is.
+/// Returns the figures of a measurement: name, value, unit, and the better direction, if there is
+/// one.
 fn figures(m: &Measurement) -> Vec<(&'static str, Option<f64>, &'static str, Option<Better>)> {
     let (unit, better) = (m.unit.as_str(), Some(m.better));
     let mut all = Vec::new();

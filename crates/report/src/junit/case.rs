@@ -1,4 +1,4 @@
-//! One point as a test case.
+//! One result as a test case.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use quick_junit::{Property, TestCase, TestCaseStatus};
 use super::document::{case, error, failure, skipped, text};
 use crate::view::why_no_trials;
 
-/// Longest time of a case; only untrusted input has longer sums.
+/// Maximum time of a case; only untrusted input has longer sums.
 const LONGEST_S: f64 = 1e9;
 
 pub fn from_measurement(m: &Measurement) -> TestCase {
@@ -25,12 +25,12 @@ pub fn from_measurement(m: &Measurement) -> TestCase {
     case.set_time(Duration::from_secs_f64(seconds));
     case.add_properties(properties.into_iter().map(|(name, value)| Property::new(name, value)));
     if !m.findings.is_empty() {
-        case.set_system_out(said(m.findings.iter()));
+        case.set_system_out(list(m.findings.iter()));
     }
     case
 }
 
-/// The parameters, or `default` where there are none.
+/// Returns the parameters, or `default` without any.
 fn name(m: &Measurement) -> String {
     let parameters = m.params.0.iter().map(|(name, v)| format!("{name}={v}"));
     let parameters: Vec<String> = parameters.collect();
@@ -58,14 +58,14 @@ fn status(m: &Measurement) -> TestCaseStatus {
     }
 }
 
-/// A failure for the first finding that makes a result invalid.
+/// Returns a failure for the first finding that makes a result invalid.
 pub fn worst<'a>(mut findings: impl Iterator<Item = &'a Finding>) -> Option<TestCaseStatus> {
     let worst = findings.find(|f| f.severity == Severity::Invalid)?;
     Some(failure(&worst.check, &worst.message))
 }
 
-/// Findings, one per line, with their advice.
-pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+/// Lists findings, one per line, with their advice.
+pub fn list<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let line = |f: &Finding| {
         let weight = match f.severity {
             Severity::Note => "note",
@@ -73,13 +73,12 @@ pub fn said<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
             Severity::Suspect => "suspect",
             Severity::Invalid => "invalid",
         };
-        let said = text(&format!("{weight}: {}: {} ({})", f.check, f.message, f.advice));
-        format!("{said}\n")
+        text(&format!("{weight}: {}: {} ({})", f.check, f.message, f.advice)) + "\n"
     };
     findings.map(line).collect()
 }
 
-/// A number with every digit.
+/// Writes a number with every digit.
 fn number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { "unknown".to_owned() }
 }

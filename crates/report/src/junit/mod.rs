@@ -1,14 +1,15 @@
-//! JUnit XML, for continuous integration: a suite for each subsystem, a case for each point.
+//! JUnit XML, for continuous integration: a suite for each subsystem, a case for each
+//! configuration.
 //!
 //! - invalid: `failure`, its type the check and its message the cause;
-//! - the worker died, or found its own result wrong: `error`;
-//! - cannot run here as asked, or not measured because the run was stopped: `skipped`;
-//! - suspect: passes, since the number was taken; what was found is in `system-out`;
+//! - the worker died, or its verification failed: `error`;
+//! - refused on this machine, or not measured because the run was stopped: `skipped`;
+//! - suspect: passes, since there is a result; the findings are in `system-out`;
 //! - valid: passes.
 //!
-//! The properties of a case hold verdict, headline figure, unit, efficiency and trials. Its time is that of
-//! its trials. What was found about the host and the run is a suite of its own, `run`. To fail
-//! where something got slower, use `proofmark check`.
+//! The properties of a case hold verdict, headline figure, unit, efficiency and trials. Its time is
+//! that of its trials. Findings on the host and the run are in a suite of their own, `run`. Slower
+//! results fail in `proofmark check`.
 
 mod case;
 mod document;
@@ -16,7 +17,7 @@ mod document;
 use proofmark_model::{Finding, Run, Subsystem};
 use quick_junit::{Property, TestCase, TestCaseStatus, TestSuite};
 
-use self::case::{said, worst};
+use self::case::{list, worst};
 pub(crate) use self::document::{case, error, failure, set_started, skipped, suite, text, write};
 use crate::{Options, RenderError};
 
@@ -34,31 +35,31 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     Ok(write("proofmark", suites)?)
 }
 
-/// A suite for each subsystem that has cases.
+/// Returns a suite for each subsystem that has cases.
 pub(crate) fn by_subsystem<T>(
     all: &[T],
     subsystem: fn(&T) -> Subsystem,
     case: fn(&T) -> TestCase,
 ) -> Vec<TestSuite> {
-    let of = |part: Subsystem| -> (Subsystem, Vec<TestCase>) {
+    let cases = |part: Subsystem| -> (Subsystem, Vec<TestCase>) {
         (part, all.iter().filter(|one| subsystem(one) == part).map(case).collect())
     };
-    let parts = Subsystem::KNOWN.iter().copied().map(of).filter(|(_, cases)| !cases.is_empty());
+    let parts = Subsystem::KNOWN.iter().copied().map(cases).filter(|(_, cases)| !cases.is_empty());
     parts.map(|(part, cases)| suite(part.as_str(), cases)).collect()
 }
 
-/// What was found about the host and the run as a whole.
+/// Returns a case of the findings on the host and the run as a whole.
 fn run_case(run: &Run) -> TestCase {
     let found: Vec<&Finding> = run.host.findings.iter().chain(&run.findings).collect();
     let status = worst(found.iter().copied()).unwrap_or_else(TestCaseStatus::success);
     let mut case = case("host and run", "run", status);
     if !found.is_empty() {
-        case.set_system_out(said(found.into_iter()));
+        case.set_system_out(list(found.into_iter()));
     }
     case
 }
 
-/// Points of the plan that the run did not come to.
+/// Returns a case for the planned configurations that were not measured.
 fn not_measured(run: &Run) -> Option<TestCase> {
     let left = run.plan.points.len().saturating_sub(run.measurements.len());
     if left == 0 {

@@ -1,4 +1,4 @@
-//! Labels: names that both text forms allow, values of bounded length, and no set twice.
+//! Labels: names that both text formats allow, values of bounded length, and unique sets.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ pub type Label = (String, String);
 
 pub type Labels = Vec<Label>;
 
-/// Longest value of a label, in characters. Only untrusted input is longer.
+/// Maximum length of a label's value, in characters. Only untrusted input is longer.
 const LONGEST: usize = 200;
 
 pub fn label(name: &str, text: &str) -> Label {
@@ -21,7 +21,7 @@ pub fn for_measurement(m: &Measurement) -> Labels {
     labels
 }
 
-/// Each parameter after `param_`; of parameters whose names become the same, the later ones get a number.
+/// Adds each parameter after `param_`. Where names become equal, the later ones get a number.
 fn parameters(labels: &mut Labels, params: &Params) {
     for (name, parameter) in &params.0 {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
@@ -36,13 +36,13 @@ fn parameters(labels: &mut Labels, params: &Params) {
     }
 }
 
-/// Makes each measurement's labels its own: a point that is there again, as imports have them, gets
-/// `repeat`. Two series of the same labels would cost the reader the whole file.
+/// Makes labels unique: the repeated configuration of an import gets `repeat`. A reader refuses a
+/// file in which two series have the same labels.
 #[derive(Default)]
 pub struct Unique(HashSet<Labels>);
 
 impl Unique {
-    /// The labels, with one more of this name if they were there before.
+    /// Returns the labels, with one more of this name if they are in use.
     pub fn distinct(&mut self, labels: Labels, repeat: &str) -> Labels {
         let mut unique = labels.clone();
         let mut number = 1;

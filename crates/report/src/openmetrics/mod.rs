@@ -1,16 +1,16 @@
-//! Gauges in the text form of OpenMetrics, for node_exporter's textfile collector: write it as
-//! `proofmark.prom` in another folder, then move it into the collector's.
+//! Gauges as OpenMetrics text, for node_exporter's textfile collector. Write it as `proofmark.prom`
+//! in another directory, then move it into the collector's.
 //!
-//! That collector reads Prometheus's older text form, to which `# UNIT` and `# EOF` are comments; it
-//! refuses a file with timestamps, and a type that the older form does not have, such as `info`.
-//! So all is a gauge and nothing has a timestamp: `proofmark_run_start_timestamp_seconds` says how
-//! old the figures are. What both forms read is what is written.
+//! The text is valid in both formats. The collector reads Prometheus's older text format, to which
+//! `# UNIT` and `# EOF` are comments. It refuses a file with timestamps, and types that the older
+//! format does not have, such as `info`. So every metric is a gauge without a timestamp:
+//! `proofmark_run_start_timestamp_seconds` gives the age of the figures.
 //!
-//! One family for each unit: `proofmark_measurement_bytes_per_second` is the headline figure, its labels
-//! the workload and, after `param_`, every parameter. Further families hold the interval, the ceiling, the
-//! efficiency, percentiles of the latency, and reference tools. A verdict is a set of states: one
-//! series for each of `valid`, `coarse`, `suspect` and so on, of which one is 1. A value that is missing,
-//! or not finite, has no series. The collector adds which machine it is (`instance`).
+//! Each unit has a family: `proofmark_measurement_bytes_per_second` is the headline figure, its
+//! labels the workload and, after `param_`, every parameter. Further families hold the interval,
+//! the ceiling, the efficiency, percentiles of the latency, and reference tools. A verdict is a set
+//! of states: one series for each of `valid`, `coarse`, `suspect` and so on, of which one is 1. A
+//! value that is missing or not finite has no series. The collector adds the machine (`instance`).
 
 mod labels;
 
@@ -37,11 +37,11 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         }
         series
     };
-    let of_all = |read| series(&|_| true, read);
+    let for_all = |read| series(&|_| true, read);
     let mut text = about_run(run);
     let what = "1 for the verdict of the result, 0 for the others.";
-    text += &family("measurement_verdict", what, None, of_all(verdicts));
-    let trials = of_all(|m| vec![(None, Some(m.trials.len() as f64))]);
+    text += &family("measurement_verdict", what, None, for_all(verdicts));
+    let trials = for_all(|m| vec![(None, Some(m.trials.len() as f64))]);
     text += &family("measurement_trials", "Trials taken.", None, trials);
     for unit in Unit::ALL {
         for (name, help, read) in IN_UNIT {
@@ -50,16 +50,16 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         }
     }
     let what = "Measured value divided by the ceiling; inverted where lower is better.";
-    text += &family("efficiency", what, Some("ratio"), of_all(|m| vec![(None, m.efficiency)]));
+    text += &family("efficiency", what, Some("ratio"), for_all(|m| vec![(None, m.efficiency)]));
     let what = "Time of single operations: the quantile of this share.";
-    text += &family("latency", what, Some("seconds"), of_all(latencies));
+    text += &family("latency", what, Some("seconds"), for_all(latencies));
     let what = "proofmark's median over the pairs divided by the reference tool's.";
-    let ratios = of_all(|m| references(m, |r| r.shown_ratio()));
+    let ratios = for_all(|m| references(m, |r| r.shown_ratio()));
     text += &family("reference", what, Some("ratio"), ratios);
     Ok(text + "# EOF\n")
 }
 
-/// Families in the measurement's own unit, one for each unit: name, what it is, series.
+/// Families in the measurement's own unit, one for each unit: name, help and series.
 const IN_UNIT: &[(&str, &str, Read)] = &[
     ("measurement", "The headline figure.", |m| {
         vec![(None, m.summary.as_ref().map(|s| s.value()).filter(|v| v.is_finite()))]
@@ -74,7 +74,7 @@ const IN_UNIT: &[(&str, &str, Read)] = &[
     ("reference", "Median of a reference tool.", |m| references(m, |r| r.value)),
 ];
 
-/// A unit as names of metrics write it: in the counted.
+/// Returns a unit in the form of metric names: base units, in the plural.
 pub(crate) fn unit_name(unit: Unit) -> &'static str {
     match unit {
         Unit::FlopPerSecond => "flops_per_second",
@@ -86,33 +86,33 @@ pub(crate) fn unit_name(unit: Unit) -> &'static str {
     }
 }
 
-/// The families about the run as a whole.
+/// Writes the families about the run as a whole.
 fn about_run(run: &Run) -> String {
     let mut info = vec![label("version", &run.tool.version), label("profile", &run.plan.profile)];
     info.extend(run.imported.as_ref().map(|tool| label("imported", tool)));
     info.extend(run.host.cpu.model_name.get().map(|name| label("cpu", name)));
     info.extend(run.host.os.kernel.get().map(|name| label("os_kernel", name)));
-    // An import is of a run that somebody else began and ended.
+    // Nothing is known of the end of an imported run.
     let complete = run.ended.is_some() && run.interrupted.is_none();
     let complete = run.imported.is_none().then(|| flag(complete));
     let bare = |name, help, unit, v| family(name, help, unit, vec![(Labels::new(), v)]);
     let what = "Program, profile and machine of the run; always 1.";
     let mut text = family("run_info", what, None, vec![(info, Some(1.0))]);
-    let what = "When the run began, in seconds since 1970.";
+    let what = "Start of the run, in seconds since 1970.";
     text += &bare("run_start_timestamp", what, Some("seconds"), Some(seconds(run.started)));
-    let what = "When the run ended, in seconds since 1970; missing if it never did.";
+    let what = "End of the run, in seconds since 1970; missing if the run has none.";
     text += &bare("run_end_timestamp", what, Some("seconds"), run.ended.map(seconds));
     let what = "1 if the run ended by itself, 0 if it was stopped or killed.";
     text + &bare("run_complete", what, None, complete)
 }
 
-/// A moment in seconds since 1970.
+/// Returns a time in seconds since 1970.
 pub(crate) fn seconds(t: Timestamp) -> f64 {
     t.0.as_nanosecond() as f64 / 1e9
 }
 
-/// A family of the series that have a finite value, under a name that ends in the unit; nothing
-/// without any.
+/// Writes the family of the series that have a finite value, under a name that ends in the unit;
+/// nothing without any.
 pub(crate) fn family(
     name: &str,
     help: &str,
@@ -135,7 +135,7 @@ pub(crate) fn family(
     }
 }
 
-/// `name="value",...`, escaped.
+/// Writes `name="value",...`, escaped.
 fn join(labels: &Labels) -> String {
     let escape = |v: &str| v.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     let labels = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escape(value)));
@@ -159,7 +159,7 @@ fn latencies(m: &Measurement) -> Values {
     shares.map(|(share, v)| (Some(label("share", share)), v)).to_vec()
 }
 
-/// One series for each reference tool of a measurement, by the tool's name.
+/// Returns a series for each reference tool of a measurement, by the tool's name.
 fn references(m: &Measurement, value: fn(&Reference) -> f64) -> Values {
     m.references.iter().map(|r| (Some(label("reference", &r.tool)), Some(value(r)))).collect()
 }

@@ -11,7 +11,7 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     Ok(write(&View::from_run(run).summary))
 }
 
-/// The lines: the machine, the judgement, a line per subsystem, the causes.
+/// Writes the machine, the verdicts, a line per subsystem, and the causes.
 pub fn write(summary: &Summary) -> String {
     let mut lines = vec![summary.title.clone(), summary.trust.sentence.clone()];
     lines.extend(summary.first.got.clone());

@@ -24,8 +24,8 @@ impl Page {
                 if !table.caption.is_empty() {
                     self.blank();
                     self.wrap("", 0, &table.caption);
-                } else if self.previous != Previous::Title {
-                    self.blank();
+                } else {
+                    self.space();
                 }
                 self.table(table);
             }
@@ -72,12 +72,18 @@ impl Page {
         text.paragraphs.iter().for_each(|one| self.wrap(first, hang, &one.plain()));
     }
 
+    /// A line of its own for each item: after its term, its mark in colour, or a dash.
     fn list(&mut self, items: &[Item]) {
+        self.space();
         for item in items {
             let says: Vec<String> = item.says.iter().map(|one| one.plain()).collect();
-            match item.term.as_str() {
-                "" => self.wrap("- ", 2, &says.join(" ")),
-                term => self.wrap("", 2, &format!("{term}: {}", says.join(" "))),
+            match (item.term.as_str(), item.mark()) {
+                ("", Some((verdict, mark))) => {
+                    let painted = self.paint.verdict(verdict, mark);
+                    self.painted("", 2, &says.join(" "), [mark, &painted]);
+                }
+                ("", None) => self.wrap("- ", 2, &says.join(" ")),
+                (term, _) => self.wrap("", 2, &format!("{term}: {}", says.join(" "))),
             }
         }
     }
@@ -92,7 +98,7 @@ impl Page {
 
     /// A value over time: a line of signs.
     fn timeline(&mut self, timeline: &Timeline) {
-        self.blank();
+        self.space();
         let [signs, caption] = timeline.spark(self.width.min(SIGNS));
         self.wrap("", 0, &caption);
         self.out.push_str(&signs);

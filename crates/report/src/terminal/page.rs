@@ -35,11 +35,6 @@ impl Page {
         }
     }
 
-    /// An empty page of the same width.
-    pub(crate) fn part(&self) -> Self {
-        Self { out: String::new(), previous: Previous::Title, ..*self }
-    }
-
     /// Adds a text, wrapped; every line but the first begins with `hang` spaces. A number and its
     /// percent sign stay on one line.
     pub(crate) fn wrap(&mut self, first: &str, hang: usize, text: &str) {
@@ -66,6 +61,13 @@ impl Page {
     pub(crate) fn blank(&mut self) {
         if !self.out.ends_with("\n\n") {
             self.out.push('\n');
+        }
+    }
+
+    /// Adds an empty line, except below a heading.
+    pub(super) fn space(&mut self) {
+        if self.previous != Previous::Title {
+            self.blank();
         }
     }
 

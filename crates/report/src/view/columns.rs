@@ -3,7 +3,7 @@
 use proofmark_model::Verdict;
 
 use super::audience::Audience;
-use super::table::{Cell, Column, Row, Table, Term, Whisker};
+use super::table::{Cell, CellPicture, Column, Row, Table, Term};
 use super::verdict_mark;
 
 pub fn not_finite() -> String {
@@ -15,13 +15,19 @@ pub struct Entry {
     pub text: String,
     note: Option<String>,
     verdict: Option<Verdict>,
-    whisker: Option<Whisker>,
+    picture: Option<CellPicture>,
+    shade: i8,
 }
 
 impl Entry {
-    /// A drawing in place of a text; without one, a sign that there is none.
-    pub fn drawn(whisker: Option<Whisker>) -> Self {
-        Self { whisker, ..Self::from("-") }
+    /// A drawing in place of a text; a sign that there is none.
+    pub fn drawn(picture: Option<CellPicture>) -> Self {
+        Self { picture, ..Self::from("-") }
+    }
+
+    /// A square of a map; see [`Cell::shade`].
+    pub fn shaded(self, shade: i8) -> Self {
+        Self { shade, ..self }
     }
 
     /// Adds a footnote; an empty text adds none.
@@ -36,7 +42,7 @@ impl Entry {
 
 impl From<String> for Entry {
     fn from(text: String) -> Self {
-        Self { text, note: None, verdict: None, whisker: None }
+        Self { text, note: None, verdict: None, picture: None, shade: 0 }
     }
 }
 
@@ -80,6 +86,13 @@ pub struct Columns<'a, R> {
 impl<'a, R> Columns<'a, R> {
     pub fn new(caption: impl Into<String>) -> Self {
         Self { table: Table { caption: caption.into(), ..Table::default() }, read: Vec::new() }
+    }
+
+    /// A map of shaded squares.
+    pub fn map(caption: impl Into<String>) -> Self {
+        let mut columns = Self::new(caption);
+        columns.table.is_map = true;
+        columns
     }
 
     /// A column of text.
@@ -170,7 +183,8 @@ impl<'a, R> Columns<'a, R> {
                 text: e.text,
                 note: e.note.map(&mut number),
                 verdict: e.verdict,
-                whisker: e.whisker,
+                picture: e.picture,
+                shade: e.shade,
             });
             table.rows.push(Row { cells: cells.collect() });
         }

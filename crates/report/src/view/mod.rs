@@ -83,7 +83,7 @@ pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent, percentage};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
-pub(crate) use table::{Cell, Table, Whisker};
+pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
 pub(crate) use text::{agree, and_list, enclosed};
 pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};

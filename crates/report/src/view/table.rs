@@ -37,8 +37,17 @@ pub struct Cell {
     pub note: Option<usize>,
     /// The verdict, if the cell shows one.
     pub verdict: Option<Verdict>,
-    /// A drawing that the page shows in place of the text.
-    pub whisker: Option<Whisker>,
+    /// Picture that the page shows in place of the text.
+    pub picture: Option<CellPicture>,
+    /// Shade of a square of a map: 1 to 5 the worse the darker, -1 for better than usual, else 0.
+    pub shade: i8,
+}
+
+/// A small picture in a cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum CellPicture {
+    Whisker(Whisker),
+    Rounds(Rounds),
 }
 
 /// A ratio with its interval against 1 and the margin, on a logarithmic axis from -1 to 1.
@@ -56,6 +65,29 @@ pub struct Whisker {
     pub beyond: i8,
 }
 
+/// The ratio of each round against 1 and a margin. Places are from 0 to 1 from the left, and from
+/// -1 to 1 upwards with a ratio of 1 at 0.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rounds {
+    /// The same in words.
+    pub label: String,
+    pub dots: Vec<Dot>,
+    /// Places from the left of rounds without a ratio.
+    pub missing: Vec<f64>,
+    /// Place of the margin above 1; it is as far below.
+    pub margin: Option<f64>,
+    /// Place from the left where a second pass begins.
+    pub again: Option<f64>,
+}
+
+/// A round with a ratio.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Dot {
+    pub at: [f64; 2],
+    /// True if the ratio is below the margin.
+    pub below: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
     /// The cells, one per column.
@@ -67,6 +99,8 @@ pub struct Table {
     /// The content of the table, with the unit where that is one.
     pub caption: String,
     pub columns: Vec<Column>,
+    /// True for a map of shaded squares, in which the colour of a verdict is a frame.
+    pub is_map: bool,
     /// The number of columns at the left that name the configuration.
     pub keys: usize,
     pub rows: Vec<Row>,

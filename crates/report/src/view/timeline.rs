@@ -4,7 +4,7 @@
 mod conditions;
 mod words;
 
-use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds};
+use proofmark_model::{Host, Measurement, Trial, format_factor, format_seconds, median};
 use serde::Serialize;
 
 pub use self::words::in_short;
@@ -15,12 +15,14 @@ use super::series::{both_on_axis, on_axis, title};
 use super::table::Table;
 use super::text::counted;
 use super::verdict_mark;
-use crate::spark::spark;
+use crate::spark::{Spark, spark};
 
 /// Maximum number of samples in a chart.
 const SAMPLES: usize = 2000;
 /// Signs in the line of text.
 pub const SIGNS: usize = 60;
+/// In place of an invalid value.
+const INVALID: char = '✗';
 /// Seconds beyond which a time cannot belong to a measurement.
 const LATEST: f64 = 1e9;
 
@@ -28,7 +30,8 @@ const LATEST: f64 = 1e9;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timeline {
     /// The trend, the levels and the samples by time. Very many samples are merged, and `left_out`
-    /// reports it. System conditions are below, where the samples record them.
+    /// reports it. System conditions are below, where the samples record them. Past runs are a line
+    /// through their values.
     pub chart: Chart,
     /// The unit of the values.
     pub unit: String,
@@ -78,21 +81,46 @@ impl Timeline {
         samples.map_or(&[], |s| &s.spots)
     }
 
-    /// Draws the samples as a line of signs, each the mean of its part of the time; empty without
-    /// samples. The second text is the caption, with the values of the lowest and the highest sign.
+    /// Returns the values as so many signs at most, empty without any; and their caption with the
+    /// range of the signs.
     pub fn spark(&self, signs: usize) -> [String; 2] {
+        let (line, merged) = match self.samples() {
+            [] => self.one_by_one(signs),
+            samples => (self.by_time(samples, signs), String::new()),
+        };
+        let height = line.range.and_then(|i| Scale::as_is(&self.unit).interval(i));
+        let scale = height.map_or_else(String::new, |h| format!("; scale {h} {}", self.unit));
+        [line.signs.trim_end().to_owned(), format!("{}{scale}{merged}", self.chart.title)]
+    }
+
+    /// Returns a sign for each value, or for the median of as many neighbours as fit. Invalid values
+    /// do not count.
+    fn one_by_one(&self, signs: usize) -> (Spark, String) {
+        let line = self.chart.series.iter().find(|s| s.kind == Kind::Line);
+        let spots = line.map_or(&[][..], |s| &s.spots);
+        let each = spots.len().div_ceil(signs.max(1)).max(1);
+        let values = spots.chunks(each).map(|some| {
+            let usable = some.iter().map(|s| &s.mark).filter(|m| m.verdict.is_usable());
+            median(&usable.map(|m| m.value).collect::<Vec<_>>())
+        });
+        let merged = match each {
+            1 => String::new(),
+            each => format!("; each sign is the median of up to {each} values"),
+        };
+        (spark(values, INVALID), merged)
+    }
+
+    /// Returns samples as signs that are each the mean of a share of the time.
+    fn by_time(&self, samples: &[Spot], signs: usize) -> Spark {
         let mut sums = vec![(0.0, 0_u32); signs];
-        for sample in self.samples() {
+        for sample in samples {
             let place = (self.chart.x.place(sample.at) * signs as f64) as usize;
             if let Some((sum, count)) = sums.get_mut(place.min(signs.saturating_sub(1))) {
                 (*sum, *count) = (*sum + sample.mark.value, *count + 1);
             }
         }
         let means = sums.iter().map(|(sum, count)| (*count > 0).then(|| sum / f64::from(*count)));
-        let line = spark(means, ' ');
-        let height = line.range.and_then(|i| Scale::as_is(&self.unit).interval(i));
-        let scale = height.map_or_else(String::new, |h| format!("; scale {h} {}", self.unit));
-        [line.signs.trim_end().to_owned(), format!("{}{scale}", self.chart.title)]
+        spark(means, ' ')
     }
 }
 

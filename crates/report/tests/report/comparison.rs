@@ -187,11 +187,11 @@ fn forms() {
     }
     let mut bad = comparison();
     bad.subsystems[0].margin = f64::NAN;
-    assert!(json(&bad).is_err(), "what is no number could not be read again");
+    assert!(json(&bad).is_err(), "a number that is not finite cannot be read back");
 }
 
 #[test]
-fn of_several_runs_each_paragraph_names_its_own() {
+fn each_run_of_several_has_a_paragraph() {
     let other = |name: &str| {
         let mut c = comparison();
         c.b.name = name.into();
@@ -270,7 +270,7 @@ fn the_page_needs_nothing_else_and_names_its_drawings() {
 }
 
 #[test]
-fn a_strangers_text_is_text() {
+fn untrusted_text_stays_text() {
     let c = strange("<script>alert(1)</script>\u{1b}[2J\"'&]]>\u{0}");
     let (page, xml) = (html(&c).unwrap(), junit(&c));
     assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));

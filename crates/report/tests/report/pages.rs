@@ -3,13 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use proofmark_report::history::{self, Form};
 use proofmark_report::{Options, comparison, fleet};
 use proofmark_testing::{output, wait};
 
 use super::comparison::strange;
 use super::fixture;
-use super::history::twelve;
+use super::history::{over_time, twelve};
 use super::reading::render;
 
 /// A text that contains markup and is too long for a line.
@@ -26,7 +25,7 @@ fn side_by_side() -> String {
 
 fn over_runs() -> String {
     let points = twelve(&hostile());
-    history::points("memory.copy", None, &points, Form::Html, &Options::default()).unwrap()
+    over_time("memory.copy", &points, "html", &Options::default())
 }
 
 fn write(folder: &str, pages: &[(&str, String)]) -> Vec<PathBuf> {

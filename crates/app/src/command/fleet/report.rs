@@ -6,10 +6,9 @@ use anyhow::{Context as _, Result};
 use proofmark_fleet::FleetLog;
 use proofmark_judge::fleet::fleet_report;
 use proofmark_model::{Decision, FleetReport};
-use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
+use proofmark_report::fleet::{FORMS, html, terminal};
 
 use crate::cli::FleetReportArgs;
-use crate::command::compare::check_format;
 use crate::error::{Outcome, usage};
 use crate::formats;
 use crate::output::deliver;
@@ -20,16 +19,9 @@ use crate::writer::{Existing, write};
 const PAGE: &str = "report.html";
 
 pub fn run(args: &FleetReportArgs) -> Result<Outcome> {
-    check_format(&args.format, &formats::FLEET, "proofmark fleet report --help")?;
+    let form = formats::find(FORMS, &args.format, "proofmark fleet report --help")?;
     let report = judged(&args.dir)?;
-    let options = options_for(args.out.as_deref());
-    let text = match args.format.as_str() {
-        "json" => json(&report)?,
-        "html" => html(&report)?,
-        "openmetrics" => openmetrics(&report),
-        "junit" => junit(&report)?,
-        _ => terminal(&report, &options),
-    };
+    let text = (form.write)(&report, &options_for(args.out.as_deref()))?;
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(outcome(&report))
 }

@@ -46,27 +46,32 @@ impl Blocks {
     }
 }
 
-impl From<Section> for Content {
-    fn from(section: Section) -> Self {
-        Self::Section(section)
-    }
+/// Content of each kind from what it holds.
+macro_rules! content {
+    ($($kind:ident($part:ty)),+) => {
+        $(impl From<$part> for Content {
+            fn from(part: $part) -> Self {
+                Self::$kind(part)
+            }
+        })+
+    };
 }
 
-impl From<Details> for Content {
-    fn from(details: Details) -> Self {
-        Self::Details(details)
-    }
-}
+content!(
+    Section(Section),
+    Details(Details),
+    Text(Text),
+    List(Vec<Item>),
+    Table(Table),
+    Facts(FactTable),
+    Drawings(Drawings),
+    Results(Results),
+    Findings(Findings)
+);
 
 impl From<Blocks> for Content {
     fn from(blocks: Blocks) -> Self {
         Self::Grid(blocks.0)
-    }
-}
-
-impl From<Text> for Content {
-    fn from(text: Text) -> Self {
-        Self::Text(text)
     }
 }
 
@@ -81,41 +86,5 @@ impl From<String> for Content {
 impl From<Vec<String>> for Content {
     fn from(texts: Vec<String>) -> Self {
         Text::new(Style::Plain, texts).into()
-    }
-}
-
-impl From<Vec<Item>> for Content {
-    fn from(items: Vec<Item>) -> Self {
-        Self::List(items)
-    }
-}
-
-impl From<Table> for Content {
-    fn from(table: Table) -> Self {
-        Self::Table(table)
-    }
-}
-
-impl From<FactTable> for Content {
-    fn from(table: FactTable) -> Self {
-        Self::Facts(table)
-    }
-}
-
-impl From<Drawings> for Content {
-    fn from(drawings: Drawings) -> Self {
-        Self::Drawings(drawings)
-    }
-}
-
-impl From<Results> for Content {
-    fn from(results: Results) -> Self {
-        Self::Results(results)
-    }
-}
-
-impl From<Findings> for Content {
-    fn from(findings: Findings) -> Self {
-        Self::Findings(findings)
     }
 }

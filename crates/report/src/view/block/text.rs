@@ -108,6 +108,16 @@ pub struct Item {
     pub says: Vec<Rich>,
 }
 
+impl Item {
+    /// The sign and words that it begins with, in the colour of that verdict.
+    pub fn mark(&self) -> Option<(Verdict, &str)> {
+        match self.says.first()?.0.first()? {
+            (Tone::Verdict(verdict), mark) => Some((*verdict, mark)),
+            _ => None,
+        }
+    }
+}
+
 impl From<Rich> for Item {
     fn from(text: Rich) -> Self {
         Self { term: String::new(), says: vec![text] }

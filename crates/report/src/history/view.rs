@@ -1,49 +1,55 @@
-//! One page in the look of a run's report, which needs nothing else: a chart and a table per line.
+//! The documents of a history: a list of runs, and a section with a chart and a table for each
+//! line.
 
 use proofmark_model::{PastRun, Timestamp};
 
 use super::line::{Line, Moment};
 use super::table::{self, minute};
-use crate::RenderError;
-use crate::html;
 use crate::view::{
-    Axis, Blocks, Chart, Document, Drawing, Drawings, Mark, Series, Spot, Table, Tick,
-    both_on_axis, clean, counted, enclosed, mark_at, verdict_mark,
+    Audience, Axis, Blocks, Chart, Document, Drawing, Drawings, Fact, Mark, Section, Series, Spot,
+    Style, Text, Tick, Timeline, both_on_axis, clean, counted, enclosed, mark_at, verdict_mark,
 };
 
 /// Labels below a chart.
 const TICKS: u32 = 4;
 
-pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
-    let table = Table { caption: "Runs, newest last".to_owned(), ..table::runs(runs) };
-    let mut out = Blocks::default();
-    out.add("count", counted(runs.len() as u64, "run"));
-    out.add("runs", table);
-    html::document(&Document { title: "Past runs".to_owned(), facts: Vec::new(), blocks: out.0 })
+pub fn runs(runs: &[PastRun]) -> Document {
+    let title = format!("{}, newest last", counted(runs.len() as u64, "past run"));
+    Document { title, facts: Vec::new(), blocks: Blocks::one("runs", table::runs(runs)).0 }
 }
 
-/// A chart and a table per line.
-pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Result<String, RenderError> {
+pub fn points(workload: &str, shared: &str, lines: &[Line]) -> Document {
     let workload = clean(workload);
     let mut out = Blocks::default();
-    let about = enclosed("In all runs: ", shared, ". ")
-        + "Change: compared with the previous run that is not invalid. Whiskers: 95 % \
-         interval. ! suspect, ✗ invalid.";
-    out.add("about", about);
+    let change = "Change: compared with the previous run that is not invalid.";
+    out.add("about", enclosed("In all runs: ", shared, ". ") + change);
+    let key = "Whiskers: 95 % interval. ! suspect, ✗ invalid.";
+    out.add_for(Audience::Page, "about", Text::new(Style::Quiet, [key]));
     if lines.is_empty() {
         out.add("none", "The history holds no such results.".to_owned());
     }
     for line in lines {
-        let name = if line.name.is_empty() { workload.clone() } else { line.name.clone() };
-        out.add("chart", Drawings::new(Drawing::Plot, drawing(&name, line)));
-        out.add("line", Table { caption: name, ..table::line(line) });
+        let name = if line.name.is_empty() { &workload } else { &line.name };
+        let section = Section::new("", name, |out| {
+            out.add("chart", Drawings::new(Drawing::OverTime, timeline(name, line)));
+            out.add("line", table::line(line));
+        });
+        out.add("line", section);
     }
-    let title = format!("{workload} over time");
-    html::document(&Document { title, facts: Vec::new(), blocks: out.0 })
+    Document { title: format!("{workload} over time"), facts: facts(lines), blocks: out.0 }
 }
 
-/// The chart of a line; `None` where none of its values has a place on the axis.
-fn drawing(name: &str, line: &Line) -> Option<Chart> {
+/// Returns the number of lines, and the first and the last run.
+fn facts(lines: &[Line]) -> Vec<Fact> {
+    let starts = || lines.iter().flat_map(|l| &l.moments).map(|m| m.point.started);
+    let span = starts().min().zip(starts().max());
+    let span = span.map(|(from, to)| format!("{} to {} UTC", minute(from), minute(to)));
+    let span = span.map(|span| Fact::plain("runs", &span));
+    [Fact::plain("lines", &lines.len().to_string())].into_iter().chain(span).collect()
+}
+
+/// Returns the chart of a line; `None` where none of its values has a place on the axis.
+fn timeline(name: &str, line: &Line) -> Option<Timeline> {
     let (first, last) = (line.moments.first()?.point.started, line.moments.last()?.point.started);
     let spots: Vec<Spot> = line
         .moments
@@ -57,15 +63,21 @@ fn drawing(name: &str, line: &Line) -> Option<Chart> {
         from.x, to.x, from.mark.text, to.mark.text
     );
     let missing = line.moments.len() - spots.len();
-    let better = format!("start of the run, UTC; {} is better", line.better.as_str());
-    let x = Axis { label: better, ends: [0.0, 1.0], ticks: ticks(first, last), ..Axis::default() };
+    let x = Axis {
+        label: "start of the run, UTC".to_owned(),
+        ends: [0.0, 1.0],
+        ticks: ticks(first, last),
+        ..Axis::default()
+    };
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
         n => format!("Too large for the chart: {}.", counted(n as u64, "result")),
     };
-    let chart = Chart::new(name.to_owned(), x, [line.scale.label(), "time"], false, series);
-    Some(Chart { description, left_out, ..chart })
+    let unit = line.scale.label();
+    let title = format!("{}, {} is better", line.headline, line.better.as_str());
+    let chart = Chart::new(title, x, [unit, "time"], false, series);
+    Some(Timeline { chart: Chart { description, left_out, ..chart }, unit: unit.to_owned() })
 }
 
 fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
@@ -85,15 +97,15 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     Some(Spot { at, x, mark, ..Spot::default() })
 }
 
-/// Where a moment lies between the first and the last: a single one in the middle.
+/// Returns the place of a time between the first and the last; a single one is in the middle.
 fn place(at: Timestamp, first: Timestamp, last: Timestamp) -> f64 {
     let from = |t: Timestamp| t.0.as_second() as f64 - first.0.as_second() as f64;
     let span = from(last);
-    // Not at the very ends, where half a sign would be cut.
+    // At the very ends half a sign would be cut.
     if span > 0.0 { 0.03 + 0.94 * (from(at) / span).clamp(0.0, 1.0) } else { 0.5 }
 }
 
-/// Days, or hours and minutes where all lies within two days.
+/// Returns labels of days, or of hours and minutes where all runs are within two days.
 fn ticks(first: Timestamp, last: Timestamp) -> Vec<Tick> {
     let (from, to) = (first.0.as_millisecond(), last.0.as_millisecond());
     let span = to.saturating_sub(from);

@@ -1,0 +1,126 @@
+//! Nodes and links that are not healthy, with their causes.
+
+use std::collections::HashMap;
+
+use proofmark_model::{FleetNode, FleetReport, NodeState};
+
+use super::links::Link;
+use super::lookup::Fleet;
+use super::words::{self, mark, named, speed};
+use crate::view::{Rich, Tone, clean, counted, joined};
+
+/// Number of previous entries that are searched for the same reasons. Only untrusted input has
+/// more.
+const LOOKED_BACK: usize = 64;
+
+/// A node that is not healthy, or several with the same reasons; or a link.
+#[derive(Debug, PartialEq)]
+pub struct Problem {
+    pub state: NodeState,
+    /// Sign and words of the state.
+    pub mark: &'static str,
+    /// Empty for a link, whose cause names its nodes.
+    pub names: Vec<String>,
+    /// The cause; without one the reasons.
+    pub text: String,
+    /// The reasons of a node with a cause.
+    pub more: Vec<String>,
+    /// Empty where there is only one.
+    pub group: String,
+    /// `8 + 3`: rounds with a result in both passes.
+    pub rounds: String,
+}
+
+/// Returns the nodes that are not healthy; those of one state with the same reasons are one.
+pub fn problems(fleet: &Fleet) -> Vec<Problem> {
+    let mut out: Vec<Problem> = Vec::new();
+    for node in fleet.report.nodes.iter().filter(|n| n.state != NodeState::Healthy) {
+        let one = Problem::from_node(fleet, node);
+        let same = |p: &&mut Problem| {
+            (p.state, &p.text, &p.more, &p.group, &p.rounds)
+                == (one.state, &one.text, &one.more, &one.group, &one.rounds)
+        };
+        match out.iter_mut().rev().take(LOOKED_BACK).find(same) {
+            Some(known) => known.names.extend(one.names),
+            None => out.push(one),
+        }
+    }
+    out
+}
+
+impl Problem {
+    fn from_node(fleet: &Fleet, node: &FleetNode) -> Self {
+        let reasons: Vec<String> = node.reasons.iter().map(|r| clean(r)).collect();
+        let cause = node.cause.as_deref().map(clean).filter(|c| !c.is_empty());
+        let (text, more) = match cause {
+            Some(cause) => (cause, reasons),
+            None => (joined(reasons, "; "), Vec::new()),
+        };
+        let rounds = match node.rounds_again {
+            0 => node.rounds.to_string(),
+            again => format!("{} + {again}", node.rounds),
+        };
+        Self {
+            state: node.state,
+            mark: mark(node.state),
+            names: vec![clean(&node.name)],
+            text: if text.is_empty() { slow_figures(fleet, node) } else { text },
+            more,
+            group: fleet.group_name(node).unwrap_or_default(),
+            rounds,
+        }
+    }
+
+    /// Takes a link that is slow or unverified.
+    pub fn from_link(link: &Link) -> Self {
+        Self {
+            state: link.state(),
+            mark: if link.link.confirmed { "✗ slow link" } else { "! unverified link" },
+            names: Vec::new(),
+            text: clean(&link.link.cause),
+            more: Vec::new(),
+            group: String::new(),
+            rounds: String::new(),
+        }
+    }
+
+    /// Returns a text after the sign and words of the state.
+    pub fn marked(&self, text: &str) -> Rich {
+        let tone = Tone::Verdict(words::color(self.state));
+        Rich::toned(tone, self.mark).and(Tone::Plain, format!("  {text}"))
+    }
+}
+
+/// Returns the figures at which a node is slow, in place of a reason.
+fn slow_figures(fleet: &Fleet, node: &FleetNode) -> String {
+    let confirmed = node.figures.iter().filter(|f| f.confirmed);
+    let figures = confirmed.filter_map(|f| {
+        let title = fleet.strip(node, f.figure)?.title;
+        Some(format!("{title} ({})", speed(f64::from(f.ratio))))
+    });
+    joined(figures, ", ")
+}
+
+/// Returns `n3: 1 of 8 rounds at Triad does not count: ...`; nodes with the same note share a
+/// sentence.
+pub fn notes(report: &FleetReport) -> Vec<String> {
+    const MOST: usize = 12;
+    let mut alike: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for node in &report.nodes {
+        for note in &node.notes {
+            let place = *places.entry(note).or_insert(alike.len());
+            if place == alike.len() {
+                alike.push((note, Vec::new()));
+            }
+            alike[place].1.push(&node.name);
+        }
+    }
+    let sentence =
+        |(note, names): (&str, Vec<&str>)| format!("{}: {}", named(names.into_iter()), clean(note));
+    let mut all: Vec<String> = alike.into_iter().map(sentence).collect();
+    let rest = all.len().saturating_sub(MOST);
+    all.truncate(MOST);
+    all.extend((rest > 0).then(|| format!("{}.", counted(rest as u64, "other note"))));
+    all
+}

@@ -1,0 +1,217 @@
+//! A fleet's report on one screen of a terminal, whatever the fleet's size: long texts are cut,
+//! long lists counted.
+
+use proofmark_model::{FigureKind, NodeState, Verdict};
+
+use super::figures::Row;
+use super::groups::Group;
+use super::nodes::Problem;
+use super::statements::Statements;
+use super::words::{group_name, named, short, speed};
+use crate::Options;
+use crate::terminal::page::Page;
+use crate::view::{
+    Audience, Block, Blocks, Columns, Content, Entry, Item, Style, Table, Text, counted, joined,
+};
+
+/// Lines of a screen, and characters of a line.
+const LINES: usize = 24;
+const COLUMNS: usize = 80;
+/// Maximum of lines of a text, if all other parts have room too.
+const LONGEST: usize = 3;
+/// Maximum of links and groups with lines of their own.
+const LINKS: usize = 2;
+const GROUPS: usize = 3;
+/// Lines that the nodes leave to the figures.
+const FOR_FIGURES: usize = 5;
+/// Maximum length of a figure's title and of a node's name in the table, in characters.
+const TITLE: usize = 30;
+const NAME: usize = 14;
+
+/// Makes the screen below the title, with as much of each text as all parts have room for.
+pub fn blocks(all: &Statements) -> Blocks {
+    let fits = |blocks: &Blocks| lines(&blocks.0) < LINES;
+    let mut screens = (1..=LONGEST).rev().map(|most| screen(all, most));
+    screens.find(fits).unwrap_or_else(|| screen(all, 1))
+}
+
+/// Makes the screen with texts of so many lines at most.
+fn screen(all: &Statements, most: usize) -> Blocks {
+    let text = |style, text: &str, most| cut(text, most, |text| Text::new(style, [text]));
+    let answer = text(Style::Plain, &all.answer, most);
+    let testbed = text(Style::Warning, all.testbed.as_deref().unwrap_or_default(), most.min(2));
+    let groups = groups(&all.groups, most.min(2));
+    let next = item("Next", &all.next.join(" "), most);
+    // The title, and an empty line between each two parts.
+    let taken = height(&answer) + height(&testbed) + height(&groups) + height(&next) + 5;
+    let mut room = LINES.saturating_sub(taken);
+    let mut problems = links(&all.links, most);
+    room = room.saturating_sub(height(&problems));
+    let nodes = nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
+    room = room.saturating_sub(height(&nodes));
+    let notes = notes(&all.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
+    room = room.saturating_sub(height(&notes));
+    problems.extend(nodes.into_iter().chain(notes));
+    let mut out = Blocks::default();
+    out.add_for(Audience::Terminal, "answer", answer);
+    out.add_for(Audience::Terminal, "testbed", testbed);
+    out.add_for(Audience::Terminal, "problems", problems);
+    out.add_for(Audience::Terminal, "groups", groups);
+    out.add_for(Audience::Terminal, "figures", figures(&all.rows, room));
+    out.add_for(Audience::Terminal, "next", next);
+    out
+}
+
+/// Counts the lines of blocks on a terminal of 80 columns.
+fn lines(blocks: &[Block]) -> usize {
+    let mut page = Page::new(&Options { width: COLUMNS, color: false });
+    page.blocks(blocks);
+    page.out.lines().count()
+}
+
+fn height<C: Into<Content> + Clone>(content: &C) -> usize {
+    lines(&Blocks::one("", content.clone()).0)
+}
+
+/// Returns content with as much of a text as takes so many lines at most, and marks the cut.
+fn cut<C: Into<Content> + Clone>(text: &str, most: usize, show: impl Fn(String) -> C) -> C {
+    let lengths: Vec<usize> = (1..=most * COLUMNS).collect();
+    let fits = |length: &usize| height(&show(short(text, *length))) <= most;
+    show(short(text, lengths.partition_point(fits).max(1)))
+}
+
+/// Returns a text after a term; nothing without a text.
+fn item(term: &str, text: &str, most: usize) -> Vec<Item> {
+    let shown = |text: String| vec![Item { term: term.to_owned(), says: vec![text.into()] }];
+    if text.is_empty() { Vec::new() } else { cut(text, most, shown) }
+}
+
+/// Returns the first links that are slow or unverified.
+fn links(links: &[Problem], most: usize) -> Vec<Item> {
+    let lines = if links.len() > 1 { 1 } else { most };
+    let shown = links.iter().take(LINKS);
+    let shown = shown.flat_map(|l| cut(&l.text, lines, |text| vec![l.marked(&text).into()]));
+    let rest = links.len().saturating_sub(LINKS);
+    let rest = if rest > 0 { counted(rest as u64, "link") } else { String::new() };
+    shown.chain(item("and others", &rest, 1)).collect()
+}
+
+/// Returns nodes that are not healthy, worst first, in so many lines.
+fn nodes(nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
+    let mut left = room;
+    let mut out = Vec::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let is_last = at + 1 == nodes.len();
+        let one = with_names(node, most);
+        let lines = height(&one);
+        if lines + usize::from(!is_last) > left {
+            out.extend(item("and others", &states(&nodes[at..]), 1));
+            break;
+        }
+        left -= lines;
+        out.extend(one);
+    }
+    out
+}
+
+/// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
+fn with_names(node: &Problem, most: usize) -> Vec<Item> {
+    let names = named(node.names.iter().map(String::as_str));
+    let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
+    let text = if begins { node.text.clone() } else { joined([&names, &node.text], ": ") };
+    cut(&text, most, |text| vec![node.marked(&text).into()])
+}
+
+/// Returns `21 slow, 20 unverified`.
+fn states(nodes: &[Problem]) -> String {
+    let count = |state: NodeState| {
+        let count: usize = nodes.iter().filter(|p| p.state == state).map(|p| p.names.len()).sum();
+        (count > 0).then(|| format!("{count} {}", state.as_str()))
+    };
+    joined(NodeState::ALL.into_iter().filter_map(count), ", ")
+}
+
+/// Returns notes on healthy nodes, as far as so many lines have room for them.
+fn notes(notes: &[String], most: usize, room: usize) -> Vec<Item> {
+    let mut left = room;
+    let all = notes.iter().map(|note| item("note", note, most));
+    let shown = all.take_while(|note| {
+        let lines = height(note);
+        let fits = lines <= left;
+        left = left.saturating_sub(lines);
+        fits
+    });
+    shown.flatten().collect()
+}
+
+/// Returns the first groups: their sizes, and their facts or differences from the largest.
+fn groups(groups: &[Group], most: usize) -> Vec<Item> {
+    let most = if groups.len() > 2 { 1 } else { most };
+    let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
+    let (shown, rest) = groups.split_at(shown);
+    let one = |g: &Group| {
+        let differences = joined(&g.differences, "; ");
+        let about = if differences.is_empty() { &g.facts } else { &differences };
+        let left_out = g.not_judged.as_deref().unwrap_or_default();
+        let name = joined([&*g.name, &*g.size], ", ");
+        [item(&name, about, most), item("Not judged", left_out, most)].concat()
+    };
+    let mut out: Vec<Item> = shown.iter().flat_map(one).collect();
+    if !rest.is_empty() {
+        let nodes: usize = rest.iter().map(|g| g.nodes.len()).sum();
+        let nodes = counted(nodes as u64, "node");
+        out.extend(item(&format!("and {} other groups", rest.len()), &nodes, 1));
+    }
+    out
+}
+
+/// Returns the main figures in so many lines.
+fn figures(rows: &[Row], room: usize) -> Table {
+    // The head and, where not all rows are shown, the caption.
+    let most = room.saturating_sub(2).max(1);
+    let all = rows.len() <= most + 1;
+    let shown = if all { rows } else { &rows[..most] };
+    let caption = if all { String::new() } else { format!("{most} of {} figures", rows.len()) };
+    table(shown, caption)
+}
+
+/// Cuts a title to fit, but not its kind.
+fn fitted(title: &str) -> String {
+    let kinds = [FigureKind::Attainable, FigureKind::Delivered].map(FigureKind::as_str);
+    match title.rsplit_once(", ").filter(|(_, kind)| kinds.contains(kind)) {
+        Some((of, kind)) => format!("{}, {kind}", short(of, TITLE - kind.len() - 2)),
+        None => short(title, TITLE),
+    }
+}
+
+fn table(rows: &[Row], caption: String) -> Table {
+    let several = rows.iter().any(|r| r.group != rows[0].group);
+    let compared = rows.iter().any(|r| r.slowest.is_some());
+    let node = |name: &str, value: &str| format!("{} {value}", short(name, NAME));
+    let slowest = move |r: &&Row| {
+        let slowest = r.slowest.as_ref().map(|(name, ratio)| node(name, &speed(*ratio)));
+        let sign = if r.color() == Some(Verdict::Invalid) { "✗ " } else { "" };
+        Entry::from(slowest.map(|text| format!("{sign}{text}"))).coloured(r.color())
+    };
+    Columns::new(caption)
+        .column("figure", |r: &&Row| fitted(&r.title))
+        .keys()
+        .when(several, |t| t.column("group", |r| group_name(r.group)).spare(2))
+        .number("median", |r| r.median.clone())
+        .when(compared, |t| {
+            t.number("spread", |r| r.spread.clone())
+                .spare(3)
+                .number("margin", |r| match &r.margin {
+                    margin if r.judged => margin.clone(),
+                    _ => Some("not judged".to_owned()),
+                })
+                .spare(1)
+                .column("slowest node, ratio", slowest)
+        })
+        .when(!compared && rows.iter().any(|r| r.of_ceiling.is_some()), |t| {
+            t.column("lowest share of ceiling", move |r| {
+                r.of_ceiling.as_ref().map(|(name, share)| node(name, share))
+            })
+        })
+        .rows(rows)
+}
