@@ -14,14 +14,14 @@ const LEAST_TAKEN: f64 = 0.01;
 const MUCH_PROGRAM: f64 = 0.05;
 const FEW_PROGRAMS: usize = 3;
 
-/// Where the time went and which programs took it, for a first screen.
+/// Names where the time went and which programs took it, for a first screen.
 pub(super) fn briefly(run: &Run) -> Option<String> {
     let named = run.programs.iter().any(|p| p.of_one_cpu >= MUCH_PROGRAM);
     let programs = programs(run, FEW_PROGRAMS).filter(|_| named);
     one_text([account(run, LEAST_BRIEFLY), programs])
 }
 
-/// All that is known of where the time went.
+/// Names all that is known of where the time went.
 pub(super) fn sentences(run: &Run) -> Option<String> {
     one_text([account(run, LEAST), programs(run, usize::MAX), placements(run)])
 }

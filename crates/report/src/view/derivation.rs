@@ -20,7 +20,7 @@ pub struct InputView {
     pub name: String,
     /// `measured`, `reported`, `assumed` or `declared`.
     pub source: &'static str,
-    /// How the input was measured, or the source of its table row; each text once.
+    /// The way in which the input was measured, or the source of its table row; each text once.
     pub notes: Vec<String>,
 }
 

@@ -137,7 +137,7 @@ pub struct Trust {
     pub worst: &'static str,
     /// The verdicts in a sentence or two.
     pub sentence: String,
-    /// Where the threads' time went and which programs ran; `None` if nothing is known of it.
+    /// The text on where the threads' time went and which programs ran; `None` if it is unknown.
     pub time: Option<String>,
     /// The reason why the run ended early, if it did.
     pub stopped: Option<String>,

@@ -27,7 +27,7 @@ struct Roof {
     value: f64,
     ceiling: Option<f64>,
     text: String,
-    /// How the roof was measured; empty for an instruction set.
+    /// The measurement of the roof; empty for an instruction set.
     about: String,
 }
 

@@ -67,7 +67,7 @@ fn failing(group: &Group, scale: &Scale) -> Table {
     listed(group, scale, "the worst solve of each configuration that fails", solves)
 }
 
-/// Where every solve is listed; without the summary, also the largest residual.
+/// The note on where every solve is listed; without the summary, also the largest residual.
 fn left_out(group: &Group, summary: bool) -> String {
     let solved = || group.all.iter().flat_map(|m| &m.trials).filter_map(|t| t.solution.as_ref());
     let worst = solved().map(|s| s.normalised_residual).reduce(f64::max).map(scientific);

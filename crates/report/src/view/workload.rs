@@ -352,7 +352,7 @@ fn verifications(group: &Group) -> Table {
         .rows(verified())
 }
 
-/// What runs, what is counted and how it is verified, for each workload. Where an earlier
+/// Describes what runs, what is counted and how it is verified, for each workload. Where an earlier
 /// declaration ends with the same sentences, a reference replaces them.
 pub fn details(groups: &[Group]) -> Vec<String> {
     let detail = |g: &Group| g.spec.map_or_else(String::new, |s| clean(&s.detail));

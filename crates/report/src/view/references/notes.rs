@@ -29,7 +29,7 @@ pub struct Command {
 pub struct ToolNote {
     /// `fio 3.33`.
     pub name: String,
-    /// What the tool's figure counts, each text once; empty where the tool states nothing.
+    /// Texts on what the tool's figure counts, each once; empty where the tool states nothing.
     pub counts: Vec<String>,
     /// The command lines, each once.
     pub commands: Vec<Command>,
