@@ -1,4 +1,4 @@
-//! A run from its first point to its last.
+//! A run from its first configuration to its last.
 
 use proofmark_model::{RawRun, Timestamp};
 

@@ -1,10 +1,10 @@
-//! Values of a parameter, from text as it is typed.
+//! Parses the values of a parameter from text.
 
 use proofmark_model::{
     AUTO, Host, Param, Parameter, ParameterKind, Params, did_you_mean, parse_size,
 };
 
-/// The values that a text means; without a machine `all` of its CPUs are one, of its nodes none.
+/// Returns the values that a text means. Without a machine, `all` means one CPU and no NUMA node.
 pub(crate) fn values(
     parameter: &Parameter,
     text: &str,
@@ -28,7 +28,7 @@ pub(crate) fn values(
     })
 }
 
-/// One value of a parameter, held against its type and range.
+/// Returns one value of a parameter, checked against its type and range.
 pub(crate) fn value(parameter: &Parameter, text: &str) -> Result<Param, String> {
     let in_range = |n: u64, min: u64, max: u64| {
         if (min..=max).contains(&n) {
