@@ -1,15 +1,14 @@
 //! Measures the core clock by chains of dependent instructions with known latency.
 //!
 //! x86-64: one chain of multiplications, 3 cycles each, and one of register adds, 1 cycle each.
-//! 32-bit multiplications take 3 cycles on Intel since Nehalem and AMD since Zen; Zen 1 takes 4 for
-//! 64-bit ones (uops.info, Agner Fog's instruction tables). AArch64: adds and exclusive ORs, 1
-//! cycle each.
+//! Multiplications of 32 bits take 3 cycles on Intel since Nehalem and on AMD since Zen. On Zen 1
+//! those of 64 bits take 4 (uops.info, Agner Fog's instruction tables). AArch64: adds and exclusive
+//! ORs, 1 cycle each.
 //!
 //! The faster chain gives the clock. A busy SMT sibling slows one-cycle chains (Zen 5: by 1.5 to
 //! 3.5 %), but not multiplications. Only a shortcut of the core makes a chain faster than the
 //! clock, and the two chains share no shortcut. Adds of an immediate do not work: cores since
-//! Golden Cove fold several of them into one while renaming, and the measured clock is five times
-//! too high.
+//! Golden Cove fold several into one while renaming. The clock would read five times too high.
 
 #![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
 

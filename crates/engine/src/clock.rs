@@ -1,7 +1,7 @@
 //! The clock that times trials, its precision, and the system's other clocks.
 //!
 //! It is CLOCK_MONOTONIC_RAW. A privileged user can change the rate of CLOCK_MONOTONIC
-//! (adjtimex(2)): with ticks of 9 ms instead of 10 all rates by it are 10 % too high.
+//! (adjtimex(2)). With ticks of 9 ms instead of 10, all rates by it are 10 % too high.
 
 use std::sync::OnceLock;
 
@@ -95,7 +95,7 @@ pub struct Precision {
 }
 
 /// Measures the clock in about a millisecond: the minimum positive difference of successive
-/// readings, and the mean cost of a reading in the fastest of eight batches.
+/// readings, and the mean cost of a reading. The fastest of eight batches counts.
 pub fn precision() -> Precision {
     const BATCH: u32 = 2000;
     let mut step: Option<i64> = None;

@@ -2,10 +2,10 @@
 //!
 //! A core lowers its clock for dense wide vectors, more so with many loads, and raises it some
 //! microseconds after the last one. Measured on one Granite Rapids: 3.4 GHz under 512-bit
-//! multiply-adds alone, 3.1 with the loads of a matrix product from the L1 cache, 2.9 from L2; 3.6
-//! from 1 to 80 us after them, with a halt of 1.5 us between. So a chain of dependent instructions
-//! runs in the first half microsecond after a part of the load. One part earlier it runs once,
-//! untimed, so that its code is in the cache.
+//! multiply-adds alone. With the loads of a matrix product: 3.1 GHz from the L1 cache, 2.9 from L2.
+//! From 1 to 80 us after them: 3.6 GHz, with a halt of 1.5 us between. So a chain of dependent
+//! instructions runs in the first half microsecond after a part of the load. One part earlier it
+//! runs once, untimed, so that its code is in the cache.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -174,7 +174,7 @@ impl SystemCounters {
 pub struct SystemSeen {
     /// All except those that are counted per thread.
     pub(crate) conditions: Conditions,
-    /// What the tightest CPU quota did; `None` if no cgroup had one.
+    /// The counts of the tightest CPU quota; `None` if no cgroup had one.
     pub(crate) quota: Option<QuotaTrial>,
 }
 

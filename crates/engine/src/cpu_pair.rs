@@ -18,7 +18,7 @@ const PASSES: u64 = 50;
 /// millisecond.
 const MAX_SPINS: u32 = 1_000_000;
 
-/// Steps of NOPs in a reading of the issue rate, and readings, of which the fastest counts.
+/// Steps of NOPs in a reading of the issue rate, and readings. The fastest reading counts.
 const NOPS_STEPS: u64 = 500;
 const READINGS: u32 = 5;
 

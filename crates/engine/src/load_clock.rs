@@ -63,8 +63,8 @@ impl TrialClock {
     }
 }
 
-/// The mean clock over all threads, or over those that read it within the trial if any did, with
-/// the median of their spreads and the disagreement of the plain chains.
+/// The mean clock over all threads, or over those that read it within the trial if any did. With it
+/// come the median of their spreads and the disagreement of the plain chains.
 pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, Option<f64>, f64)> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let any_within = clocks.iter().any(|c| c.within.is_some());

@@ -1,5 +1,5 @@
-//! The protocol of a run and its workers: one JSON value per line, jobs and requests on the
-//! worker's standard input, replies on its standard output.
+//! The protocol of a run and its workers: one JSON value per line. Jobs and requests go to the
+//! worker's standard input, replies come on its standard output.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

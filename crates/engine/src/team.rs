@@ -142,7 +142,7 @@ impl CpuTeam {
         let results = self.ask(shares.len(), order)?;
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
         let (from, seconds) = span(&results[..shares.len().min(results.len())]);
-        let mut known = Trial { started, seconds, ..self.known(&results, &clocks, &usable) };
+        let mut known = Trial { started, seconds, ..self.trial_data(&results, &clocks, &usable) };
         known.conditions.stopped_s = match heartbeat {
             Some(heartbeat) => Some(heartbeat.end()),
             None => self.stopped_s(&results, &known.conditions),
@@ -180,7 +180,7 @@ impl CpuTeam {
     }
 
     /// The data of a trial except its time. `usable` are the CPUs that were usable when it began.
-    fn known(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
+    fn trial_data(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
         let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
         let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();

@@ -181,7 +181,7 @@ fn udp(value: impl Fn(&str) -> Option<u64>) -> Option<[u64; 3]> {
 }
 
 /// Packets that each CPU dropped because its backlog was full, from the text of
-/// /proc/net/softnet_stat: the second number of a line for each CPU in use.
+/// /proc/net/softnet_stat. It has a line for each CPU in use; the second number counts.
 fn softnet_dropped(text: &str) -> Option<ByCpu> {
     let dropped = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
     let lines = (0..).zip(text.lines());

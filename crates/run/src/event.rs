@@ -6,7 +6,7 @@ use proofmark_model::{Policy, RawMeasurement, Summary, Trial};
 /// Event of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
-    /// Its set-up begins: arrays are allocated, files written.
+    /// Set-up begins: arrays are allocated, files written.
     SetUp,
     /// It took a trial to warm up.
     Warm,

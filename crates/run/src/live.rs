@@ -24,8 +24,8 @@ use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
 use crate::system_limits;
 
-/// Minimum patience for a silent worker, in seconds, and the patience as a multiple of a trial's
-/// expected duration: a machine may be that much slower.
+/// Patience for a silent worker: at least these seconds, and this many times the expected duration
+/// of a trial, since a machine may be that much slower.
 const PATIENCE_S: f64 = 120.0;
 const PATIENCE_TIMES: f64 = 50.0;
 

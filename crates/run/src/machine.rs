@@ -37,7 +37,7 @@ impl Machine {
                 .map_err(|e| host.network = Probe::missing(e.to_string()))
                 .ok(),
         };
-        Self { host, server }.with(asked)
+        Self { host, server }.with_facts(asked)
     }
 
     /// Creates the machine of a measurement over time, which fails without its server.
@@ -46,11 +46,11 @@ impl Machine {
         check_disk_path(&request.machine, [subsystem])?;
         let host = look(request.machine.disk_path.as_deref());
         let server = subsystem.info().has_server.then(ServerSide::loopback).transpose()?;
-        Self { host, server }.with(&request.machine)
+        Self { host, server }.with_facts(&request.machine)
     }
 
     /// Adds the facts about the server and the limits that the request declares.
-    fn with(mut self, request: &MachineRequest) -> Result<Self, RunError> {
+    fn with_facts(mut self, request: &MachineRequest) -> Result<Self, RunError> {
         if let Some(server) = &self.server {
             self.host.network =
                 Probe::known(server.network().clone(), "the server, and this machine's routes");

@@ -30,7 +30,7 @@ pub struct Pairs<'a> {
     spent_s: f64,
     /// Tools by the configuration's index in the plan.
     tools: BTreeMap<usize, Vec<Repetition>>,
-    /// Why other tools do not run, by the configuration's index.
+    /// Reasons why other tools do not run, by the configuration's index.
     missing: BTreeMap<usize, NoReference>,
 }
 
@@ -38,7 +38,7 @@ pub struct Pairs<'a> {
 struct Repetition {
     tool: &'static dyn Tool,
     installed: Installed,
-    /// Which of the two runs first, for each possible pair.
+    /// Order of the two runs, for each possible pair.
     first: Vec<First>,
     run_s: f64,
     /// Trials of proofmark and of the tool, one of each per pair.
@@ -170,7 +170,7 @@ impl<'a> Pairs<'a> {
         m.findings = all.iter().filter_map(Repetition::finding).collect();
         let none = self.missing.get(&place).cloned().unwrap_or_default();
         let without = all.iter().filter(|r| r.theirs.is_empty());
-        let without = without.map(|r| (r.tool.id().to_owned(), r.why_none()));
+        let without = without.map(|r| (r.tool.id().to_owned(), r.failure()));
         let each: Vec<_> = none.refused.into_iter().chain(without).collect();
         m.missing.clear();
         if m.references.is_empty() {
@@ -210,7 +210,7 @@ fn seed(tool: &str, point: usize) -> u64 {
 }
 
 impl Repetition {
-    fn why_none(&self) -> String {
+    fn failure(&self) -> String {
         self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
     }
 

@@ -21,7 +21,7 @@ pub struct Planned {
     pub tools: PlannedTools,
 }
 
-/// What a plan does not hold of its reference tools.
+/// Data about the reference tools that are not in the plan.
 #[derive(Debug, Clone, Default)]
 pub struct PlannedTools {
     /// Tools that were found here, by name.

@@ -11,7 +11,7 @@ use crate::event::{Event, Observer, Step};
 /// Minimum seconds between two saves while trials are taken: what a `kill -9` costs.
 const SAVE_EVERY_S: f64 = 1.0;
 
-/// Inverse of the fraction of the time that judging and saving may take: a run of 1000
+/// Inverse of the fraction of the time that judging and saving may take. A run of 1000
 /// configurations takes more than 10 ms to judge and write. A series also logs its samples, so a
 /// `kill -9` loses none.
 const SAVE_SHARE: f64 = 100.0;
@@ -68,7 +68,7 @@ impl<'a> Recorder<'a> {
     /// Judges the results so far and saves them.
     fn save(&mut self, measurements: &[RawMeasurement]) -> io::Result<()> {
         let begun = self.clock.now();
-        let saved = self.file.save(&judge(&self.known(measurements)));
+        let saved = self.file.save(&judge(&self.so_far(measurements)));
         self.saved_at = self.clock.now();
         self.cost_s = self.saved_at - begun;
         self.saved = trials(measurements);
@@ -76,7 +76,7 @@ impl<'a> Recorder<'a> {
     }
 
     /// Returns the run with the measurements that have a trial or have ended.
-    pub(crate) fn known(&self, measurements: &[RawMeasurement]) -> RawRun {
+    pub(crate) fn so_far(&self, measurements: &[RawMeasurement]) -> RawRun {
         let known = |m: &&RawMeasurement| !m.trials.is_empty() || ended_by_itself(&m.ending);
         self.run.with_measurements(measurements.iter().filter(known).cloned().collect())
     }

@@ -206,8 +206,8 @@ pub fn on_network(point: &Point) -> bool {
     subsystem(&point.workload).is_some_and(|s| s.info().has_server)
 }
 
-/// Starts workers. Those of network configurations use the session with the server, and start only
-/// while it lasts: each would otherwise wait for a server that is gone.
+/// Starts workers. Those of network configurations use the session with the server and start only
+/// while it lasts. Each would otherwise wait for a lost server.
 pub struct Served<'a> {
     /// The server, if there is one.
     pub server: Option<&'a ServerSide>,

@@ -1,7 +1,7 @@
 //! Detects the end of a warm-up: the last values neither rise nor fall. The schedule checks after
-//! each trial instead of dropping a fixed number (Kalibera and Jones, ISMM'13, section 4: find the
-//! steady state, do not assume it). On a noisy machine values scatter and never agree; there it is
-//! enough that they go up and down. Checks find a drift that the scatter hides.
+//! each trial instead of dropping a fixed number (Kalibera and Jones, ISMM'13, section 4). On a
+//! noisy machine values scatter and never agree; there it is enough that they go up and down.
+//! Checks find a drift that the scatter hides.
 
 /// Number of values that must agree.
 pub const AGREEING: usize = 3;
@@ -13,9 +13,9 @@ const ONE_WAY: usize = 4;
 /// Maximum number of warm-up trials.
 pub const MAX_TRIALS: usize = 12;
 
-/// True if the warm-up is over: the last [`AGREEING`] values differ by at most `tolerance` of the
-/// largest, or the last [`ONE_WAY`] neither all rise nor all fall, or there are [`MAX_TRIALS`]
-/// values.
+/// True if the warm-up is over. The last [`AGREEING`] values differ by at most `tolerance` of the
+/// largest, or the last [`ONE_WAY`] neither all rise nor all fall. It is also over after
+/// [`MAX_TRIALS`] values.
 pub fn is_steady(values: &[f64], tolerance: f64) -> bool {
     let last = |n: usize| values.len().checked_sub(n).map(|from| &values[from..]);
     let agree = |window: &[f64]| {

@@ -1,4 +1,4 @@
-//! Rounds from logs that are made up: a tick is a nanosecond.
+//! Rounds from fake logs: a tick is a nanosecond.
 
 use proofmark_model::Cut;
 

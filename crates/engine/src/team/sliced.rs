@@ -89,7 +89,7 @@ impl CpuTeam {
             ..p.clock
         };
         let clocks: Vec<_> = results.iter().enumerate().map(clock).collect();
-        let known = self.known(&results, &clocks, &usable);
+        let known = self.trial_data(&results, &clocks, &usable);
         let known = Trial {
             started,
             seconds: all.iter().map(|round| round.seconds).sum(),
@@ -141,8 +141,8 @@ impl CpuTeam {
     }
 }
 
-/// The timed part of a trial: its start on the clock of trials and in ticks, its duration, the
-/// length of a tick, and the seconds between the readings of the counters.
+/// The timed part of a trial: start on the clock of trials and in ticks, duration, length of a
+/// tick, and seconds between the readings of the counters.
 struct TimedPart {
     from: f64,
     begin: u64,

@@ -1,12 +1,11 @@
 //! A sample of a series: parts one right after the other, until its time is over.
 //!
 //! Because of its parts a sample ends near its time even on a machine that is slow by a factor of
-//! five. Its time is that of its parts and of what stopped the machine between them: a CPU quota
-//! may hold the process between two parts, and a user would wait then, too. proofmark's own work
-//! between parts, checking results and reading counters, is left out: the usual time between two
-//! parts. For the CPU it is well below a hundredth of a part. Checking written memory, or flushing
-//! and reading back a file, may take as long as the part, and a quota or a volume may save up
-//! credit meanwhile.
+//! five. Its time is that of its parts and of what stopped the machine between them. A CPU quota
+//! may hold the process there, and a user would wait then, too. The time of proofmark's own work,
+//! checking results and reading counters, is left out: it is the usual time between two parts. For
+//! the CPU it is well below a hundredth of a part. Checking written memory, or flushing and reading
+//! back a file, may take as long as the part. A quota or a volume may save up credit meanwhile.
 
 use std::collections::VecDeque;
 

@@ -84,7 +84,7 @@ impl Kubernetes {
             seen?;
         }
         let missing = this.nodes.len()..wanted;
-        let why = if missing.is_empty() { String::new() } else { this.why_no_pod() };
+        let why = if missing.is_empty() { String::new() } else { this.explain_missing_pods() };
         if this.nodes.is_empty() {
             return Err(why);
         }
@@ -104,7 +104,7 @@ impl Kubernetes {
             .filter_map(|pod| {
                 let name = name_in(&pod["metadata"]["name"])?;
                 let node = name_in(&pod["spec"]["nodeName"]).unwrap_or_else(|| name.clone());
-                let why = why_not(pod);
+                let why = pod_failure(pod);
                 Some((why.is_some(), node, why.map_or(Ok(name), Err)))
             })
             .collect();
@@ -121,7 +121,7 @@ impl Kubernetes {
 
     /// Explains why the job has too few pods, from the cluster's last warning, such as a used-up
     /// quota.
-    fn why_no_pod(&self) -> String {
+    fn explain_missing_pods(&self) -> String {
         let selector = format!("involvedObject.name={},type=Warning", self.job);
         let asked = ["get", "events", "--field-selector", &selector, "-o", "json"];
         let found = self.options.cluster.ask(&asked, None).unwrap_or_default();
@@ -195,7 +195,7 @@ fn name_in(value: &Value) -> Option<String> {
 }
 
 /// Explains why no program can run in a pod; `None` if one can.
-fn why_not(pod: &Value) -> Option<String> {
+fn pod_failure(pod: &Value) -> Option<String> {
     let status = &pod["status"];
     let phase = status["phase"].as_str().unwrap_or_default();
     if !pod["metadata"]["deletionTimestamp"].is_null() {

@@ -35,7 +35,7 @@ pub enum Event {
     Ended {
         /// The node.
         node: String,
-        /// How it ended, in words.
+        /// End of the process, in words.
         reason: String,
     },
     /// This machine cannot start or read its own processes. No node is at fault.

@@ -210,17 +210,17 @@ mod tests {
     use super::super::Profile;
 
     /// Workload, file sizes and block sizes of each configuration of a table.
-    fn of(table: &str) -> Vec<String> {
+    fn expanded(table: &str) -> Vec<String> {
         let head = "name = \"x\"\n[policy]\ntarget = 0.02\nmin_trials = 6\nmax_trials = 8\n\
                     trial = \"10ms\"\n[[points]]\n";
         let profile = Profile::parse(&format!("{head}{table}")).unwrap();
         let texts = |p: &super::PointText, parameter| {
             p.parameters.get(parameter).map(|v| v.texts().join(",")).unwrap_or_default()
         };
-        let texts = |p: &super::PointText| {
+        let row = |p: &super::PointText| {
             format!("{} {} {}", p.workload, texts(p, "file_size"), texts(p, "block_size"))
         };
-        profile.points.iter().map(texts).collect()
+        profile.points.iter().map(row).collect()
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         let matrix = "file_size = [\"64KB\", 131072, \"auto\"]\n\
                       block_size = [\"4KB\", \"64KB\", \"128KB\", \"1MB\"]";
         assert_eq!(
-            of(&format!("{both}{matrix}")),
+            expanded(&format!("{both}{matrix}")),
             [
                 "disk.seq_write 64KB 4KB,64KB",
                 "disk.seq_read 64KB 4KB,64KB",
@@ -248,7 +248,7 @@ mod tests {
             "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = \"1MB\"",
             "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = [\"1MB\", \"2MB\"]",
         ] {
-            assert!(of(table).concat().contains("1MB"), "{table}: {:?}", of(table));
+            assert!(expanded(table).concat().contains("1MB"), "{table}: {:?}", expanded(table));
         }
     }
 }

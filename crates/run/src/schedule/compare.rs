@@ -1,7 +1,7 @@
 //! Takes the pairs of a configuration once its group has its trials: one trial of proofmark and a
-//! run of a reference tool, in an order that was decided before the run, so that both see the same
-//! machine. A new worker takes the trial, as a new process is the tool: memory that was kept while
-//! other processes ran has changed, most of all in a virtual machine.
+//! run of a reference tool. Their order is decided before the run, so that both see the same
+//! machine. A new worker takes the trial, since the tool is a new process too. Memory that was kept
+//! while other processes ran has changed, most of all in a virtual machine.
 
 use proofmark_engine::Request;
 use proofmark_model::{Ending, First, Trial};

@@ -1,8 +1,8 @@
 //! A configuration over time: a sample at each tick, by a clock that does not drift.
 //!
-//! Ticks are on a grid from the first start on, so that sample 86,400 of a day begins when the day
-//! ends, however long each took. If a slow machine ends a sample after the next tick, the schedule
-//! skips that tick instead of moving all later ones. Samples follow each other without a pause: see
+//! Ticks are on a grid from the first start on. So sample 86,400 of a day begins when the day ends,
+//! however long each took. If a slow machine ends a sample after the next tick, the schedule skips
+//! that tick instead of moving all later ones. Samples follow each other without a pause: see
 //! `worker::span`.
 
 use proofmark_engine::{Request, Samples, Session, Taken};

@@ -43,7 +43,7 @@ fn cutting(slice: u64) -> Cutting {
     Cutting { cut: Cut::Core, least_rounds: None, slice, slice_s: 20e-6, bytes: MAX_BYTES }
 }
 
-/// What these slices leave.
+/// The log of these slices.
 fn run(slice: u64, each: Duration, until: impl Fn(Ticks) -> Until) -> (Spins, Log) {
     let (mut load, ticks) = (Spins { each, ..Spins::default() }, Ticks::new());
     let mut log = Log::with_room(cutting(slice), 1e-3);

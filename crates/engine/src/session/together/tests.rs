@@ -12,8 +12,8 @@ use super::*;
 use crate::protocol::Reply;
 
 /// A worker that records its number and its orders. A trial's work is that number. It refuses
-/// `test.bad`, dies in a trial of `test.fatal`, is silent in one of `test.slow`, and takes no trial
-/// of a configuration that is not set up.
+/// `test.bad`, dies in a trial of `test.fatal` and is silent in one of `test.slow`. It takes no
+/// trial of a configuration that is not set up.
 fn shell(diary: &Path) -> String {
     let json = serde_json::to_string(&Reply::Taken(Box::new(trial()))).unwrap();
     let (before, after) = json.split_once("\"work\":123.0").unwrap();
