@@ -12,6 +12,7 @@ use proofmark_testing::{join, skip, wait_until};
 use super::*;
 use crate::affinity::{pin, usable_cpus};
 use crate::chain::{self, Chain};
+use crate::conditions::ThreadCounters;
 use crate::executor::Executor;
 use crate::fake::{Call, Fake, count};
 use crate::workload::Amount as Calibrated;
@@ -338,9 +339,12 @@ fn sleeper() -> (f64, TimeAccount) {
                 let mut last = last.lock().unwrap();
                 if last.elapsed() > Duration::from_millis(8) {
                     *last = Instant::now();
+                    let before = ThreadCounters::before();
                     sleep(Duration::from_millis(2));
-                    let slept = last.elapsed().as_micros() as u64;
-                    adds.fetch_add(slept, Ordering::SeqCst);
+                    // After the sleep the thread may wait for a CPU, which is another cause.
+                    let used = ThreadCounters::before().since(before);
+                    let slept_s = used.at_s - used.waiting_s.unwrap_or(0.0);
+                    adds.fetch_add((1e6 * slept_s) as u64, Ordering::SeqCst);
                 }
             }
             _ => {}
