@@ -1,8 +1,9 @@
-//! Who else counted the work: what a trial claims against what independent verification proves.
+//! Independent verification of the work: the amount that a trial claims and the amount that is
+//! proved.
 
 use proofmark_model::{Account, DeviceTraffic, FileState, NetworkTraffic};
 
-/// The account of a trial: by interfaces or devices where they carried the work, else its own.
+/// The account of a trial: from interfaces or devices if they carried the work, else its own.
 pub(crate) fn verified(
     own: Account,
     network: Option<&NetworkTraffic>,
@@ -20,7 +21,8 @@ pub(crate) fn verified(
     }
 }
 
-/// What was written while a file was read is not its work, nor the other way round.
+/// The account of a file. Bytes written while a file was only read are not its work, and vice
+/// versa.
 fn on_disk(file: &FileState, device: Option<&DeviceTraffic>) -> Account {
     let [asked_read, asked_written] = [file.asked_read_bytes, file.asked_written_bytes];
     let moved = device.map_or([0, 0], |d| [d.read_bytes, d.written_bytes]);
@@ -49,7 +51,7 @@ mod tests {
         let on_disk = |file: &FileState, device| verified(OWN, None, Some(file), device);
         let account = |claimed, counted| Account { claimed, counted };
         assert_eq!(on_disk(&file(1000, 500), Some(&moved)), account(1500.0, 1500.0));
-        assert_eq!(on_disk(&file(1000, 500), None), account(1500.0, 0.0), "nobody counted");
+        assert_eq!(on_disk(&file(1000, 500), None), account(1500.0, 0.0), "no device counted");
         let reading = on_disk(&file(1000, 0), Some(&moved));
         assert_eq!(reading, account(1000.0, 990.0), "what was written meanwhile is not its work");
         assert_eq!(verified(OWN, None, None, Some(&moved)), OWN);

@@ -1,9 +1,9 @@
 //! The CPUs that threads may run on.
 //!
-//! A mask here has room for eight times as many CPUs as Linux can be built for (8192 on x86-64, 4096
-//! on AArch64). The C library's and rustix's sets hold 1024 CPUs: a larger number panics there, and a
-//! kernel built for more CPUs refuses to fill one (sched_setaffinity(2), "C library/kernel
-//! differences").
+//! A mask here has room for eight times as many CPUs as Linux can be built for (8192 on x86-64,
+//! 4096 on AArch64). The sets of the C library and rustix hold 1024 CPUs. A larger number panics
+//! there, and a Linux built for more CPUs refuses to fill one (sched_setaffinity(2), "C
+//! library/kernel differences").
 
 #![allow(unsafe_code)] // The system calls that take a larger mask have no safe wrapper.
 
@@ -11,19 +11,20 @@ use std::io;
 
 use rustix::thread::Pid;
 
-/// CPUs in a word of a mask, which is an unsigned long of the kernel's.
+/// CPUs in a word of a mask, an unsigned long of Linux.
 const WORD: u32 = libc::c_ulong::BITS;
 
-/// The kernel takes a mask that is larger than its own, and leaves the rest of it alone.
+/// A mask. Linux accepts one larger than its own, and leaves the rest of it unchanged.
 type Mask = [libc::c_ulong; WORDS];
 const WORDS: usize = (1 << 16) / WORD as usize;
 
-/// CPUs that this thread may use, or the calling one; `None` where the kernel does not report them.
+/// CPUs that `thread` may use, or the calling thread without one; `None` if Linux does not report
+/// them.
 pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
-    // As the kernel takes it: 0 is the calling thread.
+    // Linux takes 0 for the calling thread.
     let thread = thread.map_or(0, |pid| pid.as_raw_nonzero().get());
     let mut mask = [0; WORDS];
-    // SAFETY: the kernel writes at most this many bytes to the mask, which is alive.
+    // SAFETY: Linux writes at most this many bytes to the mask, which is alive.
     let written = unsafe {
         let size = size_of_val(&mask);
         libc::syscall(libc::SYS_sched_getaffinity, thread, size, mask.as_mut_ptr())
@@ -31,16 +32,17 @@ pub fn usable_cpus(thread: Option<Pid>) -> Option<Vec<u32>> {
     (written > 0).then(|| cpus_in(&mask)).filter(|cpus| !cpus.is_empty())
 }
 
-/// Pins the calling thread, and says whether it could. Where that is not allowed it runs unpinned, and
-/// migrations are counted.
+/// Pins the calling thread; returns true if that worked. Otherwise it runs unpinned, and trials
+/// count its migrations.
 pub fn pin(cpu: u32) -> bool {
     pin_to(&[cpu]).is_ok()
 }
 
-/// Confines the calling thread, and what it starts, to these CPUs; fails if it may use none.
+/// Confines the calling thread, and threads and processes that it starts, to these CPUs. Fails if
+/// it may use none of them.
 pub fn pin_to(cpus: &[u32]) -> io::Result<()> {
-    let mask = mask_of(cpus)?;
-    // SAFETY: the kernel reads this many bytes of the mask, which is alive.
+    let mask = mask_from(cpus)?;
+    // SAFETY: Linux reads this many bytes of the mask, which is alive.
     let result =
         unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, size_of_val(&mask), mask.as_ptr()) };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -51,7 +53,7 @@ fn cpus_in(mask: &Mask) -> Vec<u32> {
     (0..WORDS as u32 * WORD).filter(is_set).collect()
 }
 
-fn mask_of(cpus: &[u32]) -> io::Result<Mask> {
+fn mask_from(cpus: &[u32]) -> io::Result<Mask> {
     let mut mask = [0; WORDS];
     for cpu in cpus {
         let word = mask.get_mut((cpu / WORD) as usize).ok_or(io::ErrorKind::InvalidInput)?;
@@ -67,9 +69,9 @@ mod tests {
     #[test]
     fn a_mask_holds_any_number_of_a_cpu_that_linux_has() {
         let cpus = [0, 5, 63, 64, 1023, 1024, 2047, 8191, 65_535];
-        assert_eq!(cpus_in(&mask_of(&cpus).unwrap()), cpus);
+        assert_eq!(cpus_in(&mask_from(&cpus).unwrap()), cpus);
         for none in [65_536, u32::MAX] {
-            assert_eq!(mask_of(&[none]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+            assert_eq!(mask_from(&[none]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         }
     }
 
@@ -98,7 +100,7 @@ mod tests {
                 assert!(!pin(cpu));
                 assert_eq!(usable_cpus(None).unwrap(), before, "{cpu}");
             }
-            // Of several the ones that are here are taken.
+            // Of several CPUs, those of this machine are used.
             let last = before[before.len() - 1];
             pin_to(&[last, 2047]).unwrap();
             assert!(usable_cpus(None).unwrap().contains(&last));

@@ -1,7 +1,7 @@
-//! The system's allocator, which says why there is no memory before the process ends.
+//! The system's allocator, which reports a failed allocation before the process ends.
 //!
-//! The standard library aborts a process whose allocation fails, with a line that names no limit. A
-//! worker may end so: its run explains it. The run itself has nobody who would.
+//! The standard library aborts such a process with a line that names no limit. If a worker ends so,
+//! its run explains it. No other process would explain the end of the run itself.
 
 #![allow(unsafe_code)] // The trait of allocators is unsafe.
 
@@ -13,24 +13,24 @@ use std::sync::{Mutex, OnceLock};
 use proofmark_model::lock;
 use rustix::process::{Resource, getrlimit};
 
-/// Memory that is given up to have some for the report, in bytes.
+/// Bytes that are freed to make room for the report.
 const RESERVE: usize = 256 << 10;
 
 static REPORT: OnceLock<fn(usize)> = OnceLock::new();
 static KEPT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// The allocator of a program; see [`report_no_memory`].
+/// The allocator of a program. [`report_no_memory`] sets what it reports.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReportingAllocator;
 
-/// From now on `report` is called with the bytes of an allocation that fails. It ends the process;
-/// where it returns, the allocation fails as usual.
+/// Sets the function that is called with the size of a failed allocation, in bytes. It should end
+/// the process. If it returns, the allocation fails as usual.
 pub fn report_no_memory(report: fn(usize)) {
     *lock(&KEPT) = Vec::with_capacity(RESERVE);
     let _ = REPORT.set(report);
 }
 
-/// What was allocated, after the report if that is nothing.
+/// Returns `allocated`, after a report if it is null.
 fn checked(allocated: *mut u8, bytes: usize) -> *mut u8 {
     if allocated.is_null() {
         no_memory(bytes);
@@ -43,19 +43,20 @@ fn no_memory(bytes: usize) {
     static REPORTING: AtomicBool = AtomicBool::new(false);
     match REPORT.get().filter(|_| !REPORTING.swap(true, Ordering::Relaxed)) {
         Some(report) => {
-            // Nobody waits for a lock here, in whose scope memory may be had.
+            // No wait: the thread that holds the lock may be waiting for memory.
             if let Ok(mut kept) = KEPT.try_lock() {
                 *kept = Vec::new();
             }
             report(bytes);
             REPORTING.store(false, Ordering::Relaxed);
         }
-        // A worker, a program that has just started, or a report that finds no memory itself.
+        // A worker, a program that has just started, or a report that itself runs out of memory.
         None => end_without_memory(bytes),
     }
 }
 
-/// Ends the process with a line that takes no memory to make, if a limit of this process is the cause.
+/// If a limit of this process is the cause, ends the process with a line that names it. Making the
+/// line allocates nothing.
 fn end_without_memory(bytes: usize) {
     let limits = [(Resource::As, "RLIMIT_AS"), (Resource::Data, "RLIMIT_DATA")];
     let set = limits.into_iter().find_map(|(limit, name)| Some((getrlimit(limit).current?, name)));
@@ -68,19 +69,19 @@ fn end_without_memory(bytes: usize) {
          ({name}); raise it"
     );
     let left = rest.len();
-    let said = &line[..line.len() - left];
-    // SAFETY: writes bytes that are there to a descriptor that may be closed; then ends the process
-    // at once: nothing of it runs any more.
+    let message = &line[..line.len() - left];
+    // SAFETY: writes initialized bytes to a descriptor that may be closed. Then ends the process at
+    // once: no more of its code runs.
     unsafe {
-        libc::write(libc::STDERR_FILENO, said.as_ptr().cast(), said.len());
+        libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
         libc::_exit(1)
     }
 }
 
-// SAFETY: each call goes to the system's allocator as it is, and its result comes back as it is.
+// SAFETY: each call goes unchanged to the system's allocator, and its result comes back unchanged.
 unsafe impl GlobalAlloc for ReportingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller keeps the trait's contract, which is the same there.
+        // SAFETY: the caller keeps the trait's contract, which is that of `System` too.
         checked(unsafe { System.alloc(layout) }, layout.size())
     }
 

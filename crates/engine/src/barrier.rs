@@ -1,4 +1,4 @@
-//! Where threads meet, and how one waits for another.
+//! A barrier for threads, and a wait for a condition.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -12,18 +12,18 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// For so many threads.
+    /// A barrier for this many threads.
     pub fn new(size: usize) -> Self {
         let size = u32::try_from(size).unwrap_or(u32::MAX);
         Self { size, arrived: AtomicU32::new(0), round: AtomicU32::new(0) }
     }
 
-    /// Waits until all have come.
+    /// Waits until all threads have arrived.
     pub fn wait(&self) {
         self.wait_after(|| ());
     }
 
-    /// Waits until all have come, of whom the last one does this before any goes on.
+    /// Waits until all threads have arrived. The last one calls `last` before any goes on.
     pub fn wait_after(&self, last: impl FnOnce()) {
         let round = self.round.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.size {
@@ -36,7 +36,8 @@ impl Barrier {
     }
 }
 
-/// Spins until another thread makes it so; yields after a while, since that may need this CPU.
+/// Spins until `so` returns true. Yields after a while, since the thread that makes it true may
+/// need this CPU.
 pub fn wait_until(so: impl Fn() -> bool) {
     const SPINS: u32 = 20_000;
     let mut spins = 0;
@@ -67,7 +68,7 @@ mod tests {
                             thread::sleep(std::time::Duration::from_micros(50));
                             done.fetch_add(1, Ordering::Relaxed);
                         });
-                        // The next round ends with this thread only; a panic would stop them all.
+                        // No assertion here: a panic would leave the others waiting at the barrier.
                         let is_wrong = done.load(Ordering::Relaxed) != round;
                         wrong.fetch_add(is_wrong.into(), Ordering::Relaxed);
                     }

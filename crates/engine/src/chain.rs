@@ -1,13 +1,14 @@
-//! The core clock, measured: chains of dependent instructions of known latency.
+//! Measures the core clock by chains of dependent instructions with known latency.
 //!
-//! x86-64: multiplications, 3 cycles each (Intel since Nehalem, AMD since Zen, with 32-bit operands,
-//! which Zen 1 multiplies in 3 cycles and 64-bit ones in 4; uops.info, Agner Fog's instruction
-//! tables), and register adds, 1 cycle. AArch64: adds and exclusive ORs, 1 cycle each. The faster
-//! chain is the clock. A busy SMT sibling slows one-cycle chains (Zen 5: by 1.5 to 3.5 %; not the
-//! multiplications). Only a shortcut of the core makes a chain faster than the clock, and the two
-//! chains share none.
-//! Adds of an immediate will not do: cores since Golden Cove fold several of them into one while
-//! renaming, and the "clock" reads five times too fast.
+//! x86-64: one chain of multiplications, 3 cycles each, and one of register adds, 1 cycle each.
+//! Multiplications of 32 bits take 3 cycles on Intel since Nehalem and on AMD since Zen. On Zen 1
+//! those of 64 bits take 4 (uops.info, Agner Fog's instruction tables). AArch64: adds and exclusive
+//! ORs, 1 cycle each.
+//!
+//! The faster chain gives the clock. A busy SMT sibling slows one-cycle chains (Zen 5: by 1.5 to
+//! 3.5 %), but not multiplications. Only a shortcut of the core makes a chain faster than the
+//! clock, and the two chains share no shortcut. Adds of an immediate do not work: cores since
+//! Golden Cove fold several into one while renaming. The clock would read five times too high.
 
 #![allow(unsafe_code)] // The chains are inline assembly: a compiler would fold them.
 
@@ -26,7 +27,7 @@ pub enum Chain {
 }
 
 impl Chain {
-    /// Both.
+    /// The two chains.
     pub(crate) const BOTH: [Self; 2] = [Self::First, Self::Second];
 
     /// Cycles that a step takes.
@@ -38,7 +39,7 @@ impl Chain {
         PER_STEP * each
     }
 
-    /// Goes on from `x`, so many steps; what it leaves.
+    /// Runs `steps` steps from `x` and returns the last result.
     pub fn run(self, x: u64, steps: u64) -> u64 {
         match self {
             Self::First => first(x, steps),
@@ -46,12 +47,12 @@ impl Chain {
         }
     }
 
-    /// Steps that take so many cycles, one at least.
+    /// Steps that take about this many cycles, at least one.
     pub(crate) fn steps(self, cycles: u64) -> u64 {
         (cycles / self.cycles()).max(1)
     }
 
-    /// Runs for about so many cycles; returns how many.
+    /// Runs for about this many cycles and returns the exact number.
     pub(crate) fn run_for(self, cycles: u64) -> u64 {
         let steps = self.steps(cycles);
         std::hint::black_box(self.run(1, steps));
@@ -59,7 +60,7 @@ impl Chain {
     }
 }
 
-/// What the first chain leaves after so many steps from 1; on x86-64 the same again after 2^24 more.
+/// The result of the first chain after `steps` steps from 1. On x86-64 it repeats every 2^24 steps.
 pub fn first_after(steps: u64) -> u64 {
     let times = steps.wrapping_mul(PER_STEP);
     if cfg!(target_arch = "x86_64") {
@@ -73,26 +74,26 @@ pub fn first_after(steps: u64) -> u64 {
 /// Clock of the calling thread's core, in Hz, by each chain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
-    /// By the first chain and by the second.
+    /// By the first chain, by the second chain.
     pub by: [f64; 2],
 }
 
 impl Reading {
-    /// The clock.
+    /// The clock in Hz, by the faster chain.
     pub fn hz(&self) -> f64 {
         self.by[0].max(self.by[1])
     }
 
-    /// How much slower the slower chain is, as a share.
+    /// Fraction by which the slower chain is slower.
     pub fn disagreement(&self) -> f64 {
         1.0 - self.by[0].min(self.by[1]) / self.hz()
     }
 }
 
-/// Reads the clock: each chain `rounds` times for about `slice_s` seconds, in turn, and the fastest
-/// of each counts, since an interruption can only slow a chain down.
+/// Reads the clock: runs the chains in turn, `rounds` times each, for about `slice_s` seconds. The
+/// fastest run of each counts, since an interruption can only slow a chain down.
 pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
-    // 3 GHz is near enough to size a slice.
+    // An assumed 3 GHz is close enough to size a slice.
     let cycles = ((slice_s * 3e9) as u64).max(16 * PER_STEP);
     let mut by = [0.0; 2];
     for _ in 0..rounds.max(1) {
@@ -103,7 +104,8 @@ pub fn read_clock(slice_s: f64, rounds: u32) -> Reading {
     Reading { by }
 }
 
-/// Cycles a second, less the clock's own cost: a slow clock would make a core look slower.
+/// Cycles per second, without the time that the two readings of the clock cost. Otherwise a slow
+/// clock would make a core look slower.
 pub(crate) fn rate(chain: impl FnOnce() -> Option<u64>) -> Option<f64> {
     let start = raw_seconds();
     let cycles = chain()?;
@@ -124,7 +126,8 @@ macro_rules! again {
     };
 }
 
-/// A function that runs an instruction `steps * 64` times, each on the result of the one before.
+/// Defines a function that runs an instruction `steps * 64` times, each on the result of the one
+/// before.
 macro_rules! chain {
     ($name:ident, $operand:literal, $instruction:literal) => {
         #[doc = concat!("Runs `", $instruction, "`, where y is ", $operand, ", `steps * 64` times, each \
@@ -154,8 +157,8 @@ macro_rules! chain {
     };
 }
 
-/// Runs `steps * 64` NOPs, as many a cycle as the core can issue: about half as many while another
-/// hardware thread of the core works.
+/// Runs `steps * 64` NOPs. They take as long as the core needs to issue them, about twice as long
+/// while another hardware thread of the core works.
 #[inline(never)]
 pub(crate) fn nops(steps: u64) {
     if steps == 0 {

@@ -1,8 +1,7 @@
-//! The clock that trials are timed with, what is known of its precision, and the system's other
-//! clocks beside it.
+//! The clock that times trials, its precision, and the system's other clocks.
 //!
-//! It is CLOCK_MONOTONIC_RAW. CLOCK_MONOTONIC runs as fast as whoever may set it says (adjtimex(2)):
-//! with ticks of 9 ms instead of 10 all rates by it are 10 % too high.
+//! It is CLOCK_MONOTONIC_RAW. A privileged user can change the rate of CLOCK_MONOTONIC
+//! (adjtimex(2)). With ticks of 9 ms instead of 10, all rates by it are 10 % too high.
 
 use std::sync::OnceLock;
 
@@ -21,13 +20,14 @@ pub(crate) fn seconds_on(clock: ClockId) -> f64 {
     t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
 }
 
-/// Whole nanoseconds on CLOCK_MONOTONIC_RAW: seconds as f64 lose single ones after a long uptime.
+/// Whole nanoseconds on CLOCK_MONOTONIC_RAW. Seconds as `f64` lose single nanoseconds after a long
+/// uptime.
 #[inline]
 pub(crate) fn nanos() -> i64 {
     nanos_on(ClockId::MonotonicRaw)
 }
 
-/// The same, as timestamps are kept.
+/// Whole nanoseconds on CLOCK_MONOTONIC_RAW, unsigned as in timestamps.
 #[inline]
 pub fn raw_ns() -> u64 {
     nanos().cast_unsigned()
@@ -47,7 +47,8 @@ pub struct ClocksMoment {
 }
 
 impl ClocksMoment {
-    /// Now: the reading of the others that two of CLOCK_MONOTONIC_RAW enclose most closely.
+    /// Reads all clocks. Of 20 readings it takes the one that two readings of CLOCK_MONOTONIC_RAW
+    /// enclose most closely.
     pub fn now() -> Self {
         let reading = |_| {
             let before = nanos();
@@ -59,7 +60,7 @@ impl ClocksMoment {
         readings.min_by_key(|(took, _)| *took).map_or_else(|| unreachable!(), |(_, moment)| moment)
     }
 
-    /// How long it was from then to this moment by each.
+    /// Time from `then` to this moment, by each clock.
     pub fn since(self, then: Self) -> Clocks {
         let seconds = |now: i64, then: i64| (now - then) as f64 * 1e-9;
         let [monotonic_s, boottime_s, realtime_s] =
@@ -68,13 +69,13 @@ impl ClocksMoment {
     }
 }
 
-/// A source of time for the scheduler, so that tests can bring their own.
+/// A source of time for the scheduler, which tests replace.
 pub trait Clock {
     /// Seconds since some fixed moment; never goes back.
     fn now(&self) -> f64;
 }
 
-/// CLOCK_MONOTONIC_RAW.
+/// The clock CLOCK_MONOTONIC_RAW.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RawClock;
 
@@ -93,8 +94,8 @@ pub struct Precision {
     pub overhead_s: f64,
 }
 
-/// Measures the clock in about a millisecond: the least positive difference of
-/// successive readings, and the mean cost of a reading in the fastest of eight batches.
+/// Measures the clock in about a millisecond: the minimum positive difference of successive
+/// readings, and the mean cost of a reading. The fastest of eight batches counts.
 pub fn precision() -> Precision {
     const BATCH: u32 = 2000;
     let mut step: Option<i64> = None;
@@ -117,16 +118,16 @@ pub fn precision() -> Precision {
     }
 }
 
-/// Time that one reading of the clock takes, in seconds; measured once a process.
+/// Time that one reading of the clock takes, in seconds; measured once per process.
 pub(crate) fn overhead_s() -> f64 {
     static OVERHEAD: OnceLock<f64> = OnceLock::new();
     *OVERHEAD.get_or_init(|| precision().overhead_s)
 }
 
-/// Share of a busy thread's time, 0 to 1, that is taken from it by timer ticks, interrupts, the
-/// hypervisor and whatever else runs on its CPU: the gaps between successive readings of the clock
-/// that are much longer than a reading, over ten windows of 10 ms, of which the median counts. This
-/// is what a loop at a core's ports still loses to the system under it.
+/// Fraction of a busy thread's time that timer ticks, interrupts, the hypervisor and other work on
+/// its CPU take. It sums the gaps between successive readings of the clock that are much longer
+/// than a reading. The median of ten windows of 10 ms counts. A loop that saturates a core's ports
+/// still loses this fraction.
 pub fn interrupted_share() -> f64 {
     const WINDOWS: usize = 10;
     const WINDOW_S: f64 = 0.01;
@@ -162,7 +163,7 @@ mod tests {
         assert!(raw_seconds() >= a);
         std::thread::sleep(std::time::Duration::from_millis(20));
         let took = ClocksMoment::now().since(then);
-        // A clock is slewed by 500 ppm at most, unless somebody meddles with it.
+        // Time services slew a clock by at most 500 ppm.
         for other_s in [took.monotonic_s, took.boottime_s] {
             assert!(took.raw_s >= 0.018 && (other_s / took.raw_s - 1.0).abs() < 0.01, "{took:?}");
         }

@@ -1,11 +1,11 @@
-//! The core's clock and issue width (NOPs per cycle) while a load runs, read between its parts.
+//! The core's clock and issue width (NOPs per cycle) under a load, read between its parts.
 //!
-//! A core lowers its clock for wide vectors, the more the denser they and the loads with
-//! them come, and raises it again some microseconds after the last. Measured on one Granite
-//! Rapids: 3.4 GHz under 512-bit multiply-adds alone, 3.1 with the loads of a matrix product
-//! from the first cache, 2.9 from the second; 3.6 from 1 to 80 us after them, with a halt of
-//! 1.5 us between. So a chain of dependent instructions is run in the first half microsecond after a
-//! part of the load; one part earlier it is run once, untimed, so that its code is at hand.
+//! A core lowers its clock for dense wide vectors, more so with many loads, and raises it some
+//! microseconds after the last one. Measured on one Granite Rapids: 3.4 GHz under 512-bit
+//! multiply-adds alone. With the loads of a matrix product: 3.1 GHz from the L1 cache, 2.9 from L2.
+//! From 1 to 80 us after them: 3.6 GHz, with a halt of 1.5 us between. So a chain of dependent
+//! instructions runs in the first half microsecond after a part of the load. One part earlier it
+//! runs once, untimed, so that its code is in the cache.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,34 +13,34 @@ use crate::chain::{self, Chain};
 use crate::clock::{nanos, precision};
 use proofmark_model::median;
 
-/// Cycles of the short and the long run of a reading. Both hold what reading the time takes, and
-/// their difference does not, if the short one is longer than what overlaps with it.
+/// Cycles of the short and the long run of a reading. The cost of reading the time cancels in their
+/// difference, if the short run is longer than what overlaps with that cost.
 const CYCLES: [u64; 2] = [192, 1152];
 
-/// Steps of NOPs, short and long: together a quarter of a microsecond, after the next part.
+/// Steps of NOPs, short and long, after the next part: together a quarter of a microsecond.
 const NOPS: [u64; 2] = [16, 96];
 
-/// Readings are a millisecond apart at least, a thousandth of the run if that is more.
+/// Minimum time between readings: a millisecond, or a thousandth of the run if that is longer.
 const APART_NS: i64 = 1_000_000;
 const APART_SHARE: i64 = 1000;
 
-/// Parts after which the time is looked at.
+/// Parts between two reads of the time.
 const PARTS: u32 = 16;
 
-/// Room for readings: a run of a day has fewer.
-const MOST: usize = 1 << 14;
+/// Capacity for readings: a run of a day has fewer.
+const MAX_READINGS: usize = 1 << 14;
 
-/// Fewer readings give no clock.
-const LEAST: usize = 3;
+/// Minimum number of readings for a clock.
+const MIN_READINGS: usize = 3;
 
-/// A clock that takes longer to read cannot time some hundred nanoseconds.
+/// Maximum cost of reading a clock that is to time some hundred nanoseconds, in seconds.
 const OVERHEAD_S: f64 = 100e-9;
 
-/// Nor can one whose least step between two readings is more than so many times what a
-/// reading takes: it ticks coarsely.
+/// Maximum step of such a clock, as a multiple of what a reading takes. A coarser one ticks too
+/// rarely.
 const STEP: f64 = 1.5;
 
-/// Believed shares of the plain clock: no core halves its clock for wide vectors, or raises it.
+/// Credible ratios to the plain clock: no core halves its clock for wide vectors, or raises it.
 pub(crate) const BELIEVED: std::ops::Range<f64> = 0.5..1.05;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,10 +49,10 @@ struct Sample {
     seconds: f64,
 }
 
-/// What comes after the next part.
+/// The action after the next part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
-    /// A look at the time.
+    /// Read the time.
     Look,
     Clock,
     Nops,
@@ -63,7 +63,7 @@ enum Next {
 pub struct ClockSamples {
     start: i64,
     last: i64,
-    /// Parts until the time is looked at, or the clock read.
+    /// Parts until the next action.
     parts: u32,
     next: Next,
     fine: bool,
@@ -73,23 +73,23 @@ pub struct ClockSamples {
 }
 
 impl Default for ClockSamples {
-    /// Takes 384 KiB.
+    /// No readings. Allocates 384 KiB.
     fn default() -> Self {
-        // A bad moment does not decide for the whole process.
+        // One bad moment must not decide for the whole process.
         static FINE: AtomicBool = AtomicBool::new(false);
         let fine = FINE.load(Ordering::Relaxed) || is_fine();
         FINE.store(fine, Ordering::Relaxed);
-        // Written to, so that no page is made while a load is timed.
-        let mut samples = vec![Sample { hz: 1.0, seconds: 1.0 }; MOST];
+        // Written to, so that no page is allocated while a load is timed.
+        let mut samples = vec![Sample { hz: 1.0, seconds: 1.0 }; MAX_READINGS];
         samples.clear();
-        let mut nops = vec![1.0; MOST];
+        let mut nops = vec![1.0; MAX_READINGS];
         nops.clear();
         Self { start: 0, last: 0, parts: 1, next: Next::Look, fine, samples, nops }
     }
 }
 
 impl ClockSamples {
-    /// Forgets the readings, at the start of a run.
+    /// Removes the readings, at the start of a run.
     pub fn begin(&mut self) {
         self.samples.clear();
         self.nops.clear();
@@ -98,8 +98,8 @@ impl ClockSamples {
         self.last = self.start;
     }
 
-    /// Called after each part of the load, of some microseconds or more. Reads the clock if
-    /// it is time to, which takes one to two microseconds a millisecond and no memory.
+    /// To be called after each part of the load, of some microseconds or more. Reads the clock when
+    /// that is due: one to two microseconds per millisecond, without allocating.
     #[inline]
     pub fn tick(&mut self) {
         self.parts -= 1;
@@ -137,36 +137,38 @@ impl ClockSamples {
         let now = nanos();
         let apart = APART_NS.max((now - self.start) / APART_SHARE);
         let due = self.samples.is_empty() || now - self.last >= apart;
-        due && self.fine && self.samples.len() < MOST
+        due && self.fine && self.samples.len() < MAX_READINGS
     }
 
-    /// With these readings, each with the seconds since the one before.
+    /// Samples with these readings, each with the seconds since the one before.
     #[cfg(test)]
-    pub(crate) fn of(readings: &[(f64, f64)]) -> Self {
+    pub(crate) fn from_readings(readings: &[(f64, f64)]) -> Self {
         let samples = readings.iter().map(|(hz, seconds)| Sample { hz: *hz, seconds: *seconds });
         Self { samples: samples.collect(), ..Self::default() }
     }
 
-    /// NOPs that the core issued per cycle, by the medians of both readings. `None` if there are few.
+    /// NOPs per cycle that the core issued, from the medians of both readings; `None` if there are
+    /// few.
     pub fn issue_width(&self) -> Option<f64> {
         let hz: Vec<f64> = self.samples.iter().map(|s| s.hz).collect();
-        let steps_s = median(&self.nops).filter(|_| self.nops.len() >= LEAST)?;
+        let steps_s = median(&self.nops).filter(|_| self.nops.len() >= MIN_READINGS)?;
         Some(steps_s * chain::PER_STEP as f64 / median(&hz)?)
     }
 
-    /// The clock over the run, weighted by time, and its standard deviation as a share of it.
-    /// Readings far from the plain clock do not count; of three neighbours the middle one does,
-    /// since an interrupted one is alone. `None` if few are left.
+    /// The mean clock of the run, weighted by time, and its standard deviation as a fraction of it.
+    /// Readings far from the plain clock do not count. Of three neighbours the middle one counts,
+    /// since an interrupted reading is alone. `None` if few are left.
     pub fn mean(&self, plain: f64) -> Option<(f64, f64)> {
         let believed: Vec<Sample> =
             self.samples.iter().filter(|s| BELIEVED.contains(&(s.hz / plain))).copied().collect();
-        if believed.len() < LEAST.max(self.samples.len().div_ceil(2)) {
+        if believed.len() < MIN_READINGS.max(self.samples.len().div_ceil(2)) {
             return None;
         }
         let (mut seconds, mut cycles, mut squares) = (0.0, 0.0, 0.0);
         for (i, s) in believed.iter().enumerate() {
-            let from = i.saturating_sub(1).min(believed.len() - LEAST);
-            let near: Vec<f64> = believed.iter().skip(from).take(LEAST).map(|s| s.hz).collect();
+            let from = i.saturating_sub(1).min(believed.len() - MIN_READINGS);
+            let near: Vec<f64> =
+                believed.iter().skip(from).take(MIN_READINGS).map(|s| s.hz).collect();
             let hz = median(&near)?;
             seconds += s.seconds;
             cycles += hz * s.seconds;
@@ -178,24 +180,25 @@ impl ClockSamples {
     }
 }
 
-/// Whether the system's clock can time some hundred nanoseconds.
+/// True if the system's clock can time some hundred nanoseconds.
 fn is_fine() -> bool {
     let p = precision();
     let resolved = p.resolution_s.is_some_and(|r| r <= STEP * p.overhead_s);
     resolved && p.overhead_s <= OVERHEAD_S
 }
 
-/// The clock of the calling thread's core just now, by chains of so many steps.
-#[inline(never)] // Its code is at hand when it is called again.
+/// The current clock of the calling thread's core, by chains of these steps.
+#[inline(never)] // Its code is in the cache when it is called again.
 fn clock_now(steps: [u64; 2]) -> Option<f64> {
     let run = |steps| {
         std::hint::black_box(Chain::First.run(1, steps));
     };
-    run(1); // Into the first cache.
+    run(1); // Into the L1 cache.
     Some(per_second(steps, run)? * Chain::First.cycles() as f64)
 }
 
-/// Steps a second, of a short run and a long one, whose difference is without the reading of the time.
+/// Steps per second, from the difference of a short and a long run. The cost of reading the time
+/// cancels.
 fn per_second([short, long]: [u64; 2], run: impl Fn(u64)) -> Option<f64> {
     let start = nanos();
     run(short);
@@ -214,8 +217,8 @@ mod tests {
 
     use super::*;
 
-    fn mean(of: &[(f64, f64)]) -> Option<(f64, f64)> {
-        ClockSamples::of(of).mean(3.6e9)
+    fn mean(readings: &[(f64, f64)]) -> Option<(f64, f64)> {
+        ClockSamples::from_readings(readings).mean(3.6e9)
     }
 
     #[test]
@@ -230,12 +233,12 @@ mod tests {
 
     #[test]
     fn what_was_interrupted_does_not_count_and_a_clock_that_changed_does() {
-        // Half the clock in one reading, and nonsense in another.
+        // One reading of a lower clock, and one that no core has.
         let steady = [(3e9, 1.0), (3e9, 1.0), (2e9, 1.0), (3e9, 1.0), (3e10, 1.0), (3e9, 1.0)];
         assert!((mean(&steady).unwrap().0 - 3e9).abs() < 1.0);
         let changed: Vec<_> = (0..8).map(|i| (if i < 4 { 3.6e9 } else { 1.9e9 }, 1.0)).collect();
         assert!((mean(&changed).unwrap().0 - 2.75e9).abs() < 1.0);
-        // Most readings fell into halts: nothing is known.
+        // Most readings fell into halts: no clock is known.
         assert_eq!(mean(&[(0.5e9, 1.0), (0.5e9, 1.0), (0.5e9, 1.0), (3e9, 1.0), (3e9, 1.0)]), None);
     }
 
@@ -246,7 +249,7 @@ mod tests {
             return skip("no fine clock");
         }
         let plain_hz = || crate::chain::read_clock(200e-6, 50).hz();
-        // A clock may step from one reading to the next, and other work may disturb any of them.
+        // A clock may step between readings, and other work may disturb any of them.
         wait_until("a clock and an issue width that a core can have", || {
             let plain = plain_hz();
             clock.begin();

@@ -1,8 +1,8 @@
-//! What the system did during a trial, from counters read before and after it.
+//! The conditions of a trial, from counters read before and after it.
 //!
 //! Per thread: getrusage(RUSAGE_THREAD) and /proc/thread-self/schedstat, read on the thread itself.
-//! Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat, and what the CPUs report of their
-//! heat (`thermal`). A counter that cannot be read leaves `None`.
+//! Per process: the cgroup's cpu.stat, /proc/stat, /proc/vmstat, and the temperature and throttling
+//! of the CPUs (`thermal`). A counter that cannot be read is `None`.
 
 #![allow(unsafe_code)] // getrusage of one thread has no safe wrapper.
 
@@ -24,7 +24,7 @@ pub struct ThreadCounters {
     pub cpu_s: Option<f64>,
     /// Time spent runnable but waiting for the CPU, in seconds.
     pub waiting_s: Option<f64>,
-    /// When these two were read, on the clock of trials.
+    /// Time at which these two were read, in seconds on the clock of trials.
     pub at_s: f64,
     pub involuntary: u64,
     /// Page faults without I/O.
@@ -35,21 +35,22 @@ pub struct ThreadCounters {
 }
 
 impl ThreadCounters {
-    /// Reads the calling thread's counters before a trial: the files first, so that
-    /// page faults of reading them are not counted as the trial's.
+    /// Reads the calling thread's counters before a trial. Files come first, so that page faults of
+    /// reading them do not count as the trial's.
     pub fn before() -> Self {
         let ((cpu_s, waiting_s), at_s) = (Self::times(), raw_seconds());
         Self { cpu_s, waiting_s, at_s, ..Self::usage() }
     }
 
-    /// Reads the calling thread's counters after a trial: the files last.
+    /// Reads the calling thread's counters after a trial. Files come last.
     pub fn after() -> Self {
         let usage = Self::usage();
         let ((cpu_s, waiting_s), at_s) = (Self::times(), raw_seconds());
         Self { cpu_s, waiting_s, at_s, ..usage }
     }
 
-    /// The CPU time by its clock: schedstat has that of the last tick, up to 10 ms ago.
+    /// CPU time and waiting time. CPU time comes from its clock, because schedstat has that of the
+    /// last tick, up to 10 ms ago.
     fn times() -> (Option<f64>, Option<f64>) {
         let text = fs::read_to_string("/proc/thread-self/schedstat").ok();
         let waiting_s = text.and_then(|t| parse_waiting(&t));
@@ -59,7 +60,8 @@ impl ThreadCounters {
     fn usage() -> Self {
         // SAFETY: `rusage` is plain data for which all zeroes is a value.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-        // SAFETY: the pointer is to a live rusage of this frame. It fails of no thread of its own.
+        // SAFETY: the pointer is to a live rusage of this frame. The call does not fail for the
+        // calling thread.
         unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
         Self {
             involuntary: usage.ru_nivcsw as u64,
@@ -93,19 +95,19 @@ fn parse_waiting(text: &str) -> Option<f64> {
 /// Counters of the whole system that concern a trial.
 #[derive(Debug, Clone)]
 pub struct SystemCounters {
-    /// Time stolen from the trial's CPUs by the hypervisor, in CPU-seconds; ticks of 10 ms.
+    /// Time that the hypervisor stole from the trial's CPUs, in CPU-seconds; ticks of 10 ms.
     steal_s: Option<f64>,
     /// Time that any process, kernel included, ran on the trial's CPUs, in CPU-seconds; ticks of 10 ms.
     busy_s: Option<f64>,
-    /// The same of all other CPUs.
+    /// Busy time of all other CPUs, in CPU-seconds.
     elsewhere_s: Option<f64>,
-    /// CPU quotas of the cgroups on the way up, with their counts, nearest first.
+    /// CPU quotas of this process's cgroup and those above it, with their counts, nearest first.
     groups: Vec<Group>,
     swapped_pages: Option<u64>,
     io: IoCounters,
     /// Hottest sensor of the CPUs, in degrees Celsius: a state, not a count.
     temperature_c: Option<f64>,
-    /// Times that the trial's cores were throttled for their heat.
+    /// Number of times that the trial's cores were throttled for heat.
     thermal_throttles: Option<u64>,
 }
 
@@ -121,7 +123,7 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    /// Of a trial, or another program, on these CPUs.
+    /// The sources for a trial, or another program, on these CPUs.
     pub(crate) fn new(cpus: Vec<u32>, cpu_stat: Vec<PathBuf>, devices: Vec<String>) -> Self {
         let root = Path::new("/");
         let (sensors, io) = (Sensors::find(root, &cpus), IoHardware::find(root));
@@ -146,13 +148,13 @@ impl SystemCounters {
         }
     }
 
-    /// What they show of the time since `earlier`.
+    /// The conditions since `earlier`.
     pub fn since(&self, earlier: &Self) -> SystemSeen {
         let busy_s = difference(self.busy_s, earlier.busy_s);
         let io = self.io.since(&earlier.io);
         let conditions = Conditions {
             steal_s: difference(self.steal_s, earlier.steal_s),
-            // The longest of all cgroups on the way up.
+            // The longest of all cgroups.
             throttled_s: quota::throttled_s(&earlier.groups, &self.groups),
             busy_cpu_s: busy_s,
             elsewhere_cpu_s: difference(self.elsewhere_s, earlier.elsewhere_s),
@@ -167,12 +169,12 @@ impl SystemCounters {
     }
 }
 
-/// What the system did between two readings of its counters.
+/// The conditions between two readings of the system's counters.
 #[derive(Debug, Clone, Default)]
 pub struct SystemSeen {
-    /// All but what is counted of threads.
+    /// All except those that are counted per thread.
     pub(crate) conditions: Conditions,
-    /// What it saw of CPU quotas; `None` where no cgroup had one.
+    /// The counts of the tightest CPU quota; `None` if no cgroup had one.
     pub(crate) quota: Option<QuotaTrial>,
 }
 
@@ -188,7 +190,7 @@ fn count_between(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
 fn parse_stat(text: &str, cpus: &[u32]) -> Option<(f64, f64)> {
     let per_second = clock_ticks_per_second() as f64;
     let ticks = cpu_ticks(text, cpus)?;
-    let sum = |of: usize| ticks.values().map(|ticks| ticks[of]).sum::<u64>() as f64 / per_second;
+    let sum = |at: usize| ticks.values().map(|ticks| ticks[at]).sum::<u64>() as f64 / per_second;
     Some((sum(0), sum(1)))
 }
 
@@ -198,7 +200,7 @@ fn parse_all_busy(text: &str) -> Option<f64> {
     Some(busy_and_stolen(counts.trim_start())?[0] as f64 / clock_ticks_per_second() as f64)
 }
 
-/// Ticks that a line of /proc/stat counts.
+/// Busy and stolen ticks of a line of /proc/stat.
 fn busy_and_stolen(counts: &str) -> Option<[u64; 2]> {
     let f: Vec<u64> = counts.split(' ').map_while(|v| v.parse().ok()).collect();
     let [user, nice, system, _idle, _iowait, irq, softirq, stolen] = f.get(..8)?.try_into().ok()?;
@@ -206,16 +208,16 @@ fn busy_and_stolen(counts: &str) -> Option<[u64; 2]> {
     Some([busy, stolen])
 }
 
-/// Ticks that each of these CPUs ran anything, and that were stolen from it; `None` where one is
-/// not in /proc/stat. One pass over the text: the threads of a trial wait meanwhile.
+/// Busy and stolen ticks of each of these CPUs; `None` if one is not in /proc/stat. Passes over the
+/// text once, because the threads of a trial wait meanwhile.
 pub(crate) fn cpu_ticks(text: &str, cpus: &[u32]) -> Option<BTreeMap<u32, [u64; 2]>> {
     let wanted: BTreeSet<u32> = cpus.iter().copied().collect();
-    let of = |line: &str| {
+    let parse = |line: &str| {
         let (number, counts) = line.strip_prefix("cpu")?.split_once(' ')?;
         let cpu = number.parse().ok().filter(|cpu| wanted.contains(cpu))?;
         Some((cpu, busy_and_stolen(counts)?))
     };
-    let all: BTreeMap<_, _> = text.lines().filter_map(of).collect();
+    let all: BTreeMap<_, _> = text.lines().filter_map(parse).collect();
     (all.len() == wanted.len()).then_some(all)
 }
 
@@ -237,7 +239,7 @@ mod tests {
         let [own, parent, gone] = ["own", "parent", "gone"].map(|f| dir.path().join(f));
         let cpu_stat = vec![own.clone(), parent.clone(), gone];
         let read = |files| SystemCounters::read(&Sources::new(vec![], files, vec![]));
-        // The parent has a long history, but it is the own group that is throttled now.
+        // The parent has a long history, but the own group is throttled now.
         fs::write(&own, "throttled_usec 500000\n").unwrap();
         fs::write(&parent, "throttled_usec 100000000\n").unwrap();
         let before = read(cpu_stat.clone());

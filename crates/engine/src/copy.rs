@@ -1,8 +1,8 @@
-//! How fast a byte is copied at best.
+//! The maximum rate of copies.
 
 use crate::clock::raw_seconds;
 
-/// Bytes a second that this thread copies within its cache; `None` if the clock did not move.
+/// Bytes per second that this thread copies within its cache; `None` if the clock did not move.
 pub fn copy_rate() -> Option<f64> {
     const BLOCK: usize = 16 << 10;
     const COPIES: usize = 1000;

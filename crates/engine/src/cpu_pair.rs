@@ -1,6 +1,6 @@
-//! How far two CPUs are from each other: what it takes to pass a cache line to the other one and back,
-//! and whether they are hardware threads of one core. A hypervisor may move virtual CPUs at any time
-//! without notice, and all that two of them share changes then: cores, caches, the path to memory.
+//! The distance of two CPUs: the round trip of a cache line between them, and whether they are
+//! hardware threads of one core. A hypervisor may move virtual CPUs at any time without notice.
+//! Then everything that two of them share changes: cores, caches, the path to memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,32 +9,36 @@ use proofmark_model::CpuDistance;
 use crate::chain;
 use crate::rounds::ticks::Ticks;
 
-/// Passes back and forth, of which the fastest of some stretches counts: what interrupts only slows them.
+/// Round trips per stretch, and stretches. The fastest stretch counts, because interruptions only
+/// slow one.
 const STRETCHES: u64 = 6;
 const PASSES: u64 = 50;
 
-/// Spins after which a thread goes on without the other one, which lost its CPU: up to a millisecond.
-const MOST_SPINS: u32 = 1_000_000;
+/// Spins after which a thread goes on without its partner, which has lost its CPU: up to a
+/// millisecond.
+const MAX_SPINS: u32 = 1_000_000;
 
-/// Steps of NOPs of a reading of how many a core issues, and readings of which the fastest counts.
+/// Steps of NOPs in a reading of the issue rate, and readings. The fastest reading counts.
 const NOPS_STEPS: u64 = 500;
 const READINGS: u32 = 5;
 
-/// After the last pass the second thread is busy (an odd turn) and waits (an even one), as often as
-/// this. The middle comparison counts: others that come or go meanwhile spoil one.
+/// After the last pass the second thread alternates this often between being busy (an odd turn) and
+/// waiting (an even one). The middle comparison counts: other work that comes or goes meanwhile
+/// spoils one.
 const COMPARISONS: u64 = 3;
 const LAST: u64 = 2 * STRETCHES * PASSES;
 const DONE: u64 = LAST + 2 * COMPARISONS;
 
 /// Loops after which the second thread gives up, about 300 us.
-const MOST_LOOPS: u32 = 3_000;
+const MAX_LOOPS: u32 = 3_000;
 const BUSY_STEPS: u64 = 16;
 const DIVISIONS: u32 = 16;
 
-/// What the second thread says when it has given up.
+/// The value of `seen` when the second thread has given up.
 const GONE: u64 = u64::MAX;
 
-/// What two threads share for that, on a line of its own, with the one that is fetched beside it.
+/// The state that two threads share. It is aligned to two cache lines, because CPUs also fetch the
+/// neighbouring line.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct CpuPair {
@@ -44,13 +48,13 @@ pub struct CpuPair {
 }
 
 impl CpuPair {
-    /// To be called before both threads meet, while neither does.
+    /// Prepares a meeting. Neither thread may be in one.
     pub fn reset(&self) {
         self.seen.store(0, Ordering::Release);
         self.turn.store(0, Ordering::Release);
     }
 
-    /// The part of the first thread; `None` where the other one lost its CPU meanwhile.
+    /// The part of the first thread; `None` if the other one lost its CPU meanwhile.
     pub fn look(&self) -> Option<CpuDistance> {
         let ticks = Ticks::new();
         let mut fastest = u64::MAX;
@@ -76,19 +80,20 @@ impl CpuPair {
         Some(CpuDistance { round_trip_s: pass / ticks.in_seconds(1.0) as f64, issue_ratio })
     }
 
-    /// The part of the second.
+    /// The part of the second thread.
     pub fn be_seen(&self) {
-        self.second(MOST_LOOPS);
+        self.second(MAX_LOOPS);
     }
 
-    /// `None` where the second thread does not see it: it lost its CPU, or gave up.
+    /// Sets the turn and waits until the second thread has seen it; `None` if that lost its CPU or
+    /// gave up.
     fn turn_to(&self, turn: u64) -> Option<()> {
         self.turn.store(turn, Ordering::Release);
         let seen = |_| Some(self.seen.load(Ordering::Acquire)).filter(|seen| *seen >= turn);
-        (0..MOST_SPINS).find_map(seen).filter(|seen| *seen != GONE).map(|_| ())
+        (0..MAX_SPINS).find_map(seen).filter(|seen| *seen != GONE).map(|_| ())
     }
 
-    /// The part of the second, which gives up after so many loops.
+    /// The part of the second thread, which gives up after this many loops.
     fn second(&self, most_loops: u32) {
         for pass in 0..STRETCHES * PASSES {
             if self.wait_for(2 * pass + 1).is_none() {
@@ -102,17 +107,17 @@ impl CpuPair {
             match turn {
                 DONE.. => return,
                 turn if turn % 2 == 1 => chain::nops(BUSY_STEPS),
-                // Divisions that wait for each other leave the core to its other thread; the
-                // instruction for such waits does not, on AMD's Zen 4.
+                // Dependent divisions leave the core to its other thread. On AMD's Zen 4 the
+                // instruction for such waits does not.
                 _ => divide(),
             }
         }
         self.seen.store(GONE, Ordering::Release);
     }
 
-    /// Spins without a pause, which would take longer than a pass.
+    /// Spins without a pause instruction, which would take longer than a pass.
     fn wait_for(&self, turn: u64) -> Option<()> {
-        (0..MOST_SPINS).find(|_| self.turn.load(Ordering::Acquire) >= turn).map(|_| ())
+        (0..MAX_SPINS).find(|_| self.turn.load(Ordering::Acquire) >= turn).map(|_| ())
     }
 }
 
@@ -121,7 +126,7 @@ fn divide() {
     std::hint::black_box((0..DIVISIONS).fold(std::hint::black_box(3.0_f64), next));
 }
 
-/// Ticks that some NOPs take at least.
+/// Minimum ticks for [`NOPS_STEPS`] steps of NOPs.
 fn issuing(ticks: Ticks) -> u64 {
     let reading = |_| {
         let from = ticks.now();
@@ -137,8 +142,8 @@ mod tests {
 
     use super::*;
 
-    /// What the first sees of a second one that gives up after so many loops; `None` also where the
-    /// machine is busy.
+    /// The first thread's result if the second gives up after this many loops; `None` also on a
+    /// busy machine.
     fn meet(most_loops: u32) -> Option<CpuDistance> {
         let pair = CpuPair::default();
         thread::scope(|scope| {
@@ -151,14 +156,14 @@ mod tests {
 
     #[test]
     fn two_threads_see_each_other_and_nobody_waits_for_ever() {
-        // Where there is one CPU, they never do.
-        if let Some(seen) = (0..50).find_map(|_| meet(MOST_LOOPS)) {
+        // On one CPU they never meet.
+        if let Some(seen) = (0..50).find_map(|_| meet(MAX_LOOPS)) {
             assert!(seen.round_trip_s > 0.0 && seen.issue_ratio > 0.0, "{seen:?}");
         }
         let pair = CpuPair::default();
         assert_eq!(pair.look(), None);
         pair.reset();
-        pair.second(MOST_LOOPS);
+        pair.second(MAX_LOOPS);
     }
 
     #[test]

@@ -1,53 +1,53 @@
-//! How a trial is cut into slices, and how much room their logs have.
+//! The cutting of a trial into slices, and the room for their logs.
 
 use proofmark_model::Cut;
 
 use crate::chain::Chain;
 
-/// How a trial is cut.
+/// The cutting of a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cutting {
     pub(crate) cut: Cut,
-    /// Rounds of a trial, at least; `None`: one, however long it is.
+    /// Minimum rounds of a trial; `None`: one, however long it is.
     pub(crate) least_rounds: Option<u32>,
-    /// Iterations of a slice.
+    /// Iterations per slice.
     pub(crate) slice: u64,
-    /// About how long one takes.
+    /// Approximate seconds of a slice.
     pub(crate) slice_s: f64,
-    /// Bytes of a thread's logs at most.
+    /// Maximum bytes of a thread's logs.
     pub(crate) bytes: usize,
 }
 
-/// Longest slice: shorter than what is taken from a thread at once, and a thousand times what
-/// reading the time takes.
+/// Target seconds of a slice: shorter than typical gaps, and a thousand times the cost of reading
+/// the time.
 pub(crate) const SLICE_S: f64 = 20e-6;
 
-/// Slices of a trial of usual length; those of longer ones are longer, so that logs stay small.
-pub(crate) const MOST_SLICES: f64 = 250_000.0;
+/// Maximum number of slices in a trial. Slices of longer trials are longer, so that logs stay
+/// small.
+pub(crate) const MAX_SLICES: f64 = 250_000.0;
 
-/// No iteration takes less.
-const LEAST_S: f64 = 1e-12;
+/// Lower bound for the seconds of an iteration.
+const MIN_S: f64 = 1e-12;
 
-/// Bytes of the logs of all threads of a worker, whatever an estimate says and however many threads
-/// there are.
-pub(crate) const MOST_BYTES: usize = 64 << 20;
+/// Maximum bytes of the logs of a worker, for any estimate and any number of threads.
+pub(crate) const MAX_BYTES: usize = 64 << 20;
 
-/// Logs that a thread has at a time: that of the timed slices, and those of untimed ones, of which there
-/// may be two.
+/// Logs that a thread has at once: one for the timed slices, and up to two for untimed ones.
 const LOGS: usize = 3;
 
-/// A log has room for this many times the slices that are due, so that slices stay as long as they
-/// are where a core speeds up.
+/// Capacity of a log as a multiple of the slices that are due, so that slices keep their length if
+/// a core speeds up.
 pub(crate) const SPARE: f64 = 4.0;
 
-/// Entries that a log has room for in any case.
-pub(crate) const LEAST_ROOM: usize = 16;
+/// Minimum capacity of a log, in entries.
+pub(crate) const MIN_ROOM: usize = 16;
 
-/// Times that slices get twice as long at most: so often does a number fit into 64 bits.
-pub(crate) const MOST_DOUBLED: usize = u64::BITS as usize;
+/// Maximum number of times that slices double, as the iterations have 64 bits.
+pub(crate) const MAX_DOUBLED: usize = u64::BITS as usize;
 
-/// A reading of the core's clock, in ticks: by which chain, when the slice before it ended, when the chain
-/// began and ended, and the cycles that has; and of how many instructions the core issues, which ends it.
+/// A reading of the core's clock and issue width, in ticks. The slice before it ended at `after`.
+/// The chain ran from `from` to `chained` and has `cycles`. Then the core issued `instructions`
+/// until `to`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reading {
     pub(crate) chain: Chain,
@@ -60,40 +60,40 @@ pub(crate) struct Reading {
 }
 
 impl Cutting {
-    /// Of trials of `seconds` where `filling` iterations of a thread take `filling_s`.
+    /// The cutting of trials of `seconds`, if `filling` iterations of a thread take `filling_s`.
     pub(crate) fn new(
         (cut, least_rounds): (Cut, Option<u32>),
         seconds: f64,
         (filling, filling_s): (u64, f64),
     ) -> Self {
         let each_s = filling_s / filling.max(1) as f64;
-        let cutting = Self { cut, least_rounds, slice: 1, slice_s: each_s, bytes: MOST_BYTES };
+        let cutting = Self { cut, least_rounds, slice: 1, slice_s: each_s, bytes: MAX_BYTES };
         cutting.fitted(each_s, seconds)
     }
 
-    /// The same for one of so many threads, which share the room for logs.
-    pub(crate) fn of_threads(self, threads: usize) -> Self {
-        Self { bytes: MOST_BYTES / threads.max(1), ..self }
+    /// The cutting for one of this many threads, which share the room for logs.
+    pub(crate) fn for_threads(self, threads: usize) -> Self {
+        Self { bytes: MAX_BYTES / threads.max(1), ..self }
     }
 
-    /// The same for iterations that take so long, in a trial of so many seconds.
+    /// The cutting for iterations that take `each_s`, in a trial of `seconds`.
     pub(crate) fn fitted(self, each_s: f64, seconds: f64) -> Self {
-        let most_slices = MOST_SLICES.min(self.most_room().0 as f64 / SPARE);
+        let most_slices = MAX_SLICES.min(self.most_room().0 as f64 / SPARE);
         let goal_s = SLICE_S.max(seconds / most_slices);
-        let each_s = each_s.max(LEAST_S);
+        let each_s = each_s.max(MIN_S);
         let slice = ((goal_s / each_s) as u64).max(1);
         Self { slice, slice_s: slice as f64 * each_s, ..self }
     }
 
-    /// Slices and readings that one log has room for at most: three quarters and a quarter of its
+    /// Maximum numbers of slices and readings in one log: three quarters and one quarter of its
     /// bytes.
     pub(crate) fn most_room(&self) -> (usize, usize) {
-        let quarter = (self.bytes / LOGS).saturating_sub(size_of::<[usize; MOST_DOUBLED]>()) / 4;
-        let fit = |bytes: usize, each: usize| (bytes / each).max(LEAST_ROOM);
+        let quarter = (self.bytes / LOGS).saturating_sub(size_of::<[usize; MAX_DOUBLED]>()) / 4;
+        let fit = |bytes: usize, each: usize| (bytes / each).max(MIN_ROOM);
         (fit(3 * quarter, size_of::<u64>()), fit(quarter, size_of::<Reading>()))
     }
 
-    /// Iterations of the slices that are begun within so many seconds; of one at least.
+    /// Iterations of the slices that begin within this many seconds; at least one slice.
     pub(crate) fn iterations_in(&self, seconds: f64) -> u64 {
         ((seconds / self.slice_s).ceil() as u64).max(1).saturating_mul(self.slice)
     }

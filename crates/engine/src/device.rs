@@ -1,4 +1,4 @@
-//! What block devices did during a trial, from counters read before and after it.
+//! The traffic of block devices during a trial, from counters read before and after it.
 //!
 //! Sources: Linux `Documentation/admin-guide/iostats.rst` (/proc/diskstats: sectors
 //! of 512 bytes whatever the device's own are, times in milliseconds) and
@@ -12,9 +12,9 @@ const SECTOR: u64 = 512;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DeviceCounters {
-    /// One for each device, in the order asked for; `None`: not listed.
+    /// Counts of each device, in the requested order; `None` if it is not listed.
     devices: Vec<Option<Counts>>,
-    /// Bytes that this process had devices read and write.
+    /// Bytes that devices read and wrote for this process.
     own: Option<(u64, u64)>,
 }
 
@@ -25,13 +25,13 @@ struct Counts {
     writes: u64,
     written_sectors: u64,
     busy_ms: u64,
-    /// Of reads and of writes; not of discards, which devices do beside them.
+    /// Time of reads and of writes. Discards do not count: devices do them at the same time.
     in_flight_ms: [u64; 2],
     flushes: Option<u64>,
 }
 
 impl DeviceCounters {
-    /// Reads them now. `None` where there are no devices to look at.
+    /// Reads the counters; `None` without devices.
     pub fn read(names: &[String]) -> Option<Self> {
         if names.is_empty() {
             return None;
@@ -42,12 +42,12 @@ impl DeviceCounters {
         Some(Self { devices, own: bytes_of_process(&own) })
     }
 
-    /// What was counted since `earlier`; `None` unless every device reports it.
+    /// The traffic since `earlier`; `None` unless every device reports it.
     pub fn since(&self, earlier: &Self) -> Option<DeviceTraffic> {
         let mut sum = DeviceTraffic::default();
         for (later, earlier) in self.devices.iter().zip(&earlier.devices) {
             let (later, earlier) = ((*later)?, (*earlier)?);
-            // The kernel keeps times in 32 bits: they begin again after 50 days or less.
+            // Linux keeps times in 32 bits: they wrap after at most 50 days.
             let ms = |of: &dyn Fn(&Counts) -> u64| {
                 f64::from((of(&later) as u32).wrapping_sub(of(&earlier) as u32)) * 1e-3
             };
@@ -57,7 +57,7 @@ impl DeviceCounters {
             sum.reads += grown(|c| c.reads);
             sum.writes += grown(|c| c.writes);
             sum.busy_s = sum.busy_s.max(ms(&|c| c.busy_ms));
-            sum.in_flight_s += (0..2).map(|way| ms(&|c| c.in_flight_ms[way])).sum::<f64>();
+            sum.in_flight_s += (0..2).map(|kind| ms(&|c| c.in_flight_ms[kind])).sum::<f64>();
             let flushes = later.flushes.zip(earlier.flushes).map(|(l, e)| l.saturating_sub(e));
             sum.flushes = flushes.map(|f| f + sum.flushes.unwrap_or(0)).or(sum.flushes);
         }
@@ -88,7 +88,7 @@ fn counts(text: &str, name: &str) -> Option<Counts> {
     Some(Counts { reads, read_sectors, writes, written_sectors, busy_ms, in_flight_ms, flushes })
 }
 
-/// Bytes that a process had devices read and write, from the text of its io file in /proc.
+/// Bytes that devices read and wrote for a process, from the text of its io file in /proc.
 pub fn bytes_of_process(text: &str) -> Option<(u64, u64)> {
     let field = |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.trim().parse().ok());
     Some((field("read_bytes:")?, field("write_bytes:")?))
@@ -105,16 +105,16 @@ mod tests {
                         8       1 sda1 1 0 8 1 2 0 16 1 0 2 2\n";
 
     fn read(text: &str, names: &[&str]) -> DeviceCounters {
-        of(names.iter().map(|n| counts(text, n)).collect())
+        counters(names.iter().map(|n| counts(text, n)).collect())
     }
 
-    fn of(devices: Vec<Option<Counts>>) -> DeviceCounters {
+    fn counters(devices: Vec<Option<Counts>>) -> DeviceCounters {
         DeviceCounters { devices, own: None }
     }
 
     #[test]
     fn sectors_of_512_bytes_and_milliseconds() {
-        let zero = of(vec![Some(Counts { flushes: Some(0), ..Counts::default() })]);
+        let zero = counters(vec![Some(Counts { flushes: Some(0), ..Counts::default() })]);
         let sda = read(TEXT, &["sda"]).since(&zero).unwrap();
         assert_eq!((sda.read_bytes, sda.written_bytes), (80 * 512, 160 * 512));
         assert_eq!((sda.reads, sda.writes, sda.flushes), (10, 20, Some(3)));
@@ -123,15 +123,15 @@ mod tests {
     }
 
     #[test]
-    fn times_begin_again_after_32_bits() {
-        let at = |busy_ms| of(vec![Some(Counts { busy_ms, ..Counts::default() })]);
+    fn times_wrap_after_32_bits() {
+        let at = |busy_ms| counters(vec![Some(Counts { busy_ms, ..Counts::default() })]);
         let traffic = at(5).since(&at(u64::from(u32::MAX) - 4)).unwrap();
         assert!((traffic.busy_s - 0.010).abs() < 1e-9, "{}", traffic.busy_s);
     }
 
     #[test]
     fn devices_add_up_and_the_busiest_counts() {
-        let zero = of(vec![Some(Counts::default()); 2]);
+        let zero = counters(vec![Some(Counts::default()); 2]);
         let both = read(TEXT, &["sda", "sda1"]).since(&zero).unwrap();
         assert_eq!((both.read_bytes, both.busy_s), (88 * 512, 0.03));
         assert_eq!(both.flushes, None, "sda1 does not report, nor did sda before");

@@ -1,8 +1,8 @@
-//! What times a configuration: threads of the worker (`CpuTeam`) or another process
-//! ([`crate::HelperProcess`]). The worker calls it once a trial and knows of neither.
+//! The executors of configurations: threads of the worker (`CpuTeam`) or another process
+//! ([`crate::HelperProcess`]). The worker calls one per trial, through a trait.
 //!
-//! An executor fills in those conditions of a trial that its resource has. A device has no steal
-//! time, core clock or pinned CPUs: these stay null, and the checks that ask for them are silent.
+//! An executor reports the conditions that its resource has. A device has no steal time, core clock
+//! or pinned CPUs: these stay null, and the checks that need them do not apply.
 
 use proofmark_model::{Trial, Unit};
 
@@ -12,43 +12,43 @@ use crate::protocol::Reply;
 
 /// Times the trials of one configuration.
 pub trait Executor {
-    /// Runs one trial: part i of the load does `shares[i]` iterations, after `ahead` untimed ones.
+    /// Runs one trial. Part i of the load does `shares[i]` iterations, after `ahead` untimed ones.
     fn trial(&self, shares: &[u64], ahead: u64) -> Result<ExecutorTrial, Reply>;
 
-    /// Runs a trial right after another one, with nothing between that can be left out.
+    /// Runs a trial directly after another one, without any preparation that can be left out.
     fn next_part(&self, shares: &[u64]) -> Result<ExecutorTrial, Reply> {
         self.trial(shares, 0)
     }
 
-    /// Runs a trial in slices: only where the workload's pace lets it be cut.
+    /// Runs a trial in slices. Fails if the executor cannot cut one.
     fn sliced(&self, _: &SlicedTrial) -> Result<ExecutorTrial, Reply> {
         Err(Reply::Refused("what times this workload cannot cut a trial into slices".to_owned()))
     }
 
-    /// Seconds of a timed part of so many seconds or more: under a CPU quota that limits it whole
-    /// periods, at least so many; `None` without one.
+    /// Under a CPU quota that limits the load: seconds of the whole periods, at least `periods`,
+    /// that a timed part of at least `seconds` takes. `None` without such a quota.
     fn whole_periods_s(&self, _seconds: f64, _periods: u32) -> Option<f64> {
         None
     }
 }
 
-/// How much work a trial in slices has.
+/// The amount of work of a trial in slices.
 #[derive(Debug, Clone)]
 pub(crate) enum SlicedAmount {
     /// As much as fits into this many seconds.
     Seconds(f64),
-    /// So many iterations of each thread, which take about so many seconds.
+    /// Iterations of each thread, and the approximate seconds that they take.
     Iterations(Vec<u64>, f64),
 }
 
 impl SlicedAmount {
-    /// Seconds of the timed part, of a fixed amount about.
+    /// Seconds of the timed part; approximate for a fixed amount.
     pub(crate) fn seconds(&self) -> f64 {
         let (Self::Seconds(seconds) | Self::Iterations(_, seconds)) = self;
         *seconds
     }
 
-    /// Iterations of a thread, where their number is fixed.
+    /// Iterations of a thread, if their number is fixed.
     pub(crate) fn iterations(&self, thread: usize) -> Option<u64> {
         match self {
             Self::Seconds(_) => None,
@@ -61,36 +61,37 @@ impl SlicedAmount {
     }
 }
 
-/// What a trial in slices is made of.
+/// The request for a trial in slices.
 #[derive(Debug, Clone)]
 pub struct SlicedTrial {
-    /// Parts of the load that share the work; the others load the machine meanwhile.
+    /// Number of parts of the load that share the work. The others load the machine meanwhile.
     pub(crate) workers: usize,
     pub(crate) amount: SlicedAmount,
     pub(crate) cutting: Cutting,
-    /// Seconds of untimed slices ahead of it.
+    /// Seconds of untimed slices before the timed part.
     pub(crate) ahead_s: f64,
-    /// Of its rounds.
+    /// Unit of the rounds' figures.
     pub(crate) unit: Unit,
     pub(crate) work_per_iteration: f64,
 }
 
-/// A trial as an executor hands it over: the workload and the worker add what they know.
+/// A trial as an executor returns it. The workload and the worker add their data.
 #[derive(Debug, Clone)]
 pub struct ExecutorTrial {
-    /// What is known of it without the workload: its time, its conditions, and what went on meanwhile.
+    /// The data that do not depend on the workload: time and conditions.
     pub known: Trial,
     /// The first start, in seconds on CLOCK_MONOTONIC_RAW.
     pub from: f64,
-    /// Iterations that were run, by its own account.
+    /// Iterations that the load claims to have run.
     pub claimed: u64,
     /// Iterations that the verified results prove.
     pub counted: u64,
-    /// Iterations within the trial's time: of slices, the last of which reach beyond it, a part.
+    /// Iterations within the trial's time. Of the last slices, which reach beyond it, only that
+    /// part counts.
     pub within: f64,
-    /// Seconds that an iteration took when nothing was taken from it, on the slowest thread; `None`
-    /// where the trial was not cut into slices, or into too few.
+    /// Seconds of an undisturbed iteration, on the slowest thread; `None` if the trial was not cut
+    /// into slices, or into too few.
     pub each_s: Option<f64>,
-    /// Times of single operations, where the workload reports them.
+    /// Times of single operations, if the workload reports them.
     pub latencies: Latencies,
 }

@@ -1,4 +1,4 @@
-//! A workload that does what a test says.
+//! A workload that runs a test's function.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::protocol::Reply;
 use crate::team::CpuTeam;
 use crate::workload::{Amount, Configuration, Load, Placement, Refusal, Setup, Workload};
 
-/// What the engine asks of a thread.
+/// A call of the engine to a thread.
 #[derive(Debug)]
 pub(crate) enum Call<'a> {
     Make,
@@ -27,26 +27,26 @@ pub(crate) enum Call<'a> {
     Drop,
 }
 
-/// What a thread of that number does. Of a run it gives the iterations that are proved, or the
-/// failure of the system; of a disturbance the bytes moved.
+/// The behaviour of the thread with that number. For a run it returns the iterations that are
+/// proved, or the failure of the system; for a disturbance the bytes moved.
 pub(crate) type Act = dyn Fn(usize, Call) -> Result<u64, String> + Send + Sync;
 
-/// A workload of 2 units of work an iteration.
+/// A workload with 2 units of work per iteration.
 #[derive(Clone)]
 pub(crate) struct Fake {
     pub(crate) spec: &'static WorkloadSpec,
     pub(crate) amount: Amount,
     pub(crate) act: Arc<Act>,
     pub(crate) moved: Option<f64>,
-    /// Threads that only disturb, where one is left to work.
+    /// Threads that only disturb, as long as one is left to work.
     pub(crate) disturbers: u64,
-    /// Works on a disk, and times its operations at a microsecond each.
+    /// If set, it works on a disk and reports one microsecond per operation.
     pub(crate) file: Option<FileState>,
     pub(crate) network: Option<NetworkTraffic>,
     pub(crate) solution: Option<Solution>,
-    /// Does everything twice, of which the second time is only a wait.
+    /// Does everything twice. The second time counts as idle.
     pub(crate) idles: bool,
-    /// The clock that it read itself.
+    /// The clock that it read between its parts.
     pub(crate) clock_hz: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ impl Fake {
         Self { spec, amount, act, moved, disturbers, file, network, solution, idles, clock_hz }
     }
 
-    /// The same, waiting for a device.
+    /// Makes it wait for a device.
     pub(crate) fn of_a_device(self) -> Self {
         let work = Work::DEVICE;
         let spec = WorkloadSpec { work, ..self.spec.clone() };
@@ -88,7 +88,7 @@ impl Fake {
         Self::new(amount, |_, call| count(call))
     }
 
-    /// The same, but it reports the time of an operation.
+    /// Makes it report the time of an operation.
     pub(crate) fn timing(self) -> Self {
         Self { spec: Box::leak(Box::new(spec("cpu.fake", Unit::Second))), ..self }
     }
@@ -156,7 +156,7 @@ impl Setup for Fake {
     }
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
         (self.act)(index, Call::Thread).map_err(Refusal)?;
-        let clock = self.clock_hz.map(|hz| ClockSamples::of(&[(hz, 1.0); 5]));
+        let clock = self.clock_hz.map(|hz| ClockSamples::from_readings(&[(hz, 1.0); 5]));
         let (fake, idled) = (self.clone(), Duration::ZERO);
         Ok(Box::new(Thread { fake, index, done: 0, failure: None, idled, clock }))
     }

@@ -1,6 +1,6 @@
-//! How long this process could not run at all, for loads whose threads sleep by themselves: a thread
-//! sleeps again and again, and is woken late if the process was stopped, its cgroup frozen or the guest
-//! paused. What it waited for a CPU is others' time and does not count.
+//! Measures how long this process could not run at all, for loads whose threads sleep by
+//! themselves. A thread sleeps repeatedly. It wakes late if the process was stopped, its cgroup
+//! frozen or the guest paused. The time that it waited for a CPU went to others and does not count.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use crate::clock::raw_seconds;
 use crate::conditions::ThreadCounters;
 
-/// Sleep between two beats: a stop of 25 ms always makes one late.
+/// Sleep between two beats: a stop of 25 ms makes at least one late.
 const BEAT: Duration = Duration::from_millis(20);
 
-/// A beat that is later than this, in seconds, was held up: timers of a busy guest are late by less.
+/// Seconds by which a beat must be late to count as held up. Timers of a busy guest are less late.
 const LATE_S: f64 = 5e-3;
 
-/// Beats until it is dropped.
+/// A thread that beats until this value is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
     stop: Option<Sender<()>>,
@@ -26,7 +26,7 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// `None` where no thread can be started.
+    /// Starts the thread; `None` if it cannot be started.
     pub fn start() -> Option<Self> {
         let (stop, stopped) = channel::<()>();
         let held_up_ns = Arc::new(AtomicU64::new(0));
@@ -40,7 +40,7 @@ impl Heartbeat {
                 let waited_s = now.since(before).waiting_s.unwrap_or(0.0);
                 sum.fetch_add((held_up_s(late_s, waited_s) * 1e9) as u64, Ordering::Relaxed);
                 before = now;
-                // It ends when nobody holds the other side any more.
+                // The thread ends when `stop` is dropped.
                 if woken != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
@@ -50,12 +50,12 @@ impl Heartbeat {
         thread.map(|thread| Self { stop: Some(stop), thread: Some(thread), held_up_ns })
     }
 
-    /// Seconds so far.
+    /// Seconds held up so far.
     pub fn held_up_s(&self) -> f64 {
         self.held_up_ns.load(Ordering::Relaxed) as f64 * 1e-9
     }
 
-    /// Ends it; the seconds in all, with what held up the last beat.
+    /// Ends the thread and returns all seconds held up, the last beat included.
     pub fn end(mut self) -> f64 {
         self.finish();
         self.held_up_s()
@@ -75,7 +75,7 @@ impl Drop for Heartbeat {
     }
 }
 
-/// What of a late beat was neither the timer's nor others' doing.
+/// The part of a beat's lateness that is due neither to the timer nor to other work on the CPU.
 fn held_up_s(late_s: f64, waited_s: f64) -> f64 {
     let held_s = late_s - waited_s;
     if held_s > LATE_S { held_s } else { 0.0 }
@@ -89,7 +89,7 @@ mod tests {
     fn late_beats_count_unless_others_had_the_cpu() {
         assert_eq!(held_up_s(0.001, 0.0), 0.0, "a timer");
         assert!((held_up_s(0.03, 0.0) - 0.03).abs() < 1e-9, "stopped");
-        assert_eq!(held_up_s(0.03, 0.029), 0.0, "a busy CPU");
+        assert_eq!(held_up_s(0.03, 0.029), 0.0, "busy CPU");
         assert!((held_up_s(0.05, 0.02) - 0.03).abs() < 1e-9, "both");
     }
 

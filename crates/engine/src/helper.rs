@@ -1,11 +1,11 @@
-//! An executor that hands the timing to another process, such as one that drives a device whose
+//! An executor that lets another process do the timing, such as one that drives a device whose
 //! libraries this program cannot load.
 //!
-//! It speaks JSON, one value a line. First the helper says what it drives. Then it answers each
-//! request: `{"run":1000}` with `{"operations":1000,"seconds":0.1}`, and `"count"` with
-//! `{"total":5000}`, all operations that it has ever done. The work of a trial is what the answer
-//! claims, and its verification by how much the total rose. Its time is the helper's; ours, around
-//! the request, goes with it into the run file, since an operation cannot take longer than that.
+//! The protocol is JSON, one value per line. First the helper names its device. Then it answers
+//! each request: `{"run":1000}` with `{"operations":1000,"seconds":0.1}`, and `"count"` with
+//! `{"total":5000}`, all operations since its start. The answer gives the claimed work of a trial,
+//! and the rise of the total verifies it. The trial's time is the helper's. The time that the
+//! request took here is in the run file as well, since an operation cannot take longer.
 
 use std::cell::RefCell;
 use std::process::Command;
@@ -22,21 +22,21 @@ use crate::latency::Latencies;
 use crate::protocol::{Reply, send};
 use crate::workload::Refusal;
 
-/// Bytes of a line at most.
+/// Maximum bytes of a line.
 const LINE_LIMIT: usize = 4096;
 /// Bytes of the helper's standard error that are kept.
 const ERRORS: usize = 4096;
-/// Letters of a line in a message.
+/// Maximum letters of a line in a message.
 const SHOWN: usize = 120;
-/// Time for a helper whose input was closed to end by itself.
+/// Time that a helper has to end by itself after its input was closed.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The helper's first line.
 #[derive(Debug, Clone, Deserialize)]
 struct Hello {
-    /// What it drives.
+    /// Name of the device that it drives.
     device: String,
-    /// Operations a second that it can do at most.
+    /// Maximum operations per second of the device.
     peak_per_s: Option<f64>,
 }
 
@@ -108,7 +108,7 @@ fn answer<T: DeserializeOwned>(child: &mut ChildProcess, patience: Duration) -> 
     }
 }
 
-/// Says how a helper ended that gave no answer.
+/// Reports how a helper ended before it answered.
 fn ended(child: &mut ChildProcess) -> Refusal {
     let how = match child.end(GRACE) {
         Some(ended) => ended.exit.with_last_line(&child.last_words(GRACE)),
@@ -158,7 +158,7 @@ mod tests {
         HelperProcess::start(command, Duration::from_millis(500))
     }
 
-    /// Says hello, then answers the requests of a trial with these lines.
+    /// Sends its first line, then answers the requests of a trial with these lines.
     fn answering(lines: &str) -> Result<ExecutorTrial, Reply> {
         let hello = "'{\"device\":\"d\",\"peak_per_s\":1e3}'";
         let script =
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_that_ends_hangs_or_babbles_is_told_apart() {
+    fn a_helper_that_ends_hangs_or_sends_nonsense_is_named() {
         for (script, words) in [
             ("exit 3", "exited with status 3 before it answered"),
             ("read r", "gave no answer within 0.5 s"),

@@ -1,8 +1,9 @@
-//! Bytes that the machine's disks and network interfaces moved, for any program.
+//! Bytes that the machine's disks and network interfaces moved, for all programs.
 //!
-//! Sources: Linux `Documentation/ABI/stable/sysfs-block` and `Documentation/ABI/testing/sysfs-class-net`
-//! (`device` links what stands for hardware, `lower_*` to what an interface is made of); `hidden` are the
-//! paths to an NVMe namespace, whose counters add up to what reached the disk.
+//! Sources: Linux `Documentation/ABI/stable/sysfs-block` and
+//! `Documentation/ABI/testing/sysfs-class-net` (`device` links to hardware, `lower_*` to the
+//! interfaces that an interface is made of). `hidden` devices are the paths to an NVMe namespace.
+//! Their counters add up to the traffic of the disk.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +11,10 @@ use std::path::Path;
 use crate::device::bytes_of_disk;
 use crate::net_dev::{bytes_of_interface, text_of};
 
-/// What the paths of paravirtual devices in /sys hold: virtio, Xen's disks and interfaces, Hyper-V.
+/// Parts of the paths of paravirtual devices in /sys: virtio, Xen's disks and interfaces, Hyper-V.
 const PARAVIRTUAL: &[&str] = &["/virtio", "/vbd-", "/vif-", "/VMBUS"];
 
-/// Hardware devices only: bytes of a RAID, a bond or a VLAN are counted at the devices below it.
+/// The hardware devices. Bytes of a RAID, a bond or a VLAN are counted at the devices below it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct IoHardware {
     disks: Vec<Device>,
@@ -23,11 +24,12 @@ pub(crate) struct IoHardware {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Device {
     name: String,
-    /// Whether the host of this guest moves its bytes.
+    /// True if the host of this guest moves its bytes.
     paravirtual: bool,
 }
 
-/// Bytes of each device since the machine started, in both directions; `None` where it is not listed.
+/// Bytes of each device since the machine started, in both directions; `None` if it is not listed.
+/// The flag is true for paravirtual devices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct IoCounters(Vec<(Option<u64>, bool)>);
 
@@ -39,7 +41,7 @@ pub(crate) struct IoBytes {
 }
 
 impl IoHardware {
-    /// That of the machine whose files are below `root`.
+    /// Finds the hardware of the machine whose files are below `root`.
     pub(crate) fn find(root: &Path) -> Self {
         let [blocks, nets] = ["sys/block", "sys/class/net"].map(|folder| root.join(folder));
         let all = names(&blocks);
@@ -58,14 +60,14 @@ impl IoHardware {
     pub(crate) fn read(&self) -> IoCounters {
         let (disks, interfaces) = (text_of("/proc/diskstats"), text_of("/proc/net/dev"));
         let disks = self.disks.iter().map(|d| (bytes_of_disk(&disks, &d.name), d.paravirtual));
-        let of = |d: &Device| (bytes_of_interface(&interfaces, &d.name), d.paravirtual);
-        IoCounters(disks.chain(self.interfaces.iter().map(of)).collect())
+        let interface = |d: &Device| (bytes_of_interface(&interfaces, &d.name), d.paravirtual);
+        IoCounters(disks.chain(self.interfaces.iter().map(interface)).collect())
     }
 }
 
 impl IoCounters {
-    /// What was moved since `earlier`, by the devices that were there all the time; `None` where there is
-    /// none, or a counter went back.
+    /// Bytes moved since `earlier` by the devices that both readings list. `None` without such a
+    /// device, or if a counter went back.
     pub(crate) fn since(&self, earlier: &Self) -> Option<IoBytes> {
         let mut sum: Option<IoBytes> = None;
         for ((later, paravirtual), (earlier, _)) in self.0.iter().zip(&earlier.0) {
@@ -82,7 +84,7 @@ impl IoCounters {
     }
 }
 
-/// The device of that name, if it stands for hardware.
+/// The device of that name, if it is hardware.
 fn device(folder: &Path, name: &str) -> Option<Device> {
     let path = fs::canonicalize(folder.join(name).join("device")).ok()?;
     let path = path.to_string_lossy().into_owned();
@@ -90,7 +92,7 @@ fn device(folder: &Path, name: &str) -> Option<Device> {
     Some(Device { name: name.to_owned(), paravirtual })
 }
 
-/// `nvme0n1` of its path `nvme0c1n1`.
+/// The disk of an NVMe path: `nvme0n1` for `nvme0c1n1`.
 fn namespace_of(path: &str) -> Option<String> {
     let (controller, rest) = path.strip_prefix("nvme")?.split_once('c')?;
     let (_, namespace) = rest.split_once('n')?;
@@ -114,7 +116,7 @@ mod tests {
     fn each_byte_is_counted_once_where_it_enters_or_leaves() {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
-        let of = |place: &str, device: Option<&str>, files: &[&str]| {
+        let add = |place: &str, device: Option<&str>, files: &[&str]| {
             let folder = root.join("sys").join(place);
             fs::create_dir_all(&folder).unwrap();
             if let Some(device) = device {
@@ -126,17 +128,17 @@ mod tests {
                 fs::write(folder.join(file), "1\n").unwrap();
             }
         };
-        of("block/vda", Some("pci0000:00/0000:00:02.0/virtio1"), &[]);
-        of("block/nvme0n1", Some("pci0000:00/nvme/nvme0"), &[]);
-        of("block/nvme1n1", Some("virtual/nvme-subsystem/nvme-subsys1"), &[]);
-        of("block/nvme1c2n1", Some("pci0000:00/nvme/nvme2"), &["hidden"]);
-        of("block/md0", None, &[]);
-        // An interface of the host that a guest sees twice, as some clouds have it; a bond of it.
-        of("class/net/enP1", Some("pci0001:00/0001:00:02.0"), &["upper_eth0"]);
-        of("class/net/eth0", Some("ACPI0004:00/VMBUS:00/f8615163"), &["lower_enP1"]);
-        of("class/net/eth1", Some("vif-1"), &[]);
-        of("class/net/bond0", None, &["lower_enP1"]);
-        of("class/net/lo", None, &[]);
+        add("block/vda", Some("pci0000:00/0000:00:02.0/virtio1"), &[]);
+        add("block/nvme0n1", Some("pci0000:00/nvme/nvme0"), &[]);
+        add("block/nvme1n1", Some("virtual/nvme-subsystem/nvme-subsys1"), &[]);
+        add("block/nvme1c2n1", Some("pci0000:00/nvme/nvme2"), &["hidden"]);
+        add("block/md0", None, &[]);
+        // An interface of the host that a guest sees twice, as in some clouds, and a bond of it.
+        add("class/net/enP1", Some("pci0001:00/0001:00:02.0"), &["upper_eth0"]);
+        add("class/net/eth0", Some("ACPI0004:00/VMBUS:00/f8615163"), &["lower_enP1"]);
+        add("class/net/eth1", Some("vif-1"), &[]);
+        add("class/net/bond0", None, &["lower_enP1"]);
+        add("class/net/lo", None, &[]);
         let found = IoHardware::find(&root);
         let named = |devices: &[Device]| -> Vec<(String, bool)> {
             devices.iter().map(|d| (d.name.clone(), d.paravirtual)).collect()

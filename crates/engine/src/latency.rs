@@ -1,10 +1,11 @@
-//! The distribution of single operations' times.
+//! The distribution of the times of single operations.
 
 use hdrhistogram::Histogram;
 use proofmark_model::{Latency, LatencyBucket};
 
-/// Times of single operations in an HDR histogram (Tene), to within 1 %, made when it is needed: it
-/// takes 35 KiB. Who records in the timed part begins with [`Latencies::ready`].
+/// Times of single operations in an HDR histogram (Tene) with an error of at most 1 %. Its 35 KiB
+/// are allocated at the first operation. Code that records in the timed part starts with
+/// [`Latencies::ready`].
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {
     /// In nanoseconds.
@@ -13,42 +14,42 @@ pub struct Latencies {
 
 const DIGITS: u8 = 2;
 
-/// Longest time that it distinguishes from longer ones: an hour, in nanoseconds.
+/// Longest time that the histogram distinguishes from longer ones: an hour, in nanoseconds.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// Buckets of an octave of the distribution.
+/// Buckets per octave of the distribution.
 const STEPS: f64 = 8.0;
 
-/// Operations that must be beyond a percentile for the sample to carry it.
+/// Minimum number of operations beyond a percentile that is reported.
 const BEYOND: f64 = 10.0;
 
 #[cold]
 fn empty() -> Histogram<u64> {
-    // The bounds are those that the library documents as legal.
+    // The library documents these bounds as legal.
     Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
         .unwrap_or_else(|_| unreachable!("legal bounds"))
 }
 
 impl Latencies {
-    /// None yet, with the memory for all that will be recorded.
+    /// An empty distribution, with the memory for all that will be recorded.
     pub fn ready() -> Self {
         Self { histogram: Some(empty()) }
     }
 
-    /// Counts an operation; takes no memory after [`Latencies::ready`] or another operation.
+    /// Counts an operation. Allocates nothing after [`Latencies::ready`] or another operation.
     pub fn record(&mut self, nanoseconds: u64) {
         self.histogram.get_or_insert_with(empty).saturating_record(nanoseconds);
     }
 
-    /// Adds those of another thread or trial.
+    /// Adds the operations of another thread or trial.
     pub fn merge(&mut self, other: &Self) {
         if let Some(theirs) = other.histogram.as_ref().filter(|h| !h.is_empty()) {
-            // Never fails: all have the same bounds.
+            // Never fails: all histograms have the same bounds.
             let _ = self.histogram.get_or_insert_with(empty).add(theirs);
         }
     }
 
-    /// Forgets them all, and keeps the memory.
+    /// Removes all operations and keeps the memory.
     pub fn clear(&mut self) {
         if let Some(h) = &mut self.histogram {
             h.reset();
@@ -62,11 +63,11 @@ impl Latencies {
         if count == 0 {
             return None;
         }
-        // The middle of what the histogram does not separate: its upper end, which the library
-        // gives, is too much by up to 1 %, and never too little.
+        // The middle of a range that the histogram does not resolve. The library gives the upper
+        // end, which is up to 1 % too high and never too low.
         let middle = |ns: u64| (h.lowest_equivalent(ns) + h.highest_equivalent(ns)) as f64 / 2.0;
         let at = |quantile: f64| middle(h.value_at_quantile(quantile)) * 1e-9;
-        let carried = |quantile: f64| {
+        let supported = |quantile: f64| {
             (count as f64 * (1.0 - quantile) >= BEYOND - 1e-6).then(|| at(quantile))
         };
         Some(Latency {
@@ -75,9 +76,9 @@ impl Latencies {
             min: h.min() as f64 * 1e-9,
             mean: h.mean() * 1e-9,
             p50: at(0.5),
-            p90: carried(0.9),
-            p99: carried(0.99),
-            p999: carried(0.999),
+            p90: supported(0.9),
+            p99: supported(0.99),
+            p999: supported(0.999),
             max: h.max() as f64 * 1e-9,
             buckets: buckets(h),
         })
@@ -104,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    fn of(times: impl IntoIterator<Item = u64>) -> Latencies {
+    fn recorded(times: impl IntoIterator<Item = u64>) -> Latencies {
         let mut l = Latencies::default();
         times.into_iter().for_each(|t| l.record(t));
         l
@@ -118,7 +119,7 @@ mod tests {
         none.clear();
         assert!(none.histogram.is_none());
         assert_eq!([none.summary(), Latencies::ready().summary()], [None, None]);
-        none.merge(&of([5]));
+        none.merge(&recorded([5]));
         assert_eq!(none.summary().unwrap().count, 1);
         none.clear();
         assert_eq!(none.summary(), None);
@@ -126,14 +127,14 @@ mod tests {
 
     #[test]
     fn percentiles_only_where_the_sample_carries_them() {
-        let s = of(1..=999).summary().unwrap();
+        let s = recorded(1..=999).summary().unwrap();
         assert!(s.p90.is_some() && s.p99.is_none() && s.p999.is_none());
-        assert_eq!(of(1..=5).summary().unwrap().p90, None);
+        assert_eq!(recorded(1..=5).summary().unwrap().p90, None);
     }
 
     #[test]
     fn longer_than_the_longest_still_counts() {
-        assert_eq!(of([u64::MAX]).summary().unwrap().count, 1);
+        assert_eq!(recorded([u64::MAX]).summary().unwrap().count, 1);
     }
 
     proptest! {
@@ -142,8 +143,8 @@ mod tests {
             times in prop::collection::vec(1_u64..10_000_000_000, 10_000..10_050),
             cut in 0_usize..10_000,
         ) {
-            let mut two = of(times[..cut].iter().copied());
-            two.merge(&of(times[cut..].iter().copied()));
+            let mut two = recorded(times[..cut].iter().copied());
+            two.merge(&recorded(times[cut..].iter().copied()));
             let s = two.summary().unwrap();
             let mut sorted = times.clone();
             sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Times one point: clock, threads, pinning, warm-up, trials, statistics, workers.
+//! Times one configuration: clock, threads, pinning, warm-up, trials, statistics, workers.
 
 #[cfg(not(all(
     target_os = "linux",
@@ -57,7 +57,7 @@ pub use heartbeat::Heartbeat;
 pub use helper::HelperProcess;
 pub use latency::Latencies;
 pub use protocol::{Request, Taken};
-pub use samples::{MOST_SAMPLES, Samples};
+pub use samples::{MAX_SAMPLES, Samples};
 pub use session::{Idle, Launcher, Session, SharedWorker, Stop, Workers};
 pub use touched::{Visits, touched};
 pub use traffic::EndCounters;

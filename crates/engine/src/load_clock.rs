@@ -1,34 +1,35 @@
-//! The clock of the cores that a team runs on, under its own load.
+//! The clock of a team's cores under its own load.
 
 use crate::chain::{Chain, Reading, rate, read_clock};
 use crate::clock_samples::BELIEVED;
 use crate::workload::Load;
 use proofmark_model::median;
 
-/// Seconds of a reading's slice, and slices of each chain: up to 0.4 ms before and after a trial.
+/// Seconds of a reading's slice, and slices of each chain: together up to 0.4 ms before and after a
+/// trial.
 const CLOCK_SLICE_S: f64 = 30e-6;
 const CLOCK_ROUNDS: u32 = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadClock {
-    /// By a chain within the load where it has one, else by the plain chain.
+    /// The clock in Hz by a chain within the load if it has one, else by the plain chain.
     hz: f64,
     /// The plain chains, which check each other.
     pub(crate) plain: Reading,
 }
 
 impl LoadClock {
-    /// Reads it on the calling thread, right before or after the load runs.
+    /// Reads the clock on the calling thread, directly before or after the load runs.
     pub(crate) fn read(load: &mut dyn Load) -> Self {
-        // 4 GHz is near enough to size a slice.
+        // An assumed 4 GHz is close enough to size a slice.
         const CYCLES: u64 = (CLOCK_SLICE_S * 4e9) as u64;
         let chains = Chain::BOTH.into_iter().cycle().take(2 * CLOCK_ROUNDS as usize);
         let within = chains
             .filter_map(|chain| rate(|| load.clock_chain(chain, CYCLES)))
             .max_by(f64::total_cmp);
         let plain = read_clock(CLOCK_SLICE_S, CLOCK_ROUNDS);
-        // A chain within the load that something else than the clock slows down
-        // would make a ceiling too low.
+        // If something other than the clock slows a chain within the load, the ceiling would be too
+        // low.
         let believable = within.filter(|hz| BELIEVED.contains(&(hz / plain.hz())));
         Self { hz: believable.unwrap_or(plain.hz()), plain }
     }
@@ -38,17 +39,18 @@ impl LoadClock {
 pub(crate) struct TrialClock {
     pub(crate) before: Option<LoadClock>,
     pub(crate) after: Option<LoadClock>,
-    /// In it, and its standard deviation as a share of it, where the load reads it itself.
+    /// The clock within the trial in Hz, and its standard deviation as a fraction, if the load
+    /// reads it itself.
     pub(crate) within: Option<(f64, f64)>,
 }
 
 impl TrialClock {
-    fn around(&self) -> impl Iterator<Item = &LoadClock> {
+    fn before_and_after(&self) -> impl Iterator<Item = &LoadClock> {
         self.before.iter().chain(&self.after)
     }
 
-    /// The clock as read in the trial, else before and after it, and how far it changed, if it was
-    /// read more than once.
+    /// The clock within the trial, else before and after it. The second value is how far it
+    /// changed, if it was read more than once.
     fn read(&self) -> Option<(f64, Option<f64>)> {
         match (self.within, self.before, self.after) {
             (Some((hz, spread)), ..) => Some((hz, Some(spread))),
@@ -61,8 +63,8 @@ impl TrialClock {
     }
 }
 
-/// The clock over all threads: of those that read it within the trial, if any did. It is their
-/// mean, with the median of their spreads and the disagreement of the plain chains.
+/// The mean clock over all threads, or over those that read it within the trial if any did. With it
+/// come the median of their spreads and the disagreement of the plain chains.
 pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, Option<f64>, f64)> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let any_within = clocks.iter().any(|c| c.within.is_some());
@@ -70,7 +72,7 @@ pub(crate) fn over_threads(clocks: &[TrialClock]) -> Option<(f64, Option<f64>, f
     let (hz, spreads): (Vec<f64>, Vec<Option<f64>>) = counts.filter_map(TrialClock::read).unzip();
     let spreads: Vec<f64> = spreads.into_iter().flatten().collect();
     let plain = |of: fn(&Reading) -> f64| {
-        let readings = clocks.iter().flat_map(TrialClock::around);
+        let readings = clocks.iter().flat_map(TrialClock::before_and_after);
         mean(&readings.map(|r| of(&r.plain)).collect::<Vec<_>>())
     };
     let plain = Reading { by: [plain(|r| r.by[0]), plain(|r| r.by[1])] };
@@ -109,7 +111,7 @@ mod tests {
         let plain = Reading { by: [3.6e9; 2] };
         let after = Some(LoadClock { hz: 3.6e9, plain });
         let clock = |hz| TrialClock { before: after, after, within: Some((hz, 0.001)) };
-        // The last one did too little to read it.
+        // The last thread did too little work to read it.
         let without = TrialClock { before: after, after, within: None };
         let (mean, spread, _) = over_threads(&[clock(2.9e9), clock(3.1e9), without]).unwrap();
         assert!((mean - 3.0e9).abs() < 1.0, "{mean}");

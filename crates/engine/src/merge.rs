@@ -1,16 +1,16 @@
-//! Two stretches of measuring made one: the slices of a sample, and neighbouring samples where
-//! they are too many to keep.
+//! Merges two consecutive trials into one: the parts of a sample, and neighbouring samples if there
+//! are too many to keep.
 //!
-//! Work, seconds and counts add up. What is a state (a clock, a share of pages) is the mean by
-//! time; of temperatures the highest counts. A count that is unknown for one of the two is
-//! unknown for both: half a count would be taken for a whole one.
+//! Work, seconds and counts are added. A state (a clock, a share of pages) becomes the mean
+//! weighted by time; of temperatures the highest counts. A count that is unknown in one of the two
+//! is unknown in both: half a count would look like a whole one.
 
 use proofmark_model::{
     Conditions, Datagrams, DeviceTraffic, EndTraffic, FileState, HelperTrial, NetworkTraffic,
     RanOn, Touched, Trial, Unit,
 };
 
-/// Adds a later trial of the same point to one; its value is that of both together.
+/// Adds a later trial of the same configuration. The value becomes that of both together.
 pub(crate) fn merge(unit: Unit, trial: &mut Trial, later: Trial) {
     let times = [trial.seconds, later.seconds];
     trial.conditions = conditions(&trial.conditions, &later.conditions, times);
@@ -40,7 +40,7 @@ fn both<T>(a: Option<T>, b: Option<T>, join: impl Fn(T, T) -> T) -> Option<T> {
     Some(join(a?, b?))
 }
 
-/// The mean by time of what is known.
+/// The mean weighted by time, of the known values.
 fn mean(a: Option<f64>, b: Option<f64>, [a_s, b_s]: [f64; 2]) -> Option<f64> {
     match (a, b) {
         (Some(a), Some(b)) if a_s + b_s > 0.0 => Some((a * a_s + b * b_s) / (a_s + b_s)),
@@ -114,7 +114,8 @@ fn file(a: Option<FileState>, b: Option<FileState>) -> Option<FileState> {
     }
 }
 
-/// What both ends say of both; the state of the connections is the later one.
+/// The traffic of both trials, as both ends report it. The state of the connections is the later
+/// one.
 fn network(a: Option<NetworkTraffic>, b: Option<NetworkTraffic>) -> Option<NetworkTraffic> {
     let (Some(a), Some(b)) = (&a, &b) else { return b.or(a) };
     Some(NetworkTraffic {

@@ -1,13 +1,14 @@
-//! What /proc/net/dev counts of each interface (`net/core/net-procfs.c` of Linux).
+//! The counters of each interface in /proc/net/dev (`net/core/net-procfs.c` of Linux).
 
 use std::fs;
 
-/// A file, empty where it cannot be read. An interface's name may hold bytes that are not UTF-8.
+/// The text of a file; empty if it cannot be read. An interface's name may hold bytes that are not
+/// UTF-8.
 pub(crate) fn text_of(path: &str) -> String {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
 }
 
-/// Bytes in and out of an interface, packets in and out, dropped or damaged.
+/// Bytes in and out of an interface, packets in and out, and packets dropped or damaged.
 pub(crate) fn device(text: &str, name: &str) -> Option<[u64; 5]> {
     let named = |line: &&str| line.rsplit_once(':').is_some_and(|(n, _)| n.trim() == name);
     counts_of_line(text.lines().find(named)?)
@@ -19,7 +20,8 @@ pub(crate) fn bytes_of_interface(text: &str, name: &str) -> Option<u64> {
     received.checked_add(sent)
 }
 
-/// Bytes in and out of all interfaces but the loopback's. One that is made of others counts with them.
+/// Bytes in and out of all interfaces except the loopback. One that is made of others counts with
+/// them.
 pub(crate) fn all_devices(text: &str) -> Option<[u64; 2]> {
     let others = text.lines().filter(|line| !line.trim_start().starts_with("lo:"));
     let counts = others.filter_map(counts_of_line);

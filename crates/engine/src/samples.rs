@@ -1,17 +1,17 @@
-//! The samples of a point over time, in bounded memory.
+//! The samples of a series, in bounded memory.
 //!
-//! They are the measurement's trials, one each until there are too many; then neighbours are
-//! made one, two by two, and every later trial holds as many samples as those. So a series of
-//! days takes no more room than one of an hour, and its trials are still evenly spread in time.
+//! Samples are the measurement's trials, one each until there are too many. Then neighbours are
+//! merged in pairs, and every later trial holds as many samples as those. So a series of days takes
+//! no more memory than one of an hour, and its trials stay evenly spread in time.
 
 use proofmark_model::{PlannedSeries, RawSeries, Timestamp, Trial, Unit};
 
 use crate::merge::merge;
 
-/// Most trials that are kept.
-pub const MOST_SAMPLES: usize = 4096;
+/// Maximum number of trials that are kept.
+pub const MAX_SAMPLES: usize = 4096;
 
-/// Takes samples into the trials of a measurement.
+/// Adds samples to the trials of a measurement.
 #[derive(Debug, Clone)]
 pub struct Samples {
     unit: Unit,
@@ -20,12 +20,12 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// For a measurement in that unit that has no trial yet.
+    /// Starts for a measurement in that unit that has no trial yet.
     pub fn new(unit: Unit) -> Self {
-        Self { unit, most: MOST_SAMPLES, in_last: 0 }
+        Self { unit, most: MAX_SAMPLES, in_last: 0 }
     }
 
-    /// What is known of a series that begins now.
+    /// A series that begins now, without samples.
     pub fn begin(planned: &PlannedSeries, started: Timestamp) -> RawSeries {
         RawSeries { for_s: planned.for_s, every_s: planned.every_s, started, samples: 0, merged: 1 }
     }

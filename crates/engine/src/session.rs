@@ -1,4 +1,5 @@
-//! The run's side of a worker, which can crash, hang or babble at the cost of one measurement.
+//! The run's side of a worker. A worker that crashes, hangs or sends nonsense costs one
+//! measurement.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -19,28 +20,28 @@ use ended::{Limits, excerpt};
 use together::SharedSession;
 pub use together::SharedWorker;
 
-/// Starts the measuring of points.
+/// Starts the measurement of configurations.
 pub trait Launcher {
-    /// Starts one, or says how the point ended before it began.
+    /// Starts one, or returns how it ended before it began.
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending>;
 
-    /// The same in one worker with all others that were launched so and still live, whose memory it
-    /// may use.
+    /// Starts one in the same worker as all others that were launched with this function and still
+    /// live. They may use the same memory.
     fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
         self.launch(point)
     }
 
-    /// Ends a worker that waits for the next point, and so gives up what it keeps for that.
+    /// Ends the worker that waits for the next configuration, which frees the memory that it keeps.
     fn release_idle_worker(&self) {}
 }
 
-/// A point that is set up and takes trials when asked.
+/// A configuration that is set up and takes trials on request.
 pub trait Session {
-    /// Takes one trial, or says how the point ended instead.
+    /// Takes one trial, or returns how the configuration ended instead.
     fn take(&mut self, request: Request) -> Result<Taken, Ending>;
 }
 
-/// Asks a run to stop, from any thread: no new trial begins, and the workers are killed.
+/// Stops a run, from any thread: no new trial begins, and the workers are killed.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<Mutex<StopState>>);
 
@@ -56,12 +57,12 @@ impl Stop {
         let mut state = self.state();
         state.by = Some(by.to_owned());
         for pid in state.workers.iter().copied().filter_map(Pid::from_raw) {
-            // It may have just ended by itself.
+            // It fails if the worker has just ended by itself.
             let _ = kill_process(pid, Signal::KILL);
         }
     }
 
-    /// Who stopped the run, if someone did.
+    /// The name of the signal that stopped the run, if one did.
     pub fn stopped_by(&self) -> Option<String> {
         self.state().by.clone()
     }
@@ -86,9 +87,10 @@ impl Stop {
 pub struct Workers {
     /// The program to run.
     pub program: PathBuf,
-    /// Its arguments, which make it a worker.
+    /// The program's arguments, which make it a worker.
     pub arguments: Vec<String>,
-    /// Its environment besides the run's: everybody can read arguments, so no secrets are in those.
+    /// Environment variables in addition to the run's. Secrets belong here: every user can read
+    /// arguments.
     pub environment: Vec<(String, String)>,
     /// CPUs to pin to.
     pub cpus: Vec<u32>,
@@ -98,29 +100,30 @@ pub struct Workers {
     pub disk_path: Option<PathBuf>,
     /// Block devices at the bottom of that disk, by the names of /proc/diskstats.
     pub devices: Vec<String>,
-    /// How trials are taken: how long they last.
+    /// The policy for trials, such as their duration.
     pub policy: Policy,
-    /// Longest silence of a worker before it counts as hung.
+    /// Silence after which a worker counts as hung.
     pub patience: Duration,
-    /// Reads the limits of the system: which of them ended a worker is found by what they were
-    /// before.
+    /// Reads the limits of the system. Comparing them before and after shows which one ended a
+    /// worker.
     pub system_state: fn() -> SystemState,
-    /// How the run is stopped.
+    /// Stops the run and its workers.
     pub stop: Stop,
-    /// The worker of the point before, if it ended well.
+    /// The worker of the previous configuration, if that ended well.
     pub idle: Idle,
-    /// The worker of points that are measured together.
+    /// The worker of configurations that are measured together.
     pub shared: SharedWorker,
 }
 
-/// A worker that waits for the next point of its subsystem, which may use the last one's memory.
+/// A worker that waits for the next configuration of its subsystem, which may use the memory of the
+/// last one.
 #[derive(Clone, Default)]
 pub struct Idle(Arc<Mutex<Option<Worker>>>);
 
 impl Idle {
-    /// The worker, if it is of that subsystem; one of another subsystem is ended.
+    /// Takes the worker if it is of that subsystem; ends one of another subsystem.
     fn take(&self, subsystem: &str) -> Option<Worker> {
-        let waiting = self.lock().take(); // To end another takes time: not under the lock.
+        let waiting = self.lock().take(); // Without the lock: ending another one takes time.
         waiting.filter(|worker| worker.subsystem == subsystem)
     }
 
@@ -131,7 +134,7 @@ impl Idle {
 
 impl Launcher for Workers {
     fn launch(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
-        let worker = self.begun(ALONE, &self.job(point))?;
+        let worker = self.worker_with(ALONE, &self.job(point))?;
         Ok(Box::new(SoleSession { worker: Some(worker), idle: self.idle.clone() }))
     }
 
@@ -146,7 +149,7 @@ impl Launcher for Workers {
     }
 }
 
-/// The slot of a point that has its worker to itself.
+/// The slot of a configuration that has its worker to itself.
 const ALONE: u32 = 0;
 
 impl Workers {
@@ -157,24 +160,25 @@ impl Workers {
             cpu_stat: self.cpu_stat.clone(),
             devices: self.devices.clone(),
             trial_s: self.policy.trial_s_for(&point.workload),
-            // A number that the intervals decide counts trials: each must be one round then. Of a fixed
-            // number the rounds together must be enough for an interval.
+            // If the intervals decide the number of trials, each trial must be one round. If the
+            // number is fixed, the rounds of all trials must be enough for an interval.
             least_rounds: self.policy.is_fixed(&point.workload).then(|| {
                 (LOOKS[0] as u32).div_ceil(self.policy.trials_for(&point.workload).1.max(1))
             }),
-            // A quota that the plan does not know is seen when it is set.
+            // A quota that the plan does not know takes effect when it is set.
             quota_periods: self.policy.quota.map_or(CpuQuota::LEAST_PERIODS as u32, |q| q.periods),
         }
     }
 
-    /// A worker with this set up: the one that waits, if it is of the subsystem, or a new one.
-    fn begun(&self, slot: u32, job: &Job) -> Result<Worker, Ending> {
+    /// A worker in which this job is set up: the idle one if it is of the subsystem, or a new one.
+    fn worker_with(&self, slot: u32, job: &Job) -> Result<Worker, Ending> {
         let subsystem = job.point.workload.split('.').next().unwrap_or_default();
         if let Some(mut waiting) = self.idle.take(subsystem) {
-            // A point that had the worker for itself is still set up there.
+            // The previous configuration may still be set up there.
             let begun = waiting.take_down(ALONE).and_then(|()| waiting.begin(slot, job));
             match begun {
-                // A death while it waited is no fault of this point; one of this point comes again.
+                // It may have died while it waited. If this configuration killed it, that happens
+                // again in the new worker.
                 Err(Ending::Crashed { .. } | Ending::Limited { .. }) => {}
                 begun => return begun.map(|()| waiting),
             }
@@ -185,7 +189,8 @@ impl Workers {
     }
 }
 
-/// A point that has its worker to itself, which goes back to wait if nothing went wrong.
+/// A configuration that has its worker to itself. The worker becomes idle again if nothing went
+/// wrong.
 struct SoleSession {
     worker: Option<Worker>,
     idle: Idle,
@@ -210,15 +215,15 @@ impl Drop for SoleSession {
     }
 }
 
-/// Longest line of a worker. A trial's line grows with the connections of a network workload, 145
-/// bytes each, and holds 20 KB of latencies at most.
+/// Maximum bytes of a worker's line. A trial's line has at most 20 KB of latencies, and 145 bytes
+/// for each connection of a network workload.
 const LINE_LIMIT: usize = 256 * 1024;
-/// Bytes of its last words that are kept: a panic says why first, and a long backtrace may follow.
+/// Bytes of a worker's output that are kept: a panic comes first, and a long backtrace may follow.
 const WORDS_LIMIT: usize = 64 * 1024;
 
-/// Time that a worker gets to end by itself before it is killed.
+/// Time that a worker has to end by itself before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Time for the last words of one that has ended.
+/// Time for the last output of a worker that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 struct Worker {
@@ -230,13 +235,13 @@ struct Worker {
 }
 
 impl Worker {
-    fn spawn(how: &Workers, subsystem: &str) -> Result<Self, Ending> {
-        let limits = Limits::new(how.system_state);
-        let mut command = Command::new(&how.program);
-        if let Some(folder) = &how.disk_path {
+    fn spawn(workers: &Workers, subsystem: &str) -> Result<Self, Ending> {
+        let limits = Limits::new(workers.system_state);
+        let mut command = Command::new(&workers.program);
+        if let Some(folder) = &workers.disk_path {
             command.current_dir(folder);
         }
-        command.args(&how.arguments).envs(how.environment.iter().cloned());
+        command.args(&workers.arguments).envs(workers.environment.iter().cloned());
         let options = StartOptions {
             input: Input::Piped,
             output: Stream::Lines(LINE_LIMIT),
@@ -245,28 +250,29 @@ impl Worker {
         };
         let child = ChildProcess::start(&mut command, options)
             .map_err(|e| limits.ending(None, &format!("cannot start a worker: {e}")))?;
-        how.stop.add(child.id());
-        let (subsystem, patience, stop) = (subsystem.to_owned(), how.patience, how.stop.clone());
+        workers.stop.add(child.id());
+        let (subsystem, patience, stop) =
+            (subsystem.to_owned(), workers.patience, workers.stop.clone());
         Ok(Self { subsystem, child, patience, limits, stop })
     }
 
-    /// Says one line and waits for the answer.
+    /// Sends one line and waits for the reply.
     fn ask(&mut self, order: &Order) -> Result<Reply, Ending> {
         if let Some(by) = self.stop.stopped_by() {
             return Err(Ending::Interrupted { by });
         }
         let sent = self.child.input().is_some_and(|pipe| send(pipe, order).is_ok());
         if !sent {
-            return Err(self.autopsy("it closed its input"));
+            return Err(self.failure("it closed its input"));
         }
         match self.child.line(self.patience) {
             Line::Text(line) => serde_json::from_slice(&line).map_err(|_| {
                 let line = String::from_utf8_lossy(&line);
-                self.autopsy(&format!("it sent an invalid reply: {}", excerpt(&line)))
+                self.failure(&format!("it sent an invalid reply: {}", excerpt(&line)))
             }),
-            Line::End => Err(self.autopsy("it ended without a reply")),
+            Line::End => Err(self.failure("it ended without a reply")),
             Line::Silence => {
-                // Given up and killed: how the process ended then says nothing.
+                // The worker is killed, so its exit status has no information.
                 self.end(GRACE);
                 let silence = format!("it was silent for {} s", self.patience.as_secs());
                 Err(self.ending(&silence, None))
@@ -294,11 +300,11 @@ impl Worker {
         match reply {
             Reply::Refused(reason) => self.limits.refusal(reason),
             Reply::Unverified(reason) => Ending::Unverified { reason },
-            Reply::Ready | Reply::Taken(_) => self.autopsy("it answered out of turn"),
+            Reply::Ready | Reply::Taken(_) => self.failure("it answered out of turn"),
         }
     }
 
-    fn autopsy(&mut self, seen: &str) -> Ending {
+    fn failure(&mut self, seen: &str) -> Ending {
         let ended = self.end(GRACE);
         self.ending(seen, ended)
     }
@@ -318,9 +324,9 @@ impl Worker {
         self.limits.ending(ended, &detail)
     }
 
-    /// Ends the process; how, if it ended by itself within the grace.
+    /// Ends the process. Returns how it ended, if it did so by itself within the grace.
     fn end(&mut self, grace: Duration) -> Option<Ended> {
-        // Nobody asks it any more, also without a grace.
+        // A closed input lets the worker end by itself, also without a grace.
         drop(self.child.take_input());
         let ended = self.child.end(grace);
         self.stop.remove(self.child.id());
@@ -330,7 +336,7 @@ impl Worker {
     fn take(&mut self, slot: u32, request: Request) -> Result<Taken, Ending> {
         match self.ask(&Order::Take(slot, request))? {
             Reply::Taken(t) if t.trial.seconds > 0.0 && t.trial.work.is_finite() => Ok(*t),
-            Reply::Taken(_) => Err(self.autopsy("its trial has no duration")),
+            Reply::Taken(_) => Err(self.failure("its trial has no duration")),
             other => Err(self.out_of_turn(other)),
         }
     }

@@ -1,4 +1,5 @@
-//! The threads of one configuration: pinned, started together, timed from the first start to the last end.
+//! The threads of one configuration: pinned, started together, timed from the first start to the
+//! last end.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,28 +50,28 @@ fn died() -> Reply {
     Reply::Refused("a thread of the workload died".to_owned())
 }
 
-/// Threads that wait for orders: the executor of all work that CPUs do or wait for.
+/// Threads that wait for orders. They are the executor of all work that CPUs do or wait for.
 pub struct CpuTeam {
     members: Vec<Member>,
     state: Arc<TeamState>,
     oversubscribed: bool,
     pinned: bool,
-    /// Whether the threads wait for a device or a network, and so sleep by themselves.
+    /// True if the threads wait for a device or a network, and so sleep by themselves.
     sleeps: bool,
-    /// Where each thread runs.
+    /// The CPU of each thread.
     runs_on: Vec<Cpu>,
-    /// CPUs that they can run on.
+    /// Number of CPUs that they can run on.
     cpus: usize,
-    /// The CPU that each was to be pinned to; of threads that are not pinned, those of the run.
+    /// The CPU that each thread was to be pinned to. If they are not pinned, the CPUs of the run.
     planned: Vec<u32>,
-    /// Whether a quota throttled the trial before.
+    /// True if a quota throttled the previous trial.
     was_throttled: AtomicBool,
 }
 
 impl CpuTeam {
-    /// Starts and sets up `threads` threads, thread i pinned to `cpus[i % cpus.len()]` if there are
-    /// any and the workload wants that. A load cut as `Single` sleeps by itself. A trial
-    /// reads these cpu.stat files and devices' counters.
+    /// Starts and sets up `threads` threads. Thread i is pinned to `cpus[i % cpus.len()]` if there
+    /// are any and the workload asks for it. A load cut as `Single` sleeps by itself. A trial reads
+    /// these cpu.stat files and the counters of these devices.
     pub fn start(
         setup: &Arc<dyn Setup>,
         cut: Cut,
@@ -105,7 +106,7 @@ impl CpuTeam {
             let thread = thread::Builder::new()
                 .name(format!("load {index}"))
                 .spawn(move || {
-                    let at = Cpu::of_thread(index, cpu.filter(|cpu| pin(*cpu)));
+                    let at = Cpu::for_thread(index, cpu.filter(|cpu| pin(*cpu)));
                     let place = (index, threads);
                     member::live(setup.as_ref(), place, (at, cpu), &state, &inbox, &outbox);
                 })
@@ -135,23 +136,23 @@ impl CpuTeam {
     fn run(&self, shares: &[u64], ahead: u64, clock: bool) -> Result<ExecutorTrial, Reply> {
         let started = Timestamp::now();
         let order = |i: usize| Plain { ahead, iterations: shares.get(i).copied(), clock };
-        // Threads that never sleep show a stop by their own clocks.
+        // The clocks of threads that never sleep show a stop without it.
         let heartbeat = if self.sleeps { Heartbeat::start() } else { None };
         let usable = usable_now();
         let results = self.ask(shares.len(), order)?;
         let clocks: Vec<_> = results.iter().map(|p| p.clock).collect();
         let (from, seconds) = span(&results[..shares.len().min(results.len())]);
-        let mut known = Trial { started, seconds, ..self.known(&results, &clocks, &usable) };
+        let mut known = Trial { started, seconds, ..self.trial_data(&results, &clocks, &usable) };
         known.conditions.stopped_s = match heartbeat {
             Some(heartbeat) => Some(heartbeat.end()),
             None => self.stopped_s(&results, &known.conditions),
         };
         let within = results.iter().map(|p| p.claimed).sum::<u64>() as f64;
-        Ok(ExecutorTrial { from, within, ..ExecutorTrial::of_threads(&results, known) })
+        Ok(ExecutorTrial { from, within, ..ExecutorTrial::from_threads(&results, known) })
     }
 
-    /// Seconds that no thread could run: those of the one that was away from its CPU least. `None` where
-    /// threads sleep by themselves, or the system does not count it.
+    /// Seconds in which no thread could run: those of the thread that was least away from its CPU.
+    /// `None` if threads sleep by themselves, or if the system does not count it.
     fn stopped_s(&self, results: &[ThreadResult], system: &Conditions) -> Option<f64> {
         if self.sleeps {
             return None;
@@ -163,7 +164,7 @@ impl CpuTeam {
         results.iter().map(|p| away(&p.counters)).reduce(|a, b| Some(a?.min(b?))).flatten()
     }
 
-    /// Gives each thread its order, of which the first `workers` share the work, and waits for all.
+    /// Gives each thread its order and waits for all. The first `workers` share the work.
     fn ask<O: Into<Order>>(
         &self,
         workers: usize,
@@ -178,8 +179,8 @@ impl CpuTeam {
         results.into_iter().collect()
     }
 
-    /// What is known of a trial without its time, which began with these CPUs usable.
-    fn known(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
+    /// The data of a trial except its time. `usable` are the CPUs that were usable when it began.
+    fn trial_data(&self, results: &[ThreadResult], clocks: &[TrialClock], usable: &[u32]) -> Trial {
         let rate = |p: &ThreadResult| Some(p.disturbed? / (p.end - p.start));
         let visits: Vec<_> = results.iter().filter_map(|p| p.visits).collect();
         let system = results.iter().find_map(|p| p.system.clone()).unwrap_or_default();
@@ -208,7 +209,7 @@ impl CpuTeam {
         Some(quota)
     }
 
-    /// CPUs that the threads can use at a time.
+    /// Number of CPUs that the threads can use at once.
     fn could_use(&self) -> f64 {
         self.members.len().min(self.cpus) as f64
     }
@@ -233,7 +234,8 @@ impl CpuTeam {
         let count = |of: fn(&ThreadCounters) -> u64| results.iter().map(|p| of(&p.counters)).sum();
         let own_cpu_s: Option<f64> = results.iter().map(|p| p.counters.cpu_s).sum();
         let (taken, ours) = if self.took_turns(ran_on) {
-            // The threads wait for each other: only the CPUs' ticks of 10 ms show what others took.
+            // The threads wait for each other: only the CPUs' ticks of 10 ms show the time of other
+            // processes.
             (system.busy_cpu_s, own_cpu_s)
         } else {
             let waiting_s = results.iter().map(|p| p.counters.waiting_s).sum();
@@ -259,12 +261,12 @@ impl CpuTeam {
         }
     }
 
-    /// Whether threads of ours waited for each other: by plan, or since a CPU of theirs was gone.
+    /// True if threads of the team waited for each other: by plan, or because a CPU was gone.
     fn took_turns(&self, ran_on: &RanOn) -> bool {
         self.oversubscribed || self.pinned && ran_on.most_on_one > 1
     }
 
-    /// A quota that limits the threads, as it is now.
+    /// The lead-in of a quota that limits the threads now.
     fn lead_in(&self) -> Option<LeadIn> {
         let groups = quota::read_all(&self.state.sources.cpu_stat);
         LeadIn::new(&groups, self.could_use(), self.was_throttled.load(Ordering::Relaxed))
@@ -277,7 +279,7 @@ impl Executor for CpuTeam {
         self.run(shares, ahead, true)
     }
 
-    /// No clocks are read between.
+    /// Runs a part without reading the cores' clocks.
     fn next_part(&self, shares: &[u64]) -> Result<ExecutorTrial, Reply> {
         self.run(shares, 0, false)
     }
@@ -292,16 +294,15 @@ impl Executor for CpuTeam {
     }
 }
 
-/// CPUs that this process may use now, by its first thread: the others may be pinned. Empty where that
-/// is unknown.
+/// CPUs that this process may use now, by its first thread, since the others may be pinned. Empty
+/// if unknown.
 fn usable_now() -> Vec<u32> {
     usable_cpus(Some(getpid())).unwrap_or_default()
 }
 
 impl CpuTeam {
-    /// Where the threads' time went, of which each worked so many seconds by its slices and so many were
-    /// gaps; `None` where
-    /// threads took turns, or the system counts nothing.
+    /// The account of the threads' time. `worked` has the seconds that each worked by its slices,
+    /// and those of its gaps. `None` if threads took turns, or if the system does not count it.
     fn time_account(
         &self,
         results: &[ThreadResult],
@@ -329,7 +330,7 @@ impl CpuTeam {
 }
 
 impl ExecutorTrial {
-    fn of_threads(results: &[ThreadResult], known: Trial) -> Self {
+    fn from_threads(results: &[ThreadResult], known: Trial) -> Self {
         let mut latencies = Latencies::default();
         results.iter().for_each(|p| latencies.merge(&p.latencies));
         Self {
@@ -344,7 +345,7 @@ impl ExecutorTrial {
     }
 }
 
-/// The first start, and the seconds until the last end.
+/// The first start, and the seconds from there to the last end.
 fn span(workers: &[ThreadResult]) -> (f64, f64) {
     let first = workers.iter().map(|p| p.start).fold(f64::INFINITY, f64::min);
     let last = workers.iter().map(|p| p.end).fold(0.0, f64::max);
@@ -353,10 +354,10 @@ fn span(workers: &[ThreadResult]) -> (f64, f64) {
 
 impl Drop for CpuTeam {
     fn drop(&mut self) {
-        // A thread ends when nobody can send it orders any more.
+        // A thread ends when the sender of its orders is gone.
         let threads: Vec<_> = self.members.drain(..).map(|m| m.thread).collect();
         for thread in threads {
-            let _ = thread.join(); // A panic of a thread was reported as its death.
+            let _ = thread.join(); // The panic of a thread was already reported.
         }
     }
 }

@@ -1,42 +1,42 @@
-//! How hot the CPUs are, and how often they were throttled for it, where the system reports it.
+//! Temperature of the CPUs, and how often heat throttled them, if the system reports it.
 //!
 //! Sources: Linux `Documentation/hwmon/coretemp.rst` (`Package id N`), `k10temp.rst` (`Tctl`,
 //! `Tdie`, `TccdN`), `Documentation/driver-api/thermal/sysfs-api.rst` (zones, their types) and
-//! `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`). Guests have none
-//! of these as a rule.
+//! `Documentation/ABI/testing/sysfs-devices-system-cpu` (`thermal_throttle`). Most guests have none
+//! of these.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Most sensors that are read each time: reading one may cost a core an interrupt.
-const MOST_SENSORS: usize = 8;
+/// Maximum number of sensors that are read each time: a reading may cost a core an interrupt.
+const MAX_SENSORS: usize = 8;
 
 const CHIPS: &[&str] = &["coretemp", "k10temp", "zenpower", "cpu_thermal"];
 
-/// Labels of sensors of a whole processor, by the beginning of the label.
+/// Beginnings of the labels of sensors of a whole processor.
 const WHOLE: &[&str] = &["Package id", "Tctl", "Tdie"];
 
-/// Coldest and hottest reading, in degrees Celsius, that can be one.
+/// Lowest and highest credible temperature, in degrees Celsius.
 const CREDIBLE_C: [f64; 2] = [-40.0, 150.0];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sensors {
-    /// Temperatures in thousandths of a degree.
+    /// Files with a temperature in thousandths of a degree Celsius.
     temperatures: Vec<PathBuf>,
-    /// Counts of throttling, of the cores that were asked for.
+    /// Files with the throttling counts of the requested cores.
     throttles: Vec<PathBuf>,
 }
 
 impl Sensors {
-    /// Those of the machine whose files are below `root`, and of these CPUs.
+    /// Finds the sensors of these CPUs, on the machine whose files are below `root`.
     pub(crate) fn find(root: &Path, cpus: &[u32]) -> Self {
-        let mut temperatures = of_chips(root);
+        let mut temperatures = chip_sensors(root);
         if temperatures.is_empty() {
-            temperatures = of_zones(root);
+            temperatures = zone_sensors(root);
         }
-        temperatures.truncate(MOST_SENSORS);
-        // Siblings report the count of the core that they share: one of each core is asked.
+        temperatures.truncate(MAX_SENSORS);
+        // Siblings report the count of the core that they share, so only one CPU per core is read.
         let mut cores = BTreeSet::new();
         let count = |cpu: &u32| {
             let folder = root.join(format!("sys/devices/system/cpu/cpu{cpu}"));
@@ -49,14 +49,15 @@ impl Sensors {
         Self { temperatures, throttles }
     }
 
-    /// The hottest now, in degrees Celsius; `None` where none reports it.
+    /// The highest temperature now, in degrees Celsius; `None` if no sensor reports one.
     pub(crate) fn hottest_c(&self) -> Option<f64> {
         let celsius = |file: &PathBuf| Some(number(file)? as f64 / 1000.0);
         let credible = |c: &f64| (CREDIBLE_C[0]..=CREDIBLE_C[1]).contains(c);
         self.temperatures.iter().filter_map(celsius).filter(credible).max_by(f64::total_cmp)
     }
 
-    /// Times that these cores were throttled since the system started; `None` where none reports it.
+    /// Number of times that these cores were throttled since the system started; `None` if none
+    /// reports it.
     pub(crate) fn throttles(&self) -> Option<u64> {
         let counts = self.throttles.iter().filter_map(|f| u64::try_from(number(f)?).ok());
         counts.reduce(u64::saturating_add)
@@ -71,21 +72,21 @@ fn number(file: &Path) -> Option<i64> {
     line(file)?.parse().ok()
 }
 
-/// Entries of a folder whose names begin so, in the order of their numbers.
+/// Entries of a folder whose names begin with `prefix`, in the order of their numbers.
 fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(found) = fs::read_dir(folder) else { return Vec::new() };
-    let of = |entry: fs::DirEntry| {
+    let numbered = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
         let order: u32 = name.strip_prefix(prefix)?.split('_').next()?.parse().ok()?;
         Some((order, name, entry.path()))
     };
-    let mut all: Vec<_> = found.flatten().filter_map(of).collect();
+    let mut all: Vec<_> = found.flatten().filter_map(numbered).collect();
     all.sort();
     all.into_iter().map(|(_, _, path)| path).collect()
 }
 
-/// The inputs of the chips in the CPUs: those of whole processors first.
-fn of_chips(root: &Path) -> Vec<PathBuf> {
+/// The inputs of the sensors in the CPUs: those of whole processors if there are any.
+fn chip_sensors(root: &Path) -> Vec<PathBuf> {
     let mut whole = Vec::new();
     let mut parts = Vec::new();
     for chip in entries(&root.join("sys/class/hwmon"), "hwmon") {
@@ -106,7 +107,7 @@ fn of_chips(root: &Path) -> Vec<PathBuf> {
     if whole.is_empty() { parts } else { whole }
 }
 
-fn of_zones(root: &Path) -> Vec<PathBuf> {
+fn zone_sensors(root: &Path) -> Vec<PathBuf> {
     let of_cpu = |zone: &PathBuf| {
         let kind = line(&zone.join("type")).unwrap_or_default().to_ascii_lowercase();
         kind == "x86_pkg_temp" || kind.contains("cpu") || kind.contains("soc")
@@ -130,7 +131,7 @@ mod tests {
         dir
     }
 
-    /// As on a desktop of one package with two cores, a disk and a wireless card.
+    /// The files of a desktop with one package of two cores, a disk and a wireless card.
     const INTEL: &[(&str, &str)] = &[
         ("class/hwmon/hwmon0/name", "nvme"),
         ("class/hwmon/hwmon0/temp1_input", "91850"),
@@ -204,6 +205,6 @@ mod tests {
             let name = format!("sys/class/hwmon/hwmon0/temp{i}_input");
             fs::write(dir.path().join(name), "50000\n").unwrap();
         }
-        assert_eq!(Sensors::find(dir.path(), &[]).temperatures.len(), MOST_SENSORS);
+        assert_eq!(Sensors::find(dir.path(), &[]).temperatures.len(), MAX_SENSORS);
     }
 }

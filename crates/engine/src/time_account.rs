@@ -1,4 +1,5 @@
-//! Where the time of a trial's threads went, by what the system counts and what their slices show.
+//! Divides the time of a trial's threads among its causes, from the counters of the system and the
+//! threads' slices.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -6,27 +7,27 @@ use std::sync::{Arc, OnceLock};
 use proofmark_model::{Conditions, TimeAccount};
 use signal_hook::consts::SIGCONT;
 
-/// Set when the process goes on after it was stopped, from the first call on. A signal that stops it
-/// cannot be caught itself.
+/// A flag that is set when the process continues after a stop. Watches from the first call on. The
+/// signal that stops a process cannot be caught.
 pub(crate) fn continued() -> &'static AtomicBool {
     static CONTINUED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     CONTINUED.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
-        // Where that fails, the time is unaccounted for.
+        // If that fails, the time is unaccounted for.
         let _ = signal_hook::flag::register(SIGCONT, Arc::clone(&flag));
         flag
     })
 }
 
-/// Seconds of one thread.
+/// One thread's time in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThreadTime {
     pub(crate) wall_s: f64,
-    /// On a CPU, by the system's account.
+    /// On a CPU, as the system counts it.
     pub(crate) cpu_s: f64,
     /// Runnable without a CPU, a quota's pauses included.
     pub(crate) waiting_s: f64,
-    /// At work, by its slices.
+    /// At work, as its slices show.
     pub(crate) worked_s: f64,
     /// Gaps of its slices.
     pub(crate) gaps_s: f64,
@@ -36,18 +37,16 @@ impl ThreadTime {
     fn edges_s(&self) -> f64 {
         (self.wall_s - self.worked_s - self.gaps_s).max(0.0)
     }
-}
 
-impl ThreadTime {
-    /// Run delay, at most the time off the CPU: a pause while the counters are read is in the one and
-    /// not in the other.
+    /// Run delay, at most the time off the CPU: a pause while the counters are read is in only one
+    /// of the two.
     fn waited_s(&self) -> f64 {
         self.waiting_s.min((self.wall_s - self.cpu_s).max(0.0))
     }
 }
 
-/// The account of these threads, while the system counted that; `stopped`: whether the process was
-/// stopped and continued meanwhile.
+/// The account of these threads. `system` has the counters of the same time; `stopped` is true if
+/// the process was stopped and continued meanwhile.
 pub(crate) fn account_of(
     threads: &[ThreadTime],
     system: &Conditions,
@@ -58,8 +57,8 @@ pub(crate) fn account_of(
     let mut waiting_s = sum(ThreadTime::waited_s);
     let mut away_s = sum(|t| (t.wall_s - t.cpu_s - t.waited_s()).max(0.0));
     let interrupted_s = sum(|t| (t.cpu_s - t.worked_s).max(0.0));
-    // Systems differ in whether a thread that a quota holds back is runnable.
-    let throttled_s = system.throttled_s.map(|s| taken(s, [&mut waiting_s, &mut away_s]));
+    // Systems differ in whether a throttled thread is runnable.
+    let throttled_s = system.throttled_s.map(|s| take_from([&mut waiting_s, &mut away_s], s));
     let (stopped_s, unaccounted_s) = if stopped { (away_s, 0.0) } else { (0.0, away_s) };
     let held_s = throttled_s.unwrap_or(0.0);
     let others = [waiting_s, held_s, stopped_s, interrupted_s, unaccounted_s];
@@ -77,21 +76,21 @@ pub(crate) fn account_of(
     }
 }
 
-/// Of these seconds of a thread that never sleeps, those that it was neither on a CPU nor waiting for one,
-/// apart from what a quota and the hypervisor held it.
+/// Seconds of a thread that never sleeps in which it was neither on a CPU nor waiting for one.
+/// `held_s` are seconds that a quota and the hypervisor held it; they do not count.
 pub(crate) fn stopped_s(wall_s: f64, cpu_s: f64, mut waiting_s: f64, held_s: f64) -> f64 {
-    // The counters are read one after the other, and interrupts are in no thread's time. The check
-    // `stopped` names twice that share.
+    // The counters are read one after the other, and no thread is charged for interrupts. The check
+    // `stopped` reports twice this share.
     let error_s = 2e-3 + 0.005 * wall_s;
     let mut away_s = (wall_s - cpu_s - waiting_s).max(0.0);
-    taken(held_s, [&mut waiting_s, &mut away_s]);
+    take_from([&mut waiting_s, &mut away_s], held_s);
     if away_s > error_s { away_s } else { 0.0 }
 }
 
-/// So many seconds, as far as there are, from the first of these, then from the other.
-fn taken(seconds: f64, from: [&mut f64; 2]) -> f64 {
+/// Takes up to `seconds` from the first part, then from the second, and returns how many it took.
+fn take_from(parts: [&mut f64; 2], seconds: f64) -> f64 {
     let mut left = seconds;
-    for part in from {
+    for part in parts {
         let takes = left.min(*part);
         *part -= takes;
         left -= takes;
@@ -103,7 +102,7 @@ fn taken(seconds: f64, from: [&mut f64; 2]) -> f64 {
 mod tests {
     use super::*;
 
-    /// A second, of which it was so long on a CPU, waited for one, and worked.
+    /// One second of a thread: on a CPU, waiting for one, and at work.
     fn second(cpu_s: f64, waiting_s: f64, worked_s: f64) -> ThreadTime {
         ThreadTime { wall_s: 1.0, cpu_s, waiting_s, worked_s, gaps_s: 1.0 - worked_s }
     }
@@ -140,12 +139,12 @@ mod tests {
             (second(0.7, 0.1, 0.7), 0.3, 0.0, false, [0.7, 0.0, 0.3, 0.0, 0.0, 0.0, 0.0]),
             (second(0.7, 0.0, 0.7), 0.0, 0.0, true, [0.7, 0.0, 0.0, 0.3, 0.0, 0.0, 0.0]),
             (second(0.7, 0.0, 0.7), 0.0, 0.0, false, [0.7, 0.0, 0.0, 0.0, 0.0, 0.0, 0.3]),
-            // Stolen time is in what the thread's own account leaves out, or holds.
+            // A thread's CPU time either contains stolen time or leaves it out.
             (second(0.7, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.0, 0.3]),
             (second(1.0, 0.0, 0.7), 0.0, 0.2, false, [0.7, 0.0, 0.0, 0.0, 0.2, 0.3, 0.0]),
             // A thread that lost its CPU while its counters were read.
             (second(0.5, 1.0, 0.5), 1.0, 0.0, false, [0.5, 0.0, 0.5, 0.0, 0.0, 0.0, 0.0]),
-            // Slices that are longer than the system says, and more than there is of anything.
+            // Slices longer than the system's counters, and more of each part than there was time.
             (second(0.9, 0.1, 1.2), 0.0, 0.0, false, [0.9, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0]),
             (second(0.9, 0.1, 0.9), 7.0, 0.0, false, [0.9, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]),
         ] {

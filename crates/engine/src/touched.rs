@@ -1,23 +1,23 @@
-//! From what the cursor of each thread counted to what a trial touched in memory.
+//! Computes the memory that a trial touched from the visits of each thread.
 
 use proofmark_model::Touched;
 
-/// Where a thread was in memory: it visits its places one after the other, and once round in the same
-/// order again.
+/// The visits of a thread to memory. It visits its places one after the other, in the same order in
+/// each round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Visits {
-    /// Bytes of a place.
+    /// Bytes per place.
     pub place_bytes: u64,
-    /// Places once round.
+    /// Places per round.
     pub round: u64,
-    /// Bytes of the distinct lines once round that pass through the caches; of lines that several
-    /// threads go to, each counts for one thread.
+    /// Bytes of the distinct lines of a round that pass through the caches. A line that several
+    /// threads visit counts for one of them.
     pub round_bytes: u64,
-    /// Visits since the load was made.
+    /// Visits since the load was created.
     pub visits: u64,
 }
 
-/// What threads touched, of which each went on from the first of two counts to the second.
+/// The memory that threads touched between two counts each.
 pub fn touched(threads: &[[Visits; 2]]) -> Option<Touched> {
     let went: Vec<(Visits, u64)> = threads
         .iter()
@@ -38,7 +38,8 @@ pub fn touched(threads: &[[Visits; 2]]) -> Option<Touched> {
     })
 }
 
-/// Bytes of distinct lines that all threads touch while one goes round once, each at its own pace.
+/// Bytes of distinct lines that all threads touch during one round of one thread, each at its own
+/// pace.
 fn reuse_bytes((one, one_went): (Visits, u64), all: &[(Visits, u64)]) -> u64 {
     let rounds = |(v, went): (Visits, u64)| went as f64 / v.round as f64;
     let own = rounds((one, one_went));

@@ -1,4 +1,4 @@
-//! What one end of a network trial counted, from counters read before and after it.
+//! The traffic of one end of a network trial, from counters read before and after it.
 //!
 //! Sources: Linux `Documentation/networking/snmp_counter.rst` and `statistics.rst`;
 //! `net/core/net-procfs.c` (/proc/net/dev, /proc/net/softnet_stat), `net/ipv4/proc.c`
@@ -20,51 +20,51 @@ use crate::net_dev::{all_devices, device, text_of};
 use crate::quota::{self, Group};
 use crate::tracer::Tracer;
 
-/// A count of each CPU, by its number or its place.
+/// A count per CPU, by the CPU's number or its position.
 type ByCpu = BTreeMap<u32, u64>;
 
-/// Counters of one end since its system began. Those in one field are known
-/// together or not at all: one that went backwards is no longer the same counter.
+/// Counters of one end since its system started. Those in one field are known together or not at
+/// all: a counter that went backwards is no longer the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EndCounters {
     /// Bytes in and out, packets in and out, dropped or damaged.
     interface: Option<[u64; 5]>,
-    /// Bytes in and out of all interfaces but the loopback's.
+    /// Bytes in and out of all interfaces except the loopback.
     all_interfaces: Option<[u64; 2]>,
     /// TCP segments sent again, over IPv4 and IPv6.
     retransmits: Option<[u64; 1]>,
-    /// Datagrams in and out, without room in a buffer: over IPv4.
+    /// Datagrams over IPv4: in, out, and dropped because a buffer was full.
     udp: Option<[u64; 3]>,
-    /// The same over IPv6, whose absence is no fault.
+    /// Datagrams over IPv6 in the same order. A machine without IPv6 is no error.
     udp6: Option<[u64; 3]>,
     /// Packets that each CPU in use dropped.
     cpu_dropped: Option<ByCpu>,
     own_ns: Option<[u64; 1]>,
-    /// By CPU that this process may use, the time that it ran anything, in ticks.
+    /// Ticks in which each CPU that this process may use ran anything.
     busy_ticks: Option<ByCpu>,
     cpus: Option<u64>,
     /// Ticks stolen from each CPU that this process may use.
     stolen_ticks: Option<ByCpu>,
-    /// Run delay of all threads, which come and go.
+    /// Run delay of all threads that exist at the time.
     waiting_ns: Option<[u64; 1]>,
     groups: Vec<Group>,
     stopped_ns: Option<[u64; 1]>,
     tracer: Tracer,
 }
 
-/// Threads of an end of which run delay and tracers are read at most.
-const MOST_THREADS: usize = 256;
+/// Maximum number of threads of an end whose run delay and tracers are read.
+const MAX_THREADS: usize = 256;
 
 impl EndCounters {
-    /// Reads them now, those of the interface by its name, such as `eth0`, where it has one, those of
-    /// these cpu.stat files, and of a heartbeat.
+    /// Reads the counters of an interface by its name, such as `eth0`, if there is one, of these
+    /// cpu.stat files, and of a heartbeat.
     pub fn read(
         interface: Option<&str>,
         cpu_stat: &[PathBuf],
         heartbeat: Option<&Heartbeat>,
     ) -> Self {
         let (snmp, devices) = (text_of("/proc/net/snmp"), text_of("/proc/net/dev"));
-        // Those of its first thread: others may be pinned.
+        // CPUs of the first thread: others may be pinned.
         let usable = usable_cpus(Some(getpid()));
         let stat = text_of("/proc/stat");
         let ticks = |place| ticks(&stat, usable.as_deref().unwrap_or_default(), place);
@@ -80,13 +80,14 @@ impl EndCounters {
             waiting_ns: waiting_ns().map(|ns| [ns]),
             groups: quota::read_all(cpu_stat),
             stopped_ns: heartbeat.map(|beats| [(beats.held_up_s() * 1e9) as u64]),
-            tracer: Tracer::of_this_process(MOST_THREADS),
+            tracer: Tracer::for_this_process(MAX_THREADS),
             own_ns: Some([own_ns()]),
             cpus: usable.map(|cpus| cpus.len() as u64),
         }
     }
 
-    /// What was counted since `before`; `None` where one of them lacks it or it went backwards.
+    /// The traffic since `before`. A field is `None` if one of the two lacks it or it went
+    /// backwards.
     pub fn since(&self, before: &Self) -> EndTraffic {
         let interface = grown(self.interface, before.interface);
         let all = grown(self.all_interfaces, before.all_interfaces);
@@ -122,7 +123,7 @@ impl EndCounters {
         }
     }
 
-    /// Datagrams over both versions of IP; without IPv6 those over IPv4.
+    /// Datagrams over both versions of IP; without IPv6 only those over IPv4.
     fn datagrams_since(&self, before: &Self) -> Option<[u64; 3]> {
         let v4 = grown(self.udp, before.udp)?;
         if self.udp6.is_none() && before.udp6.is_none() {
@@ -133,7 +134,7 @@ impl EndCounters {
     }
 }
 
-/// The growth of counters by CPU, all together; `None` too where a CPU came or went.
+/// The growth of counters, summed over all CPUs; `None` also if a CPU came or went.
 fn grown_of_cpus(later: Option<&ByCpu>, earlier: Option<&ByCpu>) -> Option<u64> {
     let (later, earlier) = (later?, earlier?);
     let mut pairs = later.values().zip(earlier.values());
@@ -172,15 +173,15 @@ fn udp6(text: &str) -> Option<[u64; 3]> {
     })
 }
 
-/// Datagrams by the counters of one version of IP. No room in a buffer is that of one
-/// socket (RcvbufErrors) or of all together (MemErrors, since Linux 5.16).
+/// Datagrams by the counters of one version of IP. A buffer is that of one socket (RcvbufErrors) or
+/// of all together (MemErrors, since Linux 5.16).
 fn udp(value: impl Fn(&str) -> Option<u64>) -> Option<[u64; 3]> {
     let full = value("RcvbufErrors")?.checked_add(value("MemErrors").unwrap_or(0))?;
     Some([value("InDatagrams")?, value("OutDatagrams")?, full])
 }
 
-/// What each CPU dropped because its backlog was full, from the text of
-/// /proc/net/softnet_stat: a line for each CPU that is in use, the second number.
+/// Packets that each CPU dropped because its backlog was full, from the text of
+/// /proc/net/softnet_stat. It has a line for each CPU in use; the second number counts.
 fn softnet_dropped(text: &str) -> Option<ByCpu> {
     let dropped = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
     let lines = (0..).zip(text.lines());
@@ -188,8 +189,7 @@ fn softnet_dropped(text: &str) -> Option<ByCpu> {
     (!all.is_empty()).then_some(all)
 }
 
-/// Ticks of each of these CPUs: at place 0 those in which it ran anything, at 1 those that were stolen;
-/// `None` without any CPU.
+/// Ticks of each of these CPUs: busy ones at `place` 0, stolen ones at 1; `None` without any CPU.
 fn ticks(text: &str, cpus: &[u32], place: usize) -> Option<ByCpu> {
     let ticks = cpu_ticks(text, cpus).filter(|_| !cpus.is_empty())?;
     Some(ticks.into_iter().map(|(cpu, counts)| (cpu, counts[place])).collect())
@@ -197,16 +197,16 @@ fn ticks(text: &str, cpus: &[u32], place: usize) -> Option<ByCpu> {
 
 /// Run delay of the threads of this process, in nanoseconds; `None` where the system does not report it.
 fn waiting_ns() -> Option<u64> {
-    let tasks = fs::read_dir("/proc/self/task").ok()?.flatten().take(MOST_THREADS);
+    let tasks = fs::read_dir("/proc/self/task").ok()?.flatten().take(MAX_THREADS);
     let of_task = |task: fs::DirEntry| {
         let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
         text.split_ascii_whitespace().nth(1)?.parse::<u64>().ok()
     };
-    // One that has just ended counts nothing any more.
+    // A thread that has just ended has no file any more.
     tasks.filter_map(of_task).reduce(u64::saturating_add)
 }
 
-/// CPU time of this process, all its threads; getrusage(2) reports only microseconds.
+/// CPU time of all threads of this process. getrusage(2) reports only microseconds.
 fn own_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

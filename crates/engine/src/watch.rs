@@ -1,4 +1,4 @@
-//! What the system and the block devices did while another program ran.
+//! The conditions and the device traffic while another program runs.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use proofmark_model::{Conditions, DeviceTraffic};
 use crate::conditions::{Sources, SystemCounters};
 use crate::device::DeviceCounters;
 
-/// Counters that were read before a program was started.
+/// Counters that were read before a program started.
 #[derive(Debug)]
 pub struct Watch {
     sources: Sources,
@@ -16,7 +16,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Reads the counters of these CPUs, cpu.stat files, and block devices (as in /proc/diskstats).
+    /// Reads the counters of these CPUs, cpu.stat files, and block devices (named as in
+    /// /proc/diskstats).
     pub fn begin(cpus: &[u32], cpu_stat: &[PathBuf], devices: &[String]) -> Self {
         let sources = Sources::new(cpus.to_vec(), cpu_stat.to_vec(), devices.to_vec());
         let system = SystemCounters::read(&sources);
@@ -24,8 +25,8 @@ impl Watch {
         Self { sources, system, device }
     }
 
-    /// Reads them again. Of the devices, what the kernel reports as moved by this process is
-    /// what its children moved that it has waited for.
+    /// Reads the counters again. The bytes that Linux attributes to this process are those of the
+    /// children that it has waited for.
     pub fn end(self) -> (Conditions, Option<DeviceTraffic>) {
         let device = DeviceCounters::read(&self.sources.devices);
         let traffic = device.zip(self.device).and_then(|(later, earlier)| later.since(&earlier));

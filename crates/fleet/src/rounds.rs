@@ -279,12 +279,12 @@ impl Coordinator<'_> {
         let known =
             |node: &String| self.fleet.plan.nodes.contains(node) && !self.gone.contains(node);
         Ok(match event {
-            Event::Said { node, .. } | Event::Ended { node, .. } if !known(&node) => {
+            Event::Line { node, .. } | Event::Ended { node, .. } if !known(&node) => {
                 NodeEvent::Nothing
             }
             Event::Ended { node, reason } => NodeEvent::Gone(node, reason),
             Event::Failed(why) => return Err(Unfinished::Failed(why)),
-            Event::Said { node, line } => {
+            Event::Line { node, line } => {
                 match self.heard.entry(node.clone()).or_default().read(&line) {
                     Ok(None) => NodeEvent::Nothing,
                     Err(reason) => NodeEvent::Gone(node, reason),

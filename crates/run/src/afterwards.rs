@@ -1,4 +1,4 @@
-//! What is looked at once more when a run has ended: the system's clocks, and the machine.
+//! Second reading of the system's clocks and the machine when a run has ended.
 
 use std::path::Path;
 
@@ -7,58 +7,59 @@ use proofmark_model::{Clocks, Finding, Host, RawRun, Severity};
 
 use crate::machine::look_only;
 
-/// What can be found then: id, title and meaning.
+/// Id, title and meaning of the findings.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         "adjusted_clock",
         "The system's clock runs at another rate than the hardware's",
-        "CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW are read together when a run begins and when it ends. \
-         A clock that keeps time by a server is adjusted by up to 500 ppm; more means that somebody set \
-         its rate (adjtimex(2)). proofmark's rates are by the raw clock and do not change. Those of \
-         tools that use the other one do. Set the clock's tick and frequency back, and run again.",
+        "proofmark reads CLOCK_MONOTONIC and CLOCK_MONOTONIC_RAW together when a run begins and when it \
+         ends. A time service adjusts a clock by up to 500 ppm; a larger difference means that a user \
+         or program set its rate (adjtimex(2)). proofmark's rates use the raw clock and are right. \
+         Those of tools that use the other one are not. Set the clock's tick and frequency back, and \
+         run again.",
     ),
     (
         "suspended",
         "The system was suspended",
-        "CLOCK_BOOTTIME went on for longer than CLOCK_MONOTONIC did. What ran then was interrupted, and \
-         caches, clocks and connections were new afterwards. Run again.",
+        "CLOCK_BOOTTIME advanced more than CLOCK_MONOTONIC, which stops during a suspension. It \
+         interrupted the measurement, and caches, clocks and connections were new afterwards. Run again.",
     ),
     (
         "clock_step",
         "The wall clock was set",
-        "CLOCK_REALTIME went another way than CLOCK_BOOTTIME, by more than 10 ms. Durations and rates \
-         do not use it; the times of day in the run file do.",
+        "CLOCK_REALTIME and CLOCK_BOOTTIME differ by more than 10 ms over the run. Durations and rates \
+         do not use CLOCK_REALTIME; the times of day in the run file do.",
     ),
     (
         "host_changed",
         "The machine changed during the run",
-        "Limits, CPUs and clock source are read again when a run ends. Results from before and \
+        "proofmark reads limits, CPUs and clock source again when a run ends. Results from before and \
          after the change do not belong to one machine. Run again.",
     ),
 ];
 
-/// A server that keeps time adjusts a clock by this share at most.
+/// Maximum share by which a time service adjusts a clock.
 const ADJUSTED: f64 = 500e-6;
-/// In shorter spans, what reading the clocks takes weighs more than that.
-const LEAST_S: f64 = 1.0;
-/// What the clocks may differ by without a suspension or a step, in seconds.
+/// Minimum seconds of a run: in shorter ones, the cost of reading the clocks exceeds that share.
+const MIN_S: f64 = 1.0;
+/// Differences of the clocks without a suspension or a step, in seconds.
 const SUSPENDED_S: f64 = 1e-3;
 const STEP_S: f64 = 0.01;
 
-/// Adds what is found about a run that took so long by each clock, and now ends.
+/// Adds the findings about a run that now ends, which took this long by each clock.
 pub(crate) fn look_again(run: &mut RawRun, clocks: Clocks) {
     let disk = run.host.storage.get().map(|s| s.path.clone());
     let host = look_only(disk.as_deref().map(Path::new));
-    run.findings.extend(of_clocks(&clocks).chain(of_host(&run.host, &host)));
+    run.findings.extend(clock_findings(&clocks).chain(host_finding(&run.host, &host)));
     run.clocks = Some(clocks);
 }
 
-fn of_clocks(c: &Clocks) -> impl Iterator<Item = Finding> {
+fn clock_findings(c: &Clocks) -> impl Iterator<Item = Finding> {
     let adjusted = c.monotonic_s / c.raw_s - 1.0;
     let suspended_s = c.boottime_s - c.monotonic_s;
     let step_s = c.realtime_s - c.boottime_s;
     let found = [
-        (c.raw_s >= LEAST_S && adjusted.abs() > ADJUSTED).then(|| {
+        (c.raw_s >= MIN_S && adjusted.abs() > ADJUSTED).then(|| {
             let message = format!(
                 "CLOCK_MONOTONIC ran {:.2} % {} than the hardware's clock: rates by proofmark are \
                  right, those of tools that use it are not",
@@ -82,7 +83,7 @@ fn of_clocks(c: &Clocks) -> impl Iterator<Item = Finding> {
     found.into_iter().flatten()
 }
 
-fn of_host(before: &Host, after: &Host) -> Option<Finding> {
+fn host_finding(before: &Host, after: &Host) -> Option<Finding> {
     let changes = changes(before, after);
     let words = changes.iter().map(|d| format!("{}: {} before, {} after", d.what, d.a, d.b));
     let words: Vec<String> = words.collect();
@@ -98,7 +99,7 @@ mod tests {
     use proofmark_model::{CpuQuota, Probe};
 
     fn found(c: Clocks) -> Vec<String> {
-        of_clocks(&c).map(|f| f.check.to_string()).collect()
+        clock_findings(&c).map(|f| f.check.to_string()).collect()
     }
 
     fn clocks(monotonic_s: f64, suspended_s: f64, step_s: f64) -> Clocks {
@@ -125,12 +126,12 @@ mod tests {
     #[test]
     fn a_machine_that_changed_is_named_with_what_changed() {
         let before = Host::unknown("not looked at");
-        assert!(of_host(&before, &before).is_none());
+        assert!(host_finding(&before, &before).is_none());
         let mut after = before.clone();
         let quota = CpuQuota { cpus: Some(0.5), period_s: Some(0.1), burst_s: None };
         after.limits.cpu_quota = Probe::known(quota, "cpu.max");
         after.timer.clock_source = Probe::known("hpet".to_owned(), "sysfs");
-        let message = of_host(&before, &after).unwrap().message;
+        let message = host_finding(&before, &after).unwrap().message;
         assert!(message.contains("CPU quota: unknown before, "), "{message}");
         assert!(message.contains("clock source: unknown before, hpet after"), "{message}");
     }

@@ -1,4 +1,4 @@
-//! Text that is read to a bound: nothing that a user names fills the memory.
+//! Reads files up to a maximum size, so that no file can fill the memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use proofmark_model::format_size;
 
-/// Reads a text file; an error if it holds more than so many bytes, or is not UTF-8.
+/// Reads a text file. Fails if it has more than `most` bytes, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read_bytes(File::open(path)?, most)?).map_err(not_text)
 }
 
-/// Reads bytes; an error if there are more than so many.
+/// Reads bytes. Fails if there are more than `most`.
 pub fn read_bytes(from: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most + 1).read_to_end(&mut bytes)?;

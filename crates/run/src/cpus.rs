@@ -1,20 +1,20 @@
-//! CPUs of a program that repeats a point: those that our threads have.
+//! CPUs of a program that repeats a configuration: those of proofmark's threads.
 
 use proofmark_model::{Point, key};
 
 use crate::registry::subsystem;
 
-/// CPUs of a program and of its other end.
+/// CPUs of a program and of its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cpus {
-    /// Its own.
+    /// CPUs of the program.
     pub own: Vec<u32>,
-    /// Those of its other end.
+    /// CPUs of its server.
     pub server: Vec<u32>,
 }
 
 impl Cpus {
-    /// For a point, of those that may be used.
+    /// Selects the CPUs for a configuration from the usable ones.
     pub fn for_point(point: &Point, usable: &[u32]) -> Self {
         let (own, server) = match subsystem(&point.workload) {
             Some(s) if s.info().has_server => {
@@ -29,7 +29,7 @@ impl Cpus {
         Self { own, server }
     }
 
-    /// All of them.
+    /// Returns the CPUs of both.
     pub fn both(&self) -> Vec<u32> {
         let more = self.server.iter().filter(|cpu| !self.own.contains(cpu));
         self.own.iter().chain(more).copied().collect()

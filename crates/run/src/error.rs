@@ -1,16 +1,16 @@
-//! What keeps a run from being planned or carried out.
+//! Errors that prevent a run.
 
 use proofmark_model::did_you_mean;
 
-/// A mistake in what was asked for, or in a file that was named; one line.
+/// Invalid argument or input file; one line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// Why a run cannot be had.
+/// Reason why a run is impossible.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A mistake of who asked for it.
+    /// Invalid argument or input file.
     #[error(transparent)]
     Usage(#[from] Usage),
     /// The system refused something.
@@ -24,7 +24,7 @@ impl RunError {
     }
 }
 
-/// `no workload 'cpu.flop'; did you mean 'cpu.flops'?`
+/// Returns an error such as `no workload 'cpu.flop'; did you mean 'cpu.flops'?`
 pub fn unknown<'a>(
     what: &str,
     typed: &str,
@@ -34,7 +34,7 @@ pub fn unknown<'a>(
     format!("no {what} '{typed}'; {}", nearest_or(typed, names, see))
 }
 
-/// `cpu.flops has no parameter 'isaa'; did you mean 'isa'?`
+/// Returns an error such as `cpu.flops has no parameter 'isaa'; did you mean 'isa'?`
 pub(crate) fn no_parameter<'a>(
     workload: &str,
     typed: &str,
@@ -44,7 +44,7 @@ pub(crate) fn no_parameter<'a>(
     format!("{workload} has no parameter '{typed}'; {near}")
 }
 
-/// `did you mean 'isa'?`, or the command that lists the names if none is near.
+/// Returns `did you mean 'isa'?`, or the command that lists the names if none is near.
 fn nearest_or<'a>(typed: &str, names: impl Iterator<Item = &'a str>, see: &str) -> String {
     did_you_mean(typed, names).unwrap_or_else(|| format!("see '{see}'"))
 }

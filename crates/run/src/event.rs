@@ -1,12 +1,12 @@
-//! What happens in a run: the steps that its observers read.
+//! Steps of a run, which its observers read.
 
 use crate::registry::find;
 use proofmark_model::{Policy, RawMeasurement, Summary, Trial};
 
-/// What happened at a point.
+/// Event of a configuration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Event<'a> {
-    /// It is being set up: arrays are made, files written.
+    /// Set-up begins: arrays are allocated, files written.
     SetUp,
     /// It took a trial to warm up.
     Warm,
@@ -14,20 +14,20 @@ pub enum Event<'a> {
     Trial,
     /// It took a sample of a series.
     Sample {
-        /// When the sample began, in seconds after the series did.
+        /// Start of the sample, in seconds after the start of the series.
         at_s: f64,
-        /// The sample; the measurement holds it too, maybe merged with its neighbours.
+        /// The sample. The measurement has it too, perhaps merged with its neighbours.
         trial: &'a Trial,
     },
     /// It has ended. Pairs with reference tools may follow.
     Done,
-    /// A pair begins: a trial of ours, then a run of a tool.
+    /// A pair begins: a trial of proofmark and a run of a tool.
     Pair {
-        /// Its number, from 1.
+        /// Number of the pair, starting at 1.
         turn: usize,
-        /// Pairs that this tool takes at most.
+        /// Maximum number of this tool's pairs.
         of: usize,
-        /// The tool's id.
+        /// Id of the tool.
         tool: &'static str,
     },
 }
@@ -35,33 +35,33 @@ pub enum Event<'a> {
 /// A step of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'a> {
-    /// What happened.
+    /// The event.
     pub event: Event<'a>,
-    /// Place in the plan of the point.
+    /// Index of the configuration in the plan.
     pub place: usize,
-    /// All that is known of the plan's points so far, in order.
+    /// Measurements of the plan's configurations so far, in order.
     pub measurements: &'a [RawMeasurement],
-    /// Points that have ended.
+    /// Number of configurations that have ended.
     pub done: usize,
-    /// How the trials are taken.
+    /// Policy for the trials.
     pub policy: &'a Policy,
 }
 
 impl Step<'_> {
-    /// The measurement of the point.
+    /// Returns the measurement of the configuration.
     pub fn measurement(&self) -> &RawMeasurement {
         &self.measurements[self.place]
     }
 
-    /// The statistics of its trials so far; `None` without one.
+    /// Returns the statistics of its trials so far; `None` without a trial.
     pub fn summary(&self) -> Option<Summary> {
         let m = self.measurement();
         m.summary(find(&m.workload).map(|w| w.spec()), self.policy)
     }
 }
 
-/// Reads the steps of a run, and changes nothing of it. Called between trials, never during one.
+/// Reads the steps of a run without changing it. Called between trials, never during one.
 pub trait Observer {
-    /// A step was made.
+    /// Reads a step.
     fn observe(&mut self, step: &Step);
 }

@@ -1,6 +1,6 @@
-//! A run: a [`PlanRequest`] and a [`Machine`] make a plan ([`plan`]), which is measured step by
-//! step ([`measure_here`]) and judged; observers read each [`Step`]. [`measure`] takes any
-//! [`Means`]: those of a test are made up, in memory.
+//! A run. A [`PlanRequest`] and a [`Machine`] make a plan ([`plan`]), which is measured step by
+//! step ([`measure_here`]) and judged. Observers read each [`Step`]. [`measure`] takes any
+//! [`Means`], such as a test's in memory.
 
 mod afterwards;
 mod bounded;

@@ -1,4 +1,4 @@
-//! A run on this machine: its workers, its server, its reference tools.
+//! A run on this machine with its workers, server and reference tools.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,28 +24,28 @@ use crate::request::LONGEST_RUN;
 use crate::server::{Served, ServerSide, session_for};
 use crate::system_limits;
 
-/// Longest silence of a worker: at least this, and at least so many times the
-/// expected duration of a trial, since a machine may be that much slower.
+/// Patience for a silent worker: at least these seconds, and this many times the expected duration
+/// of a trial, since a machine may be that much slower.
 const PATIENCE_S: f64 = 120.0;
 const PATIENCE_TIMES: f64 = 50.0;
 
-/// Bytes a second that the slowest disk takes while a file is laid out.
+/// Bytes per second that the slowest disk writes while a file is laid out.
 const SLOWEST_DISK: f64 = 2e6;
 
-/// What a run on this machine is given.
+/// Inputs of a run on this machine.
 #[derive(Clone, Copy)]
 pub struct Live<'a> {
     /// The server of its network workloads, if there is one.
     pub server: Option<&'a ServerSide>,
-    /// How it is stopped.
+    /// Stops the run.
     pub stop: &'a Stop,
-    /// Where it is saved meanwhile.
+    /// The file in which the run is saved.
     pub file: &'a dyn RunFile,
-    /// Says a line to the user.
+    /// Prints a line for the user.
     pub tell: &'a dyn Fn(&str),
 }
 
-/// The run before anything is measured; `findings` are about it as a whole.
+/// Creates the run before anything is measured. `findings` concern the run as a whole.
 pub fn begin(
     host: Host,
     plan: Plan,
@@ -79,7 +79,7 @@ pub fn begin(
     }
 }
 
-/// Measures a plan on this machine and judges it; an error if this program's file is not found.
+/// Measures a plan on this machine and judges it. Fails if this program's file is not found.
 pub fn measure_here(
     run: RawRun,
     tools: PlannedTools,
@@ -89,7 +89,7 @@ pub fn measure_here(
     let Live { server, stop, file, tell } = *live;
     let workers = workers(&run.host, &run.plan, stop)?;
     let launcher = Served { server, session: session_for(&run.plan), workers: &workers };
-    let programs = Programs::of(&workers);
+    let programs = Programs::new(&workers);
     let means = Means {
         find: &find,
         memory_bytes: run.host.usable_memory(),
@@ -111,10 +111,11 @@ pub fn measure_here(
     Ok(judge(&run))
 }
 
-/// Trials that are taken to try a point out: a single one may fall into a pause of the machine.
+/// Trials that try a configuration out: one alone may coincide with a pause of the machine.
 const TRIED: usize = 5;
 
-/// Takes some trials of a point in a worker of its own; else why there are none.
+/// Takes some trials of a configuration in a worker of its own. An error is the reason why there
+/// are none.
 pub fn try_out(host: &Host, plan: &Plan, stop: &Stop, point: &Point) -> Result<Vec<Trial>, String> {
     let workers = workers(host, plan, stop).map_err(|e| e.to_string())?;
     let taken = workers.launch(point).and_then(|mut session| {
@@ -143,7 +144,7 @@ fn workers(host: &Host, plan: &Plan, stop: &Stop) -> Result<Workers, RunError> {
     })
 }
 
-/// Longest silence of a worker.
+/// Returns how long a worker may be silent.
 fn patience(plan: &Plan) -> Duration {
     let longest_run_s = LONGEST_RUN.as_secs_f64();
     let longest = plan
@@ -152,7 +153,7 @@ fn patience(plan: &Plan) -> Duration {
         .map(|point| trial_s(plan, point))
         .fold(plan.policy.trial_s, f64::max)
         .min(longest_run_s);
-    // A worker that takes a sample says nothing until it has it.
+    // A worker is silent until it has the whole sample.
     let sample_s = plan.series.iter().map(|s| s.every_s).fold(0.0, f64::max);
     let largest_file = plan.points.iter().map(|point| needs(point).disk_bytes).max().unwrap_or(0);
     Duration::from_secs_f64(

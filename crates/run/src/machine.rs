@@ -12,17 +12,17 @@ use crate::plan::{named, subsystems};
 use crate::request::{EndureRequest, MachineRequest, PlanRequest};
 use crate::server::ServerSide;
 
-/// A machine that is to be measured.
+/// A machine to measure.
 pub struct Machine {
-    /// What is known of it.
+    /// Facts about the machine.
     pub host: Host,
-    /// The server of its network workloads, if any of them is asked for.
+    /// The server of its network workloads, if any of them is requested.
     pub server: Option<ServerSide>,
 }
 
 impl Machine {
-    /// The machine of a run. Without a peer, whatever keeps this machine from being its own server
-    /// costs the network workloads, not the run.
+    /// Creates the machine of a run. If this machine cannot be its own server, the network
+    /// workloads are left out and the run continues.
     pub fn for_run(request: &PlanRequest) -> Result<Self, RunError> {
         let (asked, subsystems) = (&request.machine, subsystems(request)?);
         check_disk_path(asked, subsystems.iter().copied())?;
@@ -37,20 +37,20 @@ impl Machine {
                 .map_err(|e| host.network = Probe::missing(e.to_string()))
                 .ok(),
         };
-        Self { host, server }.with(asked)
+        Self { host, server }.with_facts(asked)
     }
 
-    /// The machine of a measurement over time, which needs its server.
+    /// Creates the machine of a measurement over time, which fails without its server.
     pub fn for_endure(request: &EndureRequest) -> Result<Self, RunError> {
         let subsystem = named(&request.workload)?.spec().subsystem;
         check_disk_path(&request.machine, [subsystem])?;
         let host = look(request.machine.disk_path.as_deref());
         let server = subsystem.info().has_server.then(ServerSide::loopback).transpose()?;
-        Self { host, server }.with(&request.machine)
+        Self { host, server }.with_facts(&request.machine)
     }
 
-    /// The same, with what is known of the server and what the request declares.
-    fn with(mut self, request: &MachineRequest) -> Result<Self, RunError> {
+    /// Adds the facts about the server and the limits that the request declares.
+    fn with_facts(mut self, request: &MachineRequest) -> Result<Self, RunError> {
         if let Some(server) = &self.server {
             self.host.network =
                 Probe::known(server.network().clone(), "the server, and this machine's routes");
@@ -69,7 +69,7 @@ impl Machine {
     }
 }
 
-/// Refuses a folder for disk workloads where none is measured.
+/// Refuses a folder for disk workloads if none is measured.
 fn check_disk_path(
     asked: &MachineRequest,
     subsystems: impl IntoIterator<Item = Subsystem>,
@@ -81,7 +81,7 @@ fn check_disk_path(
     Ok(())
 }
 
-/// The machine as far as it can be known without measuring anything.
+/// Reads the facts about the machine that need no measurement.
 pub(crate) fn look_only(disk_path: Option<&Path>) -> Host {
     let folder = std::path::absolute(disk_path.unwrap_or(Path::new("."))).unwrap_or_default();
     let cpus = usable_cpus(None);
@@ -90,7 +90,8 @@ pub(crate) fn look_only(disk_path: Option<&Path>) -> Host {
     proofmark_host::detect(&root, &folder.to_string_lossy())
 }
 
-/// Looks at the host, a folder's disk (else the current one's) and clocks; takes some tens of ms.
+/// Reads the facts about the host, its clocks and the disk of a folder (default: the current one).
+/// Takes some tens of ms.
 pub fn look(disk_path: Option<&Path>) -> Host {
     let mut host = look_only(disk_path);
     let p = precision();
@@ -108,7 +109,7 @@ pub fn look(disk_path: Option<&Path>) -> Host {
     host
 }
 
-/// One core's clock with nothing else to do, or why it is not known.
+/// Measures one core's clock without other load, or explains why it is unknown.
 fn measured_clock() -> Probe<f64> {
     const SLICE_S: f64 = 0.5e-3;
     const ROUNDS: u32 = 40;

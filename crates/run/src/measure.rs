@@ -1,4 +1,4 @@
-//! A run from its first point to its last.
+//! A run from its first configuration to its last.
 
 use proofmark_model::{RawRun, Timestamp};
 
@@ -24,7 +24,7 @@ pub fn measure(
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     all.push(&mut recorder);
     let measurements = schedule::run(&plan, means, pairs, &mut all);
-    let mut run = recorder.known(&measurements);
+    let mut run = recorder.so_far(&measurements);
     run.interrupted = means.stop.stopped_by();
     run.ended = Some(Timestamp::now());
     run

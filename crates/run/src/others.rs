@@ -1,5 +1,5 @@
-//! Who else uses this machine's CPUs and disks during a run: programs by name, with their CPU time and
-//! the bytes that they had devices read and write.
+//! Other programs on this machine during a run, by name, with their CPU time and the bytes that
+//! devices read and wrote for them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,28 +11,29 @@ use rustix::process::getpid;
 
 use crate::event::{Observer, Step};
 
-/// Seconds between two looks, which take some milliseconds where a thousand processes run. What a
-/// process does after the last look before it ends is not seen.
+/// Seconds between two scans of /proc. A scan takes some milliseconds if a thousand processes run.
+/// It misses what a process does after it before ending.
 const EVERY_S: f64 = 2.0;
 
-/// Programs that are recorded, and the least of one CPU's time that is worth it.
-const MOST: usize = 10;
-/// Of these so many by their bytes.
-const MOST_MOVERS: usize = 3;
-const LEAST: f64 = 1e-3;
+/// Maximum number of programs that are recorded.
+const MAX_PROGRAMS: usize = 10;
+/// Maximum number of these that are chosen by their bytes.
+const MAX_MOVERS: usize = 3;
+/// Minimum share of one CPU's time that is recorded.
+const MIN_CPU_SHARE: f64 = 1e-3;
 
-/// The flag of the kernel's own threads (Linux `include/linux/sched.h`, `PF_KTHREAD`), and what they are
-/// called together.
+/// Flag of the threads of Linux itself (`include/linux/sched.h`, `PF_KTHREAD`), and their common
+/// name.
 const KERNEL: u64 = 0x0020_0000;
 const KERNEL_NAME: &str = "kernel threads";
 
-/// Letters of a name: the system keeps 15.
+/// Maximum letters of a name; Linux keeps 15.
 const LONGEST: usize = 20;
 
-/// A process: its number, which may be given again, and when it began, in ticks.
+/// Identifies a process: its number, which Linux may reuse, and its start time in ticks.
 type Id = (u32, u64);
 
-/// What /proc says of one.
+/// A process as /proc describes it.
 #[derive(Debug, Clone, PartialEq)]
 struct Process {
     id: Id,
@@ -41,19 +42,19 @@ struct Process {
     used: Used,
 }
 
-/// What it used since it began.
+/// Resources that it used since it started.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Used {
     ticks: u64,
-    /// Read and written; 0 where this user may not look.
+    /// Bytes read and written; 0 if this user has no access.
     bytes: u64,
 }
 
-/// Looks at all processes when a run begins, and between its trials.
+/// Scans all processes when a run begins, and between its trials.
 pub(crate) struct Others<'a> {
     clock: &'a dyn Clock,
     began: f64,
-    looked: f64,
+    scanned: f64,
     seen: BTreeMap<Id, Process>,
     took: BTreeMap<String, Used>,
 }
@@ -62,15 +63,15 @@ impl<'a> Others<'a> {
     pub(crate) fn new(clock: &'a dyn Clock) -> Self {
         let now = clock.now();
         let seen = processes().into_iter().map(|p| (p.id, p)).collect();
-        Self { clock, began: now, looked: now, seen, took: BTreeMap::new() }
+        Self { clock, began: now, scanned: now, seen, took: BTreeMap::new() }
     }
 
-    fn look(&mut self) {
-        self.looked = self.clock.now();
+    fn scan(&mut self) {
+        self.scanned = self.clock.now();
         self.add(&processes(), getpid().as_raw_nonzero().get().cast_unsigned());
     }
 
-    /// What others than `own` and those that it started did since the last look.
+    /// Adds the use of all processes since the last scan, without `own` and those that it started.
     fn add(&mut self, all: &[Process], own: u32) {
         let ours = family(all, own);
         let now: BTreeMap<Id, Process> = all.iter().map(|p| (p.id, p.clone())).collect();
@@ -88,8 +89,8 @@ impl<'a> Others<'a> {
         self.seen = now;
     }
 
-    /// Bytes by process that it got from those that ended since the last look: the system adds them to the
-    /// parent's, or if that has ended too, to its parent's.
+    /// Bytes that each process inherited from children that ended since the last scan. Linux adds
+    /// them to the parent, or if that has ended too, to the parent's parent.
     fn inherited(&self, now: &BTreeMap<Id, Process>) -> BTreeMap<u32, u64> {
         let lives: BTreeSet<u32> = now.keys().map(|id| id.0).collect();
         let ended: BTreeMap<u32, &Process> = self
@@ -101,7 +102,7 @@ impl<'a> Others<'a> {
         let mut inherited: BTreeMap<u32, u64> = BTreeMap::new();
         for p in ended.values() {
             let mut heir = p.parent;
-            // No more steps than processes: numbers that were given again may make a ring.
+            // At most one step per process: reused numbers may form a ring.
             for _ in 0..ended.len() {
                 match ended.get(&heir) {
                     Some(parent) if !lives.contains(&heir) => heir = parent.parent,
@@ -113,10 +114,11 @@ impl<'a> Others<'a> {
         inherited
     }
 
-    /// The programs that took most CPU time, of those with enough CPU time or I/O to be named.
+    /// Returns the programs with the most CPU time, among those with enough CPU time or I/O to be
+    /// named.
     pub(crate) fn finish(mut self) -> Vec<Program> {
-        self.look();
-        let seconds = self.looked - self.began;
+        self.scan();
+        let seconds = self.scanned - self.began;
         let program = |(name, took): (String, Used)| {
             let cpu_s = took.ticks as f64 / clock_ticks_per_second() as f64;
             let each = |amount: f64| amount / seconds.max(f64::MIN_POSITIVE);
@@ -124,12 +126,14 @@ impl<'a> Others<'a> {
             Program { name, cpu_s, of_one_cpu: each(cpu_s), io_bytes_per_s }
         };
         let mut all: Vec<Program> = self.took.into_iter().map(program).collect();
-        all.retain(|p| p.of_one_cpu >= LEAST || p.io_bytes_per_s >= Program::LEAST_BYTES_PER_S);
-        // Those that moved most bytes are named too.
+        all.retain(|p| {
+            p.of_one_cpu >= MIN_CPU_SHARE || p.io_bytes_per_s >= Program::LEAST_BYTES_PER_S
+        });
+        // Those with the most bytes are named too.
         all.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
-        let movers = all.iter().take(MOST_MOVERS).filter(|p| p.io_bytes_per_s > 0.0).count();
+        let movers = all.iter().take(MAX_MOVERS).filter(|p| p.io_bytes_per_s > 0.0).count();
         all[movers..].sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
-        all.truncate(MOST);
+        all.truncate(MAX_PROGRAMS);
         all.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
         all
     }
@@ -137,13 +141,14 @@ impl<'a> Others<'a> {
 
 impl Observer for Others<'_> {
     fn observe(&mut self, _: &Step) {
-        if self.clock.now() - self.looked >= EVERY_S {
-            self.look();
+        if self.clock.now() - self.scanned >= EVERY_S {
+            self.scan();
         }
     }
 }
 
-/// Numbers of a process and of all that it started, as far as their parents are left.
+/// Returns the numbers of a process and of all that it started, as far as their parents still
+/// exist.
 fn family(all: &[Process], own: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([own]);
     loop {
@@ -156,7 +161,8 @@ fn family(all: &[Process], own: u32) -> BTreeSet<u32> {
     }
 }
 
-/// All that /proc shows: in a container, or with hidepid, not those of others.
+/// Returns all processes that /proc shows. In a container, or with hidepid, it hides those of other
+/// users.
 fn processes() -> Vec<Process> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let read = |entry: fs::DirEntry| {
@@ -169,12 +175,13 @@ fn processes() -> Vec<Process> {
     entries.filter_map(read).collect()
 }
 
-/// Bytes that a process had devices read and write together; 0 where this user may not look.
+/// Total of the bytes that devices read and wrote for a process; 0 if this user has no access.
 fn moved(io: &str) -> u64 {
     bytes_of_process(io).map_or(0, |(read, written)| read.saturating_add(written))
 }
 
-/// One from the bytes of its stat file. Its name is any bytes, in the first and last brackets.
+/// Parses a process from its stat file. The name has any bytes, between the first and the last
+/// bracket.
 fn parse(number: u32, stat: &[u8]) -> Option<Process> {
     let text = String::from_utf8_lossy(stat);
     let (name, rest) = text.split_once('(')?.1.rsplit_once(')')?;
@@ -208,7 +215,7 @@ mod tests {
             (*id, Process { used, ..process(*id, 1, "", 0) })
         };
         let seen = ticks.iter().map(seen).collect();
-        Others { clock: &RawClock, began: 0.0, looked: 0.0, seen, took: BTreeMap::new() }
+        Others { clock: &RawClock, began: 0.0, scanned: 0.0, seen, took: BTreeMap::new() }
     }
 
     #[test]
@@ -217,7 +224,7 @@ mod tests {
         let at_first = [
             process((10, 1), 1, "cargo", 600),
             process((11, 1), 1, "cargo", 75),
-            // A new process with a number that was another's.
+            // A new process with a reused number.
             process((12, 9), 1, "sh", 3),
             process((50, 1), 1, "proofmark", 9000),
             process((51, 1), 50, "worker", 9000),
@@ -241,11 +248,11 @@ mod tests {
         let copy = |bytes| with_bytes(process((11, 1), 10, "dd", 0), bytes);
         let mut seen = others(&[]);
         seen.add(&[shell(100), copy(7000)], 50);
-        // The child wrote 500 more after that look.
+        // The child wrote 500 more after that scan.
         seen.add(&[shell(7600)], 50);
         let took = |seen: &Others, name: &str| seen.took[name].bytes;
         assert_eq!((took(&seen, "dd"), took(&seen, "sh")), (7000, 600));
-        // Nor those of a grandparent, when both ended.
+        // The same for a grandparent, if both ended.
         let bash = |bytes| with_bytes(process((9, 1), 1, "bash", 0), bytes);
         let child = |bytes| with_bytes(process((10, 1), 9, "sh", 0), bytes);
         let mut seen = others(&[]);

@@ -1,4 +1,4 @@
-//! Which tools repeat which points of a run, and what they measured.
+//! Pairs of a run: which tools repeat which configurations, and their results.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::planned::{NoReference, PlannedTools};
 use crate::registry::find;
 use crate::tool::{ToolRunner, ToolSession, ToolTask};
 
-/// Id, title and meaning of what can be found about a tool at a point.
+/// Id, title and meaning of the findings about a tool.
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     FAILED,
     "A reference tool failed",
@@ -25,23 +25,23 @@ const FAILED: &str = "reference.failed";
 /// The pairs of a run.
 pub struct Pairs<'a> {
     runner: &'a dyn ToolRunner,
-    /// Seconds of all pairs together from which on none begins; `None`: as long as they take.
+    /// Total seconds of pairs after which none begins; `None`: no limit.
     most_s: Option<f64>,
     spent_s: f64,
-    /// By the point's place in the plan.
+    /// Tools by the configuration's index in the plan.
     tools: BTreeMap<usize, Vec<Repetition>>,
-    /// Why others do not run, by the point's place.
+    /// Reasons why other tools do not run, by the configuration's index.
     missing: BTreeMap<usize, NoReference>,
 }
 
-/// One tool at one point.
+/// One tool's pairs for one configuration.
 struct Repetition {
     tool: &'static dyn Tool,
     installed: Installed,
-    /// Which of the two runs first, of every pair that there may be.
+    /// Order of the two runs, for each possible pair.
     first: Vec<First>,
     run_s: f64,
-    /// Our trials and its own, of each pair.
+    /// Trials of proofmark and of the tool, one of each per pair.
     ours: Vec<Trial>,
     theirs: Vec<Trial>,
     params: Params,
@@ -51,7 +51,7 @@ struct Repetition {
 }
 
 impl<'a> Pairs<'a> {
-    /// Those of a plan; of each tool the program must have been found.
+    /// Creates the pairs of a plan. The program of each tool must have been found.
     pub fn new(
         plan: &Plan,
         planned: PlannedTools,
@@ -84,8 +84,8 @@ impl<'a> Pairs<'a> {
         self.runner
     }
 
-    /// The pairs of a point in order, each as its turn, from 1, and which of the point's tools:
-    /// every second turn goes through the tools backwards.
+    /// Returns the pairs of a configuration in order: each with its turn, from 1, and the index of
+    /// its tool. Every second turn goes through the tools backwards.
     pub(crate) fn order(&self, place: usize) -> Vec<(usize, usize)> {
         let all = self.at(place);
         let most = all.iter().map(|r| r.first.len()).max().unwrap_or(0);
@@ -100,19 +100,19 @@ impl<'a> Pairs<'a> {
         turns.collect()
     }
 
-    /// Which of the two runs first in a pair.
+    /// Returns which of the two runs first in a pair.
     pub(crate) fn first(&self, place: usize, which: usize, turn: usize) -> First {
         let first = self.at(place).get(which).and_then(|r| r.first.get(turn - 1));
         first.copied().unwrap_or(First::Proofmark)
     }
 
-    /// The event of a pair that begins; `None` if its tool has failed.
+    /// Returns the event of a pair that begins; `None` if its tool has failed.
     pub(crate) fn event(&self, place: usize, which: usize, turn: usize) -> Option<Event<'static>> {
         let r = self.at(place).get(which).filter(|r| r.failed.is_none())?;
         Some(Event::Pair { turn, of: r.first.len(), tool: r.tool.id() })
     }
 
-    /// Whether there is time for another pair.
+    /// Checks that there is time for another pair.
     pub(crate) fn has_time(&self, place: usize, which: usize) -> Result<(), String> {
         let run_s = self.at(place).get(which).map_or(0.0, |r| r.run_s);
         match self.most_s {
@@ -123,7 +123,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Runs the tool once. It repeats the work of `ours`, or where its run comes first that of our
+    /// Runs the tool once. It repeats the work of `ours`, or if it runs first, that of proofmark's
     /// last trial.
     pub(crate) fn run(
         &mut self,
@@ -142,7 +142,7 @@ impl<'a> Pairs<'a> {
         run.trial
     }
 
-    /// Keeps both sides of a pair.
+    /// Records both sides of a pair.
     pub(crate) fn keep(&mut self, (place, which): (usize, usize), ours: Trial, theirs: Trial) {
         if let Some(r) = self.get_mut(place, which) {
             r.ours.push(ours);
@@ -150,7 +150,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Ends a pair that took so many seconds.
+    /// Ends a pair that took this many seconds.
     pub(crate) fn end_turn(
         &mut self,
         (place, which): (usize, usize),
@@ -163,15 +163,14 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Says in a measurement what the tools at its point measured, and why others
-    /// did not.
+    /// Writes the results of its tools into a measurement, and why others have none.
     pub(crate) fn describe(&self, place: usize, m: &mut RawMeasurement) {
         let all = self.at(place);
         m.references = all.iter().filter_map(|r| r.reference(m)).collect();
         m.findings = all.iter().filter_map(Repetition::finding).collect();
         let none = self.missing.get(&place).cloned().unwrap_or_default();
         let without = all.iter().filter(|r| r.theirs.is_empty());
-        let without = without.map(|r| (r.tool.id().to_owned(), r.why_none()));
+        let without = without.map(|r| (r.tool.id().to_owned(), r.failure()));
         let each: Vec<_> = none.refused.into_iter().chain(without).collect();
         m.missing.clear();
         if m.references.is_empty() {
@@ -191,8 +190,8 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Which of the two runs first in each of so many pairs: A B B A, so that what drifts and what
-/// either leaves behind touches both alike. A last pair without a counterpart is in either order.
+/// Returns which of the two runs first in each pair: A B B A, so that drift and leftovers of either
+/// affect both alike. A last pair without a counterpart has either order.
 fn orders(pairs: usize, seed: u64) -> Vec<First> {
     let first = |pair: usize| match pair {
         last if pairs % 2 == 1 && last + 1 == pairs => {
@@ -204,18 +203,18 @@ fn orders(pairs: usize, seed: u64) -> Vec<First> {
     (0..pairs).map(first).collect()
 }
 
-/// A number that differs between tools and points, and is the same in every run of a plan.
+/// A number that differs between tools and configurations, and is the same in every run of a plan.
 fn seed(tool: &str, point: usize) -> u64 {
     // The lowest bit alone would be the parity of the bytes.
     fnv1a(tool.bytes().chain(point.to_le_bytes())) >> 32
 }
 
 impl Repetition {
-    fn why_none(&self) -> String {
+    fn failure(&self) -> String {
         self.failed.clone().unwrap_or_else(|| "it did not run".to_owned())
     }
 
-    /// Its runs; `None` without a pair.
+    /// The runs of the tool; `None` without a pair.
     fn reference(&self, m: &RawMeasurement) -> Option<RawReference> {
         (!self.theirs.is_empty()).then(|| RawReference {
             tool: self.tool.id().to_owned(),
@@ -232,7 +231,7 @@ impl Repetition {
         })
     }
 
-    /// What its figure counts.
+    /// The work that its figure counts.
     fn counts(&self, m: &RawMeasurement) -> Option<&'static str> {
         let spec = find(&m.workload)?.spec();
         self.tool.counts(self.tool.test_for(spec, &m.params)?)

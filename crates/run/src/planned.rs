@@ -1,42 +1,43 @@
-//! What planning makes: the plan, and what a user should know about it first.
+//! Result of planning: the plan, and notices for the user.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Finding, Plan, Point};
 use proofmark_reference::Installed;
 
-/// What is to be measured, and what a user should know about it first.
+/// The plan, and notices for the user.
 #[derive(Debug, Default)]
 pub struct Planned {
     /// The plan.
     pub plan: Plan,
-    /// What this machine does not have and the plan therefore does without.
+    /// Lines about what the plan omits because this machine lacks a feature.
     pub unsupported: Vec<String>,
-    /// What it has, but not enough of, or not where it was looked for.
+    /// Lines about what it omits because the machine has too little of a resource, or none in the
+    /// expected place.
     pub left_out: Vec<String>,
-    /// What runs otherwise than planned.
+    /// Findings about changes of the plan.
     pub findings: Vec<Finding>,
-    /// What the plan does not hold of its reference tools.
+    /// Data about the reference tools that are not in the plan.
     pub tools: PlannedTools,
 }
 
-/// What a plan does not hold of its reference tools.
+/// Data about the reference tools that are not in the plan.
 #[derive(Debug, Clone, Default)]
 pub struct PlannedTools {
-    /// As they were found here, by name.
+    /// Tools that were found here, by name.
     pub installed: BTreeMap<String, Installed>,
-    /// Why tools do not run at a point, by its place in the plan.
+    /// Reasons why tools do not run, by the configuration's index in the plan.
     pub missing: BTreeMap<usize, NoReference>,
-    /// Seconds that all pairs may take together; `None`: as long as they take.
+    /// Maximum total seconds of all pairs; `None`: no limit.
     pub most_s: Option<f64>,
 }
 
-/// Why tools do not run at a point.
+/// Reasons why tools do not run for a configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NoReference {
-    /// Those that were asked for and cannot do its work, with the reason.
+    /// Requested tools that cannot do its work, with the reason.
     pub refused: Vec<(String, String)>,
-    /// Why there is none, should none run.
+    /// The reason if no tool runs.
     pub why: String,
 }
 
@@ -48,7 +49,7 @@ impl Planned {
         }
     }
 
-    /// Keeps these points of the plan, in order, with what belongs to them.
+    /// Keeps these configurations of the plan, in order, with their data.
     pub(crate) fn keep(&mut self, keeps: impl FnMut(usize, &Point) -> bool) {
         let Self { plan, tools, .. } = self;
         let places = keep(plan, keeps);
@@ -59,7 +60,7 @@ impl Planned {
     }
 }
 
-/// Keeps these points of a plan, in order, with what belongs to them; the new place of each.
+/// Keeps these configurations of a plan, in order, with their data. Returns the new index of each.
 pub(crate) fn keep(
     plan: &mut Plan,
     mut keeps: impl FnMut(usize, &Point) -> bool,

@@ -1,4 +1,4 @@
-//! Runs another program: in a folder of its own, on its CPUs, for so long at the most.
+//! Runs another program in its own folder, on its CPUs, with a time limit.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -16,40 +16,40 @@ use proofmark_reference::{Invocation, Ready};
 use crate::error::RunError;
 use crate::system_limits::{explained, state};
 
-/// Largest output that is kept, in bytes; what is more is read and left.
+/// Maximum bytes of output that are kept. The rest is read and dropped.
 const LARGEST: usize = 64 << 20;
 
-/// Longest time until a server listens.
+/// Time limit for a server to listen.
 const READY: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether the run was stopped.
+/// Interval between checks whether the run was stopped.
 const STEP: Duration = Duration::from_millis(10);
 
-/// How long what runs a program may take to end it.
+/// Time limit for the wrapper to end its program.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Time for the last output of a program that has ended: another process may hold its pipe open.
 const LAST_OUTPUT: Duration = Duration::from_secs(5);
 
-/// Where programs run.
+/// Place in which programs run.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<'a> {
-    /// What runs the program when it is given CPUs, `--`, the program and its arguments, and ends
-    /// it with all that it started on SIGTERM: see `proofmark tool`.
+    /// Command that runs a program. It gets CPUs, `--`, the program and its arguments. On SIGTERM
+    /// it ends the program with all processes that this started: see `proofmark tool`.
     pub wrapper: &'a [OsString],
     /// CPUs of the program.
     pub cpus: &'a [u32],
-    /// CPUs of its other end.
+    /// CPUs of its server.
     pub server: &'a [u32],
-    /// Port on which that listens.
+    /// Port on which the server listens.
     pub port: u16,
-    /// How the run is stopped.
+    /// Stops the run.
     pub stop: &'a Stop,
-    /// Longest that the program may take.
+    /// Time limit for the program.
     pub limit: Duration,
 }
 
-/// Runs a program to its end: its output, or why there is none, with the program's last words.
+/// Runs a program to its end and returns its output. An error has the program's last output.
 pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<String, String> {
     let folder =
         tempfile::tempdir().map_err(|e| format!("cannot create a directory for it: {e}"))?;
@@ -90,16 +90,16 @@ pub fn run(program: &Path, invocation: &Invocation, place: &Place) -> Result<Str
     }
 }
 
-/// The beginning of a file.
+/// Reads the beginning of a file.
 fn read_head(file: File) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.take(LARGEST as u64).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A process that runs a program; neither outlives this value.
+/// A process that runs a program. Dropping it ends both.
 struct Process {
-    /// The limits of the system when it began.
+    /// The limits of the system when it started.
     before: SystemState,
     child: ChildProcess,
 }
@@ -119,7 +119,7 @@ impl Process {
         Ok(Self { before, child })
     }
 
-    /// Waits until the port is taken.
+    /// Waits until the server listens on its port.
     fn is_ready(&mut self, ready: Ready, place: &Place) -> Result<(), String> {
         let begun = Instant::now();
         while !ready.on(place.port) {
@@ -134,7 +134,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for its end; its standard output, or its standard error where that is all.
+    /// Waits for its end and returns its standard output, or if that is empty its standard error.
     fn wait(mut self, place: &Place) -> Result<String, String> {
         let begun = Instant::now();
         let ended = loop {
@@ -154,7 +154,8 @@ impl Process {
         Ok(if output.trim().is_empty() { self.child.last_words(LAST_OUTPUT) } else { output })
     }
 
-    /// `exited with status 1: its last words`; the wrapper reports a signal as a shell does.
+    /// Describes an end, as in `exited with status 1: its last output`. The wrapper reports a
+    /// signal as a shell does.
     fn describe_end(&self, ended: Ended) -> String {
         let words = [self.child.last_words(LAST_OUTPUT), self.child.output(LAST_OUTPUT)];
         let last = words.iter().find(|w| !w.trim().is_empty()).map_or("", String::as_str);
@@ -167,10 +168,10 @@ fn stopped(stop: &Stop) -> Result<(), String> {
     stop.stopped_by().map_or(Ok(()), |by| Err(format!("stopped by {by}")))
 }
 
-/// This program's own file, which its children run; without /proc, by the path that the kernel ran: the name by which it was called may
-/// be that of another file in the current folder.
+/// Returns this program's own file, which its children run. Without /proc it is the path that Linux
+/// ran: the program's name may be that of another file in the current folder.
 pub fn own_program() -> Result<PathBuf, RunError> {
-    // A program that was removed still runs, and can be run again; not what others put in its place.
+    // A removed program still runs and can be run again, but its path may now name another file.
     let there = |path: PathBuf| match path.as_os_str().as_bytes().ends_with(b" (deleted)") {
         true => PathBuf::from("/proc/self/exe"),
         false => path,
@@ -182,12 +183,12 @@ pub fn own_program() -> Result<PathBuf, RunError> {
     })
 }
 
-/// A port that nobody listens on now.
+/// Returns a port on which no process listens now.
 pub fn free_port() -> io::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// What was run, as a person would type it, with a note in words around it.
+/// Returns the command as typed, with a note in words about its surroundings.
 pub fn shown(program: &Path, invocation: &Invocation, cpus: &[u32], file: &Path) -> String {
     let environment = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
     let mut words: Vec<String> = environment.collect();
@@ -207,7 +208,7 @@ pub fn shown(program: &Path, invocation: &Invocation, cpus: &[u32], file: &Path)
     text
 }
 
-/// The words of a command line; the file, which is gone, by the word FILE.
+/// Returns the words of a command line. FILE stands for the temporary file, which no longer exists.
 fn typed(program: &Path, arguments: &[String], file: &Path) -> Vec<String> {
     let program = program.file_name().unwrap_or(OsStr::new("")).to_string_lossy().into_owned();
     let file = file.to_string_lossy();

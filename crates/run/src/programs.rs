@@ -1,4 +1,5 @@
-//! Reference tools: each in its own folder, on our threads' CPUs, its own file on the same disk.
+//! Runs reference tools: each in its own folder, on the CPUs of proofmark's threads, with its own
+//! file on the same disk.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,19 +15,20 @@ use crate::process::{self, Place};
 use crate::registry::{find, needs};
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
-/// Longest that a run of a tool may take: so many times what it should, and at least so long.
+/// Time limit for a run of a tool: this many times its expected duration, and at least this many
+/// seconds.
 const PATIENCE_TIMES: f64 = 10.0;
 const PATIENCE_S: f64 = 30.0;
 
-/// Runs the programs of tools, where our workers run.
+/// Runs the programs of tools where proofmark's workers run.
 pub(crate) struct Programs<'a> {
-    /// This program as it runs a tool: see [`process::Place::wrapper`].
+    /// This program as the wrapper of a tool: see [`process::Place::wrapper`].
     pub(crate) wrapper: Vec<OsString>,
     pub(crate) workers: &'a Workers,
 }
 
 impl<'a> Programs<'a> {
-    pub(crate) fn of(workers: &'a Workers) -> Self {
+    pub(crate) fn new(workers: &'a Workers) -> Self {
         Self { wrapper: vec![workers.program.clone().into(), "tool".into()], workers }
     }
 }
@@ -46,13 +48,13 @@ impl ToolRunner for Programs<'_> {
 
 struct AtPoint<'a> {
     programs: &'a Programs<'a>,
-    /// The file of a point on a disk, or why there is none.
+    /// The file of a disk configuration, or why there is none.
     file: Option<Result<ToolFile, String>>,
 }
 
 impl ToolSession for AtPoint<'_> {
     fn run(&mut self, task: &ToolTask) -> ToolRun {
-        let mut run = ToolRun::with(Err(String::new()));
+        let mut run = ToolRun::new(Err(String::new()));
         run.trial = self.trial(task, &mut run);
         run
     }
@@ -98,7 +100,7 @@ impl AtPoint<'_> {
         let text = process::run(&installed.program, &invocation, &place);
         let wall_s = begun.elapsed().as_secs_f64();
         let (conditions, device) = watch.end();
-        // Nothing that it wrote is to reach the device during our next trial.
+        // None of its writes may reach the device during the next trial of proofmark.
         if let Some(Ok(file)) = &self.file {
             file.make_ready(m.params.get(key::CACHE)).map_err(|e| format!("its file: {e}"))?;
         }
@@ -106,9 +108,9 @@ impl AtPoint<'_> {
         run.version = output.version.clone();
         let figure = tool.figure(&task, output).ok_or("its output holds no figure of this work")?;
         run.params = Some(figure.params.clone());
-        let mut trial = trial_of(&figure, m)?;
+        let mut trial = first_trial(&figure, m)?;
         if !tool.reports_time() {
-            // The whole run's time, and the work that goes with it at the rate that it reports.
+            // The time of the whole run, and its work at the reported rate.
             trial.work *= wall_s / trial.seconds;
             trial.seconds = wall_s;
         }
@@ -118,8 +120,8 @@ impl AtPoint<'_> {
     }
 }
 
-/// The one trial of a figure, if it is of the measurement's kind.
-fn trial_of(figure: &Figure, m: &RawMeasurement) -> Result<Trial, String> {
+/// Returns the first trial of a figure, if it has the unit of the measurement.
+fn first_trial(figure: &Figure, m: &RawMeasurement) -> Result<Trial, String> {
     if figure.unit != m.unit {
         return Err(format!("its figure is in {}, not in {}", figure.unit, m.unit));
     }

@@ -1,4 +1,4 @@
-//! What is known of a run, judged, and saved as often as costs a hundredth of the time.
+//! Judges the results of a run so far and saves them, for at most a hundredth of the time.
 
 use std::io;
 
@@ -8,36 +8,37 @@ use proofmark_model::{Ending, RawMeasurement, RawRun, Run};
 
 use crate::event::{Event, Observer, Step};
 
-/// Shortest time between two savings while trials are taken, in seconds: what a `kill -9` costs.
+/// Minimum seconds between two saves while trials are taken: what a `kill -9` costs.
 const SAVE_EVERY_S: f64 = 1.0;
 
-/// Judging and saving may take one part in so many of the time: a run of 1000 points takes more
-/// than 10 ms to judge and to write. Of a series, what a `kill -9` costs is in the log of samples.
+/// Inverse of the fraction of the time that judging and saving may take. A run of 1000
+/// configurations takes more than 10 ms to judge and write. A series also logs its samples, so a
+/// `kill -9` loses none.
 const SAVE_SHARE: f64 = 100.0;
 
-/// Where a run is saved.
+/// File in which a run is saved.
 pub trait RunFile {
-    /// Replaces what was saved, which after an error is still there.
+    /// Replaces the saved run. After an error the old one is still there.
     fn save(&self, run: &Run) -> io::Result<()>;
 }
 
-/// A run that goes on: judges and saves what is known.
+/// Judges and saves a run while it goes on.
 pub(crate) struct Recorder<'a> {
     /// The run without its measurements.
     run: RawRun,
     file: &'a dyn RunFile,
     clock: &'a dyn Clock,
     tell: &'a dyn Fn(&str),
-    /// When it was saved, and how long the judging and saving took, in seconds.
+    /// Time of the last save, and the duration of judging and saving, in seconds.
     saved_at: f64,
     cost_s: f64,
     saved: usize,
-    /// Whether a failure to save was reported; the run goes on without.
+    /// True if a failure to save was reported. The run continues without saves.
     has_failed: bool,
 }
 
 impl<'a> Recorder<'a> {
-    /// Of a run that begins now.
+    /// Creates the recorder of a run that begins now.
     pub(crate) fn new(
         run: RawRun,
         file: &'a dyn RunFile,
@@ -52,8 +53,9 @@ impl<'a> Recorder<'a> {
         self.since_saved() >= SAVE_EVERY_S && self.is_affordable(measurements)
     }
 
-    /// Whether saving keeps to its share of the time, if it takes as long a trial as it did last;
-    /// twice as long in all at most, or a run that grows fast would never be saved again.
+    /// True if saving keeps to its share of the time, assuming the same duration per trial as last
+    /// time. The assumed total at most doubles: otherwise a run that grows fast would never be
+    /// saved again.
     fn is_affordable(&self, measurements: &[RawMeasurement]) -> bool {
         let growth = trials(measurements).max(1) as f64 / self.saved.max(1) as f64;
         self.since_saved() >= self.cost_s * growth.min(2.0) * SAVE_SHARE
@@ -63,18 +65,18 @@ impl<'a> Recorder<'a> {
         self.clock.now() - self.saved_at
     }
 
-    /// Judges what is known, and saves it.
+    /// Judges the results so far and saves them.
     fn save(&mut self, measurements: &[RawMeasurement]) -> io::Result<()> {
         let begun = self.clock.now();
-        let saved = self.file.save(&judge(&self.known(measurements)));
+        let saved = self.file.save(&judge(&self.so_far(measurements)));
         self.saved_at = self.clock.now();
         self.cost_s = self.saved_at - begun;
         self.saved = trials(measurements);
         saved
     }
 
-    /// The run with what has a trial or has ended.
-    pub(crate) fn known(&self, measurements: &[RawMeasurement]) -> RawRun {
+    /// Returns the run with the measurements that have a trial or have ended.
+    pub(crate) fn so_far(&self, measurements: &[RawMeasurement]) -> RawRun {
         let known = |m: &&RawMeasurement| !m.trials.is_empty() || ended_by_itself(&m.ending);
         self.run.with_measurements(measurements.iter().filter(known).cloned().collect())
     }
@@ -85,7 +87,7 @@ impl Observer for Recorder<'_> {
         let is_due = match step.event {
             Event::SetUp | Event::Warm => false,
             Event::Trial | Event::Sample { .. } | Event::Done => self.is_due(step.measurements),
-            // Pairs take minutes: what was measured is not to wait for them.
+            // Pairs take minutes. The results before them must not wait.
             Event::Pair { turn: 1, .. } => true,
             Event::Pair { .. } => self.is_affordable(step.measurements),
         };
@@ -102,7 +104,7 @@ fn trials(measurements: &[RawMeasurement]) -> usize {
     measurements.iter().map(|m| m.trials.len()).sum()
 }
 
-/// Whether a point without a trial is worth keeping: how it ended is a result.
+/// True if a configuration without a trial is kept: its ending is a result.
 fn ended_by_itself(ending: &Ending) -> bool {
     use Ending::{Crashed, Limited, Refused, Unverified};
     matches!(ending, Crashed { .. } | Refused { .. } | Limited { .. } | Unverified { .. })
@@ -118,7 +120,7 @@ mod tests {
     use super::*;
     use crate::testing::{Disk, FakeClock};
 
-    /// `cpu.iops` on so many threads, at that rate in each of so many trials.
+    /// `cpu.iops` on this many threads, at that rate in each of `trials` trials.
     fn measured(threads: u64, rate: f64, trials: usize) -> RawMeasurement {
         let spec = proofmark_workloads::find("cpu.iops").unwrap().spec();
         let params = Params::default()
@@ -140,7 +142,7 @@ mod tests {
         }
     }
 
-    /// A disk that takes a time for each trial of a run.
+    /// A disk that takes time for each trial of a run.
     struct SlowDisk<'a> {
         clock: &'a FakeClock,
         seconds_a_trial: f64,
@@ -159,7 +161,8 @@ mod tests {
         }
     }
 
-    /// 30 trials of 0.1 s of each point, in turn: seconds in all, those of saving, and each save.
+    /// 30 trials of 0.1 s of each configuration, in turn: total seconds, those of saving, and each
+    /// save.
     fn saved(points: usize, seconds_a_trial: f64) -> (f64, f64, Vec<(f64, usize)>) {
         let clock = FakeClock::default();
         let (saved, took) = Default::default();
@@ -183,7 +186,7 @@ mod tests {
 
     #[test]
     fn saving_costs_a_hundredth_of_a_run_however_large() {
-        // 20 microseconds a trial: 0.6 s at the end of 1000 points.
+        // 20 microseconds per trial: 0.6 s at the end of 1000 configurations.
         for (points, seconds_a_trial) in [(1000, 2e-5), (1000, 1e-4), (64, 2e-5), (1, 0.0)] {
             let (all_s, saving_s, saved) = saved(points, seconds_a_trial);
             assert!(saving_s <= 0.01 * all_s, "{points}: {saving_s} s of {all_s}");

@@ -1,6 +1,7 @@
-//! The server of a run's network workloads: another machine, or a child of this run on loopback.
+//! The server of a run's network workloads: another machine, or a child of this run on the
+//! loopback.
 
-mod said;
+mod output;
 
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -28,36 +29,38 @@ use crate::process::own_program;
 use crate::registry::subsystem;
 use crate::request::{LONGEST_RUN, PeerKey, PeerRequest};
 use crate::system_limits::state;
-use said::{MOST_SAID, Said, ServedSession};
+use output::{MAX_OUTPUT, ServedSession, ServerOutput};
 
-/// Most bytes a second that a session is asked to carry: 400 Gbit/s.
+/// Bytes per second for which a session is requested: 400 Gbit/s.
 const BYTES_A_SECOND: u64 = 50_000_000_000;
 
-/// How long a server of this run's own may take to listen.
+/// Time limit for the loopback server to listen.
 const START: Duration = Duration::from_secs(30);
 
-/// Longest line with its address, in bytes.
+/// Maximum bytes of the line with its address.
 const LONGEST_ADDRESS: usize = 200;
 
-/// How long a server of this run's own may take to end, and any to say why it ended.
+/// Time limit for the loopback server to end, and for any server to report why it ended.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A server, and the session there, begun with the first network point: not kept busy before.
+/// A server, and the session with it. The session begins with the first network configuration, so
+/// that the server stays free before.
 pub struct ServerSide {
     address: Address,
     key: Key,
     network: Network,
     limits: Limits,
-    /// None yet, or not while another run has it; an error is a reason that does not pass.
+    /// `None` before it begins, or while another run uses the server. An error is a permanent
+    /// reason.
     session: RefCell<Option<Result<ControlSession, String>>>,
-    /// On the loopback, the server, which ends with this value.
+    /// The loopback server, which ends with this value.
     _server: Option<ChildProcess>,
-    /// What that said last, and the limits of the system when it was started.
-    said: Said,
+    /// The server's last output, and the limits of the system when it started.
+    output: ServerOutput,
 }
 
 impl ServerSide {
-    /// The server that a user named; an error without a key or an answer.
+    /// Connects to the server that the user named. Fails without a key or an answer.
     pub fn peer(request: &PeerRequest) -> Result<Self, Usage> {
         let wrong = |why: &dyn Display| Usage(format!("--peer: {why}"));
         let key = match &request.key {
@@ -67,7 +70,7 @@ impl ServerSide {
         Self::look(request.address.clone(), key, None).map_err(|e| wrong(&e))
     }
 
-    /// A server on this machine, for this run alone.
+    /// Starts a server on this machine, for this run alone.
     pub fn loopback() -> Result<Self, RunError> {
         let key = Key::generate()
             .map_err(|e| RunError::failed("cannot start the loopback server", &e))?;
@@ -79,77 +82,79 @@ impl ServerSide {
         Self::start(&mut command, key, START)
     }
 
-    /// Starts the server, which prints its address first, and then ends with its input.
+    /// Starts the server. It prints its address first, and ends when its input closes.
     fn start(command: &mut Command, key: Key, within: Duration) -> Result<Self, RunError> {
         let failed = |why: &dyn Display| RunError::failed("cannot start the loopback server", why);
         let before = state();
         let options = StartOptions {
             input: Input::Piped,
             output: Stream::Lines(LONGEST_ADDRESS),
-            errors: Stream::Tail(MOST_SAID),
+            errors: Stream::Tail(MAX_OUTPUT),
             grace: GRACE,
             ..StartOptions::default()
         };
         let mut server = ChildProcess::start(command, options).map_err(|e| failed(&e))?;
-        let said = Said::new(server.errors().unwrap_or_default(), before);
+        let output = ServerOutput::new(server.errors().unwrap_or_default(), before);
         match first_address(&mut server, within) {
-            Ok(address) => Self::look(address.into(), key, Some((server, said.clone()))),
-            Err(why) => return Err(failed(&said.explained(&why))),
+            Ok(address) => Self::look(address.into(), key, Some((server, output.clone()))),
+            Err(why) => return Err(failed(&output.explained(&why))),
         }
-        .map_err(|e| failed(&said.explained(&e)))
+        .map_err(|e| failed(&output.explained(&e)))
     }
 
     fn look(
         address: Address,
         key: Key,
-        server: Option<(ChildProcess, Said)>,
+        server: Option<(ChildProcess, ServerOutput)>,
     ) -> Result<Self, PeerError> {
         let seen = Overview::fetch(&address, &key)?;
-        let (network, limits) = (known(&seen), seen.limits);
-        let (server, said) = server.unzip();
-        let (session, said) = (RefCell::default(), said.unwrap_or_default());
-        Ok(Self { address, key, network, limits, session, _server: server, said })
+        let (network, limits) = (network_from(&seen), seen.limits);
+        let (server, output) = server.unzip();
+        let (session, output) = (RefCell::default(), output.unwrap_or_default());
+        Ok(Self { address, key, network, limits, session, _server: server, output })
     }
 
-    /// What is known of the server and of the way there.
+    /// Facts about the server and the path to it.
     pub fn network(&self) -> &Network {
         &self.network
     }
 
-    /// What a worker needs to join the session, as a variable; begins the session if it was not.
+    /// Returns the environment variable with which a worker joins the session. Begins the session
+    /// if necessary.
     fn invitation(&self, asked: Limits) -> Result<(String, String), String> {
-        let mut held = self.session.borrow_mut();
-        if held.is_none() {
+        let mut session = self.session.borrow_mut();
+        if session.is_none() {
             let run = format!("{} {}", proofmark_peer::this_host().name, std::process::id());
             let begun = ControlSession::connect(&self.address, &self.key, &run, asked);
-            // The next point may find it free.
+            // The server may be free for the next configuration.
             if let Err(busy @ PeerError::Busy { .. }) = begun {
                 return Err(busy.to_string());
             }
-            *held = Some(begun.map_err(|error| error.to_string()));
+            *session = Some(begun.map_err(|error| error.to_string()));
         }
-        let lead = match &*held {
-            Some(begun) => begun.as_ref().map_err(Clone::clone)?,
+        let begun = match &*session {
+            Some(session) => session.as_ref().map_err(Clone::clone)?,
             None => return Err("no session with the server".to_owned()),
         };
-        if let Some(reason) = lead.ended() {
+        if let Some(reason) = begun.ended() {
             return Err(format!("the session with the server ended: {reason}"));
         }
         let interface = self.network.interface.get().map(|i| i.name.clone());
-        let invitation = Invitation { interface, ..lead.invitation() };
+        let invitation = Invitation { interface, ..begun.invitation() };
         Ok((INVITATION.to_owned(), invitation.to_json()))
     }
 
-    /// Why the session is over, once it is.
+    /// The reason why the session is over, once it is.
     fn ended(&self) -> Option<String> {
         match self.session.borrow().as_ref()? {
-            Ok(lead) => lead.ended(),
+            Ok(begun) => begun.ended(),
             Err(reason) => Some(reason.clone()),
         }
     }
 
-    /// The same after these measurements. A worker sees its own connection break before the session
-    /// knows why: where one of the network was refused, this waits for the reason.
+    /// The reason why the session is over, after these measurements. A worker sees its own
+    /// connection break before the session knows why. So this waits for the reason if a network
+    /// configuration was refused.
     pub fn ended_after(&self, measurements: &[Measurement]) -> Option<String> {
         let broken = |m: &Measurement| {
             m.subsystem.info().has_server && matches!(m.ending, Ending::Refused { .. })
@@ -161,7 +166,7 @@ impl ServerSide {
         self.ended()
     }
 
-    /// That a plan may need a longer session than the server grants, if it may.
+    /// Returns a warning if a plan may need a longer session than the server allows.
     pub fn too_short(&self, plan: &Plan) -> Option<String> {
         let most = Duration::from_secs_f64(network_s(plan));
         let granted = Duration::from_secs(self.limits.seconds);
@@ -176,7 +181,7 @@ impl ServerSide {
     }
 }
 
-/// The address that a server prints first, or why it printed none.
+/// Reads the address that a server prints first, or explains why there is none.
 fn first_address(server: &mut ChildProcess, within: Duration) -> Result<SocketAddr, String> {
     let line = match server.line(within) {
         Line::Text(line) => String::from_utf8_lossy(&line).into_owned(),
@@ -196,19 +201,19 @@ fn first_address(server: &mut ChildProcess, within: Duration) -> Result<SocketAd
     line.trim().parse().map_err(no_address)
 }
 
-/// Whether a point needs a server.
+/// True if a configuration needs a server.
 pub fn on_network(point: &Point) -> bool {
     subsystem(&point.workload).is_some_and(|s| s.info().has_server)
 }
 
-/// Starts workers: for network points within the session with the server, and only while
-/// that lasts, since each would else wait on its own for what is gone.
+/// Starts workers. Those of network configurations use the session with the server and start only
+/// while it lasts. Each would otherwise wait for a lost server.
 pub struct Served<'a> {
     /// The server, if there is one.
     pub server: Option<&'a ServerSide>,
-    /// What the session is to be granted.
+    /// The limits to request for the session.
     pub session: Limits,
-    /// What starts the workers.
+    /// The launcher of the workers.
     pub workers: &'a Workers,
 }
 
@@ -217,12 +222,12 @@ impl Launcher for Served<'_> {
         let Some(server) = self.server.filter(|_| on_network(point)) else {
             return self.workers.launch(point);
         };
-        let said = server.said.clone();
-        let refused = |reason| said.limited(Ending::Refused { reason });
+        let output = server.output.clone();
+        let refused = |reason| output.limited(Ending::Refused { reason });
         let invitation = server.invitation(self.session).map_err(refused)?;
         let workers = Workers { environment: vec![invitation], ..self.workers.clone() };
-        let session = workers.launch(point).map_err(|ending| said.limited(ending))?;
-        Ok(Box::new(ServedSession { session, said }))
+        let session = workers.launch(point).map_err(|ending| output.limited(ending))?;
+        Ok(Box::new(ServedSession { session, output }))
     }
 
     fn launch_together(&self, point: &Point) -> Result<Box<dyn Session>, Ending> {
@@ -234,14 +239,15 @@ impl Launcher for Served<'_> {
     }
 }
 
-/// What a session is asked for: twice what its network points may take, an estimate, and 1 min.
+/// The limits to request for a session: twice the estimated time of the network configurations, and
+/// 1 min.
 pub fn session_for(plan: &Plan) -> Limits {
     let seconds = Duration::from_secs_f64(2.0 * network_s(plan)) + Duration::from_secs(60);
     let seconds = seconds.min(LONGEST_RUN).as_secs();
     Limits { seconds, bytes: seconds * BYTES_A_SECOND }
 }
 
-/// Seconds from the beginning of a plan's first network point to the end of its last, at most.
+/// Maximum seconds from the start of a plan's first network configuration to the end of its last.
 fn network_s(plan: &Plan) -> f64 {
     let ends = |point: &Point| on_network(point);
     let (Some(first), Some(last)) =
@@ -254,7 +260,7 @@ fn network_s(plan: &Plan) -> f64 {
     (estimate(&between).1 + tools_s(&between)).min(LONGEST_RUN.as_secs_f64())
 }
 
-fn known(seen: &Overview) -> Network {
+fn network_from(seen: &Overview) -> Network {
     let Ends { local, peer } = seen.ends;
     let path = if seen.ends.one_machine() { NetworkPath::Loopback } else { NetworkPath::Peer };
     Network {
@@ -269,7 +275,7 @@ fn known(seen: &Overview) -> Network {
     }
 }
 
-/// What is known of the way to this machine itself, before a server is there: enough for a plan.
+/// Facts about the loopback before a server runs: enough for a plan.
 pub fn loopback_network() -> Network {
     let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let (server, interface) =
@@ -308,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_server_at_an_own_address_is_counted_at_the_loopback() {
-        // The address that leads out; nothing is sent.
+        // The address of the interface to other machines. No packet is sent.
         let out = UdpSocket::bind("0.0.0.0:0").unwrap();
         let own = out.connect("192.0.2.1:9").and_then(|()| out.local_addr()).map(|a| a.ip());
         let Some(own) = own.ok().filter(|ip| !ip.is_loopback()) else {
@@ -330,7 +336,7 @@ mod tests {
         proofmark_testing::join("the server to end", serving);
     }
 
-    /// Why a shell is no loopback server.
+    /// The error of a shell as loopback server.
     fn refusal(script: &str, within_s: u64) -> String {
         let (to, refusal) = std::sync::mpsc::channel();
         let script = script.to_owned();
@@ -376,13 +382,13 @@ mod tests {
         let one = session(&["network.tcp.rtt"]);
         assert!((80..100).contains(&one.seconds), "{one:?}");
         assert_eq!(one.bytes, one.seconds * BYTES_A_SECOND);
-        // Not for what is measured before and after.
+        // The time before and after them does not count.
         assert_eq!(session(&["cpu.clock", "network.tcp.rtt", "cpu.clock"]), one);
         let between = session(&["network.tcp.rtt", "cpu.clock", "network.tcp.rtt"]);
         assert!(between.seconds > one.seconds + 30, "{between:?}");
         let hours = session_for(&plan(&["network.tcp.rtt"; 200_000], Some(1e9)));
         assert_eq!(hours.seconds, LONGEST_RUN.as_secs());
-        // A budget is not held to the second.
+        // A budget is not exact to the second.
         let budget = session_for(&plan(&["network.tcp.rtt"; 1000], Some(1500.0)));
         assert!(budget.seconds >= 3000, "{budget:?}");
     }

@@ -1,15 +1,15 @@
-//! Errors of what a run starts, with the limit of the system that they are due to.
+//! Explains errors of child processes by the limits of the system.
 
 use proofmark_host::{Root, system_state};
 use proofmark_model::{Seen, SystemState, limit_reached};
 
-/// The limits of the system and its counters now.
+/// Reads the limits and counters of the system.
 pub(crate) fn state() -> SystemState {
     system_state(&Root::live())
 }
 
-/// An error, or how a process ended, with the limit that explains it, if one does. The process
-/// began when the system was in that state.
+/// Adds the limit that explains an error or the end of a process, if one does. `before` is the
+/// state of the system when the process started.
 pub(crate) fn explained(error: String, signal: Option<&str>, before: &SystemState) -> String {
     let seen = Seen { signal, words: &error, cpu_s: None };
     match limit_reached(&seen, before, &state()) {

@@ -1,4 +1,4 @@
-//! A run without a machine: time, workloads, workers and a tool that are made up.
+//! A run without a machine: fake time, workloads, workers and tool.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use proofmark_reference::{
 use crate::record::RunFile;
 use crate::tool::{ToolRun, ToolRunner, ToolSession, ToolTask};
 
-/// Time that moves only when something takes it.
+/// Time that advances only when something takes it.
 #[derive(Clone, Default)]
 pub(crate) struct FakeClock(Rc<Cell<f64>>);
 
@@ -69,15 +69,15 @@ impl Configuration for FakeConfiguration {
     }
 }
 
-/// Id, unit, pace, whether it is measured together with its neighbours, and timed seconds of a trial.
+/// Id, unit, pace, true if measured together with its neighbours, and timed seconds of a trial.
 static ALL: LazyLock<[FakeWorkload; 6]> = LazyLock::new(|| {
     [
         ("test.null", Unit::OpPerSecond, Pace::Device, true, None),
-        // The same, which may have a number of trials of its own.
+        // A copy that may have its own number of trials.
         ("test.short", Unit::OpPerSecond, Pace::Device, true, None),
         ("test.time", Unit::Second, Pace::Device, false, None),
         ("test.brief", Unit::OpPerSecond, Pace::Device, false, Some(1e-3)),
-        // Those whose trials are cut into rounds.
+        // Workloads whose trials are cut into rounds.
         ("cpu.rounds", Unit::OpPerSecond, Pace::Core, false, None),
         ("memory.rounds", Unit::OpPerSecond, Pace::Memory, false, None),
     ]
@@ -96,7 +96,7 @@ pub(crate) fn point(workload: &str, threads: u64) -> Point {
     Point { workload: workload.to_owned(), params: Params::default().with(key::THREADS, threads) }
 }
 
-/// A point whose trials take so long.
+/// A configuration whose trials take `ms` milliseconds.
 pub(crate) fn lasting(workload: &str, ms: u64) -> Point {
     let point = point(workload, 1);
     Point { params: point.params.with_named("ms", ms), ..point }
@@ -108,33 +108,33 @@ pub(crate) fn policy(min: u32, max: u32, budget_s: Option<f64>) -> Policy {
     Policy { target: 0.02, target_of, min_trials, max_trials, budget_s, ..Policy::default() }
 }
 
-/// What was done to the machine. A point is named by its threads.
+/// An action on the machine. A configuration is named by its threads.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Act {
     Launch(u64),
-    /// The same in one worker with others.
+    /// A launch in one worker with others.
     LaunchTogether(u64),
     Take(u64, Request),
-    /// The worker that waited was ended.
+    /// The end of the idle worker.
     Release,
     Tool(u64),
 }
 
 pub(crate) type Log = Rc<RefCell<Vec<Act>>>;
 
-/// The value of a point's trial, by the point's threads and the trial's number, from 1.
+/// The value of a trial, by the configuration's threads and the trial's number, starting at 1.
 pub(crate) type Values = fn(point: u64, trial: usize) -> Result<f64, Ending>;
 
-/// Workers by a script. Every point takes a second a trial, those of `test.time` three, those with
-/// the parameter `ms` so many milliseconds, is set up in `set_up_ms` milliseconds, and has its next value.
+/// Workers by a script. A trial takes one second, with `test.time` three, or the milliseconds of
+/// the parameter `ms`. Set-up takes `set_up_ms` milliseconds. Each trial has the next value.
 #[derive(Clone)]
 pub(crate) struct Script {
     pub(crate) clock: FakeClock,
     pub(crate) log: Log,
     pub(crate) values: Values,
-    /// What else is changed of a trial, by the number of its worker's launch, from 1.
+    /// Changes a trial, by the number of its worker's launch, starting at 1.
     pub(crate) spoil: fn(launch: usize, &mut Trial),
-    /// Stopped in the trial of that point and number.
+    /// Configuration and trial at which the run is stopped.
     pub(crate) stop_at: Option<(u64, usize)>,
     pub(crate) stop: Stop,
 }
@@ -190,7 +190,7 @@ impl Session for Actor {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
         self.script.log.borrow_mut().push(Act::Take(self.point, request));
         let seconds = match request {
-            // As many trials as fit, and one in any case.
+            // As many trials as fit, at least one.
             Request::Span { span_us, .. } => (span_us as f64 * 1e-6).max(self.seconds),
             Request::Warm | Request::Trial => self.seconds,
         };
@@ -217,13 +217,13 @@ impl Session for Actor {
     }
 }
 
-/// One in which nothing was taken.
+/// A round without gaps.
 fn round(value: f64, seconds: f64) -> Round {
     let (typical, attainable) = (Some(value), Some(value));
     Round { seconds, delivered: value, typical, attainable, clean_s: seconds, ..Round::default() }
 }
 
-/// A disk that keeps all that was saved, and may be full.
+/// A disk that keeps all saved runs, and may be full.
 #[derive(Default)]
 pub(crate) struct Disk {
     pub(crate) saved: RefCell<Vec<Run>>,
@@ -240,17 +240,17 @@ impl RunFile for Disk {
     }
 }
 
-/// A tool that is made up: a line of shell that prints a rate.
+/// A fake tool: a line of shell that prints a rate.
 pub(crate) struct FakeTool {
     pub(crate) description: Description,
     pub(crate) script: String,
-    /// Seconds of its shortest run, and those that each takes.
+    /// Seconds of its shortest run, and seconds that each run takes.
     pub(crate) shortest_s: f64,
     pub(crate) takes_s: f64,
     pub(crate) memory: u64,
 }
 
-/// What each of them does.
+/// Work of the fake tools.
 const LINPACK: &[SameWork] = &[SameWork { test: "LINPACK", workload: "cpu.linpack", when: None }];
 
 impl FakeTool {
@@ -326,13 +326,13 @@ impl ReferenceRunner for FakeTool {
     }
 }
 
-/// The machine of the test, looked at once.
+/// The machine of the test, detected once.
 pub(crate) fn this_machine() -> Host {
     static HOST: LazyLock<Host> = LazyLock::new(|| crate::machine::look(None));
     HOST.clone()
 }
 
-/// A machine of which no more is known than its memory and CPUs.
+/// A machine with known memory and CPUs only.
 pub(crate) fn host(memory: u64, cpus: Vec<u32>) -> Host {
     let mut host = Host::unknown("test");
     host.memory.available_bytes = Probe::known(memory, "test");
@@ -343,7 +343,7 @@ pub(crate) fn host(memory: u64, cpus: Vec<u32>) -> Host {
     host
 }
 
-/// A disk with so many bytes free.
+/// A disk with this many free bytes.
 pub(crate) fn storage(free_bytes: u64) -> Probe<Storage> {
     Probe::known(Storage { free_bytes, ..testing::storage(Vec::new()) }, "test")
 }
@@ -352,15 +352,15 @@ pub(crate) fn installed() -> Installed {
     Installed { program: "/bin/sh".into(), version: "1.5".to_owned() }
 }
 
-/// Runs of a tool by a script: each takes so many seconds, and its trial's value is the number of the
-/// run, from 1, or the script says why there is none.
+/// Runs of a tool by a script. Each takes `seconds`. The value of its trial, or the reason why
+/// there is none, depends on the number of the run, starting at 1.
 pub(crate) struct FakeRunner {
     pub(crate) script: Script,
     pub(crate) seconds: f64,
     pub(crate) values: fn(run: usize) -> Result<f64, String>,
-    /// What else is changed of its trial.
+    /// Changes its trial.
     pub(crate) spoil: fn(&mut Trial),
-    /// Stopped in the run of that number.
+    /// Number of the run at which the whole run is stopped.
     pub(crate) stop_at: Option<usize>,
     runs: Cell<usize>,
 }
@@ -391,7 +391,7 @@ impl ToolSession for &FakeRunner {
         let value = (runner.values)(runner.runs.get());
         ToolRun {
             command: Some("fake --run".to_owned()),
-            ..ToolRun::with(value.map(|v| {
+            ..ToolRun::new(value.map(|v| {
                 let mut trial = trial(v, 1.0);
                 (runner.spoil)(&mut trial);
                 trial

@@ -1,50 +1,52 @@
-//! How a run of a reference tool is asked for, and what comes of it.
+//! Request and result of a run of a reference tool.
 
 use proofmark_model::{Params, RawMeasurement, Trial};
 use proofmark_reference::{Installed, Tool};
 
-/// Runs tools at points that have their trials.
+/// Runs tools for configurations that have their trials.
 pub trait ToolRunner {
-    /// Makes ready for the runs at a point, such as a disk's file; gone when the session is.
+    /// Prepares the runs for a configuration, such as a disk's file, which is removed with the
+    /// session.
     fn begin<'a>(&'a self, m: &RawMeasurement) -> Box<dyn ToolSession + 'a>;
 }
 
-/// The runs at one point.
+/// The runs for one configuration.
 pub trait ToolSession {
     /// Runs a tool once.
     fn run(&mut self, task: &ToolTask) -> ToolRun;
 }
 
-/// A run to be made.
+/// Request to run a tool.
 pub struct ToolTask<'a> {
     /// The tool.
     pub tool: &'static dyn Tool,
-    /// Where it was found.
+    /// The installed program.
     pub installed: &'a Installed,
-    /// Seconds that it should take.
+    /// Expected seconds of the run.
     pub run_s: f64,
-    /// The point.
+    /// Measurement of the configuration.
     pub m: &'a RawMeasurement,
-    /// Our trial whose work it repeats: the pair's where that came first, otherwise the one before.
+    /// Trial of proofmark whose work it repeats: the pair's if that came first, otherwise the one
+    /// before.
     pub ours: &'a Trial,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolRun {
-    /// The command line, as far as it came to one.
+    /// The command line, if there was one.
     pub command: Option<String>,
-    /// Version, where the output has it.
+    /// Version, if the output has it.
     pub version: Option<String>,
-    /// How it ran, by the names of our parameters, where the output has it.
+    /// Parameters of the run by proofmark's names, if the output has them.
     pub params: Option<Params>,
     /// The trial, or why there is none.
     pub trial: Result<Trial, String>,
 }
 
 impl ToolRun {
-    /// A run of which only that is known.
-    pub fn with(trial: Result<Trial, String>) -> Self {
+    /// Creates a result with this trial and nothing else.
+    pub fn new(trial: Result<Trial, String>) -> Self {
         Self { command: None, version: None, params: None, trial }
     }
 }

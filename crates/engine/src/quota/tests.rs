@@ -72,7 +72,7 @@ fn only_a_quota_that_limits_the_threads_has_a_lead_in() {
     assert_eq!(LeadIn::new(&two, 2.0, false), None);
     assert_eq!(LeadIn::new(&[group(None, 0, 0)], 2.0, true), None);
     assert!(LeadIn::new(&two, 4.0, false).is_some());
-    // Others in the same cgroup use it, too.
+    // Other processes in the same cgroup use it, too.
     assert!(LeadIn::new(&two, 1.0, true).is_some());
 }
 
@@ -84,7 +84,7 @@ fn a_lead_in_ends_with_the_second_refill_of_a_load_that_was_throttled_or_in_time
         (71, 31, 0.08, false),
         (72, 31, 0.16, true),
         (72, 32, 0.2, true),
-        // A burst is not spent yet.
+        // A burst is not used up yet.
         (74, 30, 0.35, false),
         (74, 30, 0.41, true),
         (70, 30, 0.41, true),
@@ -95,9 +95,9 @@ fn a_lead_in_ends_with_the_second_refill_of_a_load_that_was_throttled_or_in_time
     assert_eq!(lead_in.seen(&[]), [0, 0], "the cgroup is gone");
     let mut saved = group(Some(0.5), 0, 0);
     saved.quota.as_mut().unwrap().burst_s = Some(3.0);
-    // Two threads use up 3 CPU-seconds in 2 s beside what is granted.
-    let most_s = LeadIn::new(&[saved], 2.0, false).unwrap().most_s;
-    assert!((most_s - 3.4).abs() < 1e-9, "{most_s}");
+    // Two threads use up 3 CPU-seconds in 2 s in addition to the grant.
+    let max_s = LeadIn::new(&[saved], 2.0, false).unwrap().max_s;
+    assert!((max_s - 3.4).abs() < 1e-9, "{max_s}");
 }
 
 /// A scheduler that grants a quota by the period to threads that run whenever they may, in steps of a
@@ -117,14 +117,14 @@ impl Scheduler {
     fn new(quota: CpuQuota, threads: f64, phase: u64) -> Self {
         let (left, held_back, counts) = (0.0, false, [0; 2]);
         let mut one = Self { quota, threads, steps: 0, phase, left, held_back, counts };
-        // It has rested: what can be saved is saved.
+        // It has rested, so everything that can be saved is saved.
         for _ in 0..5 * Self::STEPS {
             one.step(false);
         }
         one
     }
 
-    /// In a period.
+    /// CPU time that is granted per period.
     const STEPS: u64 = 1000;
 
     fn step_s(&self) -> f64 {
@@ -153,7 +153,7 @@ impl Scheduler {
         used
     }
 
-    /// CPU time in so many seconds of load.
+    /// CPU time used in this many seconds of load.
     fn used_in(&mut self, seconds: f64) -> f64 {
         let steps = (seconds / self.step_s()).round() as usize;
         (0..steps).map(|_| self.step(true)).sum()
@@ -174,7 +174,7 @@ impl Scheduler {
         let begun = self.steps;
         let Some(lead_in) = LeadIn::new(&[self.group()], self.threads, false) else { return };
         loop {
-            // A thread that is held back reads nothing.
+            // A throttled thread reads nothing.
             let ran = self.step(true) > 0.0;
             let elapsed_s = (self.steps - begun) as f64 * self.step_s();
             if ran && lead_in.is_over(lead_in.seen(&[self.group()]), elapsed_s) {
@@ -184,8 +184,8 @@ impl Scheduler {
     }
 }
 
-/// By how much rounds read too much after an untimed part, over all phases of the period: the least and
-/// the greatest, in percent.
+/// Errors of rounds after an untimed part, over all phases of the period: minimum and maximum, in
+/// percent.
 fn off(quota: CpuQuota, round_s: f64, ahead: fn(&mut Scheduler)) -> [f64; 2] {
     let read = |phase: u64| {
         let mut scheduler = Scheduler::new(quota, 2.0, 25 * phase);

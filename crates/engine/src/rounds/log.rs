@@ -1,68 +1,73 @@
-//! The slices of one thread, as it runs them: when each ended, when its core's clock was read
-//! between two, and what that gave.
+//! The slices of one thread: when each ended, and the readings of its core's clock between them.
 
 use proofmark_model::Cut;
 
 use super::ticks::Ticks;
 use super::windows::usual;
 use crate::chain::{self, Chain};
-use crate::cutting::{Cutting, LEAST_ROOM, MOST_DOUBLED, MOST_SLICES, Reading, SLICE_S, SPARE};
+use crate::cutting::{Cutting, MAX_DOUBLED, MAX_SLICES, MIN_ROOM, Reading, SLICE_S, SPARE};
 use crate::workload::Load;
 
-/// Slices that a log has room for at least, where the threads are not too many: how long a fixed
-/// amount of work takes is an estimate.
+/// Minimum capacity for slices, unless there are too many threads: how long a fixed amount of work
+/// takes is an estimate.
 const USUAL_ROOM: usize = 4096;
 
-/// Seconds from one reading of the clock to the next, and cycles of one. Under loads that share a bus
-/// it is read less often: others use the bus meanwhile.
+/// Seconds between two readings of the clock. Under loads that share a bus there are fewer
+/// readings, because other threads use the bus meanwhile.
 fn clock_every_s(cut: Cut) -> f64 {
     if cut == Cut::Bus { 4e-3 } else { 1e-3 }
 }
+/// Cycles of a reading.
 const CLOCK_CYCLES: u64 = 24_000;
 
-/// A chain is run once, untimed, so that its code is at hand: fetching it takes a hundred cycles.
+/// Cycles that a chain runs before, untimed, so that its code is in the cache: fetching it takes a
+/// hundred cycles.
 const WARM_CYCLES: u64 = 600;
 
-/// NOPs after the chain: they take 3,000 to 8,000 cycles.
+/// NOPs after the chain; they take 3,000 to 8,000 cycles.
 const NOPS: u64 = 32_000;
 
-/// When a thread's slices end.
+/// The end of a thread's slices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Until {
     /// At the first end of a slice at or after this tick.
     Tick(u64),
-    /// After so many iterations.
+    /// After this many iterations.
     Iterations(u64),
 }
 
-/// See the module.
+/// The slices and readings of one thread in one trial.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
-    /// When the first slice began.
+    /// Start of the first slice, in ticks.
     pub(crate) from: u64,
-    /// Iterations of each of the first slices, and of the last one.
+    /// Iterations of each of the first slices.
     pub(crate) slice: u64,
+    /// Iterations of the last slice.
     pub(crate) last: u64,
+    /// End of each slice, in ticks.
     pub(crate) ends: Vec<u64>,
-    /// Places of slices from which on they have twice as many iterations.
+    /// Indices of slices from which on slices have twice as many iterations.
     pub(crate) doubled: Vec<usize>,
     pub(crate) readings: Vec<Reading>,
-    /// Ticks of one of the first slices by what was seen of the load; 0: nothing was.
+    /// Expected ticks of one of the first slices, from the slices that ran ahead; 0 without any.
     pub(crate) slice_ticks: f64,
-    /// Whether the thread was held back so long that nothing was seen of its load before.
+    /// True if the thread was stopped so long that too few slices ran ahead.
     pub(crate) unseen: bool,
 }
 
 impl Log {
-    /// With room for a trial of so many seconds, in pages that were touched: at most as much as its
-    /// thread may have. Where that becomes short, slices and the time between readings get longer.
+    /// A log for a trial of this many seconds, in pages that were touched, within the thread's
+    /// share of the memory. If the room becomes short, slices and the time between readings get
+    /// longer.
     pub(crate) fn with_room(cutting: Cutting, seconds: f64) -> Self {
         let (most_slices, most_readings) = cutting.most_room();
         let room = |every_s: f64, spare: f64, most: usize| {
-            ((spare * seconds / every_s) as usize).saturating_add(LEAST_ROOM).min(most)
+            ((spare * seconds / every_s) as usize).saturating_add(MIN_ROOM).min(most)
         };
-        // As slices will be once they are fitted, however long they are estimated to take.
-        let slice_s = cutting.slice_s.min(SLICE_S.max(seconds / MOST_SLICES));
+        // The length that slices have once they are fitted, however long they are estimated to
+        // take.
+        let slice_s = cutting.slice_s.min(SLICE_S.max(seconds / MAX_SLICES));
         let slices = room(slice_s, SPARE, most_slices).max(USUAL_ROOM.min(most_slices));
         let readings = room(clock_every_s(cutting.cut), 2.0, most_readings);
         let chain = Chain::First;
@@ -70,21 +75,21 @@ impl Log {
             Reading { chain, after: 1, from: 1, chained: 1, cycles: 1, instructions: 1, to: 1 };
         Self {
             slice: cutting.slice,
-            ends: touched(1, slices),
-            doubled: Vec::with_capacity(MOST_DOUBLED),
-            readings: touched(reading, readings),
+            ends: with_touched_room(1, slices),
+            doubled: Vec::with_capacity(MAX_DOUBLED),
+            readings: with_touched_room(reading, readings),
             ..Self::default()
         }
     }
 
-    /// Forgets the slices that it has.
+    /// Removes all slices and readings.
     pub(crate) fn start_over(&mut self) {
         self.ends.clear();
         self.doubled.clear();
         self.readings.clear();
     }
 
-    /// Bytes that it takes.
+    /// Bytes that the log takes.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         let Self { ends, doubled, readings, .. } = self;
@@ -93,9 +98,8 @@ impl Log {
             + size_of::<Reading>() * readings.capacity()
     }
 
-    /// Makes slices as long as they should be by what `ahead` saw, whose length was calibrated when
-    /// others may have held the thread back; with so many ticks a second, of a trial of so many
-    /// seconds, or iterations.
+    /// Sets the length of slices by those of `ahead`, since other work may have disturbed the
+    /// calibration. The trial has this many seconds, or iterations.
     pub(crate) fn fit(
         &mut self,
         ahead: &Self,
@@ -113,10 +117,10 @@ impl Log {
         self.slice_ticks = self.slice as f64 * each;
     }
 
-    /// Ticks that an iteration takes when nothing is taken from it; `None` of too few slices.
+    /// Ticks of an undisturbed iteration; `None` if there are too few slices.
     pub(crate) fn usual_ticks(&self) -> Option<f64> {
-        const LEAST: usize = 10;
-        // A short slice is mostly the call.
+        const MIN_SLICES: usize = 10;
+        // In a short slice the call takes most of the time.
         let longest = self.slices().map(|(_, iterations)| iterations).max()?;
         let begins = [self.from].into_iter().chain(self.ends.iter().copied());
         let slices = begins.zip(self.slices()).filter(|(_, (_, i))| *i >= longest.div_ceil(4));
@@ -124,10 +128,10 @@ impl Log {
             end.saturating_sub(from) as f64 / iterations.max(1) as f64
         });
         let each: Vec<f64> = each.collect();
-        if each.len() > LEAST { usual(each) } else { None }
+        if each.len() > MIN_SLICES { usual(each) } else { None }
     }
 
-    /// Ticks that the longest slices take by what was seen of the load.
+    /// Expected ticks of the longest slices.
     pub(crate) fn slice_ticks(&self) -> Option<f64> {
         if self.unseen {
             let longest = self.slices().map(|(_, iterations)| iterations).max()?;
@@ -159,8 +163,8 @@ impl Log {
         self.ends.iter().copied().find(|end| *end > tick)
     }
 
-    /// Runs slices, at least one, and reads the clock between them. Where nothing was seen ahead, the
-    /// first are as short as those would have been.
+    /// Runs slices, at least one, and reads the clock between them. If too few slices ran ahead,
+    /// the first ones are as short as there.
     pub(crate) fn run(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
         match self.unseen {
             true => self.run_ahead(load, ticks, cut, until),
@@ -168,8 +172,8 @@ impl Log {
         }
     }
 
-    /// Runs untimed slices until then. The first is one iteration, and they get twice as long until one
-    /// takes half as long as it should: so how long an iteration takes is seen, whatever was calibrated.
+    /// Runs untimed slices until then. The first is one iteration. They double until one takes half
+    /// its target, so that the time of an iteration is measured whatever was calibrated.
     pub(crate) fn run_ahead(&mut self, load: &mut dyn Load, ticks: Ticks, cut: Cut, until: Until) {
         if self.ends.is_empty() {
             self.slice = 1;
@@ -237,8 +241,8 @@ impl Log {
         }
     }
 
-    /// Makes the slices from here on longer, once at least, so that those that are still due leave half
-    /// of the room that is left; their iterations.
+    /// Doubles the slices from here on, at least once, until those that are still due fill at most
+    /// half of the remaining room. Returns their iterations.
     fn double(&mut self, mut slice: u64, mut due: f64) -> u64 {
         let (used, rest) = (self.ends.len(), self.ends.capacity() - self.ends.len());
         while self.doubled.len() < self.doubled.capacity() {
@@ -251,7 +255,7 @@ impl Log {
         slice
     }
 
-    /// Notes a slice; where there is no room, as a part of the last one.
+    /// Records a slice. Without room it becomes part of the last one.
     fn ended(&mut self, now: u64, iterations: u64) {
         if self.ends.len() < self.ends.capacity() {
             self.ends.push(now);
@@ -262,8 +266,8 @@ impl Log {
         }
     }
 
-    /// A chain within the load where it has one: a core lowers its clock for wide vectors only
-    /// while they run. The two chains take turns.
+    /// Reads the clock by a chain within the load if it has one: a core lowers its clock for wide
+    /// vectors only while they run. The two chains take turns.
     pub(crate) fn read_clock(&mut self, load: &mut dyn Load, ticks: Ticks, after: u64) {
         if self.readings.len() == self.readings.capacity() {
             return;
@@ -283,8 +287,8 @@ impl Log {
     }
 }
 
-/// No entries, with room for so many in pages that were touched.
-fn touched<T: Clone>(value: T, room: usize) -> Vec<T> {
+/// An empty vector, with room for this many entries in pages that were touched.
+fn with_touched_room<T: Clone>(value: T, room: usize) -> Vec<T> {
     let mut all = vec![value; room];
     all.clear();
     all

@@ -1,8 +1,8 @@
-//! From the slices of all threads to the rounds of a trial.
+//! Turns the slices of all threads into the rounds of a trial.
 //!
-//! A trial of a load that can be cut runs in slices of 20 us, at whose ends each thread reads the
-//! time. Slices make windows of a quarter of a millisecond (`windows`), and windows the figures of a
-//! round. A trial is one round. Where their number is fixed a long one is cut into several, so that
+//! A trial of a load that can be cut runs in slices of 20 us. Each thread reads the time at their
+//! ends. Slices make windows of 0.25 ms (`windows`), and windows the figures of a round. A trial is
+//! one round. If the number of trials is fixed, a long trial is cut into several rounds, so that
 //! few trials have enough rounds.
 
 pub(crate) mod log;
@@ -19,17 +19,17 @@ use log::Log;
 use ticks::Scale;
 use windows::{ABOVE, Core, Shape, Slice, Track};
 
-/// The greatest part of a round that our own readings of the clock are believed to take.
-const MOST_PAUSED: f64 = 0.05;
+/// Maximum fraction of a round that proofmark's readings of the clock can take.
+const MAX_PAUSED: f64 = 0.05;
 
-/// Rounds that a long trial is cut into are about this long, in seconds; those of the longest trials
-/// are longer, so that a trial's reply stays short.
+/// Target seconds of the rounds of a long trial. Those of the longest trials are longer, so that a
+/// trial's reply stays short.
 const ROUND_S: f64 = 0.1;
-/// Shortest round that a trial is cut into, in seconds.
+/// Minimum seconds of such a round.
 const SHORT_ROUND_S: f64 = 0.02;
-const MOST_ROUNDS: f64 = 100.0;
+const MAX_ROUNDS: f64 = 100.0;
 
-/// The CPU that a thread runs on, and its core, by any numbers.
+/// The CPU that a thread runs on, and its core, each identified by any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cpu {
     pub(crate) number: u32,
@@ -37,14 +37,14 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    /// That of a thread; threads that are not pinned are taken to share one core.
-    pub(crate) fn of_thread(thread: usize, pinned_to: Option<u32>) -> Self {
+    /// The CPU of a thread. Threads that are not pinned count as sharing one core.
+    pub(crate) fn for_thread(thread: usize, pinned_to: Option<u32>) -> Self {
         let core = pinned_to.map_or(u32::MAX, first_sibling);
         Self { number: pinned_to.unwrap_or(thread as u32), core }
     }
 }
 
-/// The first CPU of the core; the CPU itself where the system does not report it.
+/// The first CPU of the core; the CPU itself if the system does not report it.
 fn first_sibling(cpu: u32) -> u32 {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -52,43 +52,44 @@ fn first_sibling(cpu: u32) -> u32 {
     first.unwrap_or(cpu)
 }
 
-/// What a trial's threads did, and how to read it.
+/// The recorded slices of a trial's threads, and the data needed to interpret them.
 pub(crate) struct Recorded<'a> {
     pub(crate) logs: &'a [(Cpu, Log)],
     pub(crate) scale: Scale,
-    /// Ticks that a reading of the time takes.
+    /// Ticks that one reading of the time takes.
     pub(crate) overhead: u64,
-    /// When the timed part began, in ticks, and how long it was.
+    /// Start of the timed part, in ticks.
     pub(crate) from: u64,
+    /// Duration of the timed part.
     pub(crate) seconds: f64,
     pub(crate) cutting: Cutting,
-    /// CPUs that the threads can run on.
+    /// Number of CPUs that the threads can run on.
     pub(crate) cpus: usize,
 }
 
-/// The rounds of a trial, and what of its iterations falls into its time.
+/// The rounds of a trial, and the iterations within its time.
 pub(crate) struct Rounds {
     pub(crate) all: Vec<Round>,
     /// Iterations within the timed part.
     pub(crate) iterations: f64,
-    /// The clock of each thread in its windows at the attainable rate, with its spread as a share.
+    /// The clock of each thread at the attainable rate, and its spread as a fraction.
     pub(crate) clocks: Vec<Option<(f64, f64)>>,
-    /// Seconds that each thread worked, as far as its slices show: those that hold a gap count as
-    /// long as they usually take. All its slices count, those before the timed part too.
+    /// Seconds that each thread worked, as its slices show. Slices with a gap count with their
+    /// usual time. All slices count, also those before the timed part.
     pub(crate) worked_s: Vec<f64>,
-    /// The rest of the time from its first slice to its last one: its gaps.
+    /// Seconds of each thread's gaps: the rest of the time from its first slice to its last one.
     pub(crate) gaps_s: Vec<f64>,
 }
 
 impl Recorded<'_> {
-    /// The figures in this unit, where an iteration is so much work.
+    /// Computes the rounds in this unit, with `work` per iteration.
     pub(crate) fn rounds(&self, unit: Unit, work: f64) -> Rounds {
         let count = match self.cutting.least_rounds {
             None => 1.0,
             Some(least) => {
-                // As many as an interval needs, where they are long enough for windows.
+                // As many as an interval needs, if they are long enough for windows.
                 let least = f64::from(least).min(self.seconds / SHORT_ROUND_S).floor();
-                (self.seconds / ROUND_S).round().max(least).clamp(1.0, MOST_ROUNDS)
+                (self.seconds / ROUND_S).round().max(least).clamp(1.0, MAX_ROUNDS)
             }
         };
         let each_s = self.seconds / count;
@@ -122,7 +123,7 @@ impl Recorded<'_> {
         rounds
     }
 
-    /// Seconds that each thread worked before the timed part and after so many seconds of it.
+    /// Seconds that each thread worked before the timed part and later than `window_s` into it.
     pub(crate) fn worked_outside_s(&self, window_s: f64) -> Vec<f64> {
         let shape = Shape::new(self.cutting.cut, self.cutting.slice_s);
         let outside =
@@ -145,11 +146,11 @@ impl Recorded<'_> {
             s.work * (overlap / (s.to - s.from)).clamp(0.0, 1.0)
         };
         let iterations = tracks.iter().flat_map(|t| &t.slices).map(within).fold(0.0, f64::add);
-        // Our own readings of the clock are no part of the work.
+        // proofmark's readings of the clock are no part of the work.
         let pauses = tracks.iter().flat_map(|t| &t.pauses).map(|(_, took)| took);
         let paused = pauses.fold(0.0, f64::add) / self.cpus.clamp(1, tracks.len().max(1)) as f64;
-        let worked_s = seconds - paused.min(MOST_PAUSED * seconds);
-        // Where none ended, one takes as long as the round at least.
+        let worked_s = seconds - paused.min(MAX_PAUSED * seconds);
+        // If no operation ended, one takes at least as long as the round.
         let least = if unit == Unit::Second { 1.0 } else { 0.0 };
         let clocks = self.clocks(at_s, seconds);
         let known: Vec<f64> = clocks.iter().flatten().map(|(hz, _)| *hz).collect();
@@ -168,12 +169,12 @@ impl Recorded<'_> {
         (round, iterations, clocks)
     }
 
-    /// Seconds from the start of the timed part to that tick.
+    /// Seconds from the start of the timed part to this tick.
     fn seconds_at(&self, tick: u64) -> f64 {
         (tick as i128 - i128::from(self.from)) as f64 * self.scale.tick_s
     }
 
-    /// A thread's slices, in seconds since the start of the timed part.
+    /// A thread's slices, in seconds from the start of the timed part.
     fn track(&self, cpu: Cpu, log: &Log) -> Track {
         let mut track = Track { cpu: cpu.number, core: cpu.core, ..Track::default() };
         let usual_s = usual_pause_s(log, self.scale);
@@ -193,9 +194,9 @@ impl Recorded<'_> {
         track
     }
 
-    /// The clock of each thread in the round by the faster chain, and the spread of its readings: as
-    /// attainable is of its windows, the 95th percentile. A core may change its clock from one window
-    /// to the next, and what interrupts a reading makes it lower.
+    /// The clock of each thread in the round by the faster chain, and the spread of its readings.
+    /// As for the attainable rate, the 95th percentile counts: a core may change its clock between
+    /// windows, and an interruption lowers a reading.
     fn clocks(&self, at_s: f64, seconds: f64) -> Vec<Option<(f64, f64)>> {
         let of_thread = |log: &Log| {
             let by = |chain: Chain| {
@@ -209,9 +210,9 @@ impl Recorded<'_> {
         self.logs.iter().map(|(_, log)| of_thread(log)).collect()
     }
 
-    /// NOPs that a thread's core issues per cycle at most, in windows like those of attainable; of the
-    /// thread that issues the fewest. Of the round's clock, not that of a reading: what interrupts that
-    /// would seem to widen the core.
+    /// Maximum NOPs per cycle that a core issues, in windows like those of the attainable rate, for
+    /// the thread with the fewest. Cycles are those of the round's clock: an interruption of one
+    /// reading would make the core look wider.
     fn issue_width(&self, clocks: &[Option<(f64, f64)>], at: (f64, f64)) -> Option<f64> {
         let of_thread = |(log, clock): (&Log, &Option<(f64, f64)>)| {
             let rate = |r: &Reading| self.rate(r.instructions, [r.chained, r.to]);
@@ -223,7 +224,7 @@ impl Recorded<'_> {
         widths?.into_iter().min_by(f64::total_cmp)
     }
 
-    /// Those of a thread within so many seconds from there.
+    /// A thread's readings within a round.
     fn readings<'a>(
         &'a self,
         log: &'a Log,
@@ -233,36 +234,37 @@ impl Recorded<'_> {
         log.readings.iter().filter(within)
     }
 
-    /// So many between two readings of the time, a second, without what such a reading takes.
+    /// Rate per second of `count` between two readings of the time, without the cost of a reading.
     fn rate(&self, count: u64, [from, to]: [u64; 2]) -> f64 {
         let ticks = to.saturating_sub(from).saturating_sub(self.overhead).max(1) as f64;
         count as f64 / (ticks * self.scale.tick_s)
     }
 }
 
-/// The 95th percentile.
+/// The 95th percentile of the values.
 fn high(values: &[f64]) -> Option<f64> {
     let mut falling = values.to_vec();
     falling.sort_by(|a, b| b.total_cmp(a));
     falling.get((ABOVE * falling.len() as f64) as usize).copied()
 }
 
-/// How far from the middle half of the readings lie, as a share.
+/// Median distance of the readings from their median, as a fraction.
 fn spread(hz: &[f64]) -> f64 {
     let Some(middle) = median(hz) else { return 0.0 };
     let off: Vec<f64> = hz.iter().map(|v| (v / middle - 1.0).abs()).collect();
     median(&off).unwrap_or(0.0)
 }
 
-/// Seconds that our reading of the clock usually takes: what is longer was taken by somebody else.
+/// Maximum seconds that a reading of the clock takes undisturbed. If one takes longer, other work
+/// took the rest.
 fn usual_pause_s(log: &Log, scale: Scale) -> f64 {
     let ticks: Vec<f64> =
         log.readings.iter().map(|r| r.to.saturating_sub(r.after) as f64).collect();
     1.5 * median(&ticks).unwrap_or(0.0) * scale.tick_s
 }
 
-/// The rate of all threads: tenths of the highest, a digit a millisecond, or a window where those are
-/// longer.
+/// The rate of all threads over time, in tenths of the highest: a digit per millisecond, or per
+/// window if windows are longer.
 fn strip(cores: &[Core], shape: Shape) -> String {
     const DIGIT_S: f64 = 1e-3;
     let together = (DIGIT_S / shape.window_s).round().max(1.0) as usize;
@@ -276,7 +278,7 @@ fn strip(cores: &[Core], shape: Shape) -> String {
     digits.iter().map(digit).collect()
 }
 
-/// Windows by their rate as a share of their core's attainable one.
+/// Histogram of the windows by their rate, as a fraction of their core's attainable one.
 fn histogram(cores: &[Core]) -> Vec<u32> {
     const STEPS: usize = 20;
     let mut counts = vec![0; STEPS];

@@ -1,22 +1,22 @@
-//! Rounds from logs that are made up: a tick is a nanosecond.
+//! Rounds from fake logs: a tick is a nanosecond.
 
 use proofmark_model::Cut;
 
 use super::*;
 
 const SCALE: Scale = Scale { tick_s: 1e-9 };
-/// When the timed part begins.
+/// Tick at which the timed part begins.
 const BEGIN: u64 = 1_000_000_000;
 /// Ticks and iterations of a slice at the full rate.
 const SLICE: u64 = 20_000;
 const ITERATIONS: u64 = 100;
-/// Iterations a second at the full rate.
+/// Iterations per second at the full rate.
 const RATE: f64 = 5e6;
 const SLICE_S: f64 = 20e-6;
-/// Ticks that a reading of the time takes, and cycles of one of the clock.
+/// Ticks that a reading of the time takes, and cycles of a reading of the clock.
 const OVERHEAD: u64 = 20;
 const CYCLES: u64 = 24_000;
-/// Instructions a cycle of a core that works for one thread alone.
+/// Instructions per cycle of a core that runs one thread.
 const WIDTH: f64 = 6.0;
 
 /// A log that grows as a thread would make it.
@@ -32,7 +32,7 @@ impl Thread {
         self.0.readings.last().map_or(ended, |r| r.to.max(ended))
     }
 
-    /// Slices of so many ticks until then.
+    /// Adds slices of this many ticks until `until`.
     fn works(mut self, each: u64, until: u64) -> Self {
         while self.now() < until {
             let end = self.now() + each;
@@ -41,12 +41,12 @@ impl Thread {
         self
     }
 
-    /// Reads the clock, interrupted for so many ticks, of a core that has its full width.
+    /// Reads the clock of a core that has its full width, interrupted for this many ticks.
     fn reads(self, hz: f64, held: u64) -> Self {
         self.reads_width(hz, held, WIDTH)
     }
 
-    /// As well, where the core issues so many instructions a cycle.
+    /// Reads the clock of a core that issues this many instructions per cycle.
     fn reads_width(mut self, hz: f64, held: u64, width: f64) -> Self {
         let (after, cycles, instructions) = (self.now(), CYCLES, CYCLES);
         let from = after + 200;
@@ -58,7 +58,7 @@ impl Thread {
         self
     }
 
-    /// As much, with a reading of the clock every millisecond.
+    /// Adds slices, with a reading of the clock every millisecond.
     fn works_and_reads(mut self, each: u64, hz: f64, until: u64) -> Self {
         while self.now() < until {
             let next = until.min(self.now() + 1_000_000);
@@ -72,7 +72,7 @@ impl Thread {
     }
 }
 
-/// How a trial of so many seconds is cut, or taken as one round.
+/// The cutting of a trial of this many seconds, or of one round.
 fn cutting(seconds: f64, least_rounds: Option<u32>) -> Cutting {
     Cutting::new((Cut::Core, least_rounds), seconds, (ITERATIONS, SLICE_S))
 }
@@ -82,13 +82,13 @@ fn recorded(logs: &[(Cpu, Log)], seconds: f64, cutting: Cutting) -> Recorded<'_>
     Recorded { logs, scale, overhead, from, seconds, cutting, cpus }
 }
 
-/// Of a number of trials that is fixed.
+/// The cutting for a fixed number of trials.
 fn in_unit(logs: &[(Cpu, Log)], seconds: f64, unit: Unit) -> Rounds {
     let cutting = Cutting { slice: ITERATIONS, slice_s: SLICE_S, ..cutting(seconds, Some(1)) };
     recorded(logs, seconds, cutting).rounds(unit, 2.0)
 }
 
-/// Of 2 operations an iteration.
+/// Rounds with 2 operations per iteration.
 fn rounds(logs: &[(Cpu, Log)], seconds: f64) -> Rounds {
     in_unit(logs, seconds, Unit::OpPerSecond)
 }
@@ -97,7 +97,7 @@ fn near(found: f64, expected: f64, within: f64) {
     assert!((found / expected - 1.0).abs() <= within, "{found}, not {expected}");
 }
 
-/// When so many milliseconds of the timed part are over.
+/// Tick at this many milliseconds of the timed part.
 fn after_ms(ms: u64) -> u64 {
     BEGIN + ms * 1_000_000
 }
@@ -125,7 +125,7 @@ fn figures_are_in_the_unit() {
 
 #[test]
 fn a_thread_works_as_long_as_its_slices_without_gaps_and_our_readings() {
-    // Twenty milliseconds were taken from it, and ten readings of the clock took 7 us each.
+    // It lost 20 ms, and ten readings of the clock took 7 us each.
     let thread = even(30).works(SLICE + 20_000_000, after_ms(31)).works(SLICE, after_ms(80));
     let mut thread = thread;
     for ms in 81..=90 {
@@ -193,16 +193,17 @@ fn a_round_is_no_longer_than_its_trial() {
 
 #[test]
 fn work_at_the_edges_counts_in_part() {
-    // The first slice lies half before the timed part, and the last three quarters behind it.
+    // Half of the first slice is before the timed part, and three quarters of the last one after
+    // it.
     let thread = Thread::begins(BEGIN - SLICE / 2).works(SLICE, after_ms(1));
     let seconds = 1e-3 - 5e-6;
     let Rounds { all, iterations, .. } = rounds(&[thread.on(0)], seconds);
     near(iterations, RATE * seconds, 1e-9);
     near(all[0].delivered, 2.0 * RATE, 1e-9);
-    // What ended before or began later does not.
+    // Slices that ended before or began later do not count.
     let thread = Thread::begins(after_ms(0) - 10 * SLICE).works(SLICE, after_ms(30));
     near(rounds(&[thread.on(0)], 0.02).iterations, RATE * 0.02, 1e-9);
-    // Of a fixed amount the last slice has fewer iterations.
+    // The last slice of a fixed amount has fewer iterations.
     let mut short = even(1);
     short.0.last = 40;
     near(rounds(&[short.on(0)], 1e-3).iterations, RATE * 1e-3 - 60.0, 1e-9);
@@ -231,7 +232,7 @@ fn the_clock_is_that_of_the_attainable_rate() {
     near(hz, 3.0e9, 1e-4);
     near(all[0].clock_hz.unwrap(), 3.0e9, 1e-4);
     assert!(spread < 1e-3, "{spread}");
-    // It changes by less than what is told apart by the rate.
+    // The change is too small to show in the rate.
     let dithers = (0..100).fold(Thread::begins(BEGIN), |thread, ms| {
         let (slice, hz) = if ms % 4 == 0 { (SLICE, 3.0e9) } else { (SLICE * 101 / 100, 2.97e9) };
         thread.works_and_reads(slice, hz, after_ms(ms + 1))
@@ -298,7 +299,7 @@ fn while_one_sibling_is_interrupted_in_its_reading_the_other_is_not_taken_for_bo
         .works_and_reads(SLICE, 3.0e9, after_ms(50))
         .reads(3.0e9, 20_000_000)
         .works_and_reads(SLICE, 3.0e9, after_ms(100));
-    // It has the core for itself meanwhile.
+    // It has the core to itself meanwhile.
     let faster = even(50).works(SLICE * 10 / 14, after_ms(70)).works(SLICE, after_ms(100));
     let siblings = [held.0, faster.0].into_iter().zip(0..);
     let logs: Vec<_> = siblings.map(|(log, number)| (Cpu { number, core: 0 }, log)).collect();
@@ -319,7 +320,7 @@ fn the_strip_and_the_histogram_show_when_and_how_often() {
     assert_eq!(round.histogram.len(), 20);
     assert_eq!(round.histogram.iter().sum::<u32>(), 400, "windows of a quarter of a millisecond");
     assert!(round.histogram[15] >= 198 && round.histogram[19] >= 199, "{:?}", round.histogram);
-    // Time that was taken is a low rate in both.
+    // Lost time is a low rate in both.
     let held = even(50).works(SLICE + 10_000_000, after_ms(60)).works(SLICE, after_ms(100));
     let round = &rounds(&[held.on(0)], 0.1).all[0];
     assert_eq!(&round.strip[51..60], "000000000");
@@ -341,7 +342,7 @@ fn a_round_in_which_no_operation_ended_took_no_less_than_that_long() {
 fn what_is_too_short_or_empty_has_no_figure_and_no_infinite_one() {
     let empty = Thread::begins(BEGIN).on(0);
     let instant = Thread::begins(BEGIN).works(SLICE, BEGIN + SLICE).on(0);
-    // A clock so coarse that nothing takes time.
+    // A clock so coarse that every duration is 0.
     let mut coarse = Thread::begins(BEGIN);
     coarse.0.ends = vec![BEGIN + 1; 50];
     for (logs, seconds) in [
@@ -363,12 +364,12 @@ fn what_is_too_short_or_empty_has_no_figure_and_no_infinite_one() {
 
 #[test]
 fn threads_that_are_not_pinned_share_a_core() {
-    let at = |thread| Cpu::of_thread(thread, None);
+    let at = |thread| Cpu::for_thread(thread, None);
     assert_eq!(at(3), Cpu { number: 3, core: u32::MAX });
     assert_eq!(at(4).core, at(3).core);
     let none = u32::MAX - 1;
-    assert_eq!(Cpu::of_thread(0, Some(none)), Cpu { number: none, core: none });
-    let here = Cpu::of_thread(1, Some(0));
+    assert_eq!(Cpu::for_thread(0, Some(none)), Cpu { number: none, core: none });
+    let here = Cpu::for_thread(1, Some(0));
     assert_eq!((here.number, here.core), (0, 0), "the first CPU is the first of its core");
 }
 
@@ -391,11 +392,11 @@ fn a_core_that_is_shared_all_the_time_issues_less() {
     // A tenth of the time shows what the core can do; a reading in a hundred does not.
     near(width(&[with(|i| if i % 10 == 0 { WIDTH } else { 0.6 * WIDTH })]), WIDTH);
     near(width(&[with(|i| if i == 50 { WIDTH } else { 0.6 * WIDTH })]), 0.6 * WIDTH);
-    // Of several threads the one whose core is shared.
+    // Of several threads the one whose core is shared counts.
     let (cpu, log) = with(|_| 0.6 * WIDTH);
     near(width(&[with(|_| WIDTH), (Cpu { number: cpu.number + 1, core: 1 }, log)]), 0.6 * WIDTH);
     assert_eq!(width(&[Thread::begins(BEGIN).works(SLICE, until).on(0)]), None, "no reading");
-    // What interrupts the chain makes no core wider.
+    // An interruption of the chain makes no core wider.
     let held = Thread::begins(BEGIN).works(SLICE, BEGIN + 1_000_000).reads(3.7e9, 0);
     let held = held.works(SLICE, BEGIN + 2_000_000).reads(3.7e9, 50_000).works(SLICE, until);
     near(width(&[held.on(0)]), WIDTH);

@@ -1,39 +1,103 @@
-//! The clock that slices are timed with: the time-stamp counter where the system itself keeps time by
-//! it, which takes 10 ns to read, else CLOCK_MONOTONIC_RAW, which takes 22, or 250 without the vDSO.
+//! The clock that times slices: the CPU's counter if Linux keeps time by it, else
+//! CLOCK_MONOTONIC_RAW. On x86-64 the counter takes 10 ns to read, the clock 22 ns, or 250 ns
+//! without the vDSO.
+//!
+//! Slices need a counter that runs at one rate on all CPUs and never goes back. x86-64: the
+//! time-stamp counter if CPUID calls it invariant. AArch64: the system counter, whose rate the
+//! architecture fixes (Arm Architecture Reference Manual, "The Generic Timer").
 
 #![allow(unsafe_code)] // Reading the counter is an instruction.
 
 use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
 
 use crate::clock::raw_ns;
 
-/// Clocks of Linux that are read from the counter: then it runs at one rate on all CPUs.
 #[cfg(target_arch = "x86_64")]
-const BY_COUNTER: [&str; 3] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"];
+mod counter {
+    use std::arch::x86_64::{__cpuid, _mm_lfence, _rdtsc};
 
-/// Whether slices are timed by the counter.
+    /// Clocksources of Linux that read the time-stamp counter.
+    pub(super) const CLOCKSOURCES: &[&str] = &["tsc", "kvm-clock", "hyperv_clocksource_tsc_page"];
+
+    /// True if the counter's rate does not change with the core's clock.
+    pub(super) fn has_one_rate() -> bool {
+        const INVARIANT: u32 = 1 << 8;
+        let has = __cpuid(0x8000_0000).eax >= 0x8000_0007;
+        has && __cpuid(0x8000_0007).edx & INVARIANT != 0
+    }
+
+    /// Ticks per second. Not every CPU reports them (leaf 0x15 of CPUID).
+    pub(super) fn hz() -> Option<f64> {
+        None
+    }
+
+    /// Reads the counter after all loads before it. Without the fence the reading after a pointer
+    /// chase is some microseconds too early.
+    #[inline]
+    pub(super) fn read() -> u64 {
+        // SAFETY: every x86-64 CPU has both instructions.
+        unsafe {
+            _mm_lfence();
+            _rdtsc()
+        }
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod counter {
+    use std::arch::asm;
+
+    /// The clocksource of Linux that reads the system counter.
+    pub(super) const CLOCKSOURCES: &[&str] = &["arch_sys_counter"];
+
+    /// True: the architecture requires one rate, whatever the core's clock.
+    pub(super) fn has_one_rate() -> bool {
+        true
+    }
+
+    /// Ticks per second as the firmware reports them; `None` if it left the register at 0.
+    pub(super) fn hz() -> Option<f64> {
+        let hz: u64;
+        // SAFETY: reads a register and nothing else. Linux lets processes read it, or emulates that.
+        unsafe {
+            asm!("mrs {}, cntfrq_el0", out(reg) hz, options(nomem, nostack, preserves_flags));
+        }
+        (hz > 0).then_some(hz as f64)
+    }
+
+    /// Reads the counter after all loads before it: `dsb` waits for them, and `isb` keeps the core
+    /// from reading the counter ahead of the `dsb`.
+    #[inline]
+    pub(super) fn read() -> u64 {
+        let ticks: u64;
+        // SAFETY: two barriers and a register. Linux lets processes read it, or emulates that where
+        // it works around a faulty counter. Without `nomem` the compiler moves no access across it.
+        unsafe {
+            asm!(
+                "dsb nshld",
+                "isb",
+                "mrs {}, cntvct_el0",
+                out(reg) ticks,
+                options(nostack, preserves_flags),
+            );
+        }
+        ticks
+    }
+}
+
+/// True if slices are timed by the counter.
 fn by_counter() -> bool {
     static BY: OnceLock<bool> = OnceLock::new();
-    *BY.get_or_init(counter_keeps_time)
+    *BY.get_or_init(|| {
+        let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        let source = std::fs::read_to_string(source).unwrap_or_default();
+        counter::CLOCKSOURCES.contains(&source.trim()) && counter::has_one_rate()
+    })
 }
 
-#[cfg(target_arch = "x86_64")]
-fn counter_keeps_time() -> bool {
-    use std::arch::x86_64::__cpuid;
-    const INVARIANT: u32 = 1 << 8;
-    let has = __cpuid(0x8000_0000).eax >= 0x8000_0007;
-    let invariant = has && __cpuid(0x8000_0007).edx & INVARIANT != 0;
-    let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    let source = std::fs::read_to_string(source).unwrap_or_default();
-    invariant && BY_COUNTER.contains(&source.trim())
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn counter_keeps_time() -> bool {
-    false
-}
-
-/// Reads the time in ticks of an unknown length; see [`Scale`].
+/// A clock that counts ticks. [`Scale`] gives their length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticks {
     by_counter: bool,
@@ -46,20 +110,10 @@ impl Ticks {
 
     #[inline]
     pub(crate) fn now(self) -> u64 {
-        #[cfg(target_arch = "x86_64")]
-        if self.by_counter {
-            // The counter alone is read before loads ahead of it are done: of a pointer chase, some
-            // microseconds too early.
-            // SAFETY: every x86-64 has both instructions.
-            return unsafe {
-                std::arch::x86_64::_mm_lfence();
-                std::arch::x86_64::_rdtsc()
-            };
-        }
-        raw_ns()
+        if self.by_counter { counter::read() } else { raw_ns() }
     }
 
-    /// Ticks that one reading takes, which a stretch between two readings has in it.
+    /// Ticks that one reading takes. The time between two readings contains one of these.
     pub(crate) fn overhead(self) -> u64 {
         static OVERHEAD: OnceLock<u64> = OnceLock::new();
         *OVERHEAD.get_or_init(|| {
@@ -71,19 +125,25 @@ impl Ticks {
         })
     }
 
-    /// About how many ticks these seconds have.
+    /// The approximate number of ticks in these seconds.
     pub(crate) fn in_seconds(self, seconds: f64) -> u64 {
         static PER_SECOND: OnceLock<f64> = OnceLock::new();
         let per_second = *PER_SECOND.get_or_init(|| {
-            let from = Moment::read(self);
-            std::thread::sleep(std::time::Duration::from_millis(2));
-            1.0 / Scale::between(from, Moment::read(self)).tick_s
+            let reported = if self.by_counter { counter::hz() } else { None };
+            reported.unwrap_or_else(|| self.measured_per_second(Duration::from_millis(2)))
         });
         (seconds * per_second) as u64
     }
+
+    /// Ticks per second by CLOCK_MONOTONIC_RAW, measured for that long.
+    fn measured_per_second(self, duration: Duration) -> f64 {
+        let from = Moment::read(self);
+        thread::sleep(duration);
+        1.0 / Scale::between(from, Moment::read(self)).tick_s
+    }
 }
 
-/// The same moment on both clocks.
+/// One moment on both clocks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Moment {
     tick: u64,
@@ -91,7 +151,7 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    /// The reading between two of the ticks that are nearest to each other.
+    /// Reads both clocks. Of eight readings it takes the one whose surrounding ticks are closest.
     pub(crate) fn read(ticks: Ticks) -> Self {
         let reading = |_| {
             let before = ticks.now();
@@ -101,16 +161,14 @@ impl Moment {
         };
         (0..8).map(reading).min_by_key(|(took, _)| *took).map_or_else(|| unreachable!(), |m| m.1)
     }
-}
 
-impl Moment {
-    /// By CLOCK_MONOTONIC_RAW.
+    /// Seconds from this moment to a later one, by CLOCK_MONOTONIC_RAW.
     pub(crate) fn seconds_to(self, later: Self) -> f64 {
         later.raw_ns.saturating_sub(self.raw_ns) as f64 * 1e-9
     }
 }
 
-/// The length of a tick, held against CLOCK_MONOTONIC_RAW over the time of a trial.
+/// The length of a tick by CLOCK_MONOTONIC_RAW, measured over a trial.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scale {
     pub(crate) tick_s: f64,
@@ -138,5 +196,28 @@ mod tests {
         let by_ticks_s = (ticks.now() - from.tick) as f64 * scale.tick_s;
         assert!(raw_s > 0.018, "{raw_s}");
         assert!(by_ticks_s >= raw_s - 1e-4, "{by_ticks_s} {raw_s}");
+    }
+
+    #[test]
+    fn the_ticks_of_a_second_are_those_of_the_raw_clock() {
+        let ticks = Ticks::new();
+        let measured = ticks.measured_per_second(Duration::from_millis(20));
+        let ratio = ticks.in_seconds(1.0) as f64 / measured;
+        assert!((ratio - 1.0).abs() < 0.01, "{ratio} of {measured} ticks per second");
+    }
+
+    #[test]
+    fn the_counter_never_goes_back_and_has_the_rate_that_it_reports() {
+        let ticks = Ticks { by_counter: true };
+        if counter::has_one_rate() {
+            let readings: Vec<u64> = (0..10_000).map(|_| ticks.now()).collect();
+            assert!(readings.is_sorted());
+            assert!(readings.first() < readings.last(), "it stands still");
+        }
+        // x86-64 reports no rate.
+        if let Some(hz) = counter::hz() {
+            let measured = ticks.measured_per_second(Duration::from_millis(20));
+            assert!((hz / measured - 1.0).abs() < 0.01, "{hz} Hz reported, {measured} measured");
+        }
     }
 }

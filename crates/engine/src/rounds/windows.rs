@@ -1,10 +1,9 @@
-//! Windows: short stretches of time, of each core or of all threads together, and how much work was
-//! done in each. A window is *clean* if nothing was taken from its threads: then its rate is what
-//! the hardware does.
+//! Windows: the work of each core, or of all threads together, in short periods. A window is
+//! *clean* if none of its threads lost time. Then its rate is that of the hardware.
 
 use proofmark_model::{Cut, median};
 
-/// A slice of a thread's work, in seconds since the round began and iterations.
+/// A slice of a thread's work: seconds since the round began, and iterations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Slice {
     pub(crate) from: f64,
@@ -12,19 +11,20 @@ pub(crate) struct Slice {
     pub(crate) work: f64,
 }
 
-/// What one thread did.
+/// The slices and pauses of one thread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Track {
-    /// CPU that it is pinned to, and that CPU's core, by any numbers; equal where it is not pinned.
+    /// CPU that the thread is pinned to, identified by any number. Threads that are not pinned have
+    /// one core.
     pub(crate) cpu: u32,
     pub(crate) core: u32,
     pub(crate) slices: Vec<Slice>,
-    /// When our own reading of the clock interrupted it, and for how long.
+    /// Start and duration of each of proofmark's readings of the clock.
     pub(crate) pauses: Vec<(f64, f64)>,
 }
 
 impl Track {
-    /// What of it overlaps the stretch of so many seconds from `at_s` on, in seconds since then.
+    /// The part that overlaps the `seconds` from `at_s` on. Times count from `at_s`.
     pub(crate) fn within(&self, at_s: f64, seconds: f64) -> Self {
         let end_s = at_s + seconds;
         let first = self.slices.partition_point(|s| s.to <= at_s);
@@ -36,11 +36,9 @@ impl Track {
         let pauses = pauses.map(|(at, took)| (at - at_s, *took)).collect();
         Self { cpu: self.cpu, core: self.core, slices, pauses }
     }
-}
 
-impl Track {
-    /// Seconds of its slices without gaps, and of our own pauses. What is usual is that of the slices
-    /// around: a core that another thread shares for a while is slow, not taken.
+    /// Seconds of its slices without gaps, and of proofmark's readings. The slices around show what
+    /// is usual: a core that another thread shares for a while is slow, but loses no time.
     pub(crate) fn worked_s(&self, shape: Shape) -> f64 {
         const AROUND: usize = 50;
         let each_s = |slice: &Slice| (slice.to - slice.from) / slice.work;
@@ -54,16 +52,14 @@ impl Track {
         let paused = self.pauses.iter().map(|(_, took)| took).sum::<f64>();
         self.slices.iter().enumerate().map(worked).sum::<f64>() + paused
     }
-}
 
-impl Track {
     /// Seconds from its first slice to the end of its last one.
     pub(crate) fn span_s(&self) -> f64 {
         self.slices.first().zip(self.slices.last()).map_or(0.0, |(a, b)| b.to - a.from)
     }
 
-    /// Seconds that it worked before the timed part and after so many seconds of it, our own pauses
-    /// included. A slice at an edge may hold a long gap: of that nothing counts.
+    /// Seconds that it worked before the timed part and later than `window_s` into it, readings
+    /// included. A slice at an edge may hold a long gap, which does not count.
     pub(crate) fn worked_outside_s(&self, shape: Shape, window_s: f64) -> f64 {
         let each: Vec<f64> = self.slices.iter().map(|s| (s.to - s.from) / s.work).collect();
         let usual = median(&each).unwrap_or(0.0);
@@ -79,31 +75,31 @@ impl Track {
     }
 }
 
-/// How long windows are, and what a gap in a thread's work is.
+/// The length of windows, and the definition of a gap in a thread's work.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) window_s: f64,
-    /// A slice that takes so many times as long as usual, and so many seconds more, holds a gap.
+    /// A slice holds a gap if it takes this many times the usual time, and this many seconds more.
     gap_factor: f64,
     gap_s: f64,
-    /// Whether all threads are looked at together.
+    /// True if the windows are those of all threads together.
     joint: bool,
 }
 
 impl Shape {
-    /// Work on cores has a sharp edge; that of threads that share a bus has none, and a slice may
-    /// take twice as long because of another thread of the same configuration.
+    /// Times of slices on cores vary little. Threads that share a bus may slow a slice of the same
+    /// configuration to half its speed.
     pub(crate) fn new(cut: Cut, slice_s: f64) -> Self {
         let shape = match cut {
             Cut::Bus => Self { window_s: 1e-3, gap_factor: 3.0, gap_s: 1e-4, joint: true },
             _ => Self { window_s: 2.5e-4, gap_factor: 1.5, gap_s: 0.0, joint: false },
         };
-        // A window of fewer slices would be clean or not by chance.
+        // Whether a window of fewer slices is clean would be chance.
         Self { window_s: shape.window_s.max(10.0 * slice_s), ..shape }
     }
 
-    /// Of a thread that was held back in all its slices, those are the usual ones: so a slice that is
-    /// longer than a window is a gap as well.
+    /// If a thread lost time in all its slices, these look usual. So a slice that is longer than a
+    /// window is a gap as well.
     fn is_gap(&self, took: f64, usual: f64) -> bool {
         let is_long = took > self.gap_factor * usual && took > usual + self.gap_s;
         is_long || took > self.window_s
@@ -113,34 +109,34 @@ impl Shape {
 /// A window of a core, or of all threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Window {
-    /// Iterations done.
+    /// Iterations that were done in it.
     pub(crate) work: f64,
     /// Thread-seconds without a gap.
     active_s: f64,
     paused_s: f64,
-    /// Iterations a second of the CPUs' time without our own pauses.
+    /// Iterations per second of the CPUs' time, without proofmark's readings.
     pub(crate) rate: f64,
     pub(crate) clean: bool,
 }
 
-/// Part of the work that is done at the attainable rate or above.
+/// Fraction of the work that is done at the attainable rate or above.
 pub(crate) const ABOVE: f64 = 0.05;
 
-/// Part of a window's CPU time that must be without a gap.
+/// Minimum fraction of a clean window's CPU time without a gap.
 const CLEAN: f64 = 0.98;
 
-/// A part of the threads whose windows are looked at together.
+/// Threads that share their windows: those of a core, or all.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Core {
-    /// Places of its tracks.
+    /// Indices of its tracks.
     pub(crate) tracks: Vec<usize>,
     pub(crate) windows: Vec<Window>,
     /// The 95th percentile of the clean windows' rates, weighted by work.
     pub(crate) attainable: Option<f64>,
 }
 
-/// The windows of a round from 0 to `seconds`, by core, or of all threads together. `cpus`: how
-/// many CPUs threads that are not pinned can run on at most.
+/// The windows of a round from 0 to `seconds`, by core, or of all threads together. `cpus` is the
+/// maximum number of CPUs that unpinned threads can run on.
 pub(crate) fn cores(tracks: &[Track], seconds: f64, shape: Shape, cpus: usize) -> Vec<Core> {
     let mut parts: Vec<Core> = Vec::new();
     for (place, track) in tracks.iter().enumerate() {
@@ -151,12 +147,12 @@ pub(crate) fn cores(tracks: &[Track], seconds: f64, shape: Shape, cpus: usize) -
         }
     }
     for part in &mut parts {
-        let of = |place: &usize| &tracks[*place];
-        let mut on: Vec<u32> = part.tracks.iter().map(|p| of(p).cpu).collect();
+        let track = |place: &usize| &tracks[*place];
+        let mut on: Vec<u32> = part.tracks.iter().map(|p| track(p).cpu).collect();
         on.sort_unstable();
         on.dedup();
         let capacity = on.len().min(cpus).min(part.tracks.len()) as f64;
-        part.windows = windows(part.tracks.iter().map(of), seconds, shape, capacity);
+        part.windows = windows(part.tracks.iter().map(track), seconds, shape, capacity);
         part.attainable = attainable(&part.windows);
     }
     parts
@@ -176,7 +172,7 @@ fn windows<'a>(
             let took = slice.to - slice.from;
             let is_gap = shape.is_gap(took, usual * slice.work);
             each_overlap((slice.from, slice.to), shape.window_s, &mut all, |window, overlap| {
-                // Nobody knows where in a slice with a gap its work was done.
+                // The moment at which a slice with a gap did its work is unknown.
                 if !is_gap {
                     window.work += slice.work * overlap / took;
                     window.active_s += overlap;
@@ -191,8 +187,8 @@ fn windows<'a>(
     }
     for window in &mut all {
         let all_s = capacity * shape.window_s;
-        // Where more threads than CPUs take turns, one's pause is another's work; and of a window
-        // without work nothing is known.
+        // If more threads than CPUs take turns, one thread's pause is another's work. A window
+        // without work shows nothing.
         let paused_s = window.paused_s.min(all_s / 2.0);
         window.clean = window.active_s + paused_s >= CLEAN * all_s;
         window.rate = window.work / (all_s - paused_s) * capacity;
@@ -213,19 +209,19 @@ fn attainable(windows: &[Window]) -> Option<f64> {
     at.map(|w| w.rate)
 }
 
-/// Seconds an iteration usually takes.
+/// Seconds that an undisturbed iteration takes.
 fn usual_s(slices: &[Slice]) -> f64 {
     let each = slices.iter().map(|s| (s.to - s.from) / s.work.max(1.0));
     usual(each.collect()).unwrap_or(0.0)
 }
 
-/// How long something takes when nothing is taken from it: as long as the fastest tenth.
+/// The undisturbed duration among these: that of the fastest tenth.
 pub(crate) fn usual(mut took: Vec<f64>) -> Option<f64> {
     let tenth = took.len() / 10;
     (!took.is_empty()).then(|| *took.select_nth_unstable_by(tenth, f64::total_cmp).1)
 }
 
-/// Calls `add` for each window that the stretch overlaps, with the seconds of it.
+/// Calls `add` for each window that the period overlaps, with the seconds of overlap.
 fn each_overlap(
     (from, to): (f64, f64),
     window_s: f64,
@@ -258,7 +254,7 @@ impl Core {
         self.clean().count() as f64 * shape.window_s
     }
 
-    /// All work of the clean windows over their time.
+    /// Mean rate of the clean windows, which all have the same length.
     pub(crate) fn typical(&self) -> Option<f64> {
         let clean: Vec<f64> = self.clean().map(|w| w.rate).collect();
         (!clean.is_empty()).then(|| clean.iter().sum::<f64>() / clean.len() as f64)

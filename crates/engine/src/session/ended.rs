@@ -1,9 +1,9 @@
-//! How a worker ended, and which limit of the system explains it.
+//! Explains the end of a worker by the limits of the system.
 
 use proofmark_model::{Ending, Seen, SystemState, clean_excerpt, limit_reached};
 use proofmark_process::Ended;
 
-/// The limits of the system as they were before something began that they may end.
+/// The limits of the system as they were before an activity that they may end.
 pub(super) struct Limits {
     read: fn() -> SystemState,
     before: SystemState,
@@ -14,12 +14,13 @@ impl Limits {
         Self { read, before: read() }
     }
 
-    /// Something else begins.
+    /// Reads the limits again, before the next activity.
     pub(super) fn renew(&mut self) {
         self.before = (self.read)();
     }
 
-    /// The end of a worker, or why it could not be started; `None`: it did not end by itself.
+    /// Explains the end of a worker, or why it could not be started. `ended` is `None` if it did
+    /// not end by itself.
     pub(super) fn ending(&self, ended: Option<Ended>, words: &str) -> Ending {
         let signal = ended.and_then(|e| e.exit.signal());
         let cpu_s = ended.and_then(|e| e.cpu_s);
@@ -33,7 +34,7 @@ impl Limits {
         }
     }
 
-    /// What a worker that lives cannot do.
+    /// Explains the refusal of a worker that still runs.
     pub(super) fn refusal(&self, reason: String) -> Ending {
         let seen = Seen { words: &reason, ..Seen::default() };
         match limit_reached(&seen, &self.before, &(self.read)()) {
@@ -43,7 +44,7 @@ impl Limits {
     }
 }
 
-/// The beginning of a text of another process, cleaned.
+/// The beginning of another process's text, cleaned.
 pub(super) fn excerpt(text: &str) -> String {
     let excerpt = clean_excerpt(text.trim(), 300);
     let cut = if excerpt.len() < text.trim().len() { "..." } else { "" };

@@ -62,7 +62,7 @@ fn each_way_to_die_is_distinguished() {
             None,
             "it exited with status 7; its output: disk on fire",
         ),
-        // What is not said in the arguments is in its environment.
+        // Secrets are in the environment, not in the arguments.
         ("echo \"the server $FAR_END\" >&2; exit 7", None, "the server is here"),
         ("echo '{\"taken\":{\"started\":\"20'; sleep 1", None, "an invalid reply"),
         ("head -c 1000000 /dev/zero; sleep 1", None, "an invalid reply"),
@@ -106,7 +106,7 @@ pub(super) fn trial() -> Taken {
     Taken { trial: Trial::new(Unit::Hertz, 123.0, 1.0), latency: None }
 }
 
-/// Numbers as long as they can be, of 512 connections and of every bucket of a histogram.
+/// A trial with the longest numbers, 512 connections and every bucket of a histogram.
 fn longest_trial() -> Taken {
     let (n, x) = (u64::MAX, 1.797_693_134_862_315_7e-300);
     let stream = TcpState {
@@ -141,7 +141,7 @@ fn the_longest_trial_fits_in_a_line() {
     assert_eq!(session.take(Request::Trial), Ok(longest_trial()));
 }
 
-/// Workers that last: a trial's work is the number of their process; a warm-up is refused.
+/// Workers that last. A trial's work is the number of their process; a warm-up is refused.
 fn lasting() -> Workers {
     let json = serde_json::to_string(&Reply::Taken(Box::new(trial()))).unwrap();
     let (before, after) = json.split_once("\"work\":123.0").unwrap();
@@ -160,7 +160,7 @@ fn pid(session: &mut Box<dyn Session>) -> i32 {
     session.take(Request::Trial).unwrap().trial.work as i32
 }
 
-/// The process that serves one point from its beginning to its end.
+/// The process that serves one configuration from its beginning to its end.
 fn pid_of(workers: &Workers, workload: &str) -> i32 {
     pid(&mut workers.launch(&point(workload)).unwrap())
 }

@@ -1,5 +1,6 @@
-//! Points that are measured together in one worker, so that they can use the same memory. A worker
-//! that dies costs the point that it worked on; the others are set up again in a new one.
+//! Configurations that are measured together in one worker, so that they can use the same memory. A
+//! worker that dies costs the configuration that it worked on. The others are set up again in a new
+//! one.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -8,16 +9,16 @@ use proofmark_model::{Ending, lock};
 use super::{Session, Worker, Workers};
 use crate::protocol::{Job, Request, Taken};
 
-/// The worker of points that are measured together, while there are any.
+/// The worker of configurations that are measured together, while there are any.
 #[derive(Clone, Default)]
 pub struct SharedWorker(Arc<Mutex<Live>>);
 
 #[derive(Default)]
 struct Live {
     worker: Option<Worker>,
-    /// Number of the worker, from 1.
+    /// Number of the worker, starting at 1.
     generation: u64,
-    /// Points that are measured together, and the slot of the next one.
+    /// Number of configurations that are measured together, and the last slot that was given out.
     points: usize,
     next: u32,
 }
@@ -28,37 +29,37 @@ impl SharedWorker {
     }
 }
 
-/// One of the points.
+/// One of the configurations.
 pub(super) struct SharedSession {
-    how: Workers,
+    workers: Workers,
     job: Job,
     slot: u32,
-    /// The worker that it is set up in.
+    /// Number of the worker in which it is set up.
     generation: u64,
 }
 
 impl SharedSession {
-    pub(super) fn new(how: Workers, job: Job) -> Self {
+    pub(super) fn new(workers: Workers, job: Job) -> Self {
         let slot = {
-            let mut live = how.shared.lock();
+            let mut live = workers.shared.lock();
             live.points += 1;
             live.next += 1;
             live.next
         };
-        Self { how, job, slot, generation: 0 }
+        Self { workers, job, slot, generation: 0 }
     }
 
     pub(super) fn set_up(&mut self) -> Result<(), Ending> {
         self.with_worker(|_, _| Ok(()))
     }
 
-    /// Does something with the worker in which the point is set up. A worker in which anything went
-    /// wrong is ended: nobody knows what else is wrong there.
+    /// Calls `ask` with the worker in which the configuration is set up. Ends a worker in which
+    /// anything failed, since more may be wrong there.
     fn with_worker<T>(
         &mut self,
         ask: impl FnOnce(&mut Worker, u32) -> Result<T, Ending>,
     ) -> Result<T, Ending> {
-        let shared = self.how.shared.clone();
+        let shared = self.workers.shared.clone();
         let mut live = shared.lock();
         let is_ready = live.worker.is_some() && live.generation == self.generation;
         let mut worker = match (live.worker.take(), is_ready) {
@@ -69,7 +70,7 @@ impl SharedSession {
             }
             (None, _) => {
                 live.generation += 1;
-                self.how.begun(self.slot, &self.job)?
+                self.workers.worker_with(self.slot, &self.job)?
             }
         };
         self.generation = live.generation;
@@ -86,9 +87,10 @@ impl Session for SharedSession {
 }
 
 impl Drop for SharedSession {
-    /// The last one leaves the worker to the next points, even if it was not set up there any more.
+    /// The last session leaves the worker to the next configurations, even if it was no longer set
+    /// up there.
     fn drop(&mut self) {
-        let mut live = self.how.shared.lock();
+        let mut live = self.workers.shared.lock();
         live.points -= 1;
         let is_there = live.generation == self.generation;
         let Some(mut worker) = live.worker.take() else { return };
@@ -96,7 +98,7 @@ impl Drop for SharedSession {
             return;
         }
         match live.points {
-            0 => *self.how.idle.lock() = Some(worker),
+            0 => *self.workers.idle.lock() = Some(worker),
             _ => live.worker = Some(worker),
         }
     }

@@ -1,4 +1,4 @@
-//! What one thread of a team does: its life, and a trial that is not cut into slices.
+//! The life of one thread of a team, and a trial that is not cut into slices.
 
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -15,9 +15,9 @@ use crate::workload::{Load, Setup};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Order {
-    /// One call of the load, or two.
+    /// A trial of one call of the load, or two.
     Plain(Plain),
-    /// Slices.
+    /// A trial in slices.
     Sliced(SlicedOrder),
 }
 
@@ -35,14 +35,15 @@ impl From<SlicedOrder> for Order {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plain {
-    /// Iterations run first, to bring the core to the load's own clock; not timed.
+    /// Iterations that run first, untimed, to bring the core to the load's own clock.
     pub(super) ahead: u64,
-    /// Iterations that are timed; `None`: only load the machine until the others are done.
+    /// Iterations that are timed; `None`: the thread only loads the machine until the others are
+    /// done.
     pub(super) iterations: Option<u64>,
     pub(super) clock: bool,
 }
 
-/// The life of one thread: set up, then trials until there are no more orders.
+/// Runs one thread: sets it up, then takes trials until there are no more orders.
 pub(super) fn live(
     setup: &dyn Setup,
     (index, of): (usize, usize),
@@ -63,14 +64,14 @@ pub(super) fn live(
         return;
     }
     while let Ok(order) = inbox.recv() {
-        let (before, tracer) = (load.visits(), Tracer::of_this_thread());
+        let (before, tracer) = (load.visits(), Tracer::for_this_thread());
         pinned_to.into_iter().for_each(return_to);
         let result = match order {
             Order::Plain(order) => one_trial(load.as_mut(), order, state, index == 0),
             Order::Sliced(order) => sliced::one_trial(load.as_mut(), order, state, index),
         };
         let visits = before.zip(load.visits()).map(|(before, after)| [before, after]);
-        let tracer = || tracer.or(Tracer::of_this_thread());
+        let tracer = || tracer.or(Tracer::for_this_thread());
         let result = result.map(|r| ThreadResult { visits, tracer: tracer(), ..r });
         if outbox.send(result).is_err() {
             return;
@@ -78,14 +79,14 @@ pub(super) fn live(
     }
 }
 
-/// Pins the thread again if it was moved: a CPU that went offline, or out of the cpuset, may be back.
+/// Pins the thread again if it was moved: a CPU that went offline, or left the cpuset, may be back.
 fn return_to(cpu: u32) {
     if rustix::thread::sched_getcpu() as u32 != cpu {
-        pin(cpu); // Where it cannot, the trial says where it ran.
+        pin(cpu); // If that fails, the trial reports where it ran.
     }
 }
 
-/// All counters are read right around the timed part.
+/// Runs a trial without slices. All counters are read directly before and after the timed part.
 fn one_trial(
     load: &mut dyn Load,
     order: Plain,
@@ -99,7 +100,7 @@ fn one_trial(
     if order.iterations.is_some() {
         load.run(order.ahead);
     }
-    // The counters of the system must not see what another thread still does ahead.
+    // The counters of the system must not include another thread's untimed work.
     state.start.wait();
     load.begin();
     let before = order.clock.then(|| LoadClock::read(load));

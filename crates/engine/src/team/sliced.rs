@@ -19,49 +19,52 @@ use crate::rounds::{Cpu, Recorded, Rounds};
 use crate::time_account::continued;
 use crate::workload::Load;
 
-/// A thread's part of such a trial.
+/// An order to a thread for a trial in slices.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SlicedOrder {
     cutting: Cutting,
-    /// Iterations that are made ready: about as many as will be run.
+    /// Iterations to prepare: about as many as will run.
     ready: u64,
-    /// Seconds of slices first, to bring the core to the load's own clock; not timed.
+    /// Seconds of untimed slices first, which bring the core to the load's own clock.
     ahead_s: f64,
-    /// Seconds of the timed part, about.
+    /// Approximate seconds of the timed part.
     seconds: f64,
-    /// Iterations of the timed part where their number is fixed; `None`: as many as fit.
+    /// Iterations of the timed part if their number is fixed; `None`: as many as fit.
     iterations: Option<u64>,
-    /// Whether the threads that work have such a number.
+    /// True if the threads that work have a fixed number of iterations.
     fixed: bool,
-    /// Whether the thread shares the work, or only loads the machine until the others are done.
+    /// True if the thread shares the work. Otherwise it only loads the machine until the others are
+    /// done.
     works: bool,
-    /// Under a quota that limits the threads, until when untimed slices run first.
+    /// The end of the untimed slices, under a quota that limits the threads.
     lead_in: Option<LeadIn>,
 }
 
-/// A timed part begins up to so many seconds earlier or later. Others that run periodically may hold
-/// the threads of each trial back to the same moment of their period: it would then always begin
-/// as long after a burst.
+/// Maximum random shift of a timed part's start, in seconds. Other periodic work may stop the
+/// threads of each trial at the same moment of its period. Without the shift each timed part would
+/// begin equally long after such work.
 const SPREAD_S: f64 = 5e-3;
 
-/// A calibrated slice is not believed to be longer: iterations of loads that are cut take microseconds.
-const MOST_SLICE_S: f64 = 0.05;
+/// Maximum credible seconds of a calibrated slice: iterations of loads that are cut take
+/// microseconds.
+const MAX_SLICE_S: f64 = 0.05;
 
-/// Counters are read so long before the timed part begins: longer than that takes.
+/// Seconds before the timed part at which counters are read: more than reading them takes.
 const COUNTED_S: f64 = 2e-3;
 
 impl CpuTeam {
-    /// Runs a trial in slices on the first threads, in rounds. The others load the machine meanwhile.
+    /// Runs a trial in slices, in rounds, on the first threads. The others load the machine
+    /// meanwhile.
     pub(super) fn in_slices(&self, asked: &SlicedTrial) -> Result<ExecutorTrial, Reply> {
         let SlicedTrial { workers, amount, ahead_s, .. } = asked;
         let (workers, ahead_s) = (*workers, *ahead_s);
         let started = Timestamp::now();
-        let cutting = asked.cutting.of_threads(self.members.len());
+        let cutting = asked.cutting.for_threads(self.members.len());
         let lead_in = self.lead_in();
         continued().store(false, Ordering::Relaxed);
         let usable = usable_now();
         let how = (cutting, ahead_s, lead_in);
-        let order = |i: usize| SlicedOrder::of_thread(i, workers, amount, how);
+        let order = |i: usize| SlicedOrder::for_thread(i, workers, amount, how);
         let mut results = self.ask(workers, order)?;
         let places = self.places(&results);
         let logs: Vec<_> =
@@ -86,7 +89,7 @@ impl CpuTeam {
             ..p.clock
         };
         let clocks: Vec<_> = results.iter().enumerate().map(clock).collect();
-        let known = self.known(&results, &clocks, &usable);
+        let known = self.trial_data(&results, &clocks, &usable);
         let known = Trial {
             started,
             seconds: all.iter().map(|round| round.seconds).sum(),
@@ -110,11 +113,11 @@ impl CpuTeam {
             from,
             within: iterations,
             each_s,
-            ..ExecutorTrial::of_threads(&results, known)
+            ..ExecutorTrial::from_threads(&results, known)
         })
     }
 
-    /// When the timed part was, by what the threads that worked did.
+    /// The timed part, from the results of the threads that worked.
     fn timed_part(
         &self,
         amount: &Amount,
@@ -138,8 +141,8 @@ impl CpuTeam {
     }
 }
 
-/// The timed part of a trial: from when on the clock of trials, from which tick on, and for how long;
-/// and from one reading of the counters to the other.
+/// The timed part of a trial: start on the clock of trials and in ticks, duration, length of a
+/// tick, and seconds between the readings of the counters.
 struct TimedPart {
     from: f64,
     begin: u64,
@@ -149,8 +152,8 @@ struct TimedPart {
 }
 
 impl SlicedOrder {
-    /// That of thread number `index`, of which the first `workers` share the work.
-    fn of_thread(
+    /// The order for thread `index`. The first `workers` threads share the work.
+    fn for_thread(
         index: usize,
         workers: usize,
         amount: &Amount,
@@ -166,7 +169,7 @@ impl SlicedOrder {
 }
 
 impl CpuTeam {
-    /// The CPUs of two threads each, as they were to each other before the timed part and after it.
+    /// The distance of the CPUs of two threads each, before the timed part and after it.
     fn cpu_pairs(&self, results: &[ThreadResult]) -> Vec<CpuPairSeen> {
         let pair = |k: usize| {
             let cpus = [2 * k, 2 * k + 1].map(|thread| self.runs_on[thread].number);
@@ -177,7 +180,7 @@ impl CpuTeam {
     }
 }
 
-/// With the time that the longest slices take by what the threads saw before, where they did.
+/// The cutting with the measured time of the longest slices, if slices ran ahead.
 fn as_seen(cutting: Cutting, logs: &[(Cpu, Log)], scale: Scale) -> Cutting {
     let longest = logs.iter().filter_map(|(_, log)| log.slice_ticks()).max_by(f64::total_cmp);
     let slice_s = longest.map_or(cutting.slice_s, |ticks| ticks * scale.tick_s);
@@ -185,8 +188,8 @@ fn as_seen(cutting: Cutting, logs: &[(Cpu, Log)], scale: Scale) -> Cutting {
 }
 
 impl CpuTeam {
-    /// The CPU of each thread, by which windows are summed. One that was elsewhere at an end counts to the
-    /// CPU that it shared with another, so that no core is counted that was not there.
+    /// The CPU of each thread, by which windows are summed. A thread that was elsewhere at either
+    /// end counts on the CPU that it shared with another, so that no core is counted without work.
     fn places(&self, results: &[ThreadResult]) -> Vec<Cpu> {
         let place = |i: usize| {
             let (planned, Some(result)) = (self.planned.get(i).copied(), results.get(i)) else {
@@ -198,45 +201,45 @@ impl CpuTeam {
                 let others = results.iter().enumerate().filter(|(other, _)| *other != i);
                 others.flat_map(|(_, r)| &r.ran_on).any(|other| other == *cpu)
             });
-            Cpu::of_thread(i, Some(*shared.unwrap_or(away)))
+            Cpu::for_thread(i, Some(*shared.unwrap_or(away)))
         };
         (0..results.len()).map(place).collect()
     }
 }
 
-/// As many whole periods as fit into so many seconds, in seconds.
+/// Seconds of the whole periods that fit into `seconds`.
 fn whole_periods_in(seconds: f64, period_s: f64) -> f64 {
-    // A slice less is no period less.
+    // A timed part that is one slice short still has all its periods.
     (seconds / period_s + 1e-3).floor() * period_s
 }
 
-/// CPU time of the threads by their own clocks, without what each used outside of the window.
+/// CPU time of the threads by their own clocks, without the time outside of the window.
 fn own_cpu_s(results: &[ThreadResult], outside_s: &[f64]) -> Option<f64> {
     let own = |(p, outside): (&ThreadResult, &f64)| Some((p.counters.cpu_s? - outside).max(0.0));
     results.iter().zip(outside_s).map(own).sum()
 }
 
-/// So many ticks; more where all threads were held back as long, until one has done something.
+/// The ticks `long`, or more if all threads were stopped longer: until one has done something.
 fn at_least_a_slice(logs: &[(Cpu, Log)], begin: u64, long: u64) -> u64 {
     let ended = logs.iter().filter_map(|(_, log)| log.first_end_after(begin)).min();
     long.max(ended.map_or(0, |end| end - begin))
 }
 
-/// So many ticks, or up to `spread` more or fewer, of a quarter of them at most.
+/// The ticks with a random shift of up to `spread`, at most a quarter of them.
 fn spread(ticks: u64, spread: u64) -> u64 {
     let spread = spread.min(ticks / 4);
     let random = RandomState::new().hash_one(ticks);
     ticks - spread + random % (2 * spread + 1)
 }
 
-/// Stands for a beginning that is not known yet.
+/// Marks a start that is not known yet.
 const NOT_YET: u64 = u64::MAX;
 
-/// Under a quota the counters of refills are read so often, in seconds.
+/// Seconds between readings of the refills under a quota.
 const REFILLS_READ_S: f64 = 1e-3;
 
-/// Runs the untimed slices; when the timed part begins, and under a quota the refills and throttled
-/// periods that were seen before.
+/// Runs the untimed slices. Returns the tick at which the timed part begins, and under a quota the
+/// refills and throttled periods before it.
 fn run_ahead(
     load: &mut dyn Load,
     order: SlicedOrder,
@@ -247,12 +250,13 @@ fn run_ahead(
     if order.works {
         load.prepare(order.ready);
     }
-    // One slice at least, and the last may begin at the end of its time.
-    let slice_s = order.cutting.slice_s.min(MOST_SLICE_S);
+    // At least one slice. The last one may begin at the end of its time.
+    let slice_s = order.cutting.slice_s.min(MAX_SLICE_S);
     let [long, rest] =
         [order.ahead_s.max(slice_s), slice_s + COUNTED_S].map(|s| ticks.in_seconds(s));
     let begin_after = |long: u64| ticks.now() + spread(long, ticks.in_seconds(SPREAD_S)) + rest;
-    // Once all are here: where they are many, that takes longer than what runs ahead.
+    // The time counts from here on: with many threads, their arrival takes longer than the untimed
+    // part.
     state.start.wait_after(|| {
         state.ahead_over.store(false, Ordering::Release);
         let begin = if order.lead_in.is_some() { NOT_YET } else { begin_after(long) };
@@ -260,27 +264,29 @@ fn run_ahead(
     });
     let mut refills = [0; 2];
     if !order.works {
-        // What loads the machine does so before the timed part, too; under a quota it uses that, too.
+        // Threads that load the machine also do so before the timed part. Under a quota they use
+        // its time, too.
         load.disturb(&state.ahead_over);
         return (state.begin.load(Ordering::Acquire), refills);
     }
     if let Some(lead_in) = order.lead_in {
         refills = run_lead_in(load, (order, lead_in), state, (ticks, &mut log, leads), || {
-            // Any moment will do from here on; soon, before the allowance is used up.
+            // Soon, before the allowance is used up.
             begin_after(ticks.in_seconds(2.0 * slice_s))
         });
     }
     let begin = state.begin.load(Ordering::Acquire);
     log.run_ahead(load, ticks, order.cutting.cut, Until::Tick(begin - rest));
-    // A thread that was held back so far has not read the clock: its code is at hand then.
+    // A thread that was stopped so far has not read the clock. This brings its code into the cache.
     log.read_clock(load, ticks, ticks.now());
     let per_second = ticks.in_seconds(1.0) as f64;
     timed.fit(&log, order.cutting, per_second, (order.seconds, order.iterations));
     (begin, refills)
 }
 
-/// Runs untimed slices until what was saved under a quota before the trial is spent, of which the leading
-/// thread decides; the refills and throttled periods that it saw. The log keeps the last of them.
+/// Runs untimed slices until the time that the quota saved before the trial is used up. The leading
+/// thread decides that, and returns the refills and throttled periods. The log keeps the last
+/// slices.
 fn run_lead_in(
     load: &mut dyn Load,
     (order, lead_in): (SlicedOrder, LeadIn),
@@ -307,7 +313,7 @@ fn run_lead_in(
     seen
 }
 
-/// What the first of two threads sees of the other one's CPU.
+/// Measures the distance to the partner's CPU, on the first of two threads.
 fn meet_partner(state: &TeamState, index: usize) -> Option<CpuDistance> {
     state.start.wait_after(|| state.pairs.iter().for_each(CpuPair::reset));
     let pair = state.pairs.get(index / 2)?;
@@ -318,9 +324,9 @@ fn meet_partner(state: &TeamState, index: usize) -> Option<CpuDistance> {
     None
 }
 
-/// The slices run on from the untimed part into the timed one, which begins and ends at moments that
-/// have nothing to do with what else runs: so what is taken at its edges counts as it should. A
-/// fixed amount of work begins when all threads are ready.
+/// Runs a trial in slices. They run on from the untimed part into the timed one. The timed part
+/// begins and ends at moments that are independent of other work, so time that is lost at its edges
+/// counts correctly. A fixed amount of work begins when all threads are ready.
 pub(super) fn one_trial(
     load: &mut dyn Load,
     order: SlicedOrder,
@@ -334,8 +340,8 @@ pub(super) fn one_trial(
     let counters = Counters::before(state, leads);
     let first = leads.then(|| Moment::read(ticks));
     if leads {
-        // Threads that only load the machine read their counters after ours: the seconds of all are
-        // those of the timed part.
+        // Threads that only load the machine read their counters after this one, so that the
+        // seconds of all are those of the timed part.
         state.ahead_over.store(true, Ordering::Release);
     }
     load.begin();

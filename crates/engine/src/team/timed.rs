@@ -1,4 +1,4 @@
-//! What every trial of a thread has, in slices or not: the timed part, its counters, its result.
+//! The common part of a thread's trials, in slices or not: timed part, counters, result.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -20,22 +20,23 @@ use crate::workload::Load;
 
 #[derive(Default)]
 pub(super) struct ThreadResult {
-    /// Where it runs, said once it is set up.
+    /// CPU of the thread, reported once it is set up.
     pub(super) cpu: Option<Cpu>,
     pub(super) start: f64,
     pub(super) end: f64,
     pub(super) claimed: u64,
     pub(super) counted: u64,
-    /// The slices, where the trial was cut.
+    /// The slices, if the trial was cut.
     pub(super) log: Log,
-    /// The first moment of the timed part on both clocks, and the last: read by the first thread.
+    /// The first and the last moment of the timed part on both clocks, read by the first thread.
     pub(super) moments: Option<[Moment; 2]>,
-    /// What the first of two threads saw of the other one's CPU, before the timed part and after it.
+    /// Distance to the partner's CPU before and after the timed part, measured by the first of two
+    /// threads.
     pub(super) partner_seen: [Option<CpuDistance>; 2],
     /// Bytes moved by a thread without a share of the work.
     pub(super) disturbed: Option<f64>,
     pub(super) clock: TrialClock,
-    /// NOPs per cycle, where the load read them.
+    /// NOPs per cycle, if the load read them.
     pub(super) issue_width: Option<f64>,
     pub(super) counters: ThreadCounters,
     /// Read by the first thread for all.
@@ -43,17 +44,17 @@ pub(super) struct ThreadResult {
     /// Read by the first thread for all.
     pub(super) device: Option<DeviceTraffic>,
     pub(super) latencies: Latencies,
-    /// Its visits of memory before the trial and after it.
+    /// Visits of memory before the trial and after it.
     pub(super) visits: Option<[Visits; 2]>,
-    /// CPUs that it was on as the timed part began and ended.
+    /// CPUs on which it was when the timed part began and ended.
     pub(super) ran_on: [u32; 2],
-    /// Who traced it before the trial or after it.
+    /// Tracer before the trial or after it.
     pub(super) tracer: Tracer,
-    /// Of a trial under a quota, what the untimed part saw: refills, and throttled periods.
+    /// Refills and throttled periods in the untimed part of a trial under a quota.
     pub(super) refills_ahead: [u64; 2],
 }
 
-/// The counters of a thread, and those of the system where it reads them for all.
+/// The counters of a thread, and those of the system if it reads them for all.
 pub(super) struct Counters {
     thread: ThreadCounters,
     system: Option<SystemCounters>,
@@ -65,7 +66,8 @@ impl Counters {
         Self { system, thread: ThreadCounters::before() }
     }
 
-    /// Those of the thread as it ended its work: others may keep it waiting since.
+    /// The counters after the work. Those of the thread were read when its work ended: other
+    /// processes may have kept it waiting since.
     pub(super) fn after(timed: &Timed, state: &TeamState, leads: bool) -> Self {
         let system = leads.then(|| SystemCounters::read(&state.sources));
         Self { thread: timed.counters, system }
@@ -76,15 +78,15 @@ impl Counters {
 pub(super) struct Timed {
     start: f64,
     end: f64,
-    /// Read when its work ended.
+    /// Counters when its work ended.
     counters: ThreadCounters,
     /// Bytes moved by a thread without a share of the work.
     disturbed: Option<f64>,
 }
 
 impl Timed {
-    /// Does the thread's share of the work, or where it has none loads the machine until the others
-    /// have done theirs.
+    /// Does the thread's share of the work. A thread without one loads the machine until the others
+    /// are done.
     pub(super) fn run(
         load: &mut dyn Load,
         state: &TeamState,
@@ -102,12 +104,12 @@ impl Timed {
         let end = raw_seconds();
         let counters = ThreadCounters::after();
         state.one_is_done(has_share);
-        // Where threads share a CPU, those that are done sleep until all are.
+        // A sleep, not a spin: threads that share a CPU must not slow those that still work.
         state.finish.wait();
         Self { start, end, counters, disturbed }
     }
 
-    /// What every trial has: checks the work, which the counters were read around.
+    /// Checks the work and returns the result. The counters enclose the timed part.
     pub(super) fn result(
         self,
         load: &mut dyn Load,
@@ -137,26 +139,26 @@ impl Timed {
     }
 }
 
-/// What the threads of a team share.
+/// The state that the threads of a team share.
 pub(super) struct TeamState {
-    /// Before a trial: all leave within a cache miss of each other.
+    /// Barrier before a trial. All threads leave it within a cache miss of each other.
     pub(super) start: Barrier,
-    /// After it: a waiting thread takes no CPU from a working one.
+    /// Barrier after a trial. A waiting thread takes no CPU from a working one.
     pub(super) finish: std::sync::Barrier,
-    /// Threads that share the work and have not ended their trial.
+    /// Number of threads that share the work and have not ended it.
     pub(super) working: AtomicUsize,
     pub(super) done: AtomicBool,
-    /// When the timed part of a trial in slices begins, in ticks.
+    /// Tick at which the timed part of a trial in slices begins.
     pub(super) begin: AtomicU64,
-    /// Set when the untimed part of a trial in slices is over.
+    /// True when the untimed part of a trial in slices is over.
     pub(super) ahead_over: AtomicBool,
-    /// Of two threads each, the first two first; empty where they do not each have a CPU.
+    /// One for each two threads, in order. Empty if not every thread has a CPU to itself.
     pub(super) pairs: Vec<CpuPair>,
     pub(super) sources: Sources,
 }
 
 impl TeamState {
-    /// A thread has ended; the last one that shared the work ends the others too.
+    /// Records that a thread has ended. The last one that shared the work ends the others too.
     fn one_is_done(&self, worked: bool) {
         if worked && self.working.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.done.store(true, Ordering::Release);

@@ -1,4 +1,4 @@
-//! What is reported, against every single visit.
+//! Compares the reported memory with every single visit.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ fn visits(round: u64, visits: u64) -> Visits {
     Visits { place_bytes: 64, round, round_bytes: 64 * round, visits }
 }
 
-/// A thread that had gone so far before, and went on.
+/// A thread's visits before and after `went` more.
 fn went(round: u64, before: u64, went: u64) -> [Visits; 2] {
     [visits(round, before), visits(round, before + went)]
 }
 
-/// The visits of one thread alone, one by one: what they come to.
+/// Computes the result from the single visits of one thread.
 fn simulated(round: u64, before: u64, went: u64) -> Touched {
     let place = |visit: u64| visit % round;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
@@ -46,7 +46,7 @@ proptest! {
         prop_assert_eq!(touched(&[went(round, before, many)]), Some(simulated(round, before, many)));
     }
 
-    /// Threads that take turns, one so many visits for each of the other's.
+    /// Threads that take turns, one with this many visits for each of the other's.
     #[test]
     fn what_other_threads_touch_meanwhile_counts(
         rounds in (2_u64..40, 2_u64..40),
@@ -67,7 +67,7 @@ proptest! {
                 least = least.min(64 * between.len() as u64);
             }
         }
-        // A turn more or less at the ends.
+        // At the ends one turn more or less.
         let reported = all.reuse_bytes.unwrap();
         prop_assert!(reported.abs_diff(least) <= 64 * (pace + 1), "{} {}", reported, least);
     }
@@ -84,7 +84,7 @@ fn a_thread_that_visits_nothing_says_nothing() {
     let both = touched(&[one, one]).unwrap();
     assert_eq!((both.places, both.least_visits, both.most_visits), (20, 2, 3));
     assert_eq!(both.reuse_bytes, Some(20 * 64));
-    // One that stands nearly still adds little.
+    // One that hardly moves adds little.
     assert_eq!(
         touched(&[went(10, 0, 1000), went(1000, 0, 100)]).unwrap().reuse_bytes,
         Some(11 * 64)

@@ -1,4 +1,4 @@
-//! The formats of /proc/net, composed; and counters that are no longer the same.
+//! The formats of /proc/net, and counters that were replaced.
 
 use std::net::UdpSocket;
 
@@ -139,9 +139,9 @@ fn what_a_kernel_does_not_report_is_missing_alone() {
 
 #[test]
 fn sums_that_do_not_fit_are_none() {
-    const MOST: u64 = u64::MAX;
-    assert_eq!(ticks(&format!("cpu0 {MOST} 1 0 0 0 0 0 0\n"), &[0], 0), None);
-    assert_eq!(device(&format!("a: 0 0 {MOST} 1 0 0 0 0 0 0 0 0\n"), "a"), None);
+    const MAX: u64 = u64::MAX;
+    assert_eq!(ticks(&format!("cpu0 {MAX} 1 0 0 0 0 0 0\n"), &[0], 0), None);
+    assert_eq!(device(&format!("a: 0 0 {MAX} 1 0 0 0 0 0 0 0 0\n"), "a"), None);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn counters_that_vanished_or_went_backwards_show_nothing() {
     assert_eq!(gone.since(&here), EndTraffic::default());
     let cpus = EndTraffic { cpus: Some(2), ..EndTraffic::default() };
     assert_eq!([here.since(&gone), counters(zero()).since(&here)], [cpus.clone(), cpus]);
-    // An interface was taken away and made again meanwhile: what has grown since is not growth.
+    // An interface was removed and created again meanwhile: its difference is no growth.
     let made_again = Some([373_216_495, 1 << 40, 1 << 40, 1 << 40, 15]);
     let again = EndCounters { interface: made_again, ..reported("eth0") }.since(&here);
     assert_eq!([again.in_bytes, again.out_packets, again.dropped], [None; 3]);
@@ -205,7 +205,7 @@ fn this_end_counts_what_goes_over_loopback() {
         proofmark_testing::skip("/proc/net does not report lo here");
         return;
     }
-    // To a socket that nobody reads: 16 MB are more than its buffer holds by any usual default.
+    // To a socket that is not read: 16 MB exceed its buffer by any usual default.
     let [sink, source] = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").unwrap());
     for _ in 0..400 {
         source.send_to(&[0; 40_000], sink.local_addr().unwrap()).unwrap();
@@ -225,7 +225,7 @@ fn this_end_counts_what_goes_over_loopback() {
 #[test]
 fn a_busy_thread_is_this_process_and_this_system() {
     let before = EndCounters::read(Some("lo"), &[], None);
-    // Until it had 0.1 s of a CPU, however many others want it.
+    // Until it had 0.1 s of a CPU, whatever other processes need.
     let had = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     let busy =
         std::thread::spawn(move || while had().tv_sec == 0 && had().tv_nsec < 100_000_000 {});

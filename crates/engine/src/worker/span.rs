@@ -1,12 +1,11 @@
 //! A sample of a series: parts one right after the other, until its time is over.
 //!
-//! A sample is made of parts so that one taken while the machine is slow, be it by a factor of
-//! five, still ends near its time. Its time is that of its parts and of what held the machine up
-//! between them: a CPU quota may well hold the process back between two parts, and a user would
-//! wait then, too. What is left out is our own work between them, checking results and reading
-//! counters: the usual time between two parts. For the CPU that is well below a
-//! hundredth of a part; memory that was written is checked and a file flushed and read back, which
-//! may take as long as the part, and a quota or a volume may save up something meanwhile.
+//! Because of its parts a sample ends near its time even on a machine that is slow by a factor of
+//! five. Its time is that of its parts and of what stopped the machine between them. A CPU quota
+//! may hold the process there, and a user would wait then, too. The time of proofmark's own work,
+//! checking results and reading counters, is left out: it is the usual time between two parts. For
+//! the CPU it is well below a hundredth of a part. Checking written memory, or flushing and reading
+//! back a file, may take as long as the part. A quota or a volume may save up credit meanwhile.
 
 use std::collections::VecDeque;
 
@@ -16,32 +15,35 @@ use crate::merge::merge;
 use crate::protocol::Reply;
 use proofmark_model::{Trial, median};
 
-/// Pauses between parts that are remembered, to know the usual one.
+/// Number of pauses between parts from which the usual one is taken.
 const PAUSES: usize = 65;
 
-/// A pause of so many times the usual one, and longer by so many seconds, is no work of ours: less may
-/// be a thread of ours that waits for its turn to say what comes next, which no user does.
+/// A pause counts if it is this many times the usual one, and longer by this many seconds. A
+/// shorter one may be a thread of proofmark that waits for a CPU before it gives the next order.
+/// Users have no such wait.
 const UNUSUAL: f64 = 3.0;
 const UNUSUAL_S: f64 = 5e-3;
 
-/// After so many seconds without work the cores are no longer as the load left them.
+/// Seconds without work after which the cores are no longer in the state in which the load left
+/// them.
 const COLD_S: f64 = 0.02;
 
-/// Parts this much longer or shorter than they should be are made to fit, by so much at once.
+/// Parts that are longer or shorter by this factor are resized, by at most the second factor at
+/// once.
 const UNFIT: f64 = 1.3;
-const MOST_FITTED: f64 = 2.0;
+const MAX_FITTED: f64 = 2.0;
 
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// Iterations of each thread in one; 0 until there was one.
+    /// Iterations of each thread in a part; 0 until there was one.
     iterations: u64,
-    /// Seconds between the end of one and the start of the next, of the last of them.
+    /// The last pauses: seconds from the end of a part to the start of the next.
     pauses: VecDeque<f64>,
     ended: Option<f64>,
 }
 
 impl Parts {
-    /// Takes in a pause; how much of it was not our own doing, in seconds.
+    /// Records a pause and returns the seconds of it that proofmark did not cause.
     fn held_up(&mut self, pause: f64) -> f64 {
         self.pauses.push_back(pause);
         if self.pauses.len() > PAUSES {
@@ -51,19 +53,19 @@ impl Parts {
         if pause > UNUSUAL * usual && pause > usual + UNUSUAL_S { pause - usual } else { 0.0 }
     }
 
-    /// Makes the next parts as long as they should be, if these were not.
+    /// Resizes the next parts if these were too long or too short.
     fn fit(&mut self, took_s: f64, part_s: f64) {
         let factor = part_s / took_s;
         if !(1.0 / UNFIT..=UNFIT).contains(&factor) {
-            let factor = factor.clamp(1.0 / MOST_FITTED, MOST_FITTED);
+            let factor = factor.clamp(1.0 / MAX_FITTED, MAX_FITTED);
             self.iterations = scaled(self.iterations, 1.0, factor);
         }
     }
 }
 
 impl Work {
-    /// Takes parts of about `part_s` for `span_s`; one in any case. Where the amount of work
-    /// is fixed, a part is that amount, and the sample may take longer.
+    /// Takes parts of about `part_s` seconds for `span_s` seconds, at least one. If the amount of
+    /// work is fixed, a part is that amount, and the sample may take longer.
     pub(super) fn span(&mut self, part_s: f64, span_s: f64) -> Result<Trial, Reply> {
         if self.parts.iterations == 0 && self.setup.amount() == Amount::Calibrated {
             self.calibrate()?;
@@ -76,7 +78,7 @@ impl Work {
         for taken in 1.. {
             let elapsed = raw_seconds() - begun;
             let mean_s = elapsed / f64::from(taken);
-            // The end that is nearest to the time that was asked for.
+            // Ends at the part whose end is nearest to the requested time.
             if elapsed + 0.5 * mean_s >= span_s {
                 self.parts.fit(mean_s, part_s);
                 break;
@@ -86,7 +88,7 @@ impl Work {
         Ok(sample)
     }
 
-    /// Makes parts longer until one, which does not count, is not far too short.
+    /// Lengthens parts until one is not far too short. These parts do not count.
     fn lengthen(&mut self, goal: f64) -> Result<(), Reply> {
         for _ in 0..super::MOST_AGAIN {
             let shares = self.shares(self.parts.iterations);
@@ -101,8 +103,8 @@ impl Work {
         Ok(())
     }
 
-    /// One part. What held the machine up since the one before is part of its time, unless it
-    /// is the `first` of its sample: then the run had its say meanwhile.
+    /// Takes one part. If something stopped the machine since the part before, that time counts,
+    /// except for the `first` part of a sample: the run worked meanwhile.
     fn part(&mut self, first: bool) -> Result<Trial, Reply> {
         let shares = self.shares(self.parts.iterations);
         self.setup.begin_trial()?;

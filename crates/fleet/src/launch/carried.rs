@@ -1,8 +1,8 @@
-//! What a shell on a node does to run a program that comes first on its standard input.
+//! Shell script for a node that runs a program from its standard input.
 
-/// Takes `size` bytes from standard input, makes a program of them in a folder that allows programs,
-/// and becomes that program, which removes its file. It holds no single quote, and is one line: the
-/// shells of all users pass it on to `sh` unread.
+/// Returns the script. It stores `size` bytes of standard input as a program, in a folder that
+/// allows programs, and becomes that program, which removes its file. The script is one line
+/// without single quotes, so that the login shells of all users pass it on to `sh` unchanged.
 pub(super) fn script(size: u64, arguments: &str) -> String {
     let lines = [
         "f=",
@@ -19,7 +19,8 @@ pub(super) fn script(size: u64, arguments: &str) -> String {
         "exit 1",
         "}",
     ];
-    // All of it is taken, also what has no room: srun waits for ever for a task that leaves its input.
+    // It reads all bytes, even those without space: srun waits forever for a task that leaves its
+    // input unread.
     let take = format!(
         "head -c {size} | {{ cat >\"$f\" || cat >/dev/null; }}; [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
          {{ echo the copy of proofmark in \"$d\" is incomplete: is there too little space? >&2; exit 1; }}; \
@@ -62,12 +63,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = carried(b"#!/bin/sh\necho ran\n", 1000, folder.path());
         assert_eq!(output.status.code(), Some(1));
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let folder_is = folder.path().display();
         let expected = format!(
             "the copy of proofmark in {folder_is} is incomplete: is there too little space?\n"
         );
-        assert_eq!(said, expected);
+        assert_eq!(errors, expected);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

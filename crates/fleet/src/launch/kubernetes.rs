@@ -1,5 +1,5 @@
-//! A Job with one pod on each node, in which nothing runs but a wait; `kubectl exec` starts the program
-//! there and reaches its standard input and output. The user's own access to the cluster applies.
+//! A Job with one pod on each node, which only waits. `kubectl exec` starts the program there and
+//! connects its standard input and output. The user's own access to the cluster applies.
 
 mod cluster;
 
@@ -18,29 +18,30 @@ use crate::protocol::Order;
 use cluster::items;
 pub use cluster::{Cluster, NodeLabels};
 
-/// How often pods are looked at while they start.
+/// Interval between queries while pods start.
 const EVERY: Duration = Duration::from_millis(500);
-/// Letters of what the cluster says that are passed on.
+/// Maximum letters of the cluster's messages that are reported.
 const LETTERS: usize = 200;
-/// Letters of a name in a cluster.
+/// Maximum letters of a name in a cluster.
 const LONGEST_NAME: usize = 253;
-/// Where the program is in the image.
+/// Path of the program in the image.
 const PROGRAM: &str = "/usr/bin/proofmark";
-/// Pods that may fail: one that is lost must not end those of other nodes, as a job that fails does.
+/// Number of pods that may fail: a lost pod must not end those of other nodes, as the failure of
+/// the job does.
 const FAILURES: u32 = 10_000;
 
-/// What is asked of a cluster.
+/// Request to a cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KubernetesOptions {
-    /// The cluster, and which of its nodes.
+    /// The cluster and the selection of its nodes.
     pub cluster: Cluster,
-    /// The image, as the cluster's nodes name it.
+    /// Name of the image on the cluster's nodes.
     pub image: String,
     /// Number of nodes.
     pub nodes: u32,
-    /// The longest time of the pods, in seconds.
+    /// Time limit of the pods, in seconds.
     pub limit_s: u64,
-    /// How long pods may take to start.
+    /// Time limit for the start of the pods.
     pub start: Duration,
 }
 
@@ -49,16 +50,16 @@ pub struct KubernetesOptions {
 pub struct Kubernetes {
     options: KubernetesOptions,
     job: String,
-    /// The names of nodes.
+    /// Names of the nodes.
     nodes: Vec<String>,
-    /// Theirs, in the same order, or why none runs.
+    /// Pods of the nodes, in the same order, or why none runs.
     pods: Vec<Result<String, String>>,
     pipes: Pipes,
 }
 
 impl Kubernetes {
-    /// Makes the Job and waits until its pods run, or the time is over: what does not run then is a
-    /// node that cannot be reached.
+    /// Creates the Job and waits until its pods run or the time limit is reached. A pod that does
+    /// not run then counts as a node that cannot be reached.
     pub fn new(options: KubernetesOptions, stopped: &dyn Fn() -> bool) -> Result<Self, String> {
         let wanted = options.nodes as usize;
         let job = manifest(&options);
@@ -68,8 +69,8 @@ impl Kubernetes {
         let mut this =
             Self { options, job, nodes: Vec::new(), pods: Vec::new(), pipes: Pipes::default() };
         let begun = Instant::now();
-        // An API server that fails for a moment costs no fleet.
-        let mut seen = this.look();
+        // A brief failure of the API server must not end the fleet.
+        let mut seen = this.update_pods();
         while !seen.as_ref().is_ok_and(|running| *running >= wanted)
             && begun.elapsed() < this.options.start
         {
@@ -77,13 +78,13 @@ impl Kubernetes {
                 return Err("stopped while its pods started".to_owned());
             }
             thread::sleep(EVERY);
-            seen = this.look();
+            seen = this.update_pods();
         }
         if this.nodes.is_empty() {
             seen?;
         }
         let missing = this.nodes.len()..wanted;
-        let why = if missing.is_empty() { String::new() } else { this.why_no_pod() };
+        let why = if missing.is_empty() { String::new() } else { this.explain_missing_pods() };
         if this.nodes.is_empty() {
             return Err(why);
         }
@@ -94,8 +95,8 @@ impl Kubernetes {
         Ok(this)
     }
 
-    /// The pods as they are now, at most as many as are wanted; how many run.
-    fn look(&mut self) -> Result<usize, String> {
+    /// Updates the pods, at most as many as requested, and returns how many run.
+    fn update_pods(&mut self) -> Result<usize, String> {
         let selector = format!("job-name={}", self.job);
         let found =
             self.options.cluster.ask(&["get", "pods", "-l", &selector, "-o", "json"], None)?;
@@ -103,11 +104,11 @@ impl Kubernetes {
             .filter_map(|pod| {
                 let name = name_in(&pod["metadata"]["name"])?;
                 let node = name_in(&pod["spec"]["nodeName"]).unwrap_or_else(|| name.clone());
-                let why = why_not(pod);
+                let why = pod_failure(pod);
                 Some((why.is_some(), node, why.map_or(Ok(name), Err)))
             })
             .collect();
-        // A pod that was lost is replaced, maybe on the same node.
+        // A lost pod is replaced, perhaps on the same node.
         all.sort();
         let mut seen = BTreeSet::new();
         all.retain(|(_, node, _)| seen.insert(node.clone()));
@@ -118,14 +119,15 @@ impl Kubernetes {
         Ok(running)
     }
 
-    /// What the cluster says of a job that has too few pods, as where a quota is used up.
-    fn why_no_pod(&self) -> String {
+    /// Explains why the job has too few pods, from the cluster's last warning, such as a used-up
+    /// quota.
+    fn explain_missing_pods(&self) -> String {
         let selector = format!("involvedObject.name={},type=Warning", self.job);
         let asked = ["get", "events", "--field-selector", &selector, "-o", "json"];
         let found = self.options.cluster.ask(&asked, None).unwrap_or_default();
-        let said = items(&found).last().and_then(|event| event["message"].as_str());
-        let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
-        format!("Kubernetes created no pod{}", said.unwrap_or_default())
+        let message = items(&found).last().and_then(|event| event["message"].as_str());
+        let message = message.map(|message| format!(": {}", clean_excerpt(message, LETTERS)));
+        format!("Kubernetes created no pod{}", message.unwrap_or_default())
     }
 
     fn command(&self, node: &str, pod: &str) -> Vec<String> {
@@ -179,12 +181,12 @@ impl Launcher for Kubernetes {
 impl Drop for Kubernetes {
     fn drop(&mut self) {
         self.pipes = Pipes::default();
-        // Pods end by themselves, too, some seconds after the program in them.
+        // Pods also end by themselves, some seconds after the program in them.
         let _ = self.options.cluster.call(&["delete", "job", &self.job, "--wait=false"], None);
     }
 }
 
-/// A name that can be an argument and a part of a report.
+/// Returns a name that is safe as an argument and in a report.
 fn name_in(value: &Value) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || ".-".contains(c);
     let name = value.as_str()?;
@@ -192,8 +194,8 @@ fn name_in(value: &Value) -> Option<String> {
     (sound && !name.starts_with('-')).then(|| name.to_owned())
 }
 
-/// Why nothing can be run in a pod; `None`: it runs.
-fn why_not(pod: &Value) -> Option<String> {
+/// Explains why no program can run in a pod; `None` if one can.
+fn pod_failure(pod: &Value) -> Option<String> {
     let status = &pod["status"];
     let phase = status["phase"].as_str().unwrap_or_default();
     if !pod["metadata"]["deletionTimestamp"].is_null() {
@@ -206,12 +208,12 @@ fn why_not(pod: &Value) -> Option<String> {
     let states = states.flat_map(|one| [&one["state"]["waiting"], &one["state"]["terminated"]]);
     let conditions = status["conditions"].as_array().into_iter().flatten();
     let mut all = states.chain(conditions.filter(|c| c["status"] == "False")).chain([status]);
-    let said = all.find_map(|one| one["message"].as_str().or_else(|| one["reason"].as_str()));
-    let said = said.map(|said| format!(": {}", clean_excerpt(said, LETTERS)));
-    Some(format!("its pod is {phase}{}", said.unwrap_or_default()))
+    let message = all.find_map(|one| one["message"].as_str().or_else(|| one["reason"].as_str()));
+    let message = message.map(|message| format!(": {}", clean_excerpt(message, LETTERS)));
+    Some(format!("its pod is {phase}{}", message.unwrap_or_default()))
 }
 
-/// The Job: a pod on each of so many nodes, which waits.
+/// Returns the Job: a waiting pod on each of the requested number of nodes.
 pub fn manifest(options: &KubernetesOptions) -> Value {
     let nodes = options.nodes;
     let label = json!({ "app.kubernetes.io/name": "proofmark-fleet" });
@@ -223,7 +225,7 @@ pub fn manifest(options: &KubernetesOptions) -> Value {
     let container = json!({
         "name": "proofmark",
         "image": options.image,
-        // Until all pods run, and then until it is this one's turn.
+        // The wait until all pods run, and then for this pod's turn.
         "args": ["fleet", "node", "--idle", (2 * options.start.as_secs()).to_string()],
         "volumeMounts": [{ "name": "tmp", "mountPath": "/tmp" }],
     });

@@ -1,5 +1,5 @@
-//! How nodes are reached. One file a launcher: it starts one process a node, passes orders on and
-//! hands back what the nodes say.
+//! Launchers, which reach the nodes; one file each. A launcher starts one process per node, sends
+//! it orders and returns its answers.
 
 mod carried;
 mod kubernetes;
@@ -21,62 +21,62 @@ pub use ssh::Ssh;
 
 use crate::protocol::{LONGEST_LINE, Order};
 
-/// What comes from a node.
+/// Event from a node.
 #[derive(Debug)]
 pub enum Event {
-    /// A line without its end.
-    Said {
+    /// The node sent a line.
+    Line {
         /// The node.
         node: String,
-        /// What it said.
+        /// The line without its newline.
         line: Vec<u8>,
     },
-    /// Its process is gone.
+    /// The node's process has ended.
     Ended {
         /// The node.
         node: String,
-        /// How, in words.
+        /// End of the process, in words.
         reason: String,
     },
-    /// This machine cannot start or hear its processes, for no fault of a node.
+    /// This machine cannot start or read its own processes. No node is at fault.
     Failed(String),
 }
 
 /// Reaches the nodes of a fleet.
 pub trait Launcher {
-    /// Its name, as options and reports have it.
+    /// Name in options and reports.
     fn name(&self) -> &'static str;
 
-    /// All nodes by name.
+    /// Names of all nodes.
     fn nodes(&self) -> &[String];
 
-    /// The commands that it runs, as a person would type them.
+    /// The commands that it runs, as typed in a shell.
     fn commands(&self) -> Vec<String>;
 
-    /// Starts the process of every node. What they say goes to `events`.
+    /// Starts the process of every node. Their lines go to `events`.
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String>;
 
-    /// Passes an order on to the nodes that it names.
+    /// Sends an order to the nodes that it names.
     fn order(&mut self, order: &Order);
 
-    /// Sends an empty line to every node: one that hears nothing for long ends by itself.
+    /// Sends an empty line to every node. A node without input ends after a while.
     fn keep_alive(&mut self);
 
-    /// Ends the process of a node, of which nothing more is wanted.
+    /// Ends the process of a node that gets no more orders.
     fn end(&mut self, node: &str);
 }
 
-/// The program that nodes run.
+/// Program that nodes run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
-    /// This file, copied to each node; it is gone from there once it runs.
+    /// This file, copied to each node and removed there once it runs.
     Copied(PathBuf),
-    /// The one that each node has under this path.
+    /// The program at this path of each node.
     Installed(String),
 }
 
 impl Program {
-    /// Refuses a path that a shell would read as something else.
+    /// Accepts a path that no shell interprets in another way.
     pub fn installed(path: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
         match !path.is_empty() && !path.starts_with('-') && path.chars().all(fits) {
@@ -86,17 +86,18 @@ impl Program {
     }
 }
 
-/// A command as a person types it.
+/// Returns a command as typed in a shell.
 pub fn typed(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// Bytes of a process's last words that are kept.
+/// Bytes of a process's error output that are kept.
 const WORDS: usize = 64 << 10;
-/// Bytes of an answer that are kept: 10 000 nodes as a cluster describes them.
+/// Maximum bytes of an answer: a cluster's description of 10 000 nodes.
 const LONGEST: usize = 256 << 20;
 
-/// Options of a launcher's process: in the terminal's group, so that Ctrl-C reaches it too.
+/// Options of a launcher's process. It is in the terminal's process group, so that Ctrl-C reaches
+/// it too.
 fn in_group() -> StartOptions {
     StartOptions { own_group: false, ..StartOptions::default() }
 }
@@ -108,7 +109,7 @@ fn command(words: &[String]) -> Result<(&str, Command), String> {
     Ok((program, command))
 }
 
-/// Starts a command whose input is piped; `errors` is how its standard error is read.
+/// Starts a command with piped input and output. `errors` is the way to read its standard error.
 fn start_piped(words: &[String], errors: Stream) -> Result<ChildProcess, String> {
     let (program, mut command) = command(words)?;
     let (input, output) = (Input::Piped, Stream::Lines(LONGEST_LINE));
@@ -116,7 +117,7 @@ fn start_piped(words: &[String], errors: Stream) -> Result<ChildProcess, String>
     ChildProcess::start(&mut command, options).map_err(|e| format!("cannot run {program}: {e}"))
 }
 
-/// Runs a command to its end.
+/// Runs a command and returns its answer.
 fn ask(words: &[String], input: &[u8], within: Duration) -> Result<Answer, String> {
     let (program, mut command) = command(words)?;
     let (output, errors) = (Stream::Head(LONGEST), Stream::Tail(WORDS));
@@ -125,7 +126,7 @@ fn ask(words: &[String], input: &[u8], within: Duration) -> Result<Answer, Strin
         .map_err(|e| format!("cannot run {program}: {e}"))
 }
 
-/// Why a command gave no answer.
+/// Explains why a command gave no answer.
 fn describe_failure(answer: &Answer, within: Duration) -> String {
     match answer.exit {
         Some(exit) => exit.with_last_line(&answer.errors),

@@ -1,4 +1,4 @@
-//! One process for each node, whose standard input and output reach the program there.
+//! One process per node, whose standard input and output reach the program there.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,25 +16,27 @@ use proofmark_process::{Capture, ChildProcess, Exit, Line, Lines, Stream, last_l
 use super::{Event, WORDS, start_piped};
 use crate::protocol::Order;
 
-/// How long nodes may take to end.
+/// Time limit for nodes to end.
 const GRACE: Duration = Duration::from_secs(8);
-/// How often it is looked whether a process has ended.
+/// Interval between checks whether a process has ended.
 const STEP: Duration = Duration::from_millis(20);
-/// Silence after which a process that has ended has no more to say: another one holds its output open.
+/// Silence after which the output of an ended process is complete: another process may hold it
+/// open.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Processes that start at a time: each counts until it has said something. A server of ssh refuses more
-/// at random before they have shown who they are (its MaxStartups), and all may pass through one.
+/// Maximum number of processes that start at once. Each counts until its first line. An ssh server
+/// randomly refuses more unauthenticated connections (MaxStartups), and all may pass through one
+/// server.
 const STARTS: usize = 10;
 
-/// The processes by node. All end with this value.
+/// Processes by node. All end when this value is dropped.
 #[derive(Debug, Default)]
 pub(super) struct Pipes {
     links: BTreeMap<String, NodeProcess>,
     starts: Arc<Starts>,
 }
 
-/// Without its sender, the process gets the end of its input.
+/// Process of a node. Dropping `orders` closes its input.
 #[derive(Debug)]
 struct NodeProcess {
     orders: Option<Sender<Vec<u8>>>,
@@ -45,13 +47,13 @@ struct NodeProcess {
 enum Process {
     Waits,
     Runs(ChildProcess),
-    /// It ended before it began.
+    /// It was ended before it started.
     Unwanted,
 }
 
 impl Pipes {
-    /// Starts the process of a node as soon as few others start; what is in a file goes to its input
-    /// first. `describe_exit` has words for its exit.
+    /// Starts the process of a node as soon as few others start. The content of the file `first`
+    /// goes to its input before orders. `describe_exit` puts its exit in words.
     pub(super) fn start(
         &mut self,
         node: &str,
@@ -66,10 +68,10 @@ impl Pipes {
         let (node, name, events) = (node.to_owned(), node.to_owned(), events.clone());
         let run = move || {
             let start = starts.next();
-            let said = |line| events.send(Event::Said { node: node.clone(), line });
+            let pass_on = |line| events.send(Event::Line { node: node.clone(), line });
             let last = match begin(&own, &command) {
                 Ok(None) => return,
-                Ok(Some(pipes)) => talk(pipes, &own, first, orders, start, said),
+                Ok(Some(pipes)) => talk(pipes, &own, first, orders, start, pass_on),
                 Err(why) => Err(why),
             };
             let how = || describe_exit(exit(&own));
@@ -88,7 +90,7 @@ impl Pipes {
         Ok(())
     }
 
-    /// Passes an order on to the nodes that it names.
+    /// Sends an order to the nodes that it names.
     pub(super) fn order(&self, order: &Order) {
         for node in &order.nodes {
             let own = Order { nodes: vec![node.clone()], ..order.clone() };
@@ -111,7 +113,7 @@ impl Pipes {
     }
 }
 
-/// Begins what waits.
+/// Starts the process; `None` if it is unwanted.
 fn begin(process: &Mutex<Process>, command: &[String]) -> Result<Option<Talk>, String> {
     let mut process = lock(process);
     if matches!(*process, Process::Unwanted) {
@@ -123,15 +125,15 @@ fn begin(process: &Mutex<Process>, command: &[String]) -> Result<Option<Talk>, S
     Ok(talk.map(|((input, output), errors)| Talk { input, output, errors }))
 }
 
-/// How a process ended, once it has; nobody is kept from killing it meanwhile.
+/// Waits until a process has ended and returns how. Other threads can kill it meanwhile.
 fn exit(process: &Mutex<Process>) -> Option<Exit> {
     loop {
-        let mut held = lock(process);
-        if held.is_over() {
-            let Process::Runs(child) = &mut *held else { return None };
+        let mut process = lock(process);
+        if process.is_over() {
+            let Process::Runs(child) = &mut *process else { return None };
             return child.wait(Duration::ZERO).map(|ended| ended.exit);
         }
-        drop(held);
+        drop(process);
         thread::sleep(STEP);
     }
 }
@@ -159,8 +161,8 @@ impl NodeProcess {
         }
     }
 
-    /// What has not begun never does.
-    fn forget(&self) {
+    /// Prevents the start of a process that still waits.
+    fn prevent_start(&self) {
         if !matches!(*lock(&self.process), Process::Runs(_)) {
             self.kill();
         }
@@ -172,10 +174,10 @@ impl NodeProcess {
 }
 
 impl Drop for Pipes {
-    /// Ends the input of all nodes, and after a while the processes that do not end by themselves.
+    /// Closes the input of all nodes, and kills the processes that do not end in time.
     fn drop(&mut self) {
-        // First those that would have the turn of others.
-        self.links.values().for_each(NodeProcess::forget);
+        // First those that would start when others end.
+        self.links.values().for_each(NodeProcess::prevent_start);
         self.links.values_mut().for_each(|link| link.orders = None);
         let begun = Instant::now();
         while begun.elapsed() < GRACE && !self.links.values().all(NodeProcess::is_over) {
@@ -185,21 +187,25 @@ impl Drop for Pipes {
     }
 }
 
-/// What reaches a process, and what it says.
+/// Pipes to and from a process.
 struct Talk {
     input: ChildStdin,
     output: Lines,
     errors: Capture,
 }
 
-/// Talks with a process until it says no more; its last words. Fails if this machine cannot.
+/// Exchanges lines with a process until its output ends, and returns its last error line.
+///
+/// # Errors
+///
+/// Fails if this machine cannot start a thread.
 fn talk<E>(
     talk: Talk,
     process: &Mutex<Process>,
     first: Option<PathBuf>,
     orders: Receiver<Vec<u8>>,
     start: Start,
-    said: impl Fn(Vec<u8>) -> Result<(), E>,
+    pass_on: impl Fn(Vec<u8>) -> Result<(), E>,
 ) -> Result<Option<String>, String> {
     let Talk { input, output, errors } = talk;
     let feeder = move || feed(input, first.as_deref(), &orders);
@@ -210,7 +216,7 @@ fn talk<E>(
         match output.next(QUIET) {
             Line::Text(line) => {
                 start = None;
-                if said(line).is_err() {
+                if pass_on(line).is_err() {
                     break;
                 }
             }
@@ -222,7 +228,7 @@ fn talk<E>(
     Ok(last_line(&errors.text_within(QUIET)))
 }
 
-/// Writes the file, and then the orders as they come.
+/// Writes the file, then the orders as they come.
 fn feed(mut input: ChildStdin, first: Option<&Path>, orders: &Receiver<Vec<u8>>) -> io::Result<()> {
     if let Some(path) = first {
         io::copy(&mut File::open(path)?, &mut input)?;
@@ -230,17 +236,18 @@ fn feed(mut input: ChildStdin, first: Option<&Path>, orders: &Receiver<Vec<u8>>)
     orders.iter().try_for_each(|line| input.write_all(&line))
 }
 
-/// The processes that start.
+/// Limit on the processes that start at once.
 #[derive(Debug)]
 struct Starts {
-    /// When each began.
+    /// Start of each one.
     now: Mutex<Vec<Instant>>,
     fewer: Condvar,
-    /// One that says nothing counts no longer than that: its server lets it in, and others are not held up.
+    /// Maximum time that a silent one counts: then its server has accepted it, and others must not
+    /// wait longer.
     longest: Duration,
 }
 
-/// One of them, until it is dropped.
+/// A process that counts as starting until this is dropped.
 struct Start {
     all: Arc<Starts>,
     begun: Instant,
@@ -251,7 +258,7 @@ impl Starts {
         Self { now: Mutex::default(), fewer: Condvar::new(), longest }
     }
 
-    /// Waits for its turn.
+    /// Waits until fewer than [`STARTS`] processes start, and adds one.
     fn next(self: Arc<Self>) -> Start {
         let mut now = lock(&self.now);
         loop {
@@ -277,7 +284,7 @@ impl Default for Starts {
 impl Drop for Start {
     fn drop(&mut self) {
         let mut now = lock(&self.all.now);
-        // Without it, it has counted for long enough.
+        // If it is missing, it has counted for the maximum time.
         if let Some(place) = now.iter().position(|begun| *begun == self.begun) {
             now.remove(place);
         }
@@ -292,7 +299,7 @@ mod tests {
 
     use super::*;
 
-    /// Waits until so many have begun, and a moment more.
+    /// Waits until this many have started, and a moment more.
     fn begun(dir: &Path, wanted: usize) -> usize {
         let count = || std::fs::read_dir(dir).unwrap().count();
         let since = Instant::now();
@@ -303,7 +310,8 @@ mod tests {
         count()
     }
 
-    /// Starts more than may start at a time: each leaves a file, says what it is told to, and stays.
+    /// Starts more than may start at once. Each leaves a file, prints a line when told to, and
+    /// stays.
     fn started(dir: &Path, longest: Duration, events: &SyncSender<Event>) -> Pipes {
         let mut pipes = Pipes { links: BTreeMap::new(), starts: Arc::new(Starts::new(longest)) };
         for number in 0..STARTS + 5 {
@@ -330,7 +338,7 @@ mod tests {
         assert_eq!(begun(dir.path(), STARTS + 3), STARTS + 3);
         drop(pipes);
         drop(to);
-        // Those that waited are not heard of.
+        // Those that waited send no events.
         let ended = events.iter().filter(|e| matches!(e, Event::Ended { .. })).count();
         assert_eq!(ended, STARTS + 3);
     }
@@ -345,7 +353,7 @@ mod tests {
         assert!(matches!(&event, Event::Failed(why) if why.contains("/no/such")), "{event:?}");
     }
 
-    /// Starts the process of a node, and waits for what it says first.
+    /// Starts the process of a node and waits for its first event.
     fn first_event(script: &str) -> (Pipes, Event) {
         let (to, events) = sync_channel(9);
         let mut pipes = Pipes::default();
@@ -360,7 +368,7 @@ mod tests {
     fn errors_before_the_first_answer_do_not_hold_it_up() {
         let script = "head -c 1000000 /dev/zero >&2; echo hello; exec cat";
         let (_pipes, event) = first_event(script);
-        assert!(matches!(&event, Event::Said { line, .. } if line == b"hello"), "{event:?}");
+        assert!(matches!(&event, Event::Line { line, .. } if line == b"hello"), "{event:?}");
     }
 
     #[test]

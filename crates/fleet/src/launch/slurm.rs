@@ -1,8 +1,9 @@
-//! One srun for all nodes, one task a node. What the launcher writes to srun reaches every task; what
-//! a task says comes back with its number before each line (`--label`).
+//! One srun for all nodes, with one task per node. Every task gets the launcher's output as input.
+//! Each line of a task comes back with its number (`--label`).
 //!
-//! sbcast carries the program, from node to node. It stops at the first node without room for it, and no
-//! node has it then: so it comes by srun's input, and only that node has none.
+//! sbcast copies the program from node to node. It stops at the first node without space for it,
+//! and then no node has it. In that case the program comes by srun's input, and only that node
+//! lacks it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,29 +19,29 @@ use super::{Event, Launcher, Program, ask, describe_failure, start_piped, typed,
 use crate::hosts::named_hosts;
 use crate::protocol::{LONGEST_LINE, Order};
 
-/// How long scontrol may take.
+/// Time limit for scontrol.
 const ANSWER: Duration = Duration::from_secs(60);
-/// How long sbcast may take.
+/// Time limit for sbcast.
 const BROADCAST: Duration = Duration::from_secs(120);
-/// How long nodes may take to end.
+/// Time limit for nodes to end.
 const GRACE: Duration = Duration::from_secs(8);
 
-/// What is asked of Slurm.
+/// Request to Slurm.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SlurmOptions {
-    /// Number of nodes; `None`: those of the list, or all of the allocation.
+    /// Number of nodes; `None`: the nodes of the list, or all of the allocation.
     pub nodes: Option<u32>,
-    /// Names of nodes.
+    /// Names of the nodes.
     pub list: Option<String>,
-    /// The partition.
+    /// Name of the partition.
     pub partition: Option<String>,
-    /// The longest time of the job, in minutes.
+    /// Time limit of the job, in minutes.
     pub minutes: u32,
-    /// What else salloc is told.
+    /// More options for salloc.
     pub more: Vec<String>,
 }
 
-/// The command that runs `command` in a new allocation of whole nodes, and gives it back.
+/// Returns the command that runs `command` in a new allocation of whole nodes, which ends with it.
 pub fn allocation(options: &SlurmOptions, command: &[String]) -> Vec<String> {
     let mut all = words(&["salloc", "--quiet", "--exclusive", "--mem=0", "--job-name=proofmark"]);
     all.extend(options.nodes.map(|n| format!("--nodes={n}")));
@@ -57,16 +58,16 @@ pub fn allocation(options: &SlurmOptions, command: &[String]) -> Vec<String> {
 pub struct Slurm {
     nodes: Vec<String>,
     program: Program,
-    /// Where the program is on a node.
+    /// Path of the program on a node.
     there: String,
     srun: Option<ChildProcess>,
-    /// Some nodes may have a copy.
+    /// True if nodes may have a copy.
     copied: bool,
     orders: Option<Sender<Vec<u8>>>,
 }
 
 impl Slurm {
-    /// The nodes of the allocation that this process runs in.
+    /// Reaches the nodes of the allocation in which this process runs.
     pub fn new(program: Program) -> Result<Self, String> {
         let list = std::env::var("SLURM_JOB_NODELIST").map_err(|_| "not in an allocation")?;
         let answer = ask(&words(&["scontrol", "show", "hostnames", &list]), &[], ANSWER)?;
@@ -77,11 +78,11 @@ impl Slurm {
         }
         let there = match &program {
             Program::Installed(path) => path.clone(),
-            // The file that other processes of the system call so is another one.
+            // Other processes of the system know another file by this name.
             Program::Copied(path) if path.starts_with("/proc") => {
                 return Err("this program's own file was removed".to_owned());
             }
-            Program::Copied(_) => format!("/tmp/proofmark-{}", unguessable()?),
+            Program::Copied(_) => format!("/tmp/proofmark-{}", random_name()?),
         };
         Ok(Self { nodes, program, there, srun: None, copied: false, orders: None })
     }
@@ -91,7 +92,7 @@ impl Slurm {
         Some(words(&["sbcast", &path.to_string_lossy(), &self.there]))
     }
 
-    /// A command on all nodes, one task each, whatever the allocation was made for.
+    /// Returns a command on all nodes, one task each, whatever the allocation was created for.
     fn on_all(&self, more: &[&str], command: &[&str]) -> Vec<String> {
         let mut all = words(&["srun", "--ntasks-per-node=1", "--overlap", "--mpi=none"]);
         all.extend(words(&["--cpu-bind=none", "--kill-on-bad-exit=0", "--no-kill", "--wait=0"]));
@@ -102,7 +103,8 @@ impl Slurm {
         all
     }
 
-    /// With `by_input` a program of so many bytes comes first on its input.
+    /// Returns the command that runs the program. With `by_input`, its bytes come first on the
+    /// input.
     fn run(&self, by_input: Option<u64>) -> Vec<String> {
         let own = [&self.there, "fleet", "node", "--copied"];
         let script = by_input.map(|size| script(size, &own[1..].join(" ")));
@@ -114,7 +116,7 @@ impl Slurm {
         self.on_all(&["--input=all", "--label"], &command)
     }
 
-    /// Copies the program to all nodes at once; what to send them instead, if that fails.
+    /// Copies the program to all nodes at once. If that fails, returns the file to send by input.
     fn broadcast(&mut self) -> Result<Option<File>, String> {
         let (Program::Copied(path), Some(copy)) = (&self.program, self.copy()) else {
             return Ok(None);
@@ -132,16 +134,16 @@ impl Slurm {
         }
     }
 
-    /// Removes copies that no task removed, since it never started.
+    /// Removes copies of tasks that never started.
     fn remove_copies(&self) {
         let remove = self.on_all(&[], &["rm", "-f", &self.there]);
-        // A copy that is left costs some MiB of /tmp, and no measurement.
+        // A copy that is left costs some MiB of /tmp, and disturbs no measurement.
         let _ = ask(&remove, &[], GRACE);
     }
 }
 
-/// A name that nobody can have taken.
-fn unguessable() -> Result<String, String> {
+/// A name that no other user can guess and create first.
+fn random_name() -> Result<String, String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|e| format!("no random numbers: {e}"))?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
@@ -177,7 +179,7 @@ impl Launcher for Slurm {
         let nodes = self.nodes.clone();
         thread::spawn(move || {
             let last = errors.and_then(|errors| read_errors(errors, &nodes, &events));
-            // What was said last is heard first.
+            // The last answers must arrive before the end.
             let _ = answers.join();
             let reason = last.map_or("srun ended".to_owned(), |last| format!("srun ended: {last}"));
             for node in nodes {
@@ -196,7 +198,7 @@ impl Launcher for Slurm {
         self.send(Some(b"\n".to_vec()));
     }
 
-    /// Its task ends with all others.
+    /// A task ends with all others.
     fn end(&mut self, _: &str) {}
 }
 
@@ -212,7 +214,7 @@ impl Drop for Slurm {
     }
 }
 
-/// The node of a labelled line, and the line: `12: text`.
+/// The node and the text of a labelled line: `12: text`.
 fn labelled<'a>(line: &'a [u8], nodes: &[String]) -> Option<(String, &'a [u8])> {
     let colon = line.iter().position(|b| *b == b':')?;
     let task: usize = std::str::from_utf8(&line[..colon]).ok()?.trim().parse().ok()?;
@@ -220,7 +222,7 @@ fn labelled<'a>(line: &'a [u8], nodes: &[String]) -> Option<(String, &'a [u8])> 
     Some((nodes.get(task)?.clone(), text.strip_prefix(b" ").unwrap_or(text)))
 }
 
-/// Hands on what tasks say.
+/// Sends the tasks' lines to `events`.
 fn read_answers(
     lines: impl IntoIterator<Item = Vec<u8>>,
     nodes: &[String],
@@ -228,14 +230,14 @@ fn read_answers(
 ) {
     for line in lines {
         let Some((node, line)) = labelled(&line, nodes) else { continue };
-        if events.send(Event::Said { node, line: line.to_vec() }).is_err() {
+        if events.send(Event::Line { node, line: line.to_vec() }).is_err() {
             return;
         }
     }
 }
 
-/// Hands on what srun says of a node, `srun: error: n3: task 2: Killed`, with that node's last words;
-/// the last line that is of no node.
+/// Reports srun's errors about a node, `srun: error: n3: task 2: Killed`, with that node's last
+/// error line. Returns the last error that names no node.
 fn read_errors(
     lines: impl IntoIterator<Item = Vec<u8>>,
     nodes: &[String],
@@ -249,12 +251,12 @@ fn read_errors(
             continue;
         }
         let Some(line) = last_line(&String::from_utf8_lossy(&line)) else { continue };
-        let said = line.trim_start_matches("srun: ").trim_start_matches("error: ");
-        let (of, what) = said.split_once(": ").unwrap_or(("", said));
-        let named = named_hosts(of, false).unwrap_or_default();
+        let error = line.trim_start_matches("srun: ").trim_start_matches("error: ");
+        let (subject, what) = error.split_once(": ").unwrap_or(("", error));
+        let named = named_hosts(subject, false).unwrap_or_default();
         let named: Vec<String> = named.into_iter().filter(|n| nodes.contains(n)).collect();
         if named.is_empty() {
-            last = Some(said.to_owned());
+            last = Some(error.to_owned());
         }
         for node in named {
             let last = words.get(&node).map(|last| format!(": {last}")).unwrap_or_default();
@@ -284,7 +286,7 @@ mod tests {
         let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
         assert_eq!((node.as_str(), reason.as_str()), ("n1", "srun: tasks 0,8: Killed"));
         read_answers(["0: {\"a\": 1}", " x", "9: y"].map(|line| line.into()), &nodes, &to);
-        let Ok(Event::Said { node, line }) = events.try_recv() else { panic!() };
+        let Ok(Event::Line { node, line }) = events.try_recv() else { panic!() };
         assert_eq!((node.as_str(), line.as_slice()), ("n1", &b"{\"a\": 1}"[..]));
         assert!(events.try_recv().is_err());
     }

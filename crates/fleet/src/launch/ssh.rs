@@ -1,4 +1,5 @@
-//! One ssh a node. The user's configuration applies, host keys are checked, nothing is asked.
+//! One ssh per node. The user's configuration applies, host keys are checked, and ssh asks no
+//! questions.
 
 use std::io;
 use std::sync::mpsc::SyncSender;
@@ -10,7 +11,7 @@ use super::pipes::Pipes;
 use super::{Event, Launcher, Program, typed, words};
 use crate::protocol::Order;
 
-/// Ends an ssh whose node does not answer any more within 20 s.
+/// Options of ssh. They end an ssh whose node has not answered for 20 s.
 const OPTIONS: [&str; 8] = [
     "-T",
     "-oBatchMode=yes",
@@ -32,13 +33,13 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// Nodes by the names that ssh knows; `command` is ssh with the user's own options.
+    /// Reaches nodes by the names that ssh knows. `command` is ssh with the user's own options.
     pub fn new(nodes: Vec<String>, command: &str, program: Program) -> Self {
         let command = command.split_whitespace().map(str::to_owned).collect();
         Self { nodes, command, program, pipes: Pipes::default() }
     }
 
-    /// The command for a node that gets a program of so many bytes.
+    /// Returns the command for a node. `size` is that of the program which it gets, in bytes.
     fn command(&self, node: &str, size: u64) -> Vec<String> {
         let arguments = format!("fleet node --name {node}");
         let remote = match &self.program {

@@ -1,4 +1,4 @@
-//! Whole runs in memory: each test plants what can happen to one.
+//! Whole runs in memory: each test plants an event or a fault.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::testing::{
     Act, Disk, FakeRunner, Script, Values, find, find_tool, host, installed, point, policy,
 };
 
-/// Keeps the events in order, each with its point's threads.
+/// Records the events in order, each with its configuration's threads.
 #[derive(Default)]
 struct Seen(Vec<(String, u64)>);
 
@@ -36,18 +36,18 @@ struct Lab {
     policy: Policy,
     points: Vec<Point>,
     tools: Vec<&'static str>,
-    /// Places of the points that each tool repeats, and how often.
+    /// Indices of the configurations that each tool repeats, and how often.
     pairs: Vec<(usize, u32)>,
     most_s: Option<f64>,
     script: Script,
     disk: Disk,
     runner: FakeRunner,
-    said: RefCell<Vec<String>>,
+    lines: RefCell<Vec<String>>,
     seen: Seen,
 }
 
 impl Lab {
-    /// Two points of one group, three trials each.
+    /// Two configurations of one group, three trials each.
     fn new(values: Values) -> Self {
         let script = Script::new(values);
         Self {
@@ -59,7 +59,7 @@ impl Lab {
             disk: Disk::default(),
             runner: FakeRunner::new(&script, 10.0),
             script,
-            said: RefCell::default(),
+            lines: RefCell::default(),
             seen: Seen::default(),
         }
     }
@@ -88,7 +88,7 @@ impl Lab {
             missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
             most_s: self.most_s,
         };
-        let tell = |line: &str| self.said.borrow_mut().push(line.to_owned());
+        let tell = |line: &str| self.lines.borrow_mut().push(line.to_owned());
         let means = Means {
             find: &find,
             memory_bytes: u64::MAX,
@@ -103,7 +103,7 @@ impl Lab {
         judge(&measure(run, tools, &means, &mut [&mut self.seen]))
     }
 
-    /// What was done with the points, without the warm-up before the first trial.
+    /// The actions on the configurations, without the warm-up before the first trial.
     fn acts(&self) -> Vec<Act> {
         let log = self.script.log.borrow();
         let first = log.iter().position(|act| matches!(act, Act::Take(_, Request::Trial)));
@@ -128,14 +128,14 @@ fn found<'a>(m: &'a Measurement, check: &str) -> Option<&'a proofmark_model::Fin
 }
 
 #[test]
-fn a_run_is_measured_told_saved_and_judged() {
+fn a_run_is_measured_reported_saved_and_judged() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.points.push(point("test.time", 3));
     lab.pairs = vec![(1, 3)];
     let run = lab.run();
     assert_eq!((trials(&run), endings(&run)), (vec![3, 3, 3], vec![Ending::Complete; 3]));
     assert!(run.ended.is_some() && run.interrupted.is_none());
-    // Judged: why there is neither a ceiling nor an interval.
+    // The reasons why there is neither a ceiling nor an interval are judged.
     assert!(run.measurements.iter().all(|m| m.missing.contains_key("ceiling")), "{run:?}");
     let delivered = &run.measurements[0].summary.as_ref().unwrap().delivered;
     assert!(delivered.missing.as_ref().unwrap().starts_with("3 rounds"));
@@ -145,7 +145,7 @@ fn a_run_is_measured_told_saved_and_judged() {
     assert_eq!((ours.as_slice(), reference.ratio.median), (&[100.0; 3][..], 2.0));
     assert_eq!((reference.version.as_str(), reference.command.as_str()), ("1.5", "fake --run"));
     assert_eq!(run.measurements[0].missing["references"], "not asked for");
-    // In the order in which it happened.
+    // In the order of the events.
     let at = |event: &str, threads| {
         let is_it = |(e, t): &(String, u64)| e == event && *t == threads;
         lab.seen.0.iter().position(is_it).unwrap_or_else(|| panic!("{event}: {:?}", lab.seen.0))
@@ -153,14 +153,14 @@ fn a_run_is_measured_told_saved_and_judged() {
     let events = [at("SetUp", 1), at("SetUp", 2), at("Warm", 1), at("Trial", 2), at("Done", 2)];
     assert!(events.is_sorted() && at("Done", 2) < at("Pair 1 of 3 with fake", 2));
     assert!(at("Pair 3 of 3 with fake", 2) < at("SetUp", 3), "before the next group");
-    // Saved meanwhile, and what is saved is judged.
+    // The run is saved meanwhile, and judged before.
     let saved = lab.disk.saved.borrow();
     assert!(saved.len() > 5 && saved.iter().all(|r| r.ended.is_none()));
     let before_pairs = saved.iter().find(|r| r.measurements.len() == 2 && trials(r) == [3, 3]);
     let before_pairs = before_pairs.unwrap();
     assert!(before_pairs.measurements[1].references.is_empty(), "it did not wait for the pairs");
     assert!(before_pairs.measurements.iter().all(|m| m.missing.contains_key("ceiling")));
-    assert!(lab.said.borrow().is_empty());
+    assert!(lab.lines.borrow().is_empty());
 }
 
 #[test]
@@ -277,7 +277,7 @@ fn pairs_come_when_all_points_of_their_group_have_ended_in_the_order_of_the_plan
 fn the_time_that_a_user_allows_the_tools_is_kept_to() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
     lab.pairs = vec![(0, 5), (1, 5)];
-    // A pair takes 13 s: two of warm-up, a trial of ours, and ten of the tool.
+    // A pair takes 13 s: two of warm-up, a trial of proofmark, and ten of the tool.
     lab.most_s = Some(40.0);
     let run = lab.run();
     assert_eq!(lab.tools_ran(), 3);
@@ -303,7 +303,7 @@ fn two_tools_take_turns() {
 #[test]
 fn what_was_measured_is_saved_before_the_tools_take_their_minutes() {
     let mut lab = Lab::new(|_, _| Ok(100.0));
-    // All trials together take less than a second, after which a run is saved in any case.
+    // All trials together take less than a second, after which a run is always saved.
     lab.points.iter_mut().for_each(|p| p.params = p.params.clone().with_named("ms", 10));
     lab.pairs = vec![(0, 2)];
     lab.run();
@@ -319,6 +319,6 @@ fn a_disk_that_is_full_is_reported_once_and_the_run_goes_on() {
     lab.disk.is_full = true;
     let run = lab.run();
     assert_eq!(trials(&run), [3, 3]);
-    let said = lab.said.borrow();
-    assert!(said.len() == 1 && said[0].starts_with("cannot save the run ("), "{said:?}");
+    let lines = lab.lines.borrow();
+    assert!(lines.len() == 1 && lines[0].starts_with("cannot save the run ("), "{lines:?}");
 }

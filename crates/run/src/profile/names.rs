@@ -1,4 +1,5 @@
-//! The names in a profile's text: an unknown one is refused with its line and the nearest name.
+//! Checks the names in a profile's text. An unknown one is refused with its line and the nearest
+//! name.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ const POLICY: &[&str] =
     &["target", "target_of", "min_trials", "max_trials", "trial", "time_of_point", "budget"];
 const POINTS: &[&str] = &["workload", "trial", "trials", "reference", "for", "every"];
 
-/// Where more can be read.
+/// Command that explains the format.
 const EXAMPLE: &str = "proofmark explain quick";
 
 /// Refuses the first unknown name: `line 3: no key of a profile 'polcy'; did you mean 'policy'?`.
@@ -31,12 +32,12 @@ pub fn check(text: &str) -> Result<(), String> {
     }
 }
 
-/// The line of a place in a text, from 1.
+/// Returns the line of a position in a text, starting at 1.
 fn line(text: &str, at: usize) -> usize {
     text.get(..at).unwrap_or(text).matches('\n').count() + 1
 }
 
-/// The error of a TOML parser in one line: `line 3: unknown field ...`.
+/// Returns the error of a TOML parser as one line: `line 3: unknown field ...`.
 pub(super) fn one_line(error: &toml::de::Error, text: &str) -> String {
     let message = error.message().replace('\n', " ");
     match error.span() {
@@ -45,7 +46,7 @@ pub(super) fn one_line(error: &toml::de::Error, text: &str) -> String {
     }
 }
 
-/// What is wrong, and where it begins.
+/// Errors with their positions.
 #[derive(Default)]
 struct Names {
     wrong: Vec<(usize, String)>,
@@ -56,7 +57,7 @@ impl Names {
         self.wrong.push((span.start, why));
     }
 
-    /// Holds the keys of a table against those that there are.
+    /// Refuses the unknown keys of a table.
     fn keys(&mut self, table: &DeTable, what: &str, known: &[&str], see: &str) {
         for key in table.keys() {
             let name = key.get_ref().as_ref();
@@ -133,7 +134,8 @@ impl Names {
     }
 }
 
-/// Every word and number of a value or list, as it would be typed; the types refuse the rest.
+/// Returns every word and number of a value or list as typed. Other types are refused when the
+/// profile is parsed.
 fn texts(value: &Spanned<DeValue>) -> Vec<(String, Range<usize>)> {
     match value.get_ref() {
         DeValue::String(text) => vec![(text.to_string(), value.span())],

@@ -1,4 +1,4 @@
-//! `[[points]]` of a profile: workloads, and for each parameter what it is to be set to.
+//! `[[points]]` of a profile: workloads and the values of their parameters.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::request::LONGEST_RUN;
 
-/// A duration as it is typed.
+/// A duration as typed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Time(pub(super) Duration);
 
@@ -23,19 +23,19 @@ impl<'de> Deserialize<'de> for Time {
 pub struct PointText {
     /// Workload id.
     pub workload: String,
-    /// Least duration of a trial of this workload, where it is not the policy's.
+    /// Minimum duration of a trial of this workload; `None`: that of the policy.
     pub trial: Option<Duration>,
-    /// Trials of this workload, where their number is not the policy's.
+    /// Number of trials of this workload; `None`: that of the policy.
     pub trials: Option<u32>,
-    /// Which reference tools repeat it, if nobody asks for more or less.
+    /// Reference tools that repeat it, unless the command line chooses others.
     pub reference: Reference,
-    /// How it is sampled over time, instead of in trials.
+    /// Samples over time, instead of trials.
     pub series: Option<SeriesText>,
     /// Parameters by name.
     pub parameters: BTreeMap<String, Values>,
 }
 
-/// `[[points]]` as it is written: a workload, or several with the same parameters.
+/// `[[points]]` as written: a workload, or several with the same parameters.
 #[derive(Debug, Clone, Deserialize)]
 struct RawPoints {
     workload: OneOrMany,
@@ -50,18 +50,18 @@ struct RawPoints {
     parameters: BTreeMap<String, Values>,
 }
 
-/// One or several.
+/// One value or several.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum OneOrMany<T = String> {
-    /// One.
+    /// One value.
     One(T),
-    /// Several.
+    /// Several values.
     Many(Vec<T>),
 }
 
 impl<T> OneOrMany<T> {
-    /// All of them.
+    /// Returns all values.
     pub fn all(&self) -> &[T] {
         match self {
             Self::One(one) => std::slice::from_ref(one),
@@ -70,13 +70,13 @@ impl<T> OneOrMany<T> {
     }
 }
 
-/// `reference`: whether reference tools repeat a point, and which.
+/// `reference`: the reference tools that repeat a configuration, if any.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Reference {
-    /// None, or the first one that is installed.
+    /// No tool, or the first one that is installed.
     First(bool),
-    /// Each of these that is installed.
+    /// Each of these tools that is installed.
     Named(OneOrMany),
 }
 
@@ -86,26 +86,26 @@ impl Default for Reference {
     }
 }
 
-/// `for` and `every`: a sample of a point every so often, for so long.
+/// `for` and `every`: the length of a series and the interval of its samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SeriesText {
-    /// How long in all.
+    /// Duration of the whole series.
     pub length: Duration,
-    /// From the start of one sample to that of the next.
+    /// Time from the start of one sample to the start of the next.
     pub every: Duration,
 }
 
 impl SeriesText {
-    /// Time between samples where none is named.
+    /// Default time between samples.
     const EVERY: Duration = Duration::from_secs(1);
 
-    /// A point's series as the plan holds it.
+    /// Returns the series of a configuration for the plan.
     pub fn planned(&self, point: usize) -> PlannedSeries {
         let [for_s, every_s] = [self.length, self.every].map(|time| time.as_secs_f64());
         PlannedSeries { point, for_s, every_s }
     }
 
-    /// Whether it can be had.
+    /// Checks that the series is possible.
     pub fn check(&self) -> Result<(), String> {
         match self {
             s if s.length < Duration::from_secs(10) => Err("a series takes at least 10 s".into()),
@@ -119,7 +119,7 @@ impl SeriesText {
     }
 }
 
-/// The points, one a workload.
+/// Parses `[[points]]`, one entry per workload.
 pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText>, D::Error> {
     let raw = Vec::<RawPoints>::deserialize(from)?;
     let mut all = Vec::new();
@@ -150,9 +150,9 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
     Ok(all)
 }
 
-/// The parameters for one file size after the other, since the file of one point serves the next. A list
-/// of file sizes and one of block sizes are a matrix: of its blocks those that are no larger than
-/// the file are meant. A file that would be left without any keeps them, and is refused by name.
+/// Returns the parameters file size by file size, since the file of one configuration serves the
+/// next. Lists of file sizes and block sizes are a matrix without the blocks that are larger than
+/// the file. A file for which no block is left keeps them all, and is refused by name.
 fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values>> {
     let Some(Values::Many(files)) = parameters.get(key::FILE_SIZE.name()) else {
         return vec![parameters.clone()];
@@ -171,10 +171,10 @@ fn by_file(parameters: &BTreeMap<String, Values>) -> Vec<BTreeMap<String, Values
     files.iter().map(with).collect()
 }
 
-/// The values of a parameter.
+/// Values of a parameter.
 pub type Values = OneOrMany<Value>;
 
-/// A value as TOML has it.
+/// A value in TOML.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -192,14 +192,14 @@ impl Value {
         }
     }
 
-    /// The bytes that it is as a size; `None` where it is left to the machine.
+    /// Returns the size in bytes; `None` if the machine decides it.
     fn bytes(&self) -> Option<u64> {
         parse_size(&self.text()).ok()
     }
 }
 
 impl Values {
-    /// Every value as it would be typed.
+    /// Returns every value as typed.
     pub fn texts(&self) -> Vec<String> {
         self.all().iter().map(Value::text).collect()
     }
@@ -209,18 +209,18 @@ impl Values {
 mod tests {
     use super::super::Profile;
 
-    /// Workload, file sizes and block sizes of each of the points that a table is.
-    fn of(table: &str) -> Vec<String> {
+    /// Workload, file sizes and block sizes of each configuration of a table.
+    fn expanded(table: &str) -> Vec<String> {
         let head = "name = \"x\"\n[policy]\ntarget = 0.02\nmin_trials = 6\nmax_trials = 8\n\
                     trial = \"10ms\"\n[[points]]\n";
         let profile = Profile::parse(&format!("{head}{table}")).unwrap();
         let texts = |p: &super::PointText, parameter| {
             p.parameters.get(parameter).map(|v| v.texts().join(",")).unwrap_or_default()
         };
-        let said = |p: &super::PointText| {
+        let row = |p: &super::PointText| {
             format!("{} {} {}", p.workload, texts(p, "file_size"), texts(p, "block_size"))
         };
-        profile.points.iter().map(said).collect()
+        profile.points.iter().map(row).collect()
     }
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
         let matrix = "file_size = [\"64KB\", 131072, \"auto\"]\n\
                       block_size = [\"4KB\", \"64KB\", \"128KB\", \"1MB\"]";
         assert_eq!(
-            of(&format!("{both}{matrix}")),
+            expanded(&format!("{both}{matrix}")),
             [
                 "disk.seq_write 64KB 4KB,64KB",
                 "disk.seq_read 64KB 4KB,64KB",
@@ -248,7 +248,7 @@ mod tests {
             "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = \"1MB\"",
             "workload = \"disk.seq_read\"\nfile_size = [\"64KB\"]\nblock_size = [\"1MB\", \"2MB\"]",
         ] {
-            assert!(of(table).concat().contains("1MB"), "{table}: {:?}", of(table));
+            assert!(expanded(table).concat().contains("1MB"), "{table}: {:?}", expanded(table));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A tool that is a line of shell, at a measurement that is made up.
+//! A tool that is a line of shell, with a made-up measurement.
 
 use proofmark_engine::{Idle, SharedWorker, Stop};
 use proofmark_model::{Params, Policy, Unit, key, testing};
@@ -7,7 +7,7 @@ use proofmark_reference::Tool as _;
 use super::*;
 use crate::testing::{FakeTool, installed};
 
-/// A tool of whose name a workload declares a test.
+/// A tool with a name for which a workload declares a test.
 fn shell(script: impl Into<String>) -> &'static FakeTool {
     Box::leak(Box::new(FakeTool { script: script.into(), ..FakeTool::new("linpack") }))
 }
@@ -16,7 +16,7 @@ fn trial(value: f64) -> Trial {
     testing::trial(value, 1.0)
 }
 
-/// Where the tests run: on one CPU, without a disk.
+/// Place of the tests: one CPU, no disk.
 fn workers() -> Workers {
     Workers {
         program: PathBuf::new(),
@@ -36,7 +36,7 @@ fn workers() -> Workers {
 }
 
 fn programs(workers: &Workers) -> Programs<'_> {
-    // Without what puts it on its CPUs: this is not the program, but its tests.
+    // Without the wrapper that sets its CPUs: this process is the tests, not the program.
     let wrapper = ["sh", "-c", r#"[ "$1" = --cpu=0 ] && shift 2 && exec "$@""#, "sh"];
     Programs { wrapper: wrapper.map(OsString::from).into(), workers }
 }
@@ -47,7 +47,7 @@ fn measured() -> RawMeasurement {
     RawMeasurement { trials: vec![trial(77.0)], ..m }
 }
 
-/// Runs of a tool, one after each of our trials at these rates.
+/// Runs of a tool, one after each trial of proofmark at these rates.
 fn runs(tool: &'static FakeTool, ours: &[f64]) -> Vec<ToolRun> {
     let (workers, m, installed) = (workers(), measured(), installed());
     let programs = programs(&workers);
@@ -72,8 +72,8 @@ fn a_run_is_read_with_what_this_machine_saw_meanwhile() {
     assert!(t.conditions.steal_s.is_some() && t.started >= before, "{t:?}");
     let command = run.command.as_ref().unwrap();
     assert!(command.starts_with("taskset -c 0 sh -c 'sleep 0.05; echo 50; : 100"), "{command}");
-    // The output holds no time: it is that of the whole run, with the work that goes with it.
-    assert!((0.05..10.0).contains(&t.seconds), "{}: the parser said 1", t.seconds);
+    // The output has no time, so the time and the work of the whole run count.
+    assert!((0.05..10.0).contains(&t.seconds), "{}: the parser reported 1", t.seconds);
     assert!((t.work / t.seconds / 50.0 - 1.0).abs() < 1e-9, "{t:?}");
 }
 
@@ -119,7 +119,7 @@ fn a_figure_in_another_unit_is_none_of_this_work() {
     let spec = find("memory.latency").unwrap().spec();
     let m = RawMeasurement::new(spec, Params::default());
     assert_eq!(m.unit, Unit::Second);
-    let why = trial_of(&output.figures[0], &m).unwrap_err();
+    let why = first_trial(&output.figures[0], &m).unwrap_err();
     assert_eq!(why, "its figure is in FLOP/s, not in s");
 }
 

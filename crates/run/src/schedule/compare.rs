@@ -1,7 +1,7 @@
-//! The pairs of a point, when its group has its trials: one of ours and a run of a reference tool, in
-//! the order that was decided before the run, so that both see the same machine. Ours is taken by a
-//! worker made for it, as a tool is a process made for its run: memory that was kept while others
-//! came and went is not what it was, least of all in a virtual machine.
+//! Takes the pairs of a configuration once its group has its trials: one trial of proofmark and a
+//! run of a reference tool. Their order is decided before the run, so that both see the same
+//! machine. A new worker takes the trial, since the tool is a new process too. Memory that was kept
+//! while other processes ran has changed, most of all in a virtual machine.
 
 use proofmark_engine::Request;
 use proofmark_model::{Ending, First, Trial};
@@ -10,7 +10,7 @@ use super::{State, warm_up};
 use crate::tool::ToolSession;
 
 impl State<'_, '_, '_> {
-    /// Takes the pairs of a point, if it has its trials and the run goes on.
+    /// Takes the pairs of a configuration if it has its trials and the run goes on.
     pub(super) fn compare(&mut self, place: usize) {
         let m = &self.measurements[place];
         let has_trials = matches!(m.ending, Ending::Complete | Ending::Budget);
@@ -37,7 +37,7 @@ impl State<'_, '_, '_> {
     fn pair(&mut self, place: usize, (turn, which): (usize, usize), tools: &mut dyn ToolSession) {
         let begun = self.means.clock.now();
         let failed = self.take_pair(place, (turn, which), tools).err();
-        // Whatever a run that was stopped says is no fault of the tool.
+        // Errors of a stopped run are no fault of the tool.
         let failed = failed.filter(|_| self.stopped().is_none());
         self.pairs.end_turn((place, which), failed, self.means.clock.now() - begun);
         self.pairs.describe(place, &mut self.measurements[place]);
@@ -71,7 +71,7 @@ impl State<'_, '_, '_> {
         Ok(())
     }
 
-    /// Our own trial of a pair. Its memory and its file are gone when the tool runs.
+    /// Takes proofmark's trial of a pair. Its memory and its file are gone when the tool runs.
     fn paired_trial(&self, place: usize) -> Result<Trial, String> {
         let ours = self.once(place);
         self.means.launcher.release_idle_worker();
@@ -80,7 +80,8 @@ impl State<'_, '_, '_> {
         })
     }
 
-    /// One trial in a session of its own, warmed up as for a measurement; else how the point ended.
+    /// Takes one trial in a session of its own, with the usual warm-up. An error is how the
+    /// configuration ended.
     fn once(&self, place: usize) -> Result<Trial, Ending> {
         let target = self.policy().target_for(self.measurements[place].subsystem);
         let mut session = self.means.launcher.launch(&self.plan.points[place])?;

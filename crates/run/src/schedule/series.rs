@@ -1,9 +1,9 @@
-//! A point over time: a sample at each tick, by a clock that does not drift.
+//! A configuration over time: a sample at each tick, by a clock that does not drift.
 //!
-//! Ticks are on a grid from the first start on, so that sample 86,400 of a day begins when the
-//! day ends, however long each took. A sample that a slow machine could not end before its next
-//! tick takes that one's place: a tick is left out rather than all later ones moved. Samples
-//! follow each other without a pause, see `worker::span`.
+//! Ticks are on a grid from the first start on. So sample 86,400 of a day begins when the day ends,
+//! however long each took. If a slow machine ends a sample after the next tick, the schedule skips
+//! that tick instead of moving all later ones. Samples follow each other without a pause: see
+//! `worker::span`.
 
 use proofmark_engine::{Request, Samples, Session, Taken};
 use proofmark_model::{Ending, PlannedSeries, Timestamp, Trial};
@@ -11,23 +11,24 @@ use proofmark_model::{Ending, PlannedSeries, Timestamp, Trial};
 use super::State;
 use crate::event::Event;
 
-/// Parts of a sample: enough to end near a tick on a machine five times slower than it was.
+/// Parts of a sample: enough to end near a tick on a machine that became five times slower.
 const PARTS: f64 = 10.0;
-/// Shortest and longest part, in seconds. The time between two is most of a millisecond.
+/// Minimum and maximum seconds of a part. The time between two is up to a millisecond.
 const PART_S: [f64; 2] = [0.02, 0.25];
 
-/// Seconds of one part where samples begin so many seconds apart.
+/// Returns the seconds of one part, for samples that begin every `every_s` seconds.
 fn part_s(every_s: f64) -> f64 {
     (every_s / PARTS).clamp(PART_S[0], PART_S[1])
 }
 
-/// When a sample that begins `at` has to end: the next tick that is at least half a tick away.
+/// Returns the end of a sample that begins at `at_s`: the next tick that is at least half a tick
+/// away.
 fn next_tick(at_s: f64, every_s: f64) -> f64 {
     ((at_s / every_s + 0.5).floor() + 1.0) * every_s
 }
 
 impl State<'_, '_, '_> {
-    /// Samples a point for as long as the plan says.
+    /// Samples a configuration for as long as the plan requires.
     pub(super) fn endure(&mut self, place: usize, planned: &PlannedSeries) {
         let begun = self.means.clock.now();
         let ending = match self.set_up(place) {
@@ -42,7 +43,7 @@ impl State<'_, '_, '_> {
         self.compare(place);
     }
 
-    /// Takes samples until the time is over; how that came about.
+    /// Takes samples until the time is over. Returns how the series ended.
     fn samples(
         &mut self,
         place: usize,
@@ -58,7 +59,7 @@ impl State<'_, '_, '_> {
                 return ending;
             }
             let at_s = self.means.clock.now() - begun;
-            // Half a tick is no sample.
+            // Less than half a tick is too short for a sample.
             if at_s + 0.5 * every_s >= planned.for_s && at_s > 0.0 {
                 return Ending::Complete;
             }
@@ -71,7 +72,7 @@ impl State<'_, '_, '_> {
                 Err(ending) => return ending,
             };
             self.measurements[place].latency = latency;
-            // By the clock that does not jump, whatever is done to the clock on the wall.
+            // From the clock that does not jump, since the wall clock may be set.
             let series = self.measurements[place].series.as_ref();
             trial.started = series.and_then(|s| s.started.after(at_s)).unwrap_or(trial.started);
             self.keep(place, &mut samples, at_s, trial);

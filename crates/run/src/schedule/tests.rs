@@ -1,4 +1,4 @@
-//! Trials, groups, budgets and endings, on a clock that moves only when a session says so.
+//! Trials, groups, budgets and endings, on a clock that only sessions advance.
 
 use super::*;
 use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, lasting, point, policy};
@@ -34,7 +34,7 @@ fn run_plan(plan: Plan, script: &Script) -> (Vec<RawMeasurement>, Log, Vec<f64>)
     run_within(u64::MAX, plan, script)
 }
 
-/// The same with so much memory.
+/// Runs a plan on a machine with this much memory.
 fn run_within(
     memory_bytes: u64,
     plan: Plan,
@@ -80,7 +80,7 @@ fn steady_points_stop_at_the_first_look_and_wild_ones_at_the_greatest_number() {
     assert_eq!(m[1].warmup.len(), 2);
     let v = m[0].verification().unwrap();
     assert_eq!((v.claimed, v.counted), (800.0, 800.0));
-    // A fixed number is complete however they scatter.
+    // A fixed number is complete, however the values scatter.
     let (m, _) = run(policy(3, 3, None), 1, |_, t| Ok(t as f64));
     assert_eq!((m[0].trials.len(), &m[0].ending), (3, &Ending::Complete));
 }
@@ -106,7 +106,7 @@ fn trials_are_taken_in_turn_and_every_second_round_backwards() {
 
 #[test]
 fn the_budget_ends_a_run_but_leaves_three_trials_and_of_short_ones_an_interval() {
-    // Two points, 2 s of warm-up and a second a trial each: 10 s are gone after 6 trials.
+    // Two configurations, each with 2 s of warm-up and trials of 1 s: 10 s are over after 6 trials.
     let left = |asked, trial_s, budget_s| {
         let policy = Policy { trial_s, ..policy(asked, 30, Some(budget_s)) };
         let (m, _) = run(policy, 2, wild);
@@ -132,7 +132,8 @@ fn a_point_of_long_trials_stops_when_it_had_its_time_and_others_do_not() {
     // Trials of 3 s and of 1 s.
     assert_eq!(trials(None), [12, 12]);
     assert_eq!(trials(Some(10.5)), [4, 11]);
-    // The least number of trials as long as the policy asks always fits; three are always taken.
+    // There is always time for the minimum number of trials of the policy's duration, and for three
+    // trials.
     assert_eq!(trials(Some(0.1)), [3, 6]);
 }
 
@@ -153,11 +154,11 @@ fn the_budget_is_shared_by_the_time_that_a_trial_should_take() {
     assert_eq!(trials(3.0, ["test.time", "test.null"]), [9, 8]);
     // A quarter and what the last trial takes more: 2 s and 9 of 1 s; the rest: 3 s and 9 of 3 s.
     assert_eq!(trials(3.0, ["test.null", "test.time"]), [9, 9]);
-    // Where both should take as long: half of 40 s, 3 s and 6 of 3 s; then 2 s and 17 of 1 s.
+    // If both should take equally long: half of 40 s, 3 s and 6 of 3 s; then 2 s and 17 of 1 s.
     assert_eq!(trials(1.0, ["test.time", "test.null"]), [6, 17]);
 }
 
-/// On 16 CPUs memory was set up for 8 to 19 s after the cores' trials had used their share of all.
+/// On 16 CPUs the set-up of memory took 8 to 19 s after the cores' trials had used their share.
 #[test]
 fn what_later_points_take_to_set_up_is_not_shared() {
     let policy = Policy {

@@ -10,12 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
-use proofmark_testing::{join, output, wait_within};
+use proofmark_testing::{DEADLINE, join, output, wait_within};
 
 use super::{allowed, kill, proofmark, status, succeeds};
-
-/// Maximum time until a fault is reported, or has passed.
-pub const SOON: Duration = Duration::from_secs(10);
 
 /// Address of the client host.
 pub const CLIENT: &str = "10.9.0.1";
@@ -240,7 +237,7 @@ impl Served {
     /// Sends a signal. Returns the rest of standard error, and the exit status.
     pub fn end(mut self, signal: &str) -> (String, Option<i32>) {
         kill(self.pid(), signal);
-        let status = wait_within(SOON, "the server to end at a signal", &mut self.child);
+        let status = wait_within(DEADLINE, "the server to end at a signal", &mut self.child);
         // The server has ended, so standard error ends.
         let mut text = String::new();
         let mut stderr = self.child.stderr.take().unwrap();

@@ -2,18 +2,18 @@ use std::time::Duration;
 
 use super::*;
 use crate::clock::raw_seconds;
-use crate::cutting::MOST_BYTES;
+use crate::cutting::MAX_BYTES;
 
-/// Iterations that spin for so long, or take no time, and a clock chain that is noted.
+/// Iterations that spin this long, or take no time, and a clock chain that records its calls.
 #[derive(Default)]
 struct Spins {
     each: Duration,
     ran: Vec<u64>,
-    /// After how many runs the clock was read.
+    /// Number of runs before each reading of the clock.
     read: Vec<usize>,
-    /// By which chain.
+    /// Chain of each reading.
     chains: Vec<Chain>,
-    /// All that ran; whether that is all that is noted of it.
+    /// Iterations that ran. If the flag is set, nothing else is recorded.
     sum: u64,
     sums: bool,
 }
@@ -40,10 +40,10 @@ impl Load for Spins {
 }
 
 fn cutting(slice: u64) -> Cutting {
-    Cutting { cut: Cut::Core, least_rounds: None, slice, slice_s: 20e-6, bytes: MOST_BYTES }
+    Cutting { cut: Cut::Core, least_rounds: None, slice, slice_s: 20e-6, bytes: MAX_BYTES }
 }
 
-/// What these slices leave.
+/// The log of these slices.
 fn run(slice: u64, each: Duration, until: impl Fn(Ticks) -> Until) -> (Spins, Log) {
     let (mut load, ticks) = (Spins { each, ..Spins::default() }, Ticks::new());
     let mut log = Log::with_room(cutting(slice), 1e-3);
@@ -59,11 +59,11 @@ fn slices_are_of_twenty_microseconds_or_one_iteration() {
     };
     assert_eq!(slice(0.1, (1_000_000, 0.1)), (200, 20_000.0));
     assert_eq!(slice(0.001, (1_000_000, 0.1)), (200, 20_000.0));
-    // Longer than a slice should be.
+    // An iteration that is longer than the target of a slice.
     assert_eq!(slice(0.1, (4, 2.0)), (1, 5e8));
-    // A long trial has no more of them than logs should hold.
+    // A long trial has no more slices than logs should hold.
     assert_eq!(slice(64.0, (1 << 20, 1.024)), (262, 255_859.0));
-    // No time and no work are no reason to run for ever.
+    // Without time or work the trial must still end.
     for filling in [(1, 0.0), (0, 0.0), (u64::MAX, 1e-3)] {
         let cutting = Cutting::new((Cut::Core, None), 0.0, filling);
         assert!(cutting.slice <= 20_000_000 && cutting.slice_s > 1e-6, "{cutting:?}");
@@ -105,9 +105,9 @@ fn slices_end_at_the_first_end_that_is_due() {
 
 #[test]
 fn the_clock_is_read_between_slices_and_not_after_the_last() {
-    // All of which take longer than it is from one reading to the next.
+    // Each slice takes longer than the time between two readings.
     let (load, log) = run(1, Duration::from_millis(2), |_| Until::Iterations(5));
-    // A chain to warm up, and one that counts.
+    // A chain that warms up, and one that counts.
     assert_eq!(load.read, [1, 1, 2, 2, 3, 3, 4, 4]);
     let in_turn = [Chain::First, Chain::First, Chain::Second, Chain::Second].repeat(2);
     assert_eq!(load.chains, in_turn, "each is run once untimed");
@@ -138,15 +138,15 @@ fn a_log_has_room_for_four_times_the_slices_that_are_due() {
     assert!(log.ends.is_empty() && log.readings.is_empty() && log.slice == 10);
 }
 
-/// Slices of one iteration, that get longer as the thread doubled them, up to so many.
+/// Slices of one iteration that double with the log, up to a limit.
 fn ahead(each: u64, slices: u64) -> Log {
-    // One in five was held up.
+    // One in five has a gap.
     let ends = (1..=slices).map(|i| i * 100 * each + i / 5 * 50_000).collect();
     Log { slice: 100, last: 100, ends, ..Log::default() }
 }
 
-/// Iterations of a slice of a trial of so many seconds, or iterations, of a load of which so many ticks
-/// an iteration were seen ahead: a tick is a nanosecond.
+/// Iterations of a slice, in a trial of this many seconds or iterations. Ahead of it the load took
+/// this many ticks per iteration; a tick is a nanosecond.
 fn fitted(like: &Log, slice: u64, amount: (f64, Option<u64>)) -> u64 {
     let mut log = Log::with_room(cutting(slice), amount.0);
     log.fit(like, cutting(slice), 1e9, amount);
@@ -161,7 +161,7 @@ fn slices_are_as_long_as_they_should_be_whatever_was_calibrated() {
         assert_eq!(fitted(5, 5), calibrated, "too few to tell");
         assert_eq!(fitted(1_000_000, 50), 1, "one iteration at least");
     }
-    // By what a fixed amount takes, not by what it was estimated to.
+    // A fixed amount counts by its measured duration, not by the estimate.
     for estimated in [1e-3, 0.1, 1e6] {
         let fitted = |iterations| fitted(&ahead(5, 50), 100, (estimated, Some(iterations)));
         assert_eq!([20_000_000, 10_000_000_000].map(fitted), [4_000, 40_000]);
@@ -199,18 +199,18 @@ fn where_nothing_was_seen_ahead_the_timed_slices_find_their_length() {
     }
 }
 
-/// What is planned for a trial, and what comes of it: absurd times, and threads without number.
+/// Plans of a trial and its real durations: absurd times, and any number of threads.
 #[test]
 fn logs_of_all_threads_take_at_most_64_mib_whatever_is_estimated() {
     for threads in [1_usize, 2, 99, 4096] {
         for seconds in [0.0, 0.1, 300.0, 262_500.0, 1e12, f64::INFINITY] {
             for filling in [(1, 1e6), (1 << 30, 1.0), (u64::MAX, 1e-3)] {
                 for cut in [Cut::Core, Cut::Bus] {
-                    let cutting = Cutting::new((cut, None), seconds, filling).of_threads(threads);
+                    let cutting = Cutting::new((cut, None), seconds, filling).for_threads(threads);
                     let all_three =
                         [SLICED, SLICED, seconds].map(|s| Log::with_room(cutting, s).bytes());
                     let all = threads * all_three.iter().sum::<usize>();
-                    assert!(all <= MOST_BYTES, "{threads} of {seconds} s: {all} B");
+                    assert!(all <= MAX_BYTES, "{threads} of {seconds} s: {all} B");
                 }
             }
         }
@@ -222,9 +222,9 @@ const SLICED: f64 = 0.02;
 #[test]
 fn a_log_that_fills_up_goes_on_in_longer_slices_and_takes_no_more_memory() {
     for amount in [1_u64 << 14, 1 << 24, u64::MAX >> 8] {
-        let mut log = Log::with_room(cutting(1).of_threads(1 << 20), 1e-3);
+        let mut log = Log::with_room(cutting(1).for_threads(1 << 20), 1e-3);
         let (room, readings) = (log.ends.capacity(), log.readings.capacity());
-        assert_eq!((room, readings), (LEAST_ROOM, LEAST_ROOM));
+        assert_eq!((room, readings), (MIN_ROOM, MIN_ROOM));
         let mut load = Spins { sums: true, ..Spins::default() };
         log.run(&mut load, Ticks::new(), Cut::Core, Until::Iterations(amount));
         assert_eq!((log.ends.capacity(), log.readings.capacity()), (room, readings));
@@ -232,10 +232,10 @@ fn a_log_that_fills_up_goes_on_in_longer_slices_and_takes_no_more_memory() {
         assert!(log.ends.is_sorted() && log.ends.len() <= room);
         assert!(log.slices().map(|(_, i)| i).take(log.ends.len() - 1).is_sorted());
     }
-    // By time as well, which ends where it should.
+    // The same for a trial by time, which ends as planned.
     let (mut load, ticks) = (Spins { sums: true, ..Spins::default() }, Ticks::new());
-    let mut log = Log::with_room(cutting(1).of_threads(1 << 20), 1e-3);
+    let mut log = Log::with_room(cutting(1).for_threads(1 << 20), 1e-3);
     log.run(&mut load, ticks, Cut::Core, Until::Tick(ticks.now() + ticks.in_seconds(0.02)));
     assert_eq!(log.iterations(), load.sum);
-    assert!((LEAST_ROOM / 2..=LEAST_ROOM).contains(&log.ends.len()));
+    assert!((MIN_ROOM / 2..=MIN_ROOM).contains(&log.ends.len()));
 }

@@ -2,8 +2,8 @@ use super::*;
 
 const SLICE_S: f64 = 20e-6;
 
-/// A thread on this CPU of this core that works at a rate of one iteration per slice, but for these
-/// gaps; a slice that a gap falls into ends after it.
+/// A thread on this CPU of this core that does one iteration per slice, except for these gaps. A
+/// slice with a gap ends after it.
 fn track(cpu: u32, core: u32, seconds: f64, gaps: &[(f64, f64)]) -> Track {
     let (mut slices, mut from) = (Vec::new(), 0.0);
     while from < seconds {
@@ -57,31 +57,31 @@ fn a_thread_that_was_held_back_in_every_slice_has_no_clean_window() {
     let held = Track { cpu: 1, core: 1, ..Track::default() };
     let held = Track { slices: (0..10).map(|i| slice(0.01 * f64::from(i))).collect(), ..held };
     for shape in [core_shape(), Shape::new(Cut::Bus, SLICE_S)] {
-        let of = cores(std::slice::from_ref(&held), 0.1, shape, 2);
-        assert_eq!((of[0].attainable, of[0].clean_s(shape)), (None, 0.0));
+        let core = cores(std::slice::from_ref(&held), 0.1, shape, 2);
+        assert_eq!((core[0].attainable, core[0].clean_s(shape)), (None, 0.0));
     }
 }
 
 #[test]
 fn cores_are_summed_and_the_threads_of_one_are_looked_at_together() {
     let free = |cpu, core| track(cpu, core, 0.1, &[]);
-    let of = |tracks: &[Track]| cores(tracks, 0.1, core_shape(), 64);
-    let apart = of(&[free(0, 0), free(1, 1)]);
+    let cores_of = |tracks: &[Track]| cores(tracks, 0.1, core_shape(), 64);
+    let apart = cores_of(&[free(0, 0), free(1, 1)]);
     assert_eq!(apart.len(), 2);
     near(apart.iter().map(|c| c.attainable).sum(), 2.0 * RATE);
-    let siblings = of(&[free(0, 0), free(1, 0)]);
+    let siblings = cores_of(&[free(0, 0), free(1, 0)]);
     assert_eq!(siblings.len(), 1);
     near(siblings[0].attainable, 2.0 * RATE);
-    // While one sibling's thread is held back, the other would be faster than its share.
+    // While one sibling's thread is stopped, the other is faster than its share.
     let mut faster = free(1, 0);
     faster.slices.iter_mut().filter(|s| s.from > 0.05).for_each(|s| s.work = 1.4);
     let held = track(0, 0, 0.1, &[(0.05, 0.06)]);
-    near(of(&[held, faster])[0].attainable, 2.0 * RATE);
+    near(cores_of(&[held, faster])[0].attainable, 2.0 * RATE);
 }
 
 #[test]
 fn many_cores_do_not_wait_for_a_moment_when_all_are_free() {
-    // 5 % of each of 256 CPUs is taken, at other times: no window is free on all.
+    // Each of 256 CPUs loses 5 % at other times, so no window is free on all.
     let tracks: Vec<Track> = (0..256_u32)
         .map(|cpu| {
             let shifted = |(at, length): (f64, f64)| (at + f64::from(cpu % 97) * 2e-4, length);
@@ -145,7 +145,8 @@ fn threads_on_a_bus_share_windows_and_slow_slices_of_theirs_are_no_gaps() {
 #[test]
 fn what_was_worked_outside_of_a_stretch_leaves_out_gaps_at_its_edges() {
     let shape = Shape::new(Cut::Core, 2e-5);
-    // From 1 ms before to 1 ms after, but for a gap across the start and a long one across the end.
+    // From 1 ms before to 1 ms after, except for a gap across the start and a long one across the
+    // end.
     let slice = |from: f64, to: f64| Slice { from, to, work: 1.0 };
     let each = |from: f64, n: usize| (0..n).map(move |i| from + 2e-5 * i as f64);
     let mut slices: Vec<Slice> = each(-1e-3, 40).map(|at| slice(at, at + 2e-5)).collect();
@@ -155,7 +156,7 @@ fn what_was_worked_outside_of_a_stretch_leaves_out_gaps_at_its_edges() {
     slices.extend(each(0.085, 5).map(|at| slice(at, at + 2e-5)));
     let track = Track { slices, pauses: vec![(-5e-4, 1e-5), (5e-3, 1e-5)], ..Track::default() };
     let outside_s = track.worked_outside_s(shape, 0.05);
-    // 40 slices and a pause before, and 5 after; of each gap a slice at most.
+    // 40 slices and a pause before, and 5 after; at most one slice of each gap.
     let expected = 45.0 * 2e-5 + 1e-5 + 2.0 * 2e-5;
     assert!((outside_s - expected).abs() < 1e-9, "{outside_s} for {expected}");
 }

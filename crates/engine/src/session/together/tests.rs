@@ -1,4 +1,4 @@
-//! Workers that are a few lines of shell, with several points in each.
+//! Workers that are a few lines of shell, with several configurations in each.
 
 use std::path::Path;
 use std::thread;
@@ -11,9 +11,9 @@ use super::super::{Launcher, Stop, Workers};
 use super::*;
 use crate::protocol::Reply;
 
-/// A worker that writes down its number and what it was asked, and whose trial's work is that
-/// number. It refuses `test.bad`, dies in a trial of `test.fatal`, is silent in one of `test.slow`,
-/// and takes none of what is not set up.
+/// A worker that records its number and its orders. A trial's work is that number. It refuses
+/// `test.bad`, dies in a trial of `test.fatal` and is silent in one of `test.slow`. It takes no
+/// trial of a configuration that is not set up.
 fn shell(diary: &Path) -> String {
     let json = serde_json::to_string(&Reply::Taken(Box::new(trial()))).unwrap();
     let (before, after) = json.split_once("\"work\":123.0").unwrap();
@@ -41,7 +41,7 @@ fn shell(diary: &Path) -> String {
     )
 }
 
-/// The workers, and what each of them was asked.
+/// The workers, and the orders of each.
 struct Run {
     workers: Workers,
     diary: tempfile::NamedTempFile,
@@ -63,7 +63,7 @@ impl Run {
         names.map(|name| self.together(name).unwrap())
     }
 
-    /// What that worker was asked, with the slots.
+    /// The orders of that worker, with the slots.
     fn asked(&self, worker: i32) -> Vec<String> {
         let text = std::fs::read_to_string(self.diary.path()).unwrap();
         let own = text.lines().filter_map(|l| l.strip_prefix(&format!("{worker} ")));
@@ -111,7 +111,7 @@ fn the_last_one_leaves_its_worker_to_the_next_point() {
     let mut alone = run.workers.launch(&point("test.c")).unwrap();
     assert_eq!(take(&mut alone), worker);
     drop(alone);
-    // And the other way round: nothing of the last point is left beside the next ones.
+    // The reverse: nothing of the last configuration is left when the next ones begin.
     let [mut again] = run.all(["test.a"]);
     assert_eq!(take(&mut again), worker);
     let asked = run.asked(worker);
@@ -172,7 +172,7 @@ fn one_that_died_between_two_trials_costs_no_other_point() {
     assert!(matches!(a.take(Request::Trial), Err(Ending::Crashed { .. })));
     let second = take(&mut b);
     assert_ne!(second, first);
-    // Nor does one that dies before a point leaves it.
+    // Nor does one that dies before a configuration ends.
     let [d] = run.all(["test.d"]);
     kill(second);
     wait_until("the worker to die", || {

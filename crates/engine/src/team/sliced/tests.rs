@@ -1,5 +1,5 @@
-//! Trials in slices of loads that spin. Other work may occupy every CPU meanwhile: what depends on
-//! that is tried several times.
+//! Trials in slices of loads that spin. Other work may occupy every CPU meanwhile, so tests that
+//! depend on that try several times.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
@@ -12,6 +12,7 @@ use proofmark_testing::{join, skip, wait_until};
 use super::*;
 use crate::affinity::{pin, usable_cpus};
 use crate::chain::{self, Chain};
+use crate::conditions::ThreadCounters;
 use crate::executor::Executor;
 use crate::fake::{Call, Fake, count};
 use crate::workload::Amount as Calibrated;
@@ -23,7 +24,7 @@ fn spin(iterations: u64) {
     std::hint::black_box(Chain::Second.run(1, iterations.saturating_mul(STEPS)));
 }
 
-/// Threads that spin for what they are asked, and otherwise do as `also` says.
+/// Threads that spin for their iterations, and otherwise call `also`.
 fn spinning(also: impl Fn(usize, &Call) -> Result<(), String> + Send + Sync + 'static) -> Fake {
     Fake::new(Calibrated::Calibrated, move |index, call| {
         also(index, &call)?;
@@ -48,14 +49,14 @@ fn cutting(seconds: f64) -> Cutting {
     Cutting::new((Cut::Core, None), seconds, (2000, filling_s))
 }
 
-/// A trial in operations, of which an iteration is two.
+/// A trial in operations, with two operations per iteration.
 fn asked(workers: usize, amount: Amount, cutting: Cutting, ahead_s: f64) -> SlicedTrial {
     let (unit, work_per_iteration) = (Unit::OpPerSecond, 2.0);
     SlicedTrial { workers, amount, cutting, ahead_s, unit, work_per_iteration }
 }
 
-/// A trial of the first `workers` of these threads, on these CPUs, in operations, of which an
-/// iteration is two. It must end.
+/// A trial of the first `workers` of these threads, on these CPUs, in operations, with two per
+/// iteration. It must end.
 fn trial(
     fake: Fake,
     (threads, workers): (usize, usize),
@@ -81,7 +82,7 @@ fn as_much_is_done_as_fits_into_the_time() {
             let asked = Amount::Seconds(0.05);
             let taken = trial(spinners(), (threads, workers), &usable(), asked).unwrap();
             assert_eq!(taken.claimed, taken.counted, "what ran ahead does not count");
-            // The slices at both ends count in part.
+            // The slices at both ends count partly.
             assert!(taken.within > 0.0 && taken.within <= taken.claimed as f64, "{taken:?}");
             let delivered = 2.0 * taken.within / taken.known.seconds;
             let [round] = &taken.known.rounds[..] else {
@@ -90,15 +91,15 @@ fn as_much_is_done_as_fits_into_the_time() {
             assert!((round.delivered / delivered - 1.0).abs() < 1e-9, "{round:?}");
             assert_eq!(taken.known.background.is_some(), threads > workers);
             assert!(taken.known.conditions.own_cpu_s.is_none_or(|own| own > 0.0));
-            // Longer where all threads were held back; our readings of the clock do not count.
+            // Longer if all threads were stopped; readings of the clock do not count.
             let off_s = taken.known.seconds - 0.05;
             if (-2e-3..1e-4).contains(&off_s) { Ok(()) } else { Err(format!("{off_s} s more")) }
         });
     }
 }
 
-/// Each of the 15 that load 16 CPUs used 20 ms of CPU time before the timed part of 100 ms: 1.93 s of
-/// the 1.6 s that there were.
+/// Each of the 15 threads that load 16 CPUs used 20 ms of CPU time before the timed part of 100 ms.
+/// Counted with it, that would be 1.93 s of the available 1.6 s.
 #[test]
 fn threads_that_load_the_machine_count_their_cpu_time_of_the_timed_part_alone() {
     let fake = Fake::new(Calibrated::Calibrated, |_, call| match call {
@@ -161,7 +162,7 @@ fn what_is_made_ready_is_about_what_is_run() {
     let taken = trial(notes, (1, 1), &usable(), Amount::Seconds(0.05)).unwrap();
     let [ready, run] = [0, 1].map(|i| asked[i].load(Ordering::SeqCst));
     assert!(run > taken.claimed, "something runs ahead");
-    // A clock that is calibrated on a busy machine may be too slow by half.
+    // A clock that was calibrated on a busy machine may be too slow by half.
     assert!(ready > run / 4, "{ready} {run}");
 }
 
@@ -256,7 +257,7 @@ fn many_threads_take_a_trial_together() {
     assert!(taken.within > 0.0 && taken.known.seconds < 30.0, "{taken:?}");
 }
 
-/// The attainable and the delivered rate of these threads on one CPU.
+/// Attainable and delivered rate of these threads on one CPU.
 fn on_one_cpu(cpu: u32, threads: usize) -> (f64, f64) {
     let taken = trial(spinners(), (threads, threads), &[cpu], Amount::Seconds(0.1)).unwrap();
     let round = &taken.known.rounds[0];
@@ -273,7 +274,7 @@ fn threads_that_share_a_cpu_attain_what_one_does() {
     });
 }
 
-/// While this lives, a thread keeps that CPU busy.
+/// Keeps that CPU busy with a thread until it is dropped.
 struct Busy(Arc<AtomicBool>, Option<thread::JoinHandle<()>>);
 
 impl Busy {
@@ -325,7 +326,8 @@ fn timed_parts_do_not_begin_as_long_after_their_threads_are_ready() {
     assert_eq!(spread(0, 5_000), 0);
 }
 
-/// Seconds that it slept, and where its time went, of a trial whose threads sleep 2 ms in every 8.
+/// Seconds that the threads slept, and the account of their time, for a trial whose threads sleep 2
+/// ms in every 8.
 fn sleeper() -> (f64, TimeAccount) {
     let (slept_us, begun) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
     let (adds, last) = (Arc::clone(&slept_us), Mutex::new(Instant::now()));
@@ -337,9 +339,12 @@ fn sleeper() -> (f64, TimeAccount) {
                 let mut last = last.lock().unwrap();
                 if last.elapsed() > Duration::from_millis(8) {
                     *last = Instant::now();
+                    let before = ThreadCounters::before();
                     sleep(Duration::from_millis(2));
-                    let slept = last.elapsed().as_micros() as u64;
-                    adds.fetch_add(slept, Ordering::SeqCst);
+                    // After the sleep the thread may wait for a CPU, which is another cause.
+                    let used = ThreadCounters::before().since(before);
+                    let slept_s = used.at_s - used.waiting_s.unwrap_or(0.0);
+                    adds.fetch_add((1e6 * slept_s) as u64, Ordering::SeqCst);
                 }
             }
             _ => {}
@@ -361,7 +366,7 @@ fn a_sleep_between_slices_is_time_that_nothing_accounts_for() {
     });
 }
 
-/// The attainable rate of two threads, of which the second moves to the first one's CPU if it `strays`.
+/// The attainable rate of two threads. The second moves to the first one's CPU if it `strays`.
 fn of_two(cpus: &[u32], strays: bool) -> (f64, ExecutorTrial) {
     let first = cpus[0];
     let fake = spinning(move |index, call| {
@@ -395,7 +400,8 @@ fn a_thread_that_shares_the_cpu_of_another_is_no_second_core() {
     });
 }
 
-/// A cpu.stat whose group is refilled and throttled while the threads run, and the limit beside it.
+/// A cpu.stat whose group is refilled and throttled while the threads run, and its limit in the
+/// same folder.
 #[test]
 fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
     let dir = tempfile::tempdir().unwrap();
@@ -430,7 +436,7 @@ fn under_a_quota_the_timed_part_is_whole_periods_after_the_second_refill() {
     assert!((quota.window_s / 0.2 - 1.0).abs() < 1e-6 || quota.timed_s > 0.21, "{quota:?}");
     assert!(quota.share().is_some_and(|share| share > 0.0), "{quota:?}");
     assert!(quota.own_cpu_s.is_some_and(|s| s < 1.05 * quota.timed_s), "{quota:?}");
-    // Nobody refills it any more: the lead-in ends in time.
+    // Without refills the lead-in ends in time.
     let none = team.sliced(&asked).unwrap();
     let quota = none.known.quota.unwrap();
     assert!(!quota.is_steady() && quota.share().is_none(), "{quota:?}");

@@ -1,4 +1,4 @@
-//! kubectl with the user's own access, and the nodes that are meant.
+//! kubectl with the user's own access, and the selection of nodes.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use serde_json::{Map, Value, json};
 
 use super::super::{describe_failure, words};
 
-/// How long a request may take; without it kubectl waits for ever.
+/// Time limit for a request; without it kubectl waits forever.
 const TIMEOUT: &str = "--request-timeout=30s";
-/// How long kubectl may take: for its requests, and for a program that it asks for credentials.
+/// Time limit for kubectl: its requests, and a program that it asks for credentials.
 const ANSWER: Duration = Duration::from_secs(120);
 
-/// Labels that nodes have, as `pool=gpu,zone=a`.
+/// Labels of nodes, such as `pool=gpu,zone=a`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeLabels(Vec<(String, String)>);
 
 impl FromStr for NodeLabels {
     type Err = String;
 
-    /// Only what a Job can ask for: labels and their values.
+    /// Parses labels and values as a Job can request them.
     fn from_str(text: &str) -> Result<Self, String> {
         let fits = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
         let label = |text: &str| {
@@ -42,7 +42,7 @@ impl Display for NodeLabels {
 }
 
 impl NodeLabels {
-    /// As a pod asks for them.
+    /// Returns the labels as a pod requests them.
     pub(super) fn to_json(&self) -> Value {
         self.0
             .iter()
@@ -52,12 +52,12 @@ impl NodeLabels {
     }
 }
 
-/// How a cluster is reached, and which of its nodes are meant.
+/// Access to a cluster, and the selection of its nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
     /// kubectl with the user's own options.
     pub command: String,
-    /// The namespace; `None`: that of the context.
+    /// The namespace; `None`: the namespace of the context.
     pub namespace: Option<String>,
     /// Labels of nodes.
     pub selector: NodeLabels,
@@ -66,7 +66,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// How many nodes are ready, match the selector and take a pod.
+    /// Counts the nodes that are ready, match the selector and accept a pod.
     pub fn ready_nodes(&self) -> Result<u32, String> {
         let selector = self.selector.to_string();
         let found = self.ask(&["get", "nodes", "-l", &selector, "-o", "json"], None);
@@ -81,7 +81,7 @@ impl Cluster {
         }
     }
 
-    /// Whether a pod of ours would run on a node.
+    /// True if a pod of the fleet would run on a node.
     fn takes_pods(&self, node: &Value) -> bool {
         let mut conditions = node["status"]["conditions"].as_array().into_iter().flatten();
         let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
@@ -97,25 +97,25 @@ impl Cluster {
             })
     }
 
-    /// The tolerations as a pod has them.
+    /// Returns the tolerations as a pod lists them.
     pub(super) fn tolerations(&self) -> impl Iterator<Item = Value> {
         self.tolerations.iter().map(|text| toleration(text))
     }
 
-    /// kubectl's words before its verb.
+    /// Returns kubectl's arguments before its verb.
     pub(super) fn kubectl(&self) -> Vec<String> {
         let mut all: Vec<String> = self.command.split_whitespace().map(str::to_owned).collect();
         all.extend(self.namespace.iter().map(|name| format!("--namespace={name}")));
         all
     }
 
-    /// What kubectl answers, as JSON.
+    /// Runs kubectl and parses its answer as JSON.
     pub(super) fn ask(&self, arguments: &[&str], input: Option<&Value>) -> Result<Value, String> {
         let answer = self.call(arguments, input)?;
         serde_json::from_str(&answer).map_err(|e| self.fault(arguments, &e))
     }
 
-    /// What kubectl answers.
+    /// Runs kubectl and returns its answer.
     pub(super) fn call(&self, arguments: &[&str], input: Option<&Value>) -> Result<String, String> {
         let command = [self.kubectl(), words(arguments), words(&[TIMEOUT])].concat();
         let input = input.map(Value::to_string).unwrap_or_default();
@@ -132,7 +132,7 @@ impl Cluster {
     }
 }
 
-/// The objects of a list.
+/// Returns the objects of a list.
 pub(super) fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list["items"].as_array().into_iter().flatten()
 }

@@ -1,4 +1,4 @@
-//! A cluster by the recorded answers of one.
+//! A cluster that consists of recorded answers.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -32,7 +32,7 @@ fn a_pod_waits_on_each_node() {
         (&made["spec"]["parallelism"], &made["spec"]["completions"]),
         (&json!(4), &json!(4))
     );
-    // A job that fails ends the pods of all nodes.
+    // The failure of a job ends the pods of all nodes.
     assert!(made["spec"]["backoffLimit"].as_u64() > Some(1000));
     assert_eq!(spec["nodeSelector"], json!({ "pool": "gpu", "zone": "a" }));
     let tolerations = json!([
@@ -49,8 +49,8 @@ fn a_pod_waits_on_each_node() {
     );
 }
 
-/// A kubectl that gives the answers of an API server of 1.20, recorded with scripts/kubernetes:
-/// of four nodes, one is cordoned, one tainted and one lost; of the job's pods, one was killed and
+/// A kubectl that gives the answers of an API server of 1.20, recorded with scripts/kubernetes. Of
+/// four nodes, one is cordoned, one tainted and one lost. Of the job's pods, one was killed and
 /// replaced on the same node. Its first argument names the pods.
 const KUBECTL: &str = r#"#!/bin/sh
 pods=$1
@@ -74,7 +74,7 @@ case "$1 $2" in
 esac
 "#;
 
-/// Its folder, and its command with pods of this file.
+/// Folder of that kubectl, and its command with the pods of this file.
 fn stand_in(pods: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("kubectl");
@@ -86,25 +86,25 @@ fn stand_in(pods: &str) -> (tempfile::TempDir, String) {
     (folder, command)
 }
 
-/// So many things that a fleet heard, in order.
+/// The next `number` events of a fleet, sorted.
 fn heard(cluster: &mut Kubernetes, number: usize) -> Vec<String> {
     let (to, events) = std::sync::mpsc::sync_channel(9);
     cluster.start(to).unwrap();
     let next = |_| match proofmark_testing::recv("an event", &events) {
-        Event::Said { node, line } => format!("{node} {}", String::from_utf8(line).unwrap()),
+        Event::Line { node, line } => format!("{node} {}", String::from_utf8(line).unwrap()),
         Event::Ended { node, reason } => format!("{node} {reason}"),
         Event::Failed(why) => why,
     };
-    let mut said: Vec<String> = (0..number).map(next).collect();
-    said.sort();
-    said
+    let mut events: Vec<String> = (0..number).map(next).collect();
+    events.sort();
+    events
 }
 
 #[test]
 fn a_cluster_is_asked_for_pods_and_gives_them_back() {
     let (folder, command) = stand_in("pods.json");
     let mut cluster = Kubernetes::new(options(&command), &|| false).unwrap();
-    // Neither the cordoned node nor the lost one.
+    // Neither the cordoned node nor the lost one counts.
     assert_eq!(cluster.nodes(), ["n1", "n3"]);
     let lost = "n3 kubectl exec exited with status 1: Error from server: error dialing backend: \
         dial tcp 192.0.2.13:10250: connect: connection refused";
@@ -127,39 +127,39 @@ fn a_cluster_that_fails_to_answer_once_is_asked_again() {
     let cluster = Kubernetes::new(options(&command), &|| false).unwrap();
     assert_eq!(cluster.nodes(), ["n1", "n3"]);
     assert!(!folder.path().join("fails").exists());
-    // One that never does, not for ever.
+    // It does not wait forever for a pod that never runs.
     let broken = options("false");
     assert!(Kubernetes::new(broken, &|| false).unwrap_err().starts_with("false create: "));
 }
 
 #[test]
-fn why_a_pod_does_not_run_is_said() {
+fn why_a_pod_does_not_run_is_reported() {
     let (_folder, command) = stand_in("pods.json");
     let many = KubernetesOptions { nodes: 6, ..options(&command) };
     let mut cluster = Kubernetes::new(many, &|| false).unwrap();
     let [lost, first, second] =
         ["n4", "proofmark-fleet-29442-xfmrb", "proofmark-fleet-29442-zj8bj"];
     assert_eq!(cluster.nodes(), ["n1", "n3", lost, first, second, "pod-6-of-6"]);
-    let said = heard(&mut cluster, 7).split_off(3);
+    let events = heard(&mut cluster, 7).split_off(3);
     let full = "its pod is Pending: 0/4 nodes are available: 1 node(s) were unschedulable, ";
     let quota = "pod-6-of-6 Kubernetes created no pod: Error creating: pods ";
-    assert_eq!(said[0], "n4 its pod is Pending");
-    assert!(said[1].starts_with(quota) && said[1].contains(" exceeded quota: "), "{said:?}");
-    assert!(said[2].starts_with(&format!("{first} {full}")), "{said:?}");
-    assert!(said[3].starts_with(&format!("{second} {full}")), "{said:?}");
+    assert_eq!(events[0], "n4 its pod is Pending");
+    assert!(events[1].starts_with(quota) && events[1].contains(" exceeded quota: "), "{events:?}");
+    assert!(events[2].starts_with(&format!("{first} {full}")), "{events:?}");
+    assert!(events[3].starts_with(&format!("{second} {full}")), "{events:?}");
 }
 
 #[test]
 fn a_pod_without_an_image_and_one_of_a_lost_node_say_so() {
     let image =
         "its pod is Pending: failed to pull and unpack image \"localhost/other:1\": not found";
-    for (pods, said) in
+    for (pods, events) in
         [("image.json", format!("n1 {image}")), ("deleted.json", "n3 its pod was deleted".into())]
     {
         let (_folder, command) = stand_in(pods);
         let one = KubernetesOptions { nodes: 1, ..options(&command) };
         let mut cluster = Kubernetes::new(one, &|| false).unwrap();
-        assert_eq!(heard(&mut cluster, 1), [said]);
+        assert_eq!(heard(&mut cluster, 1), [events]);
     }
 }
 
@@ -175,7 +175,7 @@ fn nodes_are_counted_that_take_a_pod() {
     for tolerated in ["dedicated", "dedicated=gpu", "dedicated:NoSchedule"] {
         assert_eq!(given(&[tolerated]), Ok(2), "{tolerated}");
     }
-    // A user who may not list nodes names their number.
+    // A user who may not list nodes gives their number.
     std::fs::remove_file(folder.path().join("recorded")).unwrap();
     std::fs::create_dir(folder.path().join("recorded")).unwrap();
     let error = given(&[]).unwrap_err();

@@ -104,7 +104,7 @@ impl FakeNodes {
     fn send(&self, node: &str, lines: Vec<Vec<u8>>) {
         for line in lines {
             let node = node.to_owned();
-            self.events.as_ref().unwrap().send(Event::Said { node, line }).unwrap();
+            self.events.as_ref().unwrap().send(Event::Line { node, line }).unwrap();
         }
     }
 }

@@ -4,7 +4,7 @@ use proofmark_model::{First, Reference, Trial};
 
 use super::*;
 
-/// A point with so many pairs.
+/// A configuration with this many pairs.
 fn paired(values: Values, pairs: u32) -> Lab {
     Lab { points: vec![point("test.null", 1)], pairs: vec![(0, pairs)], ..Lab::new(values) }
 }
@@ -89,7 +89,7 @@ fn a_thief_on_one_side_is_named_on_that_side() {
     let r = reference(&run);
     assert_eq!((ids(&r.findings), ids(&r.paired_findings)), (vec!["steal".to_owned()], vec![]));
 
-    // Of ours in the pairs alone: the first launch is that of the regular trials.
+    // Only the pairs' trials of proofmark change: the first launch is that of the regular trials.
     let mut lab = paired(|_, _| Ok(40.0), 8);
     lab.script.spoil = |launch, t| {
         if launch > 1 {

@@ -1,10 +1,10 @@
-//! Which points take turns.
+//! Groups of configurations that take turns.
 
 use proofmark_model::PlannedSeries;
 
 use super::*;
 
-/// How many points each group has: they are all launched before the first trial of one.
+/// Number of configurations per group: all of a group are launched before its first trial.
 fn groups(script: &Script) -> Vec<usize> {
     let (mut groups, mut is_new) = (Vec::new(), true);
     for act in script.log.borrow().iter() {
@@ -21,7 +21,7 @@ fn groups(script: &Script) -> Vec<usize> {
     groups
 }
 
-/// The groups of a plan on a machine with so much memory.
+/// The groups of a plan on a machine with this much memory.
 fn groups_within(memory_bytes: u64, points: Vec<Point>) -> Vec<usize> {
     let script = Script::new(|_, _| Ok(1.0));
     run_within(
@@ -36,7 +36,7 @@ fn groups_of(points: Vec<Point>) -> Vec<usize> {
     groups_within(u64::MAX, points)
 }
 
-/// One with so much memory, which it may share with others.
+/// A configuration with this much memory, which it may share with others.
 fn large(bytes: u64, shares: Option<&str>) -> Point {
     let mut point = point("memory.rounds", 1);
     point.params = point.params.with_named("bytes", bytes);
@@ -56,13 +56,13 @@ fn a_group_is_bounded_in_points_and_in_threads() {
 
 #[test]
 fn a_group_is_bounded_in_memory_in_which_what_is_shared_counts_once() {
-    // Half of it is for the data of one group.
+    // Half of the memory is for the data of one group.
     let groups = |points| groups_within(800, points);
     assert_eq!(groups(vec![large(100, None); 6]), [4, 2]);
     assert_eq!(groups(vec![large(100, Some("a")); 6]), [6]);
     let two = [large(100, Some("a")), large(100, Some("b"))];
     assert_eq!(groups(two.iter().cycle().take(6).cloned().collect()), [6]);
-    // Of those that share it the largest counts.
+    // Of configurations that share memory the largest counts.
     let shared = |bytes| large(bytes, Some("a"));
     assert_eq!(groups(vec![shared(300), shared(100), large(200, None)]), [2, 1]);
     assert_eq!(groups(vec![shared(100), shared(300), large(100, None)]), [3]);
@@ -75,7 +75,7 @@ fn a_group_has_points_of_one_subsystem() {
     let of = |workloads: &[&str]| groups_of(workloads.iter().map(|w| point(w, 1)).collect());
     let (cpu, memory) = ("cpu.rounds", "memory.rounds");
     assert_eq!(of(&[cpu, cpu, memory, memory, memory, cpu]), [2, 3, 1]);
-    // Whose set-up is not cheap and which is not cut is alone.
+    // A configuration with an expensive set-up and uncut trials is alone.
     assert_eq!(of(&["test.null", "test.null", "test.time", "test.time", cpu, cpu]), [2, 1, 1, 2]);
 }
 

@@ -1,4 +1,5 @@
-//! Points whose trials are cut into rounds: when they are looked at, and how many they get.
+//! Configurations whose trials are cut into rounds: when they are checked, and how many rounds they
+//! get.
 
 use super::*;
 
@@ -9,9 +10,9 @@ fn rounds(policy: Policy, points: u64, values: Values) -> Vec<(usize, Ending)> {
     m.into_iter().map(|m| (m.trials.len(), m.ending)).collect()
 }
 
-/// Two values whose half distance is 2 % of their mean but more of the lower one: as soon as the
-/// higher ones are half of all, the interval is narrow. Those after the first two are low, as
-/// many as the point says.
+/// Two values whose half distance is 2 % of their mean, but more of the lower one. The interval is
+/// narrow as soon as half of all values are high. After the first two, as many values are low as
+/// the row of the configuration has.
 fn high_at_last(point: u64, trial: usize) -> Result<f64, Ending> {
     let lows = [0, 5, 7, 11][point as usize - 1];
     Ok(if (3..3 + lows).contains(&trial) { 100.0 } else { 104.06 })
@@ -19,11 +20,11 @@ fn high_at_last(point: u64, trial: usize) -> Result<f64, Ending> {
 
 #[test]
 fn the_interval_is_looked_at_after_8_12_and_20_rounds_only() {
-    // It is narrow from the start, and from 10, 14 and 22 rounds on.
+    // The interval is narrow from the start, and from 10, 14 and 22 rounds on.
     let found = rounds(policy(8, 30, None), 4, high_at_last);
     let complete = [8, 12, 20].map(|n| (n, Ending::Complete));
     assert_eq!((&found[..3], &found[3]), (&complete[..], &(20, Ending::Budget)));
-    // Whoever asks for more than 8 gets them.
+    // A policy of more than 8 gets them.
     assert_eq!(rounds(policy(9, 30, None), 1, high_at_last), [(12, Ending::Complete)]);
 }
 
@@ -31,11 +32,11 @@ fn the_interval_is_looked_at_after_8_12_and_20_rounds_only() {
 fn neither_the_budget_nor_its_time_ends_a_point_before_8_rounds() {
     let eight = (8, Ending::Budget);
     assert_eq!(rounds(policy(6, 30, Some(0.1)), 2, wild), [eight.clone(), eight.clone()]);
-    // A second a round each: 11 s are gone when the first has 6 of them.
+    // A second per round: 11 s are over when the first has 6 of them.
     assert_eq!(rounds(policy(3, 30, Some(11.0)), 2, wild), [eight.clone(), eight.clone()]);
     let point_s = Some(0.1);
     assert_eq!(rounds(Policy { point_s, ..policy(3, 30, None) }, 1, wild), [eight]);
-    // Unless fewer are asked for.
+    // Fewer if the policy asks for fewer.
     assert_eq!(rounds(policy(3, 5, Some(0.1)), 1, wild), [(5, Ending::Budget)]);
     assert_eq!(rounds(policy(3, 3, Some(0.1)), 1, wild), [(3, Ending::Complete)]);
 }

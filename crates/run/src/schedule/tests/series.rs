@@ -1,10 +1,10 @@
-//! Points that are sampled over time.
+//! Configurations that are sampled over time.
 
 use proofmark_model::PlannedSeries;
 
 use super::*;
 
-/// Such a plan: each point takes a second a trial, those with the parameter `ms` so many milliseconds.
+/// A plan of series. Each trial takes a second, or the milliseconds of the parameter `ms`.
 fn plan(points: Vec<Point>, series: &[(usize, f64, f64)]) -> Plan {
     let planned = |&(point, for_s, every_s): &_| PlannedSeries { point, for_s, every_s };
     let series = series.iter().map(planned).collect();

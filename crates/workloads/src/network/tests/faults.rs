@@ -258,16 +258,18 @@ fn a_server_whose_sockets_are_gone_is_reported() {
 
 #[test]
 fn a_paced_server_ends_with_its_session() {
-    // A datagram each 3 s.
+    // A datagram every 3 s. Other load may delay the end, but not in every try.
     let shape = shape_of(&UDP_STREAM, "block_size=1000 rate=2667 direction=reverse");
-    let mut bench = Bench::new(shape);
-    let link = bench.links[0].take().unwrap();
-    let mut client = &link.stream;
-    client.write_all(&Request { first: 0, count: 10 }.encode()).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    let start = Instant::now();
-    end(&bench.session);
-    let ended = bench.first_server().unwrap_err();
-    assert_eq!(ended, "the session has ended");
-    assert!(start.elapsed().as_secs_f64() < 2.5, "it waited for its next datagram");
+    wait_until("a server that ends before its next datagram", || {
+        let mut bench = Bench::new(shape.clone());
+        let link = bench.links[0].take().unwrap();
+        let mut client = &link.stream;
+        client.write_all(&Request { first: 0, count: 10 }.encode()).unwrap();
+        std::thread::sleep(Duration::from_millis(300));
+        let start = Instant::now();
+        end(&bench.session);
+        let ended = bench.first_server().unwrap_err();
+        assert_eq!(ended, "the session has ended");
+        start.elapsed() < Duration::from_millis(2500)
+    });
 }

@@ -195,16 +195,19 @@ fn the_time_runs_until_all_were_sent_and_not_while_what_is_lost_is_waited_for() 
         (|i| i >= 100, shape, 100),
     ];
     for (drops, shape, verified) in cases {
-        let trial = live(shape, 200, drops);
-        assert_eq!(trial.verified, Ok(verified));
-        // The last datagram is sent after 199 ms; the wait for a lost one does not count.
-        let worked = trial.seconds - trial.idled_s;
-        assert!(worked > 0.19, "{worked} s");
-        match verified {
-            200 => assert!(trial.idled_s < 0.1, "it waited {} s for nothing", trial.idled_s),
-            199 => assert!(trial.idled_s > 0.199, "{} s", trial.idled_s),
-            _ => {}
-        }
+        // Other load may delay a datagram, so one of several trials must end at once.
+        wait_until("a trial that does not wait for a datagram that has arrived", || {
+            let trial = live(shape.clone(), 200, drops);
+            assert_eq!(trial.verified, Ok(verified));
+            // The last datagram is sent after 199 ms; the wait for a lost one does not count.
+            let worked = trial.seconds - trial.idled_s;
+            assert!(worked > 0.19, "{worked} s");
+            assert!(verified != 199 || trial.idled_s > 0.199, "{} s", trial.idled_s);
+            match verified == 200 && trial.idled_s >= 0.1 {
+                true => Err(format!("it waited {} s", trial.idled_s)),
+                false => Ok(()),
+            }
+        });
     }
 }
 

@@ -1,5 +1,5 @@
-//! What the loopback server says: a limit of the system that it met ends a point as one that the run
-//! met itself.
+//! The error output of the loopback server. A limit of the system that the server met ends a
+//! configuration like one that the run met itself.
 
 use proofmark_engine::{Request, Session, Taken};
 use proofmark_model::{Ending, LimitReached, Seen, SystemState, clean_excerpt, limit_reached};
@@ -7,37 +7,37 @@ use proofmark_process::Capture;
 
 use crate::system_limits::{explained, state};
 
-/// Most bytes that are kept of what a server of this run's own says.
-pub(super) const MOST_SAID: usize = 64 << 10;
+/// Maximum bytes of the server's output that are kept.
+pub(super) const MAX_OUTPUT: usize = 64 << 10;
 
-/// What a server of this run's own says on its standard error.
+/// The standard error of the run's own server.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Said {
-    words: Capture,
-    /// The limits of the system before it was started.
+pub(super) struct ServerOutput {
+    text: Capture,
+    /// The limits of the system before it started.
     before: SystemState,
 }
 
-impl Said {
-    pub(super) fn new(words: Capture, before: SystemState) -> Self {
-        Self { words, before }
+impl ServerOutput {
+    pub(super) fn new(text: Capture, before: SystemState) -> Self {
+        Self { text, before }
     }
 
-    /// The limit of the system that it met, and the text that shows it.
+    /// The limit of the system that the server met, and the text that shows it.
     fn limit(&self) -> Option<(LimitReached, String)> {
-        let said = self.words.text();
+        let all = self.text.text();
         let after = state();
         let limit_in =
             |words| limit_reached(&Seen { words, ..Seen::default() }, &self.before, &after);
-        let limit = limit_in(&said)?;
-        // A crash takes several lines: then all of the text.
-        let line = said.lines().rev().find(|line| limit_in(line).as_ref() == Some(&limit));
-        let text = line.unwrap_or(&said).trim().trim_start_matches("proofmark: ");
+        let limit = limit_in(&all)?;
+        // A crash has several lines; then the whole text counts.
+        let line = all.lines().rev().find(|line| limit_in(line).as_ref() == Some(&limit));
+        let text = line.unwrap_or(&all).trim().trim_start_matches("proofmark: ");
         let text = clean_excerpt(text, 400);
         Some((limit, text))
     }
 
-    /// An error of the run's side, with the limit that the server met.
+    /// An error on the run's side, with the limit that the server met.
     pub(super) fn explained(&self, error: &dyn std::fmt::Display) -> String {
         match self.limit() {
             Some((limit, words)) => limit.explain(&words),
@@ -45,7 +45,7 @@ impl Said {
         }
     }
 
-    /// How a point ended, with the limit that the server met.
+    /// The end of a configuration, with the limit that the server met.
     pub(super) fn limited(&self, ending: Ending) -> Ending {
         match (&ending, self.limit()) {
             (Ending::Refused { .. } | Ending::Crashed { .. }, Some((limit, words))) => {
@@ -56,14 +56,14 @@ impl Said {
     }
 }
 
-/// A session of a network point: what ends it may be a limit that the server met.
+/// A session of a network configuration. Its end may be due to a limit that the server met.
 pub(super) struct ServedSession {
     pub(super) session: Box<dyn Session>,
-    pub(super) said: Said,
+    pub(super) output: ServerOutput,
 }
 
 impl Session for ServedSession {
     fn take(&mut self, request: Request) -> Result<Taken, Ending> {
-        self.session.take(request).map_err(|ending| self.said.limited(ending))
+        self.session.take(request).map_err(|ending| self.output.limited(ending))
     }
 }
