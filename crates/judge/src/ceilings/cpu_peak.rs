@@ -83,9 +83,8 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          the same ceiling in f64. Their copies, exchanges and waits count as no operation and keep \
          them below it. Uncertainty: the median spread of the clock readings of a trial (of many \
          readings their standard deviation), at least 0.5 %. It is 5 % where the clock could not \
-         be measured under the load. A CPU quota adds one quota period (by default 100 ms), and \
-         what a burst may save up, over the length of a trial, since a trial may begin with the \
-         rest of a period.",
+         be measured under the load. A trial may begin with the rest of a quota period. So a CPU \
+         quota adds one period (by default 100 ms) and its burst, divided by the trial's duration.",
     derive,
     bound: derive,
     bottleneck: ports,

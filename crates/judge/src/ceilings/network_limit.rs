@@ -37,7 +37,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     about: "The limits that the user declares for the path to the server: --limit \
          network.send=10Gbit/s for what leaves this machine, network.receive for what arrives. A \
          limit counts bits as interfaces and token buckets do: packets with the 14 B of their \
-         frame header. The ceiling subtracts these and the headers of IP and TCP or UDP: 100 \
+         frame header. The ceiling subtracts these and the headers of IP and TCP or UDP. 100 \
          Mbit/s at an MTU of 1500 B is 95.6 Mbit/s of TCP payload. With both directions at once, \
          each carries as many blocks, so the lower limit bounds both. Acknowledgements are not \
          subtracted, so it is an upper bound. Uncertainty: 5 %, since a declared limit is a \

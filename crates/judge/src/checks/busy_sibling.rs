@@ -24,22 +24,22 @@ pub(super) static CHECK: Check = Check {
     id: "busy_sibling",
     class: Class::DISTURBANCE,
     title: "A core's other hardware thread was busy",
-    about: "Loads in slices, and dense matrices. Once per millisecond each thread runs a loop of \
-         NOPs, which shows how many instructions its core issues for it per cycle. A busy SMT \
-         sibling takes about half, whether it belongs to this system or to another guest. A round \
-         is shared if its 95th percentile is below 97 % (memory loads: 93 %) of the third highest \
-         of its workload and thread count, or of the same CPU load on one thread: the narrowest of \
-         many threads counts, and one of their cores may be shared in each round. Without rounds \
-         on one thread the finding names the widest round on as many threads. A solve or product \
-         is shared if its median is below 87 % of the reference. The reference is the highest of \
-         its kind, or the third highest of a CPU load without AVX-512. Attainable of CPU loads \
-         leaves shared rounds out; they are a note. If most rounds of a load that fills the \
-         execution ports were shared, the others may have been too. The check then weighs the \
-         distance to the ceiling, from 3 % on. If all rounds of another CPU load were shared, or \
-         the median solve, it weighs the missing issue slots, at most that distance. For clocks \
-         and memory loads the cost is unknown: a note. The check is silent if there are more \
-         threads than cores. Use a host with dedicated cores, or treat the rate as that of shared \
-         cores.",
+    about: "Applies to loads in slices and dense matrices. Once per millisecond each thread runs a \
+         loop of NOPs, which shows how many instructions its core issues for it per cycle. A busy \
+         SMT sibling takes about half, whether it belongs to this system or to another guest. A \
+         round is shared if its 95th percentile is below 97 % (memory loads: 93 %) of a reference. \
+         That is the third highest of its workload and thread count, or of the same CPU load on \
+         one thread. The latter is needed since the narrowest of many threads counts, and one of \
+         their cores may be shared in each round. Without rounds on one thread the finding names \
+         the widest round on as many threads. A solve or product is shared if its median is below \
+         87 % of its reference: the highest of its kind, or the third highest of a CPU load \
+         without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
+         most rounds of a load that fills the execution ports were shared, the others may have \
+         been too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds \
+         of another CPU load were shared, or the median solve, it weighs the missing issue slots, \
+         at most that distance. For clocks and memory loads the cost is unknown: a note. The check \
+         is silent if there are more threads than cores. Use a host with dedicated cores, or treat \
+         the rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
 

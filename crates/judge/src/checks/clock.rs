@@ -51,10 +51,10 @@ pub(super) static CLOCK_DROP: Check = Check {
     id: check_id::CLOCK_DROP,
     class: Class::CHANGE,
     title: "Clock lower than at the start",
-    about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
-         slower than the first third, the difference is weighed: heat, a power limit or a \
+    about: "Examines the clock under each trial's load. If the last third of the trials ran more \
+         than 5 % slower than the first third, the difference is weighed: heat, a power limit or a \
          neighbour. If the whole result ran more than 5 % below the clock at the start of the run, \
-         it is a note where this is by design: many cores lower the clock for AVX2 and AVX-512, or \
+         it is a note where this is by design. Many cores lower the clock for AVX2 and AVX-512, or \
          with several busy cores. For narrow code on one thread the same rule applies. The \
          efficiency is not affected, since the ceiling follows the clock. Cool the machine, or fix \
          its frequency; of a virtual machine only the host can.",
@@ -209,10 +209,10 @@ pub(super) static CLOCK_DISAGREEMENT: Check = Check {
     class: Class::claim("which of the two chains shows the core's clock is unknown"),
     title: "Clock measurements disagree",
     about: "proofmark measures the clock with two chains of different dependent instructions and \
-         uses the faster: a busy SMT sibling can slow one by some percent. If they differ by more \
-         than 20 % (median over the trials), one of them does not take its known cycles on this \
-         core, or another hardware thread slows it. The ceiling depends on them, so the \
-         result is suspect. Check whether the core is shared, and compare with the reported \
+         uses the faster: a busy SMT sibling can slow one by some percent. The check reports a \
+         difference above 20 % (median over the trials). Then one of them does not take its known \
+         cycles on this core, or another hardware thread slows it. The ceiling depends on them, so \
+         the result is suspect. Check whether the core is shared, and compare with the reported \
          frequency.",
     examine: Examine::Ours(clock_disagreement),
 };
@@ -280,8 +280,8 @@ mod tests {
 
     #[test]
     fn throttling_that_was_counted_is_suspect_in_any_measurement() {
-        let counted = |of: fn(usize) -> u64| {
-            each_condition(flops(1), move |i, c| c.thermal_throttles = Some(of(i)))
+        let counted = |value: fn(usize) -> u64| {
+            each_condition(flops(1), move |i, c| c.thermal_throttles = Some(value(i)))
         };
         let hot = counted(|i| u64::from(i == 3) * 2);
         let at = |m, hz: Option<f64>| each_condition(m, |_, c| c.clock_hz = hz);
@@ -324,8 +324,8 @@ mod tests {
 
     #[test]
     fn chains_that_disagree_are_suspect_and_one_trial_is_not() {
-        let apart = |of: fn(usize) -> f64| {
-            each_condition(flops(1), |i, c| c.clock_disagreement = Some(of(i)))
+        let apart = |value: fn(usize) -> f64| {
+            each_condition(flops(1), |i, c| c.clock_disagreement = Some(value(i)))
         };
         CLOCK_DISAGREEMENT.expect([
             ("all trials", apart(|_| 0.25), SUSPECT),

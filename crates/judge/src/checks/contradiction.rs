@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_twice_and_differs_is_invalid() {
+    fn recorded_values_that_contradict_each_other_are_invalid() {
         CHECK.expect([
             (
                 "another unit",

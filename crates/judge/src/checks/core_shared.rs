@@ -92,17 +92,17 @@ pub(super) static CHECK: Check = Check {
     id: check_id::CORE_SHARED,
     class: Class::DISTURBANCE,
     title: "Core shared with an unknown load",
-    about: "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports. The \
-         result must be verified, the clock steady, with at most one thread per CPU and no other \
-         finding that explains it. For dense matrices (cpu.dgemm, cpu.linpack): below 50 %, with \
-         trials of at least one second. On one thread what is missing is weighed: another hardware \
-         thread of the same core, hidden by the hypervisor, used the ports. On several threads, if \
-         one thread alone came near its ceiling, it is a note: the reported cores are hardware \
-         threads of fewer cores, and the ceiling counts too many. If the threads of a dense matrix \
-         were on their CPUs for less than 90 % of the time, they waited for the slowest of them, \
-         and the finding says so. It is also a note if 512-bit code reaches half: some products of \
-         the design have one such unit. Use a host with dedicated cores, or treat the rate as that \
-         of shared cores.",
+    about: "Examines peak workloads (cpu.flops, cpu.iops) on x86-64 below 80 % of their execution \
+         ports. The result must be verified, the clock steady, with at most one thread per CPU and \
+         no other finding that explains it. For dense matrices (cpu.dgemm, cpu.linpack) the limit \
+         is 50 %, with trials of at least one second. On one thread the missing share is weighed: \
+         another hardware thread of the same core, hidden by the hypervisor, used the ports. On \
+         several threads it is a note if one thread alone came near its ceiling: the reported \
+         cores are hardware threads of fewer cores, and the ceiling counts too many. If the \
+         threads of a dense matrix were on their CPUs for less than 90 % of the time, the finding \
+         states that they waited for the slowest. It is also a note if 512-bit code reaches half: \
+         some products of the design have one such unit. Use a host with dedicated cores, or treat \
+         the rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
 

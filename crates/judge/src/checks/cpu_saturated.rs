@@ -46,12 +46,12 @@ pub(super) static CHECK: Check = Check {
     id: "cpu_saturated",
     class: Class::DISTURBANCE,
     title: "CPU saturated at one end",
-    about: "The share of CPU time used at each end: by its threads, of one CPU per thread (at most \
-         the number of CPUs), and by all programs, of the CPUs that the end may use. From 90 % it \
-         is a note: that end's CPU limits the rate, not the network. If all CPUs were busy and \
-         less than a third of that was the end's own work, other programs ran, and the rest is \
-         weighed. The check applies only to a peer, since loopback consists of CPU time, and not \
-         to ends that poll.",
+    about: "Examines the CPU time used at each end. That of its threads is compared with one CPU \
+         per thread (at most all CPUs), that of all programs with the CPUs that the end may use. \
+         From 90 % it is a note: that end's CPU limits the rate, not the network. If all CPUs were \
+         busy and less than a third of that was the end's own work, other programs ran, and the \
+         rest is weighed. The check applies only to a peer, since loopback consists of CPU time, \
+         and not to ends that poll.",
     examine: Examine::Ours(examine),
 };
 

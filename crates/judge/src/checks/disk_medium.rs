@@ -144,17 +144,17 @@ pub(super) static NOT_DURABLE: Check = Check {
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
     about: "Checks that the timed part of a writing workload ends with a flush. Buffered writes \
-         without a flush are invalid: the time is that of copying into memory. So are buffered \
-         writes of more bytes than the file holds between two flushes, or before the one at the \
-         end, without counters of a device: only the last pass had to reach it. Direct writes \
-         without a flush are suspect if the device has a volatile cache or does not report it: the \
-         rate may be that of the cache. So are trials with a flush if queue/write_cache states \
-         that the device has no cache, but its driver reports one (cache_type): no flush reaches \
-         it. Trials with a flush that a device with a volatile cache did not count are suspect. So \
-         are commits (disk.fsync) with fewer flushes than one per commit of each thread: the file \
-         system does not pass them on (mounted without barriers). Too few flushes of O_DSYNC \
-         commits are a note if the device has FUA or does not report it. Its counters do not show \
-         such writes (/sys/block/*/queue/fua). Use flush=end, and mount with barriers.",
+         without a flush are invalid: the time is that of copying into memory. Without device \
+         counters, buffered writes of more bytes than the file has before a flush are invalid, \
+         too: only the last pass had to reach the device. Direct writes without a flush are \
+         suspect if the device has a volatile cache or does not report it: the rate may be that of \
+         the cache. So are trials with a flush if queue/write_cache states that the device has no \
+         cache, but its driver reports one (cache_type): no flush reaches it. Trials with a flush \
+         that a device with a volatile cache did not count are suspect. So are commits \
+         (disk.fsync) with fewer flushes than one per commit of each thread: the file system does \
+         not pass them on (mounted without barriers). Too few flushes of O_DSYNC commits are a \
+         note if the device has FUA or does not report it. Its counters do not show such writes \
+         (/sys/block/*/queue/fua). Use flush=end, and mount with barriers.",
     examine: Examine::Both(not_durable),
 };
 
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_in_a_volatile_cache() {
+    fn writes_may_be_in_a_volatile_cache() {
         let silently = each_file(unflushed("seq_write", "none"), |_, f| f.direct = Some(false));
         let dropped = |flushes| each_device(fsync(1), |_, d| d.flushes = flushes);
         for (volatile, direct, no_flush) in
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_o_dsync_wrote_with_fua_is_not_called_volatile() {
+    fn o_dsync_writes_with_fua_are_not_called_volatile() {
         let few = |flushes| {
             let m = each_device(fsync(1), |_, d| d.flushes = Some(flushes));
             each_file(m, |_, f| f.flush = Flush::Dsync)

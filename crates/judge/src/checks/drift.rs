@@ -145,10 +145,10 @@ pub(super) static FALLING_RATE: Check = Check {
     title: "Rate that did not last",
     about: "Detects disk or network results whose first trials were faster than all later ones. \
          The check splits the trials where both parts scatter least around their medians. A fall \
-         of at least 15 % that lasts to the end is a note if it is six times the noise, or steady \
-         by Kendall's test. The result is suspect if the figure is above the last quarter's rate \
-         by more than the tolerance (25 %): an allowance was used up. Loopback has none, and is \
-         not examined. The finding gives the burst, the sustained rate and the work in between. \
+         of at least 15 % to the end is a note if it is six times the noise, or steady by \
+         Kendall's test. The result is suspect if the figure is above the last quarter's rate by \
+         more than the tolerance (25 %): an allowance was used up. Loopback has none, and is not \
+         examined. The finding gives the burst, the sustained rate and the work in between. \
          Causes: burst credits of a volume or a network, the fast cache of a drive, or a limit set \
          during the run. Needs 6 trials; trend and clusters may note the same. Quote the sustained \
          rate of a longer run.",

@@ -47,10 +47,10 @@ pub(super) static SYSTEM_LIMIT: Check = Check {
     title: "Ended by a limit of the system",
     about: "A limit of the system ended the worker, or kept it from starting: of open files, \
          processes, file size, stack, address space, CPU time, or memory of a cgroup or the \
-         machine. proofmark concludes that from the error or the signal, the values of the limits, \
-         and the kernel's counts of processes refused or killed, before and after. A configuration \
-         without a trial is not run; with some, the result is suspect. The exit status is 1; other \
-         results are kept. Raise the limit that the finding names, or measure with less.",
+         machine. proofmark concludes that from the error or signal, the limits, and the kernel's \
+         counts of processes refused or killed, before and after. A configuration without a trial \
+         is not run; with some, the result is suspect. The exit status is 1; other results are \
+         kept. Raise the limit that the finding names, or measure with less.",
     examine: Examine::Ours(system_limit),
 };
 
@@ -74,7 +74,7 @@ pub(super) static REFUSED: Check = Check {
     title: "Configuration not possible here",
     about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
          instead of measuring something else. The configuration is not run, and the finding has \
-         the workload's reason. If it cannot go on after some trials, the result is suspect. \
+         the workload's reason. If it cannot continue after some trials, the result is suspect. \
          Remove the configuration, or choose another value of the parameter that it names.",
     examine: Examine::Ours(refused),
 };

@@ -24,15 +24,16 @@ pub(super) static CHECK: Check = Check {
     id: check_id::IN_CACHE,
     class: Class::claim("how much of the data came from the cache is unknown"),
     title: "Cache measured as memory",
-    about: "Data that comes again while a cache still holds it does not measure memory. The check \
-         uses the reuse distance of each trial: the least bytes of other lines that all threads \
-         touched before a line came again. Without a recorded distance (tools, older files) it \
-         uses the size of the data. At most the last-level caches of all usable CPUs, or 4 MiB: \
-         invalid. Below 4 times the caches (STREAM's rule): suspect, with the share that the cache \
-         may serve. Where an array meets the rule, a distance of 3 times is enough, since a thread \
-         that progresses faster than others meets its own lines earlier. It is a note if no cache \
-         is reported, if the distance of a random order is missing, or for random blocks smaller \
-         than a line. memory.sweep and memory.latency are not examined: their names state the set.",
+    about: "Data that is touched again while a cache still holds it does not measure memory. The \
+         check uses the reuse distance of each trial: the least bytes of other lines that all \
+         threads touched before they touched a line again. Without a recorded distance (tools, \
+         older files) it uses the size of the data. Up to the last-level caches of all usable \
+         CPUs, or 4 MiB, the result is invalid. Below 4 times the caches (STREAM's rule) it is \
+         suspect, with the share that the cache may serve. Where an array meets the rule, 3 times \
+         is enough, since a thread that progresses faster than others returns to its lines \
+         earlier. It is a note if no cache is reported, if a random order has no distance, or for \
+         random blocks smaller than a line. memory.sweep and memory.latency are not examined: \
+         their names state the set.",
     examine: Examine::Each(examine_ours, examine_tool),
 };
 

@@ -137,15 +137,15 @@ pub(super) static CHECK: Check = Check {
     title: "Claimed traffic exceeds the interface's",
     about: "Compares the payload that the receivers counted with the bytes that the interface of \
          each end moved in those directions, over all trials. Each message of a round trip and \
-         each datagram counts with minimum headers: 20 B or 40 B of IP and 20 B of TCP or 8 B of \
-         UDP. A connection counts with those of 4 packets. Where the interface with the address \
-         moved too little, all interfaces but the loopback's count together: a service address is \
-         on no interface that packets take, and routes of equal cost use several. Segments of a \
-         stream may be merged, so they count as payload alone. An interface also counts \
-         acknowledgements and other programs' packets, so it can only have moved more. Less than \
-         99 % is invalid: the payload took another way or was not sent. So are more datagrams than \
-         the systems count as delivered or sent. Counters that did not change are suspect: they \
-         are off, or belong to another interface.",
+         each datagram counts with minimum headers: IP 20 B or 40 B, TCP 20 B, UDP 8 B. A \
+         connection counts with those of 4 packets. Where the interface with the address moved too \
+         little, all interfaces but the loopback's count together: a service address is on no \
+         interface that packets take, and routes of equal cost use several. Segments of a stream \
+         may be merged, so they count as payload alone. An interface also counts acknowledgements \
+         and other programs' packets, so it can only have moved more. Less than 99 % is invalid: \
+         the payload took another way or was not sent. So are more datagrams than the systems \
+         count as delivered or sent. Counters that did not change are suspect: they are off, or \
+         belong to another interface.",
     examine: Examine::Ours(examine),
 };
 

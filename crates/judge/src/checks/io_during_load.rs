@@ -30,14 +30,14 @@ pub(super) static CHECK: Check = Check {
     id: "io_during_load",
     class: Class::DISTURBANCE,
     title: "Disk or network I/O during a memory load",
-    about: "Memory and cache loads. The check counts the bytes that all disks and network \
-         interfaces moved during the trials, for any program (/proc/diskstats, /proc/net/dev). \
-         They use the path to memory but no CPU time. Those of paravirtual devices (virtio, Xen, \
-         Hyper-V) count 7 times, because the host copies them. Estimated slowdown: for a stream, \
-         the share of these bytes in all bytes moved; for latency and random order, 1 % per GB/s. \
-         More than 2 % is a note. More than the tolerance (10 %) by paravirtual devices is \
-         suspect; what other devices cost is not known well enough. Stop programs that use disks \
-         or networks.",
+    about: "Applies to memory and cache loads. The check counts the bytes that all disks and \
+         network interfaces moved during the trials, for any program (/proc/diskstats, \
+         /proc/net/dev). They use the path to memory but no CPU time. Those of paravirtual devices \
+         (virtio, Xen, Hyper-V) count 7 times, because the host copies them. Estimated slowdown: \
+         for a stream, the share of these bytes in all bytes moved; for latency and random order, \
+         1 % per GB/s. More than 2 % is a note. More than the tolerance (10 %) by paravirtual \
+         devices is suspect; what other devices cost is not known well enough. Stop programs that \
+         use disks or networks.",
     examine: Examine::Both(examine),
 };
 

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_levels_explain_no_other_check_reports() {
+    fn a_change_explained_by_levels_is_reported_once() {
         let m = judged(&host(), stepped(0.85), &[]);
         let all: Vec<&str> = m.findings.iter().map(|f| f.check.as_ref()).collect();
         assert_eq!(all, ["level_change"], "{:?}", m.findings);

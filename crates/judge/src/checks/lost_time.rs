@@ -15,13 +15,13 @@ pub(super) static STOPPED: Check = Check {
     id: "stopped",
     class: Class::TAKEN_TIME,
     title: "Stopped by a signal",
-    about: "Loads in slices: time that the threads were neither on a CPU nor waiting for one, in \
-         trials in which the process was continued after a stop (SIGCONT). Complete solves: the \
-         same, in any trial, of the thread that lost least. Disk and network loads, also at the \
-         server: an extra thread sleeps 20 ms at a time and was woken late, though it did not wait \
-         for a CPU. The check divides it by wall time. More than 1 % is a note; it is weighed \
-         without the worst tenth of the trials. Causes: a debugger, a job scheduler, Ctrl-Z, a \
-         frozen cgroup, or a paused guest. Find the cause, then run again.",
+    about: "Examines time that threads were neither on a CPU nor waiting for one, over wall time. \
+         For loads in slices it counts in trials in which the process was continued after a stop \
+         (SIGCONT). For complete solves it is that of the thread that lost least, in any trial. \
+         For disk and network loads, also at the server, an extra thread sleeps 20 ms at a time \
+         and was woken late, although it did not wait for a CPU. More than 1 % is a note; it is \
+         weighed without the worst tenth of the trials. Causes: a debugger, a job scheduler, \
+         Ctrl-Z, a frozen cgroup, or a paused guest. Find the cause, then run again.",
     examine: Examine::Ours(stopped),
 };
 
@@ -55,11 +55,11 @@ pub(super) static UNACCOUNTED: Check = Check {
     id: "unaccounted",
     class: Class::TAKEN_TIME,
     title: "Lost time that nothing accounts for",
-    about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, \
-         though no signal stopped them, over their wall time. More than 1 % is a note; it is \
-         weighed without the worst tenth of the trials. Causes: a frozen cgroup (freezer), a CPU \
-         quota that cannot be read, a hypervisor that takes time without reporting it, or a load \
-         that sleeps. Ask who controls the machine, or use another.",
+    about: "Applies to loads in slices. The check compares the time that the threads were neither \
+         on a CPU nor waiting for one, although no signal stopped them, with their wall time. More \
+         than 1 % is a note; it is weighed without the worst tenth of the trials. Causes: a frozen \
+         cgroup (freezer), a CPU quota that cannot be read, a hypervisor that takes time without \
+         reporting it, or a load that sleeps. Ask who controls the machine, or use another.",
     examine: Examine::Ours(unaccounted),
 };
 
@@ -73,15 +73,15 @@ fn unaccounted(_: &Context, m: &Measurement) -> Option<Finding> {
 fn lost(
     check: &Check,
     m: &Measurement,
-    of: fn(&TimeAccount) -> f64,
+    lost_s: fn(&TimeAccount) -> f64,
     (what, advice): (&str, &str),
 ) -> Option<Finding> {
     let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
-    if of(&all.divided()) <= LOST * all.wall_s {
+    if lost_s(&all.divided()) <= LOST * all.wall_s {
         return None; // Steal has ticks of 10 ms, so single trials may lack or exceed it.
     }
     let wall_s = |t: &Trial| t.time_account.map_or(0.0, |t| t.wall_s);
-    let share = Share::sum(&m.trials, |t| Some(of(&t.time_account?.divided())), wall_s)?;
+    let share = Share::sum(&m.trials, |t| Some(lost_s(&t.time_account?.divided())), wall_s)?;
     let weight = Weight::derive(m);
     let severity = weight.taken(&share, LOST)?;
     let message = format!("{what} {} of their time{}", percent(share.all), weight.ending());
@@ -95,8 +95,9 @@ mod tests {
 
     #[test]
     fn lost_time_is_named_by_its_cause() {
-        let with =
-            |of: fn(usize) -> TimeAccount| each(flops(1), |i, t| t.time_account = Some(of(i)));
+        let with = |value: fn(usize) -> TimeAccount| {
+            each(flops(1), |i, t| t.time_account = Some(value(i)))
+        };
         let lost = |_| TimeAccount { wall_s: 0.1, unaccounted_s: 0.002, ..Default::default() };
         let held = |_| TimeAccount { wall_s: 0.1, stopped_s: 0.03, ..Default::default() };
         let little = |_| TimeAccount {

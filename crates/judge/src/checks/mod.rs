@@ -305,6 +305,26 @@ mod tests {
         assert_eq!(last, Some("core_shared"), "it uses the findings of all others");
     }
 
+    /// The first paragraph of a file finds its checks: a reader searches for ids.
+    #[test]
+    fn each_file_names_its_checks_first() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks");
+        let mut named = BTreeSet::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let words = text.lines().map_while(|line| line.strip_prefix("//! "));
+            let first: String = words.collect::<Vec<_>>().join(" ");
+            for line in text.lines().filter_map(|line| line.strip_prefix("    id: ")) {
+                let id = line.trim_start_matches("check_id::").trim_matches(['"', ',']);
+                let id = id.to_lowercase();
+                assert!(first.contains(&format!("`{id}`")), "{}: {id}", path.display());
+                named.insert(id);
+            }
+        }
+        assert!(known().all(|check| named.contains(check.id)), "{named:?}");
+    }
+
     #[test]
     fn ids_named_in_texts_exist() {
         let texts = ALL.iter().map(|c| c.about).chain(ceilings::ALL.iter().map(|c| c.about));

@@ -43,10 +43,10 @@ pub(crate) static ONE_MACHINE: Check = Check {
     title: "Both ends on one machine",
     about: "Loopback is a note on each of its results: both ends run on this machine, so the \
          result is that of its kernel, CPUs and memory, not of a network. A result with path=peer \
-         is invalid if the server has the same boot id, the same raw clock within a round trip, or \
-         an address of this machine. Causes: a container, a network namespace or a wrong address. \
-         If a boot id is unknown, it is a note. To measure a network use a server on another \
-         machine (--peer).",
+         is invalid if the server has the same boot id, an address of this machine, or the same \
+         raw clock within a round trip. Causes: a container, a network namespace or a wrong \
+         address. If a boot id is unknown, it is a note. To measure a network use a server on \
+         another machine (--peer).",
     examine: Examine::Ours(one_machine),
 };
 

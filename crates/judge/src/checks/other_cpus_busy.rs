@@ -28,13 +28,14 @@ pub(super) static CHECK: Check = Check {
     id: "other_cpus_busy",
     class: Class::DISTURBANCE,
     title: "Other CPUs were busy during a memory load",
-    about: "Loads of memory and caches. Time that CPUs which the threads do not use were busy, \
-         over the trials' time, by /proc/stat. More than 10 % of one CPU is a note: what runs \
-         there shares caches and the path to memory, whether it uses them much or not. proofmark \
-         reports the cost only if it shows in rounds with it (a CPU busy for half of the time or \
-         more) and rounds without: their rates must differ by a rank test (Mann-Whitney, 1 %). \
-         That cost is weighed. If half of the other CPUs were busy in all rounds, or 4, the cost \
-         is unknown, and the result suspect. Stop other programs, or measure with all CPUs.",
+    about: "Applies to loads of memory and caches. The check compares the busy time of CPUs that \
+         the threads do not use (/proc/stat) with the trials' time. More than 10 % of one CPU is a \
+         note: a program there shares caches and the path to memory, whether it uses them much or \
+         not. proofmark reports the cost only if it shows in rounds with it (a CPU busy for half \
+         of the time or more) and rounds without: their rates must differ by a rank test \
+         (Mann-Whitney, 1 %). That cost is weighed. If half of the other CPUs were busy in all \
+         rounds, or 4, the cost is unknown, and the result suspect. Stop other programs, or \
+         measure with all CPUs.",
     examine: Examine::Ours(examine),
 };
 

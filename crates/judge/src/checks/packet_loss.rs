@@ -126,11 +126,12 @@ pub(super) static DROPPED_PACKETS: Check = Check {
     id: "dropped_packets",
     class: Class::Context,
     title: "Packets dropped by a system",
-    about: "Packets that the systems of both ends dropped during the trials, of any program. They \
-         are datagrams for which a socket buffer had no room, since the receiver did not fetch \
-         them in time; packets that a CPU did not take from its queue in time (softnet_stat); and \
-         packets that an interface dropped or found damaged, from 1 in 10 000. A note with the \
-         places and counts; udp_loss and retransmits report the effect on the result.",
+    about: "Counts the packets of any program that the systems of both ends dropped during the \
+         trials. They are datagrams for which a socket buffer had no room, since the receiver did \
+         not fetch them in time; packets that a CPU did not take from its queue in time \
+         (softnet_stat); and packets that an interface dropped or found damaged, from 1 in 10 000. \
+         A note with the places and counts; udp_loss and retransmits report the effect on the \
+         result.",
     examine: Examine::Ours(dropped_packets),
 };
 
@@ -170,13 +171,13 @@ pub(super) static RETRANSMITS: Check = Check {
     id: "retransmits",
     class: Class::DISTURBANCE,
     title: "Retransmitted segments",
-    about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of \
-         the connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), \
-         which include other programs. From 0.1 % it is a note, and above 5 %, without the worst \
-         tenth of the trials, suspect: what it costs is unknown, since a lost segment also halves \
-         the window. A limit, a full queue or a bad cable on the path drops or reorders packets. \
-         Congestion control finds the path's rate by such losses, so a few are normal on a full \
-         link.",
+    about: "Compares retransmitted TCP segments with all segments of the payload. The counts are \
+         those of the connections (TCP_INFO), or where missing those of both systems \
+         (/proc/net/snmp), which include other programs. From 0.1 % it is a note, and above 5 %, \
+         without the worst tenth of the trials, suspect: the cost is unknown, since a lost segment \
+         also halves the window. A limit, a full queue or a bad cable on the path drops or \
+         reorders packets. Congestion control finds the path's rate by such losses, so a few are \
+         normal on a full link.",
     examine: Examine::Ours(retransmits),
 };
 
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_connection_sends_again_is_reported() {
+    fn retransmitted_segments_are_reported() {
         // The connection has 8000 segments in each trial.
         let resending = |more: u64| {
             each(tcp(1, "peer"), |i, t| {

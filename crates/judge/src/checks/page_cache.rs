@@ -162,7 +162,7 @@ pub(super) static CHECK: Check = Check {
          is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
          had not left it. A cold trial with more than 1 % of the file in the page cache is invalid \
          too. It is suspect if the device read enough but not for this process, or if its counters \
-         did not change, or if a loop device reads its file through the page cache (losetup \
+         did not change. So is a loop device that reads its file through the page cache (losetup \
          --direct-io=off). A warm result of which the device read more than 5 % is suspect: the \
          file did not stay in the cache.",
     examine: Examine::Both(examine),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_counters_do_not_show_is_suspect() {
+    fn traffic_that_the_counters_do_not_show_is_suspect() {
         // Only the account of this process changes.
         let silent = each(rand_read(1), |_, t| {
             let own_read_bytes = Some(t.file.as_ref().unwrap().asked_read_bytes);

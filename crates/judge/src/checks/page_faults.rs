@@ -21,10 +21,10 @@ pub(super) static SWAP: Check = Check {
     id: check_id::SWAP,
     class: Class::TAKEN_TIME,
     title: "Swapping during the trials",
-    about: "Pages per second that the whole system swapped in or out during the trials. Up to 256 \
-         (1 MiB of 4 KiB pages) are a note. The time of more, at 0.2 ms per page, is weighed: \
-         memory is short, and swapping kept the disk and the kernel busy. Free memory, or use a \
-         smaller working set.",
+    about: "Counts the pages per second that the whole system swapped in or out during the trials. \
+         Up to 256 (1 MiB of 4 KiB pages) are a note. The time of more, at 0.2 ms per page, is \
+         weighed: memory is short, and swapping kept the disk and the kernel busy. Free memory, or \
+         use a smaller working set.",
     examine: Examine::Both(swap),
 };
 
@@ -129,8 +129,9 @@ mod tests {
 
     #[test]
     fn swapping_is_suspect_and_a_few_pages_are_a_note() {
-        let swapped =
-            |of: fn(usize) -> u64| each_condition(flops(1), |i, c| c.swapped_pages = Some(of(i)));
+        let swapped = |value: fn(usize) -> u64| {
+            each_condition(flops(1), |i, c| c.swapped_pages = Some(value(i)))
+        };
         SWAP.expect([
             ("many", swapped(|_| 100), SUSPECT),
             ("one page", swapped(|i| u64::from(i == 3)), NOTE),
@@ -139,8 +140,8 @@ mod tests {
 
     #[test]
     fn timed_page_faults() {
-        let major = |of: fn(usize) -> bool| {
-            each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(of(i))))
+        let major = |value: fn(usize) -> bool| {
+            each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(value(i))))
         };
         let minor = |m, n: u64| each_condition(m, |_, c| c.minor_faults = Some(n));
         let write = || stream("write", 2);

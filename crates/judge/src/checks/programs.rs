@@ -37,14 +37,14 @@ mod tests {
 
     #[test]
     fn three_are_named_and_those_that_took_next_to_nothing_are_not() {
-        let of = |(name, of_one_cpu): (&str, f64)| Program {
+        let program = |(name, of_one_cpu): (&str, f64)| Program {
             name: name.into(),
             cpu_s: 60.0 * of_one_cpu,
             of_one_cpu,
             io_bytes_per_s: 0.0,
         };
         let advice = |programs: &[(&str, f64)]| {
-            let programs: Vec<Program> = programs.iter().copied().map(of).collect();
+            let programs: Vec<Program> = programs.iter().copied().map(program).collect();
             let h = host();
             let ctx = Context { programs: &programs, ..context_on(&h) };
             let m = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));

@@ -58,9 +58,9 @@ pub(super) static DERIVED: Check = Check {
     id: "derived",
     class: Class::Context,
     title: "The delivered figure is derived",
-    about: "Under a CPU quota a round shows what is delivered if it lasts five whole periods or \
-         more. Where the time did not allow that, delivered is the rate while the load ran x the \
-         share of the CPU time that it had over two periods or more: a note, since it is no \
+    about: "Under a CPU quota a round shows the delivered figure if it lasts five whole periods or \
+         more. Where the time did not allow that, delivered is derived: the rate while the load \
+         ran x its share of the CPU time over two periods or more. A note, since it is no \
          independent count of work. Raise --budget, or measure fewer configurations.",
     examine: Examine::Ours(derived),
 };
@@ -129,10 +129,11 @@ pub(super) static SERVER_HELD: Check = Check {
     id: "server_held",
     class: Class::DISTURBANCE,
     title: "The server was held back",
-    about: "Networks with a server on another machine. Time that a CPU quota held the server back, \
-         that its threads waited for a CPU, and that a hypervisor took from its CPUs, over the \
-         trials' time. More than 1 % is a note. It is weighed without the worst tenth of the \
-         trials. Give the server a quiet machine without a CPU quota.",
+    about: "Applies to networks with a server on another machine. The check compares three times \
+         with the trials' time: that a CPU quota held the server back, that its threads waited for \
+         a CPU, and that a hypervisor took from its CPUs. More than 1 % is a note. It is weighed \
+         without the worst tenth of the trials. Give the server a quiet machine without a CPU \
+         quota.",
     examine: Examine::Ours(server_held),
 };
 

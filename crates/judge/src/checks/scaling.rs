@@ -44,10 +44,10 @@ pub(super) static CHECK: Check = Check {
          threads, of usable CPUs or of the CPU quota, whichever is less. A ratio above it by more \
          than the uncertainty of both results (half their 95 % intervals, at least 2 % each) is \
          invalid: the rate was multiplied by the threads, or the clock counted CPU time. Memory \
-         workloads and warm reads are not divided by the clock and may gain 10 % more, since each \
-         thread's part of the data is smaller. Threads that wait for a disk may gain up to their \
-         number, whatever the CPUs, plus 25 %. Beyond that they are only suspect, since the device \
-         may have changed between the results. Times are not examined, nor results whose \
+         workloads and warm reads are not divided by the clock. They may gain 10 % more, since \
+         each thread's part of the data is smaller. Threads that wait for a disk may gain up to \
+         their number, whatever the CPUs, plus 25 %. Beyond that they are only suspect, since the \
+         device may have changed between the results. Times are not examined, nor results whose \
          one-thread result is suspect.",
     examine: Examine::Ours(examine),
 };

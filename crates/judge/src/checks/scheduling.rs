@@ -58,9 +58,9 @@ pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     id: check_id::INVOLUNTARY_SWITCHES,
     class: Class::TAKEN_TIME,
     title: "Involuntary context switches",
-    about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, \
-         and at least 8 in total, are a note: another program wanted the CPU, whether or not its \
-         time could be counted. The CPU time that the threads lack is weighed; where it is \
+    about: "Counts involuntary context switches of the trial's threads, per second per CPU. More \
+         than 50, and at least 8 in total, are a note: another program wanted the CPU, whether or \
+         not its time could be counted. The CPU time that the threads lack is weighed; where it is \
          unknown, 1 ms per switch without the worst tenth of the trials. The check is silent where \
          another finding has the cause: more threads than CPUs, a CPU quota, a competing process. \
          It does not apply to a disk or a network, whose I/O runs in kernel threads on the same \
@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn migrations_are_suspect_and_one_is_a_note() {
-        let moved = |of: fn(usize) -> bool| {
-            each_condition(flops(2), |i, c| c.migrations = Some(u64::from(of(i))))
+        let moved = |value: fn(usize) -> bool| {
+            each_condition(flops(2), |i, c| c.migrations = Some(u64::from(value(i))))
         };
         MIGRATION.expect([("some", moved(|i| i > 6), SUSPECT), ("one", moved(|i| i == 6), NOTE)]);
         let mut refusing = host();

@@ -147,12 +147,13 @@ pub(super) static CHECK: Check = Check {
     class: Class::DISTURBANCE,
     title: "Interface shared with other traffic",
     about: "Counts the bytes that the interface of an end moved in the directions of the load, \
-         less its own with generous headers and acknowledgements, over all trials; not over \
-         loopback. A stream loses others' share of a full link. A round trip or a connection waits \
-         as far as others fill the link. The link's capacity is the interface's rate, or the sum \
-         that the streams of this run and others reached, if that is less (TCP). Others with more \
-         than 2 % are a note, with more than 25 % suspect. Without a known link others' traffic is \
-         a note of unknown cost. Stop the other traffic, or measure another interface.",
+         over all trials. The load's own, with generous headers and acknowledgements, are \
+         subtracted. Loopback is not examined. A stream loses others' share of a full link. A \
+         round trip or a connection waits as far as others fill the link. The link's capacity is \
+         the interface's rate, or the sum that the streams of this run and others reached, if that \
+         is less (TCP). Others with more than 2 % are a note, with more than 25 % suspect. Without \
+         a known link others' traffic is a note of unknown cost. Stop the other traffic, or \
+         measure another interface.",
     examine: Examine::Ours(examine),
 };
 

@@ -17,9 +17,9 @@ pub(super) static CHECK: Check = Check {
     title: "Stalled trials",
     about: "Single operations and complete solves cannot be cut into slices, so a stall is part of \
          the trial, and of delivered: all work over all time. A trial that took 1.5 times as long \
-         as the median trial for its work, and 20 ms longer, is a note, with the time that it \
-         lost, and with the longest single operation where those were timed. Look for what stopped \
-         the device, the network or the threads at that time.",
+         as the median trial for its work, and 20 ms longer, is a note. The finding has the time \
+         lost, and the longest single operation where those were timed. Look for what stopped the \
+         device, the network or the threads at that time.",
     examine: Examine::Ours(check),
 };
 

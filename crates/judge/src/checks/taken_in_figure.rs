@@ -15,9 +15,9 @@ pub(super) static CHECK: Check = Check {
     id: check_id::TAKEN_IN_FIGURE,
     class: Class::DISTURBANCE,
     title: "The figure includes time that others took",
-    about: "Loads in slices, over all trials if these are a second or more. The check compares the \
-         time that the threads were off their CPUs, as the system counts it (run delay, quotas, \
-         stops), with the gaps that the slices show, which the windows leave out. The rest was \
+    about: "Applies to loads in slices, over all trials if these are a second or more. The system \
+         counts the time that the threads were off their CPUs (run delay, quotas, stops). The \
+         check compares it with the gaps of the slices, which the windows leave out. The rest was \
          taken in parts too short for a gap, and is in the figure. More than 0.3 % of the threads' \
          time, the error of the account, is a note. It is weighed; for memory loads four times \
          over, since each part costs caches as well. No thread's account counts interrupts, so the \

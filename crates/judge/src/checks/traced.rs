@@ -12,10 +12,10 @@ pub(super) static TRACED: Check = Check {
     title: "Traced by another process",
     about: "Detects a process that traces a thread of the run or of a network's server \
          (TracerPid), before and after each trial: strace, a debugger, a security monitor. It \
-         stops the thread at each system call or signal. Suspect for a disk or a network, whose \
-         operations are system calls; a note for other loads, which make none while they are \
-         timed. A monitor that works by seccomp notifications is not reported by the system. Run \
-         again without it.",
+         stops the thread at each system call or signal. The result is suspect for a disk or a \
+         network, whose operations are system calls. It is a note for other loads, which make none \
+         while they are timed. A monitor that works by seccomp notifications is not reported by \
+         the system. Run again without it.",
     examine: Examine::Ours(traced),
 };
 

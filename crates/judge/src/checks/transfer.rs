@@ -182,12 +182,12 @@ mod tests {
     fn a_short_transfer_of_another_tool_only_filled_buffers() {
         let host = host();
         let ctx = Context { imported: true, ..context_on(&host) };
-        let of = |bytes: u64| {
+        let severity = |bytes: u64| {
             let mut m = stream(bytes);
             m.params.0.remove(key::AMOUNT.name());
             short_transfer(&ctx, &m).map(|f| f.severity)
         };
-        assert_eq!((of(64 << 10), of(256 << 20)), (Some(Severity::Suspect), None));
+        assert_eq!((severity(64 << 10), severity(256 << 20)), (Some(Severity::Suspect), None));
     }
 
     #[test]

@@ -138,9 +138,9 @@ pub(super) static INCONSISTENT: Check = Check {
     about: "A rate is total work / wall time, over all threads together. A time is the wall time \
          of dependent operations / their number. Value, work and duration of a trial must be \
          positive numbers, and the value must be the quotient of the other two. The rounds of a \
-         trial must have done its work, their windows no more than that, and the headline figure \
-         must be within the range of the rounds' figures. Otherwise the result is invalid. It is \
-         also invalid if it is marked complete without a trial. This finds rates multiplied by the \
+         trial must have done its work, and their windows no more. The headline figure must be \
+         within the range of the rounds' figures. Otherwise the result is invalid. It is also \
+         invalid if it is marked complete without a trial. This finds rates multiplied by the \
          threads, CPU time used as a clock, and edited files. Later checks ignore such values.",
     examine: Examine::Both(inconsistent),
 };

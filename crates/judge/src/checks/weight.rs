@@ -88,8 +88,8 @@ mod tests {
 
     fn weights(m: Measurement) -> Vec<Option<Severity>> {
         let m = judged(&usual_host(&m), m, &[]);
-        let of = |id: &&str| m.findings.iter().find(|f| f.check == **id).map(|f| f.severity);
-        let all = CONTENTION_CHECKS.iter().map(of).collect::<Vec<_>>();
+        let severity = |id: &&str| m.findings.iter().find(|f| f.check == **id).map(|f| f.severity);
+        let all = CONTENTION_CHECKS.iter().map(severity).collect::<Vec<_>>();
         let suspect = all.contains(&Some(Severity::Suspect));
         assert_eq!(m.verdict == Verdict::Suspect, suspect, "{:?}", m.findings);
         all

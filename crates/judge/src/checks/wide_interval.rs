@@ -23,11 +23,11 @@ pub(super) static CHECK: Check = Check {
     id: "wide_interval",
     class: Class::DISTURBANCE,
     title: "A known cause made the interval wide",
-    about: "Results of single operations and complete solves with a coarse interval. For each \
-         cause the check leaves out the trials of which it took more than 5 %. Causes: others on \
-         the CPUs or the device, a CPU quota, the hypervisor, stops. The result is suspect if at \
-         least 6 trials remain, their interval is not coarse, and the cost is above the tolerance. \
-         Repeat when the cause is gone.",
+    about: "Applies to results of single operations and complete solves with a coarse interval. \
+         For each cause the check leaves out the trials of which it took more than 5 %. Causes: \
+         others on the CPUs or the device, a CPU quota, the hypervisor, stops. The result is \
+         suspect if at least 6 trials remain, their interval is not coarse, and the cost is above \
+         the tolerance. Repeat when the cause is gone.",
     examine: Examine::Ours(examine),
 };
 

@@ -22,10 +22,10 @@
 //! width hides a factor of more than 1.5. Taken time can: a result that it could hide, and that
 //! shows no difference, is not judged ([`Margins::hidden`]).
 //!
-//! The whole interval must be beyond the margin, which also makes many results possible. At the
-//! target an interval reaches a quarter of the smallest margin. So a result without a difference
-//! exceeds it by chance about as often as a normal variable exceeds three intervals, not one time
-//! in 20.
+//! The whole interval must be beyond the margin, which also keeps false differences rare among many
+//! results. At the target an interval reaches a quarter of the smallest margin. So a result without
+//! a difference exceeds it by chance about as often as a normal variable exceeds three intervals,
+//! not one time in 20.
 
 use std::collections::BTreeMap;
 

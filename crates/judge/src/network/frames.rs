@@ -207,8 +207,8 @@ mod tests {
         Frames::derive(host.network.get().unwrap(), m).unwrap()
     }
 
-    fn segments(of: u64) -> Measurement {
-        each_network(tcp(1, "peer"), |n| n.streams[0].segment_bytes = of)
+    fn segments(bytes: u64) -> Measurement {
+        each_network(tcp(1, "peer"), |n| n.streams[0].segment_bytes = bytes)
     }
 
     fn datagrams(bytes: u64) -> Measurement {

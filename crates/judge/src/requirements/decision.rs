@@ -202,23 +202,23 @@ mod tests {
 
     #[test]
     fn without_an_interval_all_of_four_trials_decide() {
-        let of = |values: &[f64]| {
+        let result = |values: &[f64]| {
             let mut m = read();
             m.summary.as_mut().unwrap().delivered.ci95 = None;
             m.trials = values.iter().map(|v| Trial::new(Unit::BytePerSecond, *v, 1.0)).collect();
             m
         };
         let trials = [99e6, 100e6, 101e6, 103e6];
-        assert_eq!(decided(&of(&trials), 98e6), Decision::Met);
-        assert_eq!(decided(&of(&trials), 104e6), Decision::Missed);
-        let split = decide(&of(&trials), false, Statistic::Delivered, |v| v >= 102e6);
+        assert_eq!(decided(&result(&trials), 98e6), Decision::Met);
+        assert_eq!(decided(&result(&trials), 104e6), Decision::Missed);
+        let split = decide(&result(&trials), false, Statistic::Delivered, |v| v >= 102e6);
         assert_eq!(split.decision, Decision::Undecided);
         assert_eq!(split.reason.as_deref(), Some("its trials are on both sides of the limit"));
-        let few = decide(&of(&trials[..3]), false, Statistic::Delivered, |v| v >= 1e6);
+        let few = decide(&result(&trials[..3]), false, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(few.decision, Decision::Undecided);
         let why = "3 trials: too few without an interval, 4 are needed";
         assert_eq!(few.reason.as_deref(), Some(why));
-        let printed = decide(&of(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
+        let printed = decide(&result(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(printed.decision, Decision::Met);
         assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
     }

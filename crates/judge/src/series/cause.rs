@@ -111,8 +111,9 @@ fn states(
     effect: Effect,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    let both =
-        |of: fn(&Trial) -> Option<f64>| Some((median_over(before, of)?, median_over(after, of)?));
+    let both = |value: fn(&Trial) -> Option<f64>| {
+        Some((median_over(before, value)?, median_over(after, value)?))
+    };
     let clocks = both(|t| t.conditions.clock_hz)
         .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::derive(ctx, m).waits());
     if let Some((was, is)) = clocks {

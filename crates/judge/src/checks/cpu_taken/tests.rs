@@ -12,7 +12,8 @@ fn median_of(m: Measurement) -> Measurement {
 
 #[test]
 fn stolen_time_is_suspect() {
-    let stolen = |of: fn(usize) -> Option<f64>| each_condition(flops(1), |i, c| c.steal_s = of(i));
+    let stolen =
+        |value: fn(usize) -> Option<f64>| each_condition(flops(1), |i, c| c.steal_s = value(i));
     let mut few = stolen(|i| Some(if i == 2 { 0.05 } else { 0.0 }));
     few.trials.truncate(3);
     STEAL.expect([

@@ -185,7 +185,7 @@ fn bytes_that_move_and_are_not_counted() {
 }
 
 #[test]
-fn what_stores_move_does_not_end_the_search() {
+fn bytes_moved_by_stores_do_not_end_the_search() {
     let spoil = |r: &mut Reference| {
         r.params = r.params.clone().with(key::STORES, "temporal").with(key::THREADS, 1);
         shorter(10.0)(r);
