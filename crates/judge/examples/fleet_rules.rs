@@ -1,8 +1,8 @@
-//! How often a slow node is found, and how often a healthy one is called slow: the rule of fleets
-//! beside simpler ones. Each fleet is made up, and the same every time.
+//! Compares the fleet rule with simpler ones: how often a slow node is found, and how often a
+//! healthy one is called slow. Each fleet is simulated and reproducible.
 //!
-//! A value is node x run: nodes deviate for good by a normal share, runs by 1 %, and 2 % of runs are
-//! disturbed by 10 %. One node is slow at one figure of 20.
+//! A value is node x run. Nodes have permanent deviations with a normal distribution, runs vary by
+//! 1 %, and 2 % of runs are disturbed by 10 %. One node is slow at one figure of 20.
 //!
 //! `cargo run --release -p proofmark-judge --example fleet_rules`
 
@@ -23,7 +23,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Box and Muller's.
+    /// A normal number by Box and Muller's method.
     fn normal(&mut self) -> f64 {
         let (a, b) = (1.0 - self.uniform(), self.uniform());
         (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos()
@@ -44,7 +44,7 @@ fn fleet(random: &mut Random, nodes: usize, between: f64, slow: f64) -> Vec<Vec<
     (0..FIGURES).map(|figure| (0..nodes).map(|node| of(figure, node)).collect()).collect()
 }
 
-/// Which nodes a rule calls slow, figure by figure.
+/// The nodes that a rule calls slow, figure by figure.
 type Called = Vec<Vec<bool>>;
 
 fn ours(fleet: &[Vec<Vec<f64>>]) -> Called {
@@ -62,7 +62,7 @@ fn ours(fleet: &[Vec<Vec<f64>>]) -> Called {
     ruled.iter().map(|r| r.nodes.iter().map(|n| n.slow).collect()).collect()
 }
 
-/// A rule on one run: the least that is not slow, of all nodes' values.
+/// A rule on one run: `least` returns the smallest value that is not slow.
 fn one_run(fleet: &[Vec<Vec<f64>>], least: impl Fn(&[f64]) -> f64) -> Called {
     let of = |figure: &Vec<Vec<f64>>| {
         let values: Vec<f64> = figure.iter().map(|rounds| rounds[0]).collect();
@@ -86,7 +86,7 @@ fn below_best(values: &[f64]) -> f64 {
     0.9 * values.iter().copied().fold(0.0, f64::max)
 }
 
-/// Whether the planted node is found, and whether any other is called slow.
+/// Returns whether the planted node is found, and whether any other is called slow.
 fn score(called: &Called) -> [bool; 2] {
     let others = called.iter().flatten().skip(1);
     [called[0][0], others.copied().any(|slow| slow)]

@@ -1,8 +1,8 @@
-//! Names the resource that limited a number, with the figures that show it.
+//! Names the resource that limited a result, with the figures that show it.
 //!
-//! What took the CPU away comes first, then what a near ceiling is made of, then what other points
-//! of the run show: with more threads, a larger problem, deeper queues. If none of these does,
-//! nobody is named: a bottleneck that is guessed is worse than none.
+//! Taken CPU time comes first, then the inputs of a near ceiling. Other results of the run come
+//! last: with more threads, a larger problem, deeper queues. If none of these shows it, no
+//! bottleneck is named: a guess is worse than none.
 
 pub(crate) mod disk;
 pub(crate) mod network;
@@ -22,22 +22,22 @@ use crate::{Context, ceilings};
 
 pub use words::WORDS;
 
-/// From this share of its ceiling on, the ceiling's resource is the limit.
+/// Share of its ceiling from which the ceiling's resource is the bottleneck.
 const NEAR: f64 = 0.9;
 
-/// Below this ratio of many threads to one they gain nothing from each other.
+/// Ratio of many threads to one below which they gain nothing.
 const SHARED: f64 = 1.2;
-/// From this share of the number of threads on each gains all.
+/// Share of the number of threads from which each thread gains fully.
 const OWN: f64 = 0.9;
-/// How much more a larger problem must reach to show that the size is what limited this one.
+/// Smallest gain of a larger problem that shows that the size limited this one.
 const LARGER: f64 = 1.05;
-/// Blocks from this size on are moved as long runs of vectors, in bytes.
+/// Smallest block in bytes that is moved as a long run of vectors.
 const LONG: u64 = 4096;
 
-/// Shares of time lost to interrupts that are worth reporting; a report may hold any number.
+/// Shares of time lost to interrupts that are reported; a run file is untrusted input.
 const REPORTED: RangeInclusive<f64> = 0.001..=1.0;
 
-/// Checks that say who took the CPU, and what the resource is then called.
+/// Checks that name what took CPU time, with the name of the resource.
 const CONTENTION_CHECKS: &[(&str, &str)] = &[
     (check_id::THROTTLED, "CPU quota"),
     (check_id::OTHER_CPU, "competing processes"),
@@ -45,7 +45,8 @@ const CONTENTION_CHECKS: &[(&str, &str)] = &[
     (check_id::SWAP, "memory (swapping)"),
 ];
 
-/// Names the bottleneck once ceiling, efficiency and findings are filled in, or says why it cannot.
+/// Names the bottleneck once ceiling, efficiency and findings are filled in, or returns the reason
+/// why it is unknown.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if m.trials.is_empty() {
         return Err("no trial was completed".to_owned());
@@ -59,18 +60,19 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
     near_the_ceiling(ctx, m).or_else(|reason| by_subsystem(ctx, m, reason))
 }
 
-/// What limits a result that no ceiling is near; `reason` says why none is.
+/// Names the bottleneck of a result far from its ceiling; `reason` states why the ceiling names
+/// none.
 fn by_subsystem(ctx: &Context, m: &Measurement, reason: String) -> Result<Bottleneck, String> {
     match m.subsystem.info() {
         info if info.uses_block_devices => disk::name(ctx, m),
         info if info.has_server => network::name(ctx, m),
         info if info.pace == Pace::Memory => by_scaling(ctx, m).ok_or(reason),
-        // Without problem sizes none is named.
+        // No bottleneck without problem sizes.
         _ => by_size(ctx, m).ok_or(reason),
     }
 }
 
-/// What the ceiling is made of, where the number comes near it.
+/// Names the resource of the ceiling, if the result is near it.
 fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else {
         return Err("unknown: no ceiling".to_owned());
@@ -95,7 +97,8 @@ fn near_the_ceiling(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String
     Ok(bottleneck)
 }
 
-/// What the same point on one thread, and on the most with a core each, shows of a memory rate.
+/// Names the bottleneck of a memory rate by the same configuration on one thread, or on the most
+/// threads with a core each.
 fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     if m.unit != Unit::BytePerSecond {
         return None;
@@ -124,8 +127,8 @@ fn by_scaling(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     Some(Bottleneck::new(resource, evidence))
 }
 
-/// What a larger problem shows of a rate that is far from its ceiling: in a small one what
-/// is no operation, and what cannot be shared among the threads, weighs more.
+/// Names the problem size as the bottleneck, if a larger problem has a higher rate. In a small one,
+/// work that counts no operation, or that the threads cannot share, weighs more.
 fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     let size = m.params.get(key::MATRIX_SIZE)?;
     let larger = |o: &Measurement| o.params.get(key::MATRIX_SIZE).filter(|n| *n > size);
@@ -140,7 +143,7 @@ fn by_size(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     is_faster.then(|| Bottleneck::new("problem size", evidence))
 }
 
-/// What all threads share, where they reach it.
+/// The resource that all threads share, if the data reaches it.
 fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
     if from_memory(ctx, m).is_ok() {
         return Some("memory bus");
@@ -150,18 +153,18 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
     cache_at(ctx.host, 2).is_some_and(|l2| set > l2.size_bytes).then_some("shared cache")
 }
 
-/// What each core has for itself: for long runs of vectors from memory the lines that
-/// it can have under way, since in a cache the same loops are many times as fast; for
-/// anything else the core as a whole.
+/// The resource that each core has for itself. For long runs of vectors from memory these are its
+/// lines in flight: in a cache the same loops are many times as fast. Else it is the core as a
+/// whole.
 fn own(ctx: &Context, m: &Measurement) -> &'static str {
     let wide = Isa::of(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
     let long = m.params.get(key::BLOCK_SIZE).map_or(wide, |block| block >= LONG);
     if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
 }
 
-/// The first of the findings that says who took the CPU.
+/// The first finding that names what took CPU time.
 fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
-    let lost = |check: &str| check == check_id::SWAP || !is_at_its_disk(ctx, m);
+    let lost = |check: &str| check == check_id::SWAP || !is_at_disk_ceiling(ctx, m);
     CONTENTION_CHECKS.iter().filter(|(check, _)| lost(check)).find_map(|(check, resource)| {
         let finding =
             m.findings.iter().find(|f| f.check == *check && f.severity >= Severity::Suspect)?;
@@ -169,8 +172,8 @@ fn taken_away(ctx: &Context, m: &Measurement) -> Option<Bottleneck> {
     })
 }
 
-/// Whether the threads waited for a disk, and it reached its ceiling within what is known of it.
-fn is_at_its_disk(ctx: &Context, m: &Measurement) -> bool {
+/// Returns true if the threads waited for a disk that reached its ceiling within the uncertainty.
+fn is_at_disk_ceiling(ctx: &Context, m: &Measurement) -> bool {
     let (Some(ceiling), Some(efficiency)) = (&m.ceiling, m.efficiency) else { return false };
     let waits = m.subsystem.info().uses_block_devices && Execution::derive(ctx, m).waits();
     waits && efficiency >= (1.0 - ceiling.uncertainty).max(NEAR)
@@ -184,7 +187,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_interrupts_take_is_reported() {
+    fn time_lost_to_interrupts_is_reported() {
         let with = |share: f64| {
             let mut h = host();
             h.timer.interrupted_share = Probe::known(share, "gaps");
@@ -197,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_small_system_is_held_down_by_its_size_where_a_larger_one_shows_it() {
+    fn the_size_limits_a_small_system_if_a_larger_one_shows_it() {
         let expect =
             |m, others: &[Measurement], words| expect_bottleneck(&host(), m, others, words);
         let small = |share: f64| at_rate(linpack(1000, 2), share * 128e9);
         let large = [linpack(2000, 2), at_rate(linpack(10_000, 2), 0.92 * 128e9)];
         let size = "^problem size$ n = 10000 instead of 1000 reaches 1.84 times this rate";
         expect(small(0.5), &large, size);
-        // No more than 1.05 times; other threads; a smaller one shows nothing.
+        // At most 1.05 times, other threads and a smaller system show nothing.
         expect(small(0.89), &large, "^none$");
         expect(small(0.3), &[linpack(10_000, 1)], "^none$");
         expect(at_rate(linpack(10_000, 2), 0.5 * 128e9), &[small(0.8)], "^none$");
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn near_a_ceiling_it_is_what_the_ceiling_is_made_of() {
+    fn near_a_ceiling_it_is_the_resource_of_the_ceiling() {
         let near = |m, limit: f64| with_values(m, &around(0.99 * limit));
         let division = || mix(true, "arith17", "scalar");
         for (m, words) in [
@@ -244,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn who_took_the_cpu_comes_first() {
+    fn taken_cpu_time_comes_first() {
         let busy = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));
         expect_bottleneck(&host(), busy, &[], "^competing processes$");
         let stolen = each_condition(flops(1), |_, c| c.steal_s = Some(0.05));
@@ -254,7 +257,8 @@ mod tests {
         expect_bottleneck(&with_quota(host(), 0.5), held, &[], "^CPU quota$");
     }
 
-    /// What is named for a point on one thread and on two, the second so many times as fast.
+    /// Asserts the bottleneck of a configuration on one thread and on two, the second at `ratio`
+    /// times the rate.
     fn expect_scaled(point: impl Fn(u64) -> Measurement, ratio: f64, words: [&str; 2]) {
         let one = with_values(point(1), &around(1e10));
         let two = with_values(point(2), &around(ratio * 1e10));
@@ -265,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_threads_gain_shows_what_they_share() {
+    fn the_gain_of_threads_shows_the_shared_resource() {
         let lines = "^lines in flight of a core$ 2 threads reach 1.98 times the rate of 1";
         expect_scaled(|threads| stream("read", threads), 1.98, [lines; 2]);
         let bytes = |threads| with_param(blocks("read_write", 1), "threads", threads);
@@ -281,12 +285,12 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_between_or_is_disturbed_names_nobody() {
+    fn intermediate_gains_and_disturbed_results_name_no_bottleneck() {
         expect_scaled(|threads| stream("read", threads), 1.5, ["^none$"; 2]);
         let one = suspected(stream("read", 1), "clusters");
         let two = with_values(stream("read", 2), &around(2e10));
         expect_bottleneck(&host_with_caches(), two, &[one], "^none$");
-        // Only memory is explained by its threads.
+        // Only memory results are explained by threads.
         let of_a_network =
             |threads| Measurement { subsystem: Subsystem::Network, ..stream("read", threads) };
         expect_scaled(of_a_network, 2.0, ["^none$"; 2]);

@@ -1,4 +1,4 @@
-//! How many cores' worth of the machine a measurement could use at most, and what sets that number.
+//! Capacity of the machine for a result, in cores, and the limit that sets it.
 
 use proofmark_model::{Host, Measurement, Trial};
 
@@ -6,40 +6,41 @@ use crate::from_windows;
 use crate::statistics::median_over;
 use crate::threads::threads_here;
 
-/// What sets the number of cores.
+/// The limit that sets the number of cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// There are no more threads.
+    /// The number of threads.
     Threads,
-    /// There are no more physical cores.
+    /// The number of physical cores.
     Cores,
-    /// The cgroup may use no more CPU time.
+    /// The CPU quota of the cgroup.
     Quota,
 }
 
-/// What a measurement could use at most.
+/// The most that a result could use of the machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacity {
-    /// Threads of the point on this machine, those of a loopback's server too.
+    /// Threads on this machine, with those of a loopback's server.
     pub threads: u64,
     /// Logical CPUs that threads may be pinned to.
     pub cpus: u64,
     /// Physical cores among them.
     pub physical: u64,
-    /// CPUs' worth of time that the quota allows; `None` without a quota.
+    /// CPU time per second that the quota allows; `None` without a quota.
     pub quota: Option<f64>,
     /// Seconds of the quota's periods.
     pub period_s: f64,
-    /// CPU-seconds that are saved up at most for later periods.
+    /// Most CPU-seconds that can be saved for later periods.
     pub burst_s: f64,
-    /// Cores' worth of work that can be done at a time.
+    /// Cores that can work at the same time.
     pub cores: f64,
-    /// What sets `cores`.
+    /// The limit that sets `cores`.
     pub bound: Bound,
 }
 
 impl Capacity {
-    /// Of this host for this measurement. Fails if the host does not know its usable CPUs or cores.
+    /// Derives the capacity of a host for a result. Fails if the host does not report its usable
+    /// CPUs or cores.
     pub fn derive(host: &Host, m: &Measurement) -> Result<Self, String> {
         let cpus = host.limits.usable_cpus.len() as u64;
         let physical = u64::from(host.limits.usable_cores);
@@ -60,22 +61,21 @@ impl Capacity {
         Ok(Self { threads, cpus, physical, quota, period_s, burst_s, cores, bound })
     }
 
-    /// Whether threads have to take turns on a CPU.
+    /// Returns true if there are more threads than CPUs.
     pub fn oversubscribed(&self) -> bool {
         self.threads > self.cpus
     }
 
-    /// CPU-seconds that a trial had at most: its wall time on each CPU that it ran on.
+    /// Most CPU-seconds of a trial: its wall time on each CPU that it used.
     pub fn cpu_seconds(&self, trial: &Trial) -> f64 {
         trial.seconds * self.threads.min(self.cpus) as f64
     }
 
-    /// How much more than the quota a trial may have got, as a share of the quota.
+    /// Share by which a trial may have exceeded the quota; 0 if the quota is not the bound.
     ///
-    /// A quota is handed out by the period, and a trial need not begin with one: it may use up the
-    /// rest of one period and then the next, so T seconds can hold one period's allowance more than
-    /// T's own, and what earlier periods saved up for a burst. It never gets more than its cores. 0
-    /// where the quota is not the bound.
+    /// A quota is granted by the period, and a trial need not begin with one. It may use the rest
+    /// of one period and then the next. So T seconds may include one more period's allowance, and
+    /// the burst that earlier periods saved. It never exceeds its cores.
     pub fn quota_slack(&self, trials: &[Trial]) -> f64 {
         let (Bound::Quota, Some(quota)) = (self.bound, self.quota) else { return 0.0 };
         let seconds = median_over(trials, |t| Some(t.seconds).filter(|s| *s > 0.0));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_trial_can_outrun_its_quota() {
+    fn a_short_trial_can_exceed_its_quota() {
         let h = with_quota(host(), 0.5);
         let slack = |m: Measurement| Capacity::derive(&h, &m).unwrap().quota_slack(&m.trials);
         assert!((slack(flops(1)) - 1.0).abs() < 1e-9, "0.1 s of 0.1 s: all of the core");

@@ -1,4 +1,5 @@
-//! What checks, ceilings and the bottleneck share of disk workloads, their devices and files.
+//! Shared functions for checks, ceilings and bottlenecks of disk workloads, their devices and
+//! files.
 
 use proofmark_model::{
     DeviceTraffic, FileState, Flush, Limit, Measurement, Order, Trial, Unit, key, word,
@@ -6,7 +7,7 @@ use proofmark_model::{
 
 use crate::capacity::Capacity;
 
-/// Share of the file in the page cache before a trial that is none: a page here and there.
+/// Share of the file in the page cache below which it counts as evicted: single pages may stay.
 pub(crate) const EVICTED: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(crate) enum Way {
 impl Way {
     pub(crate) const BOTH: [Self; 2] = [Self::Read, Self::Written];
 
-    /// The way that a limit bounds; `None`: it bounds no disk.
+    /// The direction that a limit bounds; `None` if it bounds no disk.
     pub(crate) fn limited_by(limit: Limit) -> Option<Self> {
         match limit {
             Limit::DiskRead | Limit::DiskReadIops => Some(Self::Read),
@@ -27,7 +28,7 @@ impl Way {
         }
     }
 
-    /// What goes this way, of what was read and what was written.
+    /// Selects the value of this direction.
     fn pick<T>(self, read: T, written: T) -> T {
         match self {
             Self::Read => read,
@@ -39,7 +40,7 @@ impl Way {
         self.pick(file.asked_read_bytes, file.asked_written_bytes) as f64
     }
 
-    /// Bytes that the devices moved, for whomever.
+    /// Bytes that the devices moved for all programs.
     pub(crate) fn moved(self, device: &DeviceTraffic) -> f64 {
         self.pick(device.read_bytes, device.written_bytes) as f64
     }
@@ -59,14 +60,14 @@ impl Way {
     }
 }
 
-/// How the file is used, from the parameters.
+/// Use of the page cache, from the parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cached {
-    /// Past the page cache.
+    /// Bypasses the page cache.
     Direct,
-    /// Through the page cache, with the file out of it before each trial.
+    /// Uses the page cache, from which the file is evicted before each trial.
     Cold,
-    /// Through the page cache, with the file in it.
+    /// Uses the page cache, which holds the file.
     Warm,
 }
 
@@ -75,19 +76,20 @@ impl Cached {
         match (m.params.get(key::DIRECT), m.params.get(key::CACHE)) {
             (_, Some(word::WARM)) => Self::Warm,
             (Some(word::OFF), _) | (_, Some(word::COLD)) => Self::Cold,
-            // Appends go through the page cache, and then to the device.
+            // Appends use the page cache, and then the device.
             (None, None) => Self::Cold,
             _ => Self::Direct,
         }
     }
 }
 
-/// Whether it is a measurement of the disk that has trials.
+/// Returns true for a disk result that has trials.
 pub(crate) fn measured(m: &Measurement) -> bool {
     m.subsystem.info().uses_block_devices && !m.trials.is_empty()
 }
 
-/// Whether its threads wait for a device; those that read a warm cache work like memory's.
+/// Returns true if its threads wait for a device; those that read a warm cache work like memory
+/// loads.
 pub(crate) fn waits(m: &Measurement) -> bool {
     m.subsystem.info().uses_block_devices
         && (Cached::read(m) != Cached::Warm || asks(m, Way::Written))
@@ -98,22 +100,23 @@ pub(crate) fn files(m: &Measurement) -> impl Iterator<Item = &FileState> {
     m.trials.iter().filter_map(|t| t.file.as_ref())
 }
 
-/// Share of the file in the page cache before the trial, if more than a page here and there.
+/// Share of the file in the page cache before the trial, if it was not evicted.
 pub(crate) fn found_cached(file: &FileState) -> Option<f64> {
     file.cached.filter(|share| share.is_finite() && *share > EVICTED)
 }
 
-/// Bytes that a trial asked for; 0 where it does not report it.
+/// Bytes that a trial requested; 0 if it does not report them.
 pub(crate) fn asked(trial: &Trial, way: Way) -> f64 {
     trial.file.as_ref().map_or(0.0, |file| way.asked(file))
 }
 
-/// Whether any trial moved bytes that way.
+/// Returns true if any trial requested bytes in that direction.
 pub(crate) fn asks(m: &Measurement, way: Way) -> bool {
     m.trials.iter().any(|t| asked(t, way) > 0.0)
 }
 
-/// Whether each write is committed, so that the file system's journal writes more than asked.
+/// Returns true if each write is committed, so that the file system's journal writes more than
+/// requested.
 pub(crate) fn commits(m: &Measurement) -> bool {
     files(m).any(|f| matches!(f.flush, Flush::Each | Flush::Dsync))
 }
@@ -127,12 +130,12 @@ pub(crate) fn queue_depth(m: &Measurement) -> u64 {
     m.params.get(key::QUEUE_DEPTH).unwrap_or(1).max(1)
 }
 
-/// I/Os that the point keeps in flight at most.
+/// Most I/Os that the result keeps in flight.
 pub(crate) fn in_flight_at_most(m: &Measurement) -> f64 {
     queue_depth(m) as f64 * m.params.threads().max(1) as f64
 }
 
-/// I/Os in so much of the kernel's work.
+/// Number of I/Os in that amount of the workload's work.
 pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     match m.unit {
         Unit::BytePerSecond => Some(work / m.params.block_bytes()?),
@@ -141,24 +144,23 @@ pub(crate) fn ios(m: &Measurement, work: f64) -> Option<f64> {
     .filter(|n| n.is_finite())
 }
 
-/// Share of the bytes that are read, 0 to 1; `None` where no trial reports it.
+/// Share of the bytes that are read, 0 to 1; `None` if no trial reports it.
 pub(crate) fn read_share(m: &Measurement) -> Option<f64> {
     let sum = |way| m.trials.iter().map(|t| asked(t, way)).sum::<f64>();
     let (read, written) = (sum(Way::Read), sum(Way::Written));
     (read + written > 0.0).then(|| read / (read + written))
 }
 
-/// Seconds that a thread waits for its CPU after each I/O without any competitor: to be
-/// woken takes a quarter of a microsecond of a small I/O, 3 us where a journal's thread has
-/// its say too, and some 30 us of 1 MiB, whose pages the kernel's own threads work off.
+/// Most seconds that a thread waits for its CPU after each I/O without any competitor. A wake-up
+/// takes a quarter of a microsecond for a small I/O, and 3 us where a journal's thread also runs.
+/// It takes some 30 us for 1 MiB, whose pages the kernel's own threads process.
 const WAKE_S: f64 = 50e-6;
-/// Deep queues complete many I/Os in one go, and quiet loads wait for 1.1 % at most: no more than this
-/// share of the CPU time.
+/// Largest share of the CPU time for wake-ups. Deep queues complete many I/Os at once, and quiet
+/// loads wait for 1.1 % at most.
 const WAKE_SHARE: f64 = 0.02;
 
-/// CPU time that others took from a trial, less what being woken by a device takes; `None`
-/// too where threads take turns, since the account then holds the kernel's own threads that
-/// carry the I/O.
+/// CPU time that others took from a trial, without wake-ups by a device. `None` if there are more
+/// threads than CPUs, since the account then includes the kernel threads that carry the I/O.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     let all = t.conditions.other_cpu_s;
     if !waits(m) {

@@ -1,4 +1,5 @@
-//! What sets a subsystem's measurements apart: checks that judge all ask here and name none.
+//! Execution traits of a result: checks that apply to all subsystems use these and name no
+//! subsystem.
 
 use proofmark_model::{Host, Measurement, Pace, Trial, Unit};
 
@@ -6,29 +7,29 @@ use crate::capacity::Capacity;
 use crate::statistics::{median_over, ratio_of_sums};
 use crate::{Context, disk, network};
 
-/// How a measurement is to be judged.
+/// The traits by which a result is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Execution {
     pub(crate) pace: Pace,
-    /// Whether threads are pinned, and read the core clock around each trial. The others
-    /// run where the scheduler puts them, and only their own CPU time shows how busy they are.
+    /// True if threads are pinned, and read the core clock around each trial. Others run where the
+    /// scheduler places them, and only their own CPU time shows how busy they are.
     pub(crate) pinned: bool,
-    /// Whether what others took is reported roughly: by ticks of 10 ms, or together with what the
-    /// workload's own threads do for the point.
+    /// True if taken time is reported roughly: in ticks of 10 ms, or together with the work of the
+    /// workload's own threads.
     pub(crate) rough_others: bool,
-    /// Whether the verification counts this workload's work to the unit and nobody else's.
+    /// True if the verification counts exactly this workload's work and no other program's.
     pub(crate) exact_verification: bool,
-    /// Why single operations have no times, where there are none.
+    /// The reason why single operations have no times, if there are none.
     pub(crate) no_latency: &'static str,
-    /// Why there is no verification, where trials were completed.
+    /// The reason why completed trials have no verification.
     pub(crate) no_verification: &'static str,
 }
 
-/// A complete solve that takes this long, in seconds, is a large one: what it starts with no
-/// longer matters, and it averages over what makes trials of a tenth of a second differ.
+/// Shortest large complete solve in seconds. Its start no longer matters, and it averages over
+/// causes that make trials of 0.1 s differ.
 const LONG_S: f64 = 1.0;
 
-/// Whether each trial is one complete solve that takes seconds.
+/// Returns true if each trial is one large complete solve.
 pub(crate) fn long_whole(ctx: &Context, m: &Measurement) -> bool {
     let seconds = median_over(&m.trials, |t| Some(t.seconds));
     ctx.work(m).whole_problem && seconds.is_some_and(|s| s >= LONG_S)
@@ -47,7 +48,8 @@ pub(crate) fn cpu_share(host: &Host, m: &Measurement) -> Option<f64> {
     ratio_of_sums(m.trials.iter().map(|t| Some((t.conditions.own_cpu_s?, had(t)))))
 }
 
-/// CPU-seconds that others took from a trial; `None` if not separate from the point's own.
+/// CPU-seconds that others took from a trial; `None` if they cannot be separated from the
+/// workload's own.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     match m.subsystem.info() {
         info if info.uses_block_devices => disk::others(capacity, m, t),
@@ -56,7 +58,7 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
     }
 }
 
-/// Why a workload whose threads never wait times no single operation.
+/// The reason why a workload whose threads never wait times no single operation.
 fn no_latency(m: &Measurement) -> &'static str {
     if m.unit == Unit::Second {
         "each value is the mean over many dependent loads; one load is too short to be timed alone"
@@ -66,7 +68,7 @@ fn no_latency(m: &Measurement) -> &'static str {
 }
 
 impl Execution {
-    /// Of a measurement, by what its workload declares.
+    /// Derives the traits from the workload's declaration.
     pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Self {
         let info = m.subsystem.info();
         Self {
@@ -84,7 +86,7 @@ impl Execution {
         }
     }
 
-    /// Whether the threads wait for a device.
+    /// Returns true if the threads wait for a device.
     pub(crate) fn waits(self) -> bool {
         self.pace == Pace::Device
     }

@@ -1,11 +1,11 @@
-//! Another tool's output: which checks have nothing to look at in it, and what to do about what the
-//! others find where nobody can set proofmark's parameters.
+//! Imported results: the checks that do not apply to a tool's output, and the advice for those that
+//! do. proofmark's parameters do not apply either.
 
 use proofmark_model::{Finding, check_id};
 
-/// Checks of what no output of a tool holds: `imported` says so once, of all of them. How long a
-/// trial lasted many tools do not report.
-const NOT_ASKED: &[&str] = &[
+/// Checks of facts that no tool's output has; `imported` reports that once for all of them. Many
+/// tools do not report the duration of a trial.
+const NOT_APPLICABLE: &[&str] = &[
     check_id::DIRECT_REFUSED,
     check_id::NO_DEVICE_WITNESS,
     check_id::NO_INTERFACE_WITNESS,
@@ -16,7 +16,7 @@ const NOT_ASKED: &[&str] = &[
     check_id::UNWRITTEN_DATA,
 ];
 
-/// What to do about the other findings, by check.
+/// Advice for the other findings by check.
 const ADVICE: &[(&str, &str)] = &[
     (
         check_id::ABOVE_CEILING,
@@ -61,16 +61,16 @@ const ADVICE: &[(&str, &str)] = &[
     ),
 ];
 
-/// What is to be done about what has no row.
+/// Advice for findings without a row.
 const REPEAT: &str = "repeat the test with the tool, or measure it with proofmark";
 
-/// Whether a check has something to look at in another tool's output.
-pub(crate) fn is_asked(check: &str) -> bool {
-    !NOT_ASKED.contains(&check)
+/// Returns true if a check applies to another tool's output.
+pub(crate) fn is_applicable(check: &str) -> bool {
+    !NOT_APPLICABLE.contains(&check)
 }
 
-/// The finding with advice for somebody who has another tool.
-pub(crate) fn advised(finding: Finding) -> Finding {
+/// The finding with advice for users of another tool.
+pub(crate) fn with_tool_advice(finding: Finding) -> Finding {
     let advice = ADVICE.iter().find(|(id, _)| finding.check == *id).map_or(REPEAT, |(_, to)| to);
     Finding { advice: advice.to_owned(), ..finding }
 }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_row_is_of_a_check() {
-        for id in NOT_ASKED.iter().chain(ADVICE.iter().map(|(id, _)| id)) {
+        for id in NOT_APPLICABLE.iter().chain(ADVICE.iter().map(|(id, _)| id)) {
             assert!(checks::find(id).is_some(), "{id}");
         }
     }

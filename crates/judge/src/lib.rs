@@ -1,10 +1,10 @@
-//! Judges one measurement: its theoretical ceiling, its efficiency, what limited it,
-//! what disturbed it, and the verdict that follows.
+//! Judges results: theoretical ceiling, efficiency, bottleneck, disturbances, and the verdict that
+//! follows.
 //!
-//! Pure functions from (host, measurement) to judgement: nothing is read, run or
-//! printed here, so that any run file can be judged again, and judging twice gives
-//! the same. Method: METHOD.md; ceilings after Williams et al., *Roofline* (CACM
-//! 2009); checks after Hoefler and Belli (SC'15) and Gregg's benchmarking checklist.
+//! Pure functions from host and raw result to judgement. Nothing is read, run or printed here, so
+//! any run file can be judged again, and judging twice gives the same. Method: METHOD.md; ceilings
+//! after Williams et al., *Roofline* (CACM 2009); checks after Hoefler and Belli (SC'15) and
+//! Gregg's benchmarking checklist.
 
 pub mod bottleneck;
 mod capacity;
@@ -46,20 +46,20 @@ pub use capacity::{Bound, Capacity};
 pub use raw::raw_of;
 pub use run::judge;
 
-/// What a measurement is judged against.
+/// The facts that a result is judged with.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     /// The machine.
     pub host: &'a Host,
     /// The declarations of the run's workloads, by id.
     pub specs: &'a BTreeMap<String, WorkloadSpec>,
-    /// How the trials were to be taken.
+    /// The policy of the trials.
     pub policy: &'a Policy,
-    /// All measurements of the run so far; the one that is judged may be among them.
+    /// All results of the run so far; the judged one may be among them.
     pub others: &'a [Measurement],
-    /// Other programs that used CPU time during the run, most first.
+    /// Other programs that used CPU time during the run, those with most first.
     pub programs: &'a [Program],
-    /// Whether another tool measured it, so that only its output is known.
+    /// True if another tool measured it, so that only its output is known.
     pub imported: bool,
 }
 
@@ -68,12 +68,12 @@ impl<'a> Context<'a> {
         self.specs.get(&m.workload)
     }
 
-    /// What the measurement's workload does to the machine.
+    /// The declared work of a result's workload.
     pub(crate) fn work(&self, m: &Measurement) -> &'a Work {
         self.spec(m).map_or(&UNDECLARED, |spec| &spec.work)
     }
 
-    /// The measurements of the run whose figures give a property of the machine.
+    /// The results of the run whose figures give a property of the machine.
     pub(crate) fn giving(&self, property: Property) -> impl Iterator<Item = &'a Measurement> {
         let specs = self.specs;
         let gives = move |o: &&Measurement| {
@@ -82,19 +82,19 @@ impl<'a> Context<'a> {
         self.others.iter().filter(gives)
     }
 
-    /// The same workload with the same parameters on one thread, where the run measured it.
+    /// The result with the same parameters on one thread, if the run has it.
     pub(crate) fn on_one_thread(&self, m: &Measurement) -> Option<&'a Measurement> {
-        self.but_for_threads(m).find(|other| other.params.threads() == 1)
+        self.differing_in_threads(m).find(|other| other.params.threads() == 1)
     }
 
-    /// The same point on the most threads that the run measured, up to so many.
+    /// The result with the same parameters on the most threads, at most `up_to`.
     pub(crate) fn on_most_threads(&self, m: &Measurement, up_to: u64) -> Option<&'a Measurement> {
-        let few = self.but_for_threads(m).filter(|other| other.params.threads() <= up_to);
+        let few = self.differing_in_threads(m).filter(|other| other.params.threads() <= up_to);
         few.max_by_key(|other| other.params.threads())
     }
 
-    /// The points of the run that differ from this one in the threads at most.
-    fn but_for_threads(&self, m: &Measurement) -> impl Iterator<Item = &'a Measurement> {
+    /// The results of the run with the same parameters except threads.
+    fn differing_in_threads(&self, m: &Measurement) -> impl Iterator<Item = &'a Measurement> {
         let same = |other: &&Measurement| {
             other.workload == m.workload
                 && other.params.differs_only_in(&m.params, &Params::THREADS)
@@ -103,12 +103,13 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Of a workload that nobody declared nothing is known.
+/// The work of a workload without a declaration.
 static UNDECLARED: Work = Work::CORE;
 
-/// Measured / ceiling: the median over the trials, or over the rounds where the headline leaves out
-/// what was taken, each against the ceiling at its own clock; else the headline against the ceiling.
-/// Where less is better, the other way round: 1 is always the ceiling itself.
+/// Efficiency, measured / ceiling: the median over the trials, or over the rounds if the headline
+/// is made of windows. Each is compared with the ceiling at its own clock. Without trials it is
+/// headline / ceiling. If less is better, it is ceiling / measured, so 1 is always the ceiling
+/// itself.
 fn efficiency(m: &Measurement) -> Result<f64, String> {
     let ceiling = m.ceiling.as_ref().ok_or("there is no ceiling to compare with")?;
     if m.summary.as_ref().is_some_and(|s| s.figure(s.headline).value.is_none()) {
@@ -125,10 +126,10 @@ fn efficiency(m: &Measurement) -> Result<f64, String> {
     Ok(share)
 }
 
-/// From this uncertainty on, a number above its ceiling is not reported as a share of it.
+/// Uncertainty of a ceiling from which a result above it is not reported as a share of it.
 const VAGUE: f64 = 0.3;
 
-/// The same against any ceiling.
+/// The efficiency with any ceiling.
 pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
     let each = |value: f64, clock| share(m.better, value, ceiling_at(m.better, ceiling, clock));
     by_stretch(m, each)
@@ -136,30 +137,31 @@ pub(crate) fn share_of(ceiling: &Ceiling, m: &Measurement) -> Option<f64> {
         .filter(|e| e.is_finite())
 }
 
-/// Whether the headline is made of windows in which nothing was taken.
+/// Returns true if the headline is made of undisturbed windows.
 pub(crate) fn from_windows(m: &Measurement) -> bool {
     let headline = m.summary.as_ref().map(|s| s.headline);
     headline.is_some_and(|kind| kind != FigureKind::Delivered) && m.has_rounds()
 }
 
-/// The share of the threads' time that was taken in parts too short for the windows to leave out: a figure
-/// that is made of windows holds it. `None` where that is not known.
+/// Share of the threads' time that was taken in parts too short for the windows to leave out: a
+/// figure made of windows includes it. `None` if unknown.
 pub(crate) fn taken_in_figure(m: &Measurement) -> Option<f64> {
     let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
     all.taken_in_figure().filter(|_| from_windows(m))
 }
 
-/// The median of a figure of the headline's value and its clock: over the rounds where the headline
-/// is made of windows, so that both are of the same ones; else over the trials.
+/// The median of a function of the headline's value and its clock. If the headline is made of
+/// windows, it is over the rounds, so that value and clock match; else over the trials.
 pub(crate) fn by_stretch(
     m: &Measurement,
-    of: impl Fn(f64, Option<f64>) -> Option<f64>,
+    derive: impl Fn(f64, Option<f64>) -> Option<f64>,
 ) -> Option<f64> {
     let Some(headline) = m.summary.as_ref().map(|s| s.headline).filter(|_| from_windows(m)) else {
-        return statistics::median_over(&m.trials, |t| of(t.value, t.conditions.clock_hz));
+        return statistics::median_over(&m.trials, |t| derive(t.value, t.conditions.clock_hz));
     };
     let in_headline = m.in_headline();
-    let each = |t: &Trial, r: &Round| of(r.figure(headline)?, r.clock_hz.or(t.conditions.clock_hz));
+    let each =
+        |t: &Trial, r: &Round| derive(r.figure(headline)?, r.clock_hz.or(t.conditions.clock_hz));
     let all = m.trials.iter().flat_map(|t| t.rounds.iter().map(move |r| (t, r)));
     let all = all.filter(|(_, r)| in_headline(r)).filter_map(|(t, r)| each(t, r));
     statistics::median(&all.collect::<Vec<_>>())
@@ -172,7 +174,7 @@ fn ceiling_at(better: Better, ceiling: &Ceiling, clock: Option<f64>) -> f64 {
         (Some(usual), Some(own)) if own.is_finite() && own > 0.0 && usual > 0.0 => {
             match better {
                 Better::Higher => ceiling.value * (own / usual),
-                // A time of so many cycles grows as the clock falls.
+                // A time in cycles grows as the clock falls.
                 Better::Lower => ceiling.value * (usual / own),
             }
         }
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn efficiency_is_against_each_trials_own_clock() {
-        // The clock falls by a tenth for half of the trials and the rate with it.
+        // The clock and the rate fall by a tenth in half of the trials.
         let m = each(flops(1), |i, t| {
             let share = if i % 2 == 0 { 0.9 } else { 1.0 };
             t.value *= share;
@@ -244,7 +246,7 @@ mod tests {
         let s = m.summary.as_mut().unwrap();
         s.headline = FigureKind::Attainable;
         s.attainable.value = Some(0.95 * 60.8e9);
-        // Also where a quota took the other half.
+        // The same if a quota took the other half.
         for h in [host(), with_quota(host(), 0.5)] {
             let m = judged(&h, m.clone(), &[]);
             let e = m.efficiency.unwrap();
@@ -286,7 +288,7 @@ mod tests {
         assert!(with(1.0, 60e9).unwrap() < 1.0);
         assert!(with(1.0, 160e9).unwrap() > 2.0, "beyond the uncertainty it is reported");
         assert!(with(0.02, 65e9).unwrap() > 1.0);
-        // Less is better turns it round.
+        // If less is better, the ratio is inverted.
         assert_eq!(share(Better::Lower, 2.0, 1.0), Some(0.5));
         assert_eq!(share(Better::Higher, 2.0, 1.0), Some(2.0));
         assert_eq!(share(Better::Higher, 2.0, 0.0), None);
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_found_while_measuring_stays_and_what_was_judged_goes() {
+    fn findings_of_the_measurement_stay_and_judged_parts_are_replaced() {
         let mut m = Measurement { verification: None, ..flops(1) };
         m.missing.insert("references.fio".to_owned(), "it is not installed".to_owned());
         m.missing.insert("ceiling".to_owned(), "stale".to_owned());

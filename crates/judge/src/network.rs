@@ -1,4 +1,4 @@
-//! What checks, ceilings and the bottleneck share of network workloads and of both ends.
+//! Shared functions for checks, ceilings and bottlenecks of network workloads and of both ends.
 
 mod frames;
 
@@ -15,23 +15,23 @@ use crate::statistics::{median_over, ratio_of_sums};
 use crate::threads::{connections, threads_here};
 use crate::words::known;
 
-/// Which way a point's blocks go; those of a round trip go both ways.
+/// The direction of a result's blocks; round trips have both.
 pub(crate) fn direction(m: &Measurement) -> Direction {
     Direction::of(&m.params).unwrap_or(Direction::Both)
 }
 
-/// Whether it is a measurement of the network that has trials.
+/// Returns true for a network result that has trials.
 pub(crate) fn measured(m: &Measurement) -> bool {
     m.subsystem.info().has_server && !m.trials.is_empty()
 }
 
-/// Whether both ends are to be on this machine, by the parameter.
+/// Returns true if both ends are on this machine, by the parameter.
 pub(crate) fn over_loopback(m: &Measurement) -> bool {
     m.subsystem.info().has_server && m.params.get(key::PATH) == Some(word::LOOPBACK)
 }
 
-/// Whose something of an end is: over loopback both ends have one system.
-pub(crate) fn whose(m: &Measurement, end: End) -> &'static str {
+/// The machine of an end in words: over loopback both ends have one system.
+pub(crate) fn machine_of(m: &Measurement, end: End) -> &'static str {
     match end {
         _ if over_loopback(m) => "this machine",
         End::ClientSide => "the client",
@@ -39,28 +39,31 @@ pub(crate) fn whose(m: &Measurement, end: End) -> &'static str {
     }
 }
 
-/// Whether threads are pinned, those of a stream's two ends apart.
+/// Returns true if threads are pinned, those of a stream's two ends to different CPUs.
 pub(crate) fn pinned(m: &Measurement) -> bool {
     m.params.get(key::PLACEMENT) == Some(word::APART)
 }
 
-/// Whether both ends spin while they wait, so that their CPU time says nothing.
+/// Returns true if both ends poll while they wait, so that their CPU time shows nothing.
 pub(crate) fn polls(m: &Measurement) -> bool {
     m.params.get(key::MODE) == Some(word::POLL)
 }
 
-/// Whether blocks stream one way or both, so that what counts is their bits.
+/// Returns true for streams in one or both directions, which count bits.
 pub(crate) fn streams(m: &Measurement) -> bool {
     m.subsystem.info().has_server && m.unit == Unit::BitPerSecond
 }
 
-/// Whether blocks go as datagrams; `None` where no trial reports it.
+/// Returns true if blocks are sent as datagrams; `None` if no trial reports it.
 pub(crate) fn datagrams(m: &Measurement) -> Option<bool> {
     m.traffics().map(|(_, n)| n.datagrams.is_some()).reduce(|a, b| a || b)
 }
 
-/// The network that a stream goes over, for its ceiling, or why there is no ceiling.
-pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Network, String> {
+/// The network of a stream, for its ceiling; fails with the reason why there is no ceiling.
+pub(crate) fn network_of_stream<'a>(
+    ctx: &Context<'a>,
+    m: &Measurement,
+) -> Result<&'a Network, String> {
     if !streams(m) {
         return Err("a rate does not limit the time of a round trip or a connection".to_owned());
     }
@@ -68,66 +71,66 @@ pub(crate) fn of_stream<'a>(ctx: &Context<'a>, m: &Measurement) -> Result<&'a Ne
     known(&host.network, "the network")
 }
 
-/// Medians over the trials: what a connection carried, and what systems may hold on the way.
+/// Medians over the trials: bytes that a connection carried, and bytes that systems may buffer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Carried {
     pub(crate) bytes: f64,
-    pub(crate) held: f64,
+    pub(crate) buffer_bytes: f64,
     pub(crate) seconds: f64,
 }
 
 impl Carried {
-    /// `None` of what is no stream.
+    /// Derives the medians; `None` for a result that is no stream.
     pub(crate) fn median(m: &Measurement) -> Option<Self> {
         if !streams(m) {
             return None;
         }
-        let over = |of: &dyn Fn(&Trial) -> f64| median_over(&m.trials, |t| Some(of(t)));
+        let over = |value: &dyn Fn(&Trial) -> f64| median_over(&m.trials, |t| Some(value(t)));
         Some(Self {
             bytes: over(&|t| t.work / 8.0 / connections(m) as f64)?,
-            held: over(&|t| held(m, t))?,
+            buffer_bytes: over(&|t| buffer_bytes(m, t))?,
             seconds: over(&|t| t.seconds)?,
         })
     }
 
-    /// Whether so little was carried that the rate is also that of filling buffers.
+    /// Returns true if so little was carried that the rate may be that of filling buffers.
     pub(crate) fn only_filled(&self) -> bool {
-        self.bytes < FILLS * self.held
+        self.bytes < FILLS * self.buffer_bytes
     }
 }
 
-/// Times that a connection must have filled its window and its buffers.
+/// Fewest times that a connection must have filled its window and its buffers.
 const FILLS: f64 = 4.0;
-/// Bytes that a TCP socket's buffer may grow to if unknown: Linux's net.ipv4.tcp_wmem.
+/// Largest buffer of a TCP socket in bytes if unknown: Linux's net.ipv4.tcp_wmem.
 const TCP_BUFFER: f64 = 4_194_304.0;
-/// A system gives up to so many times the buffer that is asked for (socket(7)).
+/// Factor by which a system may exceed the requested buffer (socket(7)).
 const DOUBLED: f64 = 2.0;
 
-/// Bytes that may be under way on one connection: its window, or its buffers if they hold more.
-fn held(m: &Measurement, t: &Trial) -> f64 {
+/// Bytes that one connection may have in flight: its window, or its buffers if they hold more.
+fn buffer_bytes(m: &Measurement, t: &Trial) -> f64 {
     let by_default = (datagrams(m) == Some(true)).then_some(UDP_BUFFER);
     let asked = m.params.get(key::SOCKET_BUFFER).or(by_default).map(|asked| DOUBLED * asked as f64);
     let states = t.network.iter().flat_map(|n| &n.streams).map(|s| s.window_bytes);
-    // Another tool may report it once for all its connections.
+    // A tool may report the window once for all its connections.
     let window = states.chain(m.params.get(key::WINDOW)).max().map(|bytes| bytes as f64);
     asked.into_iter().chain(window).max_by(f64::total_cmp).unwrap_or(TCP_BUFFER)
 }
 
-/// The interfaces of both ends, as far as they are known.
+/// The known interfaces of both ends.
 pub(crate) fn interfaces(network: &Network) -> impl Iterator<Item = &Interface> {
     network.interface.get().into_iter().chain(&network.server_interface)
 }
 
-/// CPU time over what there was, summed over all trials: each reports both, or it is `None`.
+/// CPU time over available time, summed over all trials; `None` unless each trial reports both.
 fn share(
     m: &Measurement,
-    of: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,
+    times: impl Fn(&Trial, &NetworkTraffic) -> Option<(f64, f64)>,
 ) -> Option<f64> {
-    ratio_of_sums(m.trials.iter().map(|t| of(t, t.network.as_ref()?)))
+    ratio_of_sums(m.trials.iter().map(|t| times(t, t.network.as_ref()?)))
 }
 
-/// CPU time of an end's own threads over all that they could have had: a CPU each, as far
-/// as there are so many. At most all of it: how long an account ran is known to some percent.
+/// CPU time of an end's own threads over that available to them: one CPU per thread, at most all
+/// CPUs. At most 1, since the duration of an account is known to some percent.
 pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
     let all = share(m, |t, n| {
         let side = end.of(n);
@@ -137,7 +140,7 @@ pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
     all.filter(|share| *share <= FAR_OFF).map(|share| share.min(1.0))
 }
 
-/// Time that anything ran on an end's CPUs, over all that they have; `None` if far more than all.
+/// Busy time of an end's CPUs over their total time; `None` if far above it.
 pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
     let all = share(m, |t, n| {
         let side = end.of(n);
@@ -146,12 +149,12 @@ pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
     all.filter(|share| *share <= 1.0 + ROUGH).map(|share| share.min(1.0))
 }
 
-/// An end's own threads' part of the time that anything ran on the CPUs that it may use.
+/// Share of an end's own threads in the busy time of the CPUs that it may use.
 pub(crate) fn own_of_system(m: &Measurement, end: End) -> Option<f64> {
     share(m, |_, n| Some((end.of(n).own_cpu_s?, end.of(n).busy_s?)))
 }
 
-/// CPU time of the point's threads on this machine, over that of the CPUs they could run on.
+/// CPU time of the result's threads on this machine, over that of the CPUs on which they could run.
 pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
     share(m, |t, n| {
         let server = if over_loopback(m) { n.server.own_cpu_s? } else { 0.0 };
@@ -160,10 +163,12 @@ pub(crate) fn share_here(m: &Measurement) -> Option<f64> {
     })
 }
 
-/// CPU time that others took from a trial. Over loopback, where threads wait for a CPU that the other
-/// end has, it is the time that the CPUs which the run may use were busy with neither end, where that
-/// was read of as many, or the time that the threads waited for a CPU, if that is more and each has one;
-/// to a peer `None` where threads take turns.
+/// CPU time that others took from a trial. To a peer it is that of other processes; `None` if there
+/// are more threads than CPUs.
+///
+/// Over loopback, threads wait for a CPU that the other end uses. There it is the time that the
+/// usable CPUs were busy with neither end, if that was read for as many CPUs. If each thread has a
+/// CPU, it is at least the time that they waited for one.
 pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<f64> {
     if !over_loopback(m) {
         return t.conditions.other_cpu_s.filter(|_| !capacity.oversubscribed());
@@ -172,27 +177,27 @@ pub(crate) fn others(capacity: &Capacity, m: &Measurement, t: &Trial) -> Option<
     n.client.cpus.filter(|cpus| *cpus == capacity.cpus)?;
     let busy = n.client.busy_s?;
     let rest = busy - n.client.own_cpu_s? - n.server.own_cpu_s?;
-    // The wait for what UDP may have lost is in the account and not in its bytes.
+    // The account includes the wait for lost datagrams; the bytes do not.
     let least = busy / capacity.cpus as f64;
     let waited = waited_over_loopback(t, n).filter(|_| !capacity.oversubscribed());
     Some(rest.max(waited.unwrap_or(0.0)).max(0.0) * t.seconds / m.account_s(t)?.max(least))
 }
 
-/// Time that the threads of both ends waited for a CPU, though no quota held them back. An end that did
-/// not count is taken for one like the other.
+/// Time that the threads of both ends waited for a CPU without a quota's pauses. An end without
+/// such a count counts like the other.
 fn waited_over_loopback(t: &Trial, n: &NetworkTraffic) -> Option<f64> {
     let throttled = t.conditions.throttled_s.unwrap_or(0.0);
     let here = (n.client.waiting_s? - throttled).max(0.0);
     Some(here + n.server.waiting_s.map_or(here, |there| (there - throttled).max(0.0)))
 }
 
-/// TCP segments, or messages of round trips, that a trial's payload takes at least.
+/// Fewest TCP segments, or messages of round trips, for a trial's payload.
 pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
     let n = t.network.as_ref()?;
     let largest = n.streams.iter().map(|s| s.segment_bytes).max().filter(|s| *s > 0);
     let bytes = n.sent_bytes as f64;
     let block = m.params.block_bytes().unwrap_or(1.0);
-    // A datagram is a packet of its own, or several.
+    // A datagram is one packet or several.
     if datagrams(m) == Some(true) && streams(m) {
         return Some(bytes / block.min(USUAL_SEGMENT));
     }
@@ -201,7 +206,8 @@ pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
     Some(bytes / if streams(m) { largest } else { largest.min(each) })
 }
 
-/// TCP segments sent again in a trial: by the connections' account if known, else the systems'.
+/// Retransmitted TCP segments of a trial: by the connections' account if known, else by the
+/// systems'.
 pub(crate) fn retransmitted(m: &Measurement, t: &Trial) -> Option<f64> {
     let n = t.network.as_ref()?;
     if n.streams.is_empty() {
@@ -213,16 +219,16 @@ pub(crate) fn retransmitted(m: &Measurement, t: &Trial) -> Option<f64> {
     n.retransmits()?.checked_sub(before.retransmits()?).map(|more| more as f64)
 }
 
-/// Bytes of a segment of whose connection nothing is known: that of Ethernet.
+/// Bytes of a segment if the connection is unknown: that of Ethernet.
 const USUAL_SEGMENT: f64 = 1448.0;
 
-/// From this share of the CPU time there was on, none was left.
+/// Share of the available CPU time from which a CPU is saturated.
 pub(crate) const BUSY: f64 = 0.9;
 
-/// A share of CPU time from which on it is none, but a wrong account.
+/// Share of CPU time above which the account is wrong.
 const FAR_OFF: f64 = 1.5;
 
-/// Ticks of 10 ms and the time between the counters' readings, as a share.
+/// Tolerance of a share for ticks of 10 ms and for the time between the counters' readings.
 const ROUGH: f64 = 0.1;
 
 #[cfg(test)]
@@ -230,7 +236,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_came_ahead_of_a_trial_stretches_its_account() {
+    fn data_sent_before_a_trial_lengthens_its_account() {
         for m in [tcp(1, "peer"), udp(1, "peer"), round_trips("tcp", "block")] {
             let ahead = each_network(m, |n| n.received_bytes += n.received_bytes / 8);
             let s = ahead.account_s(&ahead.trials[0]).unwrap();

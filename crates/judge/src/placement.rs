@@ -1,9 +1,9 @@
-//! The placement of the CPUs, of a run and of each measurement, with its figure within each.
+//! Placement of the CPUs of a run and of each result, with the figure of each placement.
 
 use proofmark_model::{CpuPlacement, CpuPlacements, Figure, Measurement, Round, Trial};
 
 /// The placements of all measurements together, and of each.
-pub(crate) fn of_all(all: &[Measurement]) -> (Vec<CpuPlacement>, Vec<Vec<CpuPlacement>>) {
+pub(crate) fn derive_all(all: &[Measurement]) -> (Vec<CpuPlacement>, Vec<Vec<CpuPlacement>>) {
     let trials = || all.iter().flat_map(|m| &m.trials);
     let placements = CpuPlacements::from_trials(trials());
     let each = all.iter().map(|m| {
@@ -13,7 +13,7 @@ pub(crate) fn of_all(all: &[Measurement]) -> (Vec<CpuPlacement>, Vec<Vec<CpuPlac
     (placements.of_pairs(trials()), each.collect())
 }
 
-/// The headline figure of some of its trials, by the rounds that the headline has.
+/// The headline figure of some trials, from their rounds that the headline counts.
 fn figure(
     m: &Measurement,
     trials: &[&Trial],
@@ -23,6 +23,6 @@ fn figure(
     let rounds = trials.iter().flat_map(|t| &t.rounds);
     let counted = rounds.filter(|round| in_headline(round));
     let values: Vec<f64> = counted.filter_map(|round| round.figure(kind)).collect();
-    // The interval may have decided how many rounds there are.
+    // The interval may have decided the number of rounds.
     Some(Figure::of_rounds(&values, m.all_rounds().count(), true))
 }

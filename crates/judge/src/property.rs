@@ -1,4 +1,4 @@
-//! Whatever a run file holds, judging it neither panics nor prints what is no number.
+//! Property tests: judging any run file neither panics nor prints a value that is no number.
 
 use proofmark_model::{
     Ending, Host, Link, Measurement, Params, Probe, Ratio, Trial, key, testing, word,
@@ -11,23 +11,23 @@ use serde_json::Value;
 
 use crate::testing::*;
 
-/// Texts that have a meaning somewhere in a run file.
+/// Texts with a meaning somewhere in a run file.
 const WORDS: [&str; 13] = [
     "", "rand", "seq", "never", "end", "each", "memory", "network", "layered", "unknown", "none",
     "budget", "invalid",
 ];
 
-/// Which part of a JSON text changes, and what it becomes: a number becomes one of these, an array
-/// as short as the first of them; null where the second is no number.
+/// A change of one part of a JSON text. A number becomes one of these, an array is cut to the first
+/// one; null if the second is not finite.
 type Change = (Index, u64, f64);
 
-/// So many changes at most.
+/// A strategy for up to `most` changes.
 fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
     let integer = prop_oneof![0..9_u64, Just(1 << 20), any::<u64>(), any::<u64>()];
     prop::collection::vec((any::<Index>(), integer, wild()), 0..most)
 }
 
-/// The value with parts of its JSON changed; without those changes after which it is no such value.
+/// The value with parts of its JSON changed, without changes that make it unreadable.
 fn mutated<T: Serialize + DeserializeOwned>(mut value: T, changes: &[Change]) -> T {
     let mut json = serde_json::to_value(&value).unwrap();
     let mut parts = Vec::new();
@@ -68,7 +68,7 @@ fn list_parts(json: &Value, at: &str, parts: &mut Vec<String>) {
     }
 }
 
-/// A machine with a disk that is limited and linked, and this path of a network.
+/// A machine with a limited disk, its link, and this path of a network.
 fn whole_host(path: &str) -> Host {
     let mut h = with_storage(|s| {
         let name = "PCIe 8.0 GT/s x4".to_owned();
@@ -84,7 +84,7 @@ fn whole_host(path: &str) -> Host {
     with_declared(h, &[("disk.read_iops", 1e5), ("network.send", 1e5)])
 }
 
-/// A trial of which everything is reported that any workload reports.
+/// A trial with every fact that any workload reports.
 fn whole_trial() -> Trial {
     let first = |m: Measurement| m.trials.into_iter().next().unwrap();
     let mut t = Trial { moved: Some(1e8), ..first(rand_read(1)) };
@@ -96,8 +96,8 @@ fn whole_trial() -> Trial {
     t
 }
 
-/// Trials with the same changes, and more of their own. JSON has no word for what is no number:
-/// their value, time, work and clock may be none.
+/// Trials with common changes, and further ones of their own. JSON has no infinity and no NaN, so
+/// their value, time, work and clock are set directly.
 fn any_trials(common: &[Change], own: &[(Vec<Change>, [f64; 4])]) -> Vec<Trial> {
     let like = mutated(whole_trial(), common);
     let one = |(changes, [value, seconds, work, hz]): &(Vec<Change>, [f64; 4])| {
@@ -171,7 +171,7 @@ proptest! {
             16 => linpack(set, threads),
             _ => fsync(threads),
         };
-        // The checks of what was measured look at nothing whose values contradict each other.
+        // Most checks ignore trials whose values contradict each other.
         if consistent {
             for (t, usual) in trials.iter_mut().zip(m.trials.iter().cycle()) {
                 (t.value, t.seconds, t.work) = (usual.value, usual.seconds, usual.work);
@@ -205,7 +205,7 @@ proptest! {
         let once = judged(&h, m, &others);
         no_nan(&once)?;
         let twice = judged(&h, once.clone(), &others);
-        // NaN in the trials is not equal to itself: compare what was concluded.
+        // NaN in the trials is not equal to itself: compare the conclusions.
         prop_assert_eq!(once.findings, twice.findings);
         prop_assert_eq!(once.ceiling, twice.ceiling);
         prop_assert_eq!(once.efficiency, twice.efficiency);

@@ -1,21 +1,21 @@
-//! A delivered figure that a CPU quota makes meaningless: of rounds of an older file that does not
-//! record what they saw of the quota.
+//! Delivered figures that a CPU quota makes meaningless, in older files whose rounds do not record
+//! the quota.
 //!
-//! A quota is granted by the period. A round shorter than that may see all of a CPU, or none: under a
-//! quota of half, rounds of 50 ms read up to all of it, or next to nothing.
+//! A quota is granted by the period. A round shorter than that may have all of a CPU, or none.
+//! Under a quota of half, rounds of 50 ms show up to the full rate, or nearly nothing.
 
 use proofmark_model::{CpuQuota, Figure, Host, Measurement, Summary};
 
 use crate::capacity::Capacity;
 
-/// The summary; without the delivered figure where the file does not say what a quota left of it.
+/// The summary, without the delivered figure if the file does not record the effect of the quota.
 pub(crate) fn as_recorded(host: &Host, m: &Measurement) -> Option<Summary> {
     let summary = m.summary.clone()?;
     if !is_unrecorded(host, m) {
         return Some(summary);
     }
-    let why = "a CPU quota limited the threads, and this file of an older version does not record what \
-               its rounds saw of it";
+    let why = "a CPU quota limited the threads, and this file of an older version does not record its \
+               effect on the rounds";
     Some(Summary { delivered: Figure::none(why), ..summary })
 }
 
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Rounds of so many seconds of a load on two CPUs, at its full rate.
+    /// Rounds of that duration of a load on two CPUs, at its full rate.
     fn in_rounds(seconds: f64, quota: Option<QuotaTrial>) -> Measurement {
         let mut m = each(flops(2), |_, t| {
             let round = Round { seconds, delivered: t.value, clean_s: 0.1, ..Round::default() };
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn short_rounds_of_an_older_file_show_nothing_under_a_quota() {
+    fn short_rounds_of_an_older_file_have_no_delivered_figure_under_a_quota() {
         let old = in_rounds(0.1, None);
         let found = delivered(&limited(0.5), &old);
         assert!(found.value.is_none() && found.missing.unwrap().contains("older version"));

@@ -1,5 +1,5 @@
-//! From what was judged back to what was measured: a run file holds both, and whoever reads one
-//! judges it again.
+//! Extracts the measured part of a judged run: a run file has both, and each reader judges it
+//! again.
 
 use proofmark_model::{
     Finding, Measurement, RawMeasurement, RawReference, RawRun, RawSeries, Reference, Run, Series,
@@ -7,13 +7,13 @@ use proofmark_model::{
 
 use crate::checks;
 
-/// What a run measured, without what was concluded from it: its figures, verdicts and findings of
-/// checks are left out.
+/// Returns what a run measured, without conclusions: figures, verdicts and findings of checks are
+/// left out.
 pub fn raw_of(run: &Run) -> RawRun {
     run.with_measurements(run.measurements.iter().map(raw_measurement).collect())
 }
 
-/// The reasons that only who measured knows: why which tools did not run.
+/// Prefix of the reasons that only the measurement knows: why tools did not run.
 const REASONS: &str = "references";
 
 pub(crate) fn raw_measurement(m: &Measurement) -> RawMeasurement {
@@ -30,7 +30,7 @@ pub(crate) fn raw_measurement(m: &Measurement) -> RawMeasurement {
         counted_by: m.verification.as_ref().map(|v| v.kind.clone()),
         series: m.series.as_ref().map(raw_series),
         references: m.references.iter().map(raw_reference).collect(),
-        findings: of_no_check(&m.findings),
+        findings: findings_without_check(&m.findings),
         missing: known.map(|(part, why)| (part.clone(), why.clone())).collect(),
         ending: m.ending.clone(),
     }
@@ -53,10 +53,10 @@ fn raw_reference(r: &Reference) -> RawReference {
         counts: r.counts.clone(),
         params: r.params.clone(),
         evidence: r.evidence.clone(),
-        findings: of_no_check(&r.findings),
+        findings: findings_without_check(&r.findings),
     }
 }
 
-fn of_no_check(findings: &[Finding]) -> Vec<Finding> {
+fn findings_without_check(findings: &[Finding]) -> Vec<Finding> {
     findings.iter().filter(|f| checks::find(&f.check).is_none()).cloned().collect()
 }

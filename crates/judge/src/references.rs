@@ -1,10 +1,10 @@
-//! Judges the tools that ran in pairs with a measurement, as far as their trials allow, and finds
-//! what disturbed either side of the pairs.
+//! Judges the tools that ran in pairs with a result, as far as their trials allow, and finds
+//! disturbances of either side of the pairs.
 //!
-//! A tool's trials are put into a measurement of the same workload, run as the tool's output says
-//! that it ran, and held against our ceiling and against those checks that need no more than a
-//! tool's output and the machine's counters. What comes out is reported of the tool alone: a
-//! measurement is judged by its own trials.
+//! A tool's trials become a result of the same workload with the parameters that its output
+//! reports. They are compared with proofmark's ceiling, and judged by the checks that need only a
+//! tool's output and the machine's counters. The conclusions apply to the tool alone: proofmark's
+//! result is judged by its own trials.
 
 use proofmark_model::{
     Finding, Measurement, Params, Reference, Statistics, Summary, Verdict, key, word,
@@ -13,19 +13,19 @@ use proofmark_model::{
 use crate::checks::Check;
 use crate::{Context, checks, efficiency};
 
-/// The reference with its efficiency, findings and verdict. The measurement has its ceiling.
-/// Findings of checks that are not this crate's are kept.
+/// Judges a reference: efficiency, findings and verdict. The result has its ceiling. Findings of
+/// other crates' checks are kept.
 pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Reference {
     let mut r = raw;
     let mut theirs = as_measurement(m, &r);
     r.efficiency = efficiency(&theirs).ok();
     theirs.efficiency = r.efficiency;
     r.findings.retain(|f| checks::find(&f.check).is_none());
-    // Without evidence there is nothing that a check could look at.
+    // Without trials there is nothing to check.
     let has_trials = !theirs.trials.is_empty();
     for check in checks::ALL.iter().filter(|_| has_trials) {
-        let Some(look) = check.examine.of_tool() else { continue };
-        if let Some(finding) = look(ctx, &theirs) {
+        let Some(examine) = check.examine.for_tool() else { continue };
+        if let Some(finding) = examine(ctx, &theirs) {
             theirs.findings.push(finding.clone());
             r.findings.push(finding);
             if check.id == checks::STOP_AFTER {
@@ -39,24 +39,24 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
 }
 
 /// The checks that find disturbances of both sides of a pair.
-fn of_both_sides() -> impl Iterator<Item = &'static Check> {
+fn two_sided_checks() -> impl Iterator<Item = &'static Check> {
     let of_both =
-        |check: &&Check| check.class.is_disturbance() && check.examine.of_tool().is_some();
+        |check: &&Check| check.class.is_disturbance() && check.examine.for_tool().is_some();
     checks::ALL.iter().copied().filter(of_both)
 }
 
-/// Whether a finding is about a disturbance for which both sides of a pair are checked.
+/// Returns true if a finding is a disturbance for which both sides of a pair are checked.
 pub(crate) fn is_disturbance(finding: &Finding) -> bool {
-    of_both_sides().any(|check| check.id == finding.check)
+    two_sided_checks().any(|check| check.id == finding.check)
 }
 
-/// What disturbed proofmark's trials of the pairs.
+/// Disturbances of proofmark's trials of the pairs.
 fn disturbances(ctx: &Context, ours: &Measurement) -> Vec<Finding> {
-    of_both_sides().filter_map(|check| check.examine.of_ours()(ctx, ours)).collect()
+    two_sided_checks().filter_map(|check| check.examine.for_ours()(ctx, ours)).collect()
 }
 
-/// proofmark's trials of the pairs as a measurement, with the findings about its work that the
-/// regular trials have, and those about the disturbances of its own.
+/// proofmark's trials of the pairs as a result, with the findings about its work from the regular
+/// trials, and those about its own disturbances.
 pub(crate) fn paired(m: &Measurement, r: &Reference) -> Measurement {
     let mut findings: Vec<Finding> =
         m.findings.iter().filter(|f| !is_disturbance(f)).cloned().collect();
@@ -72,7 +72,7 @@ pub(crate) fn paired(m: &Measurement, r: &Reference) -> Measurement {
     }
 }
 
-/// The tool's trials as a measurement of the same workload, with the tool's findings so far.
+/// The tool's trials as a result of the same workload, with the tool's findings so far.
 pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
     Measurement {
         workload: m.workload.clone(),
@@ -82,7 +82,9 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         better: m.better,
         trials: r.evidence.clone(),
         warmup: Vec::new(),
-        summary: Some(Summary::of_statistics(r.summary.clone().unwrap_or_else(|| of_value(r)))),
+        summary: Some(Summary::of_statistics(
+            r.summary.clone().unwrap_or_else(|| single_value_statistics(r)),
+        )),
         precision: None,
         latency: None,
         verification: None,
@@ -103,18 +105,17 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
 fn with_reported(ours: &Params, theirs: &Params) -> Params {
     let mut all = ours.clone();
     all.0.extend(theirs.0.clone());
-    // proofmark's result says by its name that the cache was warm. What a tool prints carries no
-    // name of a cache and is read as a disk's, so that it is judged as one, and keeps its finding
-    // `page_cache` next to a warm one of proofmark too; why the two differ is then something else
-    // (`disagrees`).
+    // The name of proofmark's result states that the cache was warm. A tool's output states no
+    // cache and is read as a disk's. So it is judged as one, and keeps its finding `page_cache`
+    // next to a warm one of proofmark; `disagrees` then names another cause.
     if all.get(key::CACHE) == Some(word::WARM) {
         all = all.with(key::CACHE, word::COLD);
     }
     all
 }
 
-/// Its value alone, where nobody made statistics.
-fn of_value(r: &Reference) -> Statistics {
+/// Statistics of its value alone, if it has no others.
+fn single_value_statistics(r: &Reference) -> Statistics {
     let (n, value) = (r.trials.len() as u64, r.value);
     Statistics { n, mean: value, sd: None, median: value, ci95: None, min: value, max: value }
 }
@@ -130,7 +131,7 @@ mod tests {
         r.findings.iter().map(|f| (f.check.as_ref(), f.severity)).collect()
     }
 
-    /// With a tool of so many times proofmark's values, spoilt.
+    /// A result with a changed tool of `factor` times proofmark's values.
     fn with_tool(mut m: Measurement, factor: f64, spoil: impl Fn(&mut Reference)) -> Measurement {
         m.references = vec![tool_of(&m, factor)];
         spoil(&mut m.references[0]);
@@ -161,14 +162,14 @@ mod tests {
         let r = &m.references[0];
         assert!((r.efficiency.unwrap() / m.efficiency.unwrap() - 0.5).abs() < 1e-3);
         assert_eq!(findings(r), []);
-        // Without our ceiling it has none.
+        // Without proofmark's ceiling it has none.
         let h = with_design(host(), "unheard_of");
         let m = judged(&h, with_tool(flops(1), 0.5, |r| r.efficiency = Some(0.7)), &[]);
         assert_eq!((m.efficiency, m.references[0].efficiency), (None, None));
     }
 
     #[test]
-    fn what_is_wrong_with_a_tool_is_found_of_it_and_not_of_ours() {
+    fn faults_of_a_tool_are_its_findings_and_not_ours() {
         type Row = (&'static str, Measurement, fn(&mut Trial));
         let conditions = |check, spoil| -> Row { (check, flops(1), spoil) };
         let sequential = |name: &str, cache| disk(name, 1 << 20, cache);
@@ -177,7 +178,7 @@ mod tests {
                 let device = t.device.as_mut().unwrap();
                 (device.read_bytes, device.own_read_bytes) = (0, Some(0));
             }),
-            // Ours says by its name that it is the cache's; a tool says that it is a disk's.
+            // The name of ours states a warm cache; the tool's output is read as a disk's.
             ("page_cache", sequential("seq_read", "warm"), |t| {
                 let device = t.device.as_mut().unwrap();
                 (device.read_bytes, device.own_read_bytes) = (0, Some(0));
@@ -205,7 +206,7 @@ mod tests {
             ("bytes_lost", udp(1, "loopback"), |t| {
                 t.network.as_mut().unwrap().datagrams.as_mut().unwrap().received *= 2;
             }),
-            // So little is sent that it only fills buffers.
+            // The tool sends so little that it only fills buffers.
             ("short_transfer", tcp(1, "loopback"), |t| {
                 (t.seconds, t.work) = (t.seconds / 2e3, t.work / 2e3);
             }),
@@ -229,7 +230,7 @@ mod tests {
         }
     }
 
-    /// What is found of a tool with so many times proofmark's values, which reports that clock.
+    /// The findings for a tool with `factor` times proofmark's values that reports that clock.
     fn above(h: &Host, ours: Measurement, factor: f64, clock_hz: Option<f64>) -> Vec<Finding> {
         let m = with_tool(ours, factor, tool_trials(|t| t.conditions.clock_hz = clock_hz));
         let mut m = judged(h, m, &[latency(1 << 30, 1e-7)]);
@@ -242,7 +243,7 @@ mod tests {
         let mut reported = host();
         reported.cpu.clock.measured_hz = Probe::missing("not measured");
         for found in [
-            // The bus gives 717 GB/s at most, whatever the clock and the latency.
+            // The bus carries 717 GB/s at most, whatever the clock and the latency.
             above(&h, stream("read", 1), 80.0, None),
             above(&host(), flops(1), 1.2, Some(4e9)),
             above(&net, tcp(1, "loopback"), 5.0, None),
@@ -269,7 +270,7 @@ mod tests {
         ours.trials.iter_mut().for_each(|t| t.conditions.clock_hz = None);
         let found = judged(&host(), ours, &[]).findings;
         let ours = found.iter().find(|f| f.check == "above_ceiling").map(|f| f.severity);
-        assert_eq!(ours, Some(Severity::Invalid), "of our own loop it is the clock");
+        assert_eq!(ours, Some(Severity::Invalid), "for our own loop the clock is the same");
     }
 
     #[test]
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn judging_twice_gives_the_same_and_keeps_what_others_found() {
+    fn judging_twice_gives_the_same_and_keeps_findings_of_others() {
         let remark = Finding::new("runner.remark", Severity::Note, "kept", "");
         let stale = Finding::new("swap", Severity::Invalid, "stale", "");
         let mut m =

@@ -1,13 +1,13 @@
 //! Requirements on a run's figures: `disk.fsync.p99 < 10ms`, `cpu.flops >= 100 GFLOP/s`.
 //!
-//! A requirement is about the result that answers for its workload, or about every result with the
+//! A requirement applies to the result that answers for its workload, or to every result with the
 //! parameters in brackets. It is met or missed if the figure's whole interval is on one side of the
-//! limit; else, or without a figure to rely on, it is undecided. So is a configuration that was
-//! planned and not measured.
+//! limit. Else, or without a reliable figure, it is undecided. So is a configuration that was
+//! planned but not measured.
 
+mod check;
 mod decision;
 mod figure;
-mod held;
 #[cfg(test)]
 mod tests;
 
@@ -29,7 +29,7 @@ pub struct Requirement {
     amount: Amount,
 }
 
-/// Which number of a result.
+/// The statistic of a result that a requirement limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Statistic {
     Delivered,
@@ -50,7 +50,7 @@ impl Statistic {
     const DEFAULT: Self = Self::Delivered;
 }
 
-/// Statistics by the word after the last point of a requirement's figure.
+/// Statistics by the word after the last full stop of a requirement's figure.
 const STATISTICS: [(&str, Statistic); 11] = [
     ("delivered", Statistic::Delivered),
     ("attainable", Statistic::Attainable),
@@ -79,7 +79,7 @@ enum Operator {
     AtLeast,
 }
 
-/// Operators as they are written, longest first.
+/// Operators as typed, the longest first.
 const OPERATORS: [(&str, Operator); 4] = [
     ("<=", Operator::AtMost),
     (">=", Operator::AtLeast),
@@ -99,13 +99,13 @@ impl Operator {
 }
 
 impl Statistic {
-    /// The word that is typed and printed.
+    /// The name as typed and printed.
     fn word(self) -> &'static str {
         STATISTICS.iter().find(|(_, s)| *s == self).map_or("", |(word, _)| *word)
     }
 }
 
-/// What a number is in; `None` is a share.
+/// The unit of a number; `None` is a share.
 type Dimension = Option<Unit>;
 
 /// A number in a base unit.
@@ -141,7 +141,7 @@ impl fmt::Display for Requirement {
 
 type ParsedFigure = (String, Vec<(String, String)>, Statistic);
 
-/// `disk.rand_read[queue_depth=1].p99`.
+/// Parses a figure such as `disk.rand_read[queue_depth=1].p99`.
 fn parse_figure(text: &str) -> Result<ParsedFigure, String> {
     let (workload, params, rest) = match text.split_once('[') {
         Some((workload, rest)) => {

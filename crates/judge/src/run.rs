@@ -1,4 +1,4 @@
-//! Judges all measurements of a run, in the order in which their judgements depend on each other.
+//! Judges all results of a run, in the order of their dependences.
 
 use proofmark_model::{
     Access, Measurement, Precision, Property, RawMeasurement, RawRun, Run, Verdict, WorkloadSpec,
@@ -11,10 +11,10 @@ use crate::{
     series, width,
 };
 
-/// Judges a run: a measurement gets its statistics, ceiling, efficiency, bottleneck, findings and
-/// verdict, and the reason for each part that stays null. A reference tool gets its efficiency,
-/// findings and verdict, which change no verdict of proofmark's own results. Nothing is read or
-/// kept: the same run is judged the same, however often.
+/// Judges a run: a result gets its statistics, ceiling, efficiency, bottleneck, findings and
+/// verdict, and the reason for each part that is missing. A reference tool gets its efficiency,
+/// findings and verdict, which change no verdict of proofmark's own results. The function reads and
+/// keeps nothing: the same run is always judged the same.
 pub fn judge(raw: &RawRun) -> Run {
     let (specs, policy) = (&raw.workloads, &raw.plan.policy);
     let ctx = Context {
@@ -25,25 +25,25 @@ pub fn judge(raw: &RawRun) -> Run {
         programs: &raw.programs,
         imported: raw.imported.is_some(),
     };
-    let mut all: Vec<_> = raw.measurements.iter().map(|m| ctx.summarised(m)).collect();
-    let (cpu_placements, each) = placement::of_all(&all);
+    let mut all: Vec<_> = raw.measurements.iter().map(|m| ctx.summarise(m)).collect();
+    let (cpu_placements, each) = placement::derive_all(&all);
     all.iter_mut().zip(each).for_each(|(m, placements)| m.cpu_placements = placements);
     let order = ctx.order(&all);
     order.iter().for_each(|i| ctx.examine(&mut all, *i));
-    // What limited a number shows in others too, before and after it.
+    // The bottleneck of a result also depends on the results after it.
     order.iter().for_each(|i| ctx.conclude(&mut all, *i));
     Run { cpu_placements, ..raw.with_measurements(all) }
 }
 
 impl Context<'_> {
-    /// The same, among these measurements.
+    /// The same context with these results.
     fn among<'b>(&'b self, others: &'b [Measurement]) -> Context<'b> {
         Context { others, ..*self }
     }
 
-    /// The places of the declared measurements, each after those that its checks and ceilings
-    /// look at: those that give the latency of memory, on which ceilings rest, before all others;
-    /// sequential order before random; few threads before many.
+    /// Returns the places of the declared results, each after those that its checks and ceilings
+    /// use. Those that give the latency of memory, on which ceilings rest, come before all others,
+    /// sequential order before random, few threads before many.
     fn order(&self, all: &[Measurement]) -> Vec<usize> {
         let stage = |m: &Measurement, spec: &WorkloadSpec| match spec.work.access {
             _ if spec.role.gives(Property::LoadLatency) => (0, m.params.threads()),
@@ -56,15 +56,15 @@ impl Context<'_> {
         order.into_iter().map(|(_, i)| i).collect()
     }
 
-    /// What was measured, with its statistics and nothing judged yet.
-    fn summarised(&self, raw: &RawMeasurement) -> Measurement {
+    /// Returns the raw result with its statistics, not judged yet.
+    fn summarise(&self, raw: &RawMeasurement) -> Measurement {
         let m = raw.unjudged(raw.summary(self.specs.get(&raw.workload), self.policy));
         Measurement { summary: quota::as_recorded(self.host, &m), ..m }
     }
 
-    /// Fills in what a measurement's verdict rests on.
+    /// Fills in the parts of a result on which its verdict rests.
     pub(crate) fn examine(&self, all: &mut [Measurement], i: usize) {
-        all[i].series = series::analysed(&self.among(all), &all[i]);
+        all[i].series = series::analyse(&self.among(all), &all[i]);
         match ceilings::derive(&self.among(all), &all[i]) {
             Ok(ceiling) => all[i].ceiling = Some(ceiling),
             Err(reason) => note_missing(&mut all[i], "ceiling", reason),
@@ -76,12 +76,12 @@ impl Context<'_> {
         let tools = std::mem::take(&mut all[i].references);
         let judged = |r| references::judged(&self.among(all), &all[i], r);
         all[i].references = tools.into_iter().map(judged).collect();
-        // In order: a later check may look at what an earlier one found.
-        let asked = |check: &&Check| !self.imported || imported::is_asked(check.id);
-        for check in checks::known().filter(asked) {
-            let look = check.examine.of_ours();
-            let Some(finding) = look(&self.among(all), &all[i]) else { continue };
-            let finding = if self.imported { imported::advised(finding) } else { finding };
+        // In order: a later check may use the findings of an earlier one.
+        let applies = |check: &&Check| !self.imported || imported::is_applicable(check.id);
+        for check in checks::known().filter(applies) {
+            let examine = check.examine.for_ours();
+            let Some(finding) = examine(&self.among(all), &all[i]) else { continue };
+            let finding = if self.imported { imported::with_tool_advice(finding) } else { finding };
             all[i].findings.push(finding);
             if check.id == checks::STOP_AFTER {
                 break;
@@ -89,14 +89,15 @@ impl Context<'_> {
         }
     }
 
-    /// How narrow the headline's interval is; `None` without one, or where it spans several levels.
+    /// Returns the precision of the headline; `None` without an interval, or if it spans several
+    /// levels.
     fn precision(&self, m: &Measurement) -> Option<Precision> {
         let half_width = m.summary.as_ref()?.half_width().filter(|_| !series::has_changes(m))?;
         let target = self.policy.target_for(m.subsystem);
         Some(Precision { half_width, target, reached: half_width <= target })
     }
 
-    /// Names what held a measurement down, and sums up its findings.
+    /// Names the bottleneck of a result, and derives its verdict from its findings.
     pub(crate) fn conclude(&self, all: &mut [Measurement], i: usize) {
         match bottleneck::name(&self.among(all), &all[i]) {
             Ok(bottleneck) => all[i].bottleneck = Some(bottleneck),
@@ -104,7 +105,7 @@ impl Context<'_> {
         }
         let execution = Execution::derive(&self.among(all), &all[i]);
         all[i].precision = self.precision(&all[i]);
-        let width = width::of_headline(&self.among(all), &all[i]);
+        let width = width::classify(&self.among(all), &all[i]);
         all[i].verdict = Verdict::of(&all[i].findings).with_width(width);
         explain_what_is_missing(&mut all[i], &execution);
     }
@@ -136,7 +137,7 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
         ("references", m.references.is_empty(), "no reference tool was run"),
     ] {
         if absent {
-            // Whoever left it out may know better why.
+            // A recorded reason is more specific.
             m.missing.entry(part.to_owned()).or_insert_with(|| reason.to_owned());
         } else {
             m.missing.remove(part);
@@ -144,7 +145,7 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
     }
 }
 
-/// Why a result has no precision, where it has trials.
+/// The reason why a result with trials has no precision.
 fn no_precision(m: &Measurement) -> &'static str {
     match series::has_changes(m) {
         true => "the interval spans several levels over time, so it is not a precision",
@@ -162,8 +163,8 @@ mod tests {
     use crate::raw_of;
     use crate::testing::*;
 
-    /// Measurements of which many look at others: at a latency that steal disturbed, at one thread
-    /// that a quota limited, at sequential blocks, at larger problems, at the clock.
+    /// Results that depend on others: a latency that steal disturbed, one thread that a quota
+    /// limited, sequential blocks, larger problems, the clock.
     fn all() -> Vec<Measurement> {
         let stolen = |m: Measurement| each(m, |_, t| t.conditions.steal_s = Some(0.2 * t.seconds));
         let held =
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn the_precision_is_that_of_the_headline_against_the_target() {
+    fn the_precision_compares_the_headline_with_the_target() {
         let in_rounds = |m: Measurement| {
             each(m, |_, t| {
                 let round = Round { seconds: t.seconds, delivered: t.value, ..Round::default() };
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn no_judgement_rests_on_one_that_is_not_made_yet() {
+    fn no_judgement_depends_on_a_later_one() {
         let once = judged(all());
         let mut backwards = all();
         backwards.reverse();

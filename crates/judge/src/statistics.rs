@@ -1,14 +1,14 @@
-//! Small robust statistics that the checks need of the trials' order and shape.
+//! Small robust statistics of the trials' order and shape, for the checks.
 
 use proofmark_model::{Measurement, Trial};
 pub use proofmark_model::{median, median_interval};
 
 /// The median of a figure over the trials that have it.
-pub fn median_over(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    median(&trials.iter().filter_map(of).collect::<Vec<_>>())
+pub fn median_over(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+    median(&trials.iter().filter_map(value).collect::<Vec<_>>())
 }
 
-/// The sum of the first figure over that of the second; `None` where one has not both.
+/// The sum of the first figure over that of the second; `None` if a pair lacks one.
 pub fn ratio_of_sums(pairs: impl IntoIterator<Item = Option<(f64, f64)>>) -> Option<f64> {
     let sums = pairs.into_iter().try_fold((0.0, 0.0), |(a, b), pair| {
         let (c, d) = pair?;
@@ -17,20 +17,20 @@ pub fn ratio_of_sums(pairs: impl IntoIterator<Item = Option<(f64, f64)>>) -> Opt
     sums.map(|(a, b)| a / b).filter(|ratio| ratio.is_finite() && *ratio >= 0.0)
 }
 
-/// A point with more in flight that gains this many times shows that there was more to have; one
-/// that gains less than the second, that there was not.
+/// Smallest gain of a result with more in flight that shows unused capacity.
 pub const GAINED: f64 = 1.2;
+/// Gain below which more in flight gains nothing.
 pub const NOTHING: f64 = 1.1;
 
-/// How many times the rate of a point another has that differs in these parameters at most.
+/// Ratio of another result's rate to this one, if they differ at most in these parameters.
 pub fn gain(m: &Measurement, other: &Measurement, parameters: &[impl AsRef<str>]) -> Option<f64> {
     let alike = other.workload == m.workload && other.params.differs_only_in(&m.params, parameters);
     let ratio = other.summary.as_ref()?.value() / m.summary.as_ref()?.value();
     (alike && ratio.is_finite() && ratio > 0.0).then_some(ratio)
 }
 
-/// The Theil-Sen slope per step: the median slope over all pairs of values
-/// (Sen, 1968). One wild value cannot turn it. `None` for fewer than two values.
+/// The Theil-Sen slope per step: the median slope over all pairs of values (Sen, 1968). One outlier
+/// does not change its sign. `None` for fewer than two values.
 pub fn theil_sen(values: &[f64]) -> Option<f64> {
     let mut slopes = Vec::with_capacity(values.len() * values.len() / 2);
     for (i, a) in values.iter().enumerate() {
@@ -52,8 +52,8 @@ pub fn rank_score(values: &[f64], others: &[f64]) -> Option<f64> {
 }
 
 /// The standard score of the rank version of von Neumann's ratio (Bartels, JASA 1982): far below 0
-/// where each value resembles the one before it. `None` for fewer than four values, or if all are
-/// the same.
+/// if each value resembles the one before it. `None` for fewer than four values, or if all are
+/// equal.
 pub fn neighbour_score(values: &[f64]) -> Option<f64> {
     if values.len() < 4 {
         return None;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slope_survives_one_wild_value() {
+    fn a_slope_survives_one_outlier() {
         let mut values: Vec<f64> = (0..10).map(|i| 5.0 + 2.0 * f64::from(i)).collect();
         assert_eq!(theil_sen(&values), Some(2.0));
         values[4] = 1e6;

@@ -1,24 +1,26 @@
-//! A healthy machine and healthy measurements on it, for the tests to spoil.
+//! A healthy machine and healthy results on it, which tests change.
 //!
-//! The machine: a KVM guest with two cores of Golden Cove at 4 GHz, no SMT seen.
+//! The machine: a KVM guest with two cores of Golden Cove at 4 GHz and without SMT.
 
 use proofmark_model::testing::{self, cache};
 use proofmark_model::{
     Cache, Conditions, CpuQuota, Figure, FigureKind, Finding, Host, Measurement, Microarchitecture,
-    Param, Params, Policy, Probe, Role, Round, Run, Severity, Solution, Touched, Trial, Unit,
-    Verification, WorkloadSpec, key,
+    Param, Params, Policy, Probe, Role, Round, Run, Severity, Trial, Verification, WorkloadSpec,
 };
 
 use crate::checks::Check;
 use crate::raw::raw_of;
 use crate::{Context, quota};
 
+mod cpu;
 mod disk;
 mod expect;
+mod memory;
 mod network;
 mod random;
 mod reference;
 
+pub(crate) use cpu::{clock, dgemm, flops, iops, linpack, mix};
 pub(crate) use disk::{
     disk, each_device, each_file, fsync, healthy_disk, host_with_disk, io_limit, rand_read,
     with_storage,
@@ -27,6 +29,7 @@ pub(crate) use expect::{
     Expected, INVALID, NOTE, SILENT, SUSPECT, expect_bottleneck, expect_words, invalid, not_run,
     note, suspect, usual_host,
 };
+pub(crate) use memory::{blocks, latency, stream, sweep};
 pub(crate) use network::{
     each_network, healthy_network, host_with_network, round_trips, set_interface, tcp, udp,
     with_network,
@@ -51,7 +54,7 @@ pub(crate) fn with_design(mut host: Host, id: &str) -> Host {
     host
 }
 
-/// The machine under a quota of so many CPUs.
+/// The machine under a quota of that many CPUs.
 pub(crate) fn with_quota(mut host: Host, cpus: f64) -> Host {
     host.limits.cpu_quota =
         Probe::known(CpuQuota { cpus: Some(cpus), ..CpuQuota::default() }, "cpu.max");
@@ -70,7 +73,7 @@ pub(crate) fn bare(mut host: Host) -> Host {
     host
 }
 
-/// The machine.
+/// The healthy machine.
 pub(crate) fn host() -> Host {
     let mut host = Host::unknown("not part of the test");
     host.cpu.vendor = known("GenuineIntel".to_owned());
@@ -93,12 +96,12 @@ pub(crate) fn host() -> Host {
     with_design(host, "golden_cove_server")
 }
 
-/// The policy that trials were taken under.
+/// The policy of the trials.
 pub(crate) fn policy() -> Policy {
     Policy { min_trials: 3, max_trials: 30, ..Policy::default() }
 }
 
-/// A workload's declaration; for an unknown one that of a workload which declares nothing.
+/// A workload's declaration; an unknown workload has one without ceilings and role.
 pub(crate) fn spec(workload: &str) -> WorkloadSpec {
     let found = proofmark_workloads::find(workload).map(|w| w.spec().clone());
     found.unwrap_or_else(|| WorkloadSpec {
@@ -118,17 +121,17 @@ pub(crate) fn context<'a>(
 ) -> Context<'a> {
     let declared = proofmark_workloads::ALL.iter().map(|w| w.spec().clone());
     let specs = declared.chain([spec.clone()]).map(|s| (s.id.to_string(), s));
-    // For the rest of the test.
+    // Leaked: it lives for the rest of the test.
     let specs = Box::leak(Box::new(specs.collect()));
     Context { host, specs, policy, others, programs: &[], imported: false }
 }
 
-/// The context of a measurement on that machine, without others.
+/// The context of a result on that machine, without others.
 pub(crate) fn context_on(host: &Host) -> Context<'_> {
     context(host, &spec("cpu.flops"), Box::leak(Box::new(policy())), &[])
 }
 
-/// The conditions of a quiet trial that lasts so long.
+/// The conditions of a quiet trial of that duration.
 fn quiet(seconds: f64) -> Conditions {
     Conditions {
         clock_hz: Some(4e9),
@@ -155,21 +158,21 @@ pub(crate) fn around(centre: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A measurement with these values.
+/// A result with these values.
 pub(crate) fn measurement(workload: &str, params: Params, values: &[f64]) -> Measurement {
     let m = testing::measurement(&spec(workload), params, values);
     let m = each(m, |_, t| t.conditions = quiet(t.seconds));
     verified(m, "checked arithmetic", 1.0)
 }
 
-/// The measurement with all its work verified by such a count, in so many bytes a unit of work.
+/// The result with all its work verified, in that many bytes per unit of work.
 fn verified(m: Measurement, kind: &str, bytes: f64) -> Measurement {
     let claimed: f64 = m.trials.iter().map(|t| t.work * bytes).sum();
     let (kind, note) = (kind.to_owned(), String::new());
     Measurement { verification: Some(Verification { kind, claimed, counted: claimed, note }), ..m }
 }
 
-/// What is reported of threads that are not pinned, which computed for so long.
+/// Changes the conditions to those of threads that are not pinned, with that CPU time.
 fn unpin(conditions: &mut Conditions, own_cpu_s: f64) {
     conditions.own_cpu_s = Some(own_cpu_s);
     conditions.clock_hz = None;
@@ -177,80 +180,7 @@ fn unpin(conditions: &mut Conditions, own_cpu_s: f64) {
     conditions.clock_disagreement = None;
 }
 
-/// f64 FMA with AVX2 at 99 % of its ceiling.
-pub(crate) fn flops(threads: u64) -> Measurement {
-    let params = Params::default()
-        .with(key::THREADS, threads)
-        .with(key::ISA, "avx2+fma")
-        .with(key::NUMBER_TYPE, "f64");
-    let value = 0.99 * 64e9 * threads.clamp(1, 2) as f64;
-    measurement("cpu.flops", params, &around(value))
-}
-
-/// Scalar i64 additions at 98 % of their ceiling.
-pub(crate) fn iops(threads: u64) -> Measurement {
-    let params = Params::default()
-        .with(key::THREADS, threads)
-        .with(key::ISA, "scalar")
-        .with(key::NUMBER_TYPE, "i64");
-    let value = 0.98 * 20e9 * threads.clamp(1, 2) as f64;
-    measurement("cpu.iops", params, &around(value))
-}
-
-/// A dense system of so many equations, solved at 90 % of the ceiling.
-pub(crate) fn linpack(n: u64, threads: u64) -> Measurement {
-    let x = n as f64;
-    let m = dense("cpu.linpack", n, threads, 2.0 / 3.0 * x.powi(3) + 2.0 * x * x);
-    each(m, |_, t| {
-        t.solution = Some(Solution {
-            n,
-            leading_dimension: 8,
-            alignment: 64,
-            residual: 1e-12,
-            normalised_residual: 0.004,
-        });
-    })
-}
-
-/// The product of two dense matrices at 90 % of the ceiling.
-pub(crate) fn dgemm(n: u64, threads: u64) -> Measurement {
-    dense("cpu.dgemm", n, threads, 2.0 * (n as f64).powi(3))
-}
-
-/// So many operations a trial, which lasts as long as they take.
-fn dense(workload: &str, n: u64, threads: u64, operations: f64) -> Measurement {
-    let params = Params::default()
-        .with(key::THREADS, threads)
-        .with(key::MATRIX_SIZE, n)
-        .with(key::ISA, "avx2+fma");
-    let busy = threads.clamp(1, 2) as f64;
-    let m = measurement(workload, params, &around(0.9 * 64e9 * busy));
-    each(m, |_, t| {
-        t.work = operations;
-        t.seconds = operations / t.value;
-        t.conditions.own_cpu_s = Some(busy * t.seconds);
-    })
-}
-
-/// A published instruction mix on one thread.
-pub(crate) fn mix(float: bool, name: &str, isa: &str) -> Measurement {
-    let (workload, kind) = if float { ("cpu.mix.float", "f64") } else { ("cpu.mix.int", "i64") };
-    let params = Params::default()
-        .with(key::THREADS, 1)
-        .with(key::MIX, name)
-        .with(key::ISA, isa)
-        .with(key::NUMBER_TYPE, kind)
-        .with(key::ITERATIONS, 1_000_000_000);
-    measurement(workload, params, &around(7.8e9))
-}
-
-/// The clock of one core.
-pub(crate) fn clock(hz: f64) -> Measurement {
-    let params = Params::default().with(key::THREADS, 1);
-    measurement("cpu.clock", params, &around(hz))
-}
-
-/// The machine with caches of 48 KiB, 2 MiB a core and 32 MiB for both.
+/// The machine with caches of 48 KiB and 2 MiB per core and 32 MiB for both.
 pub(crate) fn host_with_caches() -> Host {
     let mut host = host();
     host.cpu.caches = known(vec![
@@ -261,65 +191,7 @@ pub(crate) fn host_with_caches() -> Host {
     host
 }
 
-/// A workload after STREAM: arrays of 1 GiB, non-temporal stores, 10 GB/s a thread.
-pub(crate) fn stream(op: &str, threads: u64) -> Measurement {
-    let mut params = Params::default()
-        .with(key::THREADS, threads)
-        .with(key::ISA, "avx512")
-        .with(key::ARRAY_SIZE, 1 << 30)
-        .with(key::PAGES, "huge");
-    if op != "read" {
-        params = params.with(key::STORES, "nontemporal");
-    }
-    let value = 1e10 * threads.clamp(1, 2) as f64;
-    memory(op, params, value)
-}
-
-/// A sweep's point with a set of that size for each thread; 10 GB/s a thread.
-pub(crate) fn sweep(op: &str, threads: u64, working_set: u64) -> Measurement {
-    let params = Params::default()
-        .with(key::OPERATION, op)
-        .with(key::THREADS, threads)
-        .with(key::ISA, "avx512")
-        .with(key::WORKING_SET, working_set)
-        .with(key::PAGES, "huge");
-    memory("sweep", params, 1e10 * threads as f64)
-}
-
-/// A published operation on one thread with 1 GiB of data; 10 GB/s.
-pub(crate) fn blocks(op: &str, block_size: u64) -> Measurement {
-    let params = Params::default()
-        .with(key::THREADS, 1)
-        .with(key::BLOCK_SIZE, block_size)
-        .with(key::DATA_SIZE, 1 << 30)
-        .with(key::PAGES, "huge");
-    memory(op, params, 1e10)
-}
-
-/// A pointer chase through a set of that size, at that many seconds a load.
-pub(crate) fn latency(working_set: u64, seconds: f64) -> Measurement {
-    let params = Params::default().with(key::WORKING_SET, working_set).with(key::PAGES, "huge");
-    let params = params.with(key::ORDER, "local");
-    memory("latency", params, seconds)
-}
-
-/// A trial that visited no place twice.
-fn nothing_twice() -> Touched {
-    Touched { place_bytes: 64, places: 1, least_visits: 1, most_visits: 1, reuse_bytes: None }
-}
-
-fn memory(workload: &str, params: Params, value: f64) -> Measurement {
-    let m = measurement(&format!("memory.{workload}"), params, &around(value));
-    let moves = m.unit == Unit::BytePerSecond;
-    each(m, |_, t| {
-        t.moved = moves.then_some(t.work);
-        t.touched = Some(nothing_twice());
-        t.conditions.huge_pages = Some(1.0);
-        t.conditions.misplaced_pages = Some(0.0);
-    })
-}
-
-/// A run of these measurements on that machine.
+/// A run with these results on that machine.
 pub(crate) fn run(host: Host, measurements: Vec<Measurement>) -> Run {
     let specs = proofmark_workloads::ALL.iter().map(|w| w.spec());
     let workloads = specs.map(|s| (s.id.to_string(), s.clone())).collect();
@@ -336,7 +208,7 @@ pub(crate) fn each(mut m: Measurement, spoil: impl Fn(usize, &mut Trial)) -> Mea
     m
 }
 
-/// Changes what disturbed every trial.
+/// Changes the conditions of every trial.
 pub(crate) fn each_condition(
     m: Measurement,
     spoil: impl Fn(usize, &mut Conditions),
@@ -344,7 +216,7 @@ pub(crate) fn each_condition(
     each(m, |i, t| spoil(i, &mut t.conditions))
 }
 
-/// The measurement with a finding of that check, which makes it suspect.
+/// The result with a finding of that check, which makes it suspect.
 pub(crate) fn suspected(mut m: Measurement, check: &'static str) -> Measurement {
     m.findings.push(Finding::new(check, Severity::Suspect, "", ""));
     m
@@ -359,7 +231,7 @@ pub(crate) fn with_caches(change: impl FnOnce(&mut Vec<Cache>)) -> Host {
     host
 }
 
-/// The measurement with another value of a parameter.
+/// The result with another value of a parameter.
 pub(crate) fn with_param(mut m: Measurement, name: &str, value: impl Into<Param>) -> Measurement {
     m.params = m.params.with_named(name, value);
     m
@@ -372,7 +244,7 @@ pub(crate) fn with_values(mut m: Measurement, values: &[f64]) -> Measurement {
     m
 }
 
-/// Values around another rate, in the same time; what else the trials report stays.
+/// The result with values around another rate, in the same time.
 pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     let values = around(rate);
     let m = each(m, |i, t| {
@@ -382,7 +254,7 @@ pub(crate) fn at_rate(m: Measurement, rate: f64) -> Measurement {
     disk::timed(Measurement { summary: summary(&values), ..m })
 }
 
-/// The measurement, judged.
+/// The judged result.
 pub(crate) fn judged(host: &Host, m: Measurement, others: &[Measurement]) -> Measurement {
     let policy = policy();
     judged_in(&context(host, &spec(&m.workload), &policy, others), m)
@@ -405,7 +277,7 @@ pub(crate) fn judged_in(ctx: &Context, m: Measurement) -> Measurement {
     all.swap_remove(last)
 }
 
-/// What one check says of a measurement on this machine after all of it was judged.
+/// The finding of one check in the judged result.
 pub(crate) fn found_on(
     host: &Host,
     check: &Check,
@@ -415,7 +287,7 @@ pub(crate) fn found_on(
     judged(host, m, others).findings.into_iter().find(|f| f.check == check.id)
 }
 
-/// The measurement with that figure put first, within so much to either side.
+/// The result with that headline figure, whose interval reaches `half` to either side.
 pub fn headed(mut m: Measurement, kind: FigureKind, half: f64) -> Measurement {
     let s = m.summary.as_mut().unwrap();
     let value = s.trials.median;
@@ -430,7 +302,7 @@ pub fn headed(mut m: Measurement, kind: FigureKind, half: f64) -> Measurement {
     m
 }
 
-/// The same from trials that were cut into windows.
+/// The same result with rounds of windows.
 pub fn in_windows(m: Measurement) -> Measurement {
     each(m, |_, t| {
         t.rounds = vec![Round { seconds: t.seconds, delivered: t.value, ..Round::default() }];

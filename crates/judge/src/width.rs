@@ -1,15 +1,15 @@
-//! How well a headline figure is known: whether its interval is narrow enough for a tick.
+//! Width of a headline's interval: narrow, coarse, or none.
 
 use proofmark_model::{Cut, Measurement, Summary, Width};
 
 use crate::{Context, series};
 
-/// Without an interval, complete solves are judged by their range from so many on.
+/// Fewest complete solves that are judged by their range if there is no interval.
 const LEAST_SOLVES: u64 = 3;
 
-/// How well the headline is known. Of several levels over time the lowest and the highest are its ends.
-/// What has no headline has no width: checks say so.
-pub(crate) fn of_headline(ctx: &Context, m: &Measurement) -> Width {
+/// Classifies the width of the headline's interval. Several levels over time give the lowest and
+/// the highest as ends. A result without a headline counts as narrow, since checks report it.
+pub(crate) fn classify(ctx: &Context, m: &Measurement) -> Width {
     let Some(summary) = m.summary.as_ref().filter(|s| s.value().is_finite()) else {
         return Width::Narrow;
     };
@@ -29,10 +29,10 @@ fn range(summary: &Summary) -> Option<[f64; 2]> {
     (trials.n >= LEAST_SOLVES).then_some([trials.min, trials.max])
 }
 
-/// By how much an end differs from the value, as a share; the same for a rate and for its time.
+/// Largest difference of an end from the value, as a share; the same for a rate and for its time.
 pub(crate) fn width(value: f64, [low, high]: [f64; 2]) -> f64 {
     let share = (high / value).max(value / low) - 1.0;
-    // An interval that reaches 0, or is no number, is as wide as can be.
+    // An interval that reaches 0, or is not finite, is infinitely wide.
     if share.is_finite() && low > 0.0 { share } else { f64::INFINITY }
 }
 
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Its verdict where the headline has these ends, as shares of the value.
+    /// The verdict of a result whose headline has these ends, as shares of the value.
     fn with_ends(m: Measurement, ends: Option<[f64; 2]>) -> Verdict {
         let mut m = judged(&usual_host(&m), m, &[]);
         let s = m.summary.as_mut().unwrap();
@@ -56,7 +56,7 @@ mod tests {
         headline.ci95 = ends.map(|ends| ends.map(|end| end * value));
         let (host, policy) = (usual_host(&m), policy());
         let spec = spec(&m.workload);
-        let width = of_headline(&context(&host, &spec, &policy, &[]), &m);
+        let width = classify(&context(&host, &spec, &policy, &[]), &m);
         Verdict::of(&m.findings).with_width(width)
     }
 

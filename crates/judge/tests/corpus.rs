@@ -1,11 +1,11 @@
-//! The recorded corpus: single points of real machines, each measured between two quiet ones
-//! (`scripts/corpus`). What was planted is no label: a reading is off if it differs from the geometric
-//! mean of its quiet neighbours by more than the tolerance. None that is off may be called valid, coarse
-//! or without interval, but for those that are named here; and most of those that are not off must be.
+//! The recorded corpus: single results of real machines, each measured between two quiet ones
+//! (`scripts/corpus`). The planted fault is no label. A result is off if it differs from the
+//! geometric mean of its quiet neighbours by more than the tolerance. No result that is off may be
+//! valid, coarse or without interval, except those named here; most of the others must be.
 //!
-//! With `PROOFMARK_CORPUS=FILE` the points of that file are judged instead, and only shown.
+//! With `PROOFMARK_CORPUS=FILE` the results of that file are judged instead, and only printed.
 
-#![allow(clippy::unwrap_used)] // A test that cannot go on fails.
+#![allow(clippy::unwrap_used)] // A test that cannot continue fails.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ use serde_json::Value;
 
 const CORPUS: &str = include_str!("corpus.jsonl");
 
-/// Of readings within half the tolerance so many must be undoubted.
+/// Smallest share of undoubted results among those within half the tolerance.
 const LEAST_PASSED: f64 = 0.8;
 
-/// Points that are off and whose own run shows nothing of it.
+/// Results that are off although their own run does not show it.
 const NOT_SEEN: &[(&str, &str)] = &[
     ("3-0121", "a loop of low priority took a clock, or nothing: 2.01 % of a tolerance of 2 %"),
     ("3-0162", "another program used the memory from another CPU, which only its CPU time shows"),
-    ("4-0140", "TCP over loopback beside harmless traffic: it scatters by more than its tolerance"),
+    ("4-0140", "TCP over loopback with harmless traffic: it scatters by more than its tolerance"),
     (
         "4-0179",
         "a large copy disturbed one of twelve commits' trials: 20.5 % by the others, of 29 %",
     ),
 ];
 
-/// A point: what was planted, the figures of its quiet neighbours, and the run beside it.
+/// A recorded result: the planted fault, the figures of its quiet neighbours, and its run.
 #[derive(Deserialize)]
 struct Point {
     id: String,
@@ -41,13 +41,13 @@ struct Point {
     run: Value,
 }
 
-/// A point that was judged again.
+/// A result that was judged again.
 struct Judged {
     id: String,
     kind: String,
-    /// What the other columns say.
+    /// The other columns in words.
     name: String,
-    /// How far its headline is off, in tolerances.
+    /// Error of its headline, in tolerances.
     error: f64,
     undoubted: bool,
     /// Checks that make it suspect, invalid or not run.
@@ -55,7 +55,7 @@ struct Judged {
 }
 
 impl Judged {
-    /// `None` for a result without a headline, which claims none.
+    /// `None` for a result without a headline.
     fn new(point: Point) -> Option<Self> {
         let Point { id, kind, strength, point, quiet, mut run } = point;
         let workload = run["measurements"][0]["workload"].as_str().unwrap().to_owned();
@@ -81,9 +81,9 @@ impl Judged {
     }
 }
 
-/// How many of some points are so, and so much of all.
-fn count<'a>(points: &[&'a Judged], of: impl Fn(&'a Judged) -> bool) -> usize {
-    points.iter().filter(|p| of(p)).count()
+/// Number of results that `is_so` accepts.
+fn count<'a>(points: &[&'a Judged], is_so: impl Fn(&'a Judged) -> bool) -> usize {
+    points.iter().filter(|p| is_so(p)).count()
 }
 
 /// The upper end of the 95 % interval of a share (Wilson, 1927).
@@ -109,7 +109,7 @@ fn row(name: &str, points: &[&Judged]) {
     );
 }
 
-/// By kind, without each kind, by check, and the points that came out wrong.
+/// Prints results by kind, without each kind, by check, and the wrong ones.
 fn show(points: &[Judged]) {
     let all: Vec<&Judged> = points.iter().collect();
     let mut kinds: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
@@ -154,7 +154,7 @@ fn no_reading_that_is_off_is_undoubted_and_most_others_are() {
     assert_eq!(missed, 0, "readings that are off and undoubted are shown above");
     for (id, why) in NOT_SEEN {
         let named = all.iter().find(|p| p.id == *id);
-        assert!(named.is_some_and(|p| p.off() && p.undoubted), "{id} is seen now: {why}");
+        assert!(named.is_some_and(|p| p.off() && p.undoubted), "{id} is detected now: {why}");
     }
     let passed = count(&all, |p| p.harmless() && p.undoubted);
     assert!(passed as f64 >= LEAST_PASSED * harmless as f64, "{passed} of {harmless} passed");

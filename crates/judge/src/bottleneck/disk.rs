@@ -1,8 +1,8 @@
-//! What holds a disk's number down, where no ceiling is near.
+//! Bottleneck of a disk result that is far from its ceiling.
 //!
-//! Little's law (Operations Research 9, 1961): I/Os in flight = I/Os a second x the time
-//! of each. A device that is asked for one at a time shows its latency; whether it could
-//! do more shows at a deeper queue.
+//! Little's law (Operations Research 9, 1961): I/Os in flight = I/Os per second x the time of each.
+//! A device with one I/O at a time shows its latency; a deeper queue shows whether it could do
+//! more.
 
 use proofmark_model::{
     Bottleneck, Measurement, Unit, format_count, format_percent, format_quantity, key,
@@ -14,12 +14,13 @@ use crate::execution::cpu_share;
 use crate::statistics::{self, GAINED, NOTHING, ratio_of_sums};
 use crate::words::counted;
 
-/// From this share of their CPU time on, the threads had none left to wait.
+/// Share of their CPU time from which the threads had none left to wait.
 const BUSY_CPU: f64 = 0.9;
-/// I/Os wait at the device from this share of the most in flight on; the rest is their way there.
+/// Share of the most I/Os in flight from which they wait at the device; the rest is the path to it.
 const WAITING: f64 = 0.8;
 
-/// The bottleneck of a measurement that is no ceiling's. The error says why none can be named.
+/// Names the bottleneck of a result that is not at its ceiling. Fails with the reason why it is
+/// unknown.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let cpu = cpu_share(ctx.host, m);
     if let Some(bottleneck) = cpu.filter(|share| *share >= BUSY_CPU).map(|share| by_cpu(m, share)) {
@@ -79,7 +80,7 @@ fn by_cpu(m: &Measurement, share: f64) -> Bottleneck {
 
 /// Little's law in figures; empty where no latency was recorded.
 fn little(m: &Measurement) -> String {
-    // The mean over all trials, as the latency is one.
+    // The mean over all trials, like the latency.
     let (work, seconds) = m.trials.iter().fold((0.0, 0.0), |(w, s), t| (w + t.work, s + t.seconds));
     let rate = ios(m, work / seconds).filter(|r| r.is_finite() && *r > 0.0);
     let each = m.latency.as_ref().map(|l| l.mean).filter(|s| s.is_finite() && *s > 0.0);
@@ -93,7 +94,7 @@ fn little(m: &Measurement) -> String {
     )
 }
 
-/// How many times this rate another point's is, if only the number of I/Os in flight differs.
+/// Ratio of another result's rate to this one, if only the number of I/Os in flight differs.
 fn gain(m: &Measurement, other: &Measurement) -> Option<f64> {
     let gain = statistics::gain(
         m,
@@ -112,7 +113,7 @@ fn differs(m: &Measurement, other: &Measurement) -> String {
     }
 }
 
-/// The point with more, or fewer, I/Os in flight that gained most over this one, and its gain.
+/// The result with more, or fewer, I/Os in flight that has the highest gain, with that gain.
 fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a Measurement)> {
     let beyond = |o: &&Measurement| {
         let (low, high) = if more { (m, *o) } else { (*o, m) };
@@ -124,10 +125,10 @@ fn best<'a>(ctx: &Context<'a>, m: &Measurement, more: bool) -> Option<(f64, &'a 
     points.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Mean number of the workload's I/Os that the device had in flight, where all trials report it.
+/// Mean number of the workload's I/Os that the device had in flight, if all trials report it.
 ///
-/// The device counts requests: where it made more of them than there were I/Os, it split
-/// each, and holds so many parts of one.
+/// The device counts requests. If it had more of them than I/Os, it split each, and its figure
+/// counts parts.
 fn at_device(m: &Measurement) -> Option<f64> {
     let devices = || m.trials.iter().map(|t| Some((t, t.device.as_ref()?)));
     let held = ratio_of_sums(devices().map(|both| both.map(|(t, d)| (d.in_flight_s, t.seconds))));
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn alone_the_device_is_named_by_what_it_holds() {
+    fn alone_the_device_is_named_by_its_ios_in_flight() {
         let held = |depth: u64, in_flight: f64, parts: u64| {
             each(rand_read(depth), |_, t| {
                 let device = t.device.as_mut().unwrap();
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_more_or_is_disturbed_shows_nothing() {
+    fn results_that_differ_in_more_or_are_disturbed_show_nothing() {
         let idle = || each_device(rand_read(1), |_, d| d.in_flight_s = 0.0);
         expect(idle(), &[with_param(rand_read(32), "direct", "off")], "^none$");
         let disturbed = suspected(rand_read(32), "trend");

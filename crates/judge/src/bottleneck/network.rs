@@ -1,7 +1,7 @@
-//! What holds a network's number down, where no ceiling is near.
+//! Bottleneck of a network result that is far from its ceiling.
 //!
-//! Bandwidth x delay (RFC 7323, 1): a connection has no more than its window on the way,
-//! so that its rate is at most window / round trip.
+//! Bandwidth x delay (RFC 7323, 1): a connection has at most its window in flight, so its rate is
+//! at most window / round trip.
 
 use proofmark_model::{
     Bottleneck, End, Key, Measurement, NetworkTraffic, Unit, format_percent, format_quantity, key,
@@ -10,22 +10,23 @@ use proofmark_model::{
 
 use crate::Context;
 use crate::network::{
-    BUSY, datagrams, over_loopback, own_share, polls, retransmitted, segments, streams,
-    system_share, whose,
+    BUSY, datagrams, machine_of, over_loopback, own_share, polls, retransmitted, segments, streams,
+    system_share,
 };
 use crate::statistics::{self, GAINED, NOTHING, median, ratio_of_sums};
 use crate::words::counted;
 
-/// From this share of what was asked for on, pacing is what sets the rate.
+/// Share of the requested rate from which pacing sets the rate.
 const PACED: f64 = 0.98;
-/// Share of the datagrams from which on their loss shows who could not keep up.
+/// Share of lost datagrams from which the loss shows which end could not keep up.
 const LOST: f64 = 0.001;
-/// Share of the segments sent again from which on congestion control sets the rate.
+/// Share of retransmitted segments from which congestion control sets the rate.
 const RESENT: f64 = 1e-4;
-/// A rate within this of window / round trip is the window's.
+/// Ratio of the rate to window / round trip within which the window limits it.
 const WINDOW: std::ops::RangeInclusive<f64> = 0.8..=1.25;
 
-/// The bottleneck of a measurement that is no ceiling's. The error says why none can be named.
+/// Names the bottleneck of a result that is not at its ceiling. Fails with the reason why it is
+/// unknown.
 pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     if let Some(bottleneck) = paced(m).or_else(|| overflown(m)) {
         return Ok(bottleneck);
@@ -41,7 +42,7 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
         if let Some(bottleneck) = by_losses(m) {
             return Ok(bottleneck);
         }
-        // More streams that gain nothing meet something that they share.
+        // If more streams gain nothing, they share a bottleneck.
         let shared = more.as_ref().is_some_and(|(gain, _)| *gain < NOTHING);
         if let Some(bottleneck) = by_window(m).filter(|_| !shared) {
             return Ok(bottleneck);
@@ -64,11 +65,11 @@ pub(crate) fn name(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String>
 }
 
 /// The sum of a figure over all trials that report it.
-fn sum(m: &Measurement, of: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
-    m.traffics().filter_map(|(_, n)| of(n)).map(|count| count as f64).sum()
+fn sum(m: &Measurement, count: impl Fn(&NetworkTraffic) -> Option<u64>) -> f64 {
+    m.traffics().filter_map(|(_, n)| count(n)).map(|count| count as f64).sum()
 }
 
-/// The rate that the sender was asked to keep, if it did.
+/// Names pacing, if the sender kept the requested rate.
 fn paced(m: &Measurement) -> Option<Bottleneck> {
     let asked = m.params.get(key::RATE).filter(|r| *r > 0)? as f64;
     let received = m.summary.as_ref()?.value();
@@ -79,7 +80,7 @@ fn paced(m: &Measurement) -> Option<Bottleneck> {
     })
 }
 
-/// A receiver that did not fetch its datagrams in time, if that explains most of the loss.
+/// Names a receiver that did not fetch its datagrams in time, if that explains most of the loss.
 fn overflown(m: &Measurement) -> Option<Bottleneck> {
     let all = m.datagrams()?;
     let (sent, lost) = (all.sent as f64, all.lost() as f64);
@@ -101,13 +102,13 @@ fn overflown(m: &Measurement) -> Option<Bottleneck> {
     Some(Bottleneck::new(format!("receiver ({whose})"), evidence))
 }
 
-/// A CPU that had no time left.
+/// Names the CPU of an end that had no time left.
 fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
     if polls(m) {
         return None;
     }
-    let busiest = |of: fn(&Measurement, End) -> Option<f64>| {
-        let all = End::BOTH.into_iter().filter_map(|end| Some((of(m, end)?, end)));
+    let busiest = |share: fn(&Measurement, End) -> Option<f64>| {
+        let all = End::BOTH.into_iter().filter_map(|end| Some((share(m, end)?, end)));
         all.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(share, _)| *share >= BUSY)
     };
     if let Some((share, end)) = busiest(own_share) {
@@ -121,17 +122,17 @@ fn by_cpu(m: &Measurement) -> Option<Bottleneck> {
     }
     let (share, end) = busiest(system_share)?;
     let name = if over_loopback(m) { "CPU".to_owned() } else { format!("CPU ({})", end.word()) };
-    let whose = whose(m, end);
+    let whose = machine_of(m, end);
     let evidence = format!("the CPUs of {whose} were busy {} of the time", format_percent(share));
     Some(Bottleneck::new(name, evidence))
 }
 
-/// How many times the rate of this point is another's, where only that parameter differs.
+/// Ratio of another result's rate to this one, if only that parameter differs.
 fn gain<T>(m: &Measurement, other: &Measurement, key: Key<T>) -> Option<f64> {
     statistics::gain(m, other, &[key]).filter(|_| other.undisturbed())
 }
 
-/// The point of the run with more streams that gained most.
+/// Highest gain of a result with more streams, with their number in words.
 fn on_more_streams(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
     let more = ctx.others.iter().filter(|o| o.params.threads() > m.params.threads());
     let points = more.filter_map(|o| Some((gain(m, o, key::STREAMS)?, o)));
@@ -139,12 +140,12 @@ fn on_more_streams(ctx: &Context, m: &Measurement) -> Option<(f64, String)> {
     Some((gain, counted(best.params.threads(), "stream")))
 }
 
-/// Round trips and connections: what is left when both ends need not be woken.
+/// Names the bottleneck of round trips and connections by those without wake-ups of both ends.
 fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     let other = if polls(m) { word::BLOCK } else { word::POLL };
     let point = ctx.others.iter().filter(|o| o.params.get(key::MODE) == Some(other));
     let gains = point.filter_map(|o| gain(m, o, key::MODE)).next();
-    // Polling over blocking, whichever of them this one is.
+    // Gain of polling over blocking, whichever this result is.
     match (gains.map(|g| if polls(m) { 1.0 / g } else { g }), polls(m)) {
         (Some(g), false) if g > GAINED => {
             let evidence = format!("polling, without wake-ups, reaches {g:.2} times the rate");
@@ -166,7 +167,7 @@ fn by_waking(ctx: &Context, m: &Measurement) -> Result<Bottleneck, String> {
     }
 }
 
-/// Segments that were lost on the way, so that congestion control held the sender back.
+/// Names packet loss, if segments were lost so that congestion control slowed the sender.
 fn by_losses(m: &Measurement) -> Option<Bottleneck> {
     let sent = m.trials.iter().filter_map(|t| Some((retransmitted(m, t)?, segments(m, t)?)));
     let share = ratio_of_sums(sent.map(Some)).filter(|share| *share > RESENT)?;
@@ -174,7 +175,7 @@ fn by_losses(m: &Measurement) -> Option<Bottleneck> {
     Some(Bottleneck::new("packet loss on the path", evidence))
 }
 
-/// The windows of all connections, where they are what the rate comes to.
+/// Names the window, if the windows of all connections give the rate.
 fn by_window(m: &Measurement) -> Option<Bottleneck> {
     let rate = m.summary.as_ref()?.value();
     let all: Vec<(f64, f64, f64)> = m.traffics().filter_map(|(_, n)| windows(n)).collect();
@@ -193,7 +194,7 @@ fn by_window(m: &Measurement) -> Option<Bottleneck> {
     Some(Bottleneck::new("window (bandwidth x delay)", evidence))
 }
 
-/// Bits a second that a trial's windows allow, bytes of all windows, and the mean round trip.
+/// Bits per second that a trial's windows allow, bytes of all windows, and the mean round trip.
 fn windows(n: &NetworkTraffic) -> Option<(f64, f64, f64)> {
     let known = n.streams.iter().all(|s| s.rtt_s.is_finite() && s.rtt_s > 0.0);
     if n.streams.is_empty() || !known {
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// On a way whose rate is not known, so that no ceiling is near.
+    /// On a path of unknown rate, so that no ceiling is near.
     fn expect(m: Measurement, others: &[Measurement], words: &str) {
         let host = with_network(m.params.get(key::PATH).unwrap(), |n| {
             set_interface(n, |i| i.bits_per_s = None);
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn pacing_and_a_receiver_whose_buffer_ran_over_are_named() {
+    fn pacing_and_a_receiver_with_full_buffers_are_named() {
         let at = |rate: u64| with_param(udp(1, "peer"), "rate", rate);
         expect(at(950_000_000), &[], "^pacing$ ... of the requested 950.0 Mbit/s arrived");
         expect(at(2_000_000_000), &[], "^none$");
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn round_trips_are_held_by_waking() {
+    fn wake_ups_limit_round_trips() {
         let (block, poll) = (round_trips("tcp", "block"), [round_trips("tcp", "poll")]);
         let waking =
             "^wake-ups of both ends$ polling, without wake-ups, reaches 2.00 times the rate";
@@ -285,11 +286,11 @@ mod tests {
     }
 
     #[test]
-    fn alone_and_idle_nobody_is_named() {
+    fn alone_and_idle_no_bottleneck_is_named() {
         expect(tcp(1, "loopback"), &[], "^none$ ... no CPU was saturated");
         let disturbed = suspected(tcp(4, "peer"), "trend");
         expect(tcp(1, "peer"), &[disturbed], "^none$");
-        // Near a ceiling it is the ceiling's.
+        // Near a ceiling it is the resource of the ceiling.
         expect_bottleneck(&host_with_network("peer"), tcp(1, "peer"), &[], "^link$");
     }
 }

@@ -1,12 +1,15 @@
-//! Resources that a result may name as its bottleneck, in words.
+//! Explanations of the resources that a result may name as its bottleneck.
 
-/// The name, or its beginning before the part in brackets that says whose it is, and what it means.
+/// The name, or its part before the brackets that name an end or limit, and the explanation.
 pub const WORDS: &[(&str, &str)] = &[
     ("execution ports", "The loop keeps the core's execution ports busy in every cycle."),
-    ("divider unit", "The core divides one after another: its divider sets the pace."),
+    (
+        "divider unit",
+        "The core divides one pair of numbers after another: its divider limits the rate.",
+    ),
     ("clock", "The core runs at the clock that it reports as its maximum."),
     ("physical cores", "More threads share the cores: they add no execution ports."),
-    ("CPU quota", "The cgroup's CPU quota holds the threads back."),
+    ("CPU quota", "The cgroup's CPU quota stops the threads."),
     ("problem size", "A larger problem reaches a higher rate: this one is too small."),
     ("load latency", "Each load waits for the one before it."),
     (
@@ -16,7 +19,7 @@ pub const WORDS: &[(&str, &str)] = &[
     ("memory bus", "The memory channels carry as much as they can."),
     ("queue depth", "More I/Os in flight reach a higher rate."),
     ("threads", "More threads reach a higher rate."),
-    ("device", "The disk gives no more with more I/Os in flight or more threads."),
+    ("device", "More I/Os in flight or more threads gain nothing: the disk is the limit."),
     ("link", "The link carries as much as its rate allows."),
     ("streams", "More streams reach a higher rate."),
     ("pacing", "The requested rate (parameter rate) is the limit."),
@@ -28,14 +31,17 @@ pub const WORDS: &[(&str, &str)] = &[
     ("CPUs of both ends", "More streams gain nothing over loopback: both ends share the CPUs."),
     (
         "path between the ends",
-        "More streams gain nothing: the way between client and server is full.",
+        "More streams gain nothing: the path between client and server is full.",
     ),
     ("limit", "A limit of the cgroup or of --limit is reached."),
-    ("receiver", "The receiver dropped what its socket could not take."),
+    ("receiver", "The receiver dropped datagrams that did not fit into its socket's buffer."),
     ("CPU", "The CPUs of the client, of the server or of this machine are busy."),
     ("CPU (copying)", "Over loopback the CPU copies every byte twice."),
     ("wake-ups of both ends", "Each round trip waits until both ends are scheduled again."),
-    ("system calls and path", "Each round trip takes the system calls and the way of the packets."),
+    (
+        "system calls and path",
+        "Each round trip takes its system calls and the path of its packets.",
+    ),
     ("packet loss on the path", "TCP lowers its rate after each lost packet."),
     ("window (bandwidth x delay)", "The socket buffer holds less than the path has in flight."),
 ];
@@ -52,7 +58,7 @@ mod tests {
         entries.flat_map(|p| if p.is_dir() { sources(&p) } else { vec![p] }).collect()
     }
 
-    /// The name that follows each `Bottleneck::new(` of this crate, as far as it is written there.
+    /// The name after each `Bottleneck::new(` of this crate, if it is a literal.
     fn named() -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let others = sources(&folder).into_iter().filter(|p| !p.ends_with("words.rs"));

@@ -7,19 +7,20 @@ use super::parts::{Formula, input, on_bare_metal};
 use crate::words::known;
 use crate::{Capacity, Context};
 
-/// A boost below this x the base clock is that clock again, as older AMD drivers report it.
+/// Smallest reported clock, in multiples of the base clock, that is a boost: older AMD drivers
+/// report the base clock itself.
 const REAL_BOOST: f64 = 1.01;
 
-/// Boards overclock, and boost algorithms exceed the printed figure by a step or two.
+/// Uncertainty: boards overclock, and boost algorithms exceed the printed figure by a step or two.
 const UNCERTAINTY: f64 = 0.05;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::CPU_BOOST,
     title: "Reported boost clock",
-    about: "The highest clock that the machine reports for its cores. It is used only on bare metal \
-         and only above the base clock: in a virtual machine the hypervisor sets this figure, and \
-         some drivers report the base clock as the highest. Uncertainty: 5 %, since boards and \
-         boost algorithms exceed the printed figure by one or two steps.",
+    about: "The highest clock that the machine reports for its cores. It is used only on bare \
+         metal and only above the base clock: in a virtual machine the hypervisor sets this \
+         figure, and some drivers report the base clock as the highest. Uncertainty: 5 %, since \
+         boards and boost algorithms exceed the printed figure by one or two steps.",
     derive,
     bound: derive,
     bottleneck,
@@ -39,7 +40,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     }
     let origin = clocks.boost_hz.origin();
     let boost = input("boost", boost, "Hz", Provenance::Reported, origin);
-    Ok(RULE.ceiling(m, Formula::of(boost), UNCERTAINTY))
+    Ok(RULE.ceiling(m, Formula::from_input(boost), UNCERTAINTY))
 }
 
 fn bottleneck(_: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

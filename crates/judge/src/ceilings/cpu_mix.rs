@@ -1,4 +1,4 @@
-//! `cpu.mix`: what the ports and the divider leave of an instruction mix.
+//! `cpu.mix`: the rate that the ports and the divider allow for an instruction mix.
 
 use proofmark_model::{Bottleneck, Ceiling, Input, Measurement, Provenance, ceiling_id, key, word};
 
@@ -9,16 +9,16 @@ use super::parts::{
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
-/// Name of the input of a ceiling that the divider sets.
+/// Name of the input if the divider sets the ceiling.
 const DIVIDER_INPUT: &str = "divider_cycles";
 
-/// Name of the input of a ceiling that the ports set.
+/// Name of the input if the ports set the ceiling.
 const PORTS_INPUT: &str = "port_cycles";
 
-/// Least cycles of a division differ a little by source and operands.
+/// Uncertainty of the shortest division, which differs a little by source and operands.
 const DIVIDER_UNCERTAINTY: f64 = 0.1;
 
-/// Operations of the mix of 17, whose two comparisons use whatever port is free.
+/// Additions of the mix of 17 operations, whose two comparisons use any free port.
 const ADDS: f64 = 9.0;
 const MULTIPLIES: f64 = 4.0;
 const DIVIDES: f64 = 2.0;
@@ -39,7 +39,7 @@ impl Mix {
             Some(other) => return Err(format!("mix {other} is unknown")),
             None => return Err("the configuration has no mix".to_owned()),
         };
-        let width = Width::of(isa(m)?);
+        let width = Width::for_isa(isa(m)?);
         if arith17 && !float && width != Width::Scalar {
             return Err(
                 "there is no vector division of integers, and its replacement is not modelled"
@@ -53,24 +53,24 @@ impl Mix {
         if self.arith17 { 17.0 } else { 16.0 }
     }
 
-    /// Least cycles of one iteration on the ports.
+    /// Fewest cycles of one iteration on the ports.
     fn port_cycles(&self, row: &Row) -> Option<f64> {
         let adds = if self.float { row.float_add } else { row.int_add }.at(self.width)?;
         if !self.arith17 {
             return Some(16.0 / adds);
         }
         if !self.float {
-            // Comparisons need an ALU as additions do.
+            // Comparisons need an ALU, like additions.
             let multiplies = row.int_multiply.map_or(0.0, |rate| MULTIPLIES / rate);
             return Some(((ADDS + 2.0) / adds).max(multiplies));
         }
         let multiplies = MULTIPLIES / row.float_multiply.at(self.width)?;
-        // The two kinds share ports, at best as well as in equal numbers.
+        // The two kinds share ports, and equal numbers use them best.
         let ports = row.float_add.at(self.width)? + row.float_multiply.at(self.width)?;
         Some((ADDS / adds).max(multiplies).max((ADDS + MULTIPLIES) / ports))
     }
 
-    /// Least cycles of one iteration on the divider.
+    /// Fewest cycles of one iteration on the divider.
     fn divider_cycles(&self, row: &Row) -> Option<f64> {
         if self.float {
             row.float_divide_cycles.at(self.width).map(|c| c * DIVIDES)
@@ -79,7 +79,7 @@ impl Mix {
         }
     }
 
-    /// Least cycles of one iteration, named by what sets them.
+    /// Fewest cycles of one iteration, with the name of the limit.
     fn cycles(&self, row: &Row) -> Result<Input, String> {
         let ports = self
             .port_cycles(row)
@@ -98,8 +98,8 @@ impl Mix {
     }
 }
 
-/// Operations per iteration, the least cycles for them on a design, and lanes, of a mix.
-pub(crate) fn cycles_at_least(m: &Measurement, row: &Row) -> Option<f64> {
+/// Most operations per cycle and core of a design for this mix.
+pub(crate) fn operations_per_cycle(m: &Measurement, row: &Row) -> Option<f64> {
     let mix = Mix::read(m).ok()?;
     let cycles = mix.cycles(row).ok()?.value;
     Some(mix.operations() * mix.lanes / cycles)
@@ -108,14 +108,14 @@ pub(crate) fn cycles_at_least(m: &Measurement, row: &Row) -> Option<f64> {
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::CPU_MIX,
     title: "Ports and divider under an instruction mix",
-    about: "The highest rate of the published instruction mixes: cores x clock x operations x lanes / \
-         cycles, where cycles are the minimum for one iteration. add16: 16 / additions per cycle. \
-         arith17: the longer of two times. The ports need one for nine additions and subtractions \
-         and four multiplications. The divider needs one for two divisions, at its documented \
-         reciprocal throughput. Loop overhead and dependencies are omitted, so the ceiling is \
-         loose. Cores and clock as in cpu.peak. Without a documented division throughput arith17 \
-         has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the divider sets the \
-         ceiling.",
+    about: "The highest rate of the published instruction mixes: cores x clock x operations x \
+         lanes / cycles, where cycles are the minimum for one iteration. add16: 16 / additions per \
+         cycle. arith17: the longer of two times. The ports need one for nine additions and \
+         subtractions and four multiplications. The divider needs one for two divisions, at its \
+         documented reciprocal throughput. Loop overhead and dependencies are omitted, so the \
+         ceiling is loose. Cores and clock as in cpu.peak. Without a documented division \
+         throughput arith17 has no ceiling. Uncertainty: as in cpu.peak, plus 10 % where the \
+         divider sets the ceiling.",
     derive,
     bound: derive,
     bottleneck,
@@ -128,7 +128,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let (clock, clock_uncertainty) = clock(ctx.host, m)?;
     let by_divider = cycles.name == DIVIDER_INPUT;
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
-    let formula = Formula::of(cores(ctx.host, &capacity))
+    let formula = Formula::from_input(cores(ctx.host, &capacity))
         .times(clock)
         .times(plain("operations", mix.operations(), "of one iteration, by definition of the mix"))
         .times(plain("lanes", mix.lanes, "numbers in one register, by definition of the isa"))
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_formula_names_what_sets_it() {
+    fn the_formula_names_the_limit() {
         let m = mix(true, "arith17", "scalar");
         let divider = RULE.on(&with_design(host(), GOLDEN), &[]).derive(&m).unwrap();
         assert!(divider.formula.ends_with(DIVIDER_INPUT));

@@ -1,8 +1,8 @@
-//! `cpu.peak`: what the execution ports can start.
+//! `cpu.peak`: the rate that the execution ports can start.
 //!
-//! Roofline's horizontal roof (Williams et al., CACM 2009): cores x clock x
-//! operations per cycle, with the clock measured under that very load and the
-//! operations per cycle of that instruction set and type.
+//! Roofline's horizontal roof (Williams et al., CACM 2009): cores x clock x operations per cycle.
+//! The clock is measured under that very load; the operations per cycle are those of the
+//! instruction set and number type.
 
 use proofmark_model::{Ceiling, Measurement, Provenance, Unit, ceiling_id, key};
 
@@ -11,13 +11,13 @@ use super::parts::{Formula, assumed, bits, clock, cores, input, isa, ports, row}
 use crate::microarchitecture::{Row, Width};
 use crate::{Capacity, Context};
 
-/// What the inner loop of a workload that is bound by the ports is made of.
+/// The inner loop of a workload that is bound by the ports.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Peak {
     stream: Stream,
     width: Width,
     pub(crate) lanes: f64,
-    /// Operations that one instruction does to one number.
+    /// Operations of one instruction per number.
     pub(crate) operations: f64,
 }
 
@@ -29,7 +29,7 @@ enum Stream {
 }
 
 impl Stream {
-    fn words(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::MultiplyAdd => "multiplications and additions in equal numbers",
             Self::Fma => "fused multiply-adds",
@@ -39,8 +39,8 @@ impl Stream {
 }
 
 impl Peak {
-    /// From the unit and parameters of a workload that declares this ceiling (of f64 without
-    /// `type`). Fails if the ports do not bound this workload so, or a parameter is absent or
+    /// Derives the loop from the unit and parameters of a workload that declares this ceiling (f64
+    /// without `type`). Fails if the ports do not bound this workload, or a parameter is absent or
     /// unknown.
     pub(crate) fn derive(ctx: &Context, m: &Measurement) -> Result<Self, String> {
         let float = m.unit == Unit::FlopPerSecond;
@@ -50,7 +50,7 @@ impl Peak {
         }
         let bits = if float && !m.params.has(key::NUMBER_TYPE) { 64 } else { bits(m)? };
         let isa = isa(m)?;
-        let width = Width::of(isa);
+        let width = Width::for_isa(isa);
         let stream = match float {
             false => Stream::IntAdd,
             true if isa.fused() => Stream::Fma,
@@ -60,7 +60,7 @@ impl Peak {
         Ok(Self { stream, width, lanes: width.lanes(bits), operations })
     }
 
-    /// Instructions that a core of this design starts in a cycle.
+    /// Instructions that a core of this design starts per cycle.
     pub(crate) fn instructions_per_cycle(&self, row: &Row) -> Option<f64> {
         match self.stream {
             Stream::MultiplyAdd => row.multiply_add.at(self.width),
@@ -73,19 +73,18 @@ impl Peak {
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::CPU_PEAK,
     title: "Execution ports of the cores",
-    about: "The highest rate that the cores' execution ports can start: cores x clock x instructions \
-         per cycle x lanes x operations per lane. Cores are usable physical cores, at most the \
-         number of threads and at most the CPU quota. Hardware threads of one core share its ports \
-         and count once. proofmark measures the clock under the same load, between \
-         its slices; for dense matrices between their tiles. Instructions per cycle come from a \
-         table by core design, with a source per row; where sources differ, the faster figure \
-         counts. A fused multiply-add counts as two operations. Dense matrices (cpu.dgemm, \
-         cpu.linpack) have the same ceiling in f64. Their copies, exchanges and waits count as no \
-         operation and keep them below it. Uncertainty: the median spread of the clock readings of \
-         a trial (of many readings their standard deviation), at least 0.5 %. It is 5 % where the \
-         clock could not be measured under the load. A CPU quota adds one quota period (by \
-         default 100 ms), and what a burst may save up, over the length of a trial, since a trial \
-         may begin with the rest of a period.",
+    about: "The highest rate that the cores' execution ports can start: cores x clock x \
+         instructions per cycle x lanes x operations per lane. Cores are usable physical cores, at \
+         most the number of threads and at most the CPU quota. Hardware threads of one core share \
+         its ports and count once. proofmark measures the clock under the same load, between its \
+         slices; for dense matrices between their tiles. Instructions per cycle come from a table \
+         by core design, with a source per row; where sources differ, the faster figure counts. A \
+         fused multiply-add counts as two operations. Dense matrices (cpu.dgemm, cpu.linpack) have \
+         the same ceiling in f64. Their copies, exchanges and waits count as no operation and keep \
+         them below it. Uncertainty: the median spread of the clock readings of a trial (of many \
+         readings their standard deviation), at least 0.5 %. It is 5 % where the clock could not \
+         be measured under the load. A trial may begin with the rest of a quota period. So a CPU \
+         quota adds one period (by default 100 ms) and its burst, divided by the trial's duration.",
     derive,
     bound: derive,
     bottleneck: ports,
@@ -95,15 +94,15 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let peak = Peak::derive(ctx, m)?;
     let row = row(ctx.host)?;
     let rate = peak.instructions_per_cycle(row).ok_or_else(|| {
-        format!("the table has no figure for {} at this width on {}", peak.stream.words(), row.id)
+        format!("the table has no figure for {} at this width on {}", peak.stream.name(), row.id)
     })?;
     let capacity = Capacity::derive(ctx.host, m)?;
     let (clock, clock_uncertainty) = clock(ctx.host, m)?;
     let mut per_cycle = assumed("instructions_per_cycle", rate, row);
-    per_cycle.note = format!("{}; {}", peak.stream.words(), per_cycle.note);
+    per_cycle.note = format!("{}; {}", peak.stream.name(), per_cycle.note);
     let plain = |name, value, note| input(name, value, "", Provenance::Assumed, note);
     let two = "by definition of the instruction: two for a fused multiply-add, else one";
-    let formula = Formula::of(cores(ctx.host, &capacity))
+    let formula = Formula::from_input(cores(ctx.host, &capacity))
         .times(clock)
         .times(per_cycle)
         .times(plain("lanes", peak.lanes, "numbers in one register, by definition of the isa"))
@@ -138,7 +137,7 @@ mod tests {
             ("sse2 i64", typed(iops, "sse2", "i64"), Ok(6.0 * 4e9)),
             ("avx2 i32", typed(iops, "avx2", "i32"), Ok(24.0 * 4e9)),
             ("avx512 i32", typed(iops, "avx512", "i32"), Ok(32.0 * 4e9)),
-            // Dense matrices are held against f64.
+            // Dense matrices are compared with f64.
             ("sse2 product", with(|n| dgemm(2000, n), "sse2"), Ok(6.0 * 4e9)),
             ("avx2+fma product", with(|n| dgemm(2000, n), "avx2+fma"), Ok(16.0 * 4e9)),
             ("avx512 product", with(|n| dgemm(2000, n), "avx512"), Ok(32.0 * 4e9)),
@@ -158,7 +157,7 @@ mod tests {
         };
         assert!(peak(&flops(1), spec("cpu.flops")).is_ok());
         let undeclared = WorkloadSpec { ceilings: Vec::new().into(), ..spec("cpu.flops") };
-        // Other instructions are in a mix too, whatever its parameters are called.
+        // A mix has other instructions too, whatever its parameters are called.
         let mut nameless = mix(true, "add16", "scalar");
         nameless.params.0.remove(key::MIX.name());
         for (m, spec) in [
@@ -172,7 +171,7 @@ mod tests {
         let mut untyped = iops(1);
         untyped.params.0.remove(key::NUMBER_TYPE.name());
         let untyped = peak(&untyped, spec("cpu.iops"));
-        assert!(untyped.is_err(), "only floating point is f64 unless it says more");
+        assert!(untyped.is_err(), "only floating point defaults to f64");
     }
 
     #[test]
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn an_unknown_fact_is_the_reason() {
         let mut unknown = host();
         unknown.cpu.microarchitecture = Probe::missing("not reported");
         let wide = with_param(flops(1), "isa", "avx512");
@@ -199,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_falls_back_and_says_so() {
+    fn the_clock_falls_back_with_its_source() {
         let mut h = host();
         let m = each_condition(flops(1), |_, c| c.clock_hz = None);
         let idle = RULE.on(&h, &[]).derive(&m).unwrap();

@@ -1,4 +1,4 @@
-//! `device.peak`: what a device says that it can do at most. In tests only, like `device.ops`.
+//! `device.peak`: the maximum rate that a device reports. Only in tests, like `device.ops`.
 
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance};
 
@@ -6,7 +6,7 @@ use super::CeilingRule;
 use super::parts::{Formula, input};
 use crate::{Capacity, Context};
 
-/// What a device says of itself is taken at its word, but for rounding.
+/// Uncertainty: the device may round the rate that it reports.
 const UNCERTAINTY: f64 = 0.01;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
@@ -20,10 +20,10 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(_: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let of_trial = |t: &proofmark_model::Trial| t.helper.as_ref()?.peak_per_s;
-    let peak = m.trials.iter().find_map(of_trial).ok_or("the device reports no maximum")?;
+    let reported = |t: &proofmark_model::Trial| t.helper.as_ref()?.peak_per_s;
+    let peak = m.trials.iter().find_map(reported).ok_or("the device reports no maximum")?;
     let peak = input("peak", peak, "op/s", Provenance::Reported, "as the device reports it");
-    Ok(RULE.ceiling(m, Formula::of(peak), UNCERTAINTY))
+    Ok(RULE.ceiling(m, Formula::from_input(peak), UNCERTAINTY))
 }
 
 fn bottleneck(_: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
@@ -37,7 +37,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn a_device_is_held_to_what_it_says_of_itself() {
+    fn the_reported_maximum_of_a_device_is_its_ceiling() {
         let device = |peak_per_s| {
             let helper = Some(HelperTrial { wall_s: 1.0, peak_per_s, ..HelperTrial::default() });
             let m = measurement("device.ops", proofmark_model::Params::default(), &around(1e6));

@@ -1,8 +1,8 @@
-//! `disk.limit`: what a provider or a cgroup lets through.
+//! `disk.limit`: the rate that a provider or a cgroup allows.
 //!
-//! Sources: Linux block/blk-throttle.c (throtl_slice, 100 ms; I/Os are counted as they
-//! are submitted, before neighbours are merged); Documentation/admin-guide/cgroup-v2.rst
-//! (io.max) and cgroup-v1/blkio-controller.rst.
+//! Sources: Linux block/blk-throttle.c (throtl_slice, 100 ms; I/Os are counted as they are
+//! submitted, before neighbours are merged); Documentation/admin-guide/cgroup-v2.rst (io.max) and
+//! cgroup-v1/blkio-controller.rst.
 
 use proofmark_model::{
     Bottleneck, Ceiling, IoLimit, Limit, Measurement, Provenance, Storage, Unit, ceiling_id,
@@ -10,26 +10,28 @@ use proofmark_model::{
 };
 
 use super::CeilingRule;
-use super::disk_link::{from_device, operation};
+use super::disk_link::{ensure_from_device, operation};
 use super::parts::{Formula, input};
 use crate::disk::{Cached, Way, commits, is_random, queue_depth, read_share};
 use crate::statistics::median_over;
 use crate::{Capacity, Context};
 
-/// Seconds of blk-throttle's slice, by which a limit is dealt out; a trial may find one unspent.
+/// Seconds of blk-throttle's slice, in which a limit is granted; a trial may begin with an unused
+/// one.
 const SLICE_S: f64 = 0.1;
-/// A cgroup's least uncertainty: a bucket's rounding and the timed part's two ends.
+/// Smallest uncertainty of a cgroup's limit: a bucket's rounding and the two ends of the timed
+/// part.
 const LEAST: f64 = 0.01;
-/// Uncertainty of a declared limit: a promise in round figures; how it is counted is not said.
+/// Uncertainty of a declared limit: a rounded figure, and how the provider counts it is unknown.
 const PROMISE: f64 = 0.05;
 
 #[derive(Debug, Clone, PartialEq)]
 struct SetLimit {
     limit: Limit,
     way: Way,
-    /// In the limit's unit.
+    /// Value in the limit's unit.
     value: f64,
-    /// The cgroup's file; `None`: declared.
+    /// File of the cgroup; `None` if declared.
     cgroup: Option<String>,
 }
 
@@ -41,8 +43,8 @@ fn declared(ctx: &Context) -> impl Iterator<Item = SetLimit> {
     })
 }
 
-/// What cgroups set on a device that every byte must pass: any where there is one device at the
-/// bottom, else only the file system's own.
+/// The limits that cgroups set on a device that every byte must pass. With one leaf that is any
+/// device, else only the file system's own.
 fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = SetLimit> + 'a {
     let one = storage.leaves().count() == 1;
     let carries = |name: &str| storage.devices.iter().any(|d| d.over.iter().any(|o| o == name));
@@ -57,12 +59,8 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
     })
 }
 
-/// The most bytes of one counted I/O; fails where the system makes others of what was asked for.
-fn bytes_of_an_io(
-    m: &Measurement,
-    set: &SetLimit,
-    storage: Option<&Storage>,
-) -> Result<f64, String> {
+/// Most bytes of one counted I/O. Fails if the kernel forms I/Os of another size than requested.
+fn max_io_bytes(m: &Measurement, set: &SetLimit, storage: Option<&Storage>) -> Result<f64, String> {
     let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
     let direct = Cached::read(m) == Cached::Direct;
     let one_each = commits(m) || is_random(m) && (direct || set.way == Way::Read);
@@ -72,14 +70,14 @@ fn bytes_of_an_io(
     if !direct {
         return Err("for buffered I/O the kernel chooses the size of the device's I/Os".to_owned());
     }
-    // Neighbours in flight together are merged up to the device's largest request.
+    // The kernel merges neighbours in flight, up to the device's largest request.
     let largest = storage
         .and_then(|s| s.leaves().filter_map(|d| d.request_bytes).max())
         .ok_or("the size of merged requests is unknown")?;
     Ok(block.max(largest as f64))
 }
 
-/// The ceiling that a limit makes of this point, with its formula and inputs.
+/// The ceiling of this result by one limit, with its formula and inputs.
 fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, String> {
     let reads = read_share(m).ok_or("the share of reads is unknown")?;
     let (way, name) = (set.way, set.limit.name());
@@ -100,11 +98,12 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
         Some(file) => (Provenance::Reported, file.clone()),
     };
     let unit = set.limit.unit();
-    let mut formula = Formula::of(input(name, set.value, unit.as_str(), source.0, source.1));
+    let mut formula =
+        Formula::from_input(input(name, set.value, unit.as_str(), source.0, source.1));
     let counts_bytes = unit == Unit::BytePerSecond;
     let in_bytes = m.unit == Unit::BytePerSecond;
     if !counts_bytes && in_bytes {
-        let bytes = bytes_of_an_io(m, set, ctx.host.storage.get())?;
+        let bytes = max_io_bytes(m, set, ctx.host.storage.get())?;
         let note = "the most that counts as one I/O; a limit may count a large one several times";
         formula = formula.times(input("io_bytes", bytes, "B", Provenance::Reported, note));
     } else if counts_bytes && !in_bytes {
@@ -117,7 +116,7 @@ fn ceiling(ctx: &Context, m: &Measurement, set: &SetLimit) -> Result<Ceiling, St
     Ok(RULE.ceiling(m, formula, uncertainty(m, set)))
 }
 
-/// Relative uncertainty of what a limit lets through in a trial.
+/// Relative uncertainty of the work that a limit allows in a trial.
 fn uncertainty(m: &Measurement, set: &SetLimit) -> f64 {
     if set.cgroup.is_none() {
         return PROMISE;
@@ -146,7 +145,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    from_device(m)?;
+    ensure_from_device(m)?;
     let mut limits: Vec<SetLimit> = declared(ctx).collect();
     if let Some(storage) = ctx.host.storage.get() {
         limits.extend(by_cgroup(ctx, storage));
@@ -180,7 +179,7 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
     Bottleneck { resource, evidence: format!("{share}{figure}") }
 }
 
-/// Why there is none, with what is not known.
+/// The reason why there is no limit, with the unknown facts.
 fn no_limit(ctx: &Context) -> String {
     let io = &ctx.host.limits.io;
     match io.get() {

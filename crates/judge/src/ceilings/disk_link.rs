@@ -1,7 +1,7 @@
-//! `disk.link`: what the link to the device carries.
+//! `disk.link`: the rate that the link to the device carries.
 //!
-//! Sources of the rates are those of the host's probe: Serial ATA (8b/10b), PCI Express
-//! (8b/10b to 5 GT/s, 128b/130b from 8 GT/s on) by lanes.
+//! The host's probe has the sources of the rates: Serial ATA (8b/10b), PCI Express (8b/10b up to 5
+//! GT/s, 128b/130b from 8 GT/s) by lanes.
 
 use proofmark_model::{
     Bottleneck, Ceiling, Input, Link, Measurement, Provenance, Unit, ceiling_id, format_quantity,
@@ -13,12 +13,12 @@ use crate::disk::{Cached, read_share};
 use crate::words::known;
 use crate::{Capacity, Context};
 
-/// How far a link's clock may be off its nominal rate: 350 ppm and 0.5 % of spread in
-/// Serial ATA, less in PCI Express; doubled.
+/// Largest error of a link's clock: 350 ppm and 0.5 % of spread in Serial ATA, less in PCI Express;
+/// doubled.
 const CLOCK: f64 = 0.01;
 
-/// Whether a link carries both directions at the same time, each at its rate: PCI
-/// Express, SAS and USB from 5 Gbit/s on have a pair of wires for each.
+/// Returns true if a link carries both directions at the same time, each at its rate: PCI Express,
+/// SAS and USB from 5 Gbit/s have a pair of wires for each.
 fn both_at_once(link: &Link) -> bool {
     let usb = link.name.strip_prefix("USB ").and_then(|rest| rest.split_whitespace().next());
     let megabits = usb.and_then(|n| n.parse::<f64>().ok());
@@ -27,22 +27,22 @@ fn both_at_once(link: &Link) -> bool {
         || megabits.is_some_and(|rate| rate >= 5000.0)
 }
 
-/// Fails where no byte need come from the device.
-pub(super) fn from_device(m: &Measurement) -> Result<(), String> {
+/// Fails if the result needs no byte from the device.
+pub(super) fn ensure_from_device(m: &Measurement) -> Result<(), String> {
     match Cached::read(m) {
         Cached::Warm => Err("a warm page cache serves the reads, not the device".to_owned()),
         _ => Ok(()),
     }
 }
 
-/// Bytes of an operation, to divide bytes a second by.
+/// Bytes of an operation, by which bytes per second are divided.
 pub(super) fn operation(m: &Measurement) -> Result<Input, String> {
     let block = m.params.block_bytes().ok_or("the configuration has no block_size")?;
     let note = "an operation moves at least this";
     Ok(input("block_size", block, "B", Provenance::Declared, note))
 }
 
-/// The only link at the bottom.
+/// The link of the only leaf device.
 fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
     let storage = known(&ctx.host.storage, "the device of the folder")?;
     let mut leaves = storage.leaves();
@@ -60,24 +60,24 @@ fn link<'a>(ctx: &'a Context) -> Result<&'a Link, String> {
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::DISK_LINK,
     title: "Link to the device",
-    about: "Bytes per second that the link to the device carries after coding, as the machine reports \
-         it: SATA 6 Gbit/s carries 600 MB/s, PCI Express its lanes times their rate. It is an \
-         upper bound, since commands and packet headers are not subtracted. PCI Express, SAS and \
-         USB from 5 Gbit/s carry reads and writes at the same time, so the larger direction of a \
-         mix counts. On other links the sum of both counts. Uncertainty: 1 % for the link's clock. \
-         Unknown for virtual disks, which have no link, and for several devices at once. Warm \
-         reads do not use the link.",
+    about: "Bytes per second that the link to the device carries after coding, as the machine \
+         reports it: SATA 6 Gbit/s carries 600 MB/s, PCI Express its lanes times their rate. It is \
+         an upper bound, since commands and packet headers are not subtracted. PCI Express, SAS \
+         and USB from 5 Gbit/s carry reads and writes at the same time, so the larger direction of \
+         a mix counts. On other links the sum of both counts. Uncertainty: 1 % for the link's \
+         clock. Unknown for virtual disks, which have no link, and for several devices at once. \
+         Warm reads do not use the link.",
     derive,
     bound: derive,
     bottleneck,
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    from_device(m)?;
+    ensure_from_device(m)?;
     let link = link(ctx)?;
     let note = format!("{}: {}", link.name, link.source);
     let rate = input("link", link.bytes_per_s, "B/s", Provenance::Reported, note);
-    let mut formula = Formula::of(rate);
+    let mut formula = Formula::from_input(rate);
     let reads = read_share(m).ok_or("the share of reads is unknown")?;
     let larger = reads.max(1.0 - reads);
     if larger < 1.0 && both_at_once(link) {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mix_is_bound_by_the_sum_but_on_links_with_two_ways() {
+    fn a_mix_is_bound_by_the_sum_except_on_full_duplex_links() {
         let copy = disk("read_write", 1 << 20, "none");
         for (name, times) in [
             ("PCIe 8.0 GT/s x4", 2.0),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
+    fn an_unknown_fact_is_the_reason() {
         let two = |s: &mut proofmark_model::Storage| s.devices.push(block_device("vdb", "254:16"));
         for (host, why) in [
             (host_with_disk(), "vda is a virtio device without a link"),

@@ -1,4 +1,4 @@
-//! `memory.cache`: what the first or the second level gives in a cycle.
+//! `memory.cache`: the bytes per cycle of the L1 or the L2 cache.
 
 use proofmark_model::{Bottleneck, Ceiling, Host, Isa, Measurement, ceiling_id, key};
 
@@ -9,12 +9,13 @@ use crate::microarchitecture::{Row, Width};
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// A set up to this share of a cache is in it whole; the stack and the loop's data need the rest.
+/// Largest set that is wholly in a cache, as a share of it; the stack and the loop's data need the
+/// rest.
 const FITS: f64 = 0.9;
-/// From so many times the first level on a set is the second's: of less, half is in the first.
+/// Smallest set of the L2 cache, in multiples of the L1 cache: of a smaller one, half is in L1.
 const BEYOND_L1: f64 = 2.0;
 
-/// The level that holds a set, and the share of it that a smaller level may give.
+/// The level that holds a set, and the share of it that a smaller level may serve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Level {
     L1,
@@ -38,15 +39,15 @@ fn level(host: &Host, set: f64) -> Result<Level, String> {
     }
 }
 
-/// Bytes a cycle that a loop can count from the first level. The portable loop goes by the name of
-/// scalar, and the compiler may have made 128-bit code of it.
+/// Bytes per cycle that a loop can count from the L1 cache. The portable loop is called scalar,
+/// though the compiler may have made 128-bit code of it.
 pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     let traffic = traffic(ctx, m).ok()?;
     let at = |width: Width| row.l1_bytes(traffic.read, traffic.written, width);
     match m.params.get(key::ISA).map(Isa::named) {
         Some(Some(Isa::Scalar)) => at(Width::V128),
-        Some(isa) => at(Width::of(isa?)),
-        // The workload takes what is fastest here.
+        Some(isa) => at(Width::for_isa(isa?)),
+        // The workload uses the fastest set here.
         None => [Width::V128, Width::V256, Width::V512].into_iter().filter_map(at).reduce(f64::max),
     }
 }
@@ -54,8 +55,8 @@ pub(crate) fn l1_bytes(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64>
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::MEMORY_CACHE,
     title: "Bandwidth of the L1 and L2 caches",
-    about: "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets up \
-         to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
+    about: "Cores x clock x bytes per cycle. proofmark measures the clock under the load. For sets \
+         up to 90 % of the L1 cache: what the core can load and store per cycle with the loop's \
          instruction set. For a copy the narrower side decides. For sets from twice the L1 cache \
          to 90 % of the L2 cache: the path between the two. The figures come from a table by core \
          design. Uncertainty: that of the clock; for the L2 cache also what the L1 cache may still \
@@ -86,7 +87,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     };
     let (clock, spread) = clock(ctx.host, m)?;
     let slack = capacity.quota_slack(&m.trials);
-    let formula = Formula::of(cores(ctx.host, &capacity)).times(clock);
+    let formula = Formula::from_input(cores(ctx.host, &capacity)).times(clock);
     let uncertainty = (1.0 + spread + slack) / (1.0 - from_l1) - 1.0;
     Ok(RULE.ceiling(m, formula.times(tabled(name, bytes, "B", row)), uncertainty))
 }
@@ -112,12 +113,12 @@ mod tests {
     fn by_hand_on_golden_cove_at_4_gigahertz() {
         let h = host_with_caches();
         RULE.on(&h, &[]).expect([
-            // Two 64-byte loads a cycle; three of 32; three of 16.
+            // Two 64-byte loads per cycle; three of 32; three of 16.
             ("512 bits", with_isa("read", "avx512"), Ok(4e9 * 128.0)),
             ("256 bits", with_isa("read", "avx2"), Ok(4e9 * 96.0)),
             ("128 bits", with_isa("read", "sse2"), Ok(4e9 * 48.0)),
             ("portable", with_isa("read", "scalar"), Ok(4e9 * 48.0)),
-            // One 64-byte store a cycle, with which one load is read.
+            // One 64-byte store per cycle, and with it one load.
             ("write", with_isa("write", "avx512"), Ok(4e9 * 64.0)),
             ("copy", with_isa("copy", "avx512"), Ok(4e9 * 128.0)),
             ("two threads", sweep("read", 2, 32 << 10), Ok(2.0 * 4e9 * 128.0)),
@@ -127,7 +128,7 @@ mod tests {
             ("as large as L2", sweep("read", 1, 2 << 20), Err("beyond L2")),
             ("memory", stream("read", 1), Err("memory")),
         ]);
-        // A sixteenth of the set may lie in a first level of 64 KiB.
+        // A sixteenth of the set may be in an L1 cache of 64 KiB.
         let c = RULE.on(&h, &[]).derive(&sweep("read", 1, 1 << 20)).unwrap();
         assert!((c.uncertainty - (1.005 / (1.0 - 0.0625) - 1.0)).abs() < 1e-9, "{}", c.uncertainty);
         let no_caches = host();

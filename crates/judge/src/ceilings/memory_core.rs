@@ -1,7 +1,6 @@
-//! `memory.core`: what one core's lines in flight can bring.
+//! `memory.core`: the rate of one core's lines in flight.
 //!
-//! Little's law: as many lines as a core can have under way arrive in the time that
-//! one of them takes.
+//! Little's law: as many lines as a core can have in flight arrive in the time of one line.
 
 use proofmark_model::{
     Bottleneck, Ceiling, Finding, Input, Measurement, Property, Provenance, Severity, Unit,
@@ -17,14 +16,15 @@ use crate::statistics::median_over;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// How much sooner than the measured latency a line of a stream may come: lines that a prefetcher
-/// fetched into the last-level cache no longer take up the core's own queue for the whole way.
+/// Share by which a line of a stream may arrive sooner than the measured latency. Lines that a
+/// prefetcher fetched into the last-level cache occupy the core's own queue for only a part of the
+/// way.
 const SOONER: f64 = 1.0;
 
-/// Share of huge pages from which on a latency holds no page walks.
+/// Share of huge pages from which a latency includes no page walks.
 const HUGE: f64 = 0.9;
 
-/// Checks whose finding means that a latency is longer than the memory's.
+/// Checks whose finding means that a latency is above the memory's.
 const LONGER: &[&str] = &[
     check_id::OTHER_CPU,
     check_id::STEAL,
@@ -34,8 +34,8 @@ const LONGER: &[&str] = &[
     check_id::MISPLACED_MEMORY,
 ];
 
-/// The latency of memory that this run measured, without page walks: in huge pages, in the local
-/// order, and that of its fastest round, since what disturbs a chase makes it longer.
+/// The latency of memory that this run measured, without page walks: with huge pages, in the local
+/// order. It is that of the fastest round, since disturbances only make a chase slower.
 fn latency(ctx: &Context) -> Result<Input, String> {
     let of_memory = |o: &&Measurement| {
         o.summary.is_some()
@@ -73,13 +73,14 @@ fn latency(ctx: &Context) -> Result<Input, String> {
     Ok(input(LATENCY_INPUT, seconds, "s", Provenance::Measured, note))
 }
 
-/// The least time of a round without what was taken; without rounds, of a trial.
+/// The shortest time of a round without taken time; without rounds, of a trial.
 fn fastest(m: &Measurement) -> Option<f64> {
     let rounds = m.trials.iter().flat_map(|t| t.rounds.iter().filter_map(|r| r.typical));
     rounds.reduce(f64::min).or_else(|| m.summary.as_ref().map(|s| s.trials.min))
 }
 
-/// Lines read for each line counted, but for those only overwritten: some cores do without.
+/// Lines read per line counted, without those that are only overwritten, which some cores do not
+/// read.
 fn lines_read(ctx: &Context, m: &Measurement) -> Result<f64, String> {
     let traffic = traffic(ctx, m)?;
     if traffic.read == 0.0 {
@@ -121,7 +122,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
         Provenance::Reported,
         "bytes counted per line that the workload reads",
     );
-    let formula = Formula::of(cores(ctx.host, &capacity))
+    let formula = Formula::from_input(cores(ctx.host, &capacity))
         .times(tabled("lines_in_flight", lines, "", row))
         .times(counted)
         .over(latency);
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_read_bound_what_is_counted() {
+    fn lines_read_bound_the_counted_bytes() {
         let temporal = with_param(stream("triad", 1), "stores", "temporal");
         RULE.on(&host_with_caches(), &[memory()]).expect([
             ("read", stream("read", 1), Ok(READ)),
@@ -168,7 +169,7 @@ mod tests {
             ("blocks", blocks("rand_read_write", 8192), Ok(2.0 * READ)),
             ("small blocks", blocks("rand_read", 8), Ok(READ / 8.0)),
             ("in order", blocks("seq_read", 8), Ok(READ)),
-            // What ordinary stores read to overwrite it is left out.
+            // Lines that ordinary stores read first are left out.
             ("sweep", sweep("copy", 1, 1 << 30), Ok(2.0 * READ)),
             ("ordinary stores", temporal, Ok(1.5 * READ)),
             ("written", stream("write", 1), Err("only written")),
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cache_may_have_held_makes_it_less_sure() {
+    fn data_that_the_cache_may_have_held_adds_uncertainty() {
         let (h, others) = (host_with_caches(), [chase(64 << 30, LATENCY)]);
         let sure = |m: &Measurement| RULE.on(&h, &others).derive(m).unwrap().uncertainty;
         assert!((sure(&stream("copy", 1)) - 1.0).abs() < 0.04);
@@ -194,7 +195,7 @@ mod tests {
     #[test]
     fn the_latency_must_be_that_of_memory() {
         let disturbed = suspected(chase(1 << 30, 2.0 * LATENCY), "other_cpu");
-        // A quota took three quarters of each trial; windows leave that out.
+        // A quota took three quarters of each trial, which windows leave out.
         let taken = each(chase(1 << 30, 4.0 * LATENCY), |_, t| {
             let typical = Some(LATENCY * 0.999);
             t.rounds = vec![Round { typical, delivered: t.value, ..Round::default() }];

@@ -1,7 +1,7 @@
-//! `memory.dram`: what the memory bus can carry.
+//! `memory.dram`: the rate that the memory bus can carry.
 //!
-//! Roofline's slanted roof (Williams et al., CACM 2009): transfers a second x bytes in a transfer x
-//! channels. DDR4-2133 already is 2133 million transfers a second; it is not doubled again.
+//! Roofline's slanted roof (Williams et al., CACM 2009): transfers per second x bytes per transfer
+//! x channels. DDR4-2133 means 2133 million transfers per second, not doubled again.
 
 use proofmark_model::{Bottleneck, Ceiling, Host, Measurement, Provenance, ceiling_id};
 
@@ -13,15 +13,16 @@ use crate::statistics::median_over;
 use crate::words::known;
 use crate::{Capacity, Context};
 
-/// Speeds that the firmware reports are set, not measured; clocks are within this.
+/// Uncertainty of speeds that the firmware reports: they are set, not measured, and clocks are
+/// within this.
 const REPORTED: f64 = 0.05;
-/// Servers run the modules that their product names, or slower ones.
+/// Uncertainty of servers, which run the modules that their product names, or slower ones.
 const SPECIFIED: f64 = 0.1;
-/// Client boards run modules up to twice as fast as the processor's specification;
-/// and a virtual machine may span more sockets than are reported to it.
+/// Uncertainty of client boards and virtual machines. The former run modules up to twice as fast as
+/// the processor's specification; the latter may span more sockets than reported.
 const LOOSE: f64 = 1.0;
 
-/// The bandwidth of the bus, and how sure that is.
+/// The bandwidth of the bus, and its uncertainty.
 fn bus(host: &Host) -> Result<(Formula, f64), String> {
     match modules::bus(host) {
         Ok(bus) => Ok(reported(host, &bus)),
@@ -37,7 +38,7 @@ fn reported(host: &Host, bus: &modules::Bus) -> (Formula, f64) {
         (Provenance::Assumed, "one per module, since their places name no channels".to_owned())
     };
     let reported = |name, value, unit| input(name, value, unit, Provenance::Reported, origin);
-    let bandwidth = Formula::of(reported("transfers", bus.transfers_per_s, "1/s"))
+    let bandwidth = Formula::from_input(reported("transfers", bus.transfers_per_s, "1/s"))
         .times(reported("bytes_per_transfer", bus.bytes, "B"))
         .times(input("channels", bus.channels as f64, "", source, how));
     (bandwidth, REPORTED)
@@ -58,15 +59,16 @@ fn assumed(host: &Host, reason: &str) -> Result<(Formula, f64), String> {
         format!("the maximum of the design: {}; {}; {reason}", dram.product, row.memory_source);
     let virtual_machine = host.is_virtual() != Some(false);
     let assumed = |name, value, unit, note| input(name, value, unit, Provenance::Assumed, note);
-    let bandwidth = Formula::of(assumed("transfers", dram.transfers_per_s, "1/s", note.as_str()))
-        .times(assumed("bytes_per_transfer", 8.0, "B", "64 bits per channel"))
-        .times(assumed("channels", dram.channels, "", dram.product))
-        .times(input("sockets", f64::from(*count), "", Provenance::Reported, sockets.origin()));
+    let bandwidth =
+        Formula::from_input(assumed("transfers", dram.transfers_per_s, "1/s", note.as_str()))
+            .times(assumed("bytes_per_transfer", 8.0, "B", "64 bits per channel"))
+            .times(assumed("channels", dram.channels, "", dram.product))
+            .times(input("sockets", f64::from(*count), "", Provenance::Reported, sockets.origin()));
     Ok((bandwidth, if dram.tuned || virtual_machine { LOOSE } else { SPECIFIED }))
 }
 
-/// Bytes that the hardware moves for each that is counted, by the workload's declaration; where it
-/// declares none, as the sweep, whose sets may lie in a cache, those of ordinary stores.
+/// Bytes that the hardware moves per byte counted, as the workload declares. Without a declaration,
+/// as for the sweep, whose sets may be in a cache, those of ordinary stores.
 fn moved(m: &Measurement, allocated: f64) -> f64 {
     let each = median_over(&m.trials, |t| Some(t.moved? / t.work));
     each.filter(|r| *r > 0.0).unwrap_or(allocated)
@@ -122,7 +124,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Bytes a second of two modules.
+    /// Bytes per second of two modules.
     const BUS: f64 = 2133e6 * 8.0 * 2.0;
 
     fn on(h: &Host, m: &Measurement) -> Result<Ceiling, String> {
@@ -161,7 +163,7 @@ mod tests {
         assert!(on(&client, &stream("read", 1)).unwrap().uncertainty > 1.0);
         h.cpu.sockets = Probe::missing("not reported");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("sockets"));
-        // A product with another memory.
+        // A product with another kind of memory.
         let mut h = metal(0);
         h.cpu.model_name = Probe::known("Intel(R) Xeon(R) CPU Max 9480".to_owned(), "test");
         assert!(on(&h, &stream("read", 1)).unwrap_err().contains("another kind"));
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_and_not_counted_takes_its_part() {
+    fn bytes_moved_but_not_counted_lower_the_ceiling() {
         let h = metal(2);
         let moving = |m, by: f64| each(m, move |_, t| t.moved = Some(by * t.work));
         let ordinary = moving(stream("copy", 1), 1.5);

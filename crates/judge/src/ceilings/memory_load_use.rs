@@ -1,4 +1,4 @@
-//! `memory.load_use`: the least time from a load to the next one that needs it.
+//! `memory.load_use`: the shortest time from a load to the next one that needs its value.
 
 use proofmark_model::{Bottleneck, Ceiling, Measurement, Provenance, ceiling_id};
 
@@ -7,7 +7,7 @@ use super::parts::{Formula, at_clock, clock, input, memory_row, tabled};
 use crate::memory::{cache_at, l1_at_most, touched_bytes};
 use crate::{Capacity, Context};
 
-/// A set up to this share of the second level is in it whole.
+/// Largest set that is wholly in the L2 cache, as a share of it.
 const FITS: f64 = 0.9;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
@@ -37,7 +37,7 @@ fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     bound(ctx, m)
 }
 
-/// A chase's floor: cycles of the first level for the share that fits it, else of the second.
+/// The floor of a chase: L1 cycles for the share that fits L1, else L2 cycles.
 fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let set = touched_bytes(ctx, m).ok_or("the configuration has no working set")?;
     let row = memory_row(ctx.host)?;
@@ -45,7 +45,7 @@ fn bound(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     let l1 = row.l1_cycles.ok_or_else(unknown)?;
     let (clock, uncertainty) = clock(ctx.host, m)?;
     let in_l1 = l1_at_most(ctx.host) as f64 / set.max(1) as f64;
-    let mut cycles = Formula::of(tabled("l1_cycles", l1, "", row));
+    let mut cycles = Formula::from_input(tabled("l1_cycles", l1, "", row));
     if in_l1 < 1.0 {
         let l2 = row.l2_cycles.ok_or_else(unknown)?;
         let note = "the largest share of the set that the L1 cache can hold";
@@ -76,7 +76,7 @@ mod tests {
         RULE.on(&h, &[]).expect([
             ("L1", walk(32 << 10), Ok(5.0 / 4e9)),
             ("the largest L1", walk(64 << 10), Ok(5.0 / 4e9)),
-            // Half of 128 KiB may lie in a first level of 64 KiB.
+            // Half of 128 KiB may be in an L1 cache of 64 KiB.
             ("twice that", walk(128 << 10), Ok(9.5 / 4e9)),
             ("L2", walk(1 << 20), Ok((14.0 - 9.0 / 16.0) / 4e9)),
             ("beyond", walk(2 << 20), Err("not documented in core cycles")),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_second_level_there_is_a_bound_and_no_ceiling() {
+    fn beyond_l2_there_is_a_bound_and_no_ceiling() {
         let h = host_with_caches();
         let m = judged(&h, latency(1 << 30, 1e-7), &[]);
         assert!(m.ceiling.is_none() && m.findings.is_empty(), "{:?}", m.findings);

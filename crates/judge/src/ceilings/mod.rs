@@ -1,4 +1,4 @@
-//! Theoretical ceilings: formulas whose inputs say where they are from. One file a rule.
+//! Theoretical ceilings: formulas whose inputs state their sources. One file per rule.
 
 mod cpu_boost;
 mod cpu_mix;
@@ -24,10 +24,10 @@ use proofmark_model::{Better, Bottleneck, Ceiling, Measurement};
 
 use crate::{Capacity, Context};
 
-pub(crate) use cpu_mix::cycles_at_least as mix_cycles;
+pub(crate) use cpu_mix::operations_per_cycle as mix_operations_per_cycle;
 pub(crate) use cpu_peak::Peak;
 pub(crate) use memory_cache::l1_bytes;
-pub(crate) use parts::{CLOCK_INPUT, Formula, clocks, input, input_of, of_our_loops, quota};
+pub(crate) use parts::{CLOCK_INPUT, Formula, clocks, input, input_of, input_of_our_loops, quota};
 
 /// A rule that derives a ceiling.
 pub struct CeilingRule {
@@ -35,22 +35,25 @@ pub struct CeilingRule {
     pub id: &'static str,
     /// Title for lists.
     pub title: &'static str,
-    /// What bounds the number, the formula, where its inputs come from, and how sure it is.
+    /// Explanation for users: the limit, the formula, the sources of its inputs, and the
+    /// uncertainty.
     pub about: &'static str,
-    /// The ceiling of a measurement, or why there is none, in words for a person.
+    /// Returns the ceiling of a result, or the reason why there is none.
     pub derive: Derive,
-    /// What surely cannot be passed, however loose for an efficiency: mostly the ceiling itself.
+    /// Returns a value that certainly cannot be exceeded, mostly the ceiling itself; it may be too
+    /// loose for an efficiency.
     pub bound: Derive,
-    /// What limits a measurement near it; the words begin the evidence: `98.5 % of the ceiling`.
+    /// Returns the bottleneck of a result near the ceiling; the text begins its evidence:
+    /// `98.5 % of the ceiling`.
     pub bottleneck: fn(&Ceiling, &Capacity, &str) -> Bottleneck,
 }
 
-/// Whether a ceiling is a limit that somebody set, and not what the machine can do.
+/// Returns true if a ceiling is a configured limit, not a property of the machine.
 pub(crate) fn is_limit(ceiling: &Ceiling) -> bool {
     [disk_limit::RULE.id, network_limit::RULE.id].contains(&ceiling.id.as_str())
 }
 
-/// Derives a ceiling of a measurement.
+/// Derives a ceiling of a result.
 pub type Derive = fn(&Context, &Measurement) -> Result<Ceiling, String>;
 
 /// Every rule.
@@ -69,7 +72,7 @@ pub const ALL: &[&CeilingRule] = &[
     &network_loopback::RULE,
 ];
 
-/// The rule of that id. Tests also know that of `device.ops`.
+/// The rule with that id. Tests also have that of `device.ops`.
 pub fn find(id: &str) -> Option<&'static CeilingRule> {
     #[cfg(any(test, feature = "faults"))]
     const OF_TESTS: &[&CeilingRule] = &[&device_peak::RULE];
@@ -78,7 +81,7 @@ pub fn find(id: &str) -> Option<&'static CeilingRule> {
     ALL.iter().chain(OF_TESTS).copied().find(|rule| rule.id == id)
 }
 
-/// The tightest ceiling of the workload's list that can be derived, or why none can.
+/// The tightest ceiling of the workload's list that can be derived, or the reasons why none can.
 pub fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
     if ctx.imported { unreported::derive(ctx, m) } else { derive_as_reported(ctx, m) }
 }
@@ -96,7 +99,7 @@ fn derive_as_reported(ctx: &Context, m: &Measurement) -> Result<Ceiling, String>
                 derived.push(c);
                 continue;
             }
-            Some(Ok(c)) => format!("comes out as {}", c.value),
+            Some(Ok(c)) => format!("the formula gives {}", c.value),
             Some(Err(reason)) => reason,
             None => "no such ceiling".to_owned(),
         };
@@ -105,7 +108,7 @@ fn derive_as_reported(ctx: &Context, m: &Measurement) -> Result<Ceiling, String>
     tightest(m.better, derived).ok_or_else(|| join_reasons(&reasons))
 }
 
-/// Each reason with its ceilings; one that several have without exception needs no names.
+/// Joins the reasons with the ids of their ceilings; a reason that all share has no ids.
 fn join_reasons(reasons: &[(&str, String)]) -> String {
     let mut all: Vec<(Vec<&str>, &str)> = Vec::new();
     for (id, reason) in reasons {
@@ -132,14 +135,14 @@ fn tightest(better: Better, ceilings: Vec<Ceiling>) -> Option<Ceiling> {
     }
 }
 
-/// Everything that bounds a measurement: what each of its rules can say for certain, however loose.
+/// The certain bounds of a result from each of its rules, however loose.
 pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     if !ctx.imported {
-        return bounds_of(ctx, m);
+        return bounds_as_reported(ctx, m);
     }
-    let all = unreported::as_it_may_be(ctx, m);
+    let all = unreported::candidates(ctx, m);
     let mut each: BTreeMap<String, Ceiling> = BTreeMap::new();
-    for c in all.iter().flat_map(|m| bounds_of(ctx, m)) {
+    for c in all.iter().flat_map(|m| bounds_as_reported(ctx, m)) {
         let loosest = each.entry(c.id.clone()).or_insert_with(|| c.clone());
         if is_looser(m.better, &c, loosest) {
             *loosest = c;
@@ -148,7 +151,7 @@ pub(crate) fn bounds(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     each.into_values().collect()
 }
 
-/// Whether a ceiling lets more pass than another.
+/// Returns true if ceiling `a` is looser than `b`.
 fn is_looser(better: Better, a: &Ceiling, b: &Ceiling) -> bool {
     match better {
         Better::Higher => a.value > b.value,
@@ -156,7 +159,7 @@ fn is_looser(better: Better, a: &Ceiling, b: &Ceiling) -> bool {
     }
 }
 
-fn bounds_of(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
+fn bounds_as_reported(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     let declared = ctx.spec(m).map_or(&[][..], |spec| &spec.ceilings);
     let rules = declared.iter().filter_map(|id| find(id));
     rules.filter_map(|rule| (rule.bound)(ctx, m).ok()).filter(usable).collect()
@@ -182,7 +185,7 @@ mod tests {
                 derive(&context(&h, &spec, &policy, others), &stream("read", 1)).unwrap().id
             };
             assert_eq!(with(&others), "memory.core", "48 lines in 100 ns are 31 GB/s");
-            assert_eq!(with(&[]), "memory.dram", "358 GB/s, where the latency is not known");
+            assert_eq!(with(&[]), "memory.dram", "358 GB/s, if the latency is unknown");
             let all = bounds(&context(&h, &spec, &policy, &others), &stream("read", 1));
             assert_eq!(all.len(), 2);
         }

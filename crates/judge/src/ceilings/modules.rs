@@ -1,9 +1,9 @@
-//! The memory bus as the firmware describes its modules.
+//! The memory bus, from the firmware's description of its modules.
 //!
-//! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. Where each sits often names its
-//! channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in what a letter means. Too many channels
-//! make a ceiling loose, too few call an honest number impossible; so names are believed only where
-//! nothing contradicts them, and each module counts as a channel of its own elsewhere.
+//! SMBIOS (DMTF DSP0134, type 17) describes modules, not channels. The place of a module often
+//! names its channel (`P0 CHANNEL A`, `DIMM_A1`), but boards differ in the meaning of a letter. Too
+//! many channels make a ceiling loose; too few call an honest result impossible. So names count
+//! only if nothing contradicts them; else each module counts as a channel of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,24 +11,25 @@ use proofmark_model::{Host, MemoryModule};
 
 use super::parts::on_bare_metal;
 
-/// No board hangs more modules on one channel.
+/// Most modules on one channel of any board.
 const MOST_IN_A_CHANNEL: usize = 3;
 /// A channel of DDR memory carries 64 bits, two halves of 32 together in DDR5.
 const DDR_BITS: u32 = 64;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bus {
-    /// Transfers a second, the fastest module's.
+    /// Transfers per second of the fastest module.
     pub(super) transfers_per_s: f64,
-    /// Bytes in a transfer, the widest module's.
+    /// Bytes per transfer of the widest module.
     pub(super) bytes: f64,
     /// Channels in all sockets.
     pub(super) channels: usize,
-    /// Whether the modules' places name their channels.
+    /// True if the modules' places name their channels.
     pub(super) named: bool,
 }
 
-/// The bus of these modules; fails if they or a speed are not reported, or not to be believed.
+/// Returns the bus of the modules. Fails if the modules or a speed are not reported, or cannot be
+/// trusted.
 pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     let modules = host.memory.modules.get().filter(|m| !m.is_empty()).ok_or_else(|| {
         format!("the memory modules are unknown ({})", host.memory.modules.origin())
@@ -52,13 +53,13 @@ pub(super) fn bus(host: &Host) -> Result<Bus, String> {
     })
 }
 
-/// Bits of data in a transfer. Firmware may give the width of half a channel of DDR5.
+/// Data bits per transfer. Firmware may report the width of half a channel of DDR5.
 fn width(module: &MemoryModule) -> u32 {
     let bits = module.data_bits.filter(|b| *b > 0).unwrap_or(DDR_BITS);
     if module.kind.starts_with("DDR") { bits.max(DDR_BITS) } else { bits }
 }
 
-/// How many channels the modules' places name, if they do.
+/// Number of channels that the modules' places name, if they do.
 fn named_channels(modules: &[MemoryModule], sockets: usize) -> Option<usize> {
     let places: BTreeSet<&str> = modules.iter().map(|m| m.locator.as_str()).collect();
     let mut channels: BTreeMap<String, usize> = BTreeMap::new();
@@ -66,7 +67,7 @@ fn named_channels(modules: &[MemoryModule], sockets: usize) -> Option<usize> {
         *channels.entry(channel(&module.locator)?).or_default() += 1;
     }
     let crowded = channels.values().any(|n| *n > MOST_IN_A_CHANNEL);
-    // As many groups as sockets: the letter is the processor's.
+    // With as many groups as sockets, the letter names the processor.
     let by_socket = channels.len() <= sockets;
     let distinct = places.len() == modules.len();
     (distinct && !crowded && !by_socket).then_some(channels.len())
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn places_name_channels_unless_something_speaks_against_it() {
+    fn places_name_channels_unless_something_contradicts_it() {
         for (places, sockets, channels, named) in [
             (&["DIMM_A1", "DIMM_A2", "DIMM_B1", "DIMM_B2"][..], 1, 2, true),
             (&["ChannelA-DIMM0", "ChannelB-DIMM0"], 1, 2, true),
@@ -113,7 +114,7 @@ mod tests {
             (&["P1-DIMMA1", "P1-DIMMB1", "P2-DIMMA1", "P2-DIMMB1", "P2-DIMMB2"], 2, 4, true),
             (&["CPU0_Channel0_Dimm0", "CPU0_Channel1_Dimm0", "CPU1_Channel0_Dimm0"], 2, 3, true),
             (&["DIMM1", "DIMM2"], 1, 2, false),
-            // The letter is the processor's.
+            // The letter names the processor.
             (&["A1", "A2", "B1", "B2"], 2, 4, false),
             (&["A1", "A2", "A3"], 1, 3, false),
             (&["CPU0_C1", "CPU0_C2", "CPU1_C1", "CPU1_C2"], 2, 4, false),
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_machine_and_a_module_without_speed_are_not_believed() {
+    fn a_virtual_machine_and_a_module_without_speed_have_no_bus() {
         let mut h = with(&["DIMM_A1"], 1, |_| {});
         h.os.virtualisation = Probe::known("kvm".to_owned(), "test");
         assert!(bus(&h).unwrap_err().contains("kvm"));

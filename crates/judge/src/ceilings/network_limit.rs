@@ -1,7 +1,7 @@
-//! `network.limit`: what a provider lets through, as the user declares it.
+//! `network.limit`: the rate that a provider allows, as the user declares it.
 //!
-//! Sources: Linux net/sched/sch_tbf.c and sch_api.c (qdisc_pkt_len: a packet counts with
-//! the header of its frame, and each segment that is cut off it with headers of its own).
+//! Sources: Linux net/sched/sch_tbf.c and sch_api.c (qdisc_pkt_len: a packet counts with its frame
+//! header, and each segment of a split packet with headers of its own).
 
 use proofmark_model::{
     Bottleneck, Ceiling, Direction, Limit, Measurement, Provenance, Unit, ceiling_id,
@@ -10,15 +10,15 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use super::parts::{Formula, input};
-use crate::network::{Frames, Layer, direction, of_stream, over_loopback};
+use crate::network::{Frames, Layer, direction, network_of_stream, over_loopback};
 use crate::{Capacity, Context};
 
-/// Uncertainty of a declared limit: a promise in round figures, counted at a layer that
-/// providers seldom name, with a bucket that a trial may find full.
+/// Uncertainty of a declared limit: a rounded figure at a layer that providers seldom name, with a
+/// bucket that may be full at first.
 const PROMISE: f64 = 0.05;
 
-/// Part of the blocks of the point that a limit holds; `None`: the limit is no network's,
-/// or blocks do not go that way. Both ways at once carry as many blocks each.
+/// Part of the blocks that a limit applies to. `None` if it is no network limit, or no blocks go in
+/// that direction. Both directions at once carry equal numbers of blocks.
 fn part(limit: Limit, direction: Direction) -> Option<f64> {
     let way = match limit {
         Limit::NetworkSend => Direction::Forward,
@@ -37,7 +37,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
     about: "The limits that the user declares for the path to the server: --limit \
          network.send=10Gbit/s for what leaves this machine, network.receive for what arrives. A \
          limit counts bits as interfaces and token buckets do: packets with the 14 B of their \
-         frame header. The ceiling subtracts these and the headers of IP and TCP or UDP: 100 \
+         frame header. The ceiling subtracts these and the headers of IP and TCP or UDP. 100 \
          Mbit/s at an MTU of 1500 B is 95.6 Mbit/s of TCP payload. With both directions at once, \
          each carries as many blocks, so the lower limit bounds both. Acknowledgements are not \
          subtracted, so it is an upper bound. Uncertainty: 5 %, since a declared limit is a \
@@ -48,22 +48,23 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let network = of_stream(ctx, m)?;
+    let network = network_of_stream(ctx, m)?;
     if over_loopback(m) {
         return Err("a provider's limit does not apply to packets within this machine".to_owned());
     }
     let declared = |limit: Limit| ctx.host.limits.declared.get(limit.name()).copied();
-    let held = Limit::ALL.into_iter().filter_map(|limit| {
+    let applicable = Limit::ALL.into_iter().filter_map(|limit| {
         let part = part(limit, direction(m))?;
         Some((limit, declared(limit)?, part))
     });
-    let (limit, value, part) = held
+    let (limit, value, part) = applicable
         .min_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
         .ok_or("no limit of this direction is declared (--limit network.send, network.receive)")?;
     let (name, unit) = (limit.name(), limit.unit());
     let note = format!("--limit {name}");
-    let mut formula = Formula::of(input(name, value, unit.as_str(), Provenance::Declared, note))
-        .times_all(Frames::derive(network, m)?.share(Layer::Interface));
+    let mut formula =
+        Formula::from_input(input(name, value, unit.as_str(), Provenance::Declared, note))
+            .times_all(Frames::derive(network, m)?.share(Layer::Interface));
     if part < 1.0 {
         let note = "share of the blocks in this direction";
         formula = formula.over(input("share", part, "", Provenance::Declared, note));
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// What a packet of TCP carries of the bits that a limit counts.
+    /// Share of payload in the bits of a TCP packet that a limit counts.
     const PAYLOAD: f64 = 1448.0 / 1514.0;
 
     fn declaring(limits: &[(&str, f64)]) -> Host {
@@ -109,7 +110,7 @@ mod tests {
         RULE.on(&host, &[]).expect([
             ("forward", going("forward"), Ok(1e8 * PAYLOAD)),
             ("reverse", going("reverse"), Ok(3e8 * PAYLOAD)),
-            // As many blocks each way: the lower limit holds both.
+            // Equal numbers of blocks in each direction: the lower limit bounds both.
             ("both", going("both"), Ok(2e8 * PAYLOAD)),
             ("datagrams", udp(1, "peer"), Ok(1e8 * 1472.0 / 1514.0)),
             ("round trips", round_trips("tcp", "block"), Err("a rate does not limit")),

@@ -1,7 +1,6 @@
-//! `network.link`: what the wire between the two ends carries.
+//! `network.link`: the payload that the link between the two ends carries.
 //!
-//! Sources of the sizes of headers are those of `network::frames`; of the line rate, the
-//! host's probe.
+//! `network::frames` has the sources of the header sizes, the host's probe that of the line rate.
 
 use proofmark_model::{
     Bottleneck, Ceiling, Direction, Interface, Measurement, Network, Provenance, Unit, ceiling_id,
@@ -10,14 +9,14 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use super::parts::{Formula, input, input_of};
-use crate::network::{Frames, Layer, direction, interfaces, of_stream, over_loopback};
+use crate::network::{Frames, Layer, direction, interfaces, network_of_stream, over_loopback};
 use crate::{Capacity, Context};
 
-/// How far the clocks of both ends of Ethernet may be off (IEEE 802.3: 100 ppm each),
-/// and how much of a trial is under way when its time begins or ends.
+/// Uncertainty: the clocks of both ends of Ethernet (IEEE 802.3: 100 ppm each), and data in flight
+/// when a trial begins or ends.
 const CLOCK: f64 = 0.001;
 
-/// The slower of the two interfaces, of those whose rate is known.
+/// The slower of the two interfaces; one of unknown rate does not count.
 fn slower(network: &Network) -> Result<(&Interface, f64), String> {
     let rates = interfaces(network).filter_map(|i| Some((i, i.bits_per_s?)));
     let known = rates.filter(|(_, rate)| rate.is_finite() && *rate > 0.0);
@@ -37,10 +36,10 @@ fn slower(network: &Network) -> Result<(&Interface, f64), String> {
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::NETWORK_LINK,
     title: "Link between client and server",
-    about: "The payload that the slower of the two interfaces carries: its line rate, as the system \
-         reports it, times the payload's share of each frame. An Ethernet frame adds 38 B to its \
-         packet (preamble 8, header 14, frame check 4, gap 12). IP adds 20 B or 40 B, TCP 20 B, \
-         UDP 8 B. A packet is at most the smaller MTU. A segment is at most what the systems \
+    about: "The payload that the slower of the two interfaces carries: its line rate, as the \
+         system reports it, times the payload's share of each frame. An Ethernet frame adds 38 B \
+         to its packet (preamble 8, header 14, frame check 4, gap 12). IP adds 20 B or 40 B, TCP \
+         20 B, UDP 8 B. A packet is at most the smaller MTU. A segment is at most what the systems \
          report. A longer datagram goes in fragments, each with its own headers. TCP timestamps \
          add 12 B where the segment size shows them. With timestamps, 1 Gbit/s at an MTU of 1500 B \
          carries 941.5 Mbit/s of TCP payload. Links are full duplex, so both directions together \
@@ -53,14 +52,15 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let network = of_stream(ctx, m)?;
+    let network = network_of_stream(ctx, m)?;
     if over_loopback(m) {
         return Err("packets within this machine use no link".to_owned());
     }
     let (interface, rate) = slower(network)?;
     let note = format!("line rate of {}, the slower of the two ends", interface.name);
-    let mut formula = Formula::of(input("line_rate", rate, "bit/s", Provenance::Reported, note))
-        .times_all(Frames::derive(network, m)?.share(Layer::Wire));
+    let mut formula =
+        Formula::from_input(input("line_rate", rate, "bit/s", Provenance::Reported, note))
+            .times_all(Frames::derive(network, m)?.share(Layer::Wire));
     if direction(m) == Direction::Both {
         let note = "at the same time, each at the line rate (full duplex)";
         formula = formula.times(input("directions", 2.0, "", Provenance::Declared, note));
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// What a gigabit carries of TCP.
+    /// TCP payload of 1 Gbit/s.
     const TCP: f64 = 1e9 * 1448.0 / 1538.0;
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slower_end_counts_and_what_has_no_wire_has_no_ceiling() {
+    fn the_slower_end_counts_and_without_a_wire_there_is_no_ceiling() {
         let faster = |n: &mut Network| set_interface(n, |i| i.bits_per_s = Some(25e9));
         let alone = with_network("peer", |n| {
             faster(n);

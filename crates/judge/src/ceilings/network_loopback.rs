@@ -1,4 +1,4 @@
-//! `network.loopback`: what the CPUs can copy, where there is no wire.
+//! `network.loopback`: the rate at which the CPUs can copy without a link.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,21 @@ use proofmark_model::{
 
 use super::CeilingRule;
 use super::parts::{Formula, input, input_of};
-use crate::network::{of_stream, over_loopback};
+use crate::network::{network_of_stream, over_loopback};
 use crate::threads::threads_here;
 use crate::words::counted;
 use crate::{Capacity, Context};
 
-/// Copies of each byte: into the kernel by who sends it, out of it by who receives it.
+/// Copies of each byte: into the kernel by the sender, out of it by the receiver.
 const COPIES: f64 = 2.0;
-/// How much faster the workload may copy than the loop that was measured in one core's cache.
+/// Share by which the workload may copy faster than the loop measured in one core's cache.
 const OTHER_LOOP: f64 = 0.1;
 
 pub(super) static RULE: CeilingRule = CeilingRule {
     id: ceiling_id::NETWORK_LOOPBACK,
     title: "Copying over loopback",
-    about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. So \
-         the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
+    about: "The sending CPU copies each byte into the kernel, and the receiving CPU copies it out. \
+         So the ceiling is copy rate x CPUs / 2. The copy rate is that of one CPU within its own \
          cache, measured in this run. The CPUs are those that copy at the same time, at most the \
          threads of both ends. It applies to TCP and UDP. It is an upper bound, since the cost of \
          the protocol and of the path between two cores is not included. Uncertainty: 10 %, since \
@@ -33,7 +33,7 @@ pub(super) static RULE: CeilingRule = CeilingRule {
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let network = of_stream(ctx, m)?;
+    let network = network_of_stream(ctx, m)?;
     if !over_loopback(m) {
         return Err("the packets leave this machine".to_owned());
     }

@@ -1,4 +1,4 @@
-//! What the CPU ceilings share: inputs, the workload's parameters, and bottlenecks.
+//! Shared parts of the ceilings: inputs, the workload's parameters, and bottlenecks.
 
 use proofmark_model::{
     Bottleneck, Ceiling, Host, Input, Isa, Measurement, Provenance, Unit, format_quantity, key,
@@ -12,21 +12,22 @@ use crate::microarchitecture::{self, Row};
 use crate::statistics::median;
 use crate::words::{self, counted};
 
-/// Name of the input that a ceiling grows with when the clock does.
+/// Name of the input for the clock, to which a ceiling is proportional.
 pub(crate) const CLOCK_INPUT: &str = "clock";
-/// Name of the input that a ceiling of several cores grows with.
+/// Name of the input for the number of cores.
 const CORES_INPUT: &str = "cores";
-/// Name of the input that is the run's own latency of memory.
+/// Name of the input for the run's own latency of memory.
 pub(crate) const LATENCY_INPUT: &str = "latency";
 
-/// Least uncertainty of a measured clock: the calibration chain, its branch and the timer calls.
+/// Smallest uncertainty of a measured clock: the calibration chain, its branch and the timer calls.
 const CLOCK_FLOOR: f64 = 0.005;
-/// Uncertainty where the clock was measured but the spread of its readings is not known.
+/// Uncertainty of a measured clock if the spread of its readings is unknown.
 const CLOCK_NO_SPREAD: f64 = 0.02;
-/// Uncertainty of a clock measured when idle, or of a reported boost: turbo moves by such steps.
+/// Uncertainty of a clock measured when idle, or of a reported boost clock: turbo steps are that
+/// large.
 const CLOCK_ELSEWHERE: f64 = 0.05;
 
-/// An input that is a plain number or has a unit.
+/// Returns an input; the unit may be empty.
 pub(crate) fn input(
     name: &str,
     value: f64,
@@ -46,13 +47,13 @@ pub(crate) struct Formula {
 }
 
 impl Formula {
-    /// An input alone.
-    pub(crate) fn of(first: Input) -> Self {
+    /// A formula of one input.
+    pub(crate) fn from_input(first: Input) -> Self {
         Self { value: first.value, text: first.name.clone(), inputs: vec![first] }
     }
 
     pub(crate) fn times(self, factor: Input) -> Self {
-        self.times_all(Self::of(factor))
+        self.times_all(Self::from_input(factor))
     }
 
     pub(crate) fn times_all(mut self, factor: Self) -> Self {
@@ -68,7 +69,7 @@ impl Formula {
 }
 
 impl CeilingRule {
-    /// The ceiling that this rule gives a measurement, in its unit.
+    /// Returns the ceiling of this rule for a result, in its unit.
     pub(super) fn ceiling(&self, m: &Measurement, formula: Formula, uncertainty: f64) -> Ceiling {
         let (id, unit) = (self.id.to_owned(), m.unit.to_string());
         let Formula { value, text: formula, inputs } = formula;
@@ -81,9 +82,9 @@ pub(crate) fn input_of<'c>(ceiling: &'c Ceiling, name: &str) -> Option<&'c Input
     ceiling.inputs.iter().find(|i| i.name == name)
 }
 
-/// Positive finite values of a trial's condition, in order.
-fn known(m: &Measurement, of: impl Fn(&proofmark_model::Conditions) -> Option<f64>) -> Vec<f64> {
-    m.trials.iter().filter_map(|t| of(&t.conditions)).filter(|v| v.is_finite()).collect()
+/// Finite values of one condition of the trials, in order.
+fn known(m: &Measurement, value: impl Fn(&proofmark_model::Conditions) -> Option<f64>) -> Vec<f64> {
+    m.trials.iter().filter_map(|t| value(&t.conditions)).filter(|v| v.is_finite()).collect()
 }
 
 /// The clock of each trial that reports it.
@@ -91,7 +92,7 @@ pub(crate) fn clocks(m: &Measurement) -> Vec<f64> {
     known(m, |c| c.clock_hz).into_iter().filter(|hz| *hz > 0.0).collect()
 }
 
-/// The clocks of the rounds in the headline; none where the headline is not made of windows.
+/// The clocks of the rounds in the headline; none if the headline is not made of windows.
 fn clocks_of_rounds(m: &Measurement) -> Vec<f64> {
     if !from_windows(m) {
         return Vec::new();
@@ -101,7 +102,8 @@ fn clocks_of_rounds(m: &Measurement) -> Vec<f64> {
     hz.filter(|hz| hz.is_finite() && *hz > 0.0).collect()
 }
 
-/// The clock as an input, and how sure it is; fails if it was neither measured nor reported.
+/// Returns the clock as an input, with its uncertainty. Fails if it was neither measured nor
+/// reported.
 pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String> {
     let of_rounds = clocks_of_rounds(m);
     let (readings, each, when) = if of_rounds.is_empty() {
@@ -131,9 +133,13 @@ pub(crate) fn clock(host: &Host, m: &Measurement) -> Result<(Input, f64), String
     Err("the clock was not measured, and no boost clock is reported".to_owned())
 }
 
-/// The input of a tool's ceiling that was measured of loops of ours, where another loop may find
-/// another value: the clock, unless the tool's trials report their own, or the latency of memory.
-pub(crate) fn of_our_loops<'c>(ceiling: &'c Ceiling, theirs: &Measurement) -> Option<&'c Input> {
+/// The input of a tool's ceiling that proofmark's loops measured, where another loop may find
+/// another value. That is the clock, unless the tool's trials report their own, or the latency of
+/// memory.
+pub(crate) fn input_of_our_loops<'c>(
+    ceiling: &'c Ceiling,
+    theirs: &Measurement,
+) -> Option<&'c Input> {
     let measured = |i: &&Input| i.source == Provenance::Measured;
     ceiling.inputs.iter().filter(measured).find(|i| match i.name.as_str() {
         CLOCK_INPUT => clocks(theirs).is_empty(),
@@ -160,7 +166,7 @@ pub(crate) fn cores(host: &Host, capacity: &Capacity) -> Input {
     input(CORES_INPUT, capacity.cores, "", Provenance::Reported, why)
 }
 
-/// Fails in a virtual machine, with what is wrong there, and where it is not known to be none.
+/// Fails in a virtual machine with the text `wrong`, and if it is unknown whether this is one.
 pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
     match (host.is_virtual(), host.hypervisor()) {
         (Some(false), _) => Ok(()),
@@ -169,28 +175,28 @@ pub(crate) fn on_bare_metal(host: &Host, wrong: &str) -> Result<(), String> {
     }
 }
 
-/// The row of the host's core design, for what a ceiling needs of it; fails if there is none.
-fn row_of(host: &Host, what: &str) -> Result<&'static Row, String> {
+/// Returns the row of the host's core design. Fails if there is none; `what` names the table.
+fn find_row(host: &Host, what: &str) -> Result<&'static Row, String> {
     let found = words::known(&host.cpu.microarchitecture, "the core's design")?;
     microarchitecture::find(&found.id)
         .ok_or_else(|| format!("no table of {what} for {}", found.name))
 }
 
 pub(crate) fn row(host: &Host) -> Result<&'static Row, String> {
-    row_of(host, "execution ports")
+    find_row(host, "execution ports")
 }
 
 pub(crate) fn memory_row(host: &Host) -> Result<&'static Row, String> {
-    row_of(host, "caches and memory")
+    find_row(host, "caches and memory")
 }
 
-/// A figure of caches or memory from the table as an input, with the row and its source.
+/// Returns a figure of caches or memory from the table as an input, with the row and its source.
 pub(crate) fn tabled(name: &str, value: f64, unit: &str, row: &Row) -> Input {
     let note = format!("table row {}: {}", row.id, row.memory_source);
     input(name, value, unit, Provenance::Assumed, note)
 }
 
-/// A throughput from the table as an input, with the row and its source.
+/// Returns a throughput from the table as an input, with the row and its source.
 pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
     let mut note = format!("table row {}: {}", row.id, row.source);
     if !row.note.is_empty() {
@@ -200,7 +206,7 @@ pub(crate) fn assumed(name: &str, value: f64, row: &Row) -> Input {
     input(name, value, "", Provenance::Assumed, note)
 }
 
-/// Bits of the point's number type, from `type`; fails if that is absent or unknown.
+/// Bits of the result's number type, from `type`. Fails if it is absent or unknown.
 pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     match m.params.get(key::NUMBER_TYPE) {
         Some(word::F64 | "i64") => Ok(64),
@@ -210,19 +216,19 @@ pub(crate) fn bits(m: &Measurement) -> Result<u32, String> {
     }
 }
 
-/// The point's instruction set, from `isa`; fails if that is absent or unknown.
+/// Instruction set of the result, from `isa`. Fails if it is absent or unknown.
 pub(crate) fn isa(m: &Measurement) -> Result<Isa, String> {
     let name = m.params.get(key::ISA).ok_or("the configuration has no isa")?;
     Isa::named(name).ok_or_else(|| format!("isa {name} is unknown"))
 }
 
-/// The clock that a ceiling was derived with, as words that follow others.
+/// The clock of a ceiling, as the end of a text: ` at 4.000 GHz`.
 pub(crate) fn at_clock(ceiling: &Ceiling) -> String {
     input_of(ceiling, CLOCK_INPUT)
         .map_or(String::new(), |i| format!(" at {}", format_quantity(i.value, Unit::Hertz)))
 }
 
-/// The CPU quota as the bottleneck, where it is what bounds a ceiling of so many cores.
+/// Returns the CPU quota as the bottleneck, if it bounds a ceiling that counts cores.
 pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Option<Bottleneck> {
     input_of(ceiling, CORES_INPUT)?;
     let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota)?;
@@ -230,7 +236,7 @@ pub(crate) fn quota(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Opti
     Some(Bottleneck::new("CPU quota", evidence))
 }
 
-/// The execution ports as the bottleneck, or the cores that have too few of them for all threads.
+/// Returns the execution ports as the bottleneck, or the cores if these are fewer than the threads.
 pub(crate) fn ports(ceiling: &Ceiling, capacity: &Capacity, share: &str) -> Bottleneck {
     let clock = at_clock(ceiling);
     if capacity.bound != Bound::Cores {

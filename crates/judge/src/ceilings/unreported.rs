@@ -1,5 +1,5 @@
-//! What another tool's output does not report, such as how many threads ran: the greatest ceiling that
-//! this machine allows.
+//! Ceilings of imported results whose output lacks parameters, such as the number of threads: the
+//! greatest that this machine allows.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use proofmark_model::{Ceiling, Host, Isa, Key, Measurement, Params, key};
 use super::{derive_as_reported, is_looser};
 use crate::Context;
 
-/// The ceiling of another tool's figure: where its output does not say how many threads ran, or
-/// with which instructions, the greatest that this machine allows. Fails as [`super::derive`].
+/// Derives the ceiling of an imported result: the greatest that this machine allows for the
+/// parameters that its output lacks (threads, instruction set). Fails like [`super::derive`].
 pub(super) fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
-    let all = as_it_may_be(ctx, m);
+    let all = candidates(ctx, m);
     let derived = all.iter().map(|m| derive_as_reported(ctx, m)).reduce(|best, other| {
         match (&best, &other) {
             (Ok(a), Ok(b)) if is_looser(m.better, b, a) => other,
@@ -32,9 +32,9 @@ pub(super) fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> 
     Ok(ceiling)
 }
 
-/// Another tool's figure with what its output does not report: all usable CPUs, and each instruction set
-/// of this machine.
-pub(super) fn as_it_may_be(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
+/// The imported result with values for the parameters that its output lacks: all usable CPUs, and
+/// each instruction set of this machine.
+pub(super) fn candidates(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
     let cpus = ctx.host.limits.usable_cpus.len() as u64;
     let threads = Params::THREADS.into_iter().find(|key| lacks(ctx, m, *key));
     let params = match threads {
@@ -48,12 +48,12 @@ pub(super) fn as_it_may_be(ctx: &Context, m: &Measurement) -> Vec<Measurement> {
     }
 }
 
-/// Whether the workload has the parameter and the figure does not report it.
+/// Returns true if the workload has the parameter but the result lacks it.
 fn lacks<T>(ctx: &Context, m: &Measurement, key: Key<T>) -> bool {
     !m.params.has(key) && ctx.spec(m).is_some_and(|spec| spec.has(key))
 }
 
-/// The instruction sets that workloads name and this machine has, the widest first.
+/// The instruction sets of the workloads that this machine has, the widest first.
 fn isas(host: &Host) -> impl Iterator<Item = Isa> {
     let has = |flag: &&str| host.cpu.isa.get().is_some_and(|all| all.iter().any(|f| f == flag));
     Isa::ALL.into_iter().rev().filter(move |isa| isa.flags().iter().all(has))
@@ -66,7 +66,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_the_output_does_not_report_has_the_greatest_ceiling() {
+    fn unreported_parameters_give_the_greatest_ceiling() {
         let host = host();
         let mut bare = linpack(2000, 1);
         bare.params.0.remove(key::ISA.name());
@@ -84,13 +84,13 @@ mod tests {
         assert!(found.inputs[0].note.contains("does not report its threads"));
         let ctx = Context { imported: true, ..ctx };
         let above =
-            |m: &Measurement| checks::find("above_ceiling").unwrap().examine.of_ours()(&ctx, m);
+            |m: &Measurement| checks::find("above_ceiling").unwrap().examine.for_ours()(&ctx, m);
         let rated = |share: f64| {
             let value = share * best;
             each(bare.clone(), |_, t| (t.value, t.seconds) = (value, t.work / value))
         };
         assert!(above(&rated(0.9)).is_none() && above(&rated(2.0)).is_some());
-        // What it reports counts.
+        // A reported parameter counts.
         let known = derive(&ctx, &linpack(2000, 1)).unwrap();
         assert!(known.value < found.value);
     }

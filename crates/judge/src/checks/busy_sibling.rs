@@ -1,8 +1,8 @@
-//! `busy_sibling`: somebody used another hardware thread of a core that the threads ran on.
+//! `busy_sibling`: another thread used an SMT sibling of a core that the workload's threads ran on.
 //!
-//! A core issues so many instructions a cycle, whoever they are from. Between slices each thread
-//! runs a loop of instructions that do nothing: alone it gets all of them, beside another hardware
-//! thread about half. No counter of the system shows that if the other belongs to another guest.
+//! A core issues a fixed number of instructions per cycle for all its hardware threads together.
+//! Between slices each thread runs a loop of NOPs: alone it gets every issue slot, with a busy
+//! sibling about half. No counter of the system shows that if the sibling belongs to another guest.
 
 use proofmark_model::{
     Cut, Finding, Isa, Measurement, Property, Trial, is_alone, key, median, widest,
@@ -14,43 +14,45 @@ use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::capacity::Capacity;
 
-/// Readings beside memory loads differ by some percent on a free core, the short ones between tiles by
-/// more: there a core is shared below 97 % of this.
+/// Share of the usual issue width below which (times 97 %) a memory load's core is shared. On a
+/// free core its readings differ by some percent.
 const BUS: f64 = 0.96;
+/// The same share for complete solves: readings between tiles are short and differ by more.
 const WHOLE: f64 = 0.9;
 
 pub(super) static CHECK: Check = Check {
     id: "busy_sibling",
     class: Class::DISTURBANCE,
     title: "A core's other hardware thread was busy",
-    about: "Loads in slices, and dense matrices. Once per millisecond each thread runs a loop of NOPs, \
-         which shows how many instructions its core issues for it per cycle. A busy SMT sibling \
-         takes about half, whether it belongs to this system or to another guest. A round is shared \
-         if its 95th percentile is below 97 % (memory loads: 93 %) of the third highest of its \
-         workload and thread count, or of the same CPU load on one thread: on many threads, of which the \
-         narrowest counts, a core may be shared in each round. Without such rounds the words compare \
-         with the widest of that many threads. A solve or product is shared if its median is below \
-         87 % of the reference. The reference is the highest of its kind, or the third highest of a CPU \
-         load without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
-         most rounds of a load that fills the execution ports were shared, the others may have been \
-         too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds of \
-         another CPU load were shared, or the median solve, it weighs the missing issue slots, at \
-         most that distance. For clocks and memory loads the cost is unknown: a note. The check is \
-         silent if there are more threads than cores. Use a host with dedicated cores, or treat the \
-         rate as that of shared cores.",
+    about: "Applies to loads in slices and dense matrices. Once per millisecond each thread runs a \
+         loop of NOPs, which shows how many instructions its core issues for it per cycle. A busy \
+         SMT sibling takes about half, whether it belongs to this system or to another guest. A \
+         round is shared if its 95th percentile is below 97 % (memory loads: 93 %) of a reference. \
+         That is the third highest of its workload and thread count, or of the same CPU load on \
+         one thread. The latter is needed since the narrowest of many threads counts, and one of \
+         their cores may be shared in each round. Without rounds on one thread the finding names \
+         the widest round on as many threads. A solve or product is shared if its median is below \
+         87 % of its reference: the highest of its kind, or the third highest of a CPU load \
+         without AVX-512. Attainable of CPU loads leaves shared rounds out; they are a note. If \
+         most rounds of a load that fills the execution ports were shared, the others may have \
+         been too. The check then weighs the distance to the ceiling, from 3 % on. If all rounds \
+         of another CPU load were shared, or the median solve, it weighs the missing issue slots, \
+         at most that distance. For clocks and memory loads the cost is unknown: a note. The check \
+         is silent if there are more threads than cores. Use a host with dedicated cores, or treat \
+         the rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    // What an own thread beside ours leaves depends on what it runs.
+    // Our own threads share cores then, and the width depends on what the other one runs.
     if Capacity::derive(ctx.host, m).is_ok_and(|c| c.threads > c.physical) {
         return None;
     }
     let widths = widths(m);
     let cut = ctx.work(m).cut();
     let here = widest_of(&widths, cut);
-    let alone = of_one_thread(ctx, m);
-    let usual = usual(ctx, m).max(here).max(alone.unwrap_or(0.0));
+    let alone = width_on_one_thread(ctx, m);
+    let usual = usual_width(ctx, m).max(here).max(alone.unwrap_or(0.0));
     let free = match cut {
         Cut::Core => usual,
         Cut::Whole => WHOLE * usual,
@@ -60,7 +62,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (all, shared) = (widths.len(), widths.iter().filter(is_shared).count());
     let by_us = widths.iter().filter(is_shared).filter(|(_, by_us)| *by_us).count();
     if shared == 0 || by_us == shared && shared < all {
-        return None; // What our own threads did to each other is vCPU placement.
+        return None; // Our own threads slowed each other: `vcpu_placement` reports it.
     }
     let change = cost_at_most(ctx, m, &widths, (shared, here, usual, free))?;
     let severity = Weight::derive(m).change(change);
@@ -73,7 +75,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let threads = m.params.threads();
     let took = match alone.is_some() || threads == 1 {
         true => format!("and took up to {less} of the core's issue slots"),
-        // Nobody knows whether the widest had their cores for themselves.
+        // The widest may have shared their cores, too.
         false => format!(
             "and took issue slots: up to {less} fewer than in the widest {what} on {threads} threads, \
              which may have been shared, too"
@@ -89,8 +91,9 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with(keys[0], shared).with(keys[1], all).with("issue_width", usual))
 }
 
-/// The share of the figure that a neighbour cost at most; 0 where that is not known. So many of the rounds
-/// or trials were shared; the widest here, the usual width, and that of a free core.
+/// The largest share of the figure that a neighbour can have cost; 0 if unknown. The last argument
+/// has the number of shared rounds or trials, the widest width here, the usual width, and that of a
+/// free core.
 fn cost_at_most(
     ctx: &Context,
     m: &Measurement,
@@ -98,15 +101,15 @@ fn cost_at_most(
     (shared, here, usual, free): (usize, f64, f64, f64),
 ) -> Option<f64> {
     let all = widths.len();
-    // A clock is that of one instruction after the other, and a bus may have had enough: there the
-    // cost is not known.
+    // A clock measures dependent instructions, and a memory load may be limited by the bus: their
+    // cost is unknown.
     let is_clock = ctx.spec(m).is_some_and(|spec| spec.role.gives(Property::CoreClock));
     // Where most rounds were shared, the widest may have been too.
     let by_design = missing_by_design(ctx, m).filter(|_| 2 * shared > all);
     let missing = match ctx.work(m).cut() {
         Cut::Core if let Some(missing) = by_design => missing,
         Cut::Core if shared == all && !is_clock => 1.0 - here / usual,
-        // Their figure is that of the median trial.
+        // The figure of a complete solve is that of its median trial.
         Cut::Whole => {
             let middle = median(&widths.iter().map(|(width, _)| *width).collect::<Vec<_>>())?;
             if is_alone(middle, free) { 0.0 } else { 1.0 - middle / usual }
@@ -116,8 +119,8 @@ fn cost_at_most(
     Some(m.efficiency.map_or(missing, |e| missing.min(1.0 - e)))
 }
 
-/// What the cores issued a cycle in each round, or in each complete solve, and whether its
-/// threads were on one core.
+/// Instructions issued per cycle in each round or complete solve, and true if its threads were on
+/// one core.
 fn widths(m: &Measurement) -> Vec<(f64, bool)> {
     let of_trial = |t: &Trial| {
         let by_us = t.on_one_core();
@@ -128,21 +131,21 @@ fn widths(m: &Measurement) -> Vec<(f64, bool)> {
     m.trials.iter().flat_map(of_trial).collect()
 }
 
-/// A median of many readings counts as it is.
+/// The largest width of complete solves, whose widths are medians of many readings; else the third
+/// highest round.
 fn widest_of(widths: &[(f64, bool)], cut: Cut) -> f64 {
     let widths = widths.iter().map(|(width, _)| *width);
     if cut == Cut::Whole { widths.fold(0.0, f64::max) } else { widest(widths) }
 }
 
-/// Our own threads on all hidden siblings leave at most half of the figure: above this share of the
-/// ceiling they are on cores of their own.
+/// Share of the ceiling above which our threads are on cores of their own: on hidden siblings they
+/// reach half at most.
 const OWN_CORES: f64 = 0.6;
 
-/// The issue width of the same loop on one thread, where the run has rounds of it: a thread is seldom
-/// beside a busy sibling in all of them, while of many threads one mostly is. What memory loads read
-/// beside themselves depends on the bus that they share. Threads that may be each other's siblings have
-/// no such reference.
-fn of_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
+/// The issue width of the same loop on one thread, if the run has such rounds. One thread seldom
+/// has a busy sibling in all of them, while of many threads one mostly has. `None` for memory
+/// loads, whose width depends on the shared bus, and for threads that may be each other's siblings.
+fn width_on_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
     let cut = ctx.work(m).cut();
     let one = |o: &&Measurement| {
         o.workload == m.workload
@@ -158,9 +161,9 @@ fn of_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
     widths.filter(|width| *width > 0.0).max_by(f64::total_cmp)
 }
 
-/// The highest issue width on as many threads: of the same workload, for complete solves also of CPU
-/// loads. After AVX-512 a core may raise its clock while NOPs run.
-fn usual(ctx: &Context, m: &Measurement) -> f64 {
+/// The highest issue width on as many threads: of the same workload, for complete solves also of
+/// CPU loads. AVX-512 loads are left out, since a core may raise its clock while NOPs run.
+fn usual_width(ctx: &Context, m: &Measurement) -> f64 {
     let whole = ctx.work(m).cut() == Cut::Whole;
     let is_alike = |o: &&Measurement| {
         let highest_licence = Isa::of(&o.params).is_some_and(|isa| isa.licence() == 2);
@@ -178,7 +181,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Rounds in which the cores issued so many instructions a cycle.
+    /// A result with one round per width, in instructions per cycle.
     fn with_widths(m: Measurement, widths: &[f64]) -> Measurement {
         let mut m = headed(m, FigureKind::Attainable, 0.001);
         for (i, t) in m.trials.iter_mut().enumerate() {
@@ -189,7 +192,7 @@ mod tests {
         m
     }
 
-    /// The first so many rounds on one core.
+    /// The same with its first `rounds` rounds on one core.
     fn on_one_core(mut m: Measurement, rounds: usize) -> Measurement {
         let before = Some(CpuDistance { round_trip_s: 5e-8, issue_ratio: 0.65 });
         for t in &mut m.trials[..rounds] {
@@ -215,9 +218,9 @@ mod tests {
             ("unknown", linpack(1000, 1), SILENT),
         ]);
         let found = judged(&host(), with(0.5, &[3.5]), &free).findings;
-        let said = &found.iter().find(|f| f.check == CHECK.id).unwrap().message;
+        let text = &found.iter().find(|f| f.check == CHECK.id).unwrap().message;
         assert!(
-            said.starts_with("an SMT sibling was busy in 10 of 10 trials and took up to 50.0 %")
+            text.starts_with("an SMT sibling was busy in 10 of 10 trials and took up to 50.0 %")
         );
     }
 
@@ -225,8 +228,8 @@ mod tests {
         with_values(flops(threads), &around(share * 64e9 * threads as f64))
     }
 
-    /// On 16 CPUs the narrowest of 16 threads issued 2.1 to 2.7 NOPs a cycle in each round, and one thread
-    /// 4.9: the widest on 16 threads was no free core.
+    /// Recorded on 16 CPUs: the narrowest of 16 threads issued 2.1 to 2.7 NOPs per cycle in each
+    /// round, one thread 4.9. So no round of 16 threads had a free core.
     #[test]
     fn many_threads_are_compared_with_one_where_the_run_has_rounds_of_it() {
         let wide = || with_widths(at(1, 0.95), &[4.9]);
@@ -242,11 +245,11 @@ mod tests {
         };
         let mut host = host();
         (host.limits.usable_cpus, host.limits.usable_cores) = ((0..16).collect(), 16);
-        let said = |m: Measurement, others: &[Measurement]| {
+        let text = |m: Measurement, others: &[Measurement]| {
             let m = judged(&host, m, others);
             m.findings.into_iter().find(|f| f.check == CHECK.id).map(|f| (f.severity, f.message))
         };
-        let (severity, message) = said(many(0.9), &[wide()]).unwrap();
+        let (severity, message) = text(many(0.9), &[wide()]).unwrap();
         assert_eq!(severity, Severity::Suspect);
         assert!(
             message.starts_with(
@@ -257,20 +260,20 @@ mod tests {
         // Another instruction set, another loop, memory loads: no reference.
         let other = with_param(wide(), "isa", "sse2");
         for others in [vec![], vec![other], vec![with_widths(stream("triad", 1), &[5.6])]] {
-            let (_, message) = said(many(0.9), &others).unwrap();
+            let (_, message) = text(many(0.9), &others).unwrap();
             let expected = "an SMT sibling was busy in 3 of 10 rounds and took issue slots: up to 21.0 % fewer \
                             than in the widest rounds on 16 threads, which may have been shared, too";
             assert_eq!(message, expected);
         }
         let memory = with_widths(stream("triad", 16), &[2.6, 2.6, 2.6, 2.2]);
-        let (severity, message) = said(memory, &[with_widths(stream("triad", 1), &[5.6])]).unwrap();
+        let (severity, message) = text(memory, &[with_widths(stream("triad", 1), &[5.6])]).unwrap();
         assert!(severity == Severity::Note && message.contains("which may have been"), "{message}");
         // Threads that are each other's siblings.
         let ours = apart(with_widths(at(16, 0.5), &[2.45, 2.4]));
-        assert_eq!(said(ours, &[wide()]), None);
+        assert_eq!(text(ours, &[wide()]), None);
         // As wide as one thread: free cores.
         let free = apart(with_widths(at(16, 0.98), &[4.9, 4.85]));
-        assert_eq!(said(free, &[wide()]), None);
+        assert_eq!(text(free, &[wide()]), None);
     }
 
     #[test]
@@ -306,15 +309,15 @@ mod tests {
         // No round of the run was free: its widest is no reference.
         let narrow = with_widths(at(1, 0.94), &[8.0, 8.1, 8.2, 9.0, 9.0, 9.1, 8.0, 8.3, 8.0, 8.6]);
         CHECK.on(&host(), &[]).expect([("a polluted reference", narrow, SUSPECT)]);
-        let said = |m| {
+        let text = |m| {
             let m = judged(&host(), m, &free);
             m.findings.into_iter().find(|f| f.check == CHECK.id).unwrap().message
         };
         assert_eq!(
-            said(with_widths(at(1, 0.99), &[7.02, 11.7])),
+            text(with_widths(at(1, 0.99), &[7.02, 11.7])),
             "an SMT sibling was busy in 5 of 10 rounds and took up to 40.0 % of the core's issue slots"
         );
-        let some = said(on_one_core(with_widths(at(1, 0.99), &[7.02, 11.7]), 4));
+        let some = text(on_one_core(with_widths(at(1, 0.99), &[7.02, 11.7]), 4));
         assert!(some.contains("in 5 of 10 rounds (in 2 it was our own) and"), "{some}");
     }
 }

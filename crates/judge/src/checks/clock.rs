@@ -1,5 +1,5 @@
-//! The core clock: `clock_drop`, it fell; `thermal`, the cores slowed down because they were hot;
-//! `clock_disagreement`, two ways to measure it do not agree.
+//! Checks `clock_drop`, `thermal` and `clock_disagreement`: the core clock fell, heat slowed the
+//! cores down, or two ways to measure the clock disagree.
 
 use proofmark_model::{
     Finding, Isa, MOST_CLOCKS_APART, Measurement, Pace, Property, Severity, Unit, check_id,
@@ -13,7 +13,7 @@ use crate::ceilings::clocks;
 use crate::series::shares;
 use crate::statistics::{median, median_over};
 
-/// One step of turbo is 100 MHz, some 2.5 %; two steps are a change of state.
+/// A fall of two turbo steps is a change of state; one step is 100 MHz, some 2.5 %.
 const TWO_STEPS: f64 = 0.05;
 
 /// Clock of the first and of the last third of the trials.
@@ -51,13 +51,13 @@ pub(super) static CLOCK_DROP: Check = Check {
     id: check_id::CLOCK_DROP,
     class: Class::CHANGE,
     title: "Clock lower than at the start",
-    about: "The clock under each trial's load. If the last third of the trials ran more than 5 % \
-         slower than the first third, the difference is weighed: heat, a power limit or a \
-         neighbour. If the whole result ran more than 5 % below the clock at the start of the run, it is a \
-         note where this is by design: many cores lower the clock for AVX2 and AVX-512, or with \
-         several busy cores. For narrow code on one thread the same rule applies. The efficiency is not \
-         affected, since the ceiling follows the clock. Cool the machine, or fix its frequency; of a \
-         virtual machine only the host can.",
+    about: "Examines the clock under each trial's load. If the last third of the trials ran more \
+         than 5 % slower than the first third, the difference is weighed: heat, a power limit or a \
+         neighbour. If the whole result ran more than 5 % below the clock at the start of the run, \
+         it is a note where this is by design. Many cores lower the clock for AVX2 and AVX-512, or \
+         with several busy cores. For narrow code on one thread the same rule applies. The \
+         efficiency is not affected, since the ceiling follows the clock. Cool the machine, or fix \
+         its frequency; of a virtual machine only the host can.",
     examine: Examine::Ours(clock_drop),
 };
 
@@ -91,7 +91,8 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding(severity, "since the start of the run", start, now, advice))
 }
 
-/// What to do about a lower clock. In a virtual machine nobody can cool the cores or set their clock.
+/// The action against a lower clock. The user of a virtual machine can neither cool its cores nor
+/// set their clock.
 fn advice(ctx: &Context) -> &'static str {
     match ctx.host.is_virtual() == Some(true) {
         true => {
@@ -102,15 +103,16 @@ fn advice(ctx: &Context) -> &'static str {
     }
 }
 
-/// A clock that falls by less is a step of turbo.
+/// Smallest fall that is reported; a smaller one is a step of turbo.
 const LEAST_FALL: f64 = 0.05;
-/// Samples at the start, and at the end, of which the clock is meant, as a share of all.
+/// Share of the samples that gives the clock at the start of a series.
 const START: f64 = 0.05;
+/// The same at its end.
 const END: f64 = 0.33;
-/// Fewer samples than this show no shape.
+/// Fewest samples that show a trend.
 const LEAST_TRIALS: usize = 20;
 const WARMER_C: f64 = 5.0;
-/// Throttling and steal that explain a slower core better.
+/// Share of throttling or steal that explains a slower core better than heat.
 const EXPLAINED: f64 = 0.02;
 
 /// Clock at the start and at the end of a series.
@@ -126,14 +128,14 @@ fn start_and_end(m: &Measurement) -> Option<(f64, f64)> {
     Some((clock(0, start)?, clock(n - ((END * n as f64) as usize).max(3), n)?))
 }
 
-/// How much warmer the end of the trials was than their start, in degrees.
+/// The first and the highest temperature of the trials, in degrees Celsius.
 fn warmer(m: &Measurement) -> Option<(f64, f64)> {
     let mut temperatures = m.trials.iter().filter_map(|t| t.conditions.temperature_c);
     let first = temperatures.next()?;
     temperatures.reduce(f64::max).map(|most| (first, most))
 }
 
-/// How far the clock of the trials is below the highest that the run knows, as a share of that.
+/// Share by which the median clock of the trials is below the highest that the run measured.
 fn clock_lost(ctx: &Context, m: &Measurement) -> Option<f64> {
     let clocks = clocks(m);
     let highest = clocks.iter().copied().chain(at_start(ctx)).reduce(f64::max)?;
@@ -144,13 +146,13 @@ pub(super) static THERMAL: Check = Check {
     id: "thermal",
     class: Class::CHANGE,
     title: "Slowed down by heat",
-    about: "Whether heat slowed down the cores. If the processor counted thermal throttling of the \
-         trials' cores (sysfs, thermal_throttle), what their clock lay below its highest reading is \
-         weighed; an unknown clock makes it suspect. For series also if the core clock of the \
-         last third is more than 5 % below that of the first samples: with rising temperatures \
-         where sensors are readable, else if neither a quota nor the hypervisor took time, which \
-         leaves heat or a power limit. Guests usually see neither counts nor sensors. Cool the \
-         machine, raise its power limit, or quote the sustained rate.",
+    about: "Detects cores that heat slowed down. If the processor counted thermal throttling of \
+         the trials' cores (sysfs, thermal_throttle), what their clock lay below its highest \
+         reading is weighed; an unknown clock makes it suspect. For series also if the core clock \
+         of the last third is more than 5 % below that of the first samples: with rising \
+         temperatures where sensors are readable, else if neither a quota nor the hypervisor took \
+         time, which leaves heat or a power limit. Guests usually see neither counts nor sensors. \
+         Cool the machine, raise its power limit, or quote the sustained rate.",
     examine: Examine::Ours(thermal),
 };
 
@@ -169,13 +171,13 @@ fn thermal(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if let Some((start, end)) = fell {
         let all = shares(ctx.host, m, &m.trials);
         let took = [all.throttled, all.steal];
-        let nobody = took.iter().all(|s| s.is_some_and(|s| s <= EXPLAINED));
+        let none_took = took.iter().all(|s| s.is_some_and(|s| s <= EXPLAINED));
         let heat = match warm {
             Some((first, most)) if most >= first + WARMER_C => {
                 format!(" while they warmed up from {first:.0} to {most:.0} °C")
             }
             Some(_) if counted == 0 => return None,
-            _ if nobody => {
+            _ if none_took => {
                 ", and neither a quota nor another guest explains it: heat or a power limit"
                     .to_owned()
             }
@@ -206,11 +208,12 @@ pub(super) static CLOCK_DISAGREEMENT: Check = Check {
     id: "clock_disagreement",
     class: Class::claim("which of the two chains shows the core's clock is unknown"),
     title: "Clock measurements disagree",
-    about: "proofmark measures the clock with two chains of different dependent instructions and uses the \
-         faster: a busy SMT sibling can slow one by some percent. If they differ by more than 20 % \
-         (median over the trials), one of them does not take its known cycles on this core, or \
-         another hardware thread holds it back. The ceiling depends on them, so the result is \
-         suspect. Check whether the core is shared, and compare with the reported frequency.",
+    about: "proofmark measures the clock with two chains of different dependent instructions and \
+         uses the faster: a busy SMT sibling can slow one by some percent. The check reports a \
+         difference above 20 % (median over the trials). Then one of them does not take its known \
+         cycles on this core, or another hardware thread slows it. The ceiling depends on them, so \
+         the result is suspect. Check whether the core is shared, and compare with the reported \
+         frequency.",
     examine: Examine::Ours(clock_disagreement),
 };
 
@@ -254,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_cool_a_virtual_machine() {
+    fn the_advice_does_not_cool_a_virtual_machine() {
         let falling = || each_condition(flops(1), |i, c| c.clock_hz = Some(4e9 - 5e7 * i as f64));
         let slow = || each_condition(iops(1), |_, c| c.clock_hz = Some(3.55e9));
         let hot = || each_condition(flops(1), |_, c| c.thermal_throttles = Some(2));
@@ -268,7 +271,7 @@ mod tests {
         }
     }
 
-    /// A clock that decays by a fifth within a third of the samples, and the rate with it.
+    /// A series whose clock and rate decay by a fifth within a third of the samples.
     fn decaying() -> Measurement {
         let share = |i: usize| 0.8 + 0.2 * (-(i as f64) / 30.0).exp();
         let m = over_time(flops(1), 300, share);
@@ -277,8 +280,8 @@ mod tests {
 
     #[test]
     fn throttling_that_was_counted_is_suspect_in_any_measurement() {
-        let counted = |of: fn(usize) -> u64| {
-            each_condition(flops(1), move |i, c| c.thermal_throttles = Some(of(i)))
+        let counted = |value: fn(usize) -> u64| {
+            each_condition(flops(1), move |i, c| c.thermal_throttles = Some(value(i)))
         };
         let hot = counted(|i| u64::from(i == 3) * 2);
         let at = |m, hz: Option<f64>| each_condition(m, |_, c| c.clock_hz = hz);
@@ -321,8 +324,8 @@ mod tests {
 
     #[test]
     fn chains_that_disagree_are_suspect_and_one_trial_is_not() {
-        let apart = |of: fn(usize) -> f64| {
-            each_condition(flops(1), |i, c| c.clock_disagreement = Some(of(i)))
+        let apart = |value: fn(usize) -> f64| {
+            each_condition(flops(1), |i, c| c.clock_disagreement = Some(value(i)))
         };
         CLOCK_DISAGREEMENT.expect([
             ("all trials", apart(|_| 0.25), SUSPECT),

@@ -1,4 +1,4 @@
-//! `clusters`: the trials fall into groups that are clearly apart.
+//! `clusters`: the values of the trials form separate groups.
 
 use proofmark_model::{Finding, Measurement, check_id};
 
@@ -6,17 +6,17 @@ use super::{Check, Class, Examine, percent};
 use crate::statistics::median;
 use crate::{Context, series};
 
-/// With fewer trials groups are chance.
+/// Fewest trials; in fewer, groups are chance.
 const LEAST_GROUPED: usize = 8;
-/// Trials of a group: one or two are outliers, which the median does not follow, not a state.
+/// Fewest trials in a group: one or two are outliers, which do not move the median.
 const LEAST_MEMBERS: usize = 3;
-/// Groups nearer to each other than this, or than the policy's target, do not matter.
+/// Smallest gap that matters, as a share of the median, unless the policy's target is larger.
 const LEAST_GAP: f64 = 0.01;
-/// Groups are apart if the gap between them is this many times the widest group.
-/// Eight or more values of one normal distribution do that in less than 1 of 50
-/// samples (see the test), and then only if they also spread over percents.
+/// Smallest gap between groups in widths of the widest group. Eight or more values of one normal
+/// distribution reach it in less than 1 of 50 samples (see the test). Then they must also spread
+/// over percents.
 const GAP_TO_WIDTH: f64 = 2.0;
-/// Cuts tried: two or three groups.
+/// Largest number of cuts: two or three groups.
 const MOST_CUTS: usize = 2;
 
 /// Groups of the sorted values, if they are clearly apart.
@@ -47,17 +47,17 @@ pub(super) static CHECK: Check = Check {
     id: check_id::CLUSTERS,
     class: Class::Context,
     title: "Trials in separate groups",
-    about: "From 8 trials on: whether the values fall into two or three groups of at least three \
-         trials. The gaps must be at least the target and 1 %, and at least twice the \
-         width of the widest group. A note: the rate varies between states, such as two clock \
-         steps, other placements of threads and memory, or a neighbour that came and went. A \
-         cause that is known is reported by its own check.",
+    about: "Applies from 8 trials on. The values form two or three groups of at least three \
+         trials. The gaps must be at least the target and 1 %, and at least twice the width of the \
+         widest group. A note: the rate varies between states, such as two clock steps, other \
+         placements of threads and memory, or a neighbour that came and went. A cause that is \
+         known is reported by its own check.",
     examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let mut sorted: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-    // Levels one after the other are reported as such.
+    // Levels that follow each other are reported by `level_change`.
     if sorted.len() < LEAST_GROUPED || series::has_changes(m) {
         return None;
     }

@@ -1,6 +1,6 @@
-//! `contradiction`: what was recorded of a result in several ways does not agree. Work, time and
-//! counters of one trial come from different sources, so a number that was changed afterwards, or
-//! counted wrongly, shows in the others. An edit that changes all of them alike cannot be seen.
+//! `contradiction`: recorded values of one result contradict each other. Work, time and counters of
+//! a trial come from different sources, so a value that was edited or miscounted contradicts the
+//! others. An edit that changes all of them consistently stays undetected.
 
 use proofmark_model::{Cut, Finding, Flush, Measurement, Trial, check_id};
 
@@ -13,12 +13,12 @@ pub(super) static CHECK: Check = Check {
     id: check_id::CONTRADICTION,
     class: Class::CLAIM,
     title: "Counters of a trial disagree",
-    about: "Compares what was recorded of a trial in several ways. A result is invalid in any of these \
-         cases. Its unit is not its workload's. Its data is larger than the memory. Its threads used \
-         more CPU time than there was. Its rounds do not add up to its trial. A workload that only \
-         writes has read, or the other way round. Rate x mean latency (I/Os in flight; not of the page \
-         cache) does not fit threads x queue depth. The file was edited, or proofmark counted wrongly. \
-         Use the original file, or measure again.",
+    about: "Compares what was recorded of a trial in several ways. A result is invalid in any of \
+         these cases. Its unit is not its workload's. Its data is larger than the memory. Its \
+         threads used more CPU time than there was. Its rounds do not add up to its trial. A \
+         workload that only writes has read, or the other way round. Rate x mean latency (I/Os in \
+         flight; not of the page cache) does not fit threads x queue depth. The file was edited, \
+         or proofmark counted wrongly. Use the original file, or measure again.",
     examine: Examine::Ours(check),
 };
 
@@ -28,11 +28,17 @@ fn check(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(CHECK.invalid(message, "use the original file, or measure again"))
 }
 
-/// What contradicts what, if anything.
+/// Returns the description of a contradiction in the result, if there is one.
 type Contradiction = fn(&Context, &Measurement) -> Option<String>;
 
-const ALL: &[Contradiction] =
-    &[another_unit, more_than_memory, more_cpu_time, longer_rounds, other_way, in_flight];
+const ALL: &[Contradiction] = &[
+    another_unit,
+    more_than_memory,
+    more_cpu_time,
+    longer_rounds,
+    undeclared_direction,
+    in_flight,
+];
 
 fn another_unit(ctx: &Context, m: &Measurement) -> Option<String> {
     let spec = ctx.spec(m)?;
@@ -48,8 +54,10 @@ fn more_than_memory(ctx: &Context, m: &Measurement) -> Option<String> {
     })
 }
 
-/// The CPU time of threads is counted over a little more than the timed part, and scaled to it.
+/// Largest CPU time per thread, as a multiple of the timed part: it is counted over a little more
+/// than that, and scaled to it.
 const MOST_CPU: f64 = 1.1;
+/// Seconds of CPU time allowed in addition, per thread.
 const COUNTED_S: f64 = 0.01;
 
 fn more_cpu_time(ctx: &Context, m: &Measurement) -> Option<String> {
@@ -66,7 +74,8 @@ fn more_cpu_time(ctx: &Context, m: &Measurement) -> Option<String> {
     Some(format!("{threads} threads used {used:.3} s of CPU time in {:.3} s", t.seconds))
 }
 
-/// Rounds leave out our own readings of the clock, at most a tenth.
+/// Smallest and largest time of all rounds as a share of their trial. Rounds leave out our own
+/// readings of the clock, at most a tenth.
 const ROUNDS: [f64; 2] = [0.85, 1.02];
 
 fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
@@ -79,7 +88,7 @@ fn longer_rounds(_: &Context, m: &Measurement) -> Option<String> {
     Some(format!("the rounds of a trial took {} of its time", percent(share)))
 }
 
-fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
+fn undeclared_direction(ctx: &Context, m: &Measurement) -> Option<String> {
     let traffic =
         ctx.work(m).traffic(&m.params).filter(|_| m.subsystem.info().uses_block_devices)?;
     let files = || m.trials.iter().filter_map(|t| t.file.as_ref());
@@ -93,22 +102,22 @@ fn other_way(ctx: &Context, m: &Measurement) -> Option<String> {
         .then(|| format!("{written} bytes were written by a workload that only reads"))
 }
 
-/// Little's law: requests in flight = rate x time of each. A thread also works between two, and a sample
-/// of them is timed; so only less than this share of what the parameters allow contradicts them, or more
-/// than this multiple.
+/// Smallest and largest I/Os in flight, by Little's law (rate x mean latency), as multiples of what
+/// the parameters allow. A thread also works between two I/Os, and only a sample of them is timed.
 const IN_FLIGHT: [f64; 2] = [0.1, 1.25];
 
-/// A trial is full of I/Os if it has so many times as many as are in flight.
+/// Fewest I/Os per trial, in multiples of those in flight, from which too few in flight are a
+/// contradiction.
 const FULL: f64 = 10.0;
 
 fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
     let asks_a_disk = m.subsystem.info().uses_block_devices && ctx.work(m).cut() == Cut::Single;
     let latency = m.latency.as_ref().filter(|_| asks_a_disk)?;
-    // In the page cache a block takes less than reading the clock does.
+    // Reading the clock takes longer than a block from the page cache.
     let waits = |t: &Trial| {
         t.file.as_ref().is_some_and(|f| f.direct == Some(true) || f.flush == Flush::Each)
     };
-    // A flush at the end of a trial is in its time, and in no request's.
+    // The time of a trial includes its flush at the end; no I/O's latency does.
     let flushes = |t: &Trial| t.file.as_ref().is_some_and(|f| f.flush == Flush::End);
     if m.trials.is_empty() || !m.trials.iter().all(waits) {
         return None;
@@ -116,7 +125,7 @@ fn in_flight(ctx: &Context, m: &Measurement) -> Option<String> {
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let all = ios(m, m.trials.iter().map(|t| t.work).sum())?;
     let (seen, most) = (all / seconds * latency.mean, in_flight_at_most(m));
-    // Other work of a tool may pace itself, or wait for a flush in between.
+    // Other work of a tool may pace itself or wait for a flush between I/Os.
     let is_ours = !ctx.imported || ctx.spec(m).is_some_and(|spec| !spec.ceilings.is_empty());
     let is_full =
         is_ours && all >= FULL * most * m.trials.len() as f64 && !m.trials.iter().any(flushes);
@@ -146,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_twice_and_differs_is_invalid() {
+    fn recorded_values_that_contradict_each_other_are_invalid() {
         CHECK.expect([
             (
                 "another unit",
@@ -174,7 +183,7 @@ mod tests {
         ]);
     }
 
-    /// Direct reads that take 100 us each, so many in flight.
+    /// Direct reads of 100 us each with that mean number in flight.
     fn reads(in_flight: f64, depth: u64) -> Measurement {
         let mut m = with_param(rand_read(depth), "queue_depth", depth);
         let mut latency = m.latency.take().unwrap();

@@ -1,8 +1,9 @@
-//! `core_shared`: far below the ports' rate with nothing in sight to explain it.
+//! `core_shared`: the result is far below the rate of the execution ports, and no known fact
+//! explains it.
 //!
-//! A clock chain uses one port in a few, so a neighbour on the same core does not
-//! slow it; a loop that needs all ports is slowed at once. A steady clock with a low
-//! port rate therefore points at a hardware thread that this system cannot see.
+//! A clock chain uses few ports, so a neighbour on the same core does not slow it. It slows a loop
+//! that needs all ports at once. A steady clock with a low port rate therefore suggests a hardware
+//! thread that this system cannot see.
 
 use std::ops::RangeInclusive;
 
@@ -17,31 +18,32 @@ use crate::execution::{cpu_share, long_whole};
 use crate::microarchitecture;
 use crate::statistics::median_over;
 
-/// How near a workload of its kind comes to the ports of a core that it has for itself.
+/// The shares of the execution ports that a kind of workload reaches.
 struct Reach {
-    /// Below this share of them something is missing.
+    /// Smallest share on a core of its own.
     least: f64,
-    /// Half of the 512-bit figure, give or take, is what one unit instead of two gives.
+    /// About half of the 512-bit figure: the share that one unit gives instead of two.
     one_unit: RangeInclusive<f64>,
 }
 
-/// What loops of nothing else reach on a core of their own.
+/// Share of the ports that a pure loop reaches on a core of its own.
 const REACHED: f64 = 0.97;
-/// Below this a whole port, or a fifth of the time, is missing.
+/// Limits of a pure loop: below 80 %, a whole port or a fifth of the time is missing.
 const LOOP: Reach = Reach { least: 0.8, one_unit: 0.45..=0.52 };
-/// A large problem that is solved whole also copies, exchanges and waits: 60 to 90 % on a
-/// core of its own, and no more than half of that on half a core.
+/// Limits of a large complete solve, which also copies, exchanges and waits. It reaches 60 to 90 %
+/// on a core of its own, and at most half of that on half a core.
 const WHOLE: Reach = Reach { least: 0.5, one_unit: 0.3..=0.5 };
-/// A clock whose readings lie further apart may itself be the cause.
+/// Largest spread of the clock's readings; a larger one may itself be the cause.
 const STEADY: f64 = 0.05;
 
-/// Whether the loop is written for the ports: plain Rust, elsewhere, does not reach them.
+/// True if the loop is written for the ports: plain Rust, on other architectures, does not reach
+/// them.
 fn is_tuned(ctx: &Context, m: &Measurement) -> bool {
     ctx.host.cpu.arch == "x86_64" && ctx.work(m).pace == Pace::Core
 }
 
-/// What a loop that fills the ports lost, by what the design gives a core of its own, as a share;
-/// `None` where the design does not say.
+/// Share of the design's rate on a core of its own that a loop that fills the ports lost; `None` if
+/// the design does not state that rate.
 pub(super) fn missing_by_design(ctx: &Context, m: &Measurement) -> Option<f64> {
     let fills = is_tuned(ctx, m) && !ctx.work(m).whole_problem && Peak::derive(ctx, m).is_ok();
     let efficiency = m.efficiency.filter(|_| fills && !may_have_one_unit(ctx, m))?;
@@ -49,8 +51,8 @@ pub(super) fn missing_by_design(ctx: &Context, m: &Measurement) -> Option<f64> {
 }
 
 impl Reach {
-    /// Of a workload that the ports bound; `None` where nobody knows how near it comes: small
-    /// problems are limited by other things, the smaller the more.
+    /// The limits of a workload that the ports bound. `None` if its share is unknown: small
+    /// problems have other limits, the smaller the more.
     fn expect(ctx: &Context, m: &Measurement) -> Option<Self> {
         Peak::derive(ctx, m).ok()?;
         match (ctx.work(m).whole_problem, long_whole(ctx, m)) {
@@ -61,7 +63,7 @@ impl Reach {
     }
 }
 
-/// Whether the product may have one 512-bit unit where its design has two.
+/// True if the product may have one 512-bit unit where its design has two.
 fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
     Isa::of(&m.params).is_some_and(|isa| isa.vector_bits() == Some(512))
         && ctx
@@ -73,16 +75,16 @@ fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
             .is_some_and(|row| row.wide_varies)
 }
 
-/// Threads of a complete solve that were on their CPUs for a smaller share of its time waited for each other.
+/// Share of the time on a CPU below which the threads of a complete solve waited for each other.
 const AT_WORK: f64 = 0.9;
 
-/// The share of its time for which the threads of a complete solve were on their CPUs, where they waited.
+/// Share of the time for which the threads of a complete solve were on their CPUs, if they waited.
 fn waited(ctx: &Context, m: &Measurement) -> Option<f64> {
     let whole = ctx.work(m).whole_problem && m.params.threads() > 1;
     cpu_share(ctx.host, m).filter(|share| whole && *share < AT_WORK)
 }
 
-/// Checks that name who took the threads' CPUs.
+/// Checks that name what preempted the threads.
 const PREEMPTING: [&str; 3] =
     [check_id::OTHER_CPU, check_id::INVOLUNTARY_SWITCHES, check_id::TAKEN_IN_FIGURE];
 
@@ -90,15 +92,17 @@ pub(super) static CHECK: Check = Check {
     id: check_id::CORE_SHARED,
     class: Class::DISTURBANCE,
     title: "Core shared with an unknown load",
-    about: "A peak workload (cpu.flops, cpu.iops) on x86-64 below 80 % of its execution ports. The result \
-         must be verified, the clock steady, with at most one thread per CPU and no other finding that \
-         explains it. For dense matrices (cpu.dgemm, cpu.linpack): below 50 %, with trials of at least \
-         one second. On one thread what is missing is weighed: another hardware thread of the same core, \
-         hidden by the hypervisor, used the ports. On several threads, if one thread alone came near its \
-         ceiling, it is a note: the reported cores are hardware threads of fewer cores, and the ceiling \
-         counts too many. If the threads of a dense matrix were on their CPUs for less than 90 % of the \
-         time, they waited for the slowest of them, and the words say so. It is also a note if 512-bit code reaches half: some products of the design \
-         have one such unit. Use a host with dedicated cores, or treat the rate as that of shared cores.",
+    about: "Examines peak workloads (cpu.flops, cpu.iops) on x86-64 below 80 % of their execution \
+         ports. The result must be verified, the clock steady, with at most one thread per CPU and \
+         no other finding that explains it. For dense matrices (cpu.dgemm, cpu.linpack) the limit \
+         is 50 %, with trials of at least one second. On one thread the missing share is weighed: \
+         another hardware thread of the same core, hidden by the hypervisor, used the ports. On \
+         several threads it is a note if one thread alone came near its ceiling: the reported \
+         cores are hardware threads of fewer cores, and the ceiling counts too many. If the \
+         threads of a dense matrix were on their CPUs for less than 90 % of the time, the finding \
+         states that they waited for the slowest. It is also a note if 512-bit code reaches half: \
+         some products of the design have one such unit. Use a host with dedicated cores, or treat \
+         the rate as that of shared cores.",
     examine: Examine::Ours(examine),
 };
 
@@ -128,7 +132,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     } else {
         let missing = 1.0 - efficiency / reach.least;
         let changed = Weight::derive(m).change(missing);
-        // What the system saw preempt the threads needs no sibling.
+        // A program that the system saw preempt the threads explains the loss without a sibling.
         let preempted = PREEMPTING.iter().any(|id| found_before(m, id, Severity::Note));
         let why = match preempted {
             true => "a program that preempts the threads again and again slows them",
@@ -168,7 +172,7 @@ mod tests {
         with_values(flops(threads), &around(share * full))
     }
 
-    /// A system solved on one thread, at that share of the ports.
+    /// A complete solve on one thread at that share of the ports.
     fn solve(n: u64, share: f64) -> Measurement {
         at_rate(linpack(n, 1), share * 64e9)
     }
@@ -181,7 +185,7 @@ mod tests {
         CHECK.expect([
             ("half of the ports", at(1, 0.55), SUSPECT),
             ("nearly all", at(1, 0.85), SILENT),
-            // 10.4 s on a core of its own and 20.8 s on half of one.
+            // Recorded: 10.4 s on a core of its own and 20.8 s on half of one.
             ("a good library", solve(10_000, 0.65), SILENT),
             ("another", solve(10_000, 0.6), SILENT),
             ("more than half", solve(10_000, 0.51), SILENT),
@@ -200,7 +204,7 @@ mod tests {
         CHECK.on(&portable, &[]).expect([("plain Rust", at(1, 0.55), SILENT)]);
     }
 
-    /// 16 threads of a product were on 11 to 12 of 16 CPUs, at 17.9 % of the ports.
+    /// Recorded: 16 threads of a product used 11 to 12 of 16 CPUs and reached 17.9 % of the ports.
     #[test]
     fn threads_that_waited_for_the_slowest_are_no_unknown_load() {
         let product = |busy: f64| {

@@ -1,5 +1,5 @@
-//! Counters that the system does not report: `no_device_witness`, that the disk was used; `no_interface_witness`, that
-//! bytes went over the network; `unwatched`, a disturbance.
+//! Checks `no_device_witness`, `no_interface_witness` and `unwatched`: counters that the system
+//! does not report, of the disk, of the network interfaces, and of disturbances.
 
 use proofmark_model::{
     Conditions, End, Finding, Measurement, NetworkTraffic, Severity, Trial, check_id,
@@ -12,15 +12,15 @@ use crate::execution::Execution;
 use crate::network::{self, over_loopback};
 use crate::words::counted;
 
-/// Share of the file in the page cache from which on a warm number needs no device.
+/// Cached share of the file from which a warm result needs no device.
 const WARM: f64 = 0.95;
 
 pub(super) static NO_DEVICE_WITNESS: Check = Check {
     id: check_id::NO_DEVICE_WITNESS,
     class: Class::claim("nothing independent shows whether the bytes came from or reached a disk"),
     title: "No device counters",
-    about: "Whether the trials have the counters of the block devices and the requested bytes of the \
-         file. A trial without them is suspect: nothing independent shows that its bytes came from \
+    about: "A trial needs the counters of the block devices and the requested bytes of the file. \
+         A trial without them is suspect: nothing independent shows that its bytes came from \
          or reached a disk. Reads from a warm cache need no device if at least 95 % of the file \
          was cached. Check why /proc/diskstats does not list the folder's device, or choose \
          another folder.",
@@ -54,10 +54,10 @@ fn no_device_witness(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("trials_without", without).with("trials", m.trials.len()))
 }
 
-/// Whether an end's interface reported in both directions.
+/// True if an end's interface reported both directions.
 fn counts(end: End, n: &NetworkTraffic) -> bool {
     let side = end.of(n);
-    let reported = |way: [Option<u64>; 2]| way.iter().all(Option::is_some);
+    let reported = |counts: [Option<u64>; 2]| counts.iter().all(Option::is_some);
     reported([side.in_bytes, side.out_bytes]) || reported([side.all_in_bytes, side.all_out_bytes])
 }
 
@@ -65,7 +65,7 @@ pub(super) static NO_INTERFACE_WITNESS: Check = Check {
     id: check_id::NO_INTERFACE_WITNESS,
     class: Class::claim("nothing independent shows whether the bytes used the network"),
     title: "No interface counters",
-    about: "Whether the trials have the counts of both ends and of their interfaces (/proc/net/dev). \
+    about: "A trial needs the counts of both ends and of their interfaces (/proc/net/dev). \
          A trial without any interface counter is suspect: nothing independent shows that its \
          bytes used the network. A note if those of one end are missing; not over loopback, where \
          both ends have one system. Check why the interface with the address is unknown.",
@@ -79,15 +79,16 @@ fn no_interface_witness(_: &Context, m: &Measurement) -> Option<Finding> {
     let with =
         |ends: &[End]| m.traffics().filter(|(_, n)| ends.iter().any(|end| counts(*end, n))).count();
     let trials = m.trials.len();
-    let nobody = trials - with(&End::BOTH);
+    let without_any = trials - with(&End::BOTH);
     let silent: Vec<End> = End::BOTH
         .into_iter()
         .filter(|end| with(&[*end]) < trials && !(*end == End::ServerSide && over_loopback(m)))
         .collect();
     let (severity, without, message) = match silent[..] {
-        _ if nobody > 0 => {
+        _ if without_any > 0 => {
             let what = "have no interface counters";
-            (Severity::Suspect, nobody, format!("{nobody} of {} {what}", counted(trials, "trial")))
+            let message = format!("{without_any} of {} {what}", counted(trials, "trial"));
+            (Severity::Suspect, without_any, message)
         }
         [end, ..] => {
             let without = trials - with(&[end]);
@@ -102,10 +103,10 @@ fn no_interface_witness(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("trials_without", without).with("trials", trials))
 }
 
-/// Whether a trial's conditions report something.
+/// Returns true if a trial's conditions report a certain figure.
 type Reports = fn(&Conditions) -> bool;
 
-/// What is read by pinned threads alone.
+/// The figure that only pinned threads read.
 const CLOCK: &str = "the core clock";
 
 const WATCHED: &[(&str, Reports)] = &[
@@ -121,11 +122,11 @@ pub(super) static UNWATCHED: Check = Check {
     id: check_id::UNWATCHED,
     class: Class::Context,
     title: "Disturbances that could not be observed",
-    about: "The checks use figures that the kernel reports, and not every system reports all of them: \
-         core clock, steal, other processes' CPU time, context switches, page faults, swapping, \
-         and throttling in a cgroup. A note lists the figures that no trial has, since the checks \
-         that need them are silent. The clock is not needed for a disk or a network, and none of \
-         them where a helper process lets a device work.",
+    about: "The checks use figures that the kernel reports, and not every system reports all of \
+         them: core clock, steal, other processes' CPU time, context switches, page faults, \
+         swapping, and throttling in a cgroup. A note lists the figures that no trial has, since \
+         the checks that need them are silent. The clock is not needed for a disk or a network, \
+         and no figure where a helper process times a device.",
     examine: Examine::Ours(unwatched),
 };
 
@@ -134,11 +135,11 @@ fn unwatched(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if m.trials.is_empty() || by_helper {
         return None;
     }
-    let nobody = |reports: Reports| !m.trials.iter().any(|t| reports(&t.conditions));
+    let no_trial = |reports: Reports| !m.trials.iter().any(|t| reports(&t.conditions));
     let matters = |name: &str| Execution::derive(ctx, m).pinned || name != CLOCK;
-    let watched = WATCHED.iter().filter(|(name, reports)| matters(name) && nobody(*reports));
+    let watched = WATCHED.iter().filter(|(name, reports)| matters(name) && no_trial(*reports));
     let mut missing: Vec<&str> = watched.map(|(name, _)| *name).collect();
-    if !ctx.host.limits.cpu_stat.is_empty() && nobody(|c| c.throttled_s.is_some()) {
+    if !ctx.host.limits.cpu_stat.is_empty() && no_trial(|c| c.throttled_s.is_some()) {
         missing.push("throttling");
     }
     if missing.is_empty() {
@@ -173,7 +174,7 @@ mod tests {
         };
         let written = each(disk("seq_write", 8, "warm"), |_, t| t.device = None);
         check.expect([
-            ("nobody knows what was asked", each(rand_read(1), |_, t| t.file = None), SUSPECT),
+            ("no file state", each(rand_read(1), |_, t| t.file = None), SUSPECT),
             ("a warm file", warm(Some(1.0)), SILENT),
             ("half of it", warm(Some(0.5)), SUSPECT),
             ("not reported", warm(None), SUSPECT),
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_nobody_verified_is_suspect() {
+    fn a_trial_without_interface_counters_is_suspect() {
         for m in healthy_network("loopback").into_iter().chain(healthy_network("peer")) {
             let once = each(m.clone(), |i, t| t.network = t.network.take().filter(|_| i != 3));
             let silent = each_network(m, |n| (n.client.in_bytes, n.server.in_bytes) = (None, None));
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_trial_reports_is_named() {
+    fn a_figure_that_no_trial_reports_is_named() {
         let no_steal = |m| each_condition(m, |_, c| c.steal_s = None);
         let mut one_trial = no_steal(flops(1));
         one_trial.trials[0].conditions.steal_s = Some(0.0);

@@ -1,4 +1,4 @@
-//! `cpu_saturated`: a CPU was the limit, not the network.
+//! `cpu_saturated`: the CPUs of one end limited the rate, not the network.
 
 use proofmark_model::{End, Finding, Measurement};
 
@@ -7,8 +7,8 @@ use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::network::{BUSY, over_loopback, own_of_system, own_share, polls, system_share};
 
-/// Where less than this of an end's busy time is its own threads', somebody else took its
-/// CPUs: what the kernel does for the packets in addition to the threads is seldom twice as much.
+/// Share of an end's busy time below which other programs took its CPUs. The kernel's work for the
+/// packets is seldom twice that of the threads.
 const OWN: f64 = 1.0 / 3.0;
 
 fn examine_end(m: &Measurement, end: End) -> Option<Finding> {
@@ -46,11 +46,12 @@ pub(super) static CHECK: Check = Check {
     id: "cpu_saturated",
     class: Class::DISTURBANCE,
     title: "CPU saturated at one end",
-    about: "The share of CPU time used at each end: by its threads, of one CPU per thread (at most the \
-         number of CPUs), and by all programs, of the CPUs that the end may use. From 90 % it is a note: \
-         that end's CPU limits the rate, not the network. If all CPUs were busy and less than a third of \
-         that was the end's own work, other programs ran, and the rest is weighed. The check applies only \
-         to a peer, since loopback consists of CPU time, and not to ends that poll.",
+    about: "Examines the CPU time used at each end. That of its threads is compared with one CPU \
+         per thread (at most all CPUs), that of all programs with the CPUs that the end may use. \
+         From 90 % it is a note: that end's CPU limits the rate, not the network. If all CPUs were \
+         busy and less than a third of that was the end's own work, other programs ran, and the \
+         rest is weighed. The check applies only to a peer, since loopback consists of CPU time, \
+         and not to ends that poll.",
     examine: Examine::Ours(examine),
 };
 
@@ -72,7 +73,7 @@ mod tests {
         each_network(tcp(streams, "peer"), spoil)
     }
 
-    /// The server's machine was busy for so long, and its threads for so long of it.
+    /// A result whose server machine was busy for `all` seconds, its own threads for `own` of them.
     fn busy(streams: u64, all: f64, own: f64) -> Measurement {
         peer(streams, |n| (n.server.busy_s, n.server.own_cpu_s) = (Some(all), Some(own)))
     }

@@ -1,21 +1,21 @@
-//! `device_time`: a device that says its work took longer than we waited for it. In tests only,
-//! like `device.ops`.
+//! `device_time`: a device reports more time than passed until its answer. Only in tests, like
+//! `device.ops`.
 
 use proofmark_model::{Finding, HelperTrial, Measurement, Trial, format_seconds};
 
 use super::{Check, Class, Examine};
 use crate::Context;
 
-/// Both clocks may be calibrated differently, by this share at most.
+/// Largest difference in calibration between the two clocks.
 const CLOCKS: f64 = 1e-3;
 
 pub(super) static CHECK: Check = Check {
     id: "device_time",
     class: Class::CLAIM,
     title: "Device time exceeds wall time",
-    about: "A helper process times the work of a device. Seconds that are more than those from the \
-         request to the answer by our own clock, by more than 0.1 %, are invalid: the work cannot \
-         have taken longer than we waited for it, so the device's clock or its helper is wrong.",
+    about: "A helper process times the work of a device. Seconds that are more than 0.1 % above \
+         those from request to answer by proofmark's clock are invalid: work cannot take longer \
+         than the wait for it. Repair the device's clock or its helper.",
     examine: Examine::Ours(examine),
 };
 
@@ -23,9 +23,9 @@ fn examine(_: &Context, m: &Measurement) -> Option<Finding> {
     let both = m.trials.iter().filter_map(|t| Some((t, t.helper.as_ref()?)));
     let longer = |(t, helper): &(&Trial, &HelperTrial)| t.seconds > helper.wall_s * (1.0 + CLOCKS);
     let (t, helper) = both.filter(longer).max_by(|a, b| a.0.seconds.total_cmp(&b.0.seconds))?;
-    let [says, waited] = [t.seconds, helper.wall_s].map(format_seconds);
+    let [reported, waited] = [t.seconds, helper.wall_s].map(format_seconds);
     let message =
-        format!("the helper reported {says} for a trial, but answered after only {waited}");
+        format!("the helper reported {reported} for a trial, but answered after only {waited}");
     let finding = CHECK.invalid(message, "repair the helper's clock; do not use this result");
     Some(finding.with("device_s", t.seconds).with("wall_s", helper.wall_s))
 }

@@ -1,7 +1,7 @@
-//! `disagrees`: a tool that ran side by side shows another number.
+//! `disagrees`: a reference tool that ran in alternation shows another result.
 //!
-//! Pair by pair, so that what drifts moves both. Whoever trusts the tool asks why; the causes
-//! are looked for in what both left behind, in the order of their table.
+//! Compares pair by pair, so that drift moves both sides. Searches the recorded facts of both for
+//! causes, in the order of `CAUSES`.
 
 mod causes;
 #[cfg(test)]
@@ -14,17 +14,17 @@ use crate::Context;
 use crate::references::{as_measurement, paired};
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
-/// The least difference that is reported. A policy's target is 2 % for each number; two programs
-/// that begin and end their clocks at other moments, one of which prints three digits or the best
-/// of ten rounds, differ by as much again without a cause that anybody would look for.
+/// Smallest difference that is reported. A policy's target is 2 % for each result. Two programs
+/// start and stop their clocks at different moments, and a tool may print three digits or the best
+/// of ten rounds. That explains as much again.
 const DIFFERENCE: f64 = 0.05;
-/// Trials on each side from which they show their scatter.
+/// Fewest trials on each side that show a scatter.
 const LEAST: usize = 2;
 
-/// What is done where no cause is known.
+/// The advice if no cause is known.
 const ADVICE: &str = "compare what each counts, and run the tool's recorded command line by hand";
 
-/// Greatest less least, of values that are numbers.
+/// Maximum minus minimum of the finite values.
 fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
     let values: Vec<f64> = values.filter(|v| v.is_finite()).collect();
     let most = values.iter().copied().max_by(f64::total_cmp)?;
@@ -32,8 +32,8 @@ fn scatter(values: impl Iterator<Item = f64>) -> Option<f64> {
     (values.len() >= LEAST).then_some(most - least)
 }
 
-/// Ours / theirs, where the two disagree: of the medians that reports show. Where these contradict the
-/// pairs, neither says anything.
+/// Ratio of the displayed medians (ours / theirs) if the two differ. `None` if the medians
+/// contradict the pairs.
 fn disagreement(r: &Reference) -> Option<f64> {
     let positive = |v: &f64| v.is_finite() && *v > 0.0;
     if r.is_undecided() {
@@ -53,7 +53,8 @@ fn disagreement(r: &Reference) -> Option<f64> {
     (apart && ratio.max(1.0 / ratio) > 1.0 + DIFFERENCE).then_some(ratio)
 }
 
-/// The causes that apply, up to one that is enough, each with what it says.
+/// The causes that apply, up to the first that explains the whole difference, each with its
+/// explanation.
 fn causes(compared: &Compared) -> Vec<(&'static Cause, Explanation)> {
     let mut all = Vec::new();
     for cause in CAUSES {
@@ -68,14 +69,14 @@ fn causes(compared: &Compared) -> Vec<(&'static Cause, Explanation)> {
     all
 }
 
-/// What the causes say together, and that they leave something where each explains but a part.
-fn words(found: Vec<(&Cause, Explanation)>) -> String {
+/// Joins the explanations; adds that a rest is unexplained if each explains only a part.
+fn join_explanations(found: Vec<(&Cause, Explanation)>) -> String {
     let parts = found.iter().all(|(_, explanation)| explanation.extent == Extent::Part);
-    let mut words: Vec<String> = found.into_iter().map(|(_, e)| e.words).collect();
+    let mut texts: Vec<String> = found.into_iter().map(|(_, e)| e.words).collect();
     if parts {
-        words.push("no recorded fact explains the rest".to_owned());
+        texts.push("no recorded fact explains the rest".to_owned());
     }
-    words.join("; ")
+    texts.join("; ")
 }
 
 fn unexplained(r: &Reference) -> String {
@@ -84,7 +85,7 @@ fn unexplained(r: &Reference) -> String {
     format!("no recorded fact explains it{counts}")
 }
 
-/// How much, in words: `1.34 times what stream shows (1.32 to 1.36)`.
+/// The ratio in words: `proofmark's result is 1.34 times that of stream (1.32 to 1.36)`.
 fn amount(r: &Reference, ratio: f64) -> String {
     let interval = r.ratio.ci95.filter(|ends| ends.iter().all(|v| v.is_finite()));
     let interval = interval
@@ -96,14 +97,15 @@ pub(super) static CHECK: Check = Check {
     id: "disagrees",
     class: Class::Context,
     title: "Differs from a reference tool",
-    about: "A reference tool that ran in alternation shows another result: the 95 % interval of the \
-         ratio, taken pair by pair, excludes 1, and the ratio differs by more than 5 %. With fewer \
-         than 6 pairs, the medians must differ by more than the scatter of both. A note, since it \
-         does not show which one is wrong; problems of the tool's own trials are separate \
-         findings. No finding where the pairs contradict the medians (undecided). The finding names recorded causes: the page cache; data that fits into the \
-         cache; bytes moved but not counted (write-allocate); a tool built without optimisation; \
-         socket buffers; other parameters; what disturbed one side of the pairs; much shorter or \
-         longer trials. Run both the same way, or compare what each counts.",
+    about: "A reference tool that ran in alternation shows another result: the 95 % interval of \
+         the ratio, taken pair by pair, excludes 1, and the ratio differs by more than 5 %. With \
+         fewer than 6 pairs, the medians must differ by more than the scatter of both. A note, \
+         since it does not show which one is wrong; problems of the tool's own trials are separate \
+         findings. No finding where the pairs contradict the medians (undecided). The finding \
+         names recorded causes: the page cache; data that fits into the cache; bytes moved but not \
+         counted (write-allocate); a tool built without optimisation; socket buffers; other \
+         parameters; what disturbed one side of the pairs; much shorter or longer trials. Run both \
+         the same way, or compare what each counts.",
     examine: Examine::Ours(examine),
 };
 
@@ -119,7 +121,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
             finding.advice = advice.to_owned();
         }
         let ids: Vec<&str> = found.iter().map(|(cause, _)| cause.id).collect();
-        let why = if found.is_empty() { unexplained(r) } else { words(found) };
+        let why = if found.is_empty() { unexplained(r) } else { join_explanations(found) };
         parts.push(format!("{}: {why}", amount(r, ratio)));
         let ids = if ids.is_empty() { "none".to_owned() } else { ids.join(", ") };
         finding = finding.with(&format!("{}: ratio", r.tool), ratio);

@@ -1,5 +1,5 @@
-//! What holds the data: `not_a_disk`, the folder's data are in memory, on a server, or nobody knows
-//! where; `not_durable`, what is called written may still be in a volatile cache.
+//! Checks `not_a_disk` and `not_durable`: data in memory, on a server or on an unknown device, and
+//! writes that may be in a volatile cache.
 
 use proofmark_model::{
     BlockDevice, FileState, Finding, Flush, Measurement, Severity, Storage, StorageKind, Trial,
@@ -10,19 +10,19 @@ use super::{Check, Class, Examine};
 use crate::Context;
 use crate::disk::{Cached, Way, asked, asks, commits, files, measured};
 
-/// An overlay whose writes go to a disk that is known.
+/// The finding for an overlay whose writes go to a known disk.
 fn overlay(storage: &Storage) -> Finding {
     let path = &storage.path;
     let volatile = storage.mount_options.split(',').any(|option| option == "volatile");
     let (severity, message) = if volatile {
-        let what = format!("{path} is on an overlay that ignores flushes (mounted volatile)");
-        (Severity::Suspect, what)
+        let message = format!("{path} is on an overlay that ignores flushes (mounted volatile)");
+        (Severity::Suspect, message)
     } else {
-        let what = format!(
+        let message = format!(
             "{path} is on an overlay: writes go to the disk of its upper folder, but reads may \
              come from lower ones, and the first write to a file copies it up"
         );
-        (Severity::Note, what)
+        (Severity::Note, message)
     };
     let advice = "choose a folder that is not on an overlay, such as a volume (--disk-path)";
     NOT_A_DISK.finding(severity, message, advice).with("file_system", "overlay")
@@ -34,13 +34,13 @@ pub(super) static NOT_A_DISK: Check = Check {
         "a server or an unknown device holds the data; whether a disk was used is unknown",
     ),
     title: "Folder not on a disk",
-    about: "Which device holds the measured folder. Memory (tmpfs, a RAM disk, zram, a loop device \
-         over one of these) is invalid: the result is that of memory. A network file system is \
-         suspect: the rate is that of the network and of the server's cache. Another file system \
-         over unknown devices (overlay, FUSE) is suspect, and so is an unknown device. An overlay \
-         over a known disk is a note, since reads may come from other folders and copying up adds \
-         work. It is suspect if mounted volatile, since it then ignores flushes. Choose another \
-         folder with --disk-path.",
+    about: "Names the device that holds the measured folder. Memory (tmpfs, a RAM disk, zram, a \
+         loop device over one of these) is invalid: the result is that of memory. A network file \
+         system is suspect: the rate is that of the network and of the server's cache. Another \
+         file system over unknown devices (overlay, FUSE) is suspect, and so is an unknown device. \
+         An overlay over a known disk is a note, since reads may come from other folders and \
+         copying up adds work. It is suspect if mounted volatile, since it then ignores flushes. \
+         Choose another folder with --disk-path.",
     examine: Examine::Ours(not_a_disk),
 };
 
@@ -49,11 +49,11 @@ fn not_a_disk(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let advice = "choose a folder on a disk of this machine (--disk-path)";
-    let says = |severity, what: &str| NOT_A_DISK.finding(severity, what, advice);
+    let finding = |severity, what: &str| NOT_A_DISK.finding(severity, what, advice);
     let Some(storage) = ctx.host.storage.get() else {
         let why = ctx.host.storage.origin();
         let what = format!("the device of the folder is unknown ({why})");
-        return Some(says(Severity::Suspect, &what));
+        return Some(finding(Severity::Suspect, &what));
     };
     let (path, fs) = (&storage.path, &storage.file_system);
     let (severity, what) = match storage.kind {
@@ -76,10 +76,10 @@ fn not_a_disk(ctx: &Context, m: &Measurement) -> Option<Finding> {
             (Severity::Suspect, format!("the device of {path} ({fs}) is unknown"))
         }
     };
-    Some(says(severity, &what).with("file_system", fs.as_str()).with("path", path.as_str()))
+    Some(finding(severity, &what).with("file_system", fs.as_str()).with("path", path.as_str()))
 }
 
-/// Whether a device at the bottom has a volatile cache; `None` if one is silent and none has one.
+/// True if a leaf device has a volatile cache; `None` if none has one but some do not report it.
 fn volatile(ctx: &Context) -> Option<bool> {
     let mut leaves = ctx.host.storage.get()?.leaves().peekable();
     leaves.peek()?;
@@ -90,13 +90,15 @@ fn volatile(ctx: &Context) -> Option<bool> {
     caches.iter().all(|t| *t == Some(false)).then_some(false)
 }
 
-/// A device at the bottom that gets no flush, although its driver says that it needs them.
+/// The name of a leaf device to which the kernel sends no flush, although its driver reports that
+/// it needs them.
 fn withheld<'a>(ctx: &Context<'a>) -> Option<&'a str> {
     let mut leaves = ctx.host.storage.get()?.leaves();
     leaves.find(|d| d.flushes_withheld).map(|d| d.name.as_str())
 }
 
-/// Trials with no flush, or fewer than the commits need: one serves a commit of each thread.
+/// Number of trials without a flush, or with fewer than the commits need: one flush serves a commit
+/// of each thread.
 fn trials_unflushed(m: &Measurement) -> usize {
     let threads = m.params.threads().max(1) as f64;
     let least = |t: &Trial| if commits(m) { (t.work / threads).floor() } else { 0.0 };
@@ -108,20 +110,21 @@ fn trials_unflushed(m: &Measurement) -> usize {
     m.trials.iter().filter(missing).count()
 }
 
-/// Whether writes may have been durable without a flush, which no counter shows: those to a file
-/// that is open with O_DSYNC, on a device with a volatile cache that can write through it (FUA) or
-/// does not report whether it can.
+/// True if writes may have been durable without a flush, which no counter shows. The file is open
+/// with O_DSYNC, on a device with a volatile cache that supports FUA or does not report whether it
+/// does.
 fn may_use_fua(ctx: &Context, m: &Measurement) -> bool {
     let can = |d: &BlockDevice| d.volatile_cache != Some(false) && d.fua != Some(false);
     let able = ctx.host.storage.get().is_some_and(|s| s.leaves().any(can));
     able && files(m).any(|f| f.flush == Flush::Dsync)
 }
 
-/// More bytes than the file by this factor were written over before a flush at the end.
+/// Written bytes between two flushes, in sizes of the file, above which data were overwritten in
+/// the cache.
 const OVERWRITTEN: f64 = 1.1;
 
-/// Times that a buffered file was written between two flushes, of which the flush reached the last
-/// at most: of trials that no counter of a device proves.
+/// Largest number of times that a buffered file was written between two flushes, in trials without
+/// device counters. The flush only had to reach the last pass.
 fn times_overwritten(m: &Measurement) -> Option<f64> {
     let times = |t: &Trial| {
         let file = t.file.as_ref().filter(|f| f.size_bytes > 0)?;
@@ -140,18 +143,18 @@ pub(super) static NOT_DURABLE: Check = Check {
     id: check_id::NOT_DURABLE,
     class: Class::claim("whether the data left the device's volatile cache is unknown"),
     title: "Writes may not be durable",
-    about: "Whether the timed part of a writing workload ends with a flush. Buffered writes without a flush \
-         are invalid: the time is that of copying into memory. So are buffered writes of more bytes than the \
-         file holds between two flushes, or before the one at the end, without counters of a device: only \
-         the last pass had to reach it. Direct writes without a flush are suspect \
-         if the device has a volatile cache or does not report it: the rate may be that of the cache. So \
-         are trials with a flush where the kernel was told that the device has no cache \
-         (queue/write_cache) and its driver reports one (cache_type): none reaches it. Trials with a \
-         flush that a device with a volatile cache did not count are suspect. So are commits (disk.fsync) \
-         with fewer flushes than one per commit of each thread: the file system does not pass them on \
-         (mounted without barriers). Too few flushes of O_DSYNC commits are a note if the device has FUA \
-         or does not report it. Its counters do not show such writes (/sys/block/*/queue/fua). Use \
-         flush=end, and mount with barriers.",
+    about: "Checks that the timed part of a writing workload ends with a flush. Buffered writes \
+         without a flush are invalid: the time is that of copying into memory. Without device \
+         counters, buffered writes of more bytes than the file has before a flush are invalid, \
+         too: only the last pass had to reach the device. Direct writes without a flush are \
+         suspect if the device has a volatile cache or does not report it: the rate may be that of \
+         the cache. So are trials with a flush if queue/write_cache states that the device has no \
+         cache, but its driver reports one (cache_type): no flush reaches it. Trials with a flush \
+         that a device with a volatile cache did not count are suspect. So are commits \
+         (disk.fsync) with fewer flushes than one per commit of each thread: the file system does \
+         not pass them on (mounted without barriers). Too few flushes of O_DSYNC commits are a \
+         note if the device has FUA or does not report it. Its counters do not show such writes \
+         (/sys/block/*/queue/fua). Use flush=end, and mount with barriers.",
     examine: Examine::Both(not_durable),
 };
 
@@ -219,7 +222,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_is_no_disk_is_named() {
+    fn a_folder_that_is_on_no_disk_is_named() {
         for (kind, expected) in [
             (StorageKind::Memory, INVALID),
             (StorageKind::Network, SUSPECT),
@@ -267,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_in_a_volatile_cache() {
+    fn writes_may_be_in_a_volatile_cache() {
         let silently = each_file(unflushed("seq_write", "none"), |_, f| f.direct = Some(false));
         let dropped = |flushes| each_device(fsync(1), |_, d| d.flushes = flushes);
         for (volatile, direct, no_flush) in
@@ -320,7 +323,7 @@ mod tests {
             ("now and then", now_and_then(30), invalid("30.0 times the size of the file between")),
             ("often", now_and_then(0), SILENT),
             ("direct", written(40, true, false), SILENT),
-            // page_cache holds them against what was written.
+            // The check `page_cache` compares the counters with the written bytes.
             ("with counters", written(40, false, true), SILENT),
         ]);
     }
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_o_dsync_wrote_with_fua_is_not_called_volatile() {
+    fn o_dsync_writes_with_fua_are_not_called_volatile() {
         let few = |flushes| {
             let m = each_device(fsync(1), |_, d| d.flushes = Some(flushes));
             each_file(m, |_, f| f.flush = Flush::Dsync)

@@ -1,5 +1,5 @@
-//! Trials that are not the same from first to last: `trend`, they rise or fall; `falling_rate`, the
-//! disk or the network was faster at first and did not stay so.
+//! Checks `trend` and `falling_rate`: the trials rise or fall, or a disk or network was faster at
+//! first.
 
 use proofmark_model::{
     Finding, Measurement, Series, Trial, Unit, check_id, format_quantity, format_seconds,
@@ -14,12 +14,13 @@ use crate::network::over_loopback;
 use crate::statistics::{kendall_score, median, theil_sen};
 use crate::words::counted;
 
-/// Fewer trials than this are in order by chance too often: 6 of 6 in 1 of 360.
+/// Fewest trials for a trend: with fewer, order by chance is too frequent (6 of 6 in 1 of 360).
 const LEAST_IN_ORDER: usize = 8;
-/// Two-sided 1 % of the normal distribution.
-const EITHER_WAY: f64 = 2.576;
+/// Quantile of the normal distribution for a two-sided 1 % level.
+const TWO_SIDED: f64 = 2.576;
 
-/// The same of a series, by the line through it; one of several levels is described by those.
+/// Reports the trend of a series by the line through its samples. A series of several levels is
+/// described by those.
 fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
     let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
         return None;
@@ -46,7 +47,7 @@ pub(super) static TREND: Check = Check {
     id: check_id::TREND,
     class: Class::Context,
     title: "Trend over the trials",
-    about: "Whether the trials rise or fall in order: Kendall's test at the 1 % level and the \
+    about: "Detects trials that rise or fall in order: Kendall's test at the 1 % level and the \
          Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
          to last by more than the target is a note: the machine may have been warming up, \
          throttling or getting busier. A cause that is known (clock, heat, others' CPU time) is \
@@ -66,12 +67,12 @@ fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let score = kendall_score(&values)?;
     let drift = theil_sen(&values)? * (values.len() - 1) as f64 / median(&values)?;
     if !drift.is_finite()
-        || score.abs() < EITHER_WAY
+        || score.abs() < TWO_SIDED
         || drift.abs() <= ctx.policy.target_for(m.subsystem)
     {
         return None;
     }
-    // The slope may take a trial that collapsed below nothing; its quarters cannot.
+    // The slope may extrapolate below 0 after a collapse; the medians of the quarters cannot.
     let quarter = values.len() / 4;
     let first = median(&values[..quarter])?;
     let last = median(&values[values.len() - quarter..])?;
@@ -87,19 +88,20 @@ fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("target", ctx.policy.target_for(m.subsystem)).with("kendall_score", score))
 }
 
-/// Fewer trials than this are in order by chance.
+/// Fewest trials for a fall: fewer are in order by chance.
 const LEAST_TRIALS: usize = 6;
-/// Trials on either side of the step: one alone is an outlier.
+/// Fewest trials on either side of the step: one alone is an outlier.
 const LEAST_SIDE: usize = 2;
-/// A fall below this is the ordinary unrest of a disk.
-const UNREST: f64 = 0.15;
-/// Times that a step exceeds the mean distance of a trial from its own side's rate: noise alone,
-/// cut where it looks most like a step, stays below it in 99 of 100 series (see the tests).
+/// Smallest fall that is more than the usual variation of a disk.
+const VARIATION: f64 = 0.15;
+/// Smallest step in mean distances of a trial from its own side's rate. Noise alone, cut where it
+/// looks most like a step, stays below it in 99 of 100 series (see the tests).
 const OVER_NOISE: f64 = 6.0;
-/// A slow fall is no step; it is found by Kendall's test, at 0.5 % on this side.
+/// Kendall score of a slow fall, which has no step: 0.5 % on this side.
 const DOWN: f64 = -2.576;
 
-/// Two rates, the number of trials at the first, and the rate of the last quarter.
+/// The rates before and after a step, the number of trials before it, and the rate of the last
+/// quarter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Step {
     burst: f64,
@@ -109,7 +111,7 @@ struct Step {
 }
 
 impl Step {
-    /// The cut that divides the values best, if the rate falls there and stays low.
+    /// Returns the step that divides the values best, if the rate falls there and stays low.
     fn find(values: &[f64]) -> Option<Self> {
         let cuts = LEAST_SIDE..(values.len() + 1).checked_sub(LEAST_SIDE)?;
         let off = |side: &[f64], rate: f64| side.iter().map(|v| (v - rate).abs()).sum::<f64>();
@@ -123,15 +125,15 @@ impl Step {
         let (distance, best) = cuts.filter_map(step).min_by(|a, b| a.0.total_cmp(&b.0))?;
         let noise = distance / values.len() as f64;
         let fall = best.burst - best.sustained;
-        let falls = fall >= UNREST * best.burst;
+        let falls = fall >= VARIATION * best.burst;
         let sure = fall >= OVER_NOISE * noise || kendall_score(values)? <= DOWN;
         // The last trials are still slow.
-        let stays = best.burst - end >= UNREST * best.burst;
+        let stays = best.burst - end >= VARIATION * best.burst;
         (falls && sure && stays).then_some(best)
     }
 }
 
-/// Bytes that a trial asked of its disk, or that its receivers got.
+/// Bytes that a trial requested from its disk, or that its receivers got.
 fn moved(t: &Trial) -> f64 {
     let received = t.network.as_ref().map_or(0.0, |n| n.received_bytes as f64);
     Way::BOTH.iter().map(|way| asked(t, *way)).sum::<f64>() + received
@@ -141,20 +143,21 @@ pub(super) static FALLING_RATE: Check = Check {
     id: check_id::FALLING_RATE,
     class: Class::CHANGE,
     title: "Rate that did not last",
-    about: "Whether the first trials of a disk or network result were faster than all later ones. The \
-         check splits the trials where both parts scatter least around their medians. A fall of at least \
-         15 % that lasts to the end is a note if it is six times the noise, or steady by Kendall's test. \
-         The result is suspect if the figure is above the last quarter's rate by more than the tolerance \
-         (25 %): an allowance was used up. Loopback has none, and is not examined. The finding gives the \
-         burst, the sustained rate and the work in between. Causes: burst credits of a volume or a network, \
-         the fast cache of a drive, or a limit set during the run. Needs 6 trials; trend and clusters may note the \
-         same. Quote the sustained rate of a longer run.",
+    about: "Detects disk or network results whose first trials were faster than all later ones. \
+         The check splits the trials where both parts scatter least around their medians. A fall \
+         of at least 15 % to the end is a note if it is six times the noise, or steady by \
+         Kendall's test. The result is suspect if the figure is above the last quarter's rate by \
+         more than the tolerance (25 %): an allowance was used up. Loopback has none, and is not \
+         examined. The finding gives the burst, the sustained rate and the work in between. \
+         Causes: burst credits of a volume or a network, the fast cache of a drive, or a limit set \
+         during the run. Needs 6 trials; trend and clusters may note the same. Quote the sustained \
+         rate of a longer run.",
     examine: Examine::Ours(falling_rate),
 };
 
 fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-    // What is sampled over time is judged by its levels.
+    // A series is judged by its levels (`level_change`, `burst_credits`).
     if m.series.is_some()
         || over_loopback(m)
         || !Execution::derive(ctx, m).waits()
@@ -253,7 +256,7 @@ mod tests {
         }
     }
 
-    /// The point with these values, each of which is that share of its usual rate.
+    /// The result with rates that are these shares of its usual rate.
     fn with_rates(mut m: Measurement, rates: &[f64]) -> Measurement {
         let usual = m.trials[0].clone();
         let at = |rate: &f64| Trial {
@@ -266,13 +269,13 @@ mod tests {
         m
     }
 
-    /// Random reads at these rates, each for so many trials.
+    /// Random reads at these rates, with the number of trials at each.
     fn reads(rates: &[(f64, usize)]) -> Measurement {
         let all: Vec<f64> = rates.iter().flat_map(|(rate, n)| vec![*rate; *n]).collect();
         with_rates(rand_read(1), &all)
     }
 
-    /// Values of mean 1 that vary by so much.
+    /// Values of mean 1 with that standard deviation.
     fn noise(n: usize, sd: f64, random: &mut impl FnMut() -> f64) -> Vec<f64> {
         (0..n).map(|_| (1.0 + sd * normal(random)).max(0.01)).collect()
     }

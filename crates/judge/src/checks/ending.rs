@@ -1,5 +1,5 @@
-//! How a measurement ended: `crashed`, the worker process died; `refused`, the workload cannot run
-//! here as asked; `system_limit`, a limit of the system ended it; `unfinished`, too few trials or rounds were taken.
+//! Checks `crashed`, `system_limit`, `refused` and `unfinished`: the worker died, a limit ended it,
+//! the workload cannot run here, or trials or rounds are too few.
 
 use proofmark_model::{Ending, Finding, LOOKS, Measurement, agree, check_id};
 
@@ -11,8 +11,8 @@ pub(super) static CRASHED: Check = Check {
     id: "crashed",
     class: Class::CLAIM,
     title: "Worker crashed or was killed",
-    about: "Each configuration runs in its own process. If that process ends before its work is done, \
-         the result is invalid, and the finding names the signal. SIGKILL usually means that \
+    about: "Each configuration runs in its own process. If that process ends before its work is \
+         done, the result is invalid, and the finding names the signal. SIGKILL usually means that \
          a person or a supervisor ended it, SIGILL an instruction that the CPU lacks, SIGSEGV a \
          defect. Where a limit of the system explains the end, the check is system_limit instead. \
          Other results are not affected.",
@@ -47,11 +47,10 @@ pub(super) static SYSTEM_LIMIT: Check = Check {
     title: "Ended by a limit of the system",
     about: "A limit of the system ended the worker, or kept it from starting: of open files, \
          processes, file size, stack, address space, CPU time, or memory of a cgroup or the \
-         machine. proofmark concludes that from the error or the signal, the values of the limits, \
-         and the kernel's counts of processes refused or killed, before and after. A configuration \
-         without a trial is not run; with some, the result is suspect. The exit status is 1; other \
-         results are kept. Raise the limit that \
-         the finding names, or measure with less.",
+         machine. proofmark concludes that from the error or signal, the limits, and the kernel's \
+         counts of processes refused or killed, before and after. A configuration without a trial \
+         is not run; with some, the result is suspect. The exit status is 1; other results are \
+         kept. Raise the limit that the finding names, or measure with less.",
     examine: Examine::Ours(system_limit),
 };
 
@@ -73,10 +72,10 @@ pub(super) static REFUSED: Check = Check {
     id: "refused",
     class: Class::claim("the workload could not go on; its trials so far count"),
     title: "Configuration not possible here",
-    about: "A workload that lacks an instruction set, memory or a device refuses its configuration instead \
-         of measuring something else. The configuration is not run, and the finding has the workload's \
-         reason. If it cannot go on after some trials, the result is suspect. Remove the configuration, \
-         or choose another value of the parameter that it names.",
+    about: "A workload that lacks an instruction set, memory or a device refuses its configuration \
+         instead of measuring something else. The configuration is not run, and the finding has \
+         the workload's reason. If it cannot continue after some trials, the result is suspect. \
+         Remove the configuration, or choose another value of the parameter that it names.",
     examine: Examine::Ours(refused),
 };
 
@@ -103,13 +102,13 @@ pub(super) static UNFINISHED: Check = Check {
     title: "Too few trials or rounds",
     about: "A run that is stopped, or whose main process is killed, keeps the trials taken so far, \
          which are fewer than the policy requires. A result from fewer than 8 rounds has no \
-         interval. Neither has one with undisturbed time in fewer than 8 rounds. All are suspect, with the \
-         signal where known; without any trial the configuration is not run. Repeat the measurement to its end, \
-         with more time, or when other load is gone.",
+         interval. Neither has one with undisturbed time in fewer than 8 rounds. All are suspect, \
+         with the signal where known; without any trial the configuration is not run. Repeat the \
+         measurement to its end, with more time, or when other load is gone.",
     examine: Examine::Ours(unfinished),
 };
 
-/// Rounds with the headline figure of a load that was cut, where they are too few for it.
+/// Reports a load in slices that has too few rounds with its headline figure.
 fn too_few_rounds(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let headline = m.summary.as_ref().map_or_else(Default::default, |s| s.headline);
     let rounds = m.all_rounds().filter(|round| round.figure(headline).is_some()).count();
@@ -200,7 +199,7 @@ mod tests {
 
     #[test]
     fn fewer_than_8_rounds_support_no_figure() {
-        // So many rounds in each of ten trials, of which so many are left.
+        // The first `trials` of ten trials, with that number of rounds each.
         let cut = |mut m: Measurement, trials: usize, rounds: usize| {
             m.trials.truncate(trials);
             each(m, |_, t| t.rounds = vec![Round::default(); rounds])
@@ -213,7 +212,7 @@ mod tests {
             ("no rounds", cut(flops(1), 3, 0), SILENT),
             ("complete solves", cut(linpack(10_000, 1), 3, 0), SILENT),
         ]);
-        // Of 20 rounds those of so many trials saw undisturbed time.
+        // 20 rounds, of which those of the first `trials` saw undisturbed time.
         let seen = |trials: usize| {
             let m = headed(cut(stream("triad", 1), 10, 2), FigureKind::Typical, 0.001);
             each(m, |i, t| {
@@ -225,7 +224,7 @@ mod tests {
         UNFINISHED.expect([
             ("disturbed", seen(3), suspect("^undisturbed time was seen in 6 of 20 rounds")),
             ("in enough", seen(4), SILENT),
-            ("no_headline says it", unseen, SILENT),
+            ("no_headline reports it", unseen, SILENT),
         ]);
     }
 }

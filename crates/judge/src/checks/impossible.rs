@@ -1,5 +1,5 @@
-//! More than can be done: `above_ceiling`, by this machine; `above_limit`, by what somebody allows;
-//! `work_removed`, by any known core.
+//! Checks `above_ceiling`, `above_limit` and `work_removed`: the result exceeds this machine's
+//! ceilings, a configured limit, or any known core.
 
 use proofmark_model::{
     Better, Ceiling, Finding, Measurement, Pace, Provenance, Severity, Unit, check_id,
@@ -7,12 +7,15 @@ use proofmark_model::{
 
 use super::{Check, Class, Examine, percent};
 use crate::capacity::Capacity;
-use crate::ceilings::{CLOCK_INPUT, Peak, bounds, is_limit, l1_bytes, mix_cycles, of_our_loops};
+use crate::ceilings::{
+    CLOCK_INPUT, Peak, bounds, input_of_our_loops, is_limit, l1_bytes, mix_operations_per_cycle,
+};
 use crate::microarchitecture::{Row, rows};
 use crate::{Context, by_stretch, share_of};
 
-/// The ceiling that is passed by the most, if one is, and the efficiency against it.
-fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
+/// The ceiling that the result exceeds most, with the efficiency against it; `None` if it exceeds
+/// none.
+fn exceeded(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
     let beyond = |c: &Ceiling| share_of(c, m).map(|e| e / (1.0 + c.uncertainty));
     let (excess, ceiling) = ceilings
         .into_iter()
@@ -22,7 +25,7 @@ fn passed(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
     (excess > 1.0).then_some((ceiling, efficiency))
 }
 
-/// What is said of a measurement above that ceiling.
+/// The finding for a result above that ceiling.
 fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
     let what = match m.better {
         Better::Higher => format!("the result is {} of its ceiling", percent(efficiency)),
@@ -49,23 +52,24 @@ pub(super) static ABOVE_CEILING: Check = Check {
     id: check_id::ABOVE_CEILING,
     class: Class::CLAIM,
     title: "Above its ceiling",
-    about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: either it does \
-         not measure what its name says, or an input of the ceiling is wrong. The report lists the inputs \
-         with their sources. The efficiency is the median over the trials, each against the ceiling at \
-         its own clock. The result is compared with every ceiling that applies, not only the tightest, \
-         but with no limit that somebody set (above_limit). For times, being below the floor is \
-         impossible. For a reference tool it is a note if the ceiling uses a clock or latency that \
-         proofmark's loops measured: the tool's own may have been better.",
+    about: "A result above its ceiling by more than the ceiling's own uncertainty is invalid: \
+         either it does not measure what its name says, or an input of the ceiling is wrong. The \
+         report lists the inputs with their sources. The efficiency is the median over the trials, \
+         each against the ceiling at its own clock. The result is compared with every ceiling that \
+         applies, not only the tightest, but with no configured limit (above_limit). For times, \
+         being below the floor is impossible. For a reference tool it is a note if the ceiling \
+         uses a clock or latency that proofmark's loops measured: the tool's own may have been \
+         better.",
     examine: Examine::Each(above_ceiling, above_ceiling_of_tool),
 };
 
-/// What the machine cannot pass, whatever is allowed.
+/// The ceilings that the machine itself cannot exceed, without configured limits.
 fn physical(ctx: &Context, m: &Measurement) -> Vec<Ceiling> {
     bounds(ctx, m).into_iter().filter(|c| !is_limit(c)).collect()
 }
 
 fn above_ceiling(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    let (ceiling, efficiency) = passed(m, physical(ctx, m))?;
+    let (ceiling, efficiency) = exceeded(m, physical(ctx, m))?;
     Some(finding(m, &ceiling, efficiency))
 }
 
@@ -73,16 +77,16 @@ pub(super) static ABOVE_LIMIT: Check = Check {
     id: "above_limit",
     class: Class::claim("whether the limit holds is not known; the figure is what was measured"),
     title: "Above a limit",
-    about: "A result above a limit that the user declared (--limit) or a cgroup sets, by more than its \
-         uncertainty, is suspect: a burst was allowed, a cache served a part, the limit changed during \
-         the run, or is not enforced. The figure is what was measured. Measure for longer, so that \
-         bursts end, or correct the limit.",
+    about: "A result above a limit that the user declared (--limit) or a cgroup sets, by more than \
+         its uncertainty, is suspect: a burst was allowed, a cache served a part, the limit \
+         changed during the run, or is not enforced. The figure is what was measured. Measure for \
+         longer, so that bursts end, or correct the limit.",
     examine: Examine::Both(above_limit),
 };
 
 fn above_limit(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let limits = bounds(ctx, m).into_iter().filter(is_limit).collect();
-    let (ceiling, efficiency) = passed(m, limits)?;
+    let (ceiling, efficiency) = exceeded(m, limits)?;
     let declared = ceiling.inputs.iter().any(|i| i.source == Provenance::Declared);
     let (whose, why) = match declared {
         true => ("declared limit", "burst, cache, or not enforced"),
@@ -97,12 +101,12 @@ fn above_limit(ctx: &Context, m: &Measurement) -> Option<Finding> {
 fn above_ceiling_of_tool(ctx: &Context, theirs: &Measurement) -> Option<Finding> {
     let (at_ours, firm) = physical(ctx, theirs)
         .into_iter()
-        .partition(|ceiling| of_our_loops(ceiling, theirs).is_some());
-    if let Some((ceiling, efficiency)) = passed(theirs, firm) {
+        .partition(|ceiling| input_of_our_loops(ceiling, theirs).is_some());
+    if let Some((ceiling, efficiency)) = exceeded(theirs, firm) {
         return Some(finding(theirs, &ceiling, efficiency));
     }
-    let (ceiling, efficiency) = passed(theirs, at_ours)?;
-    let ours = of_our_loops(&ceiling, theirs)?;
+    let (ceiling, efficiency) = exceeded(theirs, at_ours)?;
+    let ours = input_of_our_loops(&ceiling, theirs)?;
     let better = if ours.name == CLOCK_INPUT { "higher" } else { "shorter" };
     let mut finding = finding(theirs, &ceiling, efficiency);
     finding.severity = Severity::Note;
@@ -115,44 +119,44 @@ fn above_ceiling_of_tool(ctx: &Context, theirs: &Measurement) -> Option<Finding>
     Some(finding)
 }
 
-/// What the clock readings may be off by, generously: a workload whose work was
-/// removed is off by a multiple, not by a tenth.
+/// Generous error of the clock readings: if work was removed, the rate is off by a multiple, not by
+/// a tenth.
 const MARGIN: f64 = 1.1;
 
-/// Operations a cycle of one core of a design, for this workload and its parameters.
+/// Operations per cycle of one core of a design, for this workload and its parameters.
 fn per_cycle(ctx: &Context, m: &Measurement, row: &Row) -> Option<f64> {
     match Peak::derive(ctx, m) {
         Ok(peak) => {
             peak.instructions_per_cycle(row).map(|rate| rate * peak.lanes * peak.operations)
         }
-        Err(_) => mix_cycles(m, row),
+        Err(_) => mix_operations_per_cycle(m, row),
     }
 }
 
-/// The design that does most of something in a cycle, and how much.
-fn widest(of: impl Fn(&Row) -> Option<f64>) -> Option<(f64, &'static str)> {
-    let each = rows().filter_map(|row| Some((of(row)?, row.id)));
+/// The design with the highest value per cycle, and that value.
+fn widest(per_cycle: impl Fn(&Row) -> Option<f64>) -> Option<(f64, &'static str)> {
+    let each = rows().filter_map(|row| Some((per_cycle(row)?, row.id)));
     each.max_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-/// Work of one core in one cycle of its clock.
+/// Work per core per clock cycle.
 fn each_cycle(m: &Measurement, capacity: &Capacity) -> Option<f64> {
     let cores = capacity.threads.min(capacity.physical) as f64;
     by_trial(m, |value, clock| value / (cores * clock))
 }
 
-/// The median over the trials or rounds that know their clock.
-fn by_trial(m: &Measurement, of: impl Fn(f64, f64) -> f64) -> Option<f64> {
-    by_stretch(m, |value, clock| Some(of(value, clock.filter(|c| *c > 0.0)?)))
+/// The median over the trials or rounds with a known clock.
+fn by_trial(m: &Measurement, per_cycle: impl Fn(f64, f64) -> f64) -> Option<f64> {
+    by_stretch(m, |value, clock| Some(per_cycle(value, clock.filter(|c| *c > 0.0)?)))
 }
 
 pub(super) static WORK_REMOVED: Check = Check {
     id: "work_removed",
     class: Class::CLAIM,
     title: "Work removed by the compiler or the core",
-    about: "Operations per cycle per core, at the clock measured under the load, against the widest \
-         known core for that instruction set and type. Exceeding it by 10 % is invalid, even if \
-         this machine's own design is unknown: the compiler, or a core that fuses or folds \
+    about: "Compares operations per cycle per core, at the clock measured under the load, with the \
+         widest known core for that instruction set and type. Exceeding it by 10 % is invalid, \
+         even if this machine's own design is unknown: the compiler, or a core that fuses or folds \
          instructions, did not execute what was counted. The workload needs a loop that cannot be \
          simplified. For memory workloads the check compares bytes per cycle per core with the \
          widest L1 cache, or dependent loads with the shortest L1 latency.",
@@ -211,8 +215,8 @@ mod tests {
             ("12 cycles in memory", latency(1 << 30, 3e-9), INVALID),
             ("17 cycles in memory", latency(1 << 30, 4.3e-9), SILENT),
         ]);
-        // A ceiling that is not the tightest counts too: 31 GB/s within a factor of two by the
-        // lines in flight; 717 GB/s by the bus.
+        // A ceiling that is not the tightest counts, too. The lines in flight allow 31 GB/s within
+        // a factor of two; the bus allows 717 GB/s.
         let read = |rate: f64| with_values(stream("read", 1), &around(rate));
         ABOVE_CEILING.on(&host_with_caches(), &[latency(1 << 30, 1e-7)]).expect([
             ("twice the lines in flight", read(60e9), SILENT),

@@ -1,5 +1,5 @@
-//! `in_cache`: what a trial touched comes again while a cache still holds it, though the name says
-//! memory.
+//! `in_cache`: a workload that is named after memory touched data again while a cache still held
+//! it.
 
 use proofmark_model::{Finding, Measurement, Severity, check_id, format_size, key};
 
@@ -8,14 +8,15 @@ use crate::Context;
 use crate::memory::{array_bytes, cache_share, touched_bytes};
 use crate::words::counted;
 
-/// The rule of STREAM (McCalpin) for the size of data: so many times all last-level caches together.
+/// Smallest array in multiples of all last-level caches together: the rule of STREAM (McCalpin).
 const TIMES: u64 = 4;
 
-/// Enough for the reuse distance of data that meets the rule. Each thread passes over its own part: one
-/// that progresses faster than others comes again to a line after fewer bytes of theirs. On 16 quiet
-/// CPUs of a virtual machine the least distance of a trial was 0.77 to 0.98 of the data. A cache that
-/// evicts the oldest line then serves nothing, one that evicts at random (h = exp(-(1 - h) x), x times
-/// the cache) at most 6 % at 3 times; 2 % at 4 times, and 20 % at twice.
+/// Smallest reuse distance, in multiples of the caches, of data that meets the rule. Each thread
+/// passes over its own part. One that progresses faster than the others returns to a line after
+/// fewer bytes of theirs. On 16 quiet CPUs of a virtual machine the least distance of a trial was
+/// 0.77 to 0.98 of the data. A cache that evicts the oldest line then serves nothing. One that
+/// evicts at random serves at most 20 % at twice the cache, 6 % at 3 times and 2 % at 4 times. Its
+/// share h follows from h = exp(-(1 - h) x) at x times the cache.
 const TIMES_AGAIN: u64 = 3;
 const LINE: u64 = 64;
 
@@ -23,31 +24,32 @@ pub(super) static CHECK: Check = Check {
     id: check_id::IN_CACHE,
     class: Class::claim("how much of the data came from the cache is unknown"),
     title: "Cache measured as memory",
-    about: "Data that comes again while a cache still holds it does not measure memory. The check uses the \
-         reuse distance of each trial: the least bytes of other lines that all threads touched before a \
-         line came again. Without a recorded distance (tools, older files) it uses the size of the data. \
-         At most the last-level caches of all usable CPUs, or 4 MiB: invalid. Below 4 times the caches \
-         (STREAM's rule): suspect, with the share that the cache may serve. Where an array meets the \
-         rule, a distance of 3 times is enough, since a thread that progresses faster than others meets \
-         its own lines earlier. It is a note if no cache is reported, if the distance of a random \
-         order is missing, or for random blocks smaller than a line. memory.sweep and memory.latency are \
-         not examined: their names state the set.",
-    examine: Examine::Each(of_ours, of_tool),
+    about: "Data that is touched again while a cache still holds it does not measure memory. The \
+         check uses the reuse distance of each trial: the least bytes of other lines that all \
+         threads touched before they touched a line again. Without a recorded distance (tools, \
+         older files) it uses the size of the data. Up to the last-level caches of all usable \
+         CPUs, or 4 MiB, the result is invalid. Below 4 times the caches (STREAM's rule) it is \
+         suspect, with the share that the cache may serve. Where an array meets the rule, 3 times \
+         is enough, since a thread that progresses faster than others returns to its lines \
+         earlier. It is a note if no cache is reported, if a random order has no distance, or for \
+         random blocks smaller than a line. memory.sweep and memory.latency are not examined: \
+         their names state the set.",
+    examine: Examine::Each(examine_ours, examine_tool),
 };
 
-fn of_ours(ctx: &Context, m: &Measurement) -> Option<Finding> {
+fn examine_ours(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let touched: Vec<_> = m.trials.iter().filter_map(|t| t.touched).collect();
     let recorded = touched.len() == m.trials.len();
     let distances = touched.into_iter().filter_map(|t| t.reuse_bytes).collect();
-    Data::of(ctx, m)?.examine(ctx, m, (recorded, distances))
+    Data::touched(ctx, m)?.examine(ctx, m, (recorded, distances))
 }
 
-fn of_tool(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    // No tool records it, and none is expected to.
-    Data::of(ctx, m)?.examine(ctx, m, (true, Vec::new()))
+fn examine_tool(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    // No tool records reuse distances, so the finding does not mention that they are missing.
+    Data::touched(ctx, m)?.examine(ctx, m, (true, Vec::new()))
 }
 
-/// How large the data is, in bytes: the largest array or set, and all of them.
+/// Size of the data in bytes: the largest array or set, and all of them.
 #[derive(Clone, Copy)]
 struct Data {
     array: u64,
@@ -55,15 +57,15 @@ struct Data {
 }
 
 impl Data {
-    /// That of a workload whose data must come from memory.
-    fn of(ctx: &Context, m: &Measurement) -> Option<Self> {
+    /// The data of a workload that must read them from memory.
+    fn touched(ctx: &Context, m: &Measurement) -> Option<Self> {
         if ctx.work(m).any_level() || m.trials.is_empty() {
             return None;
         }
         Some(Self { array: array_bytes(ctx, m)?, all: touched_bytes(ctx, m)? })
     }
 
-    /// Judges the least of the distances of all trials, where these are recorded.
+    /// Judges the shortest recorded distance of all trials.
     fn examine(
         self,
         ctx: &Context,
@@ -86,7 +88,7 @@ impl Data {
                 format!("{}. That {what}", self.came_again(ctx, m, (distance, short)))
             };
             let message = format!("{cause}: this measures a cache");
-            self.says(ctx, m, (Severity::Invalid, distance), message)
+            self.report(ctx, m, (Severity::Invalid, distance), message)
         } else if let Some(cache) = cache {
             let meets_rule = self.array >= TIMES.saturating_mul(cache);
             let times = if meets_rule { TIMES_AGAIN } else { TIMES };
@@ -108,11 +110,11 @@ impl Data {
                 mib(cache),
                 percent(share)
             );
-            self.says(ctx, m, (Severity::Suspect, distance), message).with("cache_share", share)
+            self.report(ctx, m, (Severity::Suspect, distance), message).with("cache_share", share)
         } else {
             let message =
                 "no cache is reported, so it is unknown whether the data exceeds the caches";
-            self.says(ctx, m, (Severity::Note, distance), message.to_owned())
+            self.report(ctx, m, (Severity::Note, distance), message.to_owned())
         };
         let known = [("reuse_bytes", seen), ("cache_bytes", cache)];
         let finding = with_lack(finding, recorded).with("data_bytes", self.array);
@@ -122,7 +124,7 @@ impl Data {
         }))
     }
 
-    /// What came again too soon in so many trials, and why, in words.
+    /// Describes in how many trials a line came again too soon, and why.
     fn came_again(self, ctx: &Context, m: &Measurement, (distance, short): (u64, usize)) -> String {
         let trials = counted(m.trials.len() as f64, "trial");
         let what = format!("in {short} of {trials} a line came again after {}", mib(distance));
@@ -140,7 +142,7 @@ impl Data {
         }
     }
 
-    /// Why a line came again after so many bytes.
+    /// The reason why a line came again after `distance` bytes.
     fn why_again(self, ctx: &Context, m: &Measurement, distance: u64) -> Why {
         if distance >= self.array / 10 * 9 {
             return Why::Whole;
@@ -150,7 +152,7 @@ impl Data {
             return Why::Whole;
         };
         let rounds = [t.least_visits, t.most_visits];
-        // Threads at one pace are within a round of each other.
+        // Threads that progress evenly are within one round of each other.
         let at_one_pace = rounds[1] <= rounds[0] + 1;
         let a_part = t.places.saturating_mul(t.place_bytes) < self.array / 10 * 9;
         match ctx.work(m).is_random() && at_one_pace && a_part {
@@ -159,7 +161,7 @@ impl Data {
         }
     }
 
-    fn says(
+    fn report(
         self,
         ctx: &Context,
         m: &Measurement,
@@ -177,7 +179,7 @@ impl Data {
         CHECK.finding(severity, message, advice)
     }
 
-    /// What to do where the data is large enough for threads at one pace.
+    /// The advice if the data is large enough for threads that progress evenly.
     fn advice_to_uneven(self, ctx: &Context, m: &Measurement, distance: u64) -> String {
         let evenly = "stop other load on these CPUs, so that the threads progress evenly";
         let rule = TIMES as f64 * ctx.host.largest_cached() as f64;
@@ -193,7 +195,7 @@ impl Data {
         }
     }
 
-    /// What to do about too little data: nobody can give more of it than the memory holds.
+    /// The advice for too little data; it does not ask for more than the memory holds.
     fn advice(self, ctx: &Context) -> String {
         let caches = "to measure the caches themselves use memory.sweep";
         let times = TIMES as f64 * ctx.host.largest_cached() as f64 / self.array.max(1) as f64;
@@ -213,12 +215,12 @@ impl Data {
         }
     }
 
-    /// What is still said where the distance is large enough.
+    /// The remaining notes if the distance is large enough.
     fn allowed(self, ctx: &Context, m: &Measurement, recorded: bool) -> Option<Finding> {
         if !ctx.work(m).is_random() {
             return None;
         }
-        let note = |message| self.says(ctx, m, (Severity::Note, self.array), message);
+        let note = |message| self.report(ctx, m, (Severity::Note, self.array), message);
         let Some(block) = m.params.get(key::BLOCK_SIZE).filter(|b| *b < LINE) else {
             let message = "how soon a block came again is unknown".to_owned();
             return (!recorded).then(|| with_lack(note(message), recorded));
@@ -234,22 +236,22 @@ impl Data {
     }
 }
 
-/// Why a line came again when it did.
+/// The reason why a line came again too soon.
 enum Why {
-    /// Everything was passed over before anything came again.
+    /// All data was touched before a line came again.
     Whole,
-    /// One thread went round its part faster than others: the rounds of the slowest and the fastest.
+    /// One thread progressed faster than the others: rounds of the slowest and of the fastest.
     Uneven([u64; 2]),
     /// The random order was shorter than the data.
     PartOfOrder,
 }
 
-/// Says that the file lacks the distance, where it does.
+/// Adds to the message that the run file lacks the distances, if it does.
 fn with_lack(mut finding: Finding, recorded: bool) -> Finding {
     if !recorded {
         finding.message.push_str(
-            "; this run file does not record the reuse distance of each trial, as those of older versions \
-             do not: where it is missing the size of the data is judged",
+            "; this run file lacks reuse distances, as files of older versions do; such trials are \
+             judged by the size of the data",
         );
     }
     finding

@@ -1,8 +1,9 @@
-//! `interface_disagreement`: more payload is claimed than the systems of the ends carried.
+//! `interface_disagreement`: the result claims more payload than the systems of the two ends
+//! carried.
 //!
-//! Sources: Linux net/core/dev.c and drivers (an interface counts packets, headers of IP
-//! included), net/ipv4/udp.c (InDatagrams counts what a socket's owner took, OutDatagrams
-//! what was handed on; a full queue drops a datagram that counts as sent for its sender alone).
+//! Sources: Linux net/core/dev.c and drivers (an interface counts packets with their IP headers);
+//! net/ipv4/udp.c. InDatagrams counts what a socket's owner received, OutDatagrams what was passed
+//! on. A datagram dropped at a full queue counts as sent only for its sender.
 
 use proofmark_model::{End, Finding, Measurement, NetworkTraffic, Severity, Unit, format_count};
 
@@ -10,18 +11,19 @@ use super::{Check, Class, Examine, percent, size};
 use crate::Context;
 use crate::network::{direction, least_headers, over_loopback};
 
-/// Share that an interface must have carried: all; the rest is for counters read a moment apart.
+/// Share of the payload that an interface must have carried; the rest allows for counters read at
+/// slightly different times.
 const CARRIED: f64 = 0.99;
-/// Packets that a connection takes at least: two to make it, one each way on it.
+/// Fewest packets of a connection: two to establish it, one in each direction on it.
 const CONNECTION: f64 = 4.0;
 
-/// Bytes that an end's interface moved the way, or the ways, that the payload goes; where that is too
-/// little, those of all its interfaces: a service address is on none of those that packets take, and
-/// routes of equal cost use several.
+/// Bytes that an end's interface moved in the direction or directions of the payload. If that is
+/// too little, those of all its interfaces. A service address is on no interface that packets take,
+/// and routes of equal cost use several.
 fn carried(m: &Measurement, end: End, n: &NetworkTraffic) -> Option<f64> {
     let side = end.of(n);
     if over_loopback(m) {
-        // What goes out of this interface comes in again.
+        // Bytes that leave the loopback interface also enter it.
         return Some(side.in_bytes?.min(side.out_bytes?) as f64);
     }
     let way = direction(m);
@@ -30,8 +32,8 @@ fn carried(m: &Measurement, end: End, n: &NetworkTraffic) -> Option<f64> {
     own.filter(enough).or(all.max(own)).map(|bytes| bytes as f64)
 }
 
-/// Packets that the payload of a trial took at least. None of a stream of TCP: its segments
-/// go through an interface joined together.
+/// Fewest packets for the payload of a trial. 0 for a TCP stream, whose segments may be merged
+/// before the interface counts them.
 fn packets(m: &Measurement, n: &NetworkTraffic) -> f64 {
     let payload = n.received_bytes as f64;
     match m.params.block_bytes() {
@@ -42,29 +44,29 @@ fn packets(m: &Measurement, n: &NetworkTraffic) -> f64 {
     }
 }
 
-/// Datagrams that the receivers got in a trial, as the point itself says, and as the systems
-/// say that they took in and sent out at its ends.
+/// Datagrams received in a trial, from three sources: the result, and the counts of the systems at
+/// its ends for received and for sent ones.
 fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
     let ways = if m.unit == Unit::BitPerSecond { 1.0 } else { 2.0 };
     let claimed = n.datagrams?.received as f64 * ways;
     let way = direction(m);
-    let sum = |wanted: &dyn Fn(End) -> bool, of: &dyn Fn(End) -> Option<u64>| {
+    let sum = |wanted: &dyn Fn(End) -> bool, count: &dyn Fn(End) -> Option<u64>| {
         // Over loopback one system has both ends, and the client reports it.
         let here =
             |end: &End| if over_loopback(m) { *end == End::ClientSide } else { wanted(*end) };
-        End::BOTH.into_iter().filter(here).map(|end| Some(of(end)? as f64)).sum::<Option<f64>>()
+        End::BOTH.into_iter().filter(here).map(|end| Some(count(end)? as f64)).sum::<Option<f64>>()
     };
     let taken_in = sum(&|end| way.receives(end), &|end| end.of(n).in_datagrams);
     let sent_out = sum(&|end| way.sends(end), &|end| end.of(n).out_datagrams);
     Some([Some(claimed), taken_in, sent_out])
 }
 
-/// What was claimed and what was counted, of all trials that report both.
+/// Sums the claimed and the counted values of the trials that report both.
 fn sums(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     pairs.fold((0.0, 0.0), |(a, b), (c, d)| (a + c, b + d))
 }
 
-/// By the bytes of an end's interface.
+/// Compares the payload with the bytes of an end's interface.
 fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
     let headers = |n: &NetworkTraffic| {
         least_headers(ctx.host.network.get(), n.datagrams.is_some()) * packets(m, n)
@@ -103,7 +105,7 @@ fn by_bytes(ctx: &Context, m: &Measurement, end: End) -> Option<Finding> {
     Some(finding.with("least_bytes", least).with("interface_bytes", moved).with("end", whose))
 }
 
-/// By the systems' own count of datagrams, those `taken_in` or those sent out.
+/// Compares the received datagrams with the systems' own counts: those `taken_in`, or those sent.
 fn by_datagrams(m: &Measurement, taken_in: bool) -> Option<Finding> {
     let pairs = m.traffics().filter_map(|(_, n)| {
         let [claimed, into, out] = datagrams(m, n)?;
@@ -133,17 +135,17 @@ pub(super) static CHECK: Check = Check {
     id: "interface_disagreement",
     class: Class::claim("a counter that did not change is off or belongs to another interface"),
     title: "Claimed traffic exceeds the interface's",
-    about: "Compares the payload that the receivers counted with the bytes that the interface of each \
-         end moved in those directions, over all trials. Each message of a round trip and each \
-         datagram counts with minimum headers: 20 B or 40 B of IP and 20 B of TCP or 8 B of UDP. A \
-         connection counts with those of 4 packets. Where the interface with the address moved too little, all \
-         interfaces but the loopback's count together: a service address is on none that packets take, and \
-         routes of equal cost use several. Segments of a stream may be merged, so they \
-         count as payload alone. An interface also counts acknowledgements and other programs' \
-         packets, so it can only have moved more. Less than 99 % is invalid: the payload took \
-         another way or was not sent. So are more datagrams than the systems count as delivered or \
-         sent. Counters that did not change are suspect: they are off, or belong to another \
-         interface.",
+    about: "Compares the payload that the receivers counted with the bytes that the interface of \
+         each end moved in those directions, over all trials. Each message of a round trip and \
+         each datagram counts with minimum headers: IP 20 B or 40 B, TCP 20 B, UDP 8 B. A \
+         connection counts with those of 4 packets. Where the interface with the address moved too \
+         little, all interfaces but the loopback's count together: a service address is on no \
+         interface that packets take, and routes of equal cost use several. Segments of a stream \
+         may be merged, so they count as payload alone. An interface also counts acknowledgements \
+         and other programs' packets, so it can only have moved more. Less than 99 % is invalid: \
+         the payload took another way or was not sent. So are more datagrams than the systems \
+         count as delivered or sent. Counters that did not change are suspect: they are off, or \
+         belong to another interface.",
     examine: Examine::Ours(examine),
 };
 
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn each_direction_is_held_against_its_own_counters() {
+    fn each_direction_is_compared_with_its_own_counters() {
         let way = |way: &str| with_param(tcp(1, "peer"), "direction", way);
         let swapped =
             each_network(way("reverse"), |n| std::mem::swap(&mut n.client, &mut n.server));
@@ -207,7 +209,7 @@ mod tests {
         ]);
     }
 
-    /// So many bytes went each way through the client's interface.
+    /// The result with `bytes` moved in each direction by the client's interface.
     fn moving(m: Measurement, bytes: fn(&NetworkTraffic) -> u64) -> Measurement {
         each_network(m, |n| {
             let bytes = Some(bytes(n));

@@ -1,7 +1,7 @@
 //! `io_during_load`: disks and networks moved bytes through memory during a memory load.
 //!
-//! A device reads and writes memory past the CPUs. On a virtual machine the host often copies each byte
-//! again, with CPUs that share the guest's caches. Neither is CPU time that a guest can see.
+//! Devices read and write memory without the CPUs. On a virtual machine the host often copies each
+//! byte again, on CPUs that share the guest's caches. A guest sees neither as CPU time.
 
 use proofmark_model::{Cut, Finding, Measurement, Trial, Unit, format_quantity};
 
@@ -11,31 +11,33 @@ use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 
-/// How often a byte crosses the path to memory that a paravirtual device moves, as seen: the host copies it.
-/// On a guest with virtio disks (Zen 5), copies by one thread were 10 % slower beside 0.5 GB/s, 10 to 18 %
-/// beside 1.1, 15 to 19 % beside 1.7 to 2.1, 30 to 33 % beside 2.7 to 3.8; triads by all 6 % beside 1.0, 12 %
-/// beside 2.1, 20 % beside 3.5. Other programs took 5 to 30 % of a CPU there.
+/// Crossings of the path to memory per byte of a paravirtual device, which the host copies.
+/// Recorded on a guest with virtio disks (Zen 5), by I/O rate. Copies by one thread were 10 %
+/// slower at 0.5 GB/s, 10 to 18 % at 1.1. They were 15 to 19 % slower at 1.7 to 2.1, and 30 to 33 %
+/// at 2.7 to 3.8. Triads by all threads were 6 % slower at 1.0 GB/s, 12 % at 2.1, and 20 % at 3.5.
+/// Other programs took 5 to 30 % of a CPU there.
 const CROSSINGS: f64 = 7.0;
 
-/// The share by which a load that waits for single lines is slower, per byte that crosses in a second. On
-/// the same guest latencies in caches and memory and random reads were 4 to 10 % slower beside 0.8 to 1.1
-/// GB/s, 7 to 12 % beside 1.6 to 2.1, 29 to 50 % beside 2.5 to 3.6.
+/// Slowdown of a load that waits for single lines, per byte that crosses per second. Recorded on
+/// the same guest for latencies in caches and memory and for random reads. They were 4 to 10 %
+/// slower at 0.8 to 1.1 GB/s, 7 to 12 % at 1.6 to 2.1, and 29 to 50 % at 2.5 to 3.6.
 const SLOWDOWN_PER_BYTE_PER_S: f64 = 1e-11;
 
-/// What costs less is not reported.
+/// Smallest slowdown that is reported.
 const REPORTED: f64 = 0.02;
 
 pub(super) static CHECK: Check = Check {
     id: "io_during_load",
     class: Class::DISTURBANCE,
     title: "Disk or network I/O during a memory load",
-    about: "Memory and cache loads. The check counts the bytes that all disks and network interfaces moved \
-         during the trials, for any program (/proc/diskstats, /proc/net/dev). They use the path to memory \
-         but no CPU time. Those of paravirtual devices (virtio, Xen, Hyper-V) count 7 times, because the \
-         host copies them. Estimated slowdown: for a stream, the share of these bytes in all bytes moved; \
-         for latency and random order, 1 % per GB/s. More than 2 % is a note. More than the tolerance \
-         (10 %) by paravirtual devices is suspect; what other devices cost is not known well enough. Stop \
-         programs that use disks or networks.",
+    about: "Applies to memory and cache loads. The check counts the bytes that all disks and \
+         network interfaces moved during the trials, for any program (/proc/diskstats, \
+         /proc/net/dev). They use the path to memory but no CPU time. Those of paravirtual devices \
+         (virtio, Xen, Hyper-V) count 7 times, because the host copies them. Estimated slowdown: \
+         for a stream, the share of these bytes in all bytes moved; for latency and random order, \
+         1 % per GB/s. More than 2 % is a note. More than the tolerance (10 %) by paravirtual \
+         devices is suspect; what other devices cost is not known well enough. Stop programs that \
+         use disks or networks.",
     examine: Examine::Both(examine),
 };
 
@@ -44,8 +46,8 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let slowdown = |bytes: fn(&Trial) -> Option<f64>| {
-        let of = |t: &Trial| Some(estimated_slowdown(ctx, m, t, bytes(t)?) * t.seconds);
-        Share::sum(&m.trials, of, |t| t.seconds)
+        let lost_s = |t: &Trial| Some(estimated_slowdown(ctx, m, t, bytes(t)?) * t.seconds);
+        Share::sum(&m.trials, lost_s, |t| t.seconds)
     };
     let share = slowdown(crossed)?;
     share.severity(REPORTED)?;
@@ -75,15 +77,15 @@ fn copied(t: &Trial) -> Option<f64> {
     Some(CROSSINGS * paravirtual(t)?)
 }
 
-/// The same for all devices: those of others cross it once.
+/// The same for all devices; bytes of other devices cross it once.
 fn crossed(t: &Trial) -> Option<f64> {
     Some(io_bytes(t)? + (CROSSINGS - 1.0) * paravirtual(t).unwrap_or(0.0))
 }
 
-/// The share by which a trial was slower for so many bytes.
+/// The estimated slowdown of a trial by `crossed` bytes, as a share.
 fn estimated_slowdown(ctx: &Context, m: &Measurement, t: &Trial, crossed: f64) -> f64 {
     let streams = m.unit == Unit::BytePerSecond && !ctx.work(m).is_random();
-    // Of a tool what the hardware moved is not known.
+    // For a tool, only the counted bytes are known, not those that the hardware moved.
     match Some(t.moved.unwrap_or(t.work)).filter(|ours| streams && *ours > 0.0) {
         Some(ours) => crossed / (crossed + ours),
         None => SLOWDOWN_PER_BYTE_PER_S * crossed / t.seconds,
@@ -95,8 +97,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Devices, paravirtual or not, move so many bytes a second in so many of the trials.
-    fn beside(m: Measurement, paravirtual: bool, rate: f64, trials: usize) -> Measurement {
+    /// The result with I/O of that rate in bytes per second during the first `trials` trials.
+    fn with_io(m: Measurement, paravirtual: bool, rate: f64, trials: usize) -> Measurement {
         each(m, |i, t| {
             let bytes = if i < trials { (rate * t.seconds) as u64 } else { 0 };
             t.conditions.io_bytes = Some(bytes);
@@ -105,23 +107,23 @@ mod tests {
     }
 
     #[test]
-    fn what_devices_move_slows_a_load_of_memory_and_more_where_a_host_copies_it() {
+    fn io_slows_a_memory_load_and_more_if_a_host_copies_it() {
         let triad = || stream("triad", 1);
         let own = triad().trials[0].moved.unwrap() / triad().trials[0].seconds;
         let seconds = || latency(1 << 30, 1e-7);
         CHECK.expect([
-            ("a fifth", beside(triad(), false, 0.2 * own, 10), note("estimated slowdown 16.7 %")),
-            ("a hundredth", beside(triad(), false, 0.01 * own, 10), SILENT),
-            ("copied", beside(triad(), true, 0.02 * own, 10), suspect("slowdown 12.3 %")),
-            ("less", beside(triad(), true, 0.01 * own, 10), note("slowdown 6.5 %")),
-            ("in one trial", beside(triad(), true, 0.2 * own, 1), NOTE),
-            ("cores of their own", beside(flops(1), true, own, 10), SILENT),
+            ("a fifth", with_io(triad(), false, 0.2 * own, 10), note("estimated slowdown 16.7 %")),
+            ("a hundredth", with_io(triad(), false, 0.01 * own, 10), SILENT),
+            ("copied", with_io(triad(), true, 0.02 * own, 10), suspect("slowdown 12.3 %")),
+            ("less", with_io(triad(), true, 0.01 * own, 10), note("slowdown 6.5 %")),
+            ("in one trial", with_io(triad(), true, 0.2 * own, 1), NOTE),
+            ("cores of their own", with_io(flops(1), true, own, 10), SILENT),
             ("not reported", triad(), SILENT),
-            ("a latency", beside(seconds(), false, 4e9, 10), note("slowdown 4.0 %")),
-            ("copied beside it", beside(seconds(), true, 2e9, 10), suspect("slowdown 14.0 %")),
-            ("less beside it", beside(seconds(), true, 1e9, 10), note("slowdown 7.0 %")),
+            ("a latency", with_io(seconds(), false, 4e9, 10), note("slowdown 4.0 %")),
+            ("copied by the host", with_io(seconds(), true, 2e9, 10), suspect("slowdown 14.0 %")),
+            ("less of it", with_io(seconds(), true, 1e9, 10), note("slowdown 7.0 %")),
         ]);
-        let both = each(beside(triad(), true, 0.01 * own, 10), |_, t| {
+        let both = each(with_io(triad(), true, 0.01 * own, 10), |_, t| {
             t.conditions.io_bytes = t.conditions.io_bytes.map(|bytes| 11 * bytes);
         });
         CHECK.expect([("most of it not copied", both, note("slowdown 14.5 %"))]);

@@ -1,5 +1,5 @@
-//! Levels of a series: `level_change`, it did not stay as fast as it was; `burst_credits`, fast
-//! until what was saved up was spent.
+//! Checks `level_change` and `burst_credits`: a series changed its level, or was fast until an
+//! allowance was used up.
 
 use proofmark_model::{
     Better, Change, Finding, Measurement, Series, Severity, format_quantity, format_seconds,
@@ -10,10 +10,10 @@ use crate::execution::Execution;
 use crate::series::{shares, trials_of};
 use crate::{Context, from_windows};
 
-/// Changes that are reported one by one; the others by their number.
+/// Number of changes that the message lists; it counts the others.
 const MOST_SHOWN: usize = 4;
 
-/// `at 200 s to 50.1 % (throttled by ...)`.
+/// Describes a change: `at 200 s to 50.1 % of the previous level (throttled by ...)`.
 fn describe(change: &Change) -> String {
     let why = change.cause.as_ref().map_or(String::new(), |cause| format!(" ({cause})"));
     format!(
@@ -27,7 +27,7 @@ pub(super) static LEVEL_CHANGE: Check = Check {
     id: "level_change",
     class: Class::CHANGE,
     title: "Level changed over time",
-    about: "For series: whether the samples have several levels, one after another. The check \
+    about: "Series only. Detects several levels of the samples, one after another. The check \
          compares the ranks of the samples in intervals of all lengths (seeded binary \
          segmentation). Levels count if they differ by at least 1 %. In noise, with one outlier or \
          a slow drift, it finds a false level in less than one of twenty series. A step needs five \
@@ -70,7 +70,8 @@ fn level_change(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let seconds: Vec<f64> = series.changes.iter().map(|c| c.at_s).collect();
     let ratios: Vec<f64> = series.changes.iter().map(|c| c.ratio).collect();
-    // The interval spans the levels, which differ by more than their noise.
+    // The interval of a figure from windows spans the levels, which differ by more than their
+    // noise.
     let disturbed = named && !from_windows(m);
     let severity = if disturbed { Severity::Suspect } else { Severity::Note };
     let finding = LEVEL_CHANGE
@@ -79,16 +80,16 @@ fn level_change(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("at_s", seconds).with("ratios", ratios).with("trials", m.trials.len()))
 }
 
-/// A fall below this is no allowance that ran out.
+/// Smallest fall that an allowance which ran out explains.
 const LEAST_FALL: f64 = 0.1;
-/// Levels after the fall lie this near to each other, as a share of the first.
+/// Largest distance between the levels after the fall, as a share of the first level.
 const SAME: f64 = 0.05;
-/// Trials of the level that stays.
+/// Fewest trials of the level that stays.
 const LEAST_TRIALS: u64 = 10;
-/// Share of the CPU time that is stolen more after the fall, as a part of the fall.
+/// Smallest increase of steal that explains the fall, as a share of the fall.
 const OF_FALL: f64 = 0.5;
 
-/// The level after which the value stayed low, if it was higher before and then steady.
+/// First rate, last rate and fall (as a share) if the rate fell and then stayed steady.
 fn falls(m: &Measurement, series: &Series) -> Option<(f64, f64, f64)> {
     let rate = |v: f64| if m.better == Better::Lower { 1.0 / v } else { v };
     let rates: Vec<f64> = series.levels.iter().map(|l| rate(l.median)).collect();
@@ -100,7 +101,7 @@ fn falls(m: &Measurement, series: &Series) -> Option<(f64, f64, f64)> {
     (fell >= LEAST_FALL && steady && stays >= LEAST_TRIALS).then_some((*first, *last, fell))
 }
 
-/// What shows that the fall is no doing of this machine; `None` if something else explains it.
+/// The evidence that this machine did not cause the fall; `None` if something else explains it.
 fn evidence(ctx: &Context, m: &Measurement, series: &Series, fell: f64) -> Option<String> {
     let early = shares(ctx.host, m, trials_of(m, series, 0));
     let late = shares(ctx.host, m, trials_of(m, series, series.levels.len() - 1));
@@ -125,14 +126,13 @@ pub(super) static BURST_CREDITS: Check = Check {
     id: "burst_credits",
     class: Class::CHANGE,
     title: "Burst credits used up",
-    about: "For series: whether the result has the shape of a burst allowance that runs out. Its last \
-         level must be at least 10 % below the first, steady, and last to the end. For CPU and \
-         memory the check reports it if steal explains at least half of the fall, as on burstable \
-         instances without CPU credits. For disks and networks it reports it if no recorded change \
-         explains the fall, as on volumes with I/O credits. Suspect: the first rate does not last, and the \
-         median may be neither. \
-         A CPU quota of this system is reported as throttled instead. Quote the sustained rate, \
-         and the burst only with its duration.",
+    about: "Series only. Detects the shape of a burst allowance that runs out. The last level must \
+         be at least 10 % below the first, steady, and last to the end. For CPU and memory the \
+         check reports it if steal explains at least half of the fall, as on burstable instances \
+         without CPU credits. For disks and networks it reports it if no recorded change explains \
+         the fall, as on volumes with I/O credits. Suspect: the first rate does not last, and the \
+         median may be neither. A CPU quota of this system is reported as throttled instead. Quote \
+         the sustained rate, and the burst only with its duration.",
     examine: Examine::Ours(burst_credits),
 };
 
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_levels_explain_no_other_check_reports() {
+    fn a_change_explained_by_levels_is_reported_once() {
         let m = judged(&host(), stepped(0.85), &[]);
         let all: Vec<&str> = m.findings.iter().map(|f| f.check.as_ref()).collect();
         assert_eq!(all, ["level_change"], "{:?}", m.findings);
@@ -192,21 +192,21 @@ mod tests {
         let quota = each_condition(fallen(flops(1)), |i, c| c.throttled_s = late(i, 0.8));
         BURST_CREDITS.expect([
             ("stolen", stolen(0.8), suspect("for 1 min 40 s, then ... 80.0 % more")),
-            ("nobody took it", fallen(flops(1)), SILENT),
+            ("no process took it", fallen(flops(1)), SILENT),
             ("a quota of our own", quota, SILENT),
             ("too little to explain it", stolen(0.05), SILENT),
         ]);
     }
 
     #[test]
-    fn a_volume_without_credits_is_slow_with_nobody_else_on_it() {
+    fn a_volume_without_credits_is_slow_without_other_users() {
         let shared = each_device(fallen(rand_read(1)), |i, d| {
             d.read_bytes *= if i >= 100 { 9 } else { 1 };
         });
         let shares = |share: fn(usize) -> f64| over_time(rand_read(1), 300, share);
         BURST_CREDITS.expect([
             ("spent", fallen(rand_read(1)), suspect("of the device")),
-            ("somebody else was on it", shared, SILENT),
+            ("another program used it", shared, SILENT),
             ("it recovers", shares(|i| if (100..200).contains(&i) { 0.2 } else { 1.0 }), SILENT),
             ("it rises", shares(|i| if i < 100 { 0.2 } else { 1.0 }), SILENT),
             ("it wanders", shares(|i| 1.0 - 0.2 * (i / 100) as f64), SILENT),

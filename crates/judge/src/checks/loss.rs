@@ -1,31 +1,32 @@
-//! What a disturbance cost, from the trials themselves: those with it against those without.
+//! Loss that a disturbance caused, from the trials with it and those without.
 //!
-//! A share of a resource is no loss: what it costs depends on who waits for whom. Where enough trials
-//! were without the disturbance, their median is what the figure would be.
+//! A share of a resource is no loss: its cost depends on which threads wait for which. If enough
+//! trials had no disturbance, their median is the figure that the run would have had.
 
 use proofmark_model::{Measurement, Severity, Trial, median, median_interval};
 
-/// Share of a resource that others take from a trial from which on it counts as disturbed.
+/// Share of a resource taken from a trial from which it counts as disturbed.
 const DISTURBED_FROM: f64 = 0.05;
 
-/// Whether a trial was disturbed, of which others took this share.
+/// True if others took so large a share that the trial was disturbed.
 pub(super) fn is_disturbed(taken: Option<f64>) -> bool {
     taken.is_some_and(|share| share > DISTURBED_FROM)
 }
 
-/// The share of the headline that was lost, with its interval.
+/// Share of the headline that was lost, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Loss {
     pub(super) value: f64,
-    /// How wide the interval of the other trials' median is.
+    /// Width of the interval of the undisturbed trials' median.
     pub(super) width: f64,
     low: f64,
     high: f64,
 }
 
 impl Loss {
-    /// Of trials of which others took this share, if some are disturbed, and enough are not.
-    pub(super) fn of_trials(
+    /// Derives the loss, if some trials are disturbed and enough are not; `taken` gives the share
+    /// that others took of a trial.
+    pub(super) fn from_trials(
         m: &Measurement,
         taken: impl Fn(&Trial) -> Option<f64>,
     ) -> Option<Self> {
@@ -39,20 +40,20 @@ impl Loss {
         // Fewer than 6 trials have no interval of their median.
         let (middle, ends) = (median(&rest)?, median_interval(&rest)?);
         let width = crate::width::width(middle, ends);
-        let of = |usual: f64| Some(1.0 - rate / usual).filter(|loss| loss.is_finite());
-        Some(Self { value: of(middle)?, width, low: of(ends[0])?, high: of(ends[1])? })
+        let loss = |usual: f64| Some(1.0 - rate / usual).filter(|loss| loss.is_finite());
+        Some(Self { value: loss(middle)?, width, low: loss(ends[0])?, high: loss(ends[1])? })
     }
 
-    /// What the same trials show it to weigh, if they show it.
+    /// The severity of the loss that the same trials show.
     pub(super) fn shown(
         m: &Measurement,
         taken: impl Fn(&Trial) -> Option<f64>,
     ) -> Option<Severity> {
-        Self::of_trials(m, taken)?.severity(m)
+        Self::from_trials(m, taken)?.severity(m)
     }
 
-    /// What it weighs: a note if even the greatest loss is within the tolerance, suspect if the least
-    /// is not; `None` if that is not known.
+    /// A note if even the largest loss is within the tolerance, suspect if the smallest is not;
+    /// `None` if unknown.
     pub(super) fn severity(self, m: &Measurement) -> Option<Severity> {
         let tolerance = m.subsystem.info().tolerance;
         match self {
@@ -68,7 +69,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Random reads of which so many trials, at this share of the rate, were disturbed.
+    /// Random reads of which the first `disturbed` trials were disturbed, at that share of the
+    /// rate.
     fn read(disturbed: usize, rate: f64) -> Measurement {
         let m = each(rand_read(1), |i, t| {
             if i < disturbed {
@@ -89,7 +91,7 @@ mod tests {
     }
 
     fn weighed(m: &Measurement) -> Option<Severity> {
-        Loss::of_trials(m, |t| t.conditions.other_cpu_s)?.severity(m)
+        Loss::from_trials(m, |t| t.conditions.other_cpu_s)?.severity(m)
     }
 
     #[test]
@@ -99,7 +101,7 @@ mod tests {
         assert_eq!(weighed(&read(4, 0.375)), None, "24.9 % or 25.1 %");
         assert_eq!(weighed(&read(5, 0.1)), None, "five are too few");
         assert_eq!(weighed(&read(0, 0.1)), None, "all without");
-        let loss = Loss::of_trials(&read(4, 0.1), |t| t.conditions.other_cpu_s).unwrap();
+        let loss = Loss::from_trials(&read(4, 0.1), |t| t.conditions.other_cpu_s).unwrap();
         assert!((loss.value - 0.36).abs() < 0.01, "{loss:?}");
     }
 }

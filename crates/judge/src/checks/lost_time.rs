@@ -1,5 +1,5 @@
-//! Time that a trial's threads lost without anyone using their CPUs: `stopped`, by a signal;
-//! `unaccounted`, for no reason that the system counts.
+//! Checks `stopped` and `unaccounted`: time that a trial's threads lost although no program used
+//! their CPUs, by a signal or without an account.
 
 use proofmark_model::{End, Finding, Measurement, TimeAccount, Trial};
 
@@ -8,20 +8,20 @@ use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 
-/// The account is exact to a tenth of this.
+/// Share of lost time that is reported; the account is exact to a tenth of it.
 const LOST: f64 = 0.01;
 
 pub(super) static STOPPED: Check = Check {
     id: "stopped",
     class: Class::TAKEN_TIME,
     title: "Stopped by a signal",
-    about: "Loads in slices: time that the threads were neither on a CPU nor waiting for one, in trials \
-         in which the process was continued after a stop (SIGCONT). Complete solves: the same, in any \
-         trial, of the thread that lost least. Disk and network loads, also at the server: an extra thread \
-         sleeps 20 ms at a time and was woken late, though it did not wait for a CPU. \
-         All over wall time. More than 1 % is a note; it is weighed without the worst tenth of the \
-         trials. Somebody stops the process: a debugger, a job scheduler, Ctrl-Z, a frozen cgroup; or \
-         the guest was paused. Find what does it, then run again.",
+    about: "Examines time that threads were neither on a CPU nor waiting for one, over wall time. \
+         For loads in slices it counts in trials in which the process was continued after a stop \
+         (SIGCONT). For complete solves it is that of the thread that lost least, in any trial. \
+         For disk and network loads, also at the server, an extra thread sleeps 20 ms at a time \
+         and was woken late, although it did not wait for a CPU. More than 1 % is a note; it is \
+         weighed without the worst tenth of the trials. Causes: a debugger, a job scheduler, \
+         Ctrl-Z, a frozen cgroup, or a paused guest. Find the cause, then run again.",
     examine: Examine::Ours(stopped),
 };
 
@@ -32,11 +32,12 @@ fn stopped(_: &Context, m: &Measurement) -> Option<Finding> {
     uncut.or_else(|| lost(&STOPPED, m, |t| t.stopped_s, (what, advice)))
 }
 
-/// The same of loads that were not cut, at whichever end was stopped longer.
+/// The same for loads without slices, at the end that was stopped longer.
 fn stopped_uncut(m: &Measurement) -> Option<Finding> {
     let server = |t: &Trial| End::ServerSide.of(t.network.as_ref()?).stopped_s;
-    let at = |of: &dyn Fn(&Trial) -> Option<f64>| Share::sum(&m.trials, of, |t| t.seconds);
-    let ends = [("the process", at(&|t| t.conditions.stopped_s)), ("the server", at(&server))];
+    let sum =
+        |stopped_s: &dyn Fn(&Trial) -> Option<f64>| Share::sum(&m.trials, stopped_s, |t| t.seconds);
+    let ends = [("the process", sum(&|t| t.conditions.stopped_s)), ("the server", sum(&server))];
     let ends = ends.into_iter().filter_map(|(who, share)| Some((who, share?)));
     let (who, share) = ends.max_by(|a, b| a.1.all.total_cmp(&b.1.all))?;
     let weight = Weight::derive(m);
@@ -54,11 +55,11 @@ pub(super) static UNACCOUNTED: Check = Check {
     id: "unaccounted",
     class: Class::TAKEN_TIME,
     title: "Lost time that nothing accounts for",
-    about: "Loads in slices. Time that the threads were neither on a CPU nor waiting for one, though \
-         nobody stopped them, over their wall time. More than 1 % is a note; it is weighed without \
-         the worst tenth of the trials. Causes: a frozen cgroup (freezer), a CPU quota that cannot be read, a \
-         hypervisor that takes time without reporting it, or a load that sleeps. Ask who controls the \
-         machine, or use another.",
+    about: "Applies to loads in slices. The check compares the time that the threads were neither \
+         on a CPU nor waiting for one, although no signal stopped them, with their wall time. More \
+         than 1 % is a note; it is weighed without the worst tenth of the trials. Causes: a frozen \
+         cgroup (freezer), a CPU quota that cannot be read, a hypervisor that takes time without \
+         reporting it, or a load that sleeps. Ask who controls the machine, or use another.",
     examine: Examine::Ours(unaccounted),
 };
 
@@ -72,15 +73,15 @@ fn unaccounted(_: &Context, m: &Measurement) -> Option<Finding> {
 fn lost(
     check: &Check,
     m: &Measurement,
-    of: fn(&TimeAccount) -> f64,
+    lost_s: fn(&TimeAccount) -> f64,
     (what, advice): (&str, &str),
 ) -> Option<Finding> {
     let all = m.trials.iter().filter_map(|t| t.time_account).reduce(|a, b| a + b)?;
-    if of(&all.divided()) <= LOST * all.wall_s {
-        return None; // Stolen time comes in ticks, which few trials have.
+    if lost_s(&all.divided()) <= LOST * all.wall_s {
+        return None; // Steal has ticks of 10 ms, so single trials may lack or exceed it.
     }
     let wall_s = |t: &Trial| t.time_account.map_or(0.0, |t| t.wall_s);
-    let share = Share::sum(&m.trials, |t| Some(of(&t.time_account?.divided())), wall_s)?;
+    let share = Share::sum(&m.trials, |t| Some(lost_s(&t.time_account?.divided())), wall_s)?;
     let weight = Weight::derive(m);
     let severity = weight.taken(&share, LOST)?;
     let message = format!("{what} {} of their time{}", percent(share.all), weight.ending());
@@ -93,9 +94,10 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn time_that_nobody_used_is_named_by_who_took_it() {
-        let with =
-            |of: fn(usize) -> TimeAccount| each(flops(1), |i, t| t.time_account = Some(of(i)));
+    fn lost_time_is_named_by_its_cause() {
+        let with = |value: fn(usize) -> TimeAccount| {
+            each(flops(1), |i, t| t.time_account = Some(value(i)))
+        };
         let lost = |_| TimeAccount { wall_s: 0.1, unaccounted_s: 0.002, ..Default::default() };
         let held = |_| TimeAccount { wall_s: 0.1, stopped_s: 0.03, ..Default::default() };
         let little = |_| TimeAccount {

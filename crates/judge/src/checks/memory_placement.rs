@@ -1,5 +1,5 @@
-//! The pages of the memory: `small_pages`, they are not those that were asked for;
-//! `wrong_node` and `misplaced_memory`, they are on another NUMA node than they should.
+//! Checks `small_pages`, `wrong_node` and `misplaced_memory`: pages of another size than requested,
+//! or on another NUMA node than named or used.
 
 use proofmark_model::{Finding, Measurement, Severity, Unit, check_id, key};
 
@@ -10,23 +10,24 @@ use crate::memory::touched_bytes;
 use crate::statistics::median_over;
 use crate::words::known;
 
-/// Share of huge pages from which on page walks no longer count.
+/// Share of huge pages from which page walks no longer count.
 const MOSTLY: f64 = 0.9;
-/// What page walks add to a random load at least, as a share of it.
+/// Smallest share that page walks add to the time of a random load.
 const WALKS: f64 = 0.2;
-/// A set that the first-level translation buffers of all designs reach with pages of
-/// 4 KiB (32 entries and more), in bytes: there the size of the pages changes nothing.
+/// Bytes that the first-level translation buffers of all designs cover with base pages (32 entries
+/// and more): up to there the page size changes nothing.
 const REACH: u64 = 128 << 10;
 
 pub(super) static SMALL_PAGES: Check = Check {
     id: check_id::SMALL_PAGES,
     class: Class::DISTURBANCE,
     title: "Other pages than requested",
-    about: "Whether huge pages back the workload's memory as requested: at least 90 % with pages=huge, at \
-         most 10 % with pages=small. With base pages a random load also waits for page walks, 20 % and \
-         more. For a latency that part of the other pages is weighed; it is a note for a rate, and if the \
-         share is unknown. Sets of up to 128 KiB are within reach of every TLB and are not examined. \
-         Check the setting of transparent huge pages and the fragmentation of the memory.",
+    about: "Checks that huge pages back the workload's memory as requested: at least 90 % with \
+         pages=huge, at most 10 % with pages=small. With base pages a random load also waits for \
+         page walks, 20 % and more. For a latency that part of the other pages is weighed; it is a \
+         note for a rate, and if the share is unknown. Sets of up to 128 KiB are within reach of \
+         every TLB and are not examined. Check the setting of transparent huge pages and the \
+         fragmentation of the memory.",
     examine: Examine::Ours(small_pages),
 };
 
@@ -69,7 +70,8 @@ fn small_pages(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(with_known(finding, "huge_share", huge))
 }
 
-/// A remote line takes up to twice as long: 1 % of them moves the number by up to 1 %.
+/// Share of remote pages that is reported. A remote line takes up to twice as long, so 1 % changes
+/// the result by up to 1 %.
 const REMOTE: f64 = 0.01;
 
 /// Share of the pages on another node than intended, for workloads that do or do not name it.
@@ -85,10 +87,10 @@ pub(super) static WRONG_NODE: Check = Check {
     id: "wrong_node",
     class: Class::CLAIM,
     title: "Another NUMA node than named",
-    about: "Compares the node of the workload's pages, as the system reports it, with the node that \
-         the configuration of a memory.numa workload names. More than 1 % elsewhere is invalid: \
-         another node was measured. Free memory on the node, and check what moves pages (NUMA \
-         balancing, a memory policy).",
+    about: "Compares the node of the workload's pages, as the system reports it, with the node \
+         that the configuration of a memory.numa workload names. More than 1 % elsewhere is \
+         invalid: another node was measured. Free memory on the node, and check what moves pages \
+         (NUMA balancing, a memory policy).",
     examine: Examine::Ours(wrong_node),
 };
 
@@ -103,10 +105,10 @@ pub(super) static MISPLACED_MEMORY: Check = Check {
     id: check_id::MISPLACED_MEMORY,
     class: Class::DISTURBANCE,
     title: "Memory on another NUMA node",
-    about: "Compares the node of the workload's pages, as the system reports it, with that of the thread \
-         that uses them. More than 1 % elsewhere is a note, and is weighed, since a remote access takes \
-         up to twice as long. Free memory on the node, and check what moves pages (NUMA balancing, a \
-         memory policy).",
+    about: "Compares the node of the workload's pages, as the system reports it, with that of the \
+         thread that uses them. More than 1 % elsewhere is a note, and is weighed, since a remote \
+         access takes up to twice as long. Free memory on the node, and check what moves pages \
+         (NUMA balancing, a memory policy).",
     examine: Examine::Ours(misplaced_memory),
 };
 

@@ -1,8 +1,9 @@
-//! Checks: each looks for one way in which a result can be wrong or disturbed. [`ALL`] has each by
-//! its id, in capitals or as a file's name. Each file says why its thresholds are what they are.
+//! Checks: each looks for one way in which a result can be wrong or disturbed. [`ALL`] lists them
+//! in order. The first line of each file names its ids; each threshold states its reason.
 
 mod busy_sibling;
-mod caches;
+mod cache_disagreement;
+mod class;
 mod clock;
 mod clusters;
 mod contradiction;
@@ -10,6 +11,7 @@ mod core_shared;
 mod counters;
 mod cpu_saturated;
 mod cpu_taken;
+mod cpus_lost;
 #[cfg(any(test, feature = "faults"))]
 mod device_time;
 mod disagrees;
@@ -48,30 +50,30 @@ mod transfer;
 mod vcpu_placement;
 mod verification;
 pub(crate) mod weight;
-mod where_it_ran;
 mod wide_interval;
 
 use proofmark_model::format_percent as percent;
 use proofmark_model::{Finding, Measurement, Severity, check_id, format_size};
 
 use crate::Context;
+pub use class::Class;
 
 /// One check.
 pub struct Check {
     /// Id, as in findings and `proofmark explain ID`.
     pub id: &'static str,
-    /// What kind of doubt it raises.
+    /// Kind of doubt that it raises.
     pub class: Class,
     /// Title for lists.
     pub title: &'static str,
-    /// What it looks at, when it weighs how much, and what to do about it.
+    /// Explanation for users: what the check examines, when which severity follows, and the action.
     pub about: &'static str,
-    /// What it finds once ceiling, efficiency and findings of the checks before it are filled in.
+    /// Runs once ceiling, efficiency and the findings of earlier checks are filled in.
     pub examine: Examine,
 }
 
 impl Check {
-    /// A finding of that severity, or of the worst that the check's class may give.
+    /// A finding of that severity, limited by the check's class.
     fn finding(
         &self,
         severity: Severity,
@@ -85,7 +87,7 @@ impl Check {
         self.finding(Severity::Note, message, advice)
     }
 
-    /// Why there is no figure.
+    /// A finding that states why there is no figure.
     fn not_run(&self, message: impl Into<String>, advice: impl Into<String>) -> Finding {
         self.finding(Severity::NotRun, message, advice)
     }
@@ -99,111 +101,37 @@ impl Check {
     }
 }
 
-/// Looks at a measurement.
-pub type Look = fn(&Context, &Measurement) -> Option<Finding>;
+/// Examines a result.
+pub type ExamineFn = fn(&Context, &Measurement) -> Option<Finding>;
 
-/// Whether a check also judges reference tools, whose trials then replace those of a measurement.
+/// The functions of a check for proofmark's results and for those of reference tools.
 #[derive(Clone, Copy)]
 pub enum Examine {
-    /// No: it needs what only our workers report, or judges how trials were taken, which is not the
-    /// tool's doing.
-    Ours(Look),
-    /// Yes, in the same way: it needs no more than a tool's output and this machine's counters.
-    Both(Look),
-    /// Our measurements by the first, a tool's by the second.
-    Each(Look, Look),
+    /// Not for tools: it needs facts that only our workers report, or judges how trials were taken,
+    /// which a tool does not decide.
+    Ours(ExamineFn),
+    /// The same for both: it needs only a tool's output and this machine's counters.
+    Both(ExamineFn),
+    /// The first for our results, the second for a tool's.
+    Each(ExamineFn, ExamineFn),
 }
 
 impl Examine {
-    pub(crate) fn of_ours(self) -> Look {
-        let (Self::Ours(look) | Self::Both(look) | Self::Each(look, _)) = self;
-        look
+    pub(crate) fn for_ours(self) -> ExamineFn {
+        let (Self::Ours(examine) | Self::Both(examine) | Self::Each(examine, _)) = self;
+        examine
     }
 
-    pub(crate) fn of_tool(self) -> Option<Look> {
+    pub(crate) fn for_tool(self) -> Option<ExamineFn> {
         match self {
             Self::Ours(_) => None,
-            Self::Both(look) | Self::Each(_, look) => Some(look),
+            Self::Both(examine) | Self::Each(_, examine) => Some(examine),
         }
     }
 }
 
-/// What kind of doubt a check raises, which bounds what it may say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// Whether the number measures what its name says: invalid.
-    Claim {
-        /// Why the evidence may be partial, so that the claim can be neither confirmed nor refuted:
-        /// suspect. `None` if a finding always refutes it.
-        partial: Option<&'static str>,
-    },
-    /// Whether a named cause changed the headline figure by more than the tolerance: suspect.
-    Disturbance {
-        /// Whether what it takes is time, which windows leave out of a figure made of them.
-        removed_by_windows: bool,
-        /// Whether it may leave a figure above what the machine keeps up.
-        may_flatter: bool,
-    },
-    /// What is worth knowing with it: a note.
-    Context,
-}
-
-impl Class {
-    /// A claim that a finding always refutes.
-    const CLAIM: Self = Self::Claim { partial: None };
-
-    /// A claim of which the evidence may be partial, for this reason.
-    const fn claim(partial: &'static str) -> Self {
-        Self::Claim { partial: Some(partial) }
-    }
-
-    /// A disturbance that windows show too.
-    const DISTURBANCE: Self = Self::Disturbance { removed_by_windows: false, may_flatter: false };
-
-    /// One that changed from one rate to another, of which the figure has a part.
-    const CHANGE: Self = Self::Disturbance { removed_by_windows: false, may_flatter: true };
-
-    /// A disturbance that takes time, which windows leave out.
-    const TAKEN_TIME: Self = Self::Disturbance { removed_by_windows: true, may_flatter: false };
-
-    pub(crate) fn is_disturbance(self) -> bool {
-        matches!(self, Self::Disturbance { .. })
-    }
-
-    /// Whether what it finds can only have made the machine slower.
-    pub(crate) fn only_slows(self) -> bool {
-        matches!(self, Self::Disturbance { may_flatter: false, .. })
-    }
-
-    /// Whether windows leave out what it takes.
-    pub(crate) fn removed_by_windows(self) -> bool {
-        self == Self::TAKEN_TIME
-    }
-
-    /// The severity, or the worst that a check of this class may give. A claim that is always
-    /// refuted is not merely suspect.
-    pub(crate) fn bound(self, severity: Severity) -> Severity {
-        match self {
-            Self::Claim { partial: None } if severity == Severity::Suspect => Severity::Invalid,
-            Self::Claim { .. } => severity,
-            Self::Disturbance { .. } => severity.min(Severity::Suspect),
-            Self::Context => Severity::Note,
-        }
-    }
-
-    /// The word that is printed.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Claim { .. } => "claim",
-            Self::Disturbance { .. } => "disturbance",
-            Self::Context => "context",
-        }
-    }
-}
-
-/// Every check, in the order in which they run: first whether there is a number at
-/// all, then whether it can be, then what disturbed it. `core_shared`, `disagrees` and
-/// `involuntary_switches` look at what those before them found.
+/// Every check in order: is there a figure, is it possible, what disturbed it? `core_shared`,
+/// `disagrees` and `involuntary_switches` use the findings of those before them.
 pub static ALL: &[&Check] = &[
     &ending::CRASHED,
     &ending::REFUSED,
@@ -248,7 +176,7 @@ pub static ALL: &[&Check] = &[
     &clusters::CHECK,
     &similar_rounds::CHECK,
     &stalls::CHECK,
-    &where_it_ran::CPUS_LOST,
+    &cpus_lost::CPUS_LOST,
     &traced::TRACED,
     &quotas::QUOTA_CHANGED,
     &quotas::DERIVED,
@@ -275,7 +203,7 @@ pub static ALL: &[&Check] = &[
     &shared_interface::CHECK,
     &page_faults::PAGE_FAULTS,
     &random_faster::CHECK,
-    &caches::CACHE_DISAGREEMENT,
+    &cache_disagreement::CACHE_DISAGREEMENT,
     &counters::UNWATCHED,
     &disagrees::CHECK,
     &wide_interval::CHECK,
@@ -285,7 +213,7 @@ pub static ALL: &[&Check] = &[
 /// No check runs after a finding of this one: contradictory values support no statistics.
 pub const STOP_AFTER: &str = check_id::INCONSISTENT;
 
-/// The checks of a measurement, in order: those of this list, after those of `device.ops` in tests.
+/// All checks in order: [`ALL`], in tests after that of `device.ops`.
 pub(crate) fn known() -> impl Iterator<Item = &'static Check> {
     #[cfg(any(test, feature = "faults"))]
     const OF_TESTS: &[&Check] = &[&device_time::CHECK];
@@ -294,12 +222,12 @@ pub(crate) fn known() -> impl Iterator<Item = &'static Check> {
     OF_TESTS.iter().chain(ALL).copied()
 }
 
-/// The check of that id.
+/// The check with that id.
 pub fn find(id: &str) -> Option<&'static Check> {
     known().find(|check| check.id == id)
 }
 
-/// Whether a check before this one found something of at least that weight.
+/// Returns true if an earlier check has a finding of at least that severity.
 fn found_before(m: &Measurement, id: &str, least: Severity) -> bool {
     m.findings.iter().any(|f| f.check == id && f.severity >= least)
 }
@@ -309,7 +237,7 @@ fn worst(found: impl IntoIterator<Item = Option<Finding>>) -> Option<Finding> {
     found.into_iter().flatten().reduce(|a, b| if b.severity > a.severity { b } else { a })
 }
 
-/// The finding with one more figure, where that is known.
+/// The finding with one more figure, if that is known.
 fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
     match value.filter(|v| v.is_finite()) {
         Some(value) => finding.with(name, value),
@@ -317,7 +245,7 @@ fn with_known(finding: Finding, name: &str, value: Option<f64>) -> Finding {
     }
 }
 
-/// A sum of bytes as a person reads it: `1.5 MiB`.
+/// Formats a sum of bytes: `1.5 MiB`.
 fn size(bytes: f64) -> String {
     format_size(bytes as u64)
 }
@@ -330,7 +258,7 @@ mod tests {
     use crate::ceilings;
 
     #[test]
-    fn the_class_bounds_what_a_check_may_say() {
+    fn the_class_bounds_the_severity_of_a_check() {
         for check in ALL {
             let worst = match check.class {
                 Class::Claim { .. } => Severity::Invalid,
@@ -374,7 +302,27 @@ mod tests {
             assert!(weighs || find(id).is_none(), "{id} names no severity");
         }
         let last = ALL.last().map(|c| c.id);
-        assert_eq!(last, Some("core_shared"), "it looks at what all others found");
+        assert_eq!(last, Some("core_shared"), "it uses the findings of all others");
+    }
+
+    /// The first paragraph of a file finds its checks: a reader searches for ids.
+    #[test]
+    fn each_file_names_its_checks_first() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/checks");
+        let mut named = BTreeSet::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let words = text.lines().map_while(|line| line.strip_prefix("//! "));
+            let first: String = words.collect::<Vec<_>>().join(" ");
+            for line in text.lines().filter_map(|line| line.strip_prefix("    id: ")) {
+                let id = line.trim_start_matches("check_id::").trim_matches(['"', ',']);
+                let id = id.to_lowercase();
+                assert!(first.contains(&format!("`{id}`")), "{}: {id}", path.display());
+                named.insert(id);
+            }
+        }
+        assert!(known().all(|check| named.contains(check.id)), "{named:?}");
     }
 
     #[test]

@@ -1,7 +1,5 @@
-//! What is between the two ends: `one_machine`, no network, since both are one machine;
-//! `fragmented`, packets that are shorter than the datagrams.
-//!
-//! The published reports called loopback a network.
+//! Checks `one_machine` and `fragmented`: both ends are one machine, or datagrams exceed the
+//! packets between them.
 
 use std::net::SocketAddr;
 
@@ -11,29 +9,28 @@ use super::{Check, Class, Examine};
 use crate::Context;
 use crate::network::{datagrams, interfaces, measured, over_loopback, packet};
 
-/// This machine's boot and the server's, where both are known.
+/// Boot ids of this machine and of the server, if both are known.
 fn boots(network: &Network) -> Option<[&str; 2]> {
     let ids = [network.boot_id.as_deref()?, network.server.boot_id.as_deref()?];
     ids.iter().all(|id| !id.is_empty()).then_some(ids)
 }
 
-/// What shows that a server that should be another machine is this one.
+/// The evidence that a server which should be another machine is this one.
 fn evidence(network: &Network) -> Option<String> {
     let same = boots(network).filter(|[here, there]| here == there);
     same.map(|[here, _]| format!("both ends have the same boot id ({here})"))
 }
 
-/// The same by the clock that nobody sets: two machines would show the same time within a round trip
-/// only if they had booted within it.
+/// The same by the raw clock, which no program can set. Two machines would show the same time
+/// within a round trip only if they had booted within it.
 fn by_clock(network: &Network) -> Option<String> {
     let [before, there, after] = network.clocks_ns?;
-    (before..=after).contains(&there).then(|| {
-        "both ends have the same raw clock (CLOCK_MONOTONIC_RAW), whatever their boot ids say"
-            .to_owned()
-    })
+    (before..=after)
+        .contains(&there)
+        .then(|| "both ends have the same raw clock (CLOCK_MONOTONIC_RAW)".to_owned())
 }
 
-/// The same by the address that it was reached at.
+/// The same by the address of the server.
 fn by_address(network: &Network) -> Option<String> {
     let ip = network.address.parse::<SocketAddr>().ok()?.ip().to_canonical();
     let local = ip.is_loopback() || network.path == NetworkPath::Loopback;
@@ -44,12 +41,12 @@ pub(crate) static ONE_MACHINE: Check = Check {
     id: check_id::ONE_MACHINE,
     class: Class::CLAIM,
     title: "Both ends on one machine",
-    about: "Loopback is a note on each of its results: both ends run on this machine, so the result \
-         is that of its kernel, CPUs and memory, not of a network. A result with path=peer is \
-         invalid if the server has the same boot id or the same raw clock within a round trip, or was \
-         reached at an address of this machine: \
-         a container, a network namespace or a wrong address. If a boot id is unknown, it is a \
-         note. To measure a network use a server on another machine (--peer).",
+    about: "Loopback is a note on each of its results: both ends run on this machine, so the \
+         result is that of its kernel, CPUs and memory, not of a network. A result with path=peer \
+         is invalid if the server has the same boot id, an address of this machine, or the same \
+         raw clock within a round trip. Causes: a container, a network namespace or a wrong \
+         address. If a boot id is unknown, it is a note. To measure a network use a server on \
+         another machine (--peer).",
     examine: Examine::Ours(one_machine),
 };
 
@@ -84,9 +81,9 @@ pub(super) static FRAGMENTED: Check = Check {
     id: "fragmented",
     class: Class::Context,
     title: "Fragmented datagrams",
-    about: "A UDP datagram that exceeds the smaller MTU of the two interfaces, with the headers of IP \
-         and UDP, goes in fragments. A note: both systems split and reassemble it, and the loss of \
-         one fragment loses the whole datagram. So rate and loss are not those of packets. Use \
+    about: "A UDP datagram that exceeds the smaller MTU of the two interfaces, with the headers of \
+         IP and UDP, goes in fragments. A note: both systems split and reassemble it, and the loss \
+         of one fragment loses the whole datagram. So rate and loss are not those of packets. Use \
          blocks of at most the MTU less 28 B (48 B over IPv6), the default to a peer.",
     examine: Examine::Ours(fragmented),
 };

@@ -1,4 +1,4 @@
-//! `no_headline`: too little time in which nothing was taken to show what the hardware does.
+//! `no_headline`: the run had too little undisturbed time to show what the hardware does.
 
 use proofmark_model::{Finding, Measurement};
 
@@ -9,10 +9,10 @@ pub(super) static CHECK: Check = Check {
     id: "no_headline",
     class: Class::claim("what the run got is measured, what the hardware does was not seen"),
     title: "The headline figure was not seen",
-    about: "Attainable and typical figures need 20 ms of windows in which nothing was taken. With less, the \
-         result has no headline figure, and no other figure replaces it. The result is suspect. Its \
-         delivered figure, all work / all time, has its own column. Repeat when other load is gone, or \
-         without the CPU quota.",
+    about: "Attainable and typical figures need 20 ms of windows in which nothing was taken. With \
+         less, the result has no headline figure, and no other figure replaces it. The result is \
+         suspect. Its delivered figure, all work / all time, has its own column. Repeat when other \
+         load is gone, or without the CPU quota.",
     examine: Examine::Ours(check),
 };
 
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Rounds of a busy machine, with so many seconds of clean windows each.
+    /// A result of a busy machine, with that many seconds of clean windows per round.
     fn busy(clean_s: f64) -> Measurement {
         let m = each(flops(1), |_, t| {
             let round =

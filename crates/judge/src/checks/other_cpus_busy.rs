@@ -10,31 +10,32 @@ use crate::Context;
 use crate::capacity::Capacity;
 use crate::statistics::rank_score;
 
-/// A system's own housekeeping takes less.
+/// Share of one CPU that is reported; a system's own housekeeping takes less.
 const BUSY: f64 = 0.1;
 
-/// A round had another busy CPU if it was for this share at least, and none if it was for less than
-/// the second.
+/// Share of a round for which another CPU must be busy, so that the round counts as one with it.
 const WITH: f64 = 0.5;
+/// Largest such share of a round without it.
 const WITHOUT: f64 = 0.05;
 
-/// Cores that may fill the path to memory of a socket.
+/// Number of cores that may fill the path to memory of a socket.
 const MANY: f64 = 4.0;
 
-/// The standard score that chance exceeds once in a hundred times.
+/// Standard score that chance exceeds once in a hundred times.
 const SURE: f64 = 2.58;
 
 pub(super) static CHECK: Check = Check {
     id: "other_cpus_busy",
     class: Class::DISTURBANCE,
     title: "Other CPUs were busy during a memory load",
-    about: "Loads of memory and caches. Time that CPUs which the threads do not use were busy, over the \
-         trials' time, by /proc/stat. More than 10 % of one CPU is a note: what runs there shares caches and \
-         the path to memory, whether it uses them much or not. proofmark reports the cost only if it \
-         shows in rounds with it (a CPU busy for half of the time or more) and rounds without: their rates \
-         must differ by a rank test (Mann-Whitney, 1 %). That cost is weighed. If half of the other CPUs \
-         were busy in all rounds, or 4, the cost is unknown, and the result suspect. Stop other \
-         programs, or measure with all CPUs.",
+    about: "Applies to loads of memory and caches. The check compares the busy time of CPUs that \
+         the threads do not use (/proc/stat) with the trials' time. More than 10 % of one CPU is a \
+         note: a program there shares caches and the path to memory, whether it uses them much or \
+         not. proofmark reports the cost only if it shows in rounds with it (a CPU busy for half \
+         of the time or more) and rounds without: their rates must differ by a rank test \
+         (Mann-Whitney, 1 %). That cost is weighed. If half of the other CPUs were busy in all \
+         rounds, or 4, the cost is unknown, and the result suspect. Stop other programs, or \
+         measure with all CPUs.",
     examine: Examine::Ours(examine),
 };
 
@@ -61,11 +62,12 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message =
         format!("other CPUs were busy for {} of one CPU's time; {costs}", percent(share.all));
-    let advice = format!("stop other programs ({}), or measure with all CPUs", programs::who(ctx));
+    let advice =
+        format!("stop other programs ({}), or measure with all CPUs", programs::cpu_users(ctx));
     Some(share.add_to(CHECK.finding(severity, message, advice), "elsewhere_cpu_s"))
 }
 
-/// Whether half of the other CPUs were busy, or so many that they may fill the path to memory, in all rounds.
+/// True if in all trials half of the other CPUs were busy, or enough to fill the path to memory.
 fn is_always(ctx: &Context, m: &Measurement) -> bool {
     let Ok(capacity) = Capacity::derive(ctx.host, m) else { return false };
     let all = ctx.host.cpu.logical_cpus.get().map_or(capacity.cpus, |n| u64::from(*n));
@@ -74,19 +76,19 @@ fn is_always(ctx: &Context, m: &Measurement) -> bool {
     m.trials.iter().all(|t| busy(t).is_some_and(|cpus| cpus >= many))
 }
 
-/// Other CPUs that were busy during a trial.
+/// Number of other CPUs that were busy during a trial.
 fn busy(t: &Trial) -> Option<f64> {
     Some(t.conditions.elsewhere_cpu_s? / t.seconds)
 }
 
-/// Rates of the rounds with so many other busy CPUs.
-fn rates(m: &Measurement, of: impl Fn(f64) -> bool) -> Vec<f64> {
-    let trials = m.trials.iter().filter(|t| busy(t).is_some_and(&of));
+/// Rates of the rounds of trials whose number of other busy CPUs `is_wanted` accepts.
+fn rates(m: &Measurement, is_wanted: impl Fn(f64) -> bool) -> Vec<f64> {
+    let trials = m.trials.iter().filter(|t| busy(t).is_some_and(&is_wanted));
     let rounds = trials.flat_map(|t| &t.rounds).filter_map(|r| r.typical);
     rounds.map(|v| m.unit.rate(v)).collect()
 }
 
-/// By how much the rounds with another busy CPU were slower, as a share, where they were.
+/// Share by which the rounds with another busy CPU were slower, if they were.
 fn cost(m: &Measurement) -> Option<f64> {
     let (with, without) = (rates(m, |busy| busy >= WITH), rates(m, |busy| busy <= WITHOUT));
     let cost = 1.0 - median(&with)? / median(&without)?;
@@ -101,9 +103,9 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Rounds in turn with neighbours that were busy so long; those with one at this share of the others'
-    /// rate, around the same middle.
-    fn beside(m: Measurement, busy: [f64; 2], rate: f64) -> Measurement {
+    /// Alternating rounds with neighbours that were busy for those times. Rounds with one have that
+    /// share of the others' rate, around the same middle.
+    fn with_neighbour(m: Measurement, busy: [f64; 2], rate: f64) -> Measurement {
         let mut m = headed(m, FigureKind::Typical, 0.01);
         for (i, t) in m.trials.iter_mut().enumerate() {
             t.conditions.elsewhere_cpu_s = Some(busy[i % 2] * t.seconds);
@@ -117,23 +119,23 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_is_named_and_its_cost_is_told_from_rounds_with_and_without_it() {
+    fn a_neighbour_is_named_and_its_cost_is_from_rounds_with_and_without_it() {
         CHECK.expect([
-            ("always", beside(stream("triad", 1), [1.0, 1.0], 0.8), SUSPECT),
-            ("half of the time", beside(stream("triad", 1), [0.3, 0.3], 0.8), NOTE),
-            ("every second round", beside(stream("triad", 1), [1.0, 0.0], 0.8), SUSPECT),
-            ("without a cost", beside(stream("triad", 1), [1.0, 0.0], 1.0), NOTE),
-            ("housekeeping", beside(stream("triad", 1), [0.05, 0.02], 1.0), SILENT),
-            ("a core of its own", beside(flops(1), [1.0, 0.0], 0.8), SILENT),
+            ("always", with_neighbour(stream("triad", 1), [1.0, 1.0], 0.8), SUSPECT),
+            ("half of the time", with_neighbour(stream("triad", 1), [0.3, 0.3], 0.8), NOTE),
+            ("every second round", with_neighbour(stream("triad", 1), [1.0, 0.0], 0.8), SUSPECT),
+            ("without a cost", with_neighbour(stream("triad", 1), [1.0, 0.0], 1.0), NOTE),
+            ("housekeeping", with_neighbour(stream("triad", 1), [0.05, 0.02], 1.0), SILENT),
+            ("a core of its own", with_neighbour(flops(1), [1.0, 0.0], 0.8), SILENT),
             ("not reported", stream("triad", 1), SILENT),
         ]);
-        let said = |m| CHECK.found(m).unwrap().message;
-        let sometimes = said(beside(stream("triad", 1), [1.0, 0.0], 0.8));
+        let text = |m| CHECK.found(m).unwrap().message;
+        let sometimes = text(with_neighbour(stream("triad", 1), [1.0, 0.0], 0.8));
         let expected = "other CPUs were busy for 50.0 % of one CPU's time; rounds with it were 20.";
         assert!(sometimes.starts_with(expected), "{sometimes}");
-        assert!(said(beside(stream("triad", 1), [1.0, 1.0], 0.8)).contains("unknown"));
+        assert!(text(with_neighbour(stream("triad", 1), [1.0, 1.0], 0.8)).contains("unknown"));
         // Of a time, more is slower.
-        let slower = said(beside(latency(1 << 30, 1e-7), [1.0, 0.0], 1.25));
+        let slower = text(with_neighbour(latency(1 << 30, 1e-7), [1.0, 0.0], 1.25));
         assert!(
             slower.contains("with it were 20.") || slower.contains("with it were 19."),
             "{slower}"

@@ -1,8 +1,8 @@
-//! Packets that were lost: `udp_loss`, datagrams were sent that nobody received; `dropped_packets`,
-//! a system says where; `retransmits`, TCP sent segments again.
+//! Checks `udp_loss`, `dropped_packets` and `retransmits`: datagrams were lost, a system dropped
+//! packets, or TCP sent segments again.
 //!
-//! A sender of UDP knows nothing of what arrives; a rate that it counts itself is no rate of the
-//! network. Here the number is the receiver's, and what was sent is given with it.
+//! A UDP sender does not know what arrives, so a rate that it counts is no rate of the network. The
+//! result is the receiver's rate; the finding adds what was sent.
 
 use proofmark_model::{
     Datagrams, End, EndTraffic, Finding, Measurement, Severity, Trial, check_id, format_count,
@@ -13,15 +13,15 @@ use super::share::Share;
 use super::{Check, Class, Examine, percent};
 use crate::Context;
 use crate::network::{
-    datagrams, direction, over_loopback, retransmitted, segments, streams, whose,
+    datagrams, direction, machine_of, over_loopback, retransmitted, segments, streams,
 };
 
-/// Up to here the receiver kept up. Beyond, so much of the sender's work is thrown away,
-/// on CPUs or a link that both may share, that the rate is one of an overload.
+/// Share of lost datagrams up to which the receiver kept up. Beyond it the rate is that of an
+/// overload: the sender's lost work uses CPUs or a link that both ends may share.
 const OVERLOAD: f64 = 0.1;
-/// From this share of the lost datagrams on, the ends dropped them.
+/// Share of the lost datagrams from which the ends dropped them.
 const BY_ENDS: f64 = 0.1;
-/// Each lost round trip is waited for, and is part of the time.
+/// Share of lost round trips that is tolerated: the wait for each lost one is part of the time.
 const ROUND_TRIPS: f64 = 0.0;
 
 fn account(t: &Trial) -> Option<Datagrams> {
@@ -32,13 +32,13 @@ pub(super) static UDP_LOSS: Check = Check {
     id: check_id::UDP_LOSS,
     class: Class::claim("what the path carries without an overload or lost round trips is unknown"),
     title: "Datagrams lost",
-    about: "Datagrams sent against those received, each counted once. Any loss is a note: the rate is \
-         the receiver's, and the finding adds what was sent. More than 10 % of a stream is \
-         suspect if the ends dropped more than a tenth of them, or over loopback: the rate is that of an \
-         overload. What a full queue on the way drops leaves the path its rate: a note. Any lost round trip is \
-         suspect too, since waiting for it is part of the time. Both are notes if only the worst \
-         tenth of the trials causes it. Pace the sender (parameter rate) below what arrives, and \
-         see dropped_packets for the places.",
+    about: "Compares datagrams sent with those received, each counted once. Any loss is a note: \
+         the rate is the receiver's, and the finding adds what was sent. More than 10 % of a \
+         stream is suspect if the ends dropped more than a tenth of them, or over loopback: the \
+         rate is that of an overload. A full queue on the way drops datagrams but keeps the path's \
+         rate: a note. Any lost round trip is suspect too, since waiting for it is part of the \
+         time. Both are notes if only the worst tenth of the trials causes it. Pace the sender \
+         (parameter rate) below what arrives, and see dropped_packets for the places.",
     examine: Examine::Both(udp_loss),
 };
 
@@ -50,7 +50,7 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let threshold = if streams(m) { OVERLOAD } else { ROUND_TRIPS };
-    // What a full queue of the link drops leaves the link its rate.
+    // A full queue of the link drops datagrams but keeps the link's rate.
     let lost = lost_at_ends(m).map(|lost| lost as f64);
     let by_ends =
         streams(m) && (over_loopback(m) || lost.is_none_or(|lost| lost > BY_ENDS * share.amount));
@@ -81,8 +81,8 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(share.add_to(finding, "lost").with("sent", all.sent).with("received", all.received))
 }
 
-/// Datagrams that the systems of the ends dropped, by their own counts; `None` where the receiver does not
-/// know of its buffers.
+/// Datagrams that the systems of the ends dropped, by their own counts; `None` if the receiver does
+/// not report its buffers.
 fn lost_at_ends(m: &Measurement) -> Option<u64> {
     let way = direction(m);
     let unknown =
@@ -94,20 +94,21 @@ fn lost_at_ends(m: &Measurement) -> Option<u64> {
     Some(End::BOTH.into_iter().flat_map(at).fold(0, u64::saturating_add))
 }
 
-/// Share that may be dropped unnoticed: protocols that nobody asked for count as dropped too.
+/// Share of dropped packets that is not reported: packets of unknown protocols count as dropped
+/// too.
 const STRAY: f64 = 1e-4;
 
-/// A place where packets are dropped: what it is called, and how many.
+/// A place where packets are dropped: its name and its count.
 type Place = (&'static str, fn(&EndTraffic) -> Option<u64>);
 
-/// Where a datagram had no room.
+/// Datagrams without room in a socket buffer.
 const BUFFERS: Place = ("socket buffers", |e| e.full_buffers);
-/// Where a CPU did not fetch packets in time.
+/// Packets that a CPU did not fetch in time.
 const BACKLOG: Place = ("the queue of a CPU", |e| e.cpu_dropped);
-/// Where the device did.
+/// Packets that the interface dropped.
 const INTERFACE: Place = ("the interface", |e| e.dropped);
 
-/// Packets that an end dropped there, over all trials that report it.
+/// Packets that an end dropped at a place, over all trials that report it.
 fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
     let all = m.traffics().filter_map(|(_, n)| place.1(end.of(n)));
     let sum = all.fold(0_u64, u64::saturating_add);
@@ -125,11 +126,12 @@ pub(super) static DROPPED_PACKETS: Check = Check {
     id: "dropped_packets",
     class: Class::Context,
     title: "Packets dropped by a system",
-    about: "Packets that the systems of both ends dropped during the trials, of any program. They are \
-         datagrams for which a socket buffer had no room, since the receiver did not fetch them in \
-         time; packets that a CPU did not take from its queue in time (softnet_stat); and packets \
-         that an interface dropped or found damaged, from 1 in 10 000. A note with the places and \
-         counts; udp_loss and retransmits report the effect on the result.",
+    about: "Counts the packets of any program that the systems of both ends dropped during the \
+         trials. They are datagrams for which a socket buffer had no room, since the receiver did \
+         not fetch them in time; packets that a CPU did not take from its queue in time \
+         (softnet_stat); and packets that an interface dropped or found damaged, from 1 in 10 000. \
+         A note with the places and counts; udp_loss and retransmits report the effect on the \
+         result.",
     examine: Examine::Ours(dropped_packets),
 };
 
@@ -142,7 +144,7 @@ fn dropped_packets(_: &Context, m: &Measurement) -> Option<Finding> {
             if count == 0 {
                 continue;
             }
-            let whose = whose(m, end);
+            let whose = machine_of(m, end);
             parts.push(format!("{} by {} of {whose}", format_count(count), place.0));
             let name = format!("{}: {}", end.word(), place.0);
             finding = finding.with(&name, count);
@@ -159,22 +161,23 @@ fn dropped_packets(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding)
 }
 
-/// From here on it is worth reporting: a way that loses so little still halves the window
-/// of a long one now and then.
+/// Share of retransmitted segments that is reported: on a path with a long round trip even so few
+/// halve the window now and then.
 const REPORTED_FROM: f64 = 0.001;
-/// Share of segments sent again from which on the rate is that of a path that loses packets.
+/// Share of retransmitted segments from which the rate is that of a path that loses packets.
 const MANY: f64 = 0.05;
 
 pub(super) static RETRANSMITS: Check = Check {
     id: "retransmits",
     class: Class::DISTURBANCE,
     title: "Retransmitted segments",
-    about: "Retransmitted TCP segments, over all segments of the payload. The counts are those of the \
-         connections (TCP_INFO), or where missing those of both systems (/proc/net/snmp), which include \
-         other programs. From 0.1 % it is a note, and above 5 %, without the worst tenth of the trials, \
-         suspect: what it costs is unknown, since a lost segment also halves the window. A limit, a full \
-         queue or a bad cable on the path drops or reorders packets. Congestion control finds the path's \
-         rate by such losses, so a few are normal on a full link.",
+    about: "Compares retransmitted TCP segments with all segments of the payload. The counts are \
+         those of the connections (TCP_INFO), or where missing those of both systems \
+         (/proc/net/snmp), which include other programs. From 0.1 % it is a note, and above 5 %, \
+         without the worst tenth of the trials, suspect: the cost is unknown, since a lost segment \
+         also halves the window. A limit, a full queue or a bad cable on the path drops or \
+         reorders packets. Congestion control finds the path's rate by such losses, so a few are \
+         normal on a full link.",
     examine: Examine::Ours(retransmits),
 };
 
@@ -187,7 +190,7 @@ fn retransmits(_: &Context, m: &Measurement) -> Option<Finding> {
     if share.all < REPORTED_FROM {
         return None;
     }
-    // What they cost is unknown: a lost segment also halves the window.
+    // Their cost is unknown: a lost segment also halves the window.
     let severity = if share.usual > MANY { Severity::Suspect } else { Severity::Note };
     let message = format!("{} of the TCP segments were retransmitted", percent(share.all));
     let advice = "check what drops packets on the path: a limit, a full queue, a duplex \
@@ -202,7 +205,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// So many per thousand are lost in so many trials.
+    /// The result with that many datagrams per thousand lost in the first `trials` trials.
     fn losing(m: Measurement, thousandths: u64, trials: usize) -> Measurement {
         each(m, |i, t| {
             let d = t.network.as_mut().unwrap().datagrams.as_mut().unwrap();
@@ -268,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_connection_sends_again_is_reported() {
+    fn retransmitted_segments_are_reported() {
         // The connection has 8000 segments in each trial.
         let resending = |more: u64| {
             each(tcp(1, "peer"), |i, t| {
@@ -290,7 +293,7 @@ mod tests {
             ("some", resending(20), NOTE),
             ("more", resending(350), NOTE),
             ("many", resending(800), SUSPECT),
-            // Without its own account the systems count.
+            // Without the connection's own counts, the systems' counts are used.
             ("none", by_systems(tcp(1, "peer"), 0, 0), SILENT),
             ("the client's", by_systems(tcp(1, "peer"), 800, 0), SUSPECT),
             ("the server's", by_systems(tcp(1, "peer"), 0, 800), SUSPECT),

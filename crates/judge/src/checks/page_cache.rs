@@ -1,7 +1,6 @@
-//! `page_cache`: the bytes that were asked for and those that the device moved disagree.
+//! `page_cache`: the device moved other amounts than the workload requested.
 //!
-//! The published reports all measured their page cache. Here the device's own counters
-//! are recorded with each trial, so a number that memory gave is seen as one.
+//! Each trial records the device's own counters, so a rate that memory served is recognised.
 
 use proofmark_model::{Finding, Host, Measurement, Trial, check_id};
 
@@ -10,21 +9,21 @@ use crate::Context;
 use crate::disk::{Cached, Way, asked, files, found_cached};
 use crate::words::counted;
 
-/// Share of the bytes that the device must have moved: all of them; the rest is for
-/// counters that are read a moment apart. A cold trial begins right after the eviction,
-/// and the time of writes ends with their flush, so neither has more to forgive.
+/// Share of the bytes that the device must have moved; the rest allows for counters read at
+/// slightly different times. A cold trial begins right after the eviction, and the time of writes
+/// includes their flush, so neither needs more.
 const MOVED: f64 = 0.99;
-/// Share of a warm number's bytes that may come from the device nevertheless.
+/// Share of a warm result's bytes that may come from the device nevertheless.
 const WARM: f64 = 0.05;
-/// Bytes a trial that a device reads for metadata and for whoever else looks in.
+/// Bytes per trial that a device may read for metadata and other programs.
 const PASSING: f64 = 65_536.0;
 
-/// One direction over all trials that report what was asked and what was moved.
+/// Sums of one direction over all trials that report requested and moved bytes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Account {
     asked: f64,
     moved: f64,
-    /// Bytes that this process had devices move, if each trial reports it.
+    /// Bytes that devices moved for this process, if each trial reports them.
     own: Option<f64>,
     trials: usize,
     short: usize,
@@ -59,15 +58,16 @@ impl Account {
     }
 }
 
-/// Whether a file of another file system poses as a device on the way down.
+/// True if a device below the folder is a loop device, whose data are a file of another file
+/// system.
 fn on_loop_device(host: &Host) -> bool {
     host.storage.get().is_some_and(|s| s.devices.iter().any(|d| d.backing.is_some()))
 }
 
-/// A number that must come from the device.
-fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
+/// Reports a result that must come from the device but did not.
+fn too_few_from_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> {
     let sum = Account::sum(m, way);
-    // What is written is written back in the kernel's name, not in this process's.
+    // The kernel writes data back in its own name, not in this process's.
     let own = sum.own.filter(|_| way == Way::Read);
     let too_few = |bytes: f64| bytes < MOVED * sum.asked;
     let advice = "measure with direct I/O, or evict the file from the page cache first; for \
@@ -84,7 +84,7 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
         let finding = CHECK.suspect(message, advice);
         return Some(sum.add_to(finding, way).with("own_bytes", own));
     }
-    // What this process had a loop device do is no account of the disk below it.
+    // The account of this process for a loop device does not cover the disk below it.
     let of_devices = own.filter(|_| !on_loop_device(ctx.host));
     if sum.moved <= 0.0 && of_devices.is_some_and(|own| !too_few(own)) {
         let message = format!(
@@ -108,7 +108,7 @@ fn asked_of_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Finding> 
     Some(sum.add_to(finding, way))
 }
 
-/// Direct reads of a loop device that reads its file through the page cache.
+/// Reports direct reads of a loop device that reads its file through the page cache.
 fn cached_below(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let reads = m.trials.iter().any(|t| asked(t, Way::Read) > 0.0);
     let storage = ctx.host.storage.get()?;
@@ -122,7 +122,7 @@ fn cached_below(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(CHECK.suspect(message, advice).with("device", device.name.as_str()))
 }
 
-/// A cold trial before which the file was not out of the cache, whatever was counted.
+/// Reports cold trials before which the file was still in the cache, whatever the counters show.
 fn not_evicted(m: &Measurement) -> Option<Finding> {
     let found: Vec<f64> = files(m).filter_map(found_cached).collect();
     let most = found.iter().copied().max_by(f64::total_cmp)?;
@@ -136,8 +136,8 @@ fn not_evicted(m: &Measurement) -> Option<Finding> {
     Some(finding.with("cached", most).with("trials_cached", found.len()))
 }
 
-/// A number that must not.
-fn kept_in_memory(m: &Measurement) -> Option<Finding> {
+/// Reports a warm result whose file did not stay in the cache.
+fn not_kept_in_memory(m: &Measurement) -> Option<Finding> {
     let sum = Account::sum(m, Way::Read);
     let read = sum.own.unwrap_or(sum.moved);
     if sum.asked <= 0.0 || read <= WARM * sum.asked + PASSING * sum.trials as f64 {
@@ -162,9 +162,9 @@ pub(super) static CHECK: Check = Check {
          is invalid, for direct I/O or a cold cache: the page cache served the rest, or the writes \
          had not left it. A cold trial with more than 1 % of the file in the page cache is invalid \
          too. It is suspect if the device read enough but not for this process, or if its counters \
-         did not change, or if a loop device reads its file through the page cache (losetup \
-         --direct-io=off). A warm result of which the device read more than 5 % is suspect: the file \
-         did not stay in the cache.",
+         did not change. So is a loop device that reads its file through the page cache (losetup \
+         --direct-io=off). A warm result of which the device read more than 5 % is suspect: the \
+         file did not stay in the cache.",
     examine: Examine::Both(examine),
 };
 
@@ -172,11 +172,11 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let warm = Cached::read(m) == Cached::Warm;
     let cold = (Cached::read(m) == Cached::Cold).then(|| not_evicted(m)).flatten();
     let ways = Way::BOTH.iter().filter(|way| !warm || **way == Way::Written);
-    let found = ways.filter_map(|way| asked_of_device(ctx, m, *way));
+    let found = ways.filter_map(|way| too_few_from_device(ctx, m, *way));
     let direct = Cached::read(m) == Cached::Direct;
     let below = if direct { cached_below(ctx, m) } else { None };
     let worst = cold.into_iter().chain(below).chain(found).max_by_key(|f| f.severity);
-    worst.or_else(|| if warm { kept_in_memory(m) } else { None })
+    worst.or_else(|| if warm { not_kept_in_memory(m) } else { None })
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// The devices moved so much of what they moved.
+    /// The result with the devices' bytes multiplied by that factor.
     fn moved(m: Measurement, factor: f64) -> Measurement {
         each_device(m, |_, d| {
             let scaled = |bytes: u64| (bytes as f64 * factor) as u64;
@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_the_cache_gave_is_enough() {
+    fn a_part_that_the_cache_served_is_enough() {
         for (m, few, enough) in [
             (rand_read(32), 0.98, 0.995),
             (disk("seq_read", 1 << 20, "cold"), 0.98, 0.995),
             (disk("rand_read", 4096, "cold"), 0.98, 0.995),
             (disk("seq_write", 1 << 20, "none"), 0.98, 0.995),
             (disk("seq_write", 1 << 20, "cold"), 0.98, 0.995),
-            // Its journal doubles what is written.
+            // The journal doubles the written bytes.
             (fsync(1), 0.49, 0.5),
         ] {
             let name = format!("{} {:?}", m.workload, m.params);
@@ -250,8 +250,8 @@ mod tests {
     }
 
     #[test]
-    fn what_the_counters_do_not_show_is_suspect() {
-        // This process's account alone moves.
+    fn traffic_that_the_counters_do_not_show_is_suspect() {
+        // Only the account of this process changes.
         let silent = each(rand_read(1), |_, t| {
             let own_read_bytes = Some(t.file.as_ref().unwrap().asked_read_bytes);
             t.device = Some(DeviceTraffic { own_read_bytes, ..DeviceTraffic::default() });

@@ -1,5 +1,5 @@
-//! Memory that was not there: `swap`, the system swapped during the trials; `page_faults`, it was
-//! touched for the first time, or read from disk, in the timed region.
+//! Checks `swap` and `page_faults`: the system swapped, or pages were first touched or read from
+//! disk in the timed part.
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Trial, check_id};
 
@@ -11,20 +11,20 @@ use crate::execution::Execution;
 use crate::statistics::median_over;
 use crate::words::counted;
 
-/// Pages a second, 1 MiB/s of 4 KiB: less is the odd page that somebody else comes back to.
+/// Pages per second (1 MiB/s of base pages) up to which single pages of other programs return.
 const PAGES_PER_S: f64 = 256.0;
 
-/// What a page costs that is swapped, in seconds: a short read or write of a disk.
+/// Seconds per swapped page: a short read or write of a disk.
 const SWAPPED_S: f64 = 2e-4;
 
 pub(super) static SWAP: Check = Check {
     id: check_id::SWAP,
     class: Class::TAKEN_TIME,
     title: "Swapping during the trials",
-    about: "Pages per second that the whole system swapped in or out during the trials. Up to 256 \
-         (1 MiB of 4 KiB pages) are a note. The time of more, at 0.2 ms per page, is weighed: \
-         memory is short, and swapping kept the disk and the kernel busy. Free memory, or use a \
-         smaller working set.",
+    about: "Counts the pages per second that the whole system swapped in or out during the trials. \
+         Up to 256 (1 MiB of 4 KiB pages) are a note. The time of more, at 0.2 ms per page, is \
+         weighed: memory is short, and swapping kept the disk and the kernel busy. Free memory, or \
+         use a smaller working set.",
     examine: Examine::Both(swap),
 };
 
@@ -48,15 +48,16 @@ fn swap(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("pages_per_second", share.all).with("trials_affected", share.affected))
 }
 
-/// Minor faults a trial and thread that are the engine's own: its counters and its
-/// stack. Each costs about a microsecond; one for a huge page of data a hundred.
+/// Minor faults per trial and thread that are the engine's own, for its counters and its stack.
+/// Each costs about a microsecond; one for a huge page of data costs a hundred.
 const FEW: f64 = 16.0;
-/// What a fault costs, in seconds: a minor one at least, for a huge page that is cleared, and a
-/// major one that waits for a disk.
+/// Smallest cost of a minor fault in seconds.
 const MINOR_S: f64 = 1e-6;
+/// Seconds of a minor fault that clears a huge page.
 const HUGE_S: f64 = 1e-4;
+/// Seconds of a major fault, which waits for a disk.
 const MAJOR_S: f64 = 1e-2;
-/// Share of huge pages from which on a fault is one of those.
+/// Share of huge pages from which a fault counts as one of a huge page.
 const MOSTLY: f64 = 0.5;
 
 pub(super) static PAGE_FAULTS: Check = Check {
@@ -73,12 +74,12 @@ pub(super) static PAGE_FAULTS: Check = Check {
     examine: Examine::Ours(page_faults),
 };
 
-/// Page faults of a trial, of one kind.
+/// Counts the page faults of one kind in a trial.
 type Faults = fn(&Trial) -> Option<u64>;
 const MAJOR: Faults = |t| t.conditions.major_faults;
 const MINOR: Faults = |t| t.conditions.minor_faults;
 
-/// The time of these faults over that of the threads.
+/// The time of these faults, as a share of the threads' time.
 fn time(m: &Measurement, faults: Faults, each_s: f64) -> Option<Share> {
     let threads = m.params.threads().max(1) as f64;
     Share::sum(&m.trials, |t| faults(t).map(|n| n as f64 * each_s), |t| t.seconds * threads)
@@ -112,7 +113,7 @@ fn page_faults(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let huge =
         median_over(&m.trials, |t| t.conditions.huge_pages).is_some_and(|share| share > MOSTLY);
-    // Shorter than what windows tell from work: where each page faults, that is in every slice.
+    // Faults are too short for windows to leave out: if each page faults, every slice has one.
     let took = time(m, MINOR, if huge { HUGE_S } else { MINOR_S });
     let severity = weigh(took, &|share| weight.change(share));
     let message = format!("{:.1} page faults per thread and trial were timed", minor.all);
@@ -128,8 +129,9 @@ mod tests {
 
     #[test]
     fn swapping_is_suspect_and_a_few_pages_are_a_note() {
-        let swapped =
-            |of: fn(usize) -> u64| each_condition(flops(1), |i, c| c.swapped_pages = Some(of(i)));
+        let swapped = |value: fn(usize) -> u64| {
+            each_condition(flops(1), |i, c| c.swapped_pages = Some(value(i)))
+        };
         SWAP.expect([
             ("many", swapped(|_| 100), SUSPECT),
             ("one page", swapped(|i| u64::from(i == 3)), NOTE),
@@ -138,8 +140,8 @@ mod tests {
 
     #[test]
     fn timed_page_faults() {
-        let major = |of: fn(usize) -> bool| {
-            each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(of(i))))
+        let major = |value: fn(usize) -> bool| {
+            each_condition(flops(1), |i, c| c.major_faults = Some(u64::from(value(i))))
         };
         let minor = |m, n: u64| each_condition(m, |_, c| c.minor_faults = Some(n));
         let write = || stream("write", 2);

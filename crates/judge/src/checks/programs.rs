@@ -1,24 +1,25 @@
-//! Who used CPU time and disks besides the run, for the findings about it.
+//! Names of the programs that used CPU time and disks during the run, for findings.
 
 use proofmark_model::Program;
 
 use crate::Context;
 
-/// `CPU use during the run: rustc 108.6 %, cargo 5.6 %`; where no program was seen, what lists them.
-pub(super) fn who(ctx: &Context) -> String {
+/// Text such as `CPU use during the run: rustc 108.6 %, cargo 5.6 %`; names a tool that lists
+/// programs if none was seen.
+pub(super) fn cpu_users(ctx: &Context) -> String {
     match Program::named_in_findings(ctx.programs) {
         Some(named) => format!("CPU use during the run: {named}"),
         None => "top lists them".to_owned(),
     }
 }
 
-/// What to do about others on any disk or network.
+/// The advice against other traffic on any disk or network.
 pub(super) fn stop_io(ctx: &Context) -> String {
     let users = disk_users(ctx, "iotop and nethogs show it");
     format!("stop other disk and network traffic ({users})")
 }
 
-/// What to do about others on a device, with those that used disks most.
+/// The advice against other users of a device, with the programs that used disks most.
 pub(super) fn stop_disk_users(ctx: &Context) -> String {
     let users = disk_users(ctx, "iotop lists them");
     format!("stop other users of the device ({users}), or measure another device")
@@ -36,18 +37,18 @@ mod tests {
 
     #[test]
     fn three_are_named_and_those_that_took_next_to_nothing_are_not() {
-        let of = |(name, of_one_cpu): (&str, f64)| Program {
+        let program = |(name, of_one_cpu): (&str, f64)| Program {
             name: name.into(),
             cpu_s: 60.0 * of_one_cpu,
             of_one_cpu,
             io_bytes_per_s: 0.0,
         };
         let advice = |programs: &[(&str, f64)]| {
-            let programs: Vec<Program> = programs.iter().copied().map(of).collect();
+            let programs: Vec<Program> = programs.iter().copied().map(program).collect();
             let h = host();
             let ctx = Context { programs: &programs, ..context_on(&h) };
             let m = each_condition(flops(1), |_, c| c.other_cpu_s = Some(0.05));
-            let look = checks::find("other_cpu").unwrap().examine.of_ours();
+            let look = checks::find("other_cpu").unwrap().examine.for_ours();
             look(&ctx, &m).unwrap().advice
         };
         let all = [("rustc", 1.086), ("cargo", 0.056), ("sshd", 0.02), ("cron", 0.01)];

@@ -1,5 +1,5 @@
-//! CPU quotas beyond the time that they took: `quota_changed`, while it was measured; `hidden_quota`, one
-//! that cannot be read; `server_held`, at the far end of a network.
+//! Checks `quota_changed`, `derived`, `hidden_quota` and `server_held`: a quota that changed, a
+//! figure derived under one, an unreadable quota, and a server that lost CPU time.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use proofmark_model::{
     End, EndTraffic, Finding, Measurement, QuotaTrial, Severity, Trial, check_id,
 };
 
+use super::cpus_lost::shared_by_us;
 use super::share::Share;
 use super::weight::Weight;
-use super::where_it_ran::shared_by_us;
 use super::{Check, Class, Examine, percent, with_known};
 use crate::Context;
 use crate::capacity::Capacity;
@@ -20,44 +20,48 @@ pub(super) static QUOTA_CHANGED: Check = Check {
     id: "quota_changed",
     class: Class::CHANGE,
     title: "The CPU quota changed",
-    about: "Reads the tightest CPU quota (cpu.max) before and after each trial. If it changed, delivered \
-         mixes several limits: suspect where a quota limited a trial, else a note. Leave the quota alone \
-         while the run measures.",
+    about: "Reads the tightest CPU quota (cpu.max) before and after each trial. If it changed, \
+         delivered mixes several limits: suspect where a quota limited a trial, else a note. Leave \
+         the quota alone while the run measures.",
     examine: Examine::Ours(quota_changed),
 };
 
 fn quota_changed(_: &Context, m: &Measurement) -> Option<Finding> {
-    // Trials without a word of quotas had none, if others have one.
+    // A trial that reports no quota had none, if other trials report one.
     m.trials.iter().find(|t| t.quota.is_some())?;
-    let mut of: BTreeMap<String, usize> = BTreeMap::new();
+    let mut trials_by_quota: BTreeMap<String, usize> = BTreeMap::new();
     for t in &m.trials {
         let q = t.quota.unwrap_or_default();
         let words = match q.has_changed() {
             true => format!("{} and then {}", q.before.words(), q.after.words()),
             false => q.before.words(),
         };
-        *of.entry(words).or_default() += 1;
+        *trials_by_quota.entry(words).or_default() += 1;
     }
-    if of.len() < 2 && !m.trials.iter().any(|t| t.quota.is_some_and(|q| q.has_changed())) {
+    if trials_by_quota.len() < 2
+        && !m.trials.iter().any(|t| t.quota.is_some_and(|q| q.has_changed()))
+    {
         return None;
     }
-    let parts: Vec<String> =
-        of.iter().map(|(words, n)| format!("{words} in {}", counted(*n, "trial"))).collect();
+    let parts: Vec<String> = trials_by_quota
+        .iter()
+        .map(|(words, n)| format!("{words} in {}", counted(*n, "trial")))
+        .collect();
     let message = format!("the CPU quota changed while this was measured: {}", parts.join("; "));
     let limited = m.trials.iter().any(|t| t.quota.as_ref().is_some_and(QuotaTrial::is_limited));
     let severity = if limited { Severity::Suspect } else { Severity::Note };
     let advice = "leave the quota (cpu.max, cpu.cfs_quota_us) alone while the run measures";
-    Some(QUOTA_CHANGED.finding(severity, message, advice).with("quotas", of.len()))
+    Some(QUOTA_CHANGED.finding(severity, message, advice).with("quotas", trials_by_quota.len()))
 }
 
 pub(super) static DERIVED: Check = Check {
     id: "derived",
     class: Class::Context,
     title: "The delivered figure is derived",
-    about: "Under a CPU quota a round shows what is delivered if it lasts five whole periods or more. \
-         Where the time did not allow that, delivered is the rate while the load ran x the share of the \
-         CPU time that it had over two periods or more: a note, since it is no independent count of \
-         work. Raise --budget, or measure fewer configurations.",
+    about: "Under a CPU quota a round shows the delivered figure if it lasts five whole periods or \
+         more. Where the time did not allow that, delivered is derived: the rate while the load \
+         ran x its share of the CPU time over two periods or more. A note, since it is no \
+         independent count of work. Raise --budget, or measure fewer configurations.",
     examine: Examine::Ours(derived),
 };
 
@@ -67,21 +71,22 @@ fn derived(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(DERIVED.note(format!("the delivered figure is derived: {how}"), advice))
 }
 
-/// Share of the CPU time that threads must have waited while nobody ran.
+/// Smallest share of the CPU time for which threads waited while their CPUs were idle.
 const WAITED: f64 = 0.05;
 
-/// Part of their waiting that nobody's running explains.
-const UNEXPLAINED: f64 = 0.5;
+/// Smallest part of the waiting time during which the CPUs were idle.
+const IDLE_PART: f64 = 0.5;
 
 pub(super) static HIDDEN_QUOTA: Check = Check {
     id: check_id::HIDDEN_QUOTA,
     class: Class::DISTURBANCE,
     title: "A CPU quota that cannot be read",
-    about: "Compares how long pinned threads waited for a CPU (run delay) with how long anything else ran \
-         there (/proc/stat). If they waited more than 5 % of the time, and nobody used most of it, the \
-         result is suspect. A quota that this container cannot see holds them back, or its /proc/stat \
-         does not show who else runs. The rounds do not match the periods of such a quota. Ask who runs the \
-         container for its quota, or make the cgroup visible.",
+    about: "Compares how long pinned threads waited for a CPU (run delay) with how long anything \
+         else ran there (/proc/stat). If they waited more than 5 % of the time, and no program \
+         used most of it, the result is suspect. A quota that this container cannot see stops \
+         them, or its /proc/stat does not show the other programs. The rounds do not match the \
+         periods of such a quota. Ask who runs the container for its quota, or make the cgroup \
+         visible.",
     examine: Examine::Ours(hidden_quota),
 };
 
@@ -92,12 +97,12 @@ fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
         return None;
     }
     let idle = |t: &Trial| Some((t.conditions.other_cpu_s? - others_ran_s(t)?).max(0.0));
-    let of = |amount: &dyn Fn(&Trial) -> Option<f64>| {
+    let share = |amount: &dyn Fn(&Trial) -> Option<f64>| {
         Share::sum(&m.trials, amount, |t| capacity.cpu_seconds(t))
     };
-    let waited = of(&|t| t.conditions.other_cpu_s)?;
-    let idle = of(&|t| idle(t).filter(|_| !shared_by_us(t)))?;
-    if idle.all < WAITED || idle.all < UNEXPLAINED * waited.all {
+    let waited = share(&|t| t.conditions.other_cpu_s)?;
+    let idle = share(&|t| idle(t).filter(|_| !shared_by_us(t)))?;
+    if idle.all < WAITED || idle.all < IDLE_PART * waited.all {
         return None;
     }
     let message = format!(
@@ -109,31 +114,32 @@ fn hidden_quota(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(idle.add_to(HIDDEN_QUOTA.suspect(message, advice), "idle_s"))
 }
 
-/// CPU time that anything but the trial ran on its CPUs, by ticks of 10 ms.
+/// CPU time of anything but the trial on its CPUs, in ticks of 10 ms.
 pub(super) fn others_ran_s(t: &Trial) -> Option<f64> {
     Some((t.conditions.busy_cpu_s? - t.conditions.own_cpu_s?).max(0.0))
 }
 
-/// Seconds of an end that its system counts.
+/// Seconds of one kind that the system of an end counts.
 type Seconds = fn(&EndTraffic) -> Option<f64>;
 
-/// Share of an end's time from which on it is named.
-const HELD: f64 = 0.01;
+/// Share of the server's time that is reported.
+const LOST: f64 = 0.01;
 
 pub(super) static SERVER_HELD: Check = Check {
     id: "server_held",
     class: Class::DISTURBANCE,
     title: "The server was held back",
-    about: "Networks with a server on another machine. Time that a CPU quota held the server back, that \
-         its threads waited for a CPU, and that a hypervisor took from its CPUs, over the trials' time. \
-         More than 1 % is a note. It is weighed without the worst tenth of the trials. Give the server \
-         a quiet machine without a CPU quota.",
+    about: "Applies to networks with a server on another machine. The check compares three times \
+         with the trials' time: that a CPU quota held the server back, that its threads waited for \
+         a CPU, and that a hypervisor took from its CPUs. More than 1 % is a note. It is weighed \
+         without the worst tenth of the trials. Give the server a quiet machine without a CPU \
+         quota.",
     examine: Examine::Ours(server_held),
 };
 
 fn server_held(_: &Context, m: &Measurement) -> Option<Finding> {
     if over_loopback(m) {
-        return None; // Its CPUs are those of this machine, which other checks watch.
+        return None; // The server uses the CPUs of this machine, which other checks cover.
     }
     let server = |t: &Trial| t.network.as_ref().map(|n| End::ServerSide.of(n).clone());
     let causes: [(&str, Seconds); 3] = [
@@ -145,12 +151,12 @@ fn server_held(_: &Context, m: &Measurement) -> Option<Finding> {
             Some(e.steal_s? / e.cpus.unwrap_or(1).max(1) as f64)
         }),
     ];
-    let share = |of: Seconds| {
-        Share::sum(&m.trials, |t| of(&server(t)?), |t| m.account_s(t).unwrap_or(t.seconds))
+    let share = |seconds: Seconds| {
+        Share::sum(&m.trials, |t| seconds(&server(t)?), |t| m.account_s(t).unwrap_or(t.seconds))
     };
-    let all = causes.into_iter().filter_map(|(words, of)| Some((words, share(of)?)));
+    let all = causes.into_iter().filter_map(|(words, seconds)| Some((words, share(seconds)?)));
     let (words, worst) = all.max_by(|a, b| a.1.all.total_cmp(&b.1.all))?;
-    let severity = Weight::derive(m).taken(&worst, HELD)?;
+    let severity = Weight::derive(m).taken(&worst, LOST)?;
     let quota = m.trials.iter().rev().find_map(|t| server(t)?.quota);
     let limit = quota.map_or_else(String::new, |q| format!("; its quota: {}", q.words()));
     let message = format!(
@@ -171,9 +177,9 @@ mod tests {
 
     const LIMIT: CpuQuota = CpuQuota { cpus: Some(0.6), period_s: Some(0.1), burst_s: None };
 
-    fn with_quotas(of: fn(usize) -> [CpuQuota; 2]) -> Measurement {
+    fn with_quotas(in_trial: fn(usize) -> [CpuQuota; 2]) -> Measurement {
         each(flops(1), |i, t| {
-            let [before, after] = of(i);
+            let [before, after] = in_trial(i);
             t.quota = Some(QuotaTrial { before, after, cpus: 1.0, ..Default::default() })
                 .filter(|q| q.before != CpuQuota::default() || q.has_changed());
         })
@@ -186,9 +192,9 @@ mod tests {
             m.summary.as_mut().unwrap().delivered.derived = how.map(str::to_owned);
             m
         };
-        let said = note("^the delivered figure is derived: the rate x 25 % ... raise --budget");
+        let text = note("^the delivered figure is derived: the rate x 25 % ... raise --budget");
         DERIVED.expect([
-            ("by a share", derived(Some("the rate x 25 %")), said),
+            ("by a share", derived(Some("the rate x 25 %")), text),
             ("measured", derived(None), SILENT),
         ]);
     }
@@ -203,18 +209,18 @@ mod tests {
             let all = CpuQuota { cpus: Some(64.0), ..LIMIT };
             if i < 4 { [CpuQuota::default(); 2] } else { [all; 2] }
         };
-        let said = "0.6 CPUs in periods of 100.0 ms in 6 trials; none in 4 trials$";
+        let text = "0.6 CPUs in periods of 100.0 ms in 6 trials; none in 4 trials$";
         QUOTA_CHANGED.expect([
             ("none", with_quotas(none), SILENT),
             ("always", with_quotas(always), SILENT),
-            ("set", with_quotas(set), suspect(said)),
+            ("set", with_quotas(set), suspect(text)),
             ("lifted within one", with_quotas(within), suspect("and then none in 1 trial")),
             ("it limits nothing", with_quotas(wide), NOTE),
         ]);
     }
 
     #[test]
-    fn waiting_while_nobody_runs_is_a_quota_that_cannot_be_read() {
+    fn waiting_for_idle_cpus_is_a_quota_that_cannot_be_read() {
         let waiting = |waited: f64, others: f64| {
             each_condition(flops(1), move |_, c| {
                 let own = 0.1 - waited;
@@ -234,7 +240,7 @@ mod tests {
             .into_iter()
             .map(|f| f.check.into_owned())
             .collect();
-        assert!(!ids.contains(&"other_cpu".to_owned()), "nobody competed: {ids:?}");
+        assert!(!ids.contains(&"other_cpu".to_owned()), "no process competed: {ids:?}");
     }
 
     #[test]
@@ -252,7 +258,7 @@ mod tests {
             ("not reported", tcp(1, "peer"), SILENT),
         ]);
         let found = judged(&host_with_network("peer"), held(0.05), &[]).findings;
-        let said = &found.iter().find(|f| f.check == SERVER_HELD.id).unwrap().message;
-        assert!(said.ends_with("its quota: 0.6 CPUs in periods of 100.0 ms"), "{said}");
+        let text = &found.iter().find(|f| f.check == SERVER_HELD.id).unwrap().message;
+        assert!(text.ends_with("its quota: 0.6 CPUs in periods of 100.0 ms"), "{text}");
     }
 }

@@ -1,8 +1,8 @@
-//! `random_faster`: random order came out faster than sequential order.
+//! `random_faster`: random order was faster than sequential order.
 //!
-//! Published reports show random accesses up to 72 times faster than sequential
-//! ones, without remark: the sequential pass met first-touch page faults, or left the
-//! data in a cache for the random one.
+//! Published reports show random accesses up to 72 times faster than sequential ones without
+//! comment. The sequential pass met first-touch page faults, or left the data in a cache for the
+//! random one.
 
 use proofmark_model::{Finding, Measurement, Pace, Severity, Summary, check_id, key};
 
@@ -12,20 +12,21 @@ use crate::memory::array_bytes;
 use crate::statistics::median_over;
 use crate::words::counted;
 
-/// Larger blocks hide their order: the first line of a block is one of many.
+/// Largest block in bytes: in larger ones the first line, the only one at a random place, is one of
+/// many.
 const LARGEST_BLOCK: u64 = 1 << 20;
-/// What a disk may gain from random order: scattered blocks may lie on more chips or servers.
+/// Gain that a disk may have from random order: scattered blocks may be on more chips or servers.
 const SCATTERED: f64 = 1.25;
-/// Page faults a trial that explain a slow sequential pass.
+/// Page faults per trial that explain a slow sequential pass.
 const FAULTS: f64 = 16.0;
-/// Difference between two shares of huge pages that explains one between rates.
+/// Difference between the shares of huge pages that explains a difference in rates.
 const HUGE: f64 = 0.1;
 
-/// What random order may gain in a subsystem, and what is said where it gains more.
+/// The gain that random order may have in a subsystem, with cause and advice for more.
 struct Rule {
-    /// Ratio up to which nothing is said.
+    /// Largest ratio without a finding.
     least: f64,
-    /// What in the evidence of the random and of the sequential point explains it.
+    /// Returns the recorded cause in the random and the sequential result.
     why: fn(&Context, &Measurement, &Measurement) -> Option<String>,
     advice: &'static str,
 }
@@ -42,23 +43,23 @@ const DISK: Rule = Rule {
     advice: "alternate the two, and check whether the volume's credits or cache changed between them",
 };
 
-/// The interval of the median, or the range where there is none.
+/// The interval of the median, or the range if there is no interval.
 fn interval(s: &Summary) -> [f64; 2] {
     s.ci95().unwrap_or([s.trials.min, s.trials.max])
 }
 
-/// Whether the slower of the two is disturbed itself.
+/// Names the finding that makes the sequential result suspect.
 fn disturbed(sequential: &Measurement) -> Option<String> {
-    // That an output proves nothing disturbs nothing.
+    // `imported` marks output without proof, which is no disturbance.
     let disturbs = |f: &&Finding| f.severity >= Severity::Suspect && f.check != check_id::IMPORTED;
     let found = sequential.findings.iter().find(disturbs)?;
     Some(format!("the sequential result itself is suspect ({})", found.check))
 }
 
-/// What in the evidence would make the random order of memory the faster one.
+/// The recorded cause that would make the random order of memory the faster one.
 fn in_memory(ctx: &Context, random: &Measurement, sequential: &Measurement) -> Option<String> {
-    let usual = |m: &Measurement, what: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
-        median_over(&m.trials, |t| what(&t.conditions))
+    let usual = |m: &Measurement, value: &dyn Fn(&proofmark_model::Conditions) -> Option<f64>| {
+        median_over(&m.trials, |t| value(&t.conditions))
     };
     let faults = |m: &Measurement| {
         let minor = usual(m, &|c| c.minor_faults.map(|n| n as f64)).unwrap_or(0.0);
@@ -90,13 +91,14 @@ pub(super) static CHECK: Check = Check {
     id: check_id::RANDOM_FASTER,
     class: Class::claim("one of the two results is wrong, and it is unknown which"),
     title: "Random order faster than sequential",
-    about: "Compares a workload of random order with the same operation in sequential order, with the \
-         same parameters and blocks up to 1 MiB. Prefetchers, open DRAM rows and lines shared by \
-         neighbouring blocks all favour sequential order. So a random result that is faster beyond \
-         both intervals is suspect; within them, but by more than the target, it is a note. The finding names the recorded cause: page faults in the \
-         sequential trials, fewer huge pages there, data that a cache may have held, or a suspect \
-         sequential result. For disks from 1.25 times on, since scattered blocks may lie on more \
-         chips or servers than neighbouring ones.",
+    about: "Compares a workload of random order with the same operation in sequential order, with \
+         the same parameters and blocks up to 1 MiB. Prefetchers, open DRAM rows and lines shared \
+         by neighbouring blocks all favour sequential order. So a random result that is faster \
+         beyond both intervals is suspect; within them, but by more than the target, it is a note. \
+         The finding names the recorded cause: page faults in the sequential trials, fewer huge \
+         pages there, data that a cache may have held, or a suspect sequential result. For disks \
+         from 1.25 times on, since scattered blocks may lie on more chips or servers than \
+         neighbouring ones.",
     examine: Examine::Ours(examine),
 };
 
@@ -138,14 +140,14 @@ mod tests {
         blocks("seq_read", BLOCK)
     }
 
-    /// Random reads of memory at so many times the sequential rate.
+    /// Random reads of memory at `factor` times the sequential rate.
     fn random(factor: f64) -> Measurement {
         let m = with_values(blocks("rand_read", BLOCK), &around(factor * 1e10));
         each_condition(m, |_, c| c.huge_pages = Some(1.0))
     }
 
     #[test]
-    fn every_pair_is_looked_at() {
+    fn every_pair_is_compared() {
         let point = |id: &str| match id.split_once('.').unwrap() {
             ("disk", name) => disk(name, 4096, "none"),
             (_, name) => blocks(name, 8),

@@ -1,4 +1,4 @@
-//! `scaling`: more threads gave more than their number, or than the CPUs there are.
+//! `scaling`: several threads gained more than their number, or more than the number of CPUs.
 
 use proofmark_model::{Better, Finding, Measurement, Pace, Severity, Summary, Unit, key};
 
@@ -8,17 +8,17 @@ use crate::execution::Execution;
 use crate::words::counted;
 use crate::{Context, by_stretch};
 
-/// Least uncertainty of one point: what a moving clock leaves after it was divided out.
+/// Smallest uncertainty of a result: the error that remains after division by a varying clock.
 const FLOOR: f64 = 0.02;
-/// What a memory workload may gain because its data is divided: each thread's part is smaller than
-/// the whole was for one, so that translation buffers and the caches of each core hold more of it.
+/// Gain that a memory workload may have because its data is divided. Each thread's part is smaller,
+/// so translation buffers and each core's caches hold more of it.
 const DIVIDED: f64 = 0.1;
 
-/// What threads that wait for a device may gain beyond their number: a CPU that waits for one I/O
-/// takes time to wake, and the device is not the same from point to point.
-const AWAKE: f64 = 0.25;
+/// Gain beyond their number that threads may have if they wait for a device. A CPU that waits for
+/// one I/O takes time to wake up, and the device may change between results.
+const WAKE_UP: f64 = 0.25;
 
-/// The rate for each Hz of the clock where all trials know it, else the rate.
+/// The rate, per Hz of the clock if `by_clock`.
 fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
     let rate = by_stretch(m, |value, clock| {
         let clock = if by_clock { clock? } else { 1.0 };
@@ -27,7 +27,8 @@ fn rate(m: &Measurement, by_clock: bool) -> Option<f64> {
     rate.filter(|v| *v > 0.0)
 }
 
-/// Half of the interval of the median, or of the range where there is no interval.
+/// Half of the median's interval, or of the range if there is no interval, as a share of the
+/// figure.
 fn uncertainty(m: &Measurement) -> f64 {
     let range = |s: &Summary| (s.trials.max - s.trials.min) / 2.0 / s.value().abs();
     let half = m.summary.as_ref().map(|s| s.half_width().unwrap_or_else(|| range(s)));
@@ -43,10 +44,10 @@ pub(super) static CHECK: Check = Check {
          threads, of usable CPUs or of the CPU quota, whichever is less. A ratio above it by more \
          than the uncertainty of both results (half their 95 % intervals, at least 2 % each) is \
          invalid: the rate was multiplied by the threads, or the clock counted CPU time. Memory \
-         workloads and warm reads are not divided by the clock and may gain 10 % more, since each \
-         thread's part of the data is smaller. Threads that wait for a disk may gain up to their \
-         number, whatever the CPUs, plus 25 %. Beyond that they are only suspect, since the device \
-         may have changed between the results. Times are not examined, nor results whose \
+         workloads and warm reads are not divided by the clock. They may gain 10 % more, since \
+         each thread's part of the data is smaller. Threads that wait for a disk may gain up to \
+         their number, whatever the CPUs, plus 25 %. Beyond that they are only suspect, since the \
+         device may have changed between the results. Times are not examined, nor results whose \
          one-thread result is suspect.",
     examine: Examine::Ours(examine),
 };
@@ -63,12 +64,12 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let by_clock = pace == Pace::Core && has_clock(m) && has_clock(one);
     let ratio = rate(m, by_clock)? / rate(one, by_clock)?;
     let quota = capacity.quota.filter(|_| capacity.bound == Bound::Quota).unwrap_or(f64::INFINITY);
-    // One thread too had no more than the quota.
+    // The quota limited the one thread, too.
     let by_cpus = (capacity.threads.min(capacity.cpus) as f64).min(quota) / quota.min(1.0);
     let (most, more, severity) = match pace {
         Pace::Core => (by_cpus, 0.0, Severity::Invalid),
         Pace::Memory => (by_cpus, DIVIDED, Severity::Invalid),
-        Pace::Device => (capacity.threads as f64, AWAKE, Severity::Suspect),
+        Pace::Device => (capacity.threads as f64, WAKE_UP, Severity::Suspect),
     };
     let slack = capacity.quota_slack(&m.trials) + more;
     let allowed = most * (1.0 + uncertainty(m) + uncertainty(one) + slack);
@@ -123,9 +124,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_taken_from_one_thread_is_no_gain_of_two() {
+    fn time_taken_from_one_thread_is_no_gain_of_two() {
         use proofmark_model::{FigureKind, Round};
-        // Half was taken of the one thread, whose windows show what its core does.
+        // The one thread lost half of its time; its windows show what its core does.
         let mut one = with_values(flops(1), &around(0.5 * 63e9));
         let round = Round { attainable: Some(63e9), clock_hz: Some(4e9), ..Round::default() };
         one = each(one, |_, t| t.rounds = vec![round.clone()]);

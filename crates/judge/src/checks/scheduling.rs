@@ -1,5 +1,5 @@
-//! How threads were scheduled: `oversubscribed`, more of them than CPUs; `involuntary_switches`,
-//! taken off their CPUs against their will; `migration`, a pinned one ended on another CPU.
+//! Checks `oversubscribed`, `involuntary_switches` and `migration`: more threads than CPUs, threads
+//! that were preempted often, or a pinned thread on another CPU.
 
 use proofmark_model::{Finding, Measurement, Severity, check_id};
 
@@ -11,7 +11,7 @@ use crate::capacity::{Bound, Capacity};
 use crate::execution::{Execution, cpu_share};
 use crate::words::counted;
 
-/// Threads that use less than this share of the CPUs' time wait for a device, seldom for a turn.
+/// Share of the CPUs' time below which threads wait for a device, seldom for a CPU.
 const TURNS: f64 = 0.9;
 
 pub(super) static OVERSUBSCRIBED: Check = Check {
@@ -43,27 +43,28 @@ fn oversubscribed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("threads", capacity.threads).with("usable_cpus", capacity.cpus))
 }
 
-/// Switches a second and CPU. Kernel threads alone (timers, read-copy-update,
-/// writeback) make up to some 20; a process that competes all the time makes 100
-/// and more, since the scheduler's slices are a few milliseconds long.
+/// Switches per second per CPU that are reported. Kernel threads alone (timers, read-copy-update,
+/// writeback) cause up to some 20. A process that competes all the time causes 100 and more, since
+/// the scheduler's slices are a few milliseconds long.
 const OFTEN: f64 = 50.0;
-/// Fewer are no rate: trials that last a tenth of a second in all meet some by chance.
+/// Fewest switches that give a rate: short trials meet some by chance.
 const FEWEST: f64 = 8.0;
 
-/// What a switch takes at least where nobody counts it, in seconds: a short slice of a scheduler.
+/// Smallest cost of a switch in seconds where the lost time is not counted: a short slice of a
+/// scheduler.
 const SWITCH_S: f64 = 1e-3;
 
 pub(super) static INVOLUNTARY_SWITCHES: Check = Check {
     id: check_id::INVOLUNTARY_SWITCHES,
     class: Class::TAKEN_TIME,
     title: "Involuntary context switches",
-    about: "Involuntary context switches of the trial's threads, per second per CPU. More than 50, and at \
-         least 8 in total, are a note: another program wanted the CPU, whether or not its time could be \
-         counted. The CPU time that the threads lack is weighed; where it is unknown, 1 ms per switch \
-         without the worst tenth of the trials. The check is silent where another finding has the cause: \
-         more threads than CPUs, a CPU quota, a competing process. It does not apply to a disk or a \
-         network, whose I/O runs in kernel threads on the same CPUs. Stop other programs, or reserve CPUs \
-         for the run.",
+    about: "Counts involuntary context switches of the trial's threads, per second per CPU. More \
+         than 50, and at least 8 in total, are a note: another program wanted the CPU, whether or \
+         not its time could be counted. The CPU time that the threads lack is weighed; where it is \
+         unknown, 1 ms per switch without the worst tenth of the trials. The check is silent where \
+         another finding has the cause: more threads than CPUs, a CPU quota, a competing process. \
+         It does not apply to a disk or a network, whose I/O runs in kernel threads on the same \
+         CPUs. Stop other programs, or reserve CPUs for the run.",
     examine: Examine::Ours(involuntary_switches),
 };
 
@@ -106,17 +107,17 @@ fn involuntary_switches(ctx: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("per_cpu_second", share.all).with("trials_affected", share.affected))
 }
 
-/// Threads are pinned, so that none should move.
+/// Tolerated migrations: none, since threads are pinned.
 const MOVES: f64 = 0.0;
 
 pub(super) static MIGRATION: Check = Check {
     id: "migration",
     class: Class::claim("a thread was not pinned all the time; where it ran meanwhile is unknown"),
     title: "Threads moved between CPUs",
-    about: "proofmark pins each thread to one CPU. If a thread is on another CPU as a trial begins or ends, \
-         pinning is forbidden, or another program changed the mask; its caches and clock changed too. Any \
-         migration is suspect; a note if only the worst tenth of the trials has any. Check what manages \
-         CPU masks on this machine.",
+    about: "proofmark pins each thread to one CPU. If a thread is on another CPU as a trial begins \
+         or ends, pinning is forbidden, or another program changed the mask; its caches and clock \
+         changed too. Any migration is suspect; a note if only the worst tenth of the trials has \
+         any. Check what manages CPU masks on this machine.",
     examine: Examine::Ours(migration),
 };
 
@@ -202,8 +203,8 @@ mod tests {
 
     #[test]
     fn migrations_are_suspect_and_one_is_a_note() {
-        let moved = |of: fn(usize) -> bool| {
-            each_condition(flops(2), |i, c| c.migrations = Some(u64::from(of(i))))
+        let moved = |value: fn(usize) -> bool| {
+            each_condition(flops(2), |i, c| c.migrations = Some(u64::from(value(i))))
         };
         MIGRATION.expect([("some", moved(|i| i > 6), SUSPECT), ("one", moved(|i| i == 6), NOTE)]);
         let mut refusing = host();

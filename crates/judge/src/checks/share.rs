@@ -1,16 +1,16 @@
-//! How much of the trials a disturbance took.
+//! Share of the trials' resources that a disturbance took.
 //!
-//! The number that is judged is a median, which up to half of the trials cannot move far. So the
-//! worst tenth of five or more trials is left out: what remains above the threshold makes the
-//! measurement suspect; what is above it only with the worst trials counted is a note. Amounts are
-//! summed before they are divided, because the kernel counts some of them in ticks of 10 ms, which
-//! are coarse for one trial and exact for many.
+//! The headline is often a median, which up to half of the trials cannot move far. So the worst
+//! tenth of five or more trials is left out. A remaining share above the threshold makes the result
+//! suspect; one that is above it only with the worst trials is a note. Amounts are summed before
+//! they are divided: the kernel counts some in ticks of 10 ms, which are coarse for one trial and
+//! exact for many.
 
 use proofmark_model::{Finding, Severity, Trial};
 
-/// Fewer trials than this are all counted.
+/// Fewest trials of which some are left out.
 const LEAST_TRIALS: usize = 5;
-/// The part of the trials, the worst, that may be left out.
+/// One in this many trials, the worst, is left out.
 const LEFT_OUT: usize = 10;
 
 /// A disturbance over all trials that report it.
@@ -28,7 +28,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Of an amount over a base in each trial; `None` if none reports it, or the bases are zero.
+    /// Sums an amount over a base in each trial; `None` if no trial reports it, or the bases are 0.
     pub(super) fn sum(
         trials: &[Trial],
         amount: impl Fn(&Trial) -> Option<f64>,
@@ -49,7 +49,7 @@ impl Share {
         Some(Self { all, usual, amount, trials: n, affected })
     }
 
-    /// The same where each part costs so many times what it takes.
+    /// The share multiplied by the cost of each part.
     pub(super) fn times(self, cost: f64) -> Self {
         Self { all: cost * self.all, usual: cost * self.usual, ..self }
     }
@@ -64,7 +64,7 @@ impl Share {
             .with("trials", self.trials)
     }
 
-    /// Suspect if the usual trials are above the threshold, a note if only the worst are.
+    /// Returns suspect if the usual trials are above the threshold, a note if only the worst are.
     pub(super) fn severity(&self, threshold: f64) -> Option<Severity> {
         if self.usual > threshold {
             Some(Severity::Suspect)

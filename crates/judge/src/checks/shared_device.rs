@@ -1,8 +1,9 @@
-//! `shared_device`: somebody else used the device during the trials.
+//! `shared_device`: other programs used the device during the trials.
 //!
-//! What that costs is not known from bytes: 30 MB/s of others may cost a random read 2 %, and 16 writes
-//! in flight a commit all but everything. A request waits for those that are in the device with it. So
-//! where the load's own share of these is known, the queue is weighed (`queue`), else the bytes (`bytes`).
+//! Bytes do not show the cost. 30 MB/s of others may cost a random read 2 %, and 16 writes in
+//! flight may nearly stop commits. A request waits for those that are in the device with it. So if
+//! the load's own share of these is known, the queue is weighed (`queue`), else the bytes
+//! (`bytes`).
 
 mod bytes;
 mod queue;
@@ -15,19 +16,20 @@ use crate::disk::{Way, asks, commits, waits};
 use bytes::Compared;
 pub(super) use queue::others_in_device;
 
-/// Less traffic of others than this share is not reported.
+/// Smallest share of others' traffic that is reported.
 const THRESHOLD: f64 = 0.02;
 
-/// So many times the bytes that are asked for may be written by what the file system does for them: a
-/// journal writes a block twice, with its descriptor and commit blocks; copies on write their trees.
+/// Multiple of the requested bytes that a journal may write: a block twice, with its descriptor and
+/// commit blocks.
 const JOURNAL: f64 = 4.0;
+/// The same for copies on write, which also write their trees.
 const COPIES: f64 = 10.0;
-/// File systems that write new places and new metadata for each write.
+/// File systems that write each block to a new place, with new metadata.
 const COPY_ON_WRITE: &[&str] = &["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2"];
 
-/// How often the devices may move the bytes that are asked for in that direction, for the load itself;
-/// `None` where that has no bound: what is not written whole is read first, and several devices at the
-/// bottom hold each write more than once.
+/// Multiple of the requested bytes that the devices may move in that direction for the load itself.
+/// `None` if it has no bound: blocks that are not written whole are read first, and several leaves
+/// hold each write more than once.
 fn own_times(ctx: &Context, m: &Measurement, way: Way) -> Option<f64> {
     let storage = ctx.host.storage.get()?;
     let one = storage.leaves().count() == 1;
@@ -48,20 +50,22 @@ pub(super) static CHECK: Check = Check {
     id: check_id::SHARED_DEVICE,
     class: Class::DISTURBANCE,
     title: "Device shared with other I/O",
-    about: "Others' I/O on the device during the trials. Direct I/O and commits are judged by the I/Os in \
-         flight (/proc/diskstats): those beyond the load's threads x queue depth are others', unless the \
-         devices split its blocks: requests without bytes of others are its own. More than 5 % of all is \
-         a note. If at least 6 trials were without them, these show the cost, which is weighed. \
-         Otherwise the cost is unknown: a stream is suspect from 40 % of the I/Os, random I/O and commits \
-         from 40 % of both the I/Os and the bytes. More than 75 % of the bytes is suspect too; for commits, \
-         and with one I/O in flight, only if others had I/Os in flight. Streams and buffered I/O are also \
-         judged by bytes: what the device moved, less the load's own, 32 KiB of reads and 256 KiB of writes \
-         per trial. More than 2 % of the requested bytes is a note. More than 6.9 % of all bytes is suspect, \
-         if a third of the trials had others: the estimated rate of a stream is (its own share of the \
-         bytes)^4 of the undisturbed rate, so 7 % of others cost 25 %. A journal writes again: for commits 4 \
-         times the bytes are the load's own, for any write on a copy-on-write file system 10 times. Direct random I/O in single requests is also judged by number: others' I/Os above 2 % of its \
-         own are a note, above 25 % of all suspect. Warm reads use no device. Stop the other users of the \
-         device.",
+    about: "Detects others' I/O on the device during the trials. Direct I/O and commits are judged \
+         by the I/Os in flight (/proc/diskstats): those beyond the load's threads x queue depth \
+         are others', unless the devices split its blocks: requests without bytes of others are \
+         its own. More than 5 % of all is a note. If at least 6 trials were without them, these \
+         show the cost, which is weighed. Otherwise the cost is unknown: a stream is suspect from \
+         40 % of the I/Os, random I/O and commits from 40 % of both the I/Os and the bytes. More \
+         than 75 % of the bytes is suspect too; for commits, and with one I/O in flight, only if \
+         others had I/Os in flight. Streams and buffered I/O are also judged by bytes: what the \
+         device moved, less the load's own, 32 KiB of reads and 256 KiB of writes per trial. More \
+         than 2 % of the requested bytes is a note. More than 6.9 % of all bytes is suspect, if a \
+         third of the trials had others: the estimated rate of a stream is (its own share of the \
+         bytes)^4 of the undisturbed rate, so 7 % of others cost 25 %. A journal writes again: for \
+         commits 4 times the bytes are the load's own, for any write on a copy-on-write file \
+         system 10 times. Direct random I/O in single requests is also judged by number: others' \
+         I/Os above 2 % of its own are a note, above 25 % of all suspect. Warm reads use no \
+         device. Stop the other users of the device.",
     examine: Examine::Ours(examine),
 };
 
@@ -82,7 +86,7 @@ mod tests {
     use crate::disk::in_flight_at_most;
     use crate::testing::*;
 
-    /// Others read and write so many bytes in so many of the trials.
+    /// The result with others that read and write those bytes in the first `trials` trials.
     fn disturbed(m: Measurement, read: u64, written: u64, trials: usize) -> Measurement {
         each_device(m, |i, d| {
             if i < trials {
@@ -100,7 +104,7 @@ mod tests {
         disk("seq_read", 4096, "cold")
     }
 
-    /// Others had so many I/Os in flight all the time.
+    /// The result with that many I/Os of others in flight all the time.
     fn queued(m: Measurement, others: f64) -> Measurement {
         each(m, |_, t| t.device.as_mut().unwrap().in_flight_s += others * t.seconds)
     }
@@ -150,8 +154,9 @@ mod tests {
         assert!(finding.evidence["others_written_bytes_per_s"].as_f64().unwrap() > 15e6);
     }
 
-    /// A virtio disk whose largest request is 4 MiB split each block of 1 MiB in two: 426 reads of 213
-    /// blocks, 1.8 of them in flight at a queue depth of 1, all bytes its own.
+    /// Recorded: a virtio disk whose largest request is 4 MiB split each block of 1 MiB in two.
+    /// Then 213 blocks took 426 reads, 1.8 of them in flight at a queue depth of 1. All bytes were
+    /// the load's own.
     #[test]
     fn requests_that_the_device_splits_are_no_others() {
         let stream = |split: u64, in_flight: f64, others: u64| {
@@ -172,14 +177,14 @@ mod tests {
             ("in two, and few small ones", stream(2, 1.9, 5), SILENT),
             ("whole, with others in flight", stream(1, 1.8, 0), NOTE),
             ("in two, with others in flight", stream(2, 3.8, 0), NOTE),
-            // As many requests, of which half are others'.
+            // The same number of requests, half of them others'.
             ("others' small ones", stream(1, 1.8, 213), NOTE),
         ]);
     }
 
     #[test]
     fn without_a_queue_of_its_own_bytes_are_weighed() {
-        // 5.4 MB a trial are asked for.
+        // Each trial requests 5.4 MB.
         CHECK.expect([
             ("as many", disturbed(cold_read(), 5 << 20, 0, 10), SUSPECT),
             ("written", disturbed(cold_read(), 0, 5 << 20, 10), SUSPECT),
@@ -188,14 +193,14 @@ mod tests {
             ("in few trials", disturbed(cold_read(), 8 << 20, 0, 2), NOTE),
             ("in more, which cost nothing", disturbed(cold_read(), 8 << 20, 0, 4), NOTE),
             ("in half of them", disturbed(cold_read(), 8 << 20, 0, 5), SUSPECT),
-            // What is forgiven is the journal's and not a reader's.
+            // The allowance is for a journal, not for reads.
             ("400 KB read", disturbed(cold_read(), 400_000, 0, 10), NOTE),
             ("160 KB written", disturbed(cold_read(), 0, 160_000, 10), SILENT),
             ("lookups", disturbed(rand_read(1), 32_768, 0, 10), SILENT),
         ]);
     }
 
-    /// Others do so many I/Os of 512 B in so many of the trials.
+    /// The result with others that do those I/Os of 512 B in the first `trials` trials.
     fn crowded(m: Measurement, reads: u64, writes: u64, trials: usize) -> Measurement {
         each_device(disturbed(m, reads * 512, writes * 512, trials), |i, d| {
             if i < trials {
@@ -207,7 +212,7 @@ mod tests {
 
     #[test]
     fn many_small_ios_of_others_are_suspect() {
-        // 1316 I/Os a trial.
+        // Each trial has 1316 I/Os.
         for m in [rand_read(1), direct_write(), disk("mixed", 4096, "none")] {
             for (reads, writes) in [(160, 0), (0, 160)] {
                 CHECK.expect([
@@ -249,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn without_its_own_account_direct_io_is_what_was_asked() {
+    fn without_its_own_account_direct_io_is_what_was_requested() {
         let unreported = |m| each_device(m, |_, d| d.own_read_bytes = None);
         CHECK.expect([
             ("another reader", disturbed(unreported(rand_read(1)), 1 << 20, 0, 10), NOTE),

@@ -1,9 +1,9 @@
-//! `shared_interface`: others' traffic went over the interfaces of the load.
+//! `shared_interface`: other traffic used the interfaces of the load.
 //!
-//! Bytes alone cost nothing: a link that is half empty carries both. A stream loses what others take of a
-//! full link; a round trip waits behind others' packets as far as these fill it. How much a link carries
-//! is the interface's rate, or what streams of this run and others reached together, if that is less: a
-//! shaped link is slower than its interface says.
+//! Bytes alone cost nothing: a link that is half empty carries both. A stream loses the share of a
+//! full link that others take. A round trip waits for others' packets as far as they fill the link.
+//! The capacity of a link is the interface's rate, or the sum that streams of this run and others
+//! reached, if that is less. A shaped link is slower than its interface reports.
 
 use proofmark_model::{
     Direction, End, EndTraffic, Finding, Measurement, NetworkTraffic, Severity, Trial, Unit,
@@ -17,13 +17,14 @@ use crate::network::{
     datagrams, direction, measured, over_loopback, retransmitted, segments, streams,
 };
 
-/// Others below this share of the link are not reported.
+/// Smallest share of the link by others that is reported.
 const THRESHOLD: f64 = 0.02;
-/// A link that carries at least this share of what it can is full.
+/// Share of its capacity from which a link is full.
 const FULL: f64 = 0.8;
-/// Bytes of headers of a packet at most, as an interface counts them: frame, IPv6, TCP with timestamps.
+/// Largest headers of a packet in bytes, as an interface counts them: frame, IPv6, TCP with
+/// timestamps.
 const HEADERS: f64 = 14.0 + 40.0 + 32.0;
-/// Packets that a connection takes each way at most: to make it, to answer, to close it.
+/// Most packets of a connection in each direction: to establish, to answer, to close.
 const CONNECTION: f64 = 6.0;
 
 /// One counter of an interface: bytes sent, or received, by one end.
@@ -47,23 +48,24 @@ impl Counter {
         bytes.map(|bytes| bytes as f64)
     }
 
-    /// Whether blocks go this way.
+    /// Returns true if blocks go in this direction.
     fn has_blocks(self, m: &Measurement) -> bool {
         let way = direction(m);
         if self.out { way.sends(self.end) } else { way.receives(self.end) }
     }
 
-    /// The other way through the same interface.
-    fn back(self) -> Self {
+    /// The other direction of the same interface.
+    fn reverse(self) -> Self {
         Self { out: !self.out, ..self }
     }
 
-    /// What the load itself may have sent this way in a trial, at most; of streams both ways half of it.
-    fn own(self, m: &Measurement, t: &Trial, n: &NetworkTraffic) -> f64 {
+    /// Largest number of bytes that the load itself may have sent in this direction in a trial.
+    /// Streams in both directions have half of the payload in each.
+    fn own_bytes(self, m: &Measurement, t: &Trial, n: &NetworkTraffic) -> f64 {
         let ways = if goes_both_ways(m) { 2.0 } else { 1.0 };
         let payload = n.sent_bytes.max(n.received_bytes) as f64 / ways;
-        // Of round trips half of the messages go each way, each with an acknowledgement at most. A
-        // connection carries a byte, and has no segments of its own.
+        // Half of the messages of round trips go in each direction, each with an acknowledgement at
+        // most. A connection carries a byte, and has no segments of its own.
         let packets = match m.params.block_bytes() {
             Some(_) => segments(m, t).unwrap_or(payload),
             None => CONNECTION * payload,
@@ -75,25 +77,27 @@ impl Counter {
     }
 }
 
-/// What went through one way over all trials.
+/// Traffic in one direction over all trials.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flow {
-    /// Bytes per second, of all, of the load at most, and of others at least.
+    /// Bytes per second of all programs.
     all: f64,
+    /// Upper bound for the load itself.
     own: f64,
+    /// Lower bound for others.
     others: f64,
 }
 
-/// Streams in both directions at once, of which only the sum of the payload is known.
+/// True for streams in both directions at once, of which only the sum of the payload is known.
 fn goes_both_ways(m: &Measurement) -> bool {
     streams(m) && direction(m) == Direction::Both
 }
 
-/// Of that counter; of streams in both directions the mean of it and the other one.
+/// The traffic of that counter; for streams in both directions the mean of it and its reverse.
 fn flow(m: &Measurement, way: Counter) -> Option<Flow> {
     if goes_both_ways(m) {
-        let [a, b] = [one_way(m, way)?, one_way(m, way.back())?];
-        let mean = |of: fn(Flow) -> f64| 0.5 * (of(a) + of(b));
+        let [a, b] = [one_way(m, way)?, one_way(m, way.reverse())?];
+        let mean = |rate: fn(Flow) -> f64| 0.5 * (rate(a) + rate(b));
         let (all, own) = (mean(|f| f.all), mean(|f| f.own));
         return Some(Flow { all, own, others: (all - own).max(0.0) });
     }
@@ -103,7 +107,7 @@ fn flow(m: &Measurement, way: Counter) -> Option<Flow> {
 fn one_way(m: &Measurement, way: Counter) -> Option<Flow> {
     let mut sums = (0.0, 0.0, 0.0, 0.0);
     for (t, n) in m.traffics() {
-        let (all, own, seconds) = (way.counted(n)?, way.own(m, t, n), m.account_s(t)?);
+        let (all, own, seconds) = (way.counted(n)?, way.own_bytes(m, t, n), m.account_s(t)?);
         sums.0 += all;
         sums.1 += own;
         sums.2 += (all - own).max(0.0);
@@ -113,7 +117,7 @@ fn one_way(m: &Measurement, way: Counter) -> Option<Flow> {
     Some(flow).filter(|f| f.all.is_finite() && f.others.is_finite())
 }
 
-/// Bytes per second that the link carries this way, where that is known.
+/// Bytes per second that the link carries in this direction, if known.
 fn capacity(ctx: &Context, way: Counter) -> Option<f64> {
     let network = ctx.host.network.get()?;
     let interface = match way.end {
@@ -121,19 +125,19 @@ fn capacity(ctx: &Context, way: Counter) -> Option<f64> {
         End::ServerSide => network.server_interface.as_ref(),
     };
     let rate = interface.and_then(|i| i.bits_per_s).map(|bits| bits / 8.0);
-    // Datagrams that a queue drops, and the wait for them, make a rate that no link carried.
+    // Dropped datagrams, and the wait for them, give rates that no link carried.
     let tcp = |o: &&Measurement| streams(o) && datagrams(o) != Some(true) && way.has_blocks(o);
     let reached = ctx.others.iter().filter(tcp);
     let reached = reached.filter_map(|o| flow(o, way)).map(|f| f.all).max_by(f64::total_cmp);
     [rate, reached].into_iter().flatten().min_by(f64::total_cmp)
 }
 
-/// Others' share of the link as far as the load feels it; `None` where the link is not known.
+/// Others' share of the link as far as it costs the load; `None` if the link's capacity is unknown.
 fn share(ctx: &Context, m: &Measurement, way: Counter, flow: Flow) -> Option<f64> {
     if !streams(m) {
         return Some((flow.others / capacity(ctx, way)?).min(1.0));
     }
-    // Of a link that only this stream used, all is what it carries.
+    // Without a known capacity, the link is taken as full.
     let full = capacity(ctx, way).is_none_or(|most| flow.all >= FULL * most);
     Some(if full { flow.others / flow.all } else { 0.0 })
 }
@@ -142,13 +146,14 @@ pub(super) static CHECK: Check = Check {
     id: "shared_interface",
     class: Class::DISTURBANCE,
     title: "Interface shared with other traffic",
-    about: "Bytes that the interface of an end moved in the directions of the load, less its own with \
-         generous headers and acknowledgements, over all trials; not over loopback. A stream loses \
-         others' share of a full link. A round trip or a connection waits as far as others fill the link. \
-         What the link carries is the interface's rate, or what the streams of this run and others \
-         reached together, if that is less (TCP). Others with more than 2 % are a note, with more than 25 \
-         % suspect. Without a known link others' traffic is a note of unknown cost. Stop the other \
-         traffic, or measure another interface.",
+    about: "Counts the bytes that the interface of an end moved in the directions of the load, \
+         over all trials. The load's own, with generous headers and acknowledgements, are \
+         subtracted. Loopback is not examined. A stream loses others' share of a full link. A \
+         round trip or a connection waits as far as others fill the link. The link's capacity is \
+         the interface's rate, or the sum that the streams of this run and others reached, if that \
+         is less (TCP). Others with more than 2 % are a note, with more than 25 % suspect. Without \
+         a known link others' traffic is a note of unknown cost. Stop the other traffic, or \
+         measure another interface.",
     examine: Examine::Ours(examine),
 };
 
@@ -193,8 +198,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Others send so many bytes a second the way of the blocks.
-    fn beside(m: Measurement, others: f64) -> Measurement {
+    /// The result with others that send that many bytes per second in the direction of the blocks.
+    fn with_others(m: Measurement, others: f64) -> Measurement {
         each(m, |_, t| {
             let more = (others * t.seconds) as u64;
             let n = t.network.as_mut().unwrap();
@@ -218,7 +223,7 @@ mod tests {
                 *bytes = bytes.map(|b| (share * b as f64) as u64);
             }
         });
-        beside(m, (1.0 - share) * rate / 8.0)
+        with_others(m, (1.0 - share) * rate / 8.0)
     }
 
     #[test]
@@ -230,7 +235,7 @@ mod tests {
             ("half", stream(0.5), suspect("of a full link")),
             ("nearly all", stream(0.02), suspect("of a full link")),
         ]);
-        // A link that carries ten times as much is not full.
+        // A link with ten times the capacity is not full.
         let wide = with_network("peer", |n| {
             n.server_interface = None;
             set_interface(n, |i| i.bits_per_s = Some(1e10));
@@ -264,7 +269,7 @@ mod tests {
             ("a tenth", trips(0.1 * link), note("of what the link carries")),
             ("a half", trips(0.5 * link), suspect("of what the link carries")),
         ]);
-        // The interface says more than the shaped link carries.
+        // The interface reports more than the shaped link carries.
         let shaped = with_network("peer", |n| set_interface(n, |i| i.bits_per_s = Some(1e11)));
         CHECK.on(&shaped, &[tcp(1, "peer")]).expect([("shaped", trips(0.5 * link), SUSPECT)]);
         let unknown = with_network("peer", |n| {

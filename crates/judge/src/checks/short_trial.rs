@@ -1,4 +1,4 @@
-//! `short_trial`: a trial was too short for the clock, or shorter than the policy asks.
+//! `short_trial`: a trial was too short for the clock, or shorter than the policy requires.
 
 use proofmark_model::{Finding, Measurement, check_id, format_seconds};
 
@@ -6,20 +6,20 @@ use super::{Check, Class, Examine};
 use crate::Context;
 use crate::statistics::median_over;
 
-/// Steps of the clock that a trial must last: 0.1 % of error at most.
+/// Smallest duration of a trial in steps of the clock: an error of 0.1 % at most.
 const STEPS: f64 = 1000.0;
-/// A trial may be this much shorter than the policy asks: calibration is not exact.
+/// Smallest duration as a share of the policy's: calibration is not exact.
 const ALLOWANCE: f64 = 0.9;
 
 pub(super) static CHECK: Check = Check {
     id: check_id::SHORT_TRIAL,
     class: Class::CLAIM,
     title: "Trial too short for the clock",
-    about: "The median duration of the trials. Below 1000 times the timer's resolution it is invalid: \
-         one clock step could change the result by more than 0.1 %. Below the policy's trial \
-         duration by more than a tenth it is a note: short trials include less of the machine's \
-         usual disturbances and of its steady clock. Where a trial is one complete solve, only the \
-         clock's steps count. Set more iterations, or a larger problem.",
+    about: "Examines the median duration of the trials. Below 1000 times the timer's resolution it \
+         is invalid: one clock step could change the result by more than 0.1 %. Below the policy's \
+         trial duration by more than a tenth it is a note: short trials include less of the \
+         machine's usual disturbances and of its steady clock. Where a trial is one complete \
+         solve, only the clock's steps count. Set more iterations, or a larger problem.",
     examine: Examine::Ours(examine),
 };
 
@@ -62,7 +62,7 @@ mod tests {
             ("nearly as long", lasting(0.095), SILENT),
             ("longer", lasting(3.0), SILENT),
             // 4.5 us are less than 1000 steps.
-            ("less than the clock can tell", linpack(70, 1), invalid("larger problem")),
+            ("less than the clock can resolve", linpack(70, 1), invalid("larger problem")),
         ]);
         let mut coarse = host();
         coarse.timer.resolution_s = Probe::known(1e-3, "test");

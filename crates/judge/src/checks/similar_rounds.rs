@@ -1,4 +1,5 @@
-//! `similar_rounds`: each round resembles the one before it, so the interval holds for their time alone.
+//! `similar_rounds`: each round resembles the one before it, so the interval holds only for the
+//! time of the run.
 
 use proofmark_model::{Finding, Measurement};
 
@@ -6,7 +7,7 @@ use super::{Check, Class, Examine};
 use crate::Context;
 use crate::statistics::neighbour_score;
 
-/// Fewer rounds show no resemblance that chance does not.
+/// Fewest rounds; in fewer, chance resembles a pattern.
 const LEAST: usize = 12;
 
 /// Standard normal quantile of 1 in 100.
@@ -16,13 +17,13 @@ pub(super) static CHECK: Check = Check {
     id: "similar_rounds",
     class: Class::Context,
     title: "Successive rounds resemble each other",
-    about: "From 12 rounds on: the rank version of von Neumann's ratio (Bartels, 1982) of the rounds' \
-         headline figures, in order of time. A score that independent rounds have in 1 of 100 cases \
-         is a note: the machine's state lasts longer than the rounds are apart, such as a neighbour \
-         that comes and goes every few seconds. The 95 % interval assumes that rounds are \
-         interchangeable; it then describes the time of this run only, and another run may lie \
-         outside of it. States of 5 s, seen every 3 s, lower its coverage to 85 %. Run several times, \
-         hours apart.",
+    about: "Applies from 12 rounds on. The check uses the rank version of von Neumann's ratio \
+         (Bartels, 1982) of the rounds' headline figures, in order of time. A score that \
+         independent rounds have in 1 of 100 cases is a note: the machine's state lasts longer \
+         than the rounds are apart, such as a neighbour that comes and goes every few seconds. The \
+         95 % interval assumes that rounds are interchangeable; it then describes the time of this \
+         run only, and another run may be outside of it. States of 5 s, seen every 3 s, lower its \
+         coverage to 85 %. Run several times, hours apart.",
     examine: Examine::Ours(check),
 };
 
@@ -72,7 +73,8 @@ mod tests {
         assert!(wrong < 40, "{wrong} of 2000 samples without a resemblance");
     }
 
-    /// A machine in one of two states for 5 s on average, seen every so many seconds.
+    /// Figures of a machine that stays in one of two states for 5 s on average, seen every
+    /// `apart_s` seconds.
     fn states(random: &mut impl FnMut() -> f64, apart_s: f64) -> Vec<f64> {
         let stays = (-apart_s / 2.5_f64).exp();
         let mut is_upper = random() < 0.5;

@@ -1,25 +1,25 @@
-//! `stalls`: a trial of which nothing can be cut out stood still for a while, which its delivered
-//! figure counts.
+//! `stalls`: a trial without slices stopped for a while, and its delivered figure includes that
+//! time.
 
 use proofmark_model::{Cut, Finding, Measurement, Trial, counted, format_seconds, median};
 
 use super::{Check, Class, Examine};
 use crate::Context;
 
-/// A trial stalled if it took this many times as long as usual for its work, and so many seconds
-/// longer: shorter pauses are the device's own.
+/// Smallest duration of a stalled trial as a multiple of the usual one for its work.
 const TIMES: f64 = 1.5;
+/// Smallest loss in seconds: shorter pauses are the device's own.
 const LEAST_S: f64 = 0.02;
 
 pub(super) static CHECK: Check = Check {
     id: "stalls",
     class: Class::Context,
     title: "Stalled trials",
-    about: "Single operations and complete solves cannot be cut into slices, so a stall is part of the trial, \
-         and of delivered: all work over all time. A trial that took 1.5 times as long as the median \
-         trial for its work, and 20 ms longer, is a note, with the time that it lost, and with the \
-         longest single operation where those were timed. Look for what held the device, the network or \
-         the threads at that time.",
+    about: "Single operations and complete solves cannot be cut into slices, so a stall is part of \
+         the trial, and of delivered: all work over all time. A trial that took 1.5 times as long \
+         as the median trial for its work, and 20 ms longer, is a note. The finding has the time \
+         lost, and the longest single operation where those were timed. Look for what stopped the \
+         device, the network or the threads at that time.",
     examine: Examine::Ours(check),
 };
 
@@ -49,7 +49,7 @@ fn check(ctx: &Context, m: &Measurement) -> Option<Finding> {
         message += &format!("; the longest operation took {}", format_seconds(latency.max));
     }
     message += "; the delivered figure counts that time";
-    let advice = "look for what held the device, the network or the threads at that time";
+    let advice = "look for what stopped the device, the network or the threads at that time";
     Some(CHECK.note(message, advice).with("trials", lost.len()).with("lost_s", all))
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// The work of each trial in so much more time, for those of these numbers.
+    /// The same work in `more_s` seconds more, for the trials with these numbers.
     fn stalled(m: Measurement, which: &'static [usize], more_s: f64) -> Measurement {
         each(m, |i, t| {
             if which.contains(&i) {

@@ -1,4 +1,4 @@
-//! `taken_in_figure`: more was taken from the threads than the windows left out.
+//! `taken_in_figure`: others took more of the threads' time than the windows left out.
 
 use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR, check_id};
 
@@ -6,22 +6,23 @@ use super::weight::Weight;
 use super::{Check, Class, Examine, percent, programs};
 use crate::{Context, taken_in_figure};
 
-/// What time that is taken in small parts costs a load that shares a bus, over that time itself: each part
-/// also costs caches and what was under way. Measured: a database that takes 7 % in parts of 10 us costs a
-/// copy 16 to 34 %.
+/// Cost of time that is taken in small parts from a load that shares a bus, as a multiple of that
+/// time. Each part also costs cached data and requests in flight. Measured: a database that takes
+/// 7 % in parts of 10 us costs a copy 16 to 34 %.
 const COST_ON_A_BUS: f64 = 4.0;
 
 pub(super) static CHECK: Check = Check {
     id: check_id::TAKEN_IN_FIGURE,
     class: Class::DISTURBANCE,
     title: "The figure includes time that others took",
-    about: "Loads in slices, over all trials if these are a second or more. Time that the threads were off \
-         their CPUs, as the system counts it (run delay, quotas, stops), over the gaps that the slices \
-         show, which the windows leave out. The rest was taken in parts too short for a gap, and is in \
-         the figure. More than 0.3 % of the threads' time, the error of the account, is a note. It is weighed; \
-         for memory loads four times over, since each part costs caches as well. Interrupts are counted \
-         by no thread's account, so that they are not seen here. Stop the program that wakes up so often, \
-         or reserve CPUs for the run.",
+    about: "Applies to loads in slices, over all trials if these are a second or more. The system \
+         counts the time that the threads were off their CPUs (run delay, quotas, stops). The \
+         check compares it with the gaps of the slices, which the windows leave out. The rest was \
+         taken in parts too short for a gap, and is in the figure. More than 0.3 % of the threads' \
+         time, the error of the account, is a note. It is weighed; for memory loads four times \
+         over, since each part costs caches as well. No thread's account counts interrupts, so the \
+         check does not see them. Stop the program that wakes up so often, or reserve CPUs for the \
+         run.",
     examine: Examine::Ours(examine),
 };
 
@@ -33,14 +34,14 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let message = format!(
         "others took {} of the threads' time in parts too short for the windows to leave out ({:.0} \
-         involuntary switches per second; counting error {}): the figure holds that time",
+         involuntary switches per second; counting error {}): the figure includes that time",
         percent(share),
         switches as f64 / seconds,
         percent(TIME_ACCOUNT_ERROR),
     );
     let advice = format!(
         "stop the program that wakes up so often ({}), or reserve CPUs for the run",
-        programs::who(ctx)
+        programs::cpu_users(ctx)
     );
     let finding = CHECK.finding(severity, message, advice);
     Some(finding.with("share", share).with("involuntary_switches", switches))
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Of each trial's time so much was taken, and so much removed.
+    /// The result with those shares of each trial's time taken, and removed by windows.
     fn account(m: Measurement, taken: f64, removed: Option<f64>) -> Measurement {
         each(m, |_, t| {
             t.time_account = Some(TimeAccount {
@@ -96,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn the_figure_is_not_said_to_leave_out_what_it_holds() {
-        let said = |m: Measurement| {
+    fn the_text_does_not_claim_that_the_figure_leaves_out_what_it_includes() {
+        let text = |m: Measurement| {
             let found = judged(&host(), m, &[]).findings;
             found.into_iter().find(|f| f.check == "other_cpu").unwrap().message
         };
         assert!(
-            said(account(core(), 0.08, Some(0.08))).ends_with("the figure leaves that time out")
+            text(account(core(), 0.08, Some(0.08))).ends_with("the figure leaves that time out")
         );
-        assert!(!said(account(core(), 0.08, Some(0.001))).contains("leaves"));
+        assert!(!text(account(core(), 0.08, Some(0.001))).contains("leaves"));
     }
 }

@@ -1,6 +1,5 @@
-//! The file of a disk workload: `direct_refused`, direct I/O went through the page cache;
-//! `unwritten_data`, parts of it were never written; `compressible_data`, the device can make it
-//! smaller; `small_file`, it fits into the cache that it should defeat.
+//! Checks `direct_refused`, `unwritten_data`, `compressible_data` and `small_file`: direct I/O used
+//! the page cache, or the file has unwritten parts, compresses, or fits into the cache.
 
 use proofmark_model::{Finding, Measurement, Severity, check_id, format_size, key, word};
 
@@ -12,13 +11,12 @@ pub(super) static DIRECT_REFUSED: Check = Check {
     id: check_id::DIRECT_REFUSED,
     class: Class::CLAIM,
     title: "Direct I/O refused",
-    about: "Two tests of a file for direct I/O: whether the kernel reports it as open for direct I/O, \
-         and whether the page cache held at most 1 % of it before later trials. proofmark evicts \
-         the file at set-up, and direct I/O leaves nothing in the cache. Failing either is \
-         invalid: some file systems drop the flag silently, others keep it and serve the I/O from \
-         the page cache. A note if the kernel does not report the flag; page_cache still compares \
-         the device's traffic. Use another file system, or measure buffered I/O under its own \
-         name.",
+    about: "Two tests of a file for direct I/O. The kernel must report it as open for direct I/O, \
+         and the page cache must hold at most 1 % of it before later trials. proofmark evicts the \
+         file at set-up, and direct I/O leaves nothing in the cache. Failing either is invalid: \
+         some file systems drop the flag silently, others keep it and serve the I/O from the page \
+         cache. A note if the kernel does not report the flag; page_cache still compares the \
+         device's traffic. Use another file system, or measure buffered I/O under its own name.",
     examine: Examine::Ours(direct_refused),
 };
 
@@ -48,17 +46,17 @@ fn direct_refused(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(DIRECT_REFUSED.note(message, advice))
 }
 
-/// Share of the file below which it is its last block, or what rounding leaves.
+/// Share of the file that may be its last block, or rounding.
 const ROUNDING: f64 = 0.001;
 
 pub(super) static UNWRITTEN_DATA: Check = Check {
     id: check_id::UNWRITTEN_DATA,
     class: Class::claim("how much of the time the file system's allocation took is unknown"),
     title: "Holes or unwritten extents",
-    about: "Share of the file that was never written: holes, and extents that are only allocated. \
-         More than 0.1 % is invalid for a workload that reads, since such a read uses no device. \
-         For one that only writes it is suspect: the file system's allocation was timed. Appends \
-         (disk.fsync) grow a file by design and report no share. A note if the file \
+    about: "Examines the share of the file that was never written: holes, and extents that are \
+         only allocated. More than 0.1 % is invalid for a workload that reads, since such a read \
+         uses no device. For one that only writes it is suspect: the file system's allocation was \
+         timed. Appends (disk.fsync) grow a file by design and report no share. A note if the file \
          system does not report it for a file that is read. Write the whole file before the \
          measurement.",
     examine: Examine::Ours(unwritten_data),
@@ -83,24 +81,25 @@ fn unwritten_data(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(UNWRITTEN_DATA.finding(severity, message, advice).with("unwritten", worst))
 }
 
-/// Entropy of data that nothing can compress, in bits a byte. A sample of 64 KiB of
-/// random bytes shows 7.997, one of 4 KiB still 7.95.
+/// Entropy of incompressible data in bits per byte. A sample of 64 KiB of random bytes has 7.997,
+/// one of 4 KiB still 7.95.
 const INCOMPRESSIBLE: f64 = 7.5;
-/// Below this the data are zeros or one byte over and over. File systems, hypervisors
-/// and drives look for exactly this and store nothing, so that no medium is touched;
-/// whether a device compresses anything else is not known, only that it could.
-const ALL_ALIKE: f64 = 0.5;
-/// Bytes below which a sample of the file cannot show its entropy.
+/// Entropy below which the data are zeros or one repeated byte. File systems, hypervisors and
+/// drives detect exactly this and store nothing, so no medium is used. It is unknown whether a
+/// device compresses other data.
+const REPEATED: f64 = 0.5;
+/// Smallest file in bytes whose sample shows its entropy.
 const SAMPLE: u64 = 4096;
 
 pub(super) static COMPRESSIBLE_DATA: Check = Check {
     id: check_id::COMPRESSIBLE_DATA,
     class: Class::claim("whether the device compresses its data is unknown"),
     title: "Compressible data",
-    about: "Entropy of a sample of the file's data in bits per byte. Below 7.5 it is suspect: a file \
-         system or device that compresses or deduplicates moves less than the workload requested. \
-         Below 0.5 (zeros, or one repeated byte) it is invalid: such blocks are detected and not \
-         stored. Files below 4 KiB are not examined. Fill the file with random data.",
+    about: "Examines the entropy of a sample of the file's data in bits per byte. Below 7.5 it is \
+         suspect: a file system or device that compresses or deduplicates moves less than the \
+         workload requested. Below 0.5 (zeros, or one repeated byte) it is invalid: such blocks \
+         are detected and not stored. Files below 4 KiB are not examined. Fill the file with \
+         random data.",
     examine: Examine::Both(compressible_data),
 };
 
@@ -108,7 +107,7 @@ fn compressible_data(_: &Context, m: &Measurement) -> Option<Finding> {
     let entropies = files(m).filter(|f| f.size_bytes >= SAMPLE).filter_map(|f| f.entropy_bits);
     let least = entropies.filter(|bits| bits.is_finite()).min_by(f64::total_cmp)?;
     let (severity, what) = match least {
-        _ if least < ALL_ALIKE => (
+        _ if least < REPEATED => (
             Severity::Invalid,
             "zeros, or one repeated byte, which devices detect and do not store",
         ),
@@ -126,12 +125,12 @@ pub(super) static SMALL_FILE: Check = Check {
     id: check_id::SMALL_FILE,
     class: Class::claim("nothing shows whether the file was in the page cache"),
     title: "File smaller than the memory",
-    about: "Cold reads through the page cache of a file that fits into memory. Only the eviction \
-         before each trial prevents the cache from serving them. Suspect where neither the \
-         devices' counters nor the file's pages show the eviction; else page_cache examines them. \
-         Direct I/O is not examined: this machine's memory does not serve it. The memory of a \
-         virtual disk's host or a controller's cache may, and their sizes are unknown. Use a file \
-         larger than the memory.",
+    about: "Examines cold reads through the page cache of a file that fits into memory. Only the \
+         eviction before each trial prevents the cache from serving them. Suspect where neither \
+         the devices' counters nor the file's pages show the eviction; else page_cache examines \
+         them. Direct I/O is not examined: this machine's memory does not serve it. The memory of \
+         a virtual disk's host or a controller's cache may, and their sizes are unknown. Use a \
+         file larger than the memory.",
     examine: Examine::Both(small_file),
 };
 
@@ -172,7 +171,7 @@ mod tests {
             ("dropped", reported(rand_read(1), Some(false)), INVALID),
             ("not reported", reported(rand_read(1), None), NOTE),
             ("no file", each(rand_read(1), |_, t| t.file = None), NOTE),
-            ("buffered as asked", reported(disk("seq_read", 1, "cold"), Some(false)), SILENT),
+            ("buffered as requested", reported(disk("seq_read", 1, "cold"), Some(false)), SILENT),
         ]);
         let cached = |m: &Measurement, trial: usize, share: f64| {
             each_file(m.clone(), |i, f| {
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_what_was_never_written_is_invalid() {
+    fn reading_data_that_was_never_written_is_invalid() {
         let once = |m, unwritten| {
             each_file(m, |i, f| f.unwritten = if i == 7 { unwritten } else { f.unwritten })
         };

@@ -10,11 +10,12 @@ pub(super) static TRACED: Check = Check {
     id: "traced",
     class: Class::DISTURBANCE,
     title: "Traced by another process",
-    about: "Before and after each trial, whether a process traces a thread of the run or of a network's \
-         server (TracerPid): strace, a debugger, a security monitor. It stops the thread at each system call \
-         or signal. Suspect for a disk or a network, whose operations are system calls; a note for other \
-         loads, which make none while they are timed. A monitor that works by seccomp notifications \
-         is not reported by the system. Run again without it.",
+    about: "Detects a process that traces a thread of the run or of a network's server \
+         (TracerPid), before and after each trial: strace, a debugger, a security monitor. It \
+         stops the thread at each system call or signal. The result is suspect for a disk or a \
+         network, whose operations are system calls. It is a note for other loads, which make none \
+         while they are timed. A monitor that works by seccomp notifications is not reported by \
+         the system. Run again without it.",
     examine: Examine::Ours(traced),
 };
 
@@ -62,7 +63,7 @@ mod tests {
             ),
             ("commits", traced(fsync(1)), SUSPECT),
             ("a core", traced(flops(1)), NOTE),
-            ("nobody", untraced, SILENT),
+            ("no tracer", untraced, SILENT),
             ("not reported", rand_read(1), SILENT),
         ]);
         let far = each_network(tcp(1, "peer"), |n| n.server.tracer = Some("falco".to_owned()));

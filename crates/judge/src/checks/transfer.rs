@@ -1,8 +1,7 @@
-//! What a trial sent: `bytes_lost`, it does not add up with what was received and what is claimed;
-//! `short_transfer`, so little that it only filled buffers, or one way was done long before the
-//! other.
+//! Checks `bytes_lost` and `short_transfer`: sent, received and claimed bytes differ, a transfer
+//! only filled buffers, or one direction ended long before the other.
 //!
-//! A published report printed 18.7 Gbit/s of 128 KB that a socket's buffer had taken.
+//! A published report printed 18.7 Gbit/s for 128 KB that a socket's buffer had taken.
 
 use proofmark_model::{Finding, Measurement, NetworkTraffic, Trial, check_id, format_seconds, key};
 
@@ -12,10 +11,10 @@ use crate::network::Carried;
 use crate::statistics::median_over;
 use crate::words::counted;
 
-/// Relative difference between claim and count that is rounding.
+/// Largest relative difference between claim and count that rounding explains.
 const ROUNDING: f64 = 1e-6;
 
-/// What does not add up in a trial, if anything.
+/// Describes counts of a trial that contradict each other, if there are any.
 fn fault(m: &Measurement, t: &Trial, n: &NetworkTraffic) -> Option<String> {
     let (sent, received) = (n.sent_bytes, n.received_bytes);
     match n.datagrams {
@@ -38,8 +37,8 @@ pub(super) static BYTES_LOST: Check = Check {
     id: "bytes_lost",
     class: Class::CLAIM,
     title: "Bytes sent, received and counted differ",
-    about: "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte or \
-         fails, so a difference after a trial makes the result invalid. So do more datagrams \
+    about: "Compares the senders' and the receivers' counts in each trial. TCP delivers every byte \
+         or fails, so a difference after a trial makes the result invalid. So do more datagrams \
          received than sent, and more work claimed than received: the rate must be the receivers', \
          not the senders', and not multiplied by the threads. Lost datagrams are reported by \
          udp_loss.",
@@ -55,22 +54,23 @@ fn bytes_lost(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("trials", faults.len()))
 }
 
-/// Round trips that a stream must have lasted: its window grows by them.
+/// Fewest round trips that a stream must last: its window grows by them.
 const ROUND_TRIPS: f64 = 10.0;
-/// Of two ways at once, the shorter takes at least this share of the longer's time.
+/// Smallest duration of one of two simultaneous directions, as a share of the other's.
 const TOGETHER: f64 = 0.9;
-/// A trial that is shorter than this share of the policy's is short.
+/// Share of the policy's duration below which a trial is short.
 const ALLOWANCE: f64 = 0.9;
 
-/// Seconds of the way that was done first, over those of the other.
+/// Duration of the direction that ended first, as a share of the other's.
 fn together(t: &Trial) -> Option<f64> {
     let [forward, reverse] = t.network.as_ref()?.ways_s?;
     let share = forward.min(reverse) / forward.max(reverse);
     (share.is_finite() && share >= 0.0).then_some(share)
 }
 
-/// The longest round trip of a trial's connections, without the queue that they fill themselves where
-/// that is known: a slow link answers after its own queue, however long a transfer lasts.
+/// The longest round trip of a trial's connections. It excludes the queue that they fill
+/// themselves, where that is known: a slow link answers after its own queue, however long a
+/// transfer lasts.
 fn round_trip(t: &Trial) -> Option<f64> {
     let states = t.network.iter().flat_map(|n| &n.streams);
     states
@@ -83,19 +83,20 @@ pub(super) static SHORT_TRANSFER: Check = Check {
     id: check_id::SHORT_TRANSFER,
     class: Class::claim("how much of the transfer only filled buffers is unknown"),
     title: "Transfer that only filled buffers",
-    about: "Compares the bytes per connection of a stream's trial with what the systems can buffer: TCP's \
-         window, or twice the requested socket buffer if that is more. The default is 4 MiB, for UDP \
-         without socket_buffer and for TCP where nothing is reported. A fixed amount below 4 times that, \
-         in a trial shorter than the policy's, is suspect: it went into buffers at memory speed. So is a \
-         trial of less than 10 of the shortest round trips seen, since a window grows by round trips. \
-         With both directions at once, it is also suspect if one direction ended in less than 90 % of the \
-         other's time. All use the median over the trials. Send more (parameter amount), or for longer.",
+    about: "Compares the bytes per connection of a stream's trial with what the systems can \
+         buffer: TCP's window, or twice the requested socket buffer if that is more. The default \
+         is 4 MiB, for UDP without socket_buffer and for TCP where nothing is reported. A fixed \
+         amount below 4 times that, in a trial shorter than the policy's, is suspect: it went into \
+         buffers at memory speed. So is a trial of less than 10 of the shortest round trips seen, \
+         since a window grows by round trips. With both directions at once, it is also suspect if \
+         one direction ended in less than 90 % of the other's time. All use the median over the \
+         trials. Send more (parameter amount), or for longer.",
     examine: Examine::Both(short_transfer),
 };
 
 fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let carried = Carried::median(m)?;
-    let Carried { bytes, held, seconds } = carried;
+    let Carried { bytes, buffer_bytes, seconds } = carried;
     let trip = median_over(&m.trials, round_trip);
     let short = seconds < ALLOWANCE * ctx.policy.trial_s_for(&m.workload);
     let is_set = |key| m.params.get(key).is_some();
@@ -106,7 +107,7 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
             "a connection carried {} per trial, and its buffers alone can hold {}: the rate \
              may be that of filling them",
             size(bytes),
-            size(held)
+            size(buffer_bytes)
         )
     } else if let Some(share) = median_over(&m.trials, together).filter(|share| *share < TOGETHER) {
         format!(
@@ -125,7 +126,7 @@ fn short_transfer(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let advice = "send more per trial (parameter amount), or take longer trials";
     let finding = SHORT_TRANSFER.suspect(message, advice);
-    Some(finding.with("bytes", bytes).with("held_bytes", held).with("seconds", seconds))
+    Some(finding.with("bytes", bytes).with("held_bytes", buffer_bytes).with("seconds", seconds))
 }
 
 #[cfg(test)]
@@ -136,7 +137,7 @@ mod tests {
     use crate::testing::*;
 
     #[test]
-    fn what_does_not_add_up_is_invalid() {
+    fn counts_that_contradict_each_other_are_invalid() {
         let lost = |m| each(m, |i, t| t.network.as_mut().unwrap().sent_bytes += u64::from(i == 3));
         let datagrams = |spoil: fn(&mut NetworkTraffic)| each_network(udp(1, "peer"), spoil);
         let more = datagrams(|n| n.datagrams.as_mut().unwrap().received += 1);
@@ -163,7 +164,7 @@ mod tests {
         }
     }
 
-    /// A fixed amount of so many bytes a trial at the usual rate.
+    /// The result with a fixed amount of `bytes` per trial at the usual rate.
     fn carrying(m: Measurement, bytes: u64) -> Measurement {
         each(with_param(m, "amount", bytes), |_, t| {
             t.work = bytes as f64 * 8.0;
@@ -181,12 +182,12 @@ mod tests {
     fn a_short_transfer_of_another_tool_only_filled_buffers() {
         let host = host();
         let ctx = Context { imported: true, ..context_on(&host) };
-        let of = |bytes: u64| {
+        let severity = |bytes: u64| {
             let mut m = stream(bytes);
             m.params.0.remove(key::AMOUNT.name());
             short_transfer(&ctx, &m).map(|f| f.severity)
         };
-        assert_eq!((of(64 << 10), of(256 << 20)), (Some(Severity::Suspect), None));
+        assert_eq!((severity(64 << 10), severity(256 << 20)), (Some(Severity::Suspect), None));
     }
 
     #[test]
@@ -222,7 +223,7 @@ mod tests {
         let datagrams = |bytes| carrying(udp(1, "loopback"), bytes);
         let filled = suspect("30 MiB per trial, and its buffers alone can hold 8 MiB");
         let asked = with_param(datagrams(30 << 20), "socket_buffer", 1 << 20);
-        // It was faster than when its length was set.
+        // The amount lasts less time than when proofmark chose it.
         let fast = with_param(datagrams(30 << 20), "amount", "auto");
         SHORT_TRANSFER.expect([
             ("filled", datagrams(30 << 20), filled),

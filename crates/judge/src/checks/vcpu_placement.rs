@@ -1,4 +1,4 @@
-//! `vcpu_placement`: the rate depends on which of the host's cores the CPUs are.
+//! `vcpu_placement`: the rate depends on which of the host's cores run the virtual CPUs.
 
 use proofmark_model::{CpuPlacement, Finding, Measurement, format_quantity};
 
@@ -9,13 +9,13 @@ pub(super) static CHECK: Check = Check {
     id: "vcpu_placement",
     class: Class::Context,
     title: "Result depends on vCPU placement",
-    about: "Loads in slices on two or more CPUs. Before and after each round two threads pass a cache \
-         line back and forth, and look whether they take issue slots from each other. A hypervisor \
-         may move virtual CPUs at any time: they are SMT siblings now, and far apart a second later. \
-         Two placements whose headline figures differ by more than the target, with 95 % intervals that \
-         do not overlap (of at least 8 rounds each), are a note, with their share of the time. \
-         Compare runs by the figures of the same placement. Ask the provider for pinned CPUs, or \
-         use a host with dedicated cores.",
+    about: "Applies to loads in slices on two or more CPUs. Before and after each round two \
+         threads pass a cache line back and forth, and test whether they take issue slots from \
+         each other. A hypervisor may move virtual CPUs at any time: they are SMT siblings now, \
+         and far apart a second later. Two placements are a note if their headline figures differ \
+         by more than the target, and their 95 % intervals do not overlap (of at least 8 rounds \
+         each). The finding has their share of the time. Compare runs by the figures of the same \
+         placement. Ask the provider for pinned CPUs, or use a host with dedicated cores.",
     examine: Examine::Ours(examine),
 };
 
@@ -54,7 +54,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// In these placements so much, each within so many percent; 0: too few rounds to tell.
+    /// A result with these placements: name, share, figure and percent of its interval; 0: too few
+    /// rounds.
     fn with(placements: &[(&str, f64, f64, f64)]) -> Measurement {
         let mut m = stream("triad", 2);
         m.cpu_placements = placements

@@ -1,14 +1,12 @@
-//! Whether the work was done: `unverified`, the result is wrong, or the verification counted
-//! something else; `residual`, what a solver found does not solve its system; `inconsistent`, the
-//! parts of the number contradict each other.
+//! Checks `unverified`, `residual` and `inconsistent`: a wrong result or count of work, a wrong
+//! solution, or values that contradict each other.
 //!
-//! Published reports multiplied threads into a result that already held them, or divided by CPU
-//! time. Here value, work and wall time are all on file, so anybody can divide again;
-//! `inconsistent` does.
+//! Published reports multiplied a result by its threads that already included them, or divided by
+//! CPU time. The run file has value, work and wall time, and `inconsistent` divides again.
 //!
-//! The test of HPL (Petitet, Whaley, Dongarra and Cleary, *HPL: A Portable Implementation of the
-//! High-Performance Linpack Benchmark*): the residual as a multiple of what rounding alone leaves,
-//! which passes below 16.
+//! The residual is the test of HPL (Petitet, Whaley, Dongarra and Cleary, *HPL: A Portable
+//! Implementation of the High-Performance Linpack Benchmark*): a multiple of the error that
+//! rounding alone leaves, which must be below 16.
 
 use proofmark_model::{
     Ending, Finding, Measurement, Round, Solution, Trial, Unit, check_id, median,
@@ -19,15 +17,16 @@ use crate::Context;
 use crate::execution::Execution;
 use crate::words::counted;
 
-/// Relative difference that is rounding: both are sums of integers in f64, exact to 2^53.
+/// Largest relative difference that rounding explains: both are sums of integers in f64, exact to
+/// 2^53.
 const SUMS: f64 = 1e-9;
 
 fn count(value: f64) -> String {
     if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
 }
 
-/// What a workload's work is counted in.
-fn work(unit: Unit) -> &'static str {
+/// The name of the units in which a workload counts its work.
+fn work_name(unit: Unit) -> &'static str {
     match unit {
         Unit::BytePerSecond => "bytes",
         Unit::BitPerSecond => "bits",
@@ -68,7 +67,7 @@ fn unverified(ctx: &Context, m: &Measurement) -> Option<Finding> {
         "{} counted {} {}, but the workload claims {}{compared}",
         w.kind,
         count(w.counted),
-        work(m.unit),
+        work_name(m.unit),
         count(w.claimed)
     );
     let advice = "do not use this result; report it as a defect of the workload if it repeats";
@@ -109,10 +108,10 @@ fn residual(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(finding.with("threshold", Solution::THRESHOLD).with("worst_normalised_residual", worst))
 }
 
-/// Relative difference between value and work / seconds that is rounding.
+/// Largest relative difference between value and work / seconds that rounding explains.
 const QUOTIENT: f64 = 1e-6;
 
-/// What is wrong with a trial, if anything.
+/// Describes the fault of a trial, if it has one.
 fn fault(t: &Trial, unit: Unit) -> Option<&'static str> {
     let positive = |v: f64| v.is_finite() && v > 0.0;
     if !positive(t.value) {
@@ -136,13 +135,13 @@ pub(super) static INCONSISTENT: Check = Check {
     id: check_id::INCONSISTENT,
     class: Class::CLAIM,
     title: "Values contradict each other",
-    about: "A rate is total work / wall time, over all threads together. A time is the wall time of \
-         dependent operations / their number. Value, work and duration of a trial must be positive \
-         numbers, and the value must be the quotient of the other two. The rounds of a trial must \
-         have done its work, their windows no more than that, and the headline figure must lie \
-         among those of the rounds. Otherwise the result is invalid. It is also invalid if it is \
-         marked complete without a trial. This finds rates multiplied by the threads, CPU time used \
-         as a clock, and edited files. Later checks ignore such values.",
+    about: "A rate is total work / wall time, over all threads together. A time is the wall time \
+         of dependent operations / their number. Value, work and duration of a trial must be \
+         positive numbers, and the value must be the quotient of the other two. The rounds of a \
+         trial must have done its work, and their windows no more. The headline figure must be \
+         within the range of the rounds' figures. Otherwise the result is invalid. It is also \
+         invalid if it is marked complete without a trial. This finds rates multiplied by the \
+         threads, CPU time used as a clock, and edited files. Later checks ignore such values.",
     examine: Examine::Both(inconsistent),
 };
 
@@ -165,14 +164,15 @@ fn inconsistent(_: &Context, m: &Measurement) -> Option<Finding> {
     Some(INCONSISTENT.invalid(message, advice).with("trials", faults.len()))
 }
 
-/// Our own readings of the clock are no part of a round's time: at most a twentieth.
+/// Largest difference between the rounds and their trial, as a share: rounds leave out our own
+/// readings of the clock, at most a twentieth.
 const ROUNDS: f64 = 0.1;
 
-/// How much more work than a round did its windows show at most: a step of their histogram is wide,
-/// and the rates of windows are between those of cores.
+/// Largest work that the windows of a round may show, as a multiple of its own. A step of their
+/// histogram is wide, and the rates of windows are between those of cores.
 const WINDOWS: f64 = 1.5;
 
-/// What is wrong with the rounds of the trials, if anything.
+/// Describes the fault of the trials' rounds, if they have one.
 fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
     let rate = |value: f64| m.unit.rate(value);
     let of_trial = |t: &Trial| {
@@ -242,7 +242,7 @@ mod tests {
         ]);
     }
 
-    /// The trials of these numbers with that residual.
+    /// A result whose trials with these numbers have that residual.
     fn with(trials: &[usize], residual: f64) -> Measurement {
         each(linpack(1000, 2), |i, t| {
             let solution = t.solution.as_mut().unwrap();
@@ -287,7 +287,7 @@ mod tests {
         ]);
     }
 
-    /// Half of each trial was taken: half of the windows are at the attainable rate.
+    /// A result that lost half of each trial: half of the windows are at the attainable rate.
     fn half_taken(spoil: fn(&mut Round)) -> Measurement {
         let m = each(flops(1), |_, t| {
             let typical = Some(2.0 * t.value);

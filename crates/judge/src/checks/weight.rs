@@ -1,28 +1,31 @@
-//! How much a named cause must have changed the headline figure to make it suspect: by more than the
-//! tolerance of its subsystem. The interval does not count: the cause may have widened it itself.
+//! Weight of a named cause: a result is suspect if the cause changed the headline figure by more
+//! than its subsystem's tolerance. The interval does not count, since the cause may have widened
+//! it.
 //!
-//! Windows leave out the time in which something was taken. So where the headline is attainable or
-//! typical, taken time is not in it and is a note. Where it is delivered, it is, and that of all trials
-//! counts: delivered is no median, which a few trials could not move.
+//! Windows leave out time in which something was taken. So taken time is not in an attainable or
+//! typical headline, and is a note. It is in a delivered headline, where that of all trials counts:
+//! delivered is no median, which a few trials could not change.
 
 use proofmark_model::{FigureKind, Measurement, Severity};
 
 use super::share::Share;
 use crate::{from_windows, taken_in_figure};
 
-/// What is said of taken time that the headline leaves out. It is not true of delivered.
+/// Ending of a message about taken time that the headline leaves out; false for a delivered
+/// headline.
 pub(crate) const LEFT_OUT: &str = "; the figure leaves that time out";
 
-/// The headline figure of a measurement, as a change of it is weighed.
+/// The properties of a headline figure that decide how much a change weighs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Weight {
-    /// A change that is larger matters, as a share of the figure.
+    /// Smallest change that matters, as a share of the figure.
     tolerance: f64,
-    /// Whether the figure is all work over all time, to which each trial adds.
+    /// True if the figure is all work over all time, to which each trial adds.
     sums: bool,
-    /// Whether windows keep taken time out of the figure.
+    /// True if windows keep taken time out of the figure.
     removed: bool,
-    /// Whether they keep a part of it in, which `taken_in_figure` weighs.
+    /// True if a part of the taken time is in the figure nevertheless, which `taken_in_figure`
+    /// weighs.
     holds: bool,
 }
 
@@ -33,12 +36,13 @@ impl Weight {
         Self { tolerance: m.subsystem.info().tolerance, sums, removed: from_windows(m), holds }
     }
 
-    /// Of a cause that changed the figure by this share, which no window removes.
+    /// The severity of a cause that changed the figure by this share, and that no window removes.
     pub(super) fn change(self, by: f64) -> Severity {
         if by > self.tolerance { Severity::Suspect } else { Severity::Note }
     }
 
-    /// Of time that was taken, as a share of all; nothing up to `seen`, which is noise of the account.
+    /// The severity of taken time, as a share of all; `None` up to `seen`, the noise of the
+    /// account.
     pub(super) fn taken(self, share: &Share, seen: f64) -> Option<Severity> {
         let severity = share.severity(seen)?;
         Some(match severity {
@@ -48,12 +52,12 @@ impl Weight {
         })
     }
 
-    /// Of what took this share of the time, as far as windows do not remove it.
+    /// The severity of a cause that took this share of the time, if windows do not remove it.
     pub(super) fn lost(self, share: f64) -> Severity {
         if self.removed { Severity::Note } else { self.change(share) }
     }
 
-    /// How a message about taken time ends.
+    /// The ending of a message about taken time.
     pub(super) fn ending(self) -> &'static str {
         if self.removed && !self.holds { LEFT_OUT } else { "" }
     }
@@ -70,7 +74,7 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// So much of each trial was taken by each of these.
+    /// The result with that share of each trial taken by each of the checks in `CONTENTION_CHECKS`.
     fn taken(m: Measurement, share: f64) -> Measurement {
         each(m, |_, t| {
             let threads = 1.0;
@@ -80,19 +84,19 @@ mod tests {
         })
     }
 
-    const TAKERS: [&str; 3] = ["steal", "throttled", "other_cpu"];
+    const CONTENTION_CHECKS: [&str; 3] = ["steal", "throttled", "other_cpu"];
 
     fn weights(m: Measurement) -> Vec<Option<Severity>> {
         let m = judged(&usual_host(&m), m, &[]);
-        let of = |id: &&str| m.findings.iter().find(|f| f.check == **id).map(|f| f.severity);
-        let all = TAKERS.iter().map(of).collect::<Vec<_>>();
+        let severity = |id: &&str| m.findings.iter().find(|f| f.check == **id).map(|f| f.severity);
+        let all = CONTENTION_CHECKS.iter().map(severity).collect::<Vec<_>>();
         let suspect = all.contains(&Some(Severity::Suspect));
         assert_eq!(m.verdict == Verdict::Suspect, suspect, "{:?}", m.findings);
         all
     }
 
     #[test]
-    fn what_windows_remove_is_a_note_and_what_is_delivered_is_suspect() {
+    fn time_that_windows_remove_is_a_note_and_time_in_delivered_is_suspect() {
         use FigureKind::{Attainable, Delivered, Typical};
         let (note, suspect) = (vec![Some(Severity::Note); 3], vec![Some(Severity::Suspect); 3]);
         for (name, m, expected) in [

@@ -1,7 +1,7 @@
 //! `wide_interval`: a known cause made the interval wide.
 //!
-//! An interval that is wide by itself is no doubt, only imprecise. But where the trials that others
-//! disturbed are what makes it wide, the figure is that of a shared machine.
+//! A wide interval by itself makes a result imprecise, not doubtful. But if the trials that others
+//! disturbed widen it, the figure is that of a shared machine.
 
 use proofmark_model::{Finding, Measurement, Trial, Width};
 
@@ -13,8 +13,8 @@ use crate::execution::others;
 use crate::words::counted;
 use crate::{Context, from_windows, width};
 
-/// Who took what share of a trial, by words.
-struct Taker<'a> {
+/// A cause, in words, and the share of a trial that it took.
+struct Cause<'a> {
     words: &'static str,
     share: &'a dyn Fn(&Trial) -> Option<f64>,
 }
@@ -23,52 +23,52 @@ pub(super) static CHECK: Check = Check {
     id: "wide_interval",
     class: Class::DISTURBANCE,
     title: "A known cause made the interval wide",
-    about: "Results of single operations and complete solves with a coarse interval. For each cause the \
-         check leaves out the trials of which it took more than 5 %. Causes: others on the CPUs or the \
-         device, a CPU quota, the hypervisor, stops. The result is suspect if at least 6 trials remain, \
-         their interval is not coarse, and the cost is above the tolerance. Repeat when \
-         the cause is gone.",
+    about: "Applies to results of single operations and complete solves with a coarse interval. \
+         For each cause the check leaves out the trials of which it took more than 5 %. Causes: \
+         others on the CPUs or the device, a CPU quota, the hypervisor, stops. The result is \
+         suspect if at least 6 trials remain, their interval is not coarse, and the cost is above \
+         the tolerance. Repeat when the cause is gone.",
     examine: Examine::Ours(examine),
 };
 
 fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if from_windows(m) || width::of_headline(ctx, m) != Width::Coarse || m.series.is_some() {
+    if from_windows(m) || width::classify(ctx, m) != Width::Coarse || m.series.is_some() {
         return None;
     }
     let capacity = Capacity::derive(ctx.host, m).ok()?;
     let cpu = |seconds: Option<f64>, t: &Trial| Some(seconds? / capacity.cpu_seconds(t));
-    let takers = [
-        Taker {
+    let causes = [
+        Cause {
             words: "other processes used the CPUs",
             share: &|t| cpu(others(&capacity, m, t), t),
         },
-        Taker { words: "other programs used the device", share: &|t| others_in_device(ctx, m, t) },
-        Taker {
+        Cause { words: "other programs used the device", share: &|t| others_in_device(ctx, m, t) },
+        Cause {
             words: "a CPU quota held the process back",
             share: &|t| cpu(t.conditions.throttled_s, t),
         },
-        Taker { words: "the hypervisor took CPU time", share: &|t| cpu(t.conditions.steal_s, t) },
-        Taker {
+        Cause { words: "the hypervisor took CPU time", share: &|t| cpu(t.conditions.steal_s, t) },
+        Cause {
             words: "the process could not run",
             share: &|t| Some(t.conditions.stopped_s? / t.seconds),
         },
     ];
-    takers.iter().find_map(|taker| without(m, taker))
+    causes.iter().find_map(|cause| without(m, cause))
 }
 
-/// What the trials without that cause show, if their interval is not coarse. A loss within the tolerance
-/// leaves the figure what it is, if coarse.
-fn without(m: &Measurement, taker: &Taker) -> Option<Finding> {
-    let loss = Loss::of_trials(m, taker.share)?;
+/// Reports the loss that the trials without that cause show, if their interval is not coarse. A
+/// loss within the tolerance leaves a coarse figure valid.
+fn without(m: &Measurement, cause: &Cause) -> Option<Finding> {
+    let loss = Loss::from_trials(m, cause.share)?;
     if loss.value <= m.subsystem.info().tolerance || loss.width > m.subsystem.info().coarse_from() {
         return None;
     }
     let (all, disturbed) =
-        (m.trials.len(), m.trials.iter().filter(|t| is_disturbed((taker.share)(t))).count());
+        (m.trials.len(), m.trials.iter().filter(|t| is_disturbed((cause.share)(t))).count());
     let message = format!(
         "in {disturbed} of {} {}, which cost the figure {}; the interval of the other trials is narrow",
         counted(all, "trial"),
-        taker.words,
+        cause.words,
         percent(loss.value.max(0.0)),
     );
     let advice = "repeat when the cause is gone, or reserve the CPUs and the device for the run";
@@ -83,7 +83,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Commits of which so many in five trials were slow, beside processes that took that share.
+    /// Commits of which `of_five` in five trials were slow, while processes took that share of the
+    /// CPUs.
     fn commits(of_five: usize, slow: f64, taken: f64) -> Measurement {
         let mut m = each(fsync(1), |i, t| {
             if i % 5 < of_five {

@@ -1,4 +1,4 @@
-//! Why a point differs, as far as the findings and the facts know it.
+//! Cause of a difference between two results, from findings and facts.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::checks;
 use crate::checks::weight::LEFT_OUT;
 use crate::statistics::median_over;
 
-/// Checks of what took time away, which explains a lower number; the plainest first.
+/// Checks of causes that take time, which explain a lower result; the clearest first.
 const TOOK: [&str; 8] = [
     check_id::THROTTLED,
     check_id::STEAL,
@@ -19,17 +19,17 @@ const TOOK: [&str; 8] = [
     check_id::SHARED_DEVICE,
     check_id::SWAP,
 ];
-/// Checks that only say that trials differ, not why.
+/// Checks that only report how trials differ, not why.
 const SHAPE: [&str; 3] = [check_id::TREND, check_id::CLUSTERS, check_id::FALLING_RATE];
-/// Causes that are reported.
+/// Number of causes that are reported.
 const MOST_SHOWN: usize = 2;
-/// A clock that differs by less explains nothing.
+/// Smallest difference of the clock that explains a difference.
 const CLOCK: f64 = 0.02;
-/// A share that both sides have explains a difference where it is so many times the other's.
+/// Factor by which a share must exceed the other side's to explain a difference.
 const MORE: f64 = 2.0;
 
-/// The cause of a difference, for the lower side and the other; empty if nothing names one.
-/// `windows`: whether the figure leaves out what was taken.
+/// Returns the cause of a difference, for the worse side and the better one; empty if none is
+/// known. `windows` is true if the figure leaves taken time out.
 pub(super) fn find(
     worse: (&str, &Measurement),
     better: (&str, &Measurement),
@@ -49,8 +49,8 @@ pub(super) fn find(
     causes.join("; ")
 }
 
-/// What a finding says of a figure: of delivered not that windows leave time out, which is said of the
-/// headline.
+/// The message of a finding about this figure. For delivered it does not end with the words that
+/// the headline leaves the time out.
 fn about(f: &Finding, windows: bool) -> Cow<'_, str> {
     match f.message.strip_suffix(LEFT_OUT).filter(|_| !windows) {
         Some(message) => message.into(),
@@ -58,15 +58,15 @@ fn about(f: &Finding, windows: bool) -> Cow<'_, str> {
     }
 }
 
-/// Whether a quota limited one side only.
+/// Returns true if a quota limited one side only.
 pub(super) fn throttled_on_one_side(a: &Measurement, b: &Measurement) -> bool {
-    let held = |m, o| one_sided(m, o, false).iter().any(|f| f.check == check_id::THROTTLED);
-    held(a, b) || held(b, a)
+    let throttled = |m, o| one_sided(m, o, false).iter().any(|f| f.check == check_id::THROTTLED);
+    throttled(a, b) || throttled(b, a)
 }
 
-/// What was found in one and not as much in the other: worst first, then what explains most. What
-/// took time counts as much where it is a note, since windows that leave it out make it one. That
-/// trials differ is reported only where nothing says why.
+/// The findings of one side that the other has not, or has with a smaller share: the worst first,
+/// then those that explain most. Taken time counts even as a note, since windows that leave it out
+/// make it one. Findings that trials differ are reported only if no other explains why.
 fn one_sided<'a>(m: &'a Measurement, other: &Measurement, windows: bool) -> Vec<&'a Finding> {
     let rank = |f: &Finding| TOOK.iter().position(|c| *c == f.check).unwrap_or(TOOK.len());
     let took = |f: &Finding| rank(f) < TOOK.len();
@@ -87,8 +87,8 @@ fn one_sided<'a>(m: &'a Measurement, other: &Measurement, windows: bool) -> Vec<
     found
 }
 
-/// By the evidence where both have it: the same share may be a note in one run and suspect in the
-/// other.
+/// Compares by share if both sides have one: the same share may be a note in one run and suspect in
+/// the other.
 fn more(f: &Finding, other: &Finding) -> bool {
     match (share(f), share(other)) {
         (Some(f), Some(o)) => f > MORE * o,
@@ -96,12 +96,12 @@ fn more(f: &Finding, other: &Finding) -> bool {
     }
 }
 
-/// The share that a finding rests on, 0 to 1.
+/// The share in a finding's evidence, 0 to 1.
 pub(super) fn share(f: &Finding) -> Option<f64> {
     f.evidence.get("share")?.as_f64().filter(|s| (0.0..=1.0).contains(s))
 }
 
-/// A lower clock, where both sides know theirs.
+/// Reports a lower clock, if both sides measured theirs.
 fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<String> {
     let (slow, fast) = (median_clock(worse.1)?, median_clock(better.1)?);
     (slow < fast * (1.0 - CLOCK)).then(|| {
@@ -111,6 +111,6 @@ fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<St
 }
 
 fn median_clock(m: &Measurement) -> Option<f64> {
-    // What no core runs at is no clock.
+    // Values outside this range are no core's clock.
     median_over(&m.trials, |t| t.conditions.clock_hz).filter(|hz| (1e6..1e11).contains(hz))
 }

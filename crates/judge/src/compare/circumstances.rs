@@ -1,5 +1,5 @@
-//! What two runs saw of their machines while they measured: the clock under load, where the CPUs
-//! were, and who else took time. No two runs see exactly the same, so little is not worth a word.
+//! Circumstances of two runs that differ: the clock under load, the placement of the CPUs, and the
+//! programs that took time. No two runs have exactly the same, so small differences are left out.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use proofmark_model::{
 
 use super::facts::{COMPUTING, Fact, NONE};
 
-/// Of the clock, as a share.
+/// Smallest difference of the clock, as a share.
 const CLOCK: f64 = 0.01;
-/// Of the time in placements that the other run saw less.
+/// Smallest share of the time in placements that the other run had less.
 const IN_PLACEMENTS: f64 = 0.1;
-/// Placements that are compared.
+/// Most placements that are compared.
 const MOST: usize = 32;
-/// Of the time at work.
+/// Smallest difference in the share of the time at work.
 const AT_WORK: f64 = 0.02;
-/// What took less is not named.
+/// Smallest share of taken time that is named.
 const LEAST: f64 = 5e-3;
 
 pub(super) fn differences(a: &Run, b: &Run) -> impl Iterator<Item = Fact> {
@@ -37,17 +37,17 @@ pub(super) fn differences(a: &Run, b: &Run) -> impl Iterator<Item = Fact> {
     .map(fact)
 }
 
-/// Of the CPU configurations that both have: loads have clocks of their own.
+/// The clocks, of the CPU configurations that both have: each load has a clock of its own.
 fn clock(a: &Run, b: &Run) -> Option<[String; 2]> {
-    let of = |m: &Measurement| {
+    let clock_hz = |m: &Measurement| {
         let hz: Vec<f64> = m.trials.iter().filter_map(|t| t.conditions.clock_hz).collect();
         median(&hz)
     };
-    let of_points = |run: &'_ Run| -> BTreeMap<String, f64> {
+    let by_configuration = |run: &'_ Run| -> BTreeMap<String, f64> {
         let cpu = run.measurements.iter().filter(|m| m.subsystem.info().pace == Pace::Core);
-        cpu.filter_map(|m| Some((m.point().to_string(), of(m)?))).collect()
+        cpu.filter_map(|m| Some((m.point().to_string(), clock_hz(m)?))).collect()
     };
-    let (a, b) = (of_points(a), of_points(b));
+    let (a, b) = (by_configuration(a), by_configuration(b));
     let both = a.iter().filter_map(|(point, hz)| Some((*hz, *b.get(point)?)));
     let (a, b): (Vec<f64>, Vec<f64>) = both.unzip();
     let (a, b) = (median(&a)?, median(&b)?);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_by_more_than_chance_is_named() {
+    fn differences_beyond_chance_are_named() {
         let found = |a: &Run, b: &Run| -> Vec<(String, String, String)> {
             let all = differences(a, b).map(|f| f.difference);
             all.map(|d| (d.what, d.a, d.b)).collect()
@@ -117,7 +117,7 @@ mod tests {
         let alike =
             with(3.69e9, &[("75 ns round trip", 75.0, 0.65), ("SMT siblings", 0.0, 0.35)], 9.7);
         assert_eq!(found(&a, &alike), []);
-        assert_eq!(found(&a, &with(3.7e9, &[], 9.8)), [], "placements that were not looked for");
+        assert_eq!(found(&a, &with(3.7e9, &[], 9.8)), [], "placements that were not measured");
         let b = with(2.6e9, &[("310 ns round trip", 310.0, 1.0)], 7.0);
         let expected = [
             ("clock under load", "3.700 GHz", "2.600 GHz"),

@@ -1,12 +1,13 @@
-//! Whether two measurements can be held against each other, and the ratio if so.
+//! Decides whether two results are comparable, and derives their ratio.
 
 use proofmark_model::{FigureKind, Measurement, Run, Severity};
 
 use super::pairs::Pair;
-use super::rank::{Known, Ranks};
+use super::rank::{Ranks, RatioEstimate};
 use crate::words::why_no_result;
 
-/// The workload measures by the same method in both runs, so that its figures are comparable.
+/// Fails if the workload uses another method in one of the runs, so that its figures are not
+/// comparable.
 fn same_method(a: &Run, b: &Run, workload: &str) -> Result<(), String> {
     let method = |run: &Run| run.workloads.get(workload).map(|spec| spec.method);
     match (method(a), method(b)) {
@@ -18,7 +19,7 @@ fn same_method(a: &Run, b: &Run, workload: &str) -> Result<(), String> {
     }
 }
 
-/// Why only the run of one name has it, and the other lacks it.
+/// The reason why run `has` has a result that run `lacks` has not.
 fn only(has: &str, (lacks, other): (&str, &Run), m: &Measurement) -> String {
     let is_planned = other.plan.points.iter().enumerate().any(|(i, p)| {
         let over_time = other.plan.series_of(i).is_some();
@@ -31,28 +32,28 @@ fn only(has: &str, (lacks, other): (&str, &Run), m: &Measurement) -> String {
     }
 }
 
-/// Two measurements that can be compared.
+/// Two comparable results.
 pub(super) struct Compared<'a> {
     pub(super) a: &'a Measurement,
     pub(super) b: &'a Measurement,
     pub(super) headline: Figured,
-    /// The delivered figure too, where the headline is made of windows.
+    /// The delivered figure, if the headline is made of windows.
     pub(super) delivered: Option<Figured>,
 }
 
 /// B / A of one figure.
 pub(super) struct Figured {
     pub(super) kind: FigureKind,
-    /// Whether windows leave out of it what was taken, in both.
+    /// True if windows leave taken time out of it, in both runs.
     pub(super) windows: bool,
-    pub(super) known: Known,
-    /// B / A of the figures themselves.
+    pub(super) estimate: RatioEstimate,
+    /// B / A of the displayed figures.
     pub(super) value: f64,
-    /// Rounds of A and of B that it was taken from; of what has none its trials.
+    /// Number of rounds of A and of B, or of trials where there are no rounds.
     pub(super) counts: [usize; 2],
 }
 
-/// B / A of a pair; else the reason why there is none.
+/// Compares a pair; fails with the reason why it is not comparable.
 pub(super) fn compared<'a>(
     (a, b): (&Run, &Run),
     pair: &Pair<'a>,
@@ -83,11 +84,11 @@ pub(super) fn compared<'a>(
     let (kind, windows) = headline(m, n);
     let mut figured = |kind, windows| {
         let (of_a, of_b) = (m.figure_values(kind), n.figure_values(kind));
-        let known = ranks.known(&of_a, &of_b)?;
+        let estimate = ranks.estimate(&of_a, &of_b)?;
         let shown = |m: &Measurement| m.summary.as_ref().and_then(|s| s.figure(kind).value);
         let value = shown(n).zip(shown(m)).map(|(b, a)| b / a).filter(|v| v.is_normal());
-        let value = value.unwrap_or(known.ratio.median);
-        Ok(Figured { kind, windows, known, value, counts: [of_a.len(), of_b.len()] })
+        let value = value.unwrap_or(estimate.ratio.median);
+        Ok(Figured { kind, windows, estimate, value, counts: [of_a.len(), of_b.len()] })
     };
     let headline = figured(kind, windows)?;
     let delivered = (windows && m.unit.is_work()).then(|| figured(FigureKind::Delivered, false));
@@ -95,20 +96,20 @@ pub(super) fn compared<'a>(
     Ok(Compared { a: m, b: n, headline, delivered })
 }
 
-/// The figure that is compared first, and whether it is made of windows: the headline of A, or of
-/// B, that the rounds of both have. Without rounds, what the trials are values of.
+/// The figure that is compared first, and true if it is made of windows. It is the headline of A,
+/// or of B, that the rounds of both have. Without rounds, the figure that the trials have.
 fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
-    let of = |m: &Measurement| m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
+    let own = |m: &Measurement| m.summary.as_ref().map_or(FigureKind::Delivered, |s| s.headline);
     let has = |m: &Measurement, kind| {
         let seen = m.summary.as_ref().is_some_and(|s| s.figure(kind).value.is_some());
         seen && !m.figure_values(kind).is_empty()
     };
     match [m, n].map(Measurement::has_rounds) {
-        [true, true] => [of(m), of(n), FigureKind::Typical]
+        [true, true] => [own(m), own(n), FigureKind::Typical]
             .into_iter()
             .find(|k| *k != FigureKind::Delivered && has(m, *k) && has(n, *k))
             .map_or((FigureKind::Delivered, false), |kind| (kind, true)),
-        [false, false] if of(m) == of(n) => (of(m), false),
+        [false, false] if own(m) == own(n) => (own(m), false),
         _ => (FigureKind::Delivered, false),
     }
 }
@@ -120,7 +121,8 @@ fn number(name: &str, m: &Measurement) -> Result<(), String> {
     Err(format!("{name} has no result: {}", why_no_result(m)))
 }
 
-/// Both count the same work: the unit and its direction. How a workload's text words it is no work.
+/// Fails if the two count different work: another unit or direction. The workload's text does not
+/// matter.
 fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
     if m.unit != n.unit {
         return Err(format!("A is in {}, B in {}", m.unit, n.unit));
@@ -131,7 +133,7 @@ fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
     Ok(())
 }
 
-/// The message of what weighs most.
+/// The message of the first invalid finding.
 fn worst(m: &Measurement) -> String {
     let invalid = m.findings.iter().find(|f| f.severity == Severity::Invalid);
     invalid.map_or_else(|| "no reason was recorded".to_owned(), |f| f.message.clone())

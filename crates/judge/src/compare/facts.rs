@@ -1,4 +1,4 @@
-//! What the two machines, programs and plans do not share.
+//! Facts that differ between the machines, programs and plans of two runs.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use proofmark_model::{
 
 use crate::words::counted;
 
-/// Letters of a value at the most.
+/// Most characters of a value.
 const LONGEST: usize = 120;
 
-/// A fact that differs, and the parts of the machine whose numbers it may change.
+/// A fact that differs, and the parts of the machine whose results it may change.
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) difference: Difference,
@@ -20,7 +20,7 @@ pub(super) struct Fact {
 }
 
 impl Fact {
-    /// Whether it may change the numbers of a subsystem.
+    /// Returns true if it may change the results of a subsystem.
     pub(super) fn touches(&self, subsystem: Subsystem) -> bool {
         subsystem.info().facts.contains(&self.scope)
     }
@@ -33,18 +33,18 @@ const DISK: FactScope = FactScope::Storage;
 const NETWORK: FactScope = FactScope::Network;
 pub(super) const NONE: FactScope = FactScope::Nothing;
 
-/// What differs, what decides most first.
+/// The facts that differ, the most important first.
 pub(super) fn differences(a: &Run, b: &Run) -> Vec<Fact> {
     let mut facts = differing(entries(a), entries(b));
     facts.extend(settings(&a.host, &b.host));
     facts
 }
 
-/// What changed of a machine from one look at it to the next: its limits, CPUs and clock source. Not
-/// its settings: some systems move interrupts every few seconds.
+/// The limits, CPUs and clock source of a machine that changed between two readings. Settings do
+/// not count: some systems move interrupts every few seconds.
 pub fn changes(before: &Host, after: &Host) -> Vec<Difference> {
-    let of = |host| [limits(host), machine_facts(host)].concat();
-    differing(of(before), of(after)).into_iter().map(|fact| fact.difference).collect()
+    let facts = |host| [limits(host), machine_facts(host)].concat();
+    differing(facts(before), facts(after)).into_iter().map(|fact| fact.difference).collect()
 }
 
 fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
@@ -56,7 +56,7 @@ fn differing(a: Vec<Entry>, b: Vec<Entry>) -> Vec<Fact> {
     .collect()
 }
 
-/// The settings that both know.
+/// The settings that both report and that differ.
 fn settings(a: &Host, b: &Host) -> Vec<Fact> {
     let differs = |name: &String| {
         let value = |host: &'_ Host| Some(host.settings.get(name)?.get()?.clone());
@@ -68,7 +68,7 @@ fn settings(a: &Host, b: &Host) -> Vec<Fact> {
     a.settings.keys().filter_map(differs).collect()
 }
 
-/// Long texts from a little before the first letter in which they differ.
+/// Shortens long texts to the part around the first character in which they differ.
 fn around_the_difference(a: &str, b: &str) -> [String; 2] {
     const BEFORE: usize = 20;
     let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
@@ -78,7 +78,8 @@ fn around_the_difference(a: &str, b: &str) -> [String; 2] {
     [a, b].map(|text| short(&format!("{dots}{}", text.chars().skip(from).collect::<String>())))
 }
 
-/// What it is, its value, and whose numbers it may change; both runs have the same, in one order.
+/// A fact: its id, its value, and the parts of the machine whose results it may change. Both runs
+/// have the same ids in one order.
 pub(crate) type Entry = (FactId, String, FactScope);
 
 fn short(text: &str) -> String {
@@ -114,7 +115,7 @@ fn limits(host: &Host) -> Vec<Entry> {
     ]
 }
 
-/// `0-3,8`; of very many the number.
+/// Formats a list of CPUs: `0-3,8`, or their number if there are very many ranges.
 fn list(cpus: &[u32]) -> String {
     let sorted: BTreeSet<u32> = cpus.iter().copied().collect();
     let mut ranges: Vec<[u32; 2]> = Vec::new();

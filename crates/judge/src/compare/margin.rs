@@ -1,29 +1,31 @@
-//! How much a ratio must differ from 1 before it says anything.
+//! Smallest difference between two runs that is more than noise.
 //!
-//! Trials of one run share what that run met with: where its pages lay, what the neighbours did,
-//! how warm the machine was. Two runs of one machine therefore differ by more than the trials of
-//! either show (Kalibera and Jones, ISMM'13: repeat at the level where it varies; Maricq et al.,
-//! OSDI'18, for how much it does in clouds), and an interval from trials alone would find hundreds
-//! of differences in hundreds of points. So a difference is shown only where the whole interval
-//! is beyond a margin, the greatest of these:
+//! Trials of one run share its circumstances: the places of its pages, its neighbours, the
+//! machine's temperature. So two runs of one machine differ by more than the trials of either show
+//! (Kalibera and Jones, ISMM'13: repeat at the level where it varies; Maricq et al., OSDI'18, for
+//! how much it does in clouds). An interval from trials alone would find hundreds of differences in
+//! hundreds of results. So a difference is shown only if the whole interval is beyond a margin, the
+//! largest of these:
 //!
-//! * **base**: a multiple of the policy's target, or of 2 % if that is more, since two runs differ by
-//!   as much however narrow an interval is; more on a virtual machine, for what neighbours share
-//!   whom nothing here counts;
-//! * **spread** of the comparison's own ratios in that subsystem, each about the median of its group:
-//!   the points of one workload with as many threads. What touches a whole group, or all, is then no
-//!   spread: a thread count that lost a third is a difference, not noise;
-//! * **width**: the half-widths of both figures' intervals, added;
-//! * **disturbed**: what steal or other processes took on *both* sides, the lesser share of the two;
-//!   not of a figure made of windows, which leave that out.
+//! - **base**: a multiple of the policy's target, or of 2 % if that is more, since two runs differ
+//!   by as much however narrow an interval is. It is larger on a virtual machine, whose neighbours
+//!   no counter here shows;
+//! - **spread** of the comparison's own ratios in that subsystem, each relative to the median of
+//!   its group: the results of one workload with equal thread counts. A change of a whole group, or
+//!   of all results, is therefore no spread: a thread count that lost a third is a difference, not
+//!   noise;
+//! - **width**: the sum of the half-widths of both figures' intervals;
+//! - **disturbed**: the share that steal or other processes took on *both* sides, the smaller of
+//!   the two. It does not apply to a figure made of windows, which leave that out.
 //!
-//! A fault may split a group in halves, and would then be its own excuse: so neither spread nor
-//! width hides a factor of more than 1.5. What others took can: a point in which it would, and which
-//! shows nothing, is not judged ([`Margins::hidden`]).
+//! A fault may split a group in halves, and would then widen its own margin. So neither spread nor
+//! width hides a factor of more than 1.5. Taken time can: a result that it could hide, and that
+//! shows no difference, is not judged ([`Margins::hidden`]).
 //!
-//! That the interval as a whole must lie beyond it is also what makes many points bearable: at the
-//! target an interval reaches a quarter of the least margin, so that a point without a difference
-//! passes by chance about as often as a normal variable passes three intervals, not one time in 20.
+//! The whole interval must be beyond the margin, which also keeps false differences rare among many
+//! results. At the target an interval reaches a quarter of the smallest margin. So a result without
+//! a difference exceeds it by chance about as often as a normal variable exceeds three intervals,
+//! not one time in 20.
 
 use std::collections::BTreeMap;
 
@@ -32,82 +34,84 @@ use proofmark_model::{FigureKind, Measurement, Pace, Run, Subsystem, Verdict, ch
 use super::cause::share;
 use super::comparable::Figured;
 
-/// Targets that a base margin is, and on a virtual machine for all but the CPU.
+/// Base margin in targets.
 const TARGETS: f64 = 2.0;
+/// The same on a virtual machine, except for CPU results.
 const TARGETS_SHARED: f64 = 4.0;
 const LEAST_TARGET: f64 = 0.02;
 const LARGEST_TARGET: f64 = 0.25;
-/// Points that a spread needs.
+/// Fewest results that have a spread.
 const ENOUGH: usize = 5;
-/// Robust standard deviations.
+/// Spread in robust standard deviations.
 const DEVIATIONS: f64 = 3.0;
-/// The most that a spread may hide of a point that was not disturbed in both runs.
+/// Largest difference that a spread may hide, for a result that was not disturbed in both runs.
 const MOST_QUIET: f64 = 0.2;
-/// The most that a spread or a width may hide.
+/// Largest difference that a spread or a width may hide.
 const MOST: f64 = 1.0 / 3.0;
-/// The greatest share that is believed to be taken, so that a margin stays a number.
+/// Largest share of taken time that is accepted, so that a margin stays finite.
 const MOST_TAKEN: f64 = 0.9;
 
-/// Checks that report what others took, as a share of the trials' CPU time.
+/// Checks that report time taken by others, as a share of the trials' CPU time.
 const TAKEN: [&str; 2] = [check_id::STEAL, check_id::OTHER_CPU];
 
-/// B's speed over A's at a point.
+/// Speed of B relative to A in one result.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Speed<'a> {
     pub(super) workload: &'a str,
     pub(super) threads: u64,
-    /// Logarithm of the speed; above 0 where B is better.
+    /// Logarithm of the speed; above 0 if B is better.
     pub(super) log: f64,
 }
 
 #[derive(Debug)]
 pub(super) struct Margins {
-    asked: Option<f64>,
+    requested: Option<f64>,
     margins: BTreeMap<Subsystem, [f64; 2]>,
 }
 
 impl Margins {
-    /// From both policies and the speeds by subsystem, or the margin that was asked for alone.
+    /// Derives the margins from both policies and the speeds by subsystem, or takes the requested
+    /// one.
     pub(super) fn new(
         a: &Run,
         b: &Run,
         speeds: &BTreeMap<Subsystem, Vec<Speed>>,
-        asked: Option<f64>,
+        requested: Option<f64>,
     ) -> Self {
         let margins = |subsystem: Subsystem| {
             let spread = speeds.get(&subsystem).map_or(0.0, |speeds| spread(speeds));
             (subsystem, [base(a, b, subsystem), spread])
         };
-        Self { asked, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
+        Self { requested, margins: Subsystem::KNOWN.iter().copied().map(margins).collect() }
     }
 
     fn at_most(&self, subsystem: Subsystem, most: f64) -> f64 {
         let [base, spread] = self.margins.get(&subsystem).copied().unwrap_or_default();
-        self.asked.unwrap_or_else(|| base.max(spread.min(most)))
+        self.requested.unwrap_or_else(|| base.max(spread.min(most)))
     }
 
-    /// What every point of a subsystem has at the least.
-    pub(super) fn of_subsystem(&self, subsystem: Subsystem) -> f64 {
+    /// The smallest margin of all results of a subsystem.
+    pub(super) fn for_subsystem(&self, subsystem: Subsystem) -> f64 {
         self.at_most(subsystem, MOST_QUIET)
     }
 
-    pub(super) fn of_point(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
-        if let Some(asked) = self.asked {
-            return asked;
+    pub(super) fn for_result(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
+        if let Some(requested) = self.requested {
+            return requested;
         }
         let taken = taken(a, b, figure);
         let suspect = [a, b].into_iter().all(|m| m.verdict == Verdict::Suspect);
         let both = taken > 0.0 || suspect;
         let least = self.at_most(a.subsystem, if both { MOST } else { MOST_QUIET });
         let width = (width(a, figure.kind) + width(b, figure.kind)).min(MOST);
-        // One run may have met with all that was taken, and the other with none of it.
+        // One run may have had all of the taken time, the other none.
         [width, taken].into_iter().fold(least, f64::max)
     }
 
-    /// The share that others took from both, where it could hide more than a spread or a width may.
+    /// The share that others took from both, if it could hide more than a spread or a width may.
     pub(super) fn hidden(&self, a: &Measurement, b: &Measurement, figure: &Figured) -> Option<f64> {
         let taken = taken(a, b, figure);
-        (self.asked.is_none() && taken > MOST).then_some(taken)
+        (self.requested.is_none() && taken > MOST).then_some(taken)
     }
 }
 
@@ -138,8 +142,8 @@ fn spread(speeds: &[Speed]) -> f64 {
     (-(-DEVIATIONS * sd).exp_m1()).clamp(0.0, MOST)
 }
 
-/// How far values lie from their median; none for fewer than two. Of few they lie nearer to it than
-/// to the median that they come from, which the factor makes up for.
+/// Distances of values from their median; none for fewer than two. Few values are nearer to their
+/// own median than to that of their distribution, which the factor corrects.
 fn deviations(logs: &[f64]) -> Vec<f64> {
     let n = logs.len() as f64;
     let Some(middle) = median(logs).filter(|_| logs.len() > 1) else { return Vec::new() };
@@ -151,14 +155,14 @@ fn width(m: &Measurement, kind: FigureKind) -> f64 {
     half.map_or(0.0, |w| w.clamp(0.0, MOST))
 }
 
-/// What others took of the figure on both sides, whatever weight the findings have.
+/// The share of the figure that others took on both sides, whatever the severity of the findings.
 fn taken(a: &Measurement, b: &Measurement, figure: &Figured) -> f64 {
     if figure.windows {
         return 0.0;
     }
-    let of =
+    let share_of =
         |m: &Measurement, check: &str| m.findings.iter().find(|f| f.check == check).and_then(share);
-    let both = |check: &&str| Some(of(a, check)?.min(of(b, check)?));
+    let both = |check: &&str| Some(share_of(a, check)?.min(share_of(b, check)?));
     TAKEN.iter().filter_map(both).fold(0.0, f64::max).min(MOST_TAKEN)
 }
 
@@ -175,14 +179,14 @@ mod tests {
     }
 
     #[test]
-    fn a_shift_of_all_is_no_spread_and_a_wild_point_is_none_either() {
+    fn a_shift_of_all_is_no_spread_and_neither_is_one_outlier() {
         assert_eq!(of_all(&[-0.7; 9]), 0.0);
         let mut some = vec![-0.01, 0.01, 0.0, 0.005, -0.005, 0.02];
         let calm = of_all(&some);
         assert!((0.02..0.06).contains(&calm), "{calm}");
         some.push(5.0);
         assert!(of_all(&some) < 0.1);
-        assert_eq!(of_all(&[0.0, 1.0, 2.0, 3.0]), 0.0, "too few to tell");
+        assert_eq!(of_all(&[0.0, 1.0, 2.0, 3.0]), 0.0, "too few for a spread");
         assert_eq!(of_all(&[-9.0, 9.0, 5.0, -5.0, 1.0]), MOST);
     }
 
@@ -196,7 +200,7 @@ mod tests {
         };
         assert!((both(-0.36) - both(0.0)).abs() < 1e-9);
         assert!(both(0.0) < 0.02, "{}", both(0.0));
-        // Of one point a workload there are no groups: about all.
+        // Without groups, with one result per workload, the spread is about all results.
         let apart = ["a", "b", "c", "d", "e", "f"].map(|k| at(k, 1, noise[k.len()]));
         assert!(spread(&apart) < 0.02);
     }

@@ -1,10 +1,11 @@
-//! Compares two runs by point: faster, slower, no difference shown, or why not comparable.
+//! Compares two runs result by result: faster, slower, no difference shown, or the reason why they
+//! are not comparable.
 //!
-//! Where both have rounds, the headline figure is compared, and the delivered one as well: what
-//! windows leave out, such as a quota, shows in delivered alone (`reason`).
-//! A difference is shown only where the whole interval of B / A (`rank`), or without one all of B
-//! against all of A, is beyond a margin (`margin`). It comes with its cause as far as the findings
-//! of both runs and the facts about both machines know one (`cause`, `facts`).
+//! If both have rounds, the headline and the delivered figure are compared. Time that windows leave
+//! out, such as that of a quota, shows only in delivered (`reason`). A difference is shown only if
+//! the whole interval of B / A (`rank`) is beyond a margin (`margin`). Without an interval, all
+//! ratios of B and A must be. It comes with its cause, if the findings of both runs and the facts
+//! about both machines name one (`cause`, `facts`).
 
 mod cause;
 mod circumstances;
@@ -35,30 +36,30 @@ pub use facts::changes;
 use margin::{Margins, Speed};
 use names::Names;
 use pairs::Pair;
-use rank::{FEWEST, Known};
-use reason::Said;
+use rank::{FEWEST, RatioEstimate};
+use reason::JudgedFigure;
 
-/// Letters of a reason at the most.
+/// Most characters of a reason.
 const LONGEST: usize = 600;
 
-/// How a comparison is made.
+/// Options of a comparison.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Options {
-    /// The margin of every point, a share such as 0.03; `None`: by subsystem, by how much the
-    /// points of both runs differ from each other, and by how still each held.
+    /// The margin of every result, a share such as 0.03. `None`: derived by subsystem, from the
+    /// differences between the results of both runs and from the variation of each.
     pub margin: Option<f64>,
 }
 
-/// A run and where it was read.
+/// A run and its source.
 #[derive(Debug, Clone, Copy)]
 pub struct Named<'a> {
-    /// Where it was read.
+    /// File or id that it was read from.
     pub name: &'a str,
     /// The run.
     pub run: &'a Run,
 }
 
-/// What B measured, compared with A.
+/// Compares B with A.
 pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let mut facts = facts::differences(a.run, b.run);
     facts.extend(circumstances::differences(a.run, b.run));
@@ -73,17 +74,18 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
         .collect();
     let margins =
         |figure: Which| Margins::new(a.run, b.run, &speeds(&judged, figure), options.margin);
-    let (margins, of_delivered) =
+    let (margins, delivered_margins) =
         (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
     let rows = a.run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
-    let judge = Judge { a: a.run, b: b.run, rows, names, margins, of_delivered, facts: &facts };
+    let judge =
+        Judge { a: a.run, b: b.run, rows, names, margins, delivered_margins, facts: &facts };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
     Comparison {
         schema: Cow::Borrowed(COMPARISON_SCHEMA),
         a: side(a),
         b: side(b),
-        subsystems: sums::all(&points, |s| judge.margins.of_subsystem(s)),
+        subsystems: sums::all(&points, |s| judge.margins.for_subsystem(s)),
         differences: facts.iter().map(|f| f.difference.clone()).collect(),
         points,
     }
@@ -108,10 +110,10 @@ fn speed(better: Better, ratio: f64) -> f64 {
     }
 }
 
-/// One of the figures that were compared.
+/// Selects one of the compared figures.
 type Which = for<'c, 'a> fn(&'c Compared<'a>) -> Option<&'c Figured>;
 
-/// Of the points that show noise: not those of which a quota took from one side only.
+/// Speeds of the results that show noise: not those of which a quota took time on one side only.
 fn speeds<'a>(
     judged: &[(Pair, Result<Compared<'a>, String>)],
     which: Which,
@@ -119,10 +121,10 @@ fn speeds<'a>(
     let mut out: BTreeMap<Subsystem, Vec<Speed>> = BTreeMap::new();
     for compared in judged.iter().filter_map(|(_, compared)| compared.as_ref().ok()) {
         let (a, b) = (compared.a, compared.b);
-        let Some(Figured { windows, known, .. }) = which(compared) else { continue };
-        if known.ends.is_some() && (*windows || !cause::throttled_on_one_side(a, b)) {
+        let Some(Figured { windows, estimate, .. }) = which(compared) else { continue };
+        if estimate.ends.is_some() && (*windows || !cause::throttled_on_one_side(a, b)) {
             let (workload, threads) = (a.workload.as_str(), a.params.threads());
-            let log = speed(a.better, known.ratio.median);
+            let log = speed(a.better, estimate.ratio.median);
             out.entry(a.subsystem).or_default().push(Speed { workload, threads, log });
         }
     }
@@ -132,12 +134,12 @@ fn speeds<'a>(
 struct Judge<'a> {
     a: &'a Run,
     b: &'a Run,
-    /// What is on the first screen of A.
+    /// Rows of A's first screen.
     rows: Vec<MainResult<'a>>,
     names: Names<'a>,
     margins: Margins,
-    /// Those of delivered figures beside another headline.
-    of_delivered: Margins,
+    /// Margins of delivered figures next to another headline.
+    delivered_margins: Margins,
     facts: &'a [Fact],
 }
 
@@ -149,15 +151,16 @@ impl Judge<'_> {
             Pair::OnlyB(m) => (m, None, Some(m), ""),
         };
         let spec = self.a.workloads.get(&m.workload).or_else(|| self.b.workloads.get(&m.workload));
-        let said = compared.map(|c| {
-            let delivered = c.delivered.as_ref().map(|d| self.say(&c, d, &self.of_delivered));
-            (self.say(&c, &c.headline, &self.margins), delivered)
+        let judged = compared.map(|c| {
+            let delivered =
+                c.delivered.as_ref().map(|d| self.judge(&c, d, &self.delivered_margins));
+            (self.judge(&c, &c.headline, &self.margins), delivered)
         });
-        let reason = match &said {
+        let reason = match &judged {
             Ok((headline, delivered)) => reason::both(headline, delivered.as_ref()),
             Err(reason) => reason.clone(),
         };
-        let (headline, delivered) = said.map_or((None, None), |(h, d)| (Some(h), d));
+        let (headline, delivered) = judged.map_or((None, None), |(h, d)| (Some(h), d));
         let reason = match sizes {
             "" => reason,
             sizes => format!("{reason}; set by the machines: {sizes}"),
@@ -182,7 +185,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Where a result of A is on its first screen, and under which title.
+    /// Place and title of a result of A on its first screen.
     fn row(&self, m: &Measurement) -> Option<ComparedRow> {
         let place = self.rows.iter().position(|r| std::ptr::eq(r.measurement, m))?;
         let row = &self.rows[place];
@@ -191,20 +194,20 @@ impl Judge<'_> {
         Some(ComparedRow { place, title: title.join(", ") })
     }
 
-    /// What one figure says.
-    fn say(&self, compared: &Compared, figure: &Figured, margins: &Margins) -> Said {
-        let (a, b, known) = (compared.a, compared.b, &figure.known);
-        let margin = margins.of_point(a, b, figure);
+    /// Judges one figure.
+    fn judge(&self, compared: &Compared, figure: &Figured, margins: &Margins) -> JudgedFigure {
+        let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
+        let margin = margins.for_result(a, b, figure);
         let (outcome, why) = self.decide(compared, figure, margin, margins.hidden(a, b, figure));
         let judged = !matches!(outcome, Comparability::NotComparable | Comparability::Undecided);
-        let resolution = resolution(a.better, known, margin).filter(|_| judged);
-        let (value, ratio) = (figure.value, known.ratio.clone());
-        let said = ComparedFigure { value, ratio, margin, resolution, outcome };
-        Said { kind: figure.kind, better: a.better, figure: said, why }
+        let resolution = resolution(a.better, estimate, margin).filter(|_| judged);
+        let (value, ratio) = (figure.value, estimate.ratio.clone());
+        let compared_figure = ComparedFigure { value, ratio, margin, resolution, outcome };
+        JudgedFigure { kind: figure.kind, better: a.better, figure: compared_figure, why }
     }
 
-    /// Faster, slower or neither, and why; not comparable where too little is known, or where as much
-    /// as `hidden` was taken from both.
+    /// Decides between faster, slower and neither, with the reason. The figure is not comparable if
+    /// too little is known, or if the share `hidden` was taken from both.
     fn decide(
         &self,
         compared: &Compared,
@@ -212,8 +215,8 @@ impl Judge<'_> {
         margin: f64,
         hidden: Option<f64>,
     ) -> (Comparability, String) {
-        let (a, b, known) = (compared.a, compared.b, &figure.known);
-        let Some([low, high]) = known.ends else {
+        let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
+        let Some([low, high]) = estimate.ends else {
             let many = |m: &Measurement, n| match m.has_rounds() {
                 _ if m.trials.is_empty() => "only a figure".to_owned(),
                 true => counted(n, "round"),
@@ -236,7 +239,7 @@ impl Judge<'_> {
         if !above && high >= least {
             return match hidden {
                 Some(taken) => (Comparability::NotComparable, both_disturbed(taken)),
-                None => (Comparability::NoDifferenceShown, within(known, [low, high], margin)),
+                None => (Comparability::NoDifferenceShown, within(estimate, [low, high], margin)),
             };
         }
         let faster = above == (a.better == Better::Higher);
@@ -246,7 +249,7 @@ impl Judge<'_> {
             (Comparability::Slower, cause::find(("B", b), ("A", a), figure.windows))
         };
         let mut reason = self.explained(a.subsystem, cause);
-        if known.ratio.ci95.is_none() {
+        if estimate.ratio.ci95.is_none() {
             reason = format!(
                 "no trial of one run lies within the other's range, but there is no \
                               interval; {reason}"
@@ -255,7 +258,7 @@ impl Judge<'_> {
         (outcome, reason)
     }
 
-    /// The cause with the facts that go with it, or a sentence that there is none.
+    /// The cause, or a sentence that there is none, with the facts that may explain it.
     fn explained(&self, subsystem: Subsystem, cause: String) -> String {
         if !cause.is_empty() {
             return cause;
@@ -277,16 +280,17 @@ impl Judge<'_> {
     }
 }
 
-/// The ratios that say nothing: down to a speed that is less by the margin, and up to the same for the
-/// other side.
+/// The smallest and the largest ratio within the margin: a speed lower by the margin, and the same
+/// for the other side.
 fn bounds(margin: f64) -> [f64; 2] {
     [1.0 - margin, 1.0 / (1.0 - margin)]
 }
 
-/// Why the row has no verdict: its figures say one thing, and what they were made of another.
+/// The reason why the comparison is undecided: the figures contradict the pairs that they are made
+/// of.
 fn undecided(a: &Measurement, figure: &Figured, [low, high]: [f64; 2]) -> String {
     let [value, pairs, low, high] =
-        [figure.value, figure.known.ratio.median, low, high].map(format_factor);
+        [figure.value, figure.estimate.ratio.median, low, high].map(format_factor);
     let what = if a.has_rounds() { "rounds" } else { "trials" };
     format!(
         "the figures give {value}, but all pairs of {what} {pairs} ({low} to {high}): a few {what} \
@@ -303,23 +307,23 @@ fn both_disturbed(taken: f64) -> String {
     )
 }
 
-/// B had to be slower by this share to be reported as slower: what noise there is reaches from the
-/// ratio to that end of the interval at which a slowdown shows.
-fn resolution(better: Better, known: &Known, margin: f64) -> Option<f64> {
-    let [low, high] = known.ends?;
+/// Slowdown of B from which it would be reported as slower. The noise reaches from the ratio to the
+/// end of the interval at which a slowdown shows.
+fn resolution(better: Better, estimate: &RatioEstimate, margin: f64) -> Option<f64> {
+    let [low, high] = estimate.ends?;
     let reach = match better {
-        Better::Higher => high / known.ratio.median,
-        Better::Lower => known.ratio.median / low,
+        Better::Higher => high / estimate.ratio.median,
+        Better::Lower => estimate.ratio.median / low,
     };
     Some(1.0 - bounds(margin)[0] / reach).filter(|share| share.is_finite())
 }
 
-/// Why there is no difference to show.
-fn within(known: &Known, [low, high]: [f64; 2], margin: f64) -> String {
+/// The reason why no difference is shown.
+fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
     let [least, most] = bounds(margin);
     let inside = |r: f64| (least..=most).contains(&r);
-    let ends = if known.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
-    let why = match (inside(known.ratio.median), low <= 1.0 && 1.0 <= high) {
+    let ends = if estimate.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
+    let why = match (inside(estimate.ratio.median), low <= 1.0 && 1.0 <= high) {
         (true, true) => format!("the {ends} contains 1"),
         (true, false) => "the difference is within the margin".to_owned(),
         (false, _) => format!("the {ends} reaches into the margin"),

@@ -1,4 +1,4 @@
-//! What a point is called next to the others of its workload.
+//! Names of results, by the parameters that distinguish those of one workload.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,14 +8,15 @@ use proofmark_model::{
     format_size, word,
 };
 
-/// Reported with every number: no cached one passes for a disk's, and no loopback for a network.
+/// Parameters in every name, so that no cached result passes for a disk's, and no loopback for a
+/// network.
 const ALWAYS: [Key<Choice>; 4] = [key::DIRECT, key::CACHE, key::FLUSH, key::PATH];
-/// Parameters of a workload at the most; none of ours has half as many.
+/// Most parameters of a workload; ours have less than half as many.
 const MOST: usize = 40;
-/// Letters of a name at the most.
+/// Most characters of a name.
 const LONGEST: usize = 160;
 
-/// For each workload, the parameters that distinguish its points, in the order of the report.
+/// The parameters that distinguish the results of each workload, in the order of the report.
 #[derive(Debug)]
 pub(crate) struct Names<'a>(BTreeMap<&'a str, Vec<&'a str>>);
 
@@ -41,7 +42,8 @@ impl<'a> Names<'a> {
         Self(varying.collect())
     }
 
-    /// `avx2, 2 threads, block size 8 KiB`; empty where no parameter distinguishes the point.
+    /// The name: `avx2, 2 threads, block size 8 KiB`; empty if no parameter distinguishes the
+    /// result.
     pub(crate) fn name(&self, spec: Option<&WorkloadSpec>, m: &Measurement) -> String {
         let mut names: Vec<&str> = self.0.get(m.workload.as_str()).cloned().unwrap_or_default();
         names.sort_by_key(|n| match m.params.named(n) {
@@ -62,8 +64,9 @@ fn is_always(name: &str) -> bool {
     ALWAYS.iter().any(|key| key.is(name))
 }
 
-/// The way to a disk's file, empty where another parameter says it; `None` for other parameters.
-fn way(name: &str, word: &str) -> Option<String> {
+/// The path to a disk's file in words; empty if another parameter states it, `None` for other
+/// parameters.
+fn io_path(name: &str, word: &str) -> Option<String> {
     const DIRECT: &str = key::DIRECT.name();
     const CACHE: &str = key::CACHE.name();
     const FLUSH: &str = key::FLUSH.name();
@@ -79,31 +82,31 @@ fn way(name: &str, word: &str) -> Option<String> {
     Some(words.to_owned())
 }
 
-/// A parameter as one would say it; empty where another says it.
+/// A parameter in words; empty if another one states it.
 fn phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> String {
     if let Param::Text(word) = value
-        && let Some(words) = way(name, word)
+        && let Some(words) = io_path(name, word)
     {
         return words;
     }
-    let spoken = name.replace('_', " ");
+    let words_of_name = name.replace('_', " ");
     let size = matches!(
         spec.and_then(|s| s.parameter(name)).map(|k| &k.kind),
         Some(ParameterKind::Size { .. })
     );
     match (value, name.strip_suffix('s')) {
-        (Param::Int(v), _) if size => format!("{spoken} {}", format_size(*v)),
+        (Param::Int(v), _) if size => format!("{words_of_name} {}", format_size(*v)),
         (Param::Int(1), Some(noun)) if Params::counts_threads(name) => format!("1 {noun}"),
         (Param::Int(v), _) if Params::counts_threads(name) => {
             format!("{} {name}", format_count(*v))
         }
-        (Param::Int(v), _) => format!("{spoken} {}", format_count(*v)),
-        // An option of a tool's: `fsync 16`.
+        (Param::Int(v), _) => format!("{words_of_name} {}", format_count(*v)),
+        // An option of a tool: `fsync 16`.
         (Param::Text(word), _) if word.starts_with(|c: char| c.is_ascii_digit()) => {
-            format!("{spoken} {word}")
+            format!("{words_of_name} {word}")
         }
-        (Param::Text(word), Some(_)) => format!("{word} {spoken}"),
+        (Param::Text(word), Some(_)) => format!("{word} {words_of_name}"),
         (Param::Text(word), None) => word.clone(),
-        (Param::Flag(_), _) => format!("{spoken} {value}"),
+        (Param::Flag(_), _) => format!("{words_of_name} {value}"),
     }
 }

@@ -1,25 +1,24 @@
-//! Which point of one run is which of the other.
+//! Matches the results of two runs.
 //!
-//! Points match by workload and parameters, and what was sampled over time only what was sampled
-//! over time too: a run may hold both. What is left over matches once more without the sizes that
-//! the machine set itself, such as arrays of four times its last-level cache, where that leaves no
-//! choice. The number of threads is never such a parameter: all of 4 CPUs and all of 8 are two
-//! points.
+//! Results match by workload and parameters, and a series only with a series: a run may have both.
+//! The rest match again without sizes that the machine set, such as arrays of four times its
+//! last-level cache, if that leaves one candidate. The number of threads is never such a parameter:
+//! all of 4 CPUs and all of 8 are two configurations.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proofmark_model::{AUTO, Measurement, ParameterKind, Params, Run, WorkloadSpec, format_size};
 
-/// One point as both runs have it.
+/// A result of both runs, or of one.
 #[derive(Debug, Clone)]
 pub(super) enum Pair<'a> {
-    /// In A and in B, and which sizes the machines set differently; empty where none.
+    /// In A and in B, with the sizes that the machines set differently; empty if none.
     Both(&'a Measurement, &'a Measurement, String),
     OnlyA(&'a Measurement),
     OnlyB(&'a Measurement),
 }
 
-/// Every point of both, in the order of A, then what only B has.
+/// All results of both, in the order of A, then those that only B has.
 pub(super) fn pairs<'a>(a: &'a Run, b: &'a Run) -> Vec<Pair<'a>> {
     let key = |m: &'a Measurement| (m.workload.as_str(), &m.params, m.series.is_some());
     let mut left: BTreeMap<(&str, &Params, bool), VecDeque<usize>> = BTreeMap::new();
@@ -37,7 +36,7 @@ pub(super) fn pairs<'a>(a: &'a Run, b: &'a Run) -> Vec<Pair<'a>> {
     out
 }
 
-/// Matches what is left without the sizes that the machine set; returns what only B has.
+/// Matches the rest without the sizes that the machine set; returns the results that only B has.
 fn by_size<'a>(
     a: &'a Run,
     b: &'a Run,
@@ -76,7 +75,7 @@ fn by_size<'a>(
     rest
 }
 
-/// Sizes that the machine sets, unless they are what the workload's points differ by.
+/// Sizes that the machine sets, unless the workload's results differ by them.
 fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
     let Some(spec) = spec else { return Vec::new() };
     let auto = spec.parameters.iter().filter(|k| {
@@ -87,7 +86,7 @@ fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
     auto.map(|k| &*k.name).collect()
 }
 
-/// `array size 512 MiB in A, 1 GiB in B`.
+/// Describes the sizes that differ: `array size 512 MiB in A, 1 GiB in B`.
 fn describe_sizes(a: &Measurement, b: &Measurement) -> String {
     let size = |m: &Measurement, name: &str| {
         m.params.number(name).map_or_else(|| "not set".to_owned(), format_size)

@@ -1,48 +1,48 @@
-//! The ratio of two sets of trials, with an interval that knows no shape of noise.
+//! The ratio of two sets of trials, with an interval that assumes no shape of the noise.
 //!
 //! Trials of two runs are independent samples, not pairs. The estimate is that of Hodges and
-//! Lehmann (1963) on logarithms: the median over all ratios of a trial of B and a trial of A. Its
-//! interval is that of Moses (Hollander and Wolfe, *Nonparametric Statistical Methods*, 4.3): the
-//! k-th smallest and the k-th largest of those n x m ratios hold the true ratio with probability
+//! Lehmann (1963) on logarithms: the median over all ratios of a trial of B and one of A. Its
+//! interval is that of Moses (Hollander and Wolfe, *Nonparametric Statistical Methods*, 4.3). The
+//! k-th smallest and the k-th largest of those n x m ratios contain the true ratio with probability
 //! 1 - 2 P(U < k), where U is the statistic of Mann and Whitney (1947). The distribution of U is
-//! counted exactly up to n x m = 1000, and taken as normal above. Neither asks that trials be
-//! normal; both ask that the noise of A and B be alike but for the factor. Below 4 + 4 trials (or
-//! 3 + 5) no k reaches 95 %, and there is no interval.
+//! counted exactly up to n x m = 1000, and taken as normal above. Neither requires normal trials;
+//! both require that the noise of A and B differs only by the factor. Below 4 + 4 trials (or 3 + 5)
+//! no k reaches 95 %, and there is no interval.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Ratio, median};
 
-/// Trials of a side that are used; of more, every so many-th.
+/// Most trials of a side that are used; of more, every n-th.
 const MOST: usize = 500;
-/// Pairs up to which the distribution is counted.
+/// Most pairs for which the distribution is counted.
 const COUNTED: usize = 1000;
-/// Share of the intervals that may miss on either side.
+/// Share of the intervals that may miss the ratio on either side.
 const TAIL: f64 = 0.025;
 /// The same as a quantile of the normal distribution.
 const QUANTILE: f64 = 1.959_964;
 
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct RatioEstimate {
     /// B / A.
     pub(super) ratio: Ratio,
-    /// Its interval; where there is none, the least and the greatest ratio of two trials, from
-    /// [`FEWEST`] trials a side on.
+    /// The interval, or if there is none the least and the greatest ratio of two trials, from
+    /// [`FEWEST`] trials per side.
     pub(super) ends: Option<[f64; 2]>,
 }
 
-/// Trials a side from which on it counts that all of one side are beyond all of the other:
-/// of 3 and 3 that are alike, one time in 20 on either side.
+/// Fewest trials per side for which it counts that all of one side are beyond all of the other.
+/// With 3 and 3 of one distribution, that happens one time in 20 on either side.
 pub(super) const FEWEST: usize = 3;
 
-/// Ranks that were found already, by the numbers of trials.
+/// Cache of ranks by the numbers of trials.
 #[derive(Debug, Default)]
 pub(super) struct Ranks(BTreeMap<(usize, usize), Option<usize>>);
 
 impl Ranks {
-    /// B / A with its interval, null for too few trials.
-    /// Fails if a side has no trial, one is not above zero, or the ratio is no number.
-    pub(super) fn known(&mut self, a: &[f64], b: &[f64]) -> Result<Known, &'static str> {
+    /// Estimates B / A with its interval, `None` for too few trials. Fails if a side has no trial,
+    /// a trial is not above zero, or the ratio is not a normal number.
+    pub(super) fn estimate(&mut self, a: &[f64], b: &[f64]) -> Result<RatioEstimate, &'static str> {
         let (a, b) = (logs(a)?, logs(b)?);
         let mut all: Vec<f64> = b.iter().flat_map(|y| a.iter().map(move |x| y - x)).collect();
         all.sort_by(f64::total_cmp);
@@ -62,7 +62,7 @@ impl Ranks {
             }
             _ => ci95,
         };
-        Ok(Known { ratio: Ratio { median: exp(middle).ok_or(apart)?, ci95 }, ends })
+        Ok(RatioEstimate { ratio: Ratio { median: exp(middle).ok_or(apart)?, ci95 }, ends })
     }
 }
 
@@ -77,17 +77,17 @@ fn logs(values: &[f64]) -> Result<Vec<f64>, &'static str> {
     }
 }
 
-/// Greatest k with 2 P(U < k) of at most 5 %, for n <= m trials; `None` where there is none.
+/// The largest k with 2 P(U < k) of at most 5 %, for n <= m trials; `None` if there is none.
 fn rank(n: usize, m: usize) -> Option<usize> {
     if n * m > COUNTED {
         let (n, m) = (n as f64, m as f64);
         let sd = (n * m * (n + m + 1.0) / 12.0).sqrt();
         return Some((n * m / 2.0 - QUANTILE * sd).floor() as usize).filter(|k| *k > 0);
     }
-    let (ways, total) = ways(n, m);
+    let (orders, total) = count_orders(n, m);
     let mut below = 0.0;
     let mut k = 0;
-    for count in ways {
+    for count in orders {
         below += count / total;
         if below > TAIL {
             break;
@@ -97,9 +97,9 @@ fn rank(n: usize, m: usize) -> Option<usize> {
     Some(k).filter(|k| *k > 0)
 }
 
-/// In how many of the orders of n and m values U is 0, 1, ... up to its middle, and the number of
-/// orders. By the recurrence of Mann and Whitney, which only adds, so that nothing cancels.
-fn ways(n: usize, m: usize) -> (Vec<f64>, f64) {
+/// Counts the orders of n and m values in which U is 0, 1, ... up to its middle, and all orders.
+/// The recurrence of Mann and Whitney only adds, so nothing cancels.
+fn count_orders(n: usize, m: usize) -> (Vec<f64>, f64) {
     let middle = n * m / 2 + 1;
     let none = || {
         let mut counts = vec![0.0; middle];
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn ratio(a: &[f64], b: &[f64]) -> Ratio {
-        Ranks::default().known(a, b).unwrap().ratio
+        Ranks::default().estimate(a, b).unwrap().ratio
     }
 
     #[test]
@@ -156,9 +156,9 @@ mod tests {
         let counted = rank(30, 30).unwrap() as f64;
         let normal = 30.0 * 30.0 / 2.0 - QUANTILE * (900.0 * 61.0_f64 / 12.0).sqrt();
         assert!((counted - normal).abs() <= 2.0, "{counted} {normal}");
-        let (ways, total) = ways(9, 9);
+        let (orders, total) = count_orders(9, 9);
         // Symmetric about 40.5: the lower half of the orders.
-        assert!((2.0 * ways.iter().sum::<f64>() - total).abs() < 1e-6);
+        assert!((2.0 * orders.iter().sum::<f64>() - total).abs() < 1e-6);
     }
 
     #[test]
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_ratio_says_why() {
-        let refusal = |a: &[f64], b: &[f64]| Ranks::default().known(a, b).unwrap_err();
+    fn trials_without_a_ratio_give_the_reason() {
+        let refusal = |a: &[f64], b: &[f64]| Ranks::default().estimate(a, b).unwrap_err();
         assert!(refusal(&[], &[1.0]).contains("no trial"));
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refusal(&[1.0, bad], &[1.0]).contains("zero or negative"), "{bad}");
@@ -199,7 +199,7 @@ mod tests {
             let runs = 1500;
             let mut held = 0;
             for _ in 0..runs {
-                // Exponential slow-downs of some percent, and now and then one of half.
+                // Exponential slow-downs of some percent, and sometimes one of half.
                 let mut some = |factor: f64, n: usize| -> Vec<f64> {
                     let mut one = || {
                         let slow = 1.0 + 0.05 * -uniform().ln();
@@ -208,7 +208,7 @@ mod tests {
                     (0..n).map(|_| one()).collect()
                 };
                 let (a, b) = (some(100.0, n), some(70.0, m));
-                let [low, high] = ranks.known(&a, &b).unwrap().ratio.ci95.unwrap();
+                let [low, high] = ranks.estimate(&a, &b).unwrap().ratio.ci95.unwrap();
                 held += u32::from(low <= 0.7 && 0.7 <= high);
             }
             let share = f64::from(held) / f64::from(runs);

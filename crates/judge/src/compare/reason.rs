@@ -1,22 +1,24 @@
-//! What is said of a point: of one figure, or of the headline and the delivered one together.
+//! The reason in a compared result: for one figure, or for the headline and the delivered one
+//! together.
 
 use proofmark_model::{Better, Comparability, ComparedFigure, FigureKind, format_percent};
 
-/// What one figure of a point says.
-pub(super) struct Said {
+/// A judged figure of a result.
+pub(super) struct JudgedFigure {
     pub(super) kind: FigureKind,
     pub(super) better: Better,
     pub(super) figure: ComparedFigure,
-    /// The cause of a difference, or why none is shown.
+    /// The cause of a difference, or the reason why none is shown.
     pub(super) why: String,
 }
 
-impl Said {
-    fn moved(&self) -> bool {
+impl JudgedFigure {
+    fn differs(&self) -> bool {
         self.figure.outcome.differs()
     }
 
-    /// `attainable`; of a time `attainable latency`, since lower is better there.
+    /// The name of the figure: `attainable`, or for a time, where less is better, `attainable
+    /// latency`.
     fn name(&self) -> &'static str {
         match (self.better, self.kind) {
             (Better::Higher, kind) => kind.as_str(),
@@ -26,7 +28,8 @@ impl Said {
         }
     }
 
-    /// `attainable is 40.0 % lower`, `delivered latency is 62.0 % lower (better)`.
+    /// The change in words: `attainable is 40.0 % lower`,
+    /// `delivered latency is 62.0 % lower (better)`.
     fn change(&self) -> String {
         let (share, word) = match self.figure.value {
             r if r < 1.0 => (1.0 - r, "lower"),
@@ -40,21 +43,21 @@ impl Said {
         format!("{} is {} {word}{good}", self.name(), format_percent(share))
     }
 
-    /// Whether the other figure changed as much, as far as its margin tells.
-    fn alike(&self, other: &Self) -> bool {
+    /// Returns true if the other figure changed by as much, within the margins.
+    fn changed_like(&self, other: &Self) -> bool {
         let apart = (self.figure.value / other.figure.value).ln().abs();
         self.figure.outcome == other.figure.outcome
             && apart <= -(1.0 - self.figure.margin.max(other.figure.margin)).ln()
     }
 }
 
-/// Why, in a sentence that says which of the two figures changed: the headline is the machine, and
-/// delivered the run's share of it.
-pub(super) fn both(headline: &Said, delivered: Option<&Said>) -> String {
+/// The reason, with the figure that changed: the headline is that of the machine, delivered the
+/// run's share of it.
+pub(super) fn both(headline: &JudgedFigure, delivered: Option<&JudgedFigure>) -> String {
     let why = &headline.why;
     let Some(d) = delivered else { return why.clone() };
     let kind = headline.name();
-    match (headline.moved(), d.moved()) {
+    match (headline.differs(), d.differs()) {
         (false, false) => why.clone(),
         (false, true) if headline.figure.outcome == Comparability::NoDifferenceShown => {
             format!("{kind}: no difference shown; {}: {}", d.change(), d.why)
@@ -64,7 +67,7 @@ pub(super) fn both(headline: &Said, delivered: Option<&Said>) -> String {
             let (name, outcome) = (d.name(), d.figure.outcome.as_str());
             format!("{} (the machine): {why}; {name}: {outcome}", headline.change())
         }
-        (true, true) if headline.alike(d) => {
+        (true, true) if headline.changed_like(d) => {
             format!("{} (the machine), and delivered with it: {why}", headline.change())
         }
         (true, true) => {

@@ -1,4 +1,4 @@
-//! What the points of each subsystem add up to.
+//! Sums of the compared results of each subsystem.
 
 use proofmark_model::{
     Comparability, ComparedPoint, ComparedSubsystem, Ratio, Subsystem, median, median_interval,
@@ -6,8 +6,8 @@ use proofmark_model::{
 
 use super::speed;
 
-/// One a subsystem that has a point. Points of one subsystem share workloads and hardware, so the
-/// interval is over these points and says nothing of others.
+/// One sum for each subsystem with results. Results of one subsystem share workloads and hardware,
+/// so the interval is over these results and does not extend to others.
 pub(super) fn all(
     points: &[ComparedPoint],
     margin: impl Fn(Subsystem) -> f64,

@@ -1,7 +1,8 @@
-//! Faults planted in one of two runs.
+//! Tests that plant faults in one of two runs.
 
 mod figures;
 mod judged;
+mod matching;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, FigureKind, Finding,
@@ -13,12 +14,12 @@ use super::*;
 use crate::testing::*;
 use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
 
-/// A run of these measurements on the healthy machine.
+/// A run with these results on the healthy machine.
 fn run(measurements: Vec<Measurement>) -> Run {
     crate::testing::run(host(), measurements)
 }
 
-/// Twelve points of all four subsystems.
+/// Twelve results of all four subsystems.
 fn healthy() -> Run {
     let mut all = vec![flops(1), flops(2), iops(1), iops(2), linpack(500, 1), linpack(500, 2)];
     all.extend([stream("triad", 1), stream("triad", 2), sweep("read", 1, 1 << 20)]);
@@ -26,7 +27,7 @@ fn healthy() -> Run {
     run(all)
 }
 
-/// The same with every value times a factor.
+/// The same result with every value multiplied by a factor.
 fn scaled(mut m: Measurement, factor: f64) -> Measurement {
     for t in &mut m.trials {
         t.value *= factor;
@@ -51,14 +52,14 @@ fn outcomes(c: &Comparison) -> Vec<Comparability> {
     c.points.iter().map(ComparedPoint::outcome).collect()
 }
 
-/// What the comparison of one point says.
+/// The compared result of one pair.
 fn one(a: Measurement, b: Measurement) -> ComparedPoint {
     let c = compared(&run(vec![a]), &run(vec![b]));
     assert_eq!(c.points.len(), 1, "{:?}", c.points);
     c.points[0].clone()
 }
 
-/// What the comparison of one point says must have these words.
+/// Asserts the outcome of one pair, and words of its reason.
 #[track_caller]
 fn expect(a: Measurement, b: Measurement, outcome: Comparability, words: &str) {
     let p = one(a, b);
@@ -73,12 +74,12 @@ fn found(mut m: Measurement, check: &'static str, severity: Severity, share: f64
     m
 }
 
-/// Suspect by what a check found.
+/// A result that is suspect by a finding of that check.
 fn suspect(m: Measurement, check: &'static str, share: f64) -> Measurement {
     found(m, check, Severity::Suspect, share)
 }
 
-/// The usual point at so many times its rate.
+/// The usual result at `factor` times its rate.
 fn at(factor: f64) -> Measurement {
     scaled(flops(1), factor)
 }
@@ -113,7 +114,7 @@ fn a_margin_of_half_means_below_half_the_speed() {
 }
 
 #[test]
-fn three_percent_lie_within_the_margin_and_a_margin_asked_for_shows_them() {
+fn three_percent_are_within_the_margin_and_a_requested_margin_shows_them() {
     let b = with(healthy(), |_, m| scaled(m, 0.97));
     let (a, strict) = (healthy(), Options { margin: Some(0.01) });
     let c = compared(&a, &b);
@@ -145,7 +146,7 @@ fn half_the_speed_under_a_quota_is_slower_with_the_cause() {
     assert_eq!(c.differences[0].what, "CPU quota");
     assert!(c.differences[0].b.contains("0.5"), "{:?}", c.differences);
     assert!(c.subsystems.iter().all(|s| (s.speed.as_ref().unwrap().median - 0.5).abs() < 0.01));
-    // The other way round B is faster, since A was limited.
+    // In the reverse order B is faster, since A was limited.
     let back = compared(&b, &healthy());
     assert!(outcomes(&back).iter().all(|o| *o == Faster));
     assert!(back.points[0].reason.contains("in A throttled"), "{}", back.points[0].reason);
@@ -158,9 +159,9 @@ fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
     let sweeps = || (0..10).flat_map(|i| [1, 2].map(|t| sweep("read", t, 4096 << i))).collect();
     for (name, all, lost, factor, check) in [
         ("under a quota", healthy(), two_threads, 0.7, Some("throttled")),
-        // As wide as noise gets.
+        // The largest spread that counts as noise.
         ("nothing hides a factor of two", healthy(), |i, _| i % 2 == 0, 0.5, None),
-        // Nothing found, trials far calmer than that.
+        // No finding, and trials that vary far less.
         ("a thread count", run(sweeps()), two_threads, 0.7, None),
         ("other halves, of as many threads", run(sweeps()), |i, _| i % 4 < 2, 0.7, None),
     ] {
@@ -180,7 +181,7 @@ fn half_of_the_points_that_lost_a_part_are_not_taken_for_noise() {
 }
 
 #[test]
-fn what_nothing_explains_is_reported_with_what_differs() {
+fn an_unexplained_difference_is_reported_with_the_facts_that_differ() {
     expect(at(1.0), at(0.7), Slower, "no finding and no fact");
     let mut b = run(vec![at(0.7)]);
     b.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
@@ -192,15 +193,15 @@ fn what_nothing_explains_is_reported_with_what_differs() {
 }
 
 #[test]
-fn what_both_have_explains_nothing_unless_one_has_far_more() {
+fn a_cause_on_both_sides_explains_nothing_unless_one_has_far_more() {
     let stolen = |factor, share| suspect(at(factor), "steal", share);
     expect(stolen(1.0, 0.05), stolen(0.7, 0.06), Slower, "no finding");
     expect(stolen(1.0, 0.05), stolen(0.7, 0.3), Slower, "in B steal took 30 %");
-    // That trials differ is no cause where there is another.
+    // A finding that trials differ is no cause if there is another.
     let fell = suspect(at(0.7), "falling_rate", 0.3);
     expect(at(1.0), fell.clone(), Slower, "^in B falling_rate took 30 %$");
     expect(at(1.0), suspect(fell.clone(), "steal", 0.3), Slower, "^in B steal took 30 %$");
-    // It is the evidence that counts, not its weight in either run.
+    // The evidence counts, not its severity in either run.
     let noted = |m, check| found(m, check, Severity::Note, 0.3);
     expect(at(1.0), noted(fell, "steal"), Slower, "^in B steal took 30 %$");
     let lower = suspect(at(0.7), "clock_drop", 0.3);
@@ -208,13 +209,13 @@ fn what_both_have_explains_nothing_unless_one_has_far_more() {
 }
 
 #[test]
-fn what_others_took_on_both_sides_widens_the_margin() {
+fn time_taken_on_both_sides_widens_the_margin() {
     let taken = |factor, share| suspect(at(factor), "other_cpu", share);
     expect(taken(1.0, 0.3), taken(0.75, 0.3), NoDifferenceShown, "");
     expect(taken(1.0, 0.3), taken(0.5, 0.3), Slower, "");
     expect(at(1.0), taken(0.7, 0.4), Slower, "");
-    // What could hide a factor of more than 1.5 is no "no difference".
-    // Also where it is a note: within the interval it is in the trials all the same.
+    // If taken time could hide a factor of more than 1.5, "no difference" is not shown.
+    // The same if it is a note: the trials include that time even within the interval.
     let noted = |factor, share| found(at(factor), "other_cpu", Severity::Note, share);
     expect(noted(1.0, 0.3), noted(0.75, 0.3), NoDifferenceShown, "");
     let both = "^both were disturbed: other programs took at least 40.0 %";
@@ -229,7 +230,7 @@ fn what_others_took_on_both_sides_widens_the_margin() {
 
 #[test]
 fn noise_between_runs_is_no_difference() {
-    // Whole runs shifted point by point by up to 15 %, as two runs of a busy machine are.
+    // Runs whose results are each shifted by up to 15 %, as two runs of a busy machine are.
     let noise = [0.0, 0.12, -0.1, 0.05, -0.15, 0.08, -0.03, 0.15, -0.07, 0.02, 0.1, -0.12];
     let points = || (0..12).map(|i| sweep("read", 1, 4096 << i)).collect::<Vec<_>>();
     let b = with(run(points()), |i, m| scaled(m, 1.0 + noise[i]));
@@ -264,7 +265,7 @@ fn less_is_better_for_a_time() {
 }
 
 #[test]
-fn what_cannot_be_compared_says_why_and_what_is_gone_fails() {
+fn results_that_cannot_be_compared_give_the_reason_and_missing_ones_fail() {
     let not = |a: Measurement, b: Measurement, words: &str, fails: bool| {
         let p = one(a, b);
         assert_eq!(p.outcome(), NotComparable, "{p:?}");
@@ -297,44 +298,6 @@ fn figures_of_different_methods_are_not_compared() {
     assert_eq!(p.outcome(), NotComparable);
     assert!(p.reason.contains("method 2 of cpu.flops, B by method 3"), "{}", p.reason);
     assert!(compared(&a, &b).fails(), "a baseline of another method is no baseline");
-}
-
-#[test]
-fn points_of_one_run_only_are_listed_after_the_others() {
-    let (mut a, mut b) = (run(vec![flops(1), flops(2)]), run(vec![flops(4), flops(1)]));
-    let reasons_of = |a: &Run, b: &Run| -> Vec<String> {
-        compared(a, b).points.iter().map(|p| format!("{}: {}", p.name, p.reason)).collect()
-    };
-    let reasons_now = reasons_of(&a, &b);
-    assert_eq!(reasons_now[1..], ["2 threads: only in A", "4 threads: only in B"]);
-    assert!(compared(&a, &b).points[1].fails() && !compared(&a, &b).points[2].fails());
-    b.plan.points.push(a.plan.points[1].clone());
-    b.interrupted = Some("SIGINT".into());
-    assert!(reasons_of(&a, &b)[1].contains("B was stopped by SIGINT before it"));
-    // The same point twice is two points.
-    a.measurements = vec![flops(1), flops(1), flops(1)];
-    b.measurements = vec![flops(1), flops(1)];
-    let reasons = reasons_of(&a, &b);
-    assert_eq!(reasons.len(), 3);
-    assert!(reasons[2].contains("only in A"), "{reasons:?}");
-}
-
-#[test]
-fn sizes_that_the_machine_set_may_differ_and_threads_may_not() {
-    let sized = |size: u64| run(vec![with_param(stream("triad", 1), "array_size", size)]);
-    let (a, b) = (sized(1 << 29), sized(1 << 30));
-    let c = compared(&a, &b);
-    assert_eq!(outcomes(&c), [NoDifferenceShown]);
-    let reason = "set by the machines: array size 512 MiB in A, 1 GiB in B";
-    assert!(c.points[0].reason.contains(reason), "{}", c.points[0].reason);
-    // Where that leaves a choice, none is made.
-    let mut two = b.clone();
-    two.measurements.extend(sized(1 << 31).measurements);
-    assert_eq!(outcomes(&compared(&a, &two)), [NotComparable; 3]);
-    // A size that the workload's points differ by is what was asked for.
-    let mut axis = a.clone();
-    axis.workloads.get_mut("memory.triad").unwrap().axis = Some("array_size".into());
-    assert_eq!(outcomes(&compared(&axis, &b)).len(), 2);
 }
 
 #[test]
@@ -374,15 +337,6 @@ fn an_import_without_trials_has_a_ratio_of_medians_and_no_more() {
     assert!((c.points[0].headline.as_ref().unwrap().ratio.median - 1.0).abs() < 1e-3);
     let by = c.differences.iter().find(|d| d.what == "measured by").unwrap();
     assert_eq!((by.a.as_str(), by.b.as_str()), ("proofmark", "sysbench 1.0"));
-}
-
-#[test]
-fn a_point_is_called_by_what_distinguishes_it_and_by_the_way_to_its_data() {
-    let c = compared(&healthy(), &healthy());
-    let name = |workload: &str| &c.points.iter().find(|p| p.workload == workload).unwrap().name;
-    assert_eq!(name("cpu.flops"), "1 thread", "all have one type and one instruction set");
-    assert!(name("disk.rand_read").starts_with("direct"), "{}", name("disk.rand_read"));
-    assert!(name("network.tcp.stream").starts_with("loopback"), "{}", name("network.tcp.stream"));
 }
 
 proptest! {

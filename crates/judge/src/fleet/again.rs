@@ -1,5 +1,5 @@
-//! The second pass at a figure: a node beside those of its group that were not slow; of the network its
-//! pairs beside those of its partners.
+//! The second pass at a figure. A node is compared with those of its group that were not slow, for
+//! the network its pairs with those of its partners.
 
 use proofmark_model::{FigureKind, Pass};
 
@@ -9,12 +9,12 @@ use super::pairs::PairSpeeds;
 use super::rule::{Ruled, RuledNode, median_ratio, rounded};
 use crate::statistics::median;
 
-/// Peers that a round needs.
+/// Fewest peers of a usable round.
 const FEWEST_PEERS: usize = 2;
 
-/// What the second pass shows of a figure's nodes.
+/// Results of the second pass for the nodes of one figure.
 pub(super) struct Again {
-    /// By node of the group and round, its share of its group; empty where the node was not in it.
+    /// Share of its group by node of the group and round; empty if the node was not in the pass.
     ratios: Vec<Vec<Option<f32>>>,
     margin: Option<f64>,
 }
@@ -30,7 +30,7 @@ impl Again {
         let ratios = match lines.figures[number as usize].key.pass() {
             Pass::Pairs => {
                 let pairs = PairSpeeds::new(lines, number, kind);
-                group.nodes.iter().map(|node| pairs.of_node(*node)).collect()
+                group.nodes.iter().map(|node| pairs.for_node(*node)).collect()
             }
             _ => {
                 let speeds = Speeds::new(lines, group, number, kind, ruled);
@@ -40,24 +40,24 @@ impl Again {
         Self { ratios, margin: ruled.margin }
     }
 
-    /// By round, the node's share of its group; empty where it was not measured again.
+    /// Shares of its group by round; empty if the node was not measured again.
     pub(super) fn ratios(&self, node: usize) -> Vec<Option<f32>> {
         self.ratios.get(node).cloned().unwrap_or_default()
     }
 
-    /// Whether the node is slow by these as well.
+    /// Returns true if the node is slow by these ratios as well.
     pub(super) fn confirms(&self, ratios: &[Option<f32>]) -> bool {
-        let judged = self.margin.map(|margin| RuledNode::of(ratios.to_vec(), margin));
+        let judged = self.margin.map(|margin| RuledNode::from_ratios(ratios.to_vec(), margin));
         judged.is_some_and(|node| node.slow)
     }
 }
 
-/// What the nodes of a group measured in the second pass.
+/// Speeds of the nodes of a group in the second pass.
 struct Speeds {
     rounds: usize,
-    /// By node of the group and round, as speeds; empty where the node was not in it.
+    /// Speed by node of the group and round; empty if the node was not in the pass.
     speeds: Vec<Vec<Option<f64>>>,
-    /// By node of the group: its share of the group in the first pass, where it was not slow.
+    /// Share of the group in the first pass by node of the group, if it was not slow.
     peers: Vec<Option<f64>>,
 }
 
@@ -65,7 +65,7 @@ impl Speeds {
     fn new(lines: &Lines, group: &Group, number: u32, kind: FigureKind, ruled: &Ruled) -> Self {
         let rounds = lines.plan.rounds as usize;
         let figure: &Figure = &lines.figures[number as usize];
-        let of = |node: &usize| {
+        let own_speeds = |node: &usize| {
             let mut speeds = Vec::new();
             for (round, seen) in lines.nodes[*node].usable(Pass::Again) {
                 speeds.resize(rounds, None);
@@ -78,23 +78,24 @@ impl Speeds {
             |node: &RuledNode| median_ratio(node.ratios.iter().flatten()).filter(|_| !node.slow);
         Self {
             rounds,
-            speeds: group.nodes.iter().map(of).collect(),
+            speeds: group.nodes.iter().map(own_speeds).collect(),
             peers: ruled.nodes.iter().map(share).collect(),
         }
     }
 
-    /// What a round shows of the group: the median over the peers, each as a share of what it had
-    /// beside its group in the first pass.
+    /// Speed of the group in a round: the median over the peers, each divided by its share of the
+    /// group in the first pass.
     fn group(&self, round: usize, but: usize) -> Option<f64> {
         let peers = self.speeds.iter().zip(&self.peers).enumerate().filter(|(i, _)| *i != but);
-        let of = |(_, (speeds, share)): (_, (&Vec<Option<f64>>, &Option<f64>))| {
+        let adjusted = |(_, (speeds, share)): (_, (&Vec<Option<f64>>, &Option<f64>))| {
             Some((*speeds.get(round)?)? / (*share)?)
         };
-        let all: Vec<f64> = peers.filter_map(of).filter(|v| v.is_finite() && *v > 0.0).collect();
+        let all: Vec<f64> =
+            peers.filter_map(adjusted).filter(|v| v.is_finite() && *v > 0.0).collect();
         median(&all).filter(|_| all.len() >= FEWEST_PEERS)
     }
 
-    /// By round, the node's share of its group; empty where it was not measured again.
+    /// Shares of its group by round; empty if the node was not measured again.
     fn ratios(&self, node: usize) -> Vec<Option<f32>> {
         let Some(own) = self.speeds.get(node).filter(|own| !own.is_empty()) else {
             return Vec::new();

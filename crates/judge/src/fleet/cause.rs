@@ -1,4 +1,4 @@
-//! Why a node is slow: what it says of itself beside what its group says.
+//! Cause of a slow node: its reports compared with those of its group.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,29 +14,30 @@ use super::{Fleet, groups};
 use crate::statistics::median;
 use crate::words::counted;
 
-/// A share of the time that is worth a word, beyond that of the group.
+/// Smallest share of the time, beyond that of the group, that is reported.
 const TIME: f64 = 0.02;
-/// Causes of a node, those that say most first.
+/// Number of causes that are reported, the clearest first.
 const CAUSES: usize = 2;
-/// Letters of a finding within the sentence.
+/// Most characters of a finding within the sentence.
 const LONGEST_FINDING: usize = 240;
-/// A ceiling that is lower than the group's by this share is.
+/// Smallest share by which a lower ceiling is reported.
 const CEILING: f64 = 0.03;
-/// Facts that limit how fast a node is.
+/// Facts that limit the speed of a node.
 const LIMITS: [FactId; 2] = [FactId::CpuQuota, FactId::IoLimits];
 /// Facts of a disk, which explain nothing else.
 const OF_DISK: [FactId; 5] =
     [FactId::Disk, FactId::FileSystem, FactId::MountOptions, FactId::IoScheduler, FactId::IoLimits];
 
+/// The sentence for a slow node:
 /// `n3: delivers 61 % of its group at Triad; CPU quota of 1 CPU; without other load ...`.
 pub(super) fn sentence(
     fleet: &Fleet,
     group: usize,
     place: usize,
-    said: &FleetNode,
+    node: &FleetNode,
 ) -> Option<String> {
     let judged = &fleet.judged[group];
-    let confirmed: Vec<&NodeSlowAt> = said.figures.iter().filter(|f| f.confirmed).collect();
+    let confirmed: Vec<&NodeSlowAt> = node.figures.iter().filter(|f| f.confirmed).collect();
     let worst = worst(&judged.figures, &confirmed)?;
     let figure = &judged.figures[worst.figure];
     let number = judged.numbers[worst.figure];
@@ -48,7 +49,7 @@ pub(super) fn sentence(
     let FleetFigure { subsystem, better, .. } = *figure;
     let sides = Sides { own, rest, number, subsystem, better };
     let mut parts =
-        vec![format!("{}: {}", said.name, slowness(figure, f64::from(worst.ratio), "its group"))];
+        vec![format!("{}: {}", node.name, slowness(figure, f64::from(worst.ratio), "its group"))];
     let more = others(confirmed.iter().map(|slow| &judged.figures[slow.figure]), figure);
     parts.extend(more.map(|more| format!("and is slow at {more}")));
     let causes = [
@@ -65,11 +66,11 @@ pub(super) fn sentence(
         causes.push("cause unknown: nothing that it reports differs from its group".to_owned());
     }
     let slow = [parts.join(" ")].into_iter();
-    let itself = itself(&judged.figures, worst.figure, place);
-    Some(slow.chain(causes).chain(itself).collect::<Vec<_>>().join("; "))
+    let without_load = without_load(&judged.figures, worst.figure, place);
+    Some(slow.chain(causes).chain(without_load).collect::<Vec<_>>().join("; "))
 }
 
-/// The figure that is worst; of a result that is slow in both figures, the delivered one.
+/// The worst figure; for a result that is slow in both figures, the delivered one.
 fn worst<'a>(figures: &[FleetFigure], slow: &[&'a NodeSlowAt]) -> Option<&'a NodeSlowAt> {
     let worst = *slow.first()?;
     let figure = &figures[worst.figure];
@@ -80,8 +81,9 @@ fn worst<'a>(figures: &[FleetFigure], slow: &[&'a NodeSlowAt]) -> Option<&'a Nod
     delivered.or(Some(worst))
 }
 
-/// Whether the machine is slow when it is left alone, where it is slow at what it delivers.
-fn itself(figures: &[FleetFigure], worst: usize, place: usize) -> Option<String> {
+/// States whether the machine is slow without other load, for a node that is slow at what it
+/// delivers.
+fn without_load(figures: &[FleetFigure], worst: usize, place: usize) -> Option<String> {
     let delivered = figures.get(worst).filter(|f| f.kind == FigureKind::Delivered)?;
     let same =
         |f: &&FleetFigure| f.kind == FigureKind::Attainable && f.result() == delivered.result();
@@ -111,7 +113,7 @@ impl<'a> Sides<'a> {
         node.usable_first().filter_map(move |seen| seen.cell(number))
     }
 
-    /// With how many partners it is slow: its own cable or port, not a link to one of them.
+    /// Number of partners with which it is slow: its own cable or port, not a link to one of them.
     fn partners(&self, strip: &FleetStrip) -> Option<String> {
         let all = self.own.partners();
         (self.subsystem.info().has_server && all > 0).then(|| {
@@ -123,8 +125,8 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// The first fact, of those that may explain it, that most of the group agree on and it differs in: of
-    /// the limits, or of the others.
+    /// The first fact that may explain it, on which most of the group agree and the node differs;
+    /// of the limits or of the others.
     fn fact(&self, limits: bool) -> Option<String> {
         let facts = |node: &'a Node| match self.subsystem.info().has_server {
             true => node.facts_in_pairs(),
@@ -158,7 +160,7 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// Who took its threads' time, beyond what is taken from the group's.
+    /// The largest loss of its threads' time beyond that of the group.
     fn time(&self) -> Option<String> {
         let own = taken(self.own)?;
         let group: Vec<_> = self.rest.iter().filter_map(|node| taken(node)).collect();
@@ -183,13 +185,12 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// What its last round that knows some says of other programs.
+    /// Other programs, as its last round with such a report names them.
     fn programs(&self) -> Option<&'a str> {
         self.own.usable(Pass::First).filter_map(|(_, seen)| seen.programs.as_deref()).last()
     }
 
-    /// The most severe finding that at least half of its rounds have and less than half of the
-    /// group's.
+    /// The most severe finding in at least half of its rounds and in less than half of the group's.
     fn finding(&self) -> Option<String> {
         let (own, rounds) = found(self.cells(self.own));
         let (group, all) = found(self.rest.iter().flat_map(|node| self.cells(node)));
@@ -201,38 +202,38 @@ impl<'a> Sides<'a> {
         })
     }
 
-    /// The most that it could show, if that is less.
+    /// The node's ceiling, if that is lower than the group's.
     fn ceiling(&self) -> Option<String> {
-        let of = |node: &'a Node| {
+        let median_ceiling = |node: &'a Node| {
             let all: Vec<f64> = self.cells(node).filter_map(|cell| cell.ceiling).collect();
             median(&all).filter(|v| *v > 0.0)
         };
-        let group: Vec<f64> = self.rest.iter().filter_map(|node| of(node)).collect();
-        let ratio = of(self.own)? / median(&group)?;
+        let group: Vec<f64> = self.rest.iter().filter_map(|node| median_ceiling(node)).collect();
+        let ratio = median_ceiling(self.own)? / median(&group)?;
         let speed = if self.better == Better::Higher { ratio } else { 1.0 / ratio };
         let lower = speed.is_finite() && speed < 1.0 - CEILING;
         lower.then(|| format!("its ceiling is {} of its group's", percent(ratio)))
     }
 
-    /// What limits it, if another resource limits the group.
+    /// The node's bottleneck, if the group has another one.
     fn bottleneck(&self) -> Option<String> {
-        let of = |nodes: &[&'a Node]| {
+        let usual = |nodes: &[&'a Node]| {
             let cells: Vec<&Cell> = nodes.iter().flat_map(|node| self.cells(node)).collect();
             most_common(cells.iter().filter_map(|c| c.bottleneck.as_deref()), cells.len())
         };
-        let (own, group) = (of(&[self.own])?, of(&self.rest)?);
+        let (own, group) = (usual(&[self.own])?, usual(&self.rest)?);
         (own != group).then(|| format!("limited by {own}, its group by {group}"))
     }
 }
 
-/// The value that more than half of so many have.
-fn most_common<'a>(values: impl Iterator<Item = &'a str>, of: usize) -> Option<&'a str> {
+/// The value that more than half of `count` have.
+fn most_common<'a>(values: impl Iterator<Item = &'a str>, count: usize) -> Option<&'a str> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     values.for_each(|v| *counts.entry(v).or_default() += 1);
-    counts.into_iter().find(|(_, n)| 2 * n > of).map(|(value, _)| value)
+    counts.into_iter().find(|(_, n)| 2 * n > count).map(|(value, _)| value)
 }
 
-/// Who took which share of a node's threads' time, by name.
+/// Taken shares of a node's threads' time by name of the cause, with the cause in words.
 fn taken(node: &Node) -> Option<BTreeMap<&'static str, (f64, &'static str)>> {
     let all = node.usable(Pass::First).filter_map(|(_, seen)| seen.time);
     let sum: TimeAccount = all.reduce(|a, b| a + b)?;
@@ -240,8 +241,8 @@ fn taken(node: &Node) -> Option<BTreeMap<&'static str, (f64, &'static str)>> {
     Some(shares.map(|(share, cause)| (cause.name, (share, cause.words))).collect())
 }
 
-/// By check, in how many of these results it found something, and the last of what it found; and how
-/// many results there are.
+/// Counts by check how many of these results have a finding, with the last one; and counts the
+/// results.
 fn found<'a>(
     cells: impl Iterator<Item = &'a Cell>,
 ) -> (BTreeMap<Arc<str>, (usize, &'a Found)>, usize) {

@@ -8,23 +8,23 @@ use proofmark_model::{GroupDifference, NodeFact, Pass};
 use super::lines::{Lines, Node};
 use super::rule::FEWEST_NODES;
 
-/// Nodes that share what makes them nodes of their kind.
+/// Nodes that share the facts of their kind.
 pub(super) struct Group {
     pub(super) facts: Vec<NodeFact>,
-    /// By place in the plan.
+    /// Places in the plan.
     pub(super) nodes: Vec<usize>,
 }
 
 impl Group {
-    /// Whether its nodes are enough to be compared.
+    /// Returns true if it has enough nodes to compare them.
     pub(super) fn comparable(&self) -> bool {
         self.nodes.len() >= FEWEST_NODES
     }
 
-    /// What differs from the largest group.
+    /// Facts that differ from the largest group.
     pub(super) fn differences(&self, largest: &Self) -> Vec<GroupDifference> {
-        let value = |of: &Self, what: &str| {
-            let fact = of.facts.iter().find(|f| f.what == what);
+        let value = |group: &Self, what: &str| {
+            let fact = group.facts.iter().find(|f| f.what == what);
             fact.map_or_else(|| "not reported".to_owned(), |f| f.value.clone())
         };
         let difference = |what: &str| {
@@ -37,7 +37,7 @@ impl Group {
     }
 }
 
-/// The groups of all nodes that sent a line of the first pass that counts, the largest first.
+/// The groups of all nodes with a usable line of the first pass, the largest first.
 pub(super) fn all(lines: &Lines) -> Vec<Group> {
     let mut kinds: BTreeMap<Vec<(String, String)>, Group> = BTreeMap::new();
     for (i, node) in lines.nodes.iter().enumerate() {
@@ -53,7 +53,7 @@ pub(super) fn all(lines: &Lines) -> Vec<Group> {
     groups
 }
 
-/// What a node is by most of its lines, of as many by the earlier ones.
+/// The facts in most of a node's lines; between equally frequent ones, those of the earlier lines.
 pub(super) fn facts(node: &Node) -> Option<&Arc<Vec<NodeFact>>> {
     let mut counts: Vec<(&Arc<Vec<NodeFact>>, usize)> = Vec::new();
     for (_, seen) in node.usable(Pass::First) {
@@ -65,12 +65,11 @@ pub(super) fn facts(node: &Node) -> Option<&Arc<Vec<NodeFact>>> {
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(facts, _)| facts)
 }
 
-/// What a node is, said differently in two of its rounds: `CPU quota: none in round 1, 1 CPU in
-/// round 5`.
+/// Facts of a node that changed between rounds: `CPU quota: none in round 1, 1 CPU in round 5`.
 pub(super) fn changes(node: &Node) -> Vec<String> {
     let passes = [(Pass::First, ""), (Pass::Again, " of the second pass")];
-    let seen = passes.into_iter().flat_map(|(pass, of)| {
-        node.usable(pass).map(move |(round, seen)| (format!("round {}{of}", round + 1), seen))
+    let seen = passes.into_iter().flat_map(|(pass, name)| {
+        node.usable(pass).map(move |(round, seen)| (format!("round {}{name}", round + 1), seen))
     });
     let seen: Vec<_> = seen.collect();
     let Some((first, before)) = seen.first() else { return Vec::new() };

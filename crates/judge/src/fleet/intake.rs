@@ -1,5 +1,5 @@
-//! Reads a fleet's lines: they come in any order between nodes, and of several lines of a node, pass
-//! and round the last one counts.
+//! Reads a fleet's lines. They may be in any order between nodes; of several lines of one node,
+//! pass and round the last one counts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,16 +14,16 @@ use super::lines::{Cell, Figure, Found, Key, Lines, Node, RoundOutcome, UsableRo
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS, MOST_NODES};
 use crate::checks::network_path::ONE_MACHINE;
 
-/// Failures of a node that are kept.
+/// Most failures of a node that are kept.
 const MOST_LOST: usize = 64;
 
-/// Reads the lines. An error if there is no plan that can be followed.
+/// Reads the lines. Fails if there is no valid plan.
 pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Lines, String> {
     let mut intake: Option<Intake> = None;
     for line in lines {
         match (line, &mut intake) {
             (FleetLine::Plan(plan), None) => intake = Some(Intake::new(*plan)?),
-            // Only the first plan counts; the file may be anybody's.
+            // Only the first plan counts; the file is untrusted input.
             (FleetLine::Plan(_), Some(_)) => {}
             (FleetLine::Round(round), Some(intake)) => intake.round(*round),
             (FleetLine::Failure(failure), Some(intake)) => intake.failure(&failure),
@@ -40,7 +40,7 @@ struct Intake {
     lines: Lines,
     nodes: HashMap<String, usize>,
     figures: HashMap<Arc<Key>, u32>,
-    /// Each text once: nodes say the same of many results.
+    /// Each text once: nodes repeat texts in many results.
     texts: BTreeSet<Arc<str>>,
     facts: Vec<Arc<Vec<NodeFact>>>,
 }
@@ -65,10 +65,10 @@ impl Intake {
         });
         let node =
             |(place, name): (usize, &String)| Node { place, name: name.clone(), ..Node::default() };
-        let of_plan = plan.nodes.iter().enumerate().map(node).collect();
+        let planned = plan.nodes.iter().enumerate().map(node).collect();
         Ok(Self {
             lines: Lines {
-                nodes: of_plan,
+                nodes: planned,
                 plan,
                 figures: Vec::new(),
                 pairs_again: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl Intake {
         new
     }
 
-    /// The first one counts.
+    /// Keeps the first round robin.
     fn round_robin(&mut self, mut round_robin: RoundRobin) {
         round_robin.rounds = round_robin.rounds.min(RoundRobin::MOST_ROUNDS);
         let mut seen = BTreeSet::new();
@@ -102,7 +102,7 @@ impl Intake {
         self.lines.round_robin.get_or_insert(round_robin);
     }
 
-    /// Nodes and rounds that are not of the plan are ignored.
+    /// Stores a round; ignores nodes and rounds outside of the plan.
     fn round(&mut self, line: NodeRound) {
         let Some(ends) = self.ends(&line.node, line.partner.as_deref(), line.pass) else { return };
         let (pass, round) = (line.pass, line.round);
@@ -113,7 +113,7 @@ impl Intake {
                 let turn = RoundOutcome::Usable(Arc::new(self.seen(line, &ends)));
                 self.put(&ends, pass, round, turn);
             }
-            // Of a pair only the one that says so has to answer for it.
+            // In a pair the fault is that of the node that sent the line.
             Err(reason) => {
                 let reason = self.text(&reason, LONGEST_TEXT);
                 self.put(&ends[..1], pass, round, RoundOutcome::Refused(reason));
@@ -149,7 +149,7 @@ impl Intake {
         self.put(&ends, line.pass, line.round, turn);
     }
 
-    /// The places of a line's nodes: one, and in a pass of pairs two.
+    /// The places of a line's nodes: one, or two in a pass of pairs.
     fn ends(&self, node: &str, partner: Option<&str>, pass: Pass) -> Option<Vec<usize>> {
         let place = |name: &str| self.nodes.get(name).copied();
         match (pass.of_pairs(), partner) {
@@ -229,7 +229,7 @@ impl Intake {
         let mut bounded: Vec<NodeFact> = bounded.collect();
         let mut names = BTreeSet::new();
         bounded.retain(|f| names.insert(f.what.clone()));
-        // Nodes of one kind send the same; of many kinds, each keeps its own.
+        // Nodes of one kind send equal facts. Beyond this many kinds each node has its own copy.
         const REMEMBERED: usize = 64;
         if let Some(known) = self.facts.iter().find(|known| ***known == bounded) {
             return known.clone();
@@ -267,7 +267,7 @@ impl Intake {
         }
     }
 
-    /// Whether a result is invalid for nothing but that both nodes are one machine, which the plan
+    /// Returns true if a result is invalid only because both nodes are one machine, which the plan
     /// declares.
     fn only_one_machine(&self, figure: &NodeFigure) -> bool {
         let invalid = figure.findings.iter().filter(|f| f.severity == Severity::Invalid);
@@ -275,7 +275,7 @@ impl Intake {
         self.lines.plan.testbed.is_some() && checks == BTreeSet::from([ONE_MACHINE.id])
     }
 
-    /// The number of a figure, which is a new one at first sight.
+    /// The number of a figure; a new figure gets the next one.
     fn number(
         &mut self,
         place: usize,

@@ -1,4 +1,4 @@
-//! Which figures nodes are judged by, and which are shown only.
+//! Selects the figures that nodes are judged by; the others are only shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,26 +10,26 @@ use super::lines::{Cell, Figure, Lines};
 use super::rule::{FEWEST_NODES, LIMIT, Ruled};
 use super::words::{others, percent};
 
-/// Results that are named where more are counted.
+/// Most results that are named; the others are counted.
 const NAMED: usize = 3;
 
-/// How nodes are judged by a figure.
+/// Use of a figure for the judgement of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judging {
     /// A node that is not slow is level.
     ByMargin,
-    /// A node that is not slow shows nothing, nor has it to: the figure is not required, or another
-    /// figure of the same result is judged.
+    /// A node that is not slow has no outcome: the figure is not required, or another figure of the
+    /// same result is judged.
     Shown,
     /// It is required, and no figure of its result has a margin within [`LIMIT`].
     TooUneven,
 }
 
-/// How nodes are judged by each figure: the number of its result, whether it is required, and what
-/// the rule says of it.
+/// Returns the use of each figure, from the number of its result, whether it is required, and the
+/// rule's result.
 pub(super) fn all(figures: &[(u32, bool, Ruled)]) -> Vec<Judging> {
     let judged = |(_, required, ruled): &(u32, bool, Ruled)| *required && within(ruled.margin);
-    let of = |figure: &(u32, bool, Ruled)| {
+    let judging = |figure: &(u32, bool, Ruled)| {
         let other = |other: &(u32, bool, Ruled)| other.0 == figure.0 && judged(other);
         match figure {
             figure if judged(figure) => Judging::ByMargin,
@@ -38,15 +38,15 @@ pub(super) fn all(figures: &[(u32, bool, Ruled)]) -> Vec<Judging> {
             _ => Judging::TooUneven,
         }
     };
-    figures.iter().map(of).collect()
+    figures.iter().map(judging).collect()
 }
 
 fn within(margin: Option<f64>) -> bool {
     margin.is_some_and(|margin| margin <= LIMIT)
 }
 
-/// Returns why all nodes of a group are unverified, whatever they measured: required results that no
-/// figure can judge.
+/// Returns the reasons why all nodes of a group are unverified, whatever they measured: required
+/// results that no figure can judge.
 pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
     let required = figures.iter().filter(|f| f.required);
     let open: Vec<&FleetFigure> = required
@@ -84,8 +84,9 @@ pub(super) fn sentences(figures: &[FleetFigure]) -> Vec<String> {
     uneven.into_iter().chain(few).collect()
 }
 
-/// Returns why all nodes of a group are unverified, if a workload is not compared although most
-/// nodes measured it: each with other parameters, such as a size that follows from its free memory.
+/// Returns the reason why all nodes of a group are unverified, if a workload is not compared
+/// although most nodes measured it. Each used other parameters, such as a size that follows from
+/// its free memory.
 pub(super) fn scattered(
     lines: &Lines,
     group: &Group,
@@ -116,8 +117,8 @@ pub(super) fn scattered(
     ))
 }
 
-/// Results that nodes of a group sent, with a value or with the reason why there is none, and of which
-/// no figure is required; in the order of the first screen.
+/// Results that nodes of a group sent, with a value or a reason, of which no figure is required; in
+/// the order of the first screen.
 pub(super) fn not_judged(
     lines: &Lines,
     group: &Group,

@@ -1,4 +1,4 @@
-//! The lines of a fleet's file, reduced to what is judged.
+//! The lines of a fleet's file, reduced to the judged parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,30 +8,31 @@ use proofmark_model::{
     Subsystem, TimeAccount, Unit,
 };
 
-/// All lines.
+/// The lines of a fleet.
 pub(super) struct Lines {
     pub(super) plan: FleetPlan,
     /// Every figure that a node sent.
     pub(super) figures: Vec<Figure>,
-    /// By place in the plan.
+    /// Nodes by place in the plan.
     pub(super) nodes: Vec<Node>,
     /// Pairs of the second pass, by round from 0 and the places of their nodes, the lower first.
     pub(super) pairs_again: BTreeMap<(usize, [usize; 2]), Arc<UsableRound>>,
-    /// The nodes of each boot of a kernel.
+    /// The nodes of each boot id.
     pub(super) boots: BTreeMap<Arc<str>, BTreeSet<usize>>,
-    /// Who was to measure the network with whom; nothing if it was not begun.
+    /// The planned pairs of the network; `None` if it was not begun.
     pub(super) round_robin: Option<RoundRobin>,
 }
 
 impl Lines {
-    /// Another node that is the same machine, since it is of the same boot. All of a testbed are.
+    /// Another node with the same boot id, hence on the same machine. `None` on a testbed, where
+    /// all nodes are.
     pub(super) fn same_machine(&self, place: usize) -> Option<&str> {
         let all = self.boots.get(self.nodes[place].boot_id.as_ref()?)?;
         let other = all.iter().find(|node| **node != place && self.plan.testbed.is_none())?;
         Some(&self.nodes[*other].name)
     }
 
-    /// Rounds of the pass in which a figure is measured first.
+    /// Number of rounds of the pass in which a figure is measured first.
     pub(super) fn rounds(&self, pass: Pass) -> usize {
         match pass {
             Pass::Pairs => self.nodes.iter().map(|node| node.pairs.len()).max().unwrap_or(0),
@@ -39,24 +40,24 @@ impl Lines {
         }
     }
 
-    /// Whether a turn of a pair failed for another node's sake.
-    pub(super) fn partners_fault(&self, node: usize, turn: &RoundOutcome) -> bool {
+    /// Returns true if a pair failed because of its other node.
+    pub(super) fn is_partners_fault(&self, node: usize, turn: &RoundOutcome) -> bool {
         let RoundOutcome::Failed(_, _, Some(ends)) = turn else { return false };
-        self.others_fault(node, *ends)
+        self.is_others_fault(node, *ends)
     }
 
-    /// Whether the other node of a pair that failed is gone, or failed with several, and with more than
-    /// this one.
-    pub(super) fn others_fault(&self, node: usize, ends: [usize; 2]) -> bool {
+    /// Returns true if the other node of a failed pair is gone, or failed with several, and with
+    /// more than this one.
+    pub(super) fn is_others_fault(&self, node: usize, ends: [usize; 2]) -> bool {
         let Some(partner) = ends.into_iter().find(|end| *end != node) else { return false };
         let count = |node: usize| self.nodes[node].failed_with().len();
         self.nodes[partner].gone() || count(partner) > count(node).max(1)
     }
 
-    /// Rounds of a figure's first pass that a node was to have: in a round robin of an odd number of nodes it
-    /// is left out of some.
+    /// Number of planned rounds of a node in a figure's first pass. A round robin of an odd number
+    /// of nodes leaves it out of some.
     pub(super) fn planned(&self, node: usize, pass: Pass) -> usize {
-        /// Fewer are never planned.
+        /// Fewest planned rounds.
         const LEAST: usize = *FLEET_ROUNDS.start() as usize;
         if pass != Pass::Pairs {
             return self.plan.rounds as usize;
@@ -72,7 +73,7 @@ impl Lines {
     }
 }
 
-/// What identifies a figure between nodes.
+/// Identity of a figure across nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     pub(super) workload: String,
@@ -85,17 +86,18 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether it is measured by the method that most nodes use.
+    /// Returns true if it is measured by the method of most nodes.
     pub(super) fn is_usual(&self, methods: &BTreeMap<String, u32>) -> bool {
         methods.get(&self.workload) == Some(&self.method)
     }
 
-    /// In which pass it is measured first.
+    /// The pass in which it is measured first.
     pub(super) fn pass(&self) -> Pass {
         if self.subsystem.info().has_server { Pass::Pairs } else { Pass::First }
     }
 
-    /// A value as a speed: of a time, how many there are in a second; and a speed as a value.
+    /// Converts a value into a speed, and a speed into a value: a time becomes operations per
+    /// second.
     pub(super) fn speed(&self, value: f64) -> f64 {
         match self.better {
             Better::Higher => value,
@@ -107,22 +109,22 @@ impl Key {
 /// A figure that nodes sent.
 pub(super) struct Figure {
     pub(super) key: Arc<Key>,
-    /// Its first place in a line.
+    /// First place in a line.
     pub(super) place: usize,
-    /// How many lines call it so.
+    /// Number of lines by title.
     pub(super) titles: BTreeMap<Arc<str>, u32>,
     /// Lines in which the attainable figure is not the headline, and in which it is.
     pub(super) headlines: [u32; 2],
 }
 
 impl Figure {
-    /// What most lines call it.
+    /// The title in most lines.
     pub(super) fn title(&self) -> &str {
         let most = self.titles.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)));
         most.map_or("", |(title, _)| title)
     }
 
-    /// Whether the attainable figure is the headline in most lines.
+    /// Returns true if the attainable figure is the headline in most lines.
     pub(super) fn attainable_first(&self) -> bool {
         self.headlines[1] > self.headlines[0]
     }
@@ -131,39 +133,39 @@ impl Figure {
 /// A node's lines.
 #[derive(Default)]
 pub(super) struct Node {
-    /// Its place in the plan.
+    /// Place in the plan.
     pub(super) place: usize,
     pub(super) name: String,
-    /// The boot that it named last.
+    /// Boot id that it sent last.
     pub(super) boot_id: Option<Arc<str>>,
     pub(super) first: Vec<Option<RoundOutcome>>,
     pub(super) again: Vec<Option<RoundOutcome>>,
-    /// By round of pairs; nothing in a round in which it was in no pair.
+    /// Outcomes by round of pairs; `None` in a round in which it was in no pair.
     pub(super) pairs: Vec<Option<RoundOutcome>>,
-    /// What befell it alone in passes over pairs: in which, in which round, and whether it was asked no
-    /// more.
+    /// Failures of this node alone in passes over pairs: reason, pass, round, and true if it was
+    /// not asked again.
     pub(super) lost: Vec<(Arc<str>, Pass, u32, bool)>,
-    /// What befell a pair of it in the second pass: why, the places of both, and in which round.
+    /// Failures of its pairs in the second pass: reason, the places of both nodes, and the round.
     pub(super) failed_again: Vec<(Arc<str>, [usize; 2], u32)>,
 }
 
-/// What became of a node in a round.
+/// Outcome of a node in a round.
 #[derive(Clone)]
 pub(super) enum RoundOutcome {
-    /// The lines of a pair are those of both its nodes.
+    /// A usable line; that of a pair counts for both nodes.
     Usable(Arc<UsableRound>),
-    /// It failed, whether it was asked no more, and in which pair.
+    /// Failed, with the reason, true if the node was not asked again, and the pair.
     Failed(Arc<str>, bool, Option<[usize; 2]>),
-    /// Its line does not count.
+    /// A line that does not count.
     Refused(Arc<str>),
 }
 
 /// A line that counts.
 pub(super) struct UsableRound {
-    /// Of a pair the places of its nodes, first the one that measured.
+    /// Places of the nodes of a pair, first the one that measured.
     pub(super) ends: Option<[usize; 2]>,
     pub(super) facts: Arc<Vec<NodeFact>>,
-    /// By number of the figure.
+    /// Results, sorted by the number of the figure.
     pub(super) cells: Box<[Cell]>,
     pub(super) time: Option<TimeAccount>,
     pub(super) programs: Option<Arc<str>>,
@@ -192,7 +194,7 @@ pub(super) struct Found {
 }
 
 impl Cell {
-    /// The value, if there is one; also an invalid one.
+    /// The value, if there is one, even an invalid one.
     pub(super) fn value(&self, kind: FigureKind) -> Option<f64> {
         match kind {
             FigureKind::Attainable => self.attainable,
@@ -200,7 +202,7 @@ impl Cell {
         }
     }
 
-    /// The value, if it counts.
+    /// The value, if it is usable.
     pub(super) fn usable(&self, kind: FigureKind) -> Option<f64> {
         self.value(kind).filter(|v| !self.invalid && *v > 0.0)
     }
@@ -219,7 +221,7 @@ impl UsableRound {
 }
 
 impl Node {
-    /// Whether it was asked no more.
+    /// Returns true if it was not asked again after a failure.
     pub(super) fn gone(&self) -> bool {
         let turns = self.first.iter().chain(&self.again).flatten();
         let mut own = turns.filter_map(|turn| match turn {
@@ -229,7 +231,7 @@ impl Node {
         own.any(|gone| gone) || self.lost.iter().any(|(.., gone)| *gone)
     }
 
-    /// With whom it failed to measure the network, in either pass.
+    /// Nodes with which it failed to measure the network, in either pass.
     fn failed_with(&self) -> BTreeSet<usize> {
         let ends = self.pairs.iter().flatten().filter_map(|turn| match turn {
             RoundOutcome::Failed(_, _, ends) => *ends,
@@ -244,12 +246,12 @@ impl Node {
             Pass::First => &self.first,
             Pass::Again => &self.again,
             Pass::Pairs => &self.pairs,
-            // Of several pairs in a round, which no node has one turn of.
+            // A round has several pairs of a node, so no single outcome.
             Pass::PairsAgain => &[],
         }
     }
 
-    /// What it said of itself when it measured the network.
+    /// Facts that it sent with its last pair as the measuring node.
     pub(super) fn facts_in_pairs(&self) -> Option<&Arc<Vec<NodeFact>>> {
         let own = self
             .usable(Pass::Pairs)
@@ -257,24 +259,24 @@ impl Node {
         own.map(|(_, seen)| &seen.facts).last()
     }
 
-    /// Whether it measured the network with others, and can do so again.
+    /// Returns true if it measured the network with others, and can do so again.
     pub(super) fn can_pair(&self) -> bool {
         !self.gone() && self.lost.is_empty() && self.usable(Pass::Pairs).next().is_some()
     }
 
-    /// With how many nodes it measured the network.
+    /// Number of nodes with which it measured the network.
     pub(super) fn partners(&self) -> usize {
         let ends = self.usable(Pass::Pairs).filter_map(|(_, seen)| seen.ends);
-        // Itself is one of them.
+        // The ends include this node.
         ends.flatten().collect::<BTreeSet<usize>>().len().saturating_sub(1)
     }
 
-    /// The lines of both first passes that count.
+    /// Usable lines of both first passes.
     pub(super) fn usable_first(&self) -> impl Iterator<Item = &UsableRound> {
         self.usable(Pass::First).chain(self.usable(Pass::Pairs)).map(|(_, seen)| seen)
     }
 
-    /// The lines of a pass that count, with their round from 0.
+    /// Usable lines of a pass, with their round from 0.
     pub(super) fn usable(&self, pass: Pass) -> impl Iterator<Item = (usize, &UsableRound)> {
         self.outcomes(pass).iter().enumerate().filter_map(|(round, turn)| match turn {
             Some(RoundOutcome::Usable(seen)) => Some((round, &**seen)),

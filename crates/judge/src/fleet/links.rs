@@ -1,8 +1,8 @@
-//! Links: pairs of nodes that are slow together while both are as fast with others.
+//! Links: pairs of nodes that are slow together although both are as fast with others.
 //!
-//! A pair has few rounds in the first pass, often one. It is suspected if all of them lie so far below
-//! the median of their round as chance takes none of all pairs, and measured again; it is slow if that
-//! shows it in 7 of 8 rounds, beside both of its nodes with others.
+//! A pair has few rounds in the first pass, often one. It is suspected, and measured again, if all
+//! of them are far below the median of their round: so far that chance explains none of all pairs.
+//! It is slow if 7 of 8 of these rounds show it too, compared with both of its nodes with others.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ use super::words::{percent, slowness};
 use crate::statistics::median;
 use proofmark_model::student;
 
-/// Degrees of freedom from which Student's distribution is the normal one.
+/// Degrees of freedom of a Student distribution that is practically normal.
 const MANY: f64 = 1e6;
 
-/// A figure of the pairs of a group.
-struct OfPairs {
-    /// By the places of two nodes, the lower first: their rounds' ratios.
+/// The ratios of one figure by pair of nodes.
+struct PairRatios {
+    /// Ratios of the rounds by the places of two nodes, the lower first.
     ratios: BTreeMap<[usize; 2], Vec<f32>>,
-    /// A ratio below 1 - this is not of chance.
+    /// Chance does not explain a ratio below 1 - margin.
     margin: f64,
 }
 
-impl OfPairs {
+impl PairRatios {
     fn new(figure: &FleetFigure, partners: &[Vec<Option<u32>>]) -> Option<Self> {
         let mut ratios: BTreeMap<[usize; 2], Vec<f32>> = BTreeMap::new();
         for (node, (partners, strip)) in partners.iter().zip(&figure.strips).enumerate() {
@@ -36,13 +36,13 @@ impl OfPairs {
                 let Some((partner, ratio)) = partner.map(|p| p as usize).zip(*ratio) else {
                     continue;
                 };
-                // Both nodes have it.
+                // Both nodes have the ratio.
                 if node < partner {
                     ratios.entry([node, partner]).or_default().push(ratio);
                 }
             }
         }
-        // Of few pairs many are the middle of their round themselves.
+        // With few pairs, many are the median of their own round.
         let all = ratios.values().flatten().filter(|ratio| **ratio != 1.0);
         let away: Vec<f64> = all.map(|ratio| f64::from(*ratio).ln().abs()).collect();
         let deviation = MAD_TO_DEVIATION * median(&away)?;
@@ -56,21 +56,21 @@ impl OfPairs {
 pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLink> {
     let partners = partners(lines, group);
     let network = |f: &&FleetFigure| f.subsystem.info().has_server && f.margin.is_some();
-    // Whoever is slow with all is no question of a link.
+    // A node that is slow with all partners does not make a link slow.
     let is_slow = |place: usize| {
         judged.figures.iter().filter(network).any(|f| f.strips[place].outcome.is_slow())
     };
     let mut worst: BTreeMap<[usize; 2], FleetLink> = BTreeMap::new();
     for (at, figure) in judged.figures.iter().enumerate().filter(|(_, f)| network(f)) {
-        let Some(pairs) = OfPairs::new(figure, &partners) else { continue };
+        let Some(pairs) = PairRatios::new(figure, &partners) else { continue };
         let again = PairSpeeds::new(lines, judged.numbers[at], figure.kind);
         for (nodes, ratios) in &pairs.ratios {
             let is_below = |ratio: &f32| f64::from(*ratio) < 1.0 - pairs.margin;
             if nodes.iter().any(|place| is_slow(*place)) || !ratios.iter().all(is_below) {
                 continue;
             }
-            let again = again.of_link(nodes.map(|place| group.nodes[place]));
-            let twice = RuledNode::of(again.clone(), pairs.margin);
+            let again = again.for_link(nodes.map(|place| group.nodes[place]));
+            let twice = RuledNode::from_ratios(again.clone(), pairs.margin);
             let is_level = !again.is_empty() && twice.decides() && !twice.slow;
             let Some(ratio) = median_ratio(ratios).filter(|_| !is_level) else { continue };
             let (ratio, confirmed, cause) = (ratio as f32, twice.slow, String::new());
@@ -86,13 +86,15 @@ pub(super) fn all(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLin
     all
 }
 
-/// The same with what is said of them.
+/// The slow links with their causes.
 pub(super) fn report(lines: &Lines, group: &Group, judged: &Judged) -> Vec<FleetLink> {
-    let said = |link: FleetLink| FleetLink { cause: cause(lines, group, judged, &link), ..link };
-    all(lines, group, judged).into_iter().map(said).collect()
+    let with_cause =
+        |link: FleetLink| FleetLink { cause: cause(lines, group, judged, &link), ..link };
+    all(lines, group, judged).into_iter().map(with_cause).collect()
 }
 
-/// `n2 and n5: the network between them delivers 12 % of the usual pair at TCP stream; ...`
+/// The sentence for a link:
+/// `n2 and n5: the network between them delivers 12 % of the usual pair at TCP stream; ...`.
 fn cause(lines: &Lines, group: &Group, judged: &Judged, link: &FleetLink) -> String {
     let [a, b] = link.nodes.map(|place| lines.nodes[group.nodes[place]].name.as_str());
     let figure = &judged.figures[link.figure];

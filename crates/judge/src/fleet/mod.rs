@@ -1,15 +1,14 @@
 //! Judgement of a fleet: nodes that are slow compared with their group, by how much and why, and
 //! unverified nodes.
 //!
-//! `intake` reduces the file's lines to what is judged, and `check` refuses those that cannot be
-//! believed. Nodes of one kind make a group (`groups`). Each figure of a group is judged by the rule
-//! in `rule`, which knows numbers alone (`strips`); where its margin is too wide, it is not
-//! (`judging`). A node that is slow in the first pass is measured
-//! again with some of its group (`second_pass`), and is called slow only if that shows it too (`again`).
-//! The network between nodes is measured in pairs, whose rounds are judged as those of both nodes: a
-//! node that is slow with all partners is slow, and a pair alone is a slow link (`links`).
-//! What is missing is never taken for health: `nodes` says of each node what is, and `cause` why a
-//! slow one is slow.
+//! `intake` reduces the file's lines to the judged parts and refuses implausible ones. Nodes of one
+//! kind form a group (`groups`). The rule in `rule`, on plain numbers, judges each figure of a
+//! group (`strips`), unless its margin is too wide (`judging`). A node that is slow in the first
+//! pass is measured again with some of its group (`second_pass`). It is called slow only if that
+//! confirms it (`again`). The network between nodes is measured in pairs, whose rounds count for
+//! both nodes. A node that is slow with all partners is slow; a single slow pair is a slow link
+//! (`links`). A missing result never counts as healthy: `nodes` reports each node's missing
+//! results, and `cause` why a slow one is slow.
 
 mod again;
 mod cause;
@@ -41,24 +40,24 @@ pub use second_pass::{SecondPass, nodes_again};
 pub use second_pass_pairs::{again as pairs_again, groups as pair_groups};
 use strips::Judged;
 
-/// Nodes of a plan at the most.
+/// Most nodes of a plan.
 pub const MOST_NODES: usize = 100_000;
 
-/// Letters of a name and of a title at the most.
+/// Most characters of a name or title.
 const LONGEST_NAME: usize = 120;
-/// Letters of a text at the most.
+/// Most characters of a text.
 const LONGEST_TEXT: usize = 400;
-/// Findings of a result that are kept, most severe first.
+/// Most findings of a result that are kept, the most severe first.
 const MOST_FINDINGS: usize = 6;
 
 /// The figures that are judged.
 const KINDS: [FigureKind; 2] = [FigureKind::Attainable, FigureKind::Delivered];
 
-/// What follows from a fleet's lines. An error if there is no plan among them that can be followed.
+/// Judges a fleet's lines. Fails if they have no valid plan.
 ///
-/// Lines of one node count in their order, of several of one pass and round the last; the order of
-/// lines between nodes does not matter. Of a line no more is kept than what is judged, so that the
-/// file need not fit into memory.
+/// Lines of one node count in their order: of several of one pass and round the last. The order of
+/// lines between nodes does not matter. Only the judged parts of a line are kept, so the file need
+/// not fit into memory.
 pub fn fleet_report(lines: impl IntoIterator<Item = FleetLine>) -> Result<FleetReport, String> {
     let fleet = Fleet::judge(lines)?;
     let nodes = nodes::all(&fleet);
@@ -70,11 +69,11 @@ pub fn fleet_report(lines: impl IntoIterator<Item = FleetLine>) -> Result<FleetR
     })
 }
 
-/// All that is known of a fleet.
+/// A fleet with its groups and their judged figures.
 struct Fleet {
     lines: Lines,
     groups: Vec<Group>,
-    /// By group.
+    /// Judged figures by group.
     judged: Vec<Judged>,
 }
 
@@ -88,7 +87,7 @@ impl Fleet {
 
     fn report_groups(&self) -> Vec<FleetGroup> {
         let largest = self.groups.first();
-        let of = |(group, judged): (&Group, &Judged)| FleetGroup {
+        let report = |(group, judged): (&Group, &Judged)| FleetGroup {
             facts: group.facts.clone(),
             differences: largest.map(|l| group.differences(l)).unwrap_or_default(),
             nodes: group.nodes.iter().map(|n| self.lines.nodes[*n].name.clone()).collect(),
@@ -98,6 +97,6 @@ impl Fleet {
             partners: pairs::partners(&self.lines, group),
             links: links::report(&self.lines, group, judged),
         };
-        self.groups.iter().zip(&self.judged).map(of).collect()
+        self.groups.iter().zip(&self.judged).map(report).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What a node sends of a judged run.
+//! The line that a node sends of a judged run.
 
 use std::cmp::Reverse;
 
@@ -13,10 +13,10 @@ use crate::compare::facts::{Entry, entries};
 use crate::compare::names::Names;
 use crate::words::why_no_result;
 
-/// Facts of a comparison that make nodes different kinds of nodes.
+/// Facts of a comparison that decide the kind of a node.
 const KIND: [FactId; 5] =
     [FactId::Cpu, FactId::CoreDesign, FactId::Cores, FactId::Sockets, FactId::ThreadsPerCore];
-/// The others of them that may explain why a node is slow.
+/// Further facts of a comparison that may explain why a node is slow.
 const MAY_EXPLAIN: [FactId; 12] = [
     FactId::MemoryLimit,
     FactId::ClockSource,
@@ -31,11 +31,11 @@ const MAY_EXPLAIN: [FactId; 12] = [
     FactId::IoLimits,
     FactId::NetworkInterface,
 ];
-/// Settings that may.
+/// Settings that may explain it.
 const SETTINGS: [FactId; 5] =
     [FactId::CStates, FactId::Governor, FactId::Microcode, FactId::Smt, FactId::Turbo];
 
-/// What a node measured in a round, from its judged run; of a pair with its partner.
+/// The line of a node for a round, from its judged run; for a pair with its partner.
 pub fn node_round(
     run: &Run,
     (node, partner): (&str, Option<&str>),
@@ -63,7 +63,7 @@ pub fn node_round(
     }
 }
 
-/// Whether every number of an account may be in a file.
+/// Returns true if all numbers of an account are valid.
 fn is_sound(account: &TimeAccount) -> bool {
     let TimeAccount { wall_s, working_s, waiting_s, stopped_s, interrupted_s, .. } = *account;
     let known = [wall_s, working_s, waiting_s, stopped_s, interrupted_s, account.unaccounted_s];
@@ -71,13 +71,13 @@ fn is_sound(account: &TimeAccount) -> bool {
     known.into_iter().chain(read).all(|s| is_quantity(s) && s >= 0.0) && wall_s > 0.0
 }
 
-/// What the node is: first what makes it a node of its kind.
+/// The facts of the node: first those of its kind.
 fn facts(run: &Run) -> Vec<NodeFact> {
     let all = entries(run);
     let named = |ids: &'static [FactId], groups| {
-        let of = |id: &FactId| all.iter().find(|(what, ..)| what == id);
+        let entry = |id: &FactId| all.iter().find(|(what, ..)| what == id);
         let fact = move |(what, value, _): &Entry| fact(*what, value, groups);
-        ids.iter().filter_map(of).map(fact).collect::<Vec<_>>()
+        ids.iter().filter_map(entry).map(fact).collect::<Vec<_>>()
     };
     let host = &run.host;
     let quota = host.limits.cpu_quota.get().map(|quota| match quota.cpus {
@@ -93,7 +93,7 @@ fn facts(run: &Run) -> Vec<NodeFact> {
     facts
 }
 
-/// The rest of what makes a node one of its kind.
+/// Further facts of its kind.
 fn counts(host: &Host) -> [(FactId, String); 4] {
     let known = |probe: &Probe<String>| probe.get().cloned().unwrap_or_else(unknown);
     let usable = match host.limits.usable_cpus.len() {
@@ -123,7 +123,7 @@ fn fact(what: FactId, value: &str, groups: bool) -> NodeFact {
     NodeFact { what: what.as_str().to_owned(), value, groups }
 }
 
-/// Its results: those of the first screen first.
+/// The results: those of the first screen first.
 fn figures(run: &Run) -> Vec<NodeFigure> {
     let main: Vec<MainResult> = run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
     let names = Names::collect(run, run);
@@ -138,8 +138,8 @@ fn figures(run: &Run) -> Vec<NodeFigure> {
     all.into_iter().map(figure).collect()
 }
 
-/// `FP peak, 2 CPUs, avx2`: as on the first screen, else the workload's title and what distinguishes
-/// the configuration.
+/// The title of a result: `FP peak, 2 CPUs, avx2` as on the first screen, else the workload's title
+/// and the parameters that distinguish the configuration.
 fn title(run: &Run, m: &Measurement, row: Option<&MainResult>, names: &Names) -> String {
     let shown = row.and_then(|r| Some((r.row?.title.to_string(), r.configuration(run)?)));
     let spec = run.workloads.get(&m.workload);
@@ -194,7 +194,7 @@ fn finding(f: &proofmark_model::Finding, text: &impl Fn(&str) -> String) -> Node
 mod tests {
     use super::*;
 
-    /// A fact that entries lack would be left out of what a node sends, in silence.
+    /// A fact without an entry would silently be missing from the line.
     #[test]
     fn every_fact_that_a_node_sends_is_known() {
         let all = entries(&crate::testing::run(crate::testing::host(), Vec::new()));

@@ -1,4 +1,4 @@
-//! What is said of each node.
+//! The report of each node.
 
 use proofmark_model::{
     FleetNode, FleetStrip, NodeSlowAt, NodeState, Pass, StripOutcome, is_quantity,
@@ -8,69 +8,69 @@ use super::words::percent;
 use super::{Fleet, cause, reasons};
 use crate::words::counted;
 
-/// Every node, worst first.
+/// Reports of all nodes, the worst first.
 pub(super) fn all(fleet: &Fleet) -> Vec<FleetNode> {
     let mut places: Vec<Option<(usize, usize)>> = vec![None; fleet.lines.nodes.len()];
     for (group, g) in fleet.groups.iter().enumerate() {
         g.nodes.iter().enumerate().for_each(|(place, node)| places[*node] = Some((group, place)));
     }
-    let of = |(node, place)| said(fleet, node, place);
-    let mut nodes: Vec<FleetNode> = places.into_iter().enumerate().map(of).collect();
+    let report_node = |(node, place)| report(fleet, node, place);
+    let mut nodes: Vec<FleetNode> = places.into_iter().enumerate().map(report_node).collect();
     let worst = |n: &FleetNode| n.figures.first().map_or(f32::INFINITY, |f| f.ratio);
     nodes.sort_by(|a, b| a.state.cmp(&b.state).then(worst(a).total_cmp(&worst(b))));
     nodes
 }
 
-fn said(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNode {
+fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetNode {
     let node = &fleet.lines.nodes[number];
     let count = |pass| node.usable(pass).count() as u32;
-    let mut said = FleetNode {
+    let mut report = FleetNode {
         name: node.name.clone(),
         state: NodeState::Unverified,
         group: place.map(|(group, _)| group),
-        reasons: reasons::of_lines(&fleet.lines, number),
+        reasons: reasons::from_lines(&fleet.lines, number),
         notes: Vec::new(),
         cause: None,
         figures: place.map(|place| slow_at(fleet, place)).unwrap_or_default(),
         rounds: count(Pass::First),
         rounds_again: count(Pass::Again),
     };
-    let Some((group, place)) = place else { return said };
-    said.reasons.extend(reasons::of_group(fleet, group, node));
-    said.reasons.extend(fleet.judged[group].open.iter().cloned());
-    said.reasons.extend(reasons::no_network(fleet, group));
-    said.reasons.extend(reasons::too_few(fleet, group, place, node));
+    let Some((group, place)) = place else { return report };
+    report.reasons.extend(reasons::from_group(fleet, group, node));
+    report.reasons.extend(fleet.judged[group].open.iter().cloned());
+    report.reasons.extend(reasons::no_network(fleet, group));
+    report.reasons.extend(reasons::too_few(fleet, group, place, node));
     let figures = &fleet.judged[group].figures;
     if !figures.iter().any(|f| f.required && f.strips[place].usable > 0) {
-        said.reasons.push("it sent no result that counts".to_owned());
+        report.reasons.push("it sent no result that counts".to_owned());
     }
-    let unconfirmed = reasons::unconfirmed(fleet, group, place, &said);
-    said.reasons.extend(unconfirmed);
+    let unconfirmed = reasons::unconfirmed(fleet, group, place, &report);
+    report.reasons.extend(unconfirmed);
     let comparable = fleet.groups[group].comparable();
-    said.state = match said.reasons.is_empty() {
-        _ if said.figures.iter().any(|f| f.confirmed) => NodeState::Slow,
+    report.state = match report.reasons.is_empty() {
+        _ if report.figures.iter().any(|f| f.confirmed) => NodeState::Slow,
         false => NodeState::Unverified,
         true if comparable => NodeState::Healthy,
         true => NodeState::NotCompared,
     };
-    if said.state == NodeState::NotCompared {
-        said.reasons.push(not_compared(fleet, group, place));
+    if report.state == NodeState::NotCompared {
+        report.reasons.push(not_compared(fleet, group, place));
     }
-    if said.state == NodeState::Healthy {
-        said.notes.extend(reasons::lost_rounds(fleet, node));
+    if report.state == NodeState::Healthy {
+        report.notes.extend(reasons::lost_rounds(fleet, node));
         let left_out = node.usable(Pass::First).find_map(|(_, seen)| seen.left_out.as_deref());
-        said.notes.extend(left_out.map(str::to_owned));
+        report.notes.extend(left_out.map(str::to_owned));
     }
-    if said.state == NodeState::Slow {
-        said.cause = cause::sentence(fleet, group, place, &said);
+    if report.state == NodeState::Slow {
+        report.cause = cause::sentence(fleet, group, place, &report);
     }
-    said
+    report
 }
 
-/// Where it is slow, worst first.
+/// The figures at which it is slow, the worst first.
 fn slow_at(fleet: &Fleet, (group, place): (usize, usize)) -> Vec<NodeSlowAt> {
     let figures = fleet.judged[group].figures.iter().enumerate();
-    let of = |(figure, strip): (usize, &FleetStrip)| {
+    let slow = |(figure, strip): (usize, &FleetStrip)| {
         let confirmed = match strip.outcome {
             StripOutcome::Slow => true,
             StripOutcome::SlowNotConfirmed => false,
@@ -79,12 +79,12 @@ fn slow_at(fleet: &Fleet, (group, place): (usize, usize)) -> Vec<NodeSlowAt> {
         Some(NodeSlowAt { figure, ratio: strip.ratio?, confirmed })
     };
     let mut slow: Vec<NodeSlowAt> =
-        figures.filter_map(|(i, figure)| of((i, &figure.strips[place]))).collect();
+        figures.filter_map(|(i, figure)| slow((i, &figure.strips[place]))).collect();
     slow.sort_by(|a, b| b.confirmed.cmp(&a.confirmed).then(a.ratio.total_cmp(&b.ratio)));
     slow
 }
 
-/// What is known of a node of a fleet that is too small to compare any.
+/// Describes a node of a fleet that is too small to compare any.
 fn not_compared(fleet: &Fleet, group: usize, place: usize) -> String {
     let judged = &fleet.judged[group];
     let shares = judged.figures.iter().filter_map(|figure| {

@@ -1,4 +1,5 @@
-//! Pairs of nodes between which the network was measured: who met whom, and what the second pass shows.
+//! Pairs of nodes between which the network was measured: their partners, and the results of the
+//! second pass.
 
 use std::collections::HashMap;
 
@@ -9,10 +10,10 @@ use super::lines::{Lines, UsableRound};
 use super::rule::rounded;
 use crate::statistics::median;
 
-/// What the second pass over pairs shows of a figure.
+/// Speeds of the second pass over pairs, for one figure.
 pub(super) struct PairSpeeds {
     rounds: usize,
-    /// By round and nodes, as speeds.
+    /// Round, nodes and speed.
     speeds: Vec<(usize, [usize; 2], f64)>,
 }
 
@@ -28,9 +29,9 @@ impl PairSpeeds {
         Self { rounds: lines.plan.rounds as usize, speeds: speeds.collect() }
     }
 
-    /// By round, the node's share of its partner's speed with another; empty where it was not measured
-    /// again.
-    pub(super) fn of_node(&self, node: usize) -> Vec<Option<f32>> {
+    /// Shares by round: the node's speed with a partner over that partner's speed with another
+    /// node. Empty if it was not measured again.
+    pub(super) fn for_node(&self, node: usize) -> Vec<Option<f32>> {
         self.ratios(
             |ends| ends.contains(&node),
             |ends, other| {
@@ -40,28 +41,30 @@ impl PairSpeeds {
         )
     }
 
-    /// By round, the link's share of its nodes' speeds with others.
-    pub(super) fn of_link(&self, link: [usize; 2]) -> Vec<Option<f32>> {
+    /// Shares by round: the link's speed over its nodes' speeds with others.
+    pub(super) fn for_link(&self, link: [usize; 2]) -> Vec<Option<f32>> {
         self.ratios(
             |ends| ends.iter().all(|end| link.contains(end)),
             |_, other| other.iter().filter(|end| link.contains(end)).count() == 1,
         )
     }
 
-    /// By round, the median of those that are meant as a share of the median of those beside them.
+    /// Ratios by round: the speed of selected pairs over the median of those that they are compared
+    /// with.
     fn ratios(
         &self,
-        is_meant: impl Fn([usize; 2]) -> bool,
-        is_beside: impl Fn([usize; 2], [usize; 2]) -> bool,
+        is_selected: impl Fn([usize; 2]) -> bool,
+        is_reference: impl Fn([usize; 2], [usize; 2]) -> bool,
     ) -> Vec<Option<f32>> {
         let mut out: Vec<Option<f32>> = Vec::new();
-        for (round, ends, speed) in self.speeds.iter().filter(|(_, ends, _)| is_meant(*ends)) {
+        for (round, ends, speed) in self.speeds.iter().filter(|(_, ends, _)| is_selected(*ends)) {
             out.resize(self.rounds, None);
-            let others = self.speeds.iter().filter(|(r, o, _)| r == round && is_beside(*ends, *o));
+            let others =
+                self.speeds.iter().filter(|(r, o, _)| r == round && is_reference(*ends, *o));
             let others: Vec<f64> = others.map(|(.., speed)| *speed).collect();
             let ratio = median(&others).map(|other| rounded((speed / other) as f32));
             if let Some(place) = out.get_mut(*round) {
-                // Of a node with several partners in a round the best one counts.
+                // With several partners in a round the best one counts.
                 *place = [*place, ratio].into_iter().flatten().max_by(f32::total_cmp);
             }
         }
@@ -69,7 +72,7 @@ impl PairSpeeds {
     }
 }
 
-/// By node of a group and round of pairs, the place of its partner in the group.
+/// Places of the partners in the group, by node and round of pairs.
 pub(super) fn partners(lines: &Lines, group: &Group) -> Vec<Vec<Option<u32>>> {
     let rounds = lines.rounds(Pass::Pairs);
     if rounds == 0 {
@@ -77,12 +80,12 @@ pub(super) fn partners(lines: &Lines, group: &Group) -> Vec<Vec<Option<u32>>> {
     }
     let places: HashMap<usize, u32> =
         group.nodes.iter().zip(0..).map(|(node, place)| (*node, place)).collect();
-    let of = |node: &usize| {
+    let partners = |node: &usize| {
         let mut partners = vec![None; rounds];
         for (round, seen) in lines.nodes[*node].usable(Pass::Pairs) {
             partners[round] = seen.partner(*node).and_then(|other| places.get(&other).copied());
         }
         partners
     };
-    group.nodes.iter().map(of).collect()
+    group.nodes.iter().map(partners).collect()
 }

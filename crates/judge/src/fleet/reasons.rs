@@ -14,21 +14,21 @@ use super::rule::FEWEST_NODES;
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
 
-/// Of a node that failed for good.
+/// Ending for a node that was not asked again after a failure.
 const GONE: &str = "; it was not asked again";
 
-/// What its lines say against a node, whatever it measured: failures, lines that do not count,
-/// facts that change.
-pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
+/// Reasons from a node's lines, whatever it measured: failures, lines that do not count, facts that
+/// change.
+pub(super) fn from_lines(lines: &Lines, place: usize) -> Vec<String> {
     let node = &lines.nodes[place];
     let mut reasons = Vec::new();
     let passes =
         [(Pass::First, ""), (Pass::Again, " of the second pass"), (Pass::Pairs, " of pairs")];
-    for (pass, of) in passes {
+    for (pass, name) in passes {
         let mut seen: BTreeMap<(bool, &Arc<str>), Vec<usize>> = BTreeMap::new();
         for (round, turn) in node.outcomes(pass).iter().enumerate() {
             let what = match turn {
-                Some(turn) if lines.partners_fault(place, turn) => continue,
+                Some(turn) if lines.is_partners_fault(place, turn) => continue,
                 Some(RoundOutcome::Failed(reason, gone, _)) => (*gone, reason),
                 Some(RoundOutcome::Refused(reason)) => (false, reason),
                 _ => continue,
@@ -37,16 +37,16 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
         }
         for ((gone, reason), at) in seen {
             let gone = if gone { GONE } else { "" };
-            reasons.push(format!("{reason} ({}{of}){gone}", rounds(&at)));
+            reasons.push(format!("{reason} ({}{name}){gone}", rounds(&at)));
         }
     }
     for (reason, pass, round, gone) in &node.lost {
-        let of = if *pass == Pass::Pairs { "of pairs" } else { "of the second pass over pairs" };
+        let name = if *pass == Pass::Pairs { "of pairs" } else { "of the second pass over pairs" };
         let gone = if *gone { GONE } else { "" };
-        reasons.push(format!("{reason} (round {round} {of}){gone}"));
+        reasons.push(format!("{reason} (round {round} {name}){gone}"));
     }
     for (reason, pair, round) in &node.failed_again {
-        if !lines.others_fault(place, *pair) {
+        if !lines.is_others_fault(place, *pair) {
             reasons.push(format!("{reason} (round {round} of the second pass over pairs)"));
         }
     }
@@ -61,8 +61,8 @@ pub(super) fn of_lines(lines: &Lines, place: usize) -> Vec<String> {
     reasons
 }
 
-/// What its group says against it: another kind of node than the others, or another method.
-pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> {
+/// Reasons from the comparison with its group: another kind of node, or another method.
+pub(super) fn from_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> {
     let mut reasons = Vec::new();
     let own = &fleet.groups[group];
     if !own.comparable() && fleet.lines.nodes.len() >= FEWEST_NODES {
@@ -90,7 +90,7 @@ pub(super) fn of_group(fleet: &Fleet, group: usize, node: &Node) -> Vec<String> 
     reasons
 }
 
-/// That the network was to be measured and no figure of it is required, if that is so.
+/// The reason that no result of the network is required although the plan has pairs.
 pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
     fleet.lines.plan.pairs?;
     let of_network = |f: &&FleetFigure| f.subsystem.info().has_server && f.required;
@@ -99,7 +99,7 @@ pub(super) fn no_network(fleet: &Fleet, group: usize) -> Option<String> {
     (compared && without).then(|| "no result of the network to other nodes".to_owned())
 }
 
-/// Which required figures have too few rounds that count, in one sentence.
+/// Describes the required figures with too few usable rounds, in one sentence.
 pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) -> Option<String> {
     let judged = &fleet.judged[group];
     let figures = judged.figures.iter().zip(&judged.numbers);
@@ -123,7 +123,7 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
     ))
 }
 
-/// Why a figure lacks rounds: what its results say themselves, else who sent none.
+/// The reason why a figure lacks rounds: a text of its results, else the missing rounds.
 fn why_few(
     fleet: &Fleet,
     node: &Node,
@@ -157,8 +157,8 @@ fn why_few(
     }
 }
 
-/// Rounds of a node with enough others in which something went wrong: a worker that crashed, a check
-/// that found a result invalid. One sentence, on the result of which most rounds are lost.
+/// Describes lost rounds of a node that has enough others, such as those with a crashed worker. One
+/// sentence, on the result with most lost rounds.
 pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
     let mut lost: BTreeMap<u32, (usize, &str)> = BTreeMap::new();
     for cell in node.usable_first().flat_map(|seen| &seen.cells) {
@@ -169,7 +169,7 @@ pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
         };
         lost.entry(cell.figure).or_insert((0, why)).0 += 1;
     }
-    // Results that it never has are no news.
+    // A result that the node never has is not reported.
     let has = |figure: &u32| {
         node.usable_first().any(|seen| {
             seen.cell(*figure).is_some_and(|cell| !cell.invalid && cell.missing.is_none())
@@ -183,20 +183,20 @@ pub(super) fn lost_rounds(fleet: &Fleet, node: &Node) -> Option<String> {
     Some(format!("{count} of {planned} rounds at {} {do_not} count: {why}", figure.title()))
 }
 
-/// What became of figures at which a node was slow in the first pass alone, in sentences.
+/// Sentences about the figures at which a node was slow only in the first pass.
 pub(super) fn unconfirmed(
     fleet: &Fleet,
     group: usize,
     place: usize,
-    said: &FleetNode,
+    node: &FleetNode,
 ) -> Vec<String> {
     let judged = &fleet.judged[group];
     let needed = rounds_needed(fleet.lines.plan.rounds as usize);
-    let mut of: [Vec<&NodeSlowAt>; 2] = [Vec::new(), Vec::new()];
-    for slow in said.figures.iter().filter(|slow| !slow.confirmed) {
+    let mut by_enough: [Vec<&NodeSlowAt>; 2] = [Vec::new(), Vec::new()];
+    for slow in node.figures.iter().filter(|slow| !slow.confirmed) {
         let strip = &judged.figures[slow.figure].strips[place];
         let enough = strip.again.iter().flatten().count() >= needed;
-        of[usize::from(enough)].push(slow);
+        by_enough[usize::from(enough)].push(slow);
     }
     let words = |slow: &[&NodeSlowAt], end: &str| {
         let worst = slow.first()?;
@@ -206,9 +206,9 @@ pub(super) fn unconfirmed(
         let what = slowness(&judged.figures[worst.figure], f64::from(worst.ratio), "its group");
         Some(format!("{what}{more}{end}"))
     };
-    // Among few nodes a limit that all share, such as power or a switch, does not show.
+    // A limit that all nodes share, such as power or a switch, does not show with few nodes.
     let level = ": slow only while all nodes ran, not with a few: a limit that they share (power, a switch), \
                  or chance; measure again";
     let open = ": not confirmed, the second pass has too few usable rounds";
-    words(&of[0], open).into_iter().chain(words(&of[1], level)).collect()
+    words(&by_enough[0], open).into_iter().chain(words(&by_enough[1], level)).collect()
 }

@@ -1,17 +1,17 @@
 //! The rule by which a node is slow at a figure, on plain numbers.
 //!
-//! Each value is taken as a share of its round's median over the nodes: what changes for all of them
-//! falls out. A node is slow if at least 7 of 8 rounds lie below 1 - margin. That is so exactly if
-//! its deciding round does, the 7th from below, and the margin says how low that of a healthy node
-//! may be by chance: the median of the nodes' deciding rounds, less k standard deviations between
-//! them; at least [`FLOOR`]. So the margin holds both what differs between healthy nodes for good
-//! and what their rounds vary by.
+//! Each value is divided by its round's median over the nodes, so that changes of all nodes cancel.
+//! A node is slow if at least 7 of 8 rounds are below 1 - margin. That is so exactly if its
+//! deciding round is, the 7th from below. The margin shows how low the deciding round of a healthy
+//! node may be by chance. It is the median of the nodes' deciding rounds, less k standard
+//! deviations between them; at least [`FLOOR`]. So it includes both the permanent differences
+//! between healthy nodes and the variation of their rounds.
 //!
-//! k is 3 or more: so large that healthy nodes make a false alarm at any figure of any node with
-//! [`FALSE_ALARMS`] probability at most (Bonferroni). The standard deviation is robust, so that slow
-//! nodes do not hide themselves. From few nodes it is vague; so it is moderated by the other figures
-//! of its pool, after Smyth, *Linear models and empirical Bayes methods for assessing differential
-//! expression in microarray experiments* (2004), and k is of Student's distribution.
+//! k is 3 or more. With it healthy nodes cause a false alarm at any figure of any node with
+//! probability [`FALSE_ALARMS`] at most (Bonferroni). The standard deviation is robust, so that
+//! slow nodes do not hide themselves. From few nodes it is imprecise. So it is moderated by the
+//! other figures of its pool, after Smyth, *Linear models and empirical Bayes methods for assessing
+//! differential expression in microarray experiments* (2004), and k is from Student's distribution.
 
 use std::collections::BTreeMap;
 
@@ -21,54 +21,56 @@ use proofmark_model::rounds_needed;
 use crate::statistics::median;
 use proofmark_model::student;
 
-/// The least margin.
+/// Smallest margin.
 pub const FLOOR: f64 = 0.02;
-/// The widest margin by which a node that is not slow is level. Beyond it "as fast as the others"
+/// Largest margin by which a node that is not slow is level. Beyond it "as fast as the others"
 /// would mean little.
 pub const LIMIT: f64 = 0.15;
 /// Probability that a healthy fleet has a node that is called slow.
 pub const FALSE_ALARMS: f64 = 0.01;
-/// Standard deviations at least.
+/// Smallest k, in standard deviations.
 const LEAST_DEVIATIONS: f64 = 3.0;
 
-/// What is known of deviations between nodes of one kind before any is measured: about this
-/// share, as sure as so many degrees of freedom are. Only a few nodes with few figures need it.
+/// Expected deviation between nodes of one kind before any is measured, as a share. Only a few
+/// nodes with few figures need it.
 const USUAL: f64 = 0.01;
+/// Degrees of freedom of that expectation.
 const USUAL_FREEDOM: f64 = 4.0;
-/// The middle pair of a round is at least so much of what the best quarter of all pairs reach, or many
-/// pairs of the round are slow.
+/// Smallest speed of the middle pair of a round, relative to the best quarter of all pairs. Below
+/// it many pairs of the round are slow.
 const LEAST_OF_BEST: f64 = 0.75;
 /// Standard deviations of a normal distribution in its median absolute deviation.
 pub(super) const MAD_TO_DEVIATION: f64 = 1.482_6;
-/// Nodes that do not differ at all are taken to differ by this share, for logarithms.
+/// Smallest deviation between nodes, for logarithms of nodes that do not differ at all.
 const LEAST_SPREAD: f64 = 1e-4;
 
-/// What the nodes of a group measured of one figure.
+/// The speeds of a group's nodes for one figure.
 #[derive(Debug, Clone)]
 pub struct Rounds {
     rounds: usize,
-    /// By node, how many must lie below the margin at least.
+    /// Fewest slow rounds of a slow node, by node.
     needed: Vec<usize>,
-    /// Whether each value is that of two nodes.
+    /// True if each value is that of two nodes.
     of_pairs: bool,
-    /// Node by node; NaN where there is none.
+    /// Speeds node by node; NaN if there is none.
     speeds: Vec<f64>,
 }
 
 impl Rounds {
-    /// Of so many nodes, nothing yet.
+    /// Creates the rounds of `nodes` nodes without speeds.
     pub fn new(nodes: usize, rounds: usize) -> Self {
         let needed = vec![rounds_needed(rounds); nodes];
         Self { rounds, needed, of_pairs: false, speeds: vec![f64::NAN; nodes * rounds] }
     }
 
-    /// Of pairs of nodes: by node, how many of the rounds it is to have.
-    pub fn of_pairs(planned: &[usize], rounds: usize) -> Self {
+    /// Creates the rounds of pairs of nodes, with the planned number of rounds by node.
+    pub fn for_pairs(planned: &[usize], rounds: usize) -> Self {
         let needed = planned.iter().map(|rounds| rounds_needed(*rounds)).collect();
         Self { needed, of_pairs: true, ..Self::new(planned.len(), rounds) }
     }
 
-    /// A speed: of a time, how many there are in a second. What is no speed does not count.
+    /// Stores a speed (for a time, operations per second). Values that are not positive and finite
+    /// do not count.
     pub fn set(&mut self, node: usize, round: usize, speed: f64) {
         let counts = speed.is_finite() && speed > 0.0;
         self.speeds[node * self.rounds + round] = if counts { speed } else { f64::NAN };
@@ -78,12 +80,12 @@ impl Rounds {
         self.speeds.len().checked_div(self.rounds).unwrap_or(0)
     }
 
-    /// What each round's speeds are compared with: the median over the nodes. A slow node makes its
-    /// whole pair slow, so that a third of the nodes make more than half of the pairs slow: of pairs it
-    /// is never far below what the best quarter of all reach.
+    /// The speed that each round's speeds are compared with: the median over the nodes. A slow node
+    /// makes its whole pair slow, so a third of the nodes may make more than half of the pairs
+    /// slow. For pairs it is therefore never far below what the best quarter of all reach.
     fn references(&self) -> Vec<Option<f64>> {
         let best = self.upper_quartile().filter(|_| self.of_pairs);
-        let of = |round: usize| {
+        let reference = |round: usize| {
             let all = self.speeds.iter().skip(round).step_by(self.rounds);
             let mut all: Vec<f64> = all.copied().filter(|v| v.is_finite()).collect();
             // A pair that is alone in its round would be compared with itself.
@@ -93,17 +95,17 @@ impl Rounds {
             if !self.of_pairs {
                 return median(&all);
             }
-            // Of two in the middle the faster: one slow pair of two must not pull the other down.
+            // The faster of two in the middle, so that one slow pair of two does not lower it.
             all.sort_by(f64::total_cmp);
             let middle = all.get(all.len() / 2).copied();
             middle
                 .zip(best)
                 .map(|(middle, best)| if middle < LEAST_OF_BEST * best { best } else { middle })
         };
-        (0..self.rounds).map(of).collect()
+        (0..self.rounds).map(reference).collect()
     }
 
-    /// Of all rounds of all nodes; `None` for too few nodes.
+    /// The upper quartile of all rounds of all nodes; `None` for too few nodes.
     fn upper_quartile(&self) -> Option<f64> {
         let nodes = self.speeds.chunks(self.rounds.max(1));
         let nodes = nodes.filter(|own| own.iter().any(|v| v.is_finite())).count();
@@ -113,7 +115,7 @@ impl Rounds {
     }
 }
 
-/// To 4 decimals: a report has up to a million.
+/// Rounds to 4 decimals: a report has up to a million ratios.
 pub(super) fn rounded(ratio: f32) -> f32 {
     if ratio < 1e3 { (ratio * 1e4).round() / 1e4 } else { ratio }
 }
@@ -123,47 +125,48 @@ pub(super) fn median_ratio<'a>(ratios: impl IntoIterator<Item = &'a f32>) -> Opt
     median(&ratios.into_iter().map(|ratio| f64::from(*ratio)).collect::<Vec<_>>())
 }
 
-/// What the rule says of a figure.
+/// Result of the rule for a figure.
 #[derive(Debug, Clone, Default)]
 pub struct Ruled {
-    /// What each round's speeds are compared with.
+    /// The speed that each round's speeds are compared with.
     pub medians: Vec<Option<f64>>,
     /// Standard deviation between the nodes' deciding rounds, as a share.
     pub spread: Option<f64>,
     /// Rounds below 1 - margin are slow.
     pub margin: Option<f64>,
-    /// What it says of each node.
+    /// Results by node.
     pub nodes: Vec<RuledNode>,
 }
 
-/// What the rule says of a node at a figure.
+/// Result of the rule for a node at a figure.
 #[derive(Debug, Clone, Default)]
 pub struct RuledNode {
     /// Speed as a share of the nodes' median, by round.
     pub ratios: Vec<Option<f32>>,
-    /// Rounds that have one.
+    /// Number of rounds with a ratio.
     pub usable: usize,
-    /// Rounds below the margin.
+    /// Number of rounds below the margin.
     pub below: usize,
-    /// How many make the node slow.
+    /// Number of such rounds that makes the node slow.
     pub needed: usize,
-    /// Whether it is.
+    /// True if the node is slow.
     pub slow: bool,
 }
 
 impl RuledNode {
-    /// Of rounds beyond the planned ones, as those that make up for a lost partner, as many must be slow.
+    /// Creates a node without counted rounds. Among rounds beyond the planned ones, which make up
+    /// for a lost partner, the same share must be slow.
     fn new(ratios: Vec<Option<f32>>, least: usize) -> Self {
         let usable = ratios.iter().flatten().count();
         Self { needed: least.max(rounds_needed(usable)), usable, ratios, ..Self::default() }
     }
 
-    /// Whether enough rounds count.
+    /// Returns true if enough rounds have a ratio.
     pub(super) fn decides(&self) -> bool {
         self.usable >= self.needed
     }
 
-    /// The same with what lies below the margin counted.
+    /// The same with the rounds below the margin counted.
     pub(super) fn counted(mut self, margin: f64) -> Self {
         let is_below = |ratio: &&f32| f64::from(**ratio) < 1.0 - margin;
         self.below = self.ratios.iter().flatten().filter(is_below).count();
@@ -171,8 +174,8 @@ impl RuledNode {
         self
     }
 
-    /// Of ratios to something else, the same question.
-    pub(super) fn of(ratios: Vec<Option<f32>>, margin: f64) -> Self {
+    /// Applies the rule to other ratios of a node.
+    pub(super) fn from_ratios(ratios: Vec<Option<f32>>, margin: f64) -> Self {
         let least = rounds_needed(ratios.len());
         Self::new(ratios, least).counted(margin)
     }
@@ -186,8 +189,8 @@ impl RuledNode {
     }
 }
 
-/// Judges figures of one group. Figures of a pool are expected to differ about as much between
-/// nodes. `tests` is the number of nodes x figures that are judged in all.
+/// Judges the figures of one group. Figures of a pool are expected to differ about as much between
+/// nodes. `tests` is the number of nodes x figures that are judged in total.
 pub fn apply<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
     let mut all: Vec<Ruled> = figures.iter().map(|(_, rounds)| relative(rounds)).collect();
     let spreads: Vec<Option<Spread>> = all.iter().map(Spread::seen).collect();
@@ -207,10 +210,10 @@ pub fn apply<P: Ord>(figures: &[(P, Rounds)], tests: usize) -> Vec<Ruled> {
     all
 }
 
-/// Every value as a share of its round's median; nothing is judged.
+/// Divides every value by its round's median; judges nothing.
 pub(super) fn relative(rounds: &Rounds) -> Ruled {
     let medians = rounds.references();
-    let of = |node: usize| {
+    let ruled_node = |node: usize| {
         let own = &rounds.speeds[node * rounds.rounds..][..rounds.rounds];
         let ratio = |(speed, median): (&f64, &Option<f64>)| {
             let ratio = (speed / (*median)?) as f32;
@@ -219,11 +222,11 @@ pub(super) fn relative(rounds: &Rounds) -> Ruled {
         let ratios = own.iter().zip(&medians).map(ratio).collect();
         RuledNode::new(ratios, rounds.needed[node])
     };
-    let nodes = (0..rounds.nodes()).map(of).collect();
+    let nodes = (0..rounds.nodes()).map(ruled_node).collect();
     Ruled { medians, nodes, ..Ruled::default() }
 }
 
-/// How the deciding rounds of a figure's nodes are spread, as logarithms.
+/// Spread of the deciding rounds of a figure's nodes, as logarithms.
 #[derive(Debug, Clone, Copy)]
 struct Spread {
     centre: f64,
@@ -232,25 +235,25 @@ struct Spread {
 }
 
 impl Spread {
-    /// From the median and the median absolute deviation; `None` for too few nodes.
+    /// Derives the spread from the median and the median absolute deviation; `None` for too few
+    /// nodes.
     fn seen(ruled: &Ruled) -> Option<Self> {
         let all: Vec<f64> = ruled.nodes.iter().filter_map(RuledNode::deciding).collect();
         let centre = median(&all).filter(|_| all.len() >= FEWEST_NODES)?;
         let away: Vec<f64> = all.iter().map(|v| (v - centre).abs()).collect();
         let nodes = all.len() as f64;
-        // Of few values it is too low on average; the factor is within 3 % of simulated ones.
+        // For few values it is too low on average; the factor is within 3 % of simulated ones.
         let factor = MAD_TO_DEVIATION * (1.0 + 0.83 / (nodes - 1.7));
         Some(Self { centre, deviation: factor * median(&away)?, nodes })
     }
 
-    /// Its variance, as a logarithm that is right on average.
+    /// The logarithm of the variance, unbiased.
     fn log_variance(&self) -> f64 {
         let deviation = self.deviation.max(LEAST_SPREAD) / (1.0 + 0.83 / (self.nodes - 1.7));
         2.0 * deviation.ln() + 3.1 / (self.nodes - 0.9)
     }
 
-    /// By how much that logarithm varies by chance: fitted to simulated values; an odd node adds
-    /// nothing.
+    /// Variance of that logarithm by chance, fitted to simulated values; an odd node adds nothing.
     fn log_noise(&self) -> f64 {
         5.44 / (2.0 * (self.nodes / 2.0).floor() - 1.3)
     }
@@ -276,7 +279,7 @@ impl Pool {
         *self = self.plus(spread, 1.0);
     }
 
-    /// The other figures: none decides alone how much it may differ.
+    /// The pool without one figure, so that no figure decides alone how much it may differ.
     fn without(&self, spread: &Spread) -> Self {
         self.plus(spread, -1.0)
     }
@@ -292,24 +295,24 @@ impl Pool {
         }
     }
 
-    /// What they say of one more figure.
+    /// The expectation for one more figure.
     fn prior(&self) -> Prior {
         if self.figures < 2.5 {
             return Prior { variance: USUAL.powi(2), freedom: USUAL_FREEDOM };
         }
         let log = self.logs / self.figures;
         let squares = (self.squares - self.figures * log * log) / (self.figures - 1.0);
-        // What is left after chance and the standard error of that is how much they truly differ.
+        // The true differences are the rest after chance and its standard error.
         let noise = self.noise / self.figures;
         let chance = noise * (1.0 + (2.0 / (self.figures - 1.0)).sqrt());
         let differ = (squares - chance).max(1e-9);
-        // No surer than all of them together.
+        // At most as certain as all of them together.
         let freedom = (1.0 + 2.0 / differ).min(self.freedom).max(USUAL_FREEDOM);
         Prior { variance: (log - 1.0 / freedom).exp(), freedom }
     }
 }
 
-/// What is expected of the spread of a figure before its own nodes are looked at.
+/// Expected spread of a figure before its own nodes are examined.
 #[derive(Debug, Clone, Copy)]
 struct Prior {
     variance: f64,

@@ -1,4 +1,4 @@
-//! Which nodes to measure again.
+//! Selection of the nodes that are measured again.
 
 use proofmark_model::{FleetLine, StripOutcome};
 
@@ -7,27 +7,27 @@ use super::strips::Judged;
 use super::{Fleet, reasons};
 use crate::statistics::median;
 
-/// Healthy nodes with which slow ones are measured again, at the most.
+/// Most healthy nodes that are measured again with slow ones.
 const PEERS: usize = 4;
 
 /// The slow nodes of a group and those to measure with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondPass {
-    /// Slow in the first pass, in the order of the plan.
+    /// Nodes that were slow in the first pass, in the order of the plan.
     pub slow: Vec<String>,
-    /// Nodes of their group that are not, nearest to its median first.
+    /// Nodes of their group that were not slow, those nearest to its median first.
     pub peers: Vec<String>,
 }
 
-/// By group, what a second pass has to measure; empty where no node is slow. An error as of
+/// Returns the nodes of a second pass by group; empty if no node is slow. Fails like
 /// [`super::fleet_report`].
 pub fn nodes_again(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<SecondPass>, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
-    Ok(all.filter_map(|(group, judged)| of_group(&fleet, group, judged)).collect())
+    Ok(all.filter_map(|(group, judged)| for_group(&fleet, group, judged)).collect())
 }
 
-fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass> {
+fn for_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass> {
     // The network has a second pass of its own.
     let own = judged.figures.iter().filter(|f| !f.subsystem.info().has_server);
     let outcomes = |place: usize| own.clone().map(move |f| f.strips[place].outcome);
@@ -37,7 +37,7 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass>
     let here = |place: &usize| !fleet.lines.nodes[group.nodes[*place]].gone();
     let slow: Vec<String> = bad.into_iter().filter(here).map(name).collect();
     let healthy = |place: &usize| {
-        reasons::of_lines(&fleet.lines, group.nodes[*place]).is_empty()
+        reasons::from_lines(&fleet.lines, group.nodes[*place]).is_empty()
             && outcomes(*place).all(|o| o != StripOutcome::TooFewRounds)
     };
     let mut peers: Vec<(f64, usize)> =
@@ -49,7 +49,7 @@ fn of_group(fleet: &Fleet, group: &Group, judged: &Judged) -> Option<SecondPass>
     })
 }
 
-/// How far a node is from its group's median, over its figures.
+/// Median distance of a node from its group's median, over its figures.
 fn away(judged: &Judged, place: usize) -> f64 {
     let ratios = judged.figures.iter().filter_map(|f| f.strips[place].ratio);
     let all: Vec<f64> = ratios.map(|r| f64::from(r).ln().abs()).collect();

@@ -1,8 +1,9 @@
-//! Which nodes measure the network with each other, and which pairs do so again.
+//! Selection of the nodes that measure the network with each other, and of the pairs that do so
+//! again.
 //!
-//! In the second pass a suspect measures in each round with a node of its group that is not one, and
-//! that node with another: what the first pair shows is compared with the second. Of a link that is
-//! suspected both nodes measure with others, too.
+//! In each round of the second pass a suspected node measures with another node of its group, and
+//! that node with a third one. The two pairs are compared. Both nodes of a suspected link measure
+//! with others, too.
 
 use proofmark_model::{FleetLine, PairsAgain};
 
@@ -10,12 +11,13 @@ use super::groups::Group;
 use super::strips::Judged;
 use super::{Fleet, links};
 
-/// Nodes and links that are measured again, at the most: the slowest. In a large group many pairs have been
-/// disturbed in their only round.
+/// Most nodes that are measured again: the slowest. In a large group, many pairs were disturbed in
+/// their only round.
 const MOST_NODES_AGAIN: usize = 32;
+/// Most links that are measured again.
 const MOST_LINKS_AGAIN: usize = 256;
 
-/// Nodes that are compared with each other: those that measure the network with each other.
+/// Returns the groups of nodes that measure the network with each other.
 pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<String>>, String> {
     let fleet = Fleet::judge(lines)?;
     let names = |group: &Group| {
@@ -25,7 +27,7 @@ pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<Stri
     Ok(fleet.groups.iter().map(names).collect())
 }
 
-/// Which pairs to measure again; none where nothing is slow.
+/// Returns the pairs to measure again; none if nothing is slow.
 pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
@@ -40,11 +42,11 @@ pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, S
     Ok(PairsAgain { rounds: rounds.filter(|pairs| !pairs.is_empty()).collect() })
 }
 
-/// What is measured again of a group, by place in the plan.
+/// The nodes and links of a group that are measured again, by place in the plan.
 struct SecondPassPairs {
     nodes: Vec<usize>,
     links: Vec<[usize; 2]>,
-    /// Nodes that are no suspects.
+    /// Nodes that are not suspected.
     peers: Vec<usize>,
 }
 
@@ -73,7 +75,7 @@ impl SecondPassPairs {
                 && fleet.lines.nodes[*node].can_pair()
         };
         let mut peers: Vec<usize> = group.nodes.iter().copied().filter(is_peer).collect();
-        // Of few nodes all are ends of a link: they are peers of the others.
+        // If most nodes are ends of a suspected link, all that are not slow are peers.
         if peers.len() < 2 {
             let can = |node: &usize| !slow.contains(node) && fleet.lines.nodes[*node].can_pair();
             peers = group.nodes.iter().copied().filter(can).collect();
@@ -93,7 +95,7 @@ impl SecondPassPairs {
                 all.push(pair);
             }
         };
-        // Another peer than these, another one in each round.
+        // Another peer than these, a different one in each round.
         let peer = |at: usize, but: [usize; 2]| {
             let peers: Vec<usize> =
                 self.peers.iter().copied().filter(|peer| !but.contains(peer)).collect();

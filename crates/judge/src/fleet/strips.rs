@@ -17,20 +17,20 @@ use super::rule::{
 };
 use crate::statistics::median;
 
-/// What is said of a group's figures.
+/// The judged figures of a group.
 pub(super) struct Judged {
     pub(super) figures: Vec<FleetFigure>,
     /// The number of each figure in the lines.
     pub(super) numbers: Vec<u32>,
-    /// Which method of a workload most nodes use.
+    /// The method of most nodes, by workload.
     pub(super) methods: BTreeMap<String, u32>,
-    /// What nodes sent and most lack.
+    /// Results that some nodes sent and most lack.
     pub(super) not_judged: Option<NotJudged>,
     /// Reasons why all its nodes are unverified; empty if the nodes are not compared.
     pub(super) open: Vec<String>,
 }
 
-/// A figure of a group that is to be judged.
+/// A figure of a group before it is judged.
 struct ToJudge<'a> {
     number: u32,
     figure: &'a Figure,
@@ -38,17 +38,17 @@ struct ToJudge<'a> {
     required: bool,
 }
 
-/// The figures of every group.
+/// Judges the figures of every group.
 pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
     let methods: Vec<_> = groups.iter().map(|group| methods(lines, group)).collect();
-    let asked: Vec<Vec<ToJudge>> =
-        groups.iter().zip(&methods).map(|(group, methods)| asked(lines, group, methods)).collect();
-    let compared = groups.iter().zip(&asked).filter(|(group, _)| group.comparable());
-    let required = |asked: &[ToJudge]| asked.iter().filter(|a| a.required).count();
-    let tests = compared.map(|(group, asked)| group.nodes.len() * required(asked)).sum();
-    let of = |((group, asked), methods): ((&Group, Vec<ToJudge>), _)| {
-        let numbers: Vec<u32> = asked.iter().map(|a| a.number).collect();
-        let figures = figures(lines, group, &asked, tests);
+    let selected: Vec<Vec<ToJudge>> =
+        groups.iter().zip(&methods).map(|(group, methods)| select(lines, group, methods)).collect();
+    let compared = groups.iter().zip(&selected).filter(|(group, _)| group.comparable());
+    let required = |selected: &[ToJudge]| selected.iter().filter(|a| a.required).count();
+    let tests = compared.map(|(group, selected)| group.nodes.len() * required(selected)).sum();
+    let judge = |((group, selected), methods): ((&Group, Vec<ToJudge>), _)| {
+        let numbers: Vec<u32> = selected.iter().map(|a| a.number).collect();
+        let figures = figures(lines, group, &selected, tests);
         let not_judged = judging::not_judged(lines, group, &methods, &figures, &numbers);
         let mut open = Vec::new();
         if group.comparable() {
@@ -57,10 +57,10 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
         }
         Judged { figures, numbers, methods, not_judged, open }
     };
-    groups.iter().zip(asked).zip(methods).map(of).collect()
+    groups.iter().zip(selected).zip(methods).map(judge).collect()
 }
 
-/// For each workload, the method of most nodes; of as many the newest.
+/// The method of most nodes by workload; between equally frequent ones the newest.
 fn methods(lines: &Lines, group: &Group) -> BTreeMap<String, u32> {
     let mut nodes: BTreeMap<(&str, u32), usize> = BTreeMap::new();
     for node in &group.nodes {
@@ -81,9 +81,13 @@ fn key<'a>(lines: &'a Lines, cell: &Cell) -> &'a Key {
     &lines.figures[cell.figure as usize].key
 }
 
-/// What nodes of the group measured by its methods, in the order of the first screen: in a group that
-/// is compared, what enough of them have for that.
-fn asked<'a>(lines: &'a Lines, group: &Group, methods: &BTreeMap<String, u32>) -> Vec<ToJudge<'a>> {
+/// Selects the figures that nodes of the group measured by its methods, in the order of the first
+/// screen. In a group that is compared, only those that enough nodes have.
+fn select<'a>(
+    lines: &'a Lines,
+    group: &Group,
+    methods: &BTreeMap<String, u32>,
+) -> Vec<ToJudge<'a>> {
     let mut holders: BTreeMap<u32, [usize; 2]> = BTreeMap::new();
     for node in &group.nodes {
         let mut own: BTreeMap<u32, [bool; 2]> = BTreeMap::new();
@@ -119,12 +123,12 @@ fn order<'a>(a: &ToJudge<'a>) -> impl Ord + use<'a> {
     (key.subsystem, a.figure.place, &key.workload, &key.params, rest, kind)
 }
 
-fn figures(lines: &Lines, group: &Group, asked: &[ToJudge], tests: usize) -> Vec<FleetFigure> {
-    let of = |a: &ToJudge| {
+fn figures(lines: &Lines, group: &Group, selected: &[ToJudge], tests: usize) -> Vec<FleetFigure> {
+    let rounds = |a: &ToJudge| {
         let pass = a.figure.key.pass();
         let planned = group.nodes.iter().map(|node| lines.planned(*node, pass));
         let mut speeds = match pass {
-            Pass::Pairs => Rounds::of_pairs(&planned.collect::<Vec<_>>(), lines.rounds(pass)),
+            Pass::Pairs => Rounds::for_pairs(&planned.collect::<Vec<_>>(), lines.rounds(pass)),
             _ => Rounds::new(group.nodes.len(), lines.rounds(pass)),
         };
         for (place, node) in group.nodes.iter().enumerate() {
@@ -137,29 +141,30 @@ fn figures(lines: &Lines, group: &Group, asked: &[ToJudge], tests: usize) -> Vec
         let pool: (Subsystem, bool) = (a.figure.key.subsystem, a.kind == FigureKind::Delivered);
         (pool, speeds)
     };
-    // What is not required may be of few nodes: it must not change by what the others are judged.
+    // A figure that is not required may have few nodes. It must not change the others' margins.
     let required: Vec<_> =
-        asked.iter().filter(|a| a.required && group.comparable()).map(of).collect();
+        selected.iter().filter(|a| a.required && group.comparable()).map(rounds).collect();
     let mut judged = rule(&required, tests).into_iter();
-    let ruled = asked.iter().map(|a| match (group.comparable(), a.required) {
+    let ruled = selected.iter().map(|a| match (group.comparable(), a.required) {
         (true, true) => judged.next().unwrap_or_default(),
-        (true, false) => relative(&of(a).1),
+        (true, false) => relative(&rounds(a).1),
         (false, _) => Ruled::default(),
     });
-    let ruled: Vec<_> = asked.iter().zip(ruled).map(|(a, r)| (a.number, a.required, r)).collect();
+    let ruled: Vec<_> =
+        selected.iter().zip(ruled).map(|(a, r)| (a.number, a.required, r)).collect();
     let judging = judging::all(&ruled);
-    let all = asked.iter().zip(ruled).zip(judging);
-    let figures =
-        all.map(|((asked, (.., ruled)), judging)| figure(lines, group, asked, ruled, judging));
+    let all = selected.iter().zip(ruled).zip(judging);
+    let figures = all
+        .map(|((selected, (.., ruled)), judging)| figure(lines, group, selected, ruled, judging));
     let mut figures: Vec<FleetFigure> = figures.collect();
     for place in 0..group.nodes.len() {
-        forgive(&mut figures, place);
+        judge_by_other_figure(&mut figures, place);
     }
     figures
 }
 
-/// A node with too few rounds at one figure of a result is judged by the other one.
-fn forgive(figures: &mut [FleetFigure], place: usize) {
+/// Judges a node with too few rounds at one figure of a result by the other figure.
+fn judge_by_other_figure(figures: &mut [FleetFigure], place: usize) {
     let judges = |f: &FleetFigure| {
         let outcome = f.strips[place].outcome;
         f.judged && !matches!(outcome, StripOutcome::TooFewRounds | StripOutcome::NotJudged)
@@ -177,11 +182,11 @@ fn forgive(figures: &mut [FleetFigure], place: usize) {
 fn figure(
     lines: &Lines,
     group: &Group,
-    asked: &ToJudge,
+    selected: &ToJudge,
     ruled: Ruled,
     judging: Judging,
 ) -> FleetFigure {
-    let ToJudge { number, figure, kind, required } = *asked;
+    let ToJudge { number, figure, kind, required } = *selected;
     let again = Again::new(lines, group, number, kind, &ruled);
     let nodes = ruled.nodes.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let strip = |(place, (node, ruled)): (usize, (&usize, Option<RuledNode>))| {
@@ -226,7 +231,7 @@ fn figure(
     }
 }
 
-/// What the rule and the second pass say of a node at a figure.
+/// The outcome of a node at a figure by the rule and the second pass.
 fn outcome(ruled: &RuledNode, confirmed: bool, judging: Judging, required: bool) -> StripOutcome {
     match (ruled.decides(), judging) {
         (true, _) if ruled.slow && confirmed => StripOutcome::Slow,
@@ -238,7 +243,7 @@ fn outcome(ruled: &RuledNode, confirmed: bool, judging: Judging, required: bool)
     }
 }
 
-/// What a node's own lines say of a figure.
+/// The strip of a node from its own lines, before it is judged.
 fn values(lines: &Lines, node: usize, number: u32, kind: FigureKind, headline: bool) -> FleetStrip {
     let seen = lines.nodes[node].usable_first();
     let cells: Vec<&Cell> = seen.filter_map(|seen| seen.cell(number)).collect();

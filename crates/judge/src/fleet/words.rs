@@ -7,7 +7,7 @@ use proofmark_model::{Better, FactId, FigureKind, FleetFigure, GroupDifference, 
 
 use crate::words::counted;
 
-/// How slow a node is: `delivers 61.4 % of its group at Triad, 2 CPUs`.
+/// Describes how slow a node is: `delivers 61.4 % of its group at Triad, 2 CPUs`.
 pub(super) fn slowness(figure: &FleetFigure, ratio: f64, than: &str) -> String {
     let verb = match figure.kind {
         FigureKind::Delivered => "delivers",
@@ -22,8 +22,7 @@ pub(super) fn slowness(figure: &FleetFigure, ratio: f64, than: &str) -> String {
     }
 }
 
-/// `2 other results`, those among these figures that are not of the same result as one of them; `None`
-/// without any.
+/// Counts the other results among these figures: `2 other results`; `None` without any.
 pub(super) fn others<'a>(
     all: impl Iterator<Item = &'a FleetFigure>,
     one: &FleetFigure,
@@ -33,7 +32,7 @@ pub(super) fn others<'a>(
     (others > 0).then(|| counted(others as u64, "other result"))
 }
 
-/// `1 usable CPU, the largest group has 2`.
+/// Describes a difference of a group: `1 usable CPU, the largest group has 2`.
 pub(super) fn difference(d: &GroupDifference) -> String {
     if let Some(sets) = d.instruction_sets() {
         return format!("instruction sets {sets}, unlike the largest group");
@@ -50,7 +49,7 @@ pub(super) fn difference(d: &GroupDifference) -> String {
     }
 }
 
-/// `round 3`, `rounds 3 and 7`, `rounds 1 to 8`.
+/// Names rounds: `round 3`, `rounds 3 and 7`, `rounds 1 to 8`.
 pub(super) fn rounds(all: &[usize]) -> String {
     let numbers: Vec<String> = all.iter().map(|round| (round + 1).to_string()).collect();
     let in_a_row = all.windows(2).all(|pair| pair[1] == pair[0] + 1);

@@ -1,7 +1,7 @@
 //! AMD cores, family 17h and later.
 //!
-//! Floating-point multiplication and FMA run on pipes 0 and 1, addition on pipes
-//! 2 and 3, so that a stream of both fills four pipes.
+//! Floating-point multiplication and FMA run on pipes 0 and 1, addition on pipes 2 and 3, so a
+//! stream of both uses four pipes.
 
 use super::{ByWidth, Dram, NONE, Row, server, split_256, to_256, to_512};
 
@@ -27,7 +27,7 @@ const ZEN: Row = Row {
     loads: split_256(2.0, 1.0),
     stores: split_256(1.0, 0.5),
     l2_bytes: Some(32.0),
-    // The second level's queue is not documented.
+    // The queue of the L2 cache is not documented.
     lines: None,
     dram: server(8.0, 2666.0, "EPYC 7001, 8 channels of DDR4-2666"),
     memory_source: "AMD Software Optimization Guide, family 17h, load-store unit and caches; AMD \

@@ -1,8 +1,8 @@
 //! Arm cores.
 //!
-//! Only the portable path runs here so far, which needs the scalar figures; the
-//! 128-bit ones are those of the same pipes. Who builds the cores decides the memory,
-//! so the rows name the largest server product that is known for the design, or none.
+//! Only the portable path runs here so far, which needs the scalar figures; the 128-bit ones are
+//! those of the same pipes. The vendor of a core decides the memory, so the rows name the largest
+//! known server product of the design, or none.
 
 use super::{ByWidth, NONE, Row, server, to_128};
 

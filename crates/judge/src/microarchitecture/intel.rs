@@ -25,7 +25,7 @@ const SANDY_BRIDGE: Row = Row {
     loads: split_256(2.0, 1.0),
     stores: split_256(1.0, 0.5),
     l2_bytes: Some(32.0),
-    // 10 fill buffers; 16 entries in the second level's queue.
+    // 10 fill buffers; 16 entries in the queue of the L2 cache.
     lines: Some(16.0),
     dram: server(4.0, 1600.0, "Xeon E5-2600, 4 channels of DDR3-1600"),
     memory_source: "Intel Optimization Reference Manual, Sandy Bridge, cache hierarchy; Intel \
@@ -66,7 +66,7 @@ const SKYLAKE: Row = Row {
     ..HASWELL
 };
 
-/// What a server core with a second 512-bit unit on p5 adds.
+/// Server cores with a second 512-bit unit on p5.
 const SKYLAKE_SERVER: Row = Row {
     id: "skylake_server",
     fma: to_512(2.0, 2.0),
@@ -77,7 +77,7 @@ const SKYLAKE_SERVER: Row = Row {
     l2_cycles: Some(14.0),
     loads: to_512(2.0, 2.0),
     stores: to_512(1.0, 1.0),
-    // The larger second level's queue is not documented.
+    // The queue of the larger L2 cache is not documented.
     lines: None,
     dram: Some(Dram {
         channels: 6.0,
@@ -102,7 +102,7 @@ const ICE_LAKE: Row = Row {
     l1_cycles: Some(5.0),
     l2_cycles: Some(13.0),
     loads: to_512(2.0, 2.0),
-    // Two stores a cycle to one line; 64 bytes of data.
+    // Two stores per cycle to one line; 64 bytes of data.
     stores: to_512(2.0, 1.0),
     lines: Some(32.0),
     dram: client(2.0, 4267.0, "Tiger Lake, 128 bits of LPDDR4X-4267"),
@@ -126,7 +126,7 @@ const GOLDEN_COVE: Row = Row {
     l2_cycles: Some(14.0),
     // Three 256-bit loads or two of 512 bits; two stores of up to 256 bits.
     loads: to_512(3.0, 2.0),
-    // 16 fill buffers; 48 lines in the second level.
+    // 16 fill buffers; 48 lines in the L2 cache.
     lines: Some(48.0),
     dram: client(2.0, 6400.0, "Raptor Lake-P, 128 bits of LPDDR5X-6400"),
     memory_source: "Intel Optimization Reference Manual, Golden Cove; Intel, Architecture Day \
@@ -162,7 +162,7 @@ const LION_COVE: Row = Row {
     int_divide_cycles: None,
     source: "Intel, Lunar Lake architecture presentation (2024), execution ports of Lion Cove",
     note: "from the vendor's block diagram, not from measured tables",
-    // Three levels of its own: what a system calls the second differs.
+    // Three private levels: which of them a system reports as L2 differs.
     l2_cycles: None,
     loads: to_256(3.0),
     stores: to_256(2.0),

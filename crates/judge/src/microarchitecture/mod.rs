@@ -1,12 +1,12 @@
-//! What one core of each known design can start in a cycle, load, store and have under
-//! way, and the memory that its sockets can carry at most.
+//! Tables of the known core designs: instructions per cycle, loads, stores and lines in flight of
+//! one core, and the memory bandwidth of a socket.
 //!
-//! A row holds sustained throughputs of register-to-register instructions, in instructions per
-//! cycle, or for divisions in cycles per instruction, and what its own caches give. The rows feed
-//! ceilings, so where sources differ the figure is taken that makes the ceiling looser, such as the
-//! faster one: a ceiling that is too high is loose, one that is too low calls an honest number
-//! impossible. A product range counts as its largest member. `None` means that no figure is
-//! documented well enough, or that the design lacks the instruction.
+//! A row has sustained throughputs of register-to-register instructions, in instructions per cycle
+//! (divisions: cycles per instruction), and the figures of its own caches. The rows feed ceilings.
+//! Where sources differ, the row has the figure that makes the ceiling looser, such as the faster
+//! one. A ceiling that is too low calls an honest result impossible. A product range counts as its
+//! largest member. `None` means that no figure is documented well enough, or that the design lacks
+//! the instruction.
 //!
 //! Sources, cited again by row: Intel 64 and IA-32 Architectures Optimization Reference Manual; AMD
 //! Software Optimization Guides for families 17h, 19h and 1Ah; Arm Software Optimization Guides;
@@ -35,7 +35,7 @@ pub enum Width {
 
 impl Width {
     /// The width of an instruction set's registers.
-    pub fn of(isa: Isa) -> Self {
+    pub fn for_isa(isa: Isa) -> Self {
         match isa.vector_bits() {
             None => Self::Scalar,
             Some(..=128) => Self::V128,
@@ -56,7 +56,7 @@ impl Width {
     }
 }
 
-/// A throughput by register width; `None`: not known, or no such instruction.
+/// A throughput by register width; `None` if unknown, or if there is no such instruction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByWidth {
     /// One element.
@@ -81,7 +81,7 @@ impl ByWidth {
     }
 }
 
-/// Nothing is known, or the design has no such instruction.
+/// No known figure, or no such instruction.
 const NONE: ByWidth = ByWidth { scalar: None, v128: None, v256: None, v512: None };
 
 /// The same figure for scalars and vectors of 128 and 256 bits.
@@ -109,11 +109,11 @@ const fn split_256(rate: f64, wide: f64) -> ByWidth {
 pub struct Dram {
     /// Channels of 64 bits.
     pub channels: f64,
-    /// Transfers a second of each.
+    /// Transfers per second of each channel.
     pub transfers_per_s: f64,
-    /// The product that has this, the largest of its design.
+    /// The product with this memory, the largest of its design.
     pub product: &'static str,
-    /// Boards run modules faster than the product's specification as a matter of course.
+    /// True if boards commonly run modules faster than the product's specification.
     pub tuned: bool,
     /// Parts of model names whose memory is of another kind, such as stacks on the package.
     pub apart: &'static [&'static str],
@@ -146,38 +146,38 @@ pub struct Row {
     pub int_add: ByWidth,
     /// 64-bit integer multiplications, scalar: instructions per cycle.
     pub int_multiply: Option<f64>,
-    /// f64 division: least cycles from one to the next.
+    /// f64 division: fewest cycles from one to the next.
     pub float_divide_cycles: ByWidth,
-    /// 64-bit integer division, scalar: least cycles from one to the next.
+    /// 64-bit integer division, scalar: fewest cycles from one to the next.
     pub int_divide_cycles: Option<f64>,
-    /// Where the figures so far come from.
+    /// Source of the figures above.
     pub source: &'static str,
-    /// What a reader must know of them; empty if nothing.
+    /// Note on these figures; may be empty.
     pub note: &'static str,
-    /// Products differ in their 512-bit units, so that half of the 512-bit figure is ordinary.
+    /// True if products differ in their 512-bit units, so half of the 512-bit figure is normal.
     pub wide_varies: bool,
-    /// Cycles from a load to the use of its value as an address, first-level hit.
+    /// Cycles from a load to the use of its value as an address, L1 hit.
     pub l1_cycles: Option<f64>,
-    /// The same for a second-level hit.
+    /// The same for an L2 hit.
     pub l2_cycles: Option<f64>,
-    /// Load instructions started in a cycle, first-level hits.
+    /// Load instructions started per cycle, L1 hits.
     pub loads: ByWidth,
-    /// Store instructions written to the first level in a cycle.
+    /// Store instructions written to the L1 cache per cycle.
     pub stores: ByWidth,
-    /// Bytes that the second level gives to one core in a cycle.
+    /// Bytes per cycle from the L2 cache to one core.
     pub l2_bytes: Option<f64>,
-    /// Lines that one core can have under way at a time: the greater of what its
-    /// first and its second level track, since prefetchers fill the second.
+    /// Most lines in flight of one core: the greater of those that its L1 and its L2 cache track,
+    /// since prefetchers fill L2.
     pub lines: Option<f64>,
-    /// The most memory that a socket carries.
+    /// The most memory bandwidth of a socket.
     pub dram: Option<Dram>,
-    /// Where the figures of caches and memory come from.
+    /// Source of the figures of caches and memory.
     pub memory_source: &'static str,
 }
 
 impl Row {
-    /// Bytes a cycle that loops reading and writing so many streams can count from
-    /// and to the first level: the narrower of the load side and the store side.
+    /// Bytes per cycle that loops can count from and to the L1 cache, with these numbers of streams
+    /// read and written. The narrower of the load and store sides decides.
     pub fn l1_bytes(&self, read: f64, written: f64, width: Width) -> Option<f64> {
         let bytes = match width {
             Width::Scalar => 8.0,
@@ -195,7 +195,7 @@ impl Row {
 /// Every row, by vendor.
 pub const ALL: &[&[Row]] = &[intel::ROWS, amd::ROWS, arm::ROWS];
 
-/// All rows in one line.
+/// All rows of all vendors.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     ALL.iter().flat_map(|vendor| vendor.iter())
 }
@@ -220,7 +220,7 @@ mod tests {
             let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
             assert!(id.chars().all(word), "{id}");
             assert!(row.source.len().min(row.memory_source.len()) > 20, "{id} cites no source");
-            assert!(!row.wide_varies || !row.note.is_empty(), "{id} says not what varies");
+            assert!(!row.wide_varies || !row.note.is_empty(), "{id} has no note on what varies");
             assert!(row.dram.is_none_or(|d| d.product.len() > 5), "{id} names no product");
         }
     }
@@ -239,7 +239,7 @@ mod tests {
                     within(rate.at(width), 0.5, 8.0);
                     rate.at(width)
                 });
-                // A stream of both kinds uses no more than the ports of the two together.
+                // A stream of both kinds uses at most the ports of both.
                 let together = add.zip(multiply).map(|(a, m)| a + m);
                 assert!(both.zip(together).is_none_or(|(both, all)| both <= all), "{id}");
                 within(row.loads.at(width), 0.5, 4.0);

@@ -1,4 +1,4 @@
-//! How frames carry payload: what a byte of it costs on a wire.
+//! Overhead of frames: the bytes on the wire per byte of payload.
 //!
 //! Sources: IEEE 802.3 (preamble 8 B, header 14 B, FCS 4 B, gap 12 B; payload at least 46 B); RFC
 //! 791 and 8200 (IP: 20 and 40 B; fragments in units of 8 B, in IPv6 with a header of 8 B), RFC 768
@@ -10,12 +10,12 @@ use super::{datagrams, interfaces};
 use crate::ceilings::{Formula, input};
 use crate::words::known;
 
-/// Preamble, frame check sequence and gap: on the wire, and in no counter.
+/// Preamble, frame check sequence and gap: on the wire, but in no counter.
 const UNCOUNTED: f64 = 8.0 + 4.0 + 12.0;
 const HEADER: f64 = 14.0;
-/// What a frame adds to its packet on the wire.
+/// Bytes that a frame adds to its packet on the wire.
 const ETHERNET: f64 = HEADER + UNCOUNTED;
-/// A frame is padded up to a packet of this size.
+/// Smallest packet of a frame; a shorter one is padded.
 const LEAST_PACKET: f64 = 46.0;
 const V4: f64 = 20.0;
 const V6: f64 = 40.0;
@@ -23,16 +23,15 @@ const TCP: f64 = 20.0;
 const TIMESTAMPS: f64 = 12.0;
 const UDP: f64 = 8.0;
 const FRAGMENT_V6: f64 = 8.0;
-/// All fragments but the last carry a multiple of this.
+/// All fragments except the last carry a multiple of this.
 const UNIT: f64 = 8.0;
 
-/// Bytes of the IP packet of a datagram with so much payload, before it is taken apart.
+/// Bytes of the IP packet of a datagram with that payload, before fragmentation.
 pub(crate) fn packet(network: &Network, payload: f64) -> f64 {
     ip(network) + UDP + payload
 }
 
-/// Bytes of the headers, of IP and of what it carries, that a packet has at least; without a
-/// network known, over IPv4.
+/// Fewest header bytes of a packet: IP and TCP or UDP; IPv4 if the network is unknown.
 pub(crate) fn least_headers(network: Option<&Network>, datagram: bool) -> f64 {
     network.map_or(V4, ip) + if datagram { UDP } else { TCP }
 }
@@ -44,12 +43,13 @@ fn ip(network: &Network) -> f64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layer {
     Wire,
-    /// As an interface counts them: packets with the header of their frames.
+    /// Packets with the header of their frames, as an interface counts them.
     Interface,
 }
 
 impl Layer {
-    /// What a formula calls the bytes of a frame besides its packet, how many, and what.
+    /// Bytes of a frame in addition to its packet: their name in a formula, their number, and a
+    /// note.
     fn overhead(self) -> (&'static str, f64, &'static str) {
         match self {
             Self::Wire => {
@@ -60,7 +60,7 @@ impl Layer {
     }
 }
 
-/// A piece of payload, a TCP segment or a UDP datagram, and what carries it.
+/// A piece of payload (TCP segment or UDP datagram) with its frames.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Frames {
     /// Bytes of payload.
@@ -68,15 +68,15 @@ pub(crate) struct Frames {
     count: f64,
     /// Bytes of their packets, headers of IP included.
     packets: f64,
-    /// Bytes that the wire adds to short ones.
+    /// Bytes of padding of short frames on the wire.
     padding: f64,
-    /// What the piece is called in a formula, with the headers of each.
+    /// Formula of the payload's share, with the headers of each packet.
     formula: &'static str,
     inputs: Vec<Input>,
 }
 
 impl Frames {
-    /// Of a stream over interfaces of Ethernet. The error says what is not known.
+    /// Derives the frames of a stream over Ethernet. Fails with the unknown fact.
     pub(crate) fn derive(network: &Network, m: &Measurement) -> Result<Self, String> {
         match datagrams(m).ok_or("no trial shows whether blocks were sent as datagrams")? {
             false => Self::segment(network, m),
@@ -93,7 +93,7 @@ impl Frames {
         if layer == Layer::Wire { self.padding } else { 0.0 }
     }
 
-    /// The part, 0 to 1, that is payload of what is counted at a layer.
+    /// Share of payload, 0 to 1, in the bytes that count at a layer.
     pub(crate) fn share(&self, layer: Layer) -> Formula {
         let (name, bytes, note) = layer.overhead();
         let mut inputs = self.inputs.clone();
@@ -108,9 +108,9 @@ impl Frames {
         Formula { value: self.payload / self.bytes(layer), text, inputs }
     }
 
-    /// The largest segment that goes over both interfaces, or that the senders' systems
-    /// report, where a narrower place on the way makes it smaller. Timestamps count where
-    /// they are what it falls short of the MTU by: a lower one may have none.
+    /// The largest segment that both interfaces carry, or that the senders' systems report, if a
+    /// narrower link on the path makes it smaller. Timestamps count if the segment is shorter than
+    /// the MTU allows by exactly their size; a smaller segment may have none.
     fn segment(network: &Network, m: &Measurement) -> Result<Self, String> {
         let (mtu, mtu_input) = mtu(network)?;
         let ip = ip(network);
@@ -141,7 +141,7 @@ impl Frames {
         Ok(Self { payload, count: 1.0, packets, padding: 0.0, formula, inputs })
     }
 
-    /// A datagram of the block's size, in fragments where it is longer than a packet.
+    /// A datagram of the block's size, in fragments if it exceeds a packet.
     fn datagram(network: &Network, m: &Measurement) -> Result<Self, String> {
         let payload = m.params.block_bytes().ok_or("the configuration has no block_size")?;
         let (mtu, mtu_input) = mtu(network)?;
@@ -157,7 +157,7 @@ impl Frames {
             count = ((UDP + payload) / each).ceil();
         }
         let packets = payload + UDP + count * head;
-        // Of several only the last can be short, which is let pass: an upper bound.
+        // Only the last of several can be short. Ignoring its padding keeps an upper bound.
         let padding = if count > 1.0 { 0.0 } else { (LEAST_PACKET - packets).max(0.0) };
         let inputs = vec![
             mtu_input,
@@ -207,8 +207,8 @@ mod tests {
         Frames::derive(host.network.get().unwrap(), m).unwrap()
     }
 
-    fn segments(of: u64) -> Measurement {
-        each_network(tcp(1, "peer"), |n| n.streams[0].segment_bytes = of)
+    fn segments(bytes: u64) -> Measurement {
+        each_network(tcp(1, "peer"), |n| n.streams[0].segment_bytes = bytes)
     }
 
     fn datagrams(bytes: u64) -> Measurement {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_are_what_the_systems_report() {
+    fn segments_are_those_that_the_systems_report() {
         for (name, reported, change, payload, options, wire) in [
             ("timestamps", 1448, (|_| {}) as fn(&mut Network), 1448.0, 12.0, 1538.0),
             ("the server's MTU", 1448, |n| set_mtu(n, 9000), 1448.0, 12.0, 1538.0),
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_are_taken_apart_at_the_mtu() {
+    fn datagrams_are_fragmented_at_the_mtu() {
         for (bytes, change, count, wire) in [
             (1472, (|_| {}) as fn(&mut Network), 1.0, 1538.0),
             // 1481 bytes after the header of IP: 1480 and 1.
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn no_mtu_is_too_small_to_be_said() {
+    fn a_too_small_mtu_is_the_reason() {
         for m in [segments(0), udp(1, "peer")] {
             let host = with_network("peer", |n| set_mtu(n, 20));
             let why = Frames::derive(host.network.get().unwrap(), &m).unwrap_err();

@@ -1,4 +1,4 @@
-//! Whether a figure meets a limit: its whole interval decides, not its value.
+//! Decides whether a figure meets a limit: by its whole interval, not by its value.
 
 use proofmark_model::{Better, Decision, FigureKind, Latency, Measurement, Severity, Verdict};
 
@@ -7,21 +7,21 @@ use super::figure::number;
 use crate::checks;
 use crate::words::{counted, why_no_result};
 
-/// Without an interval so many trials decide, if all of them lie on one side.
+/// Fewest trials that decide without an interval, if all of them are on one side.
 const LEAST_TRIALS: usize = 4;
 
-/// A decision with the number that it rests on.
+/// A decision with the figure that it rests on.
 pub(super) struct Decided {
     pub(super) decision: Decision,
     pub(super) value: Option<f64>,
     pub(super) ci95: Option<[f64; 2]>,
-    /// Why it is undecided, where that follows neither from the interval nor from a check; of an
-    /// import, what it was decided by.
+    /// The reason why it is undecided, if neither the interval nor a check gives it; for an import,
+    /// the basis of the decision.
     pub(super) reason: Option<String>,
 }
 
-/// Holds a figure of a result against a limit. Of an import the figure decides as the tool printed
-/// it, where it has too few trials for more.
+/// Compares a figure of a result with a limit. For an import with too few trials, the figure
+/// decides as the tool printed it.
 pub(super) fn decide(
     m: &Measurement,
     imported: bool,
@@ -47,7 +47,7 @@ pub(super) fn decide(
     };
     let (met, missed) = (range.into_iter().all(&holds), !range.into_iter().any(&holds));
     let decision = match m.verdict {
-        // An undisturbed figure would meet it all the more.
+        // An undisturbed figure would meet it, too.
         _ if met && only_slowed(m) && holds(best(statistic, m)) => Decision::Met,
         verdict if met && verdict.is_undoubted() => Decision::Met,
         verdict if missed && verdict.is_undoubted() => Decision::Missed,
@@ -56,7 +56,7 @@ pub(super) fn decide(
             let split = verdict.is_undoubted() && ci95.is_none();
             let reason = match () {
                 () if no_check => Some(why_no_result(m)),
-                () if split => Some("its trials lie on both sides of the limit".to_owned()),
+                () if split => Some("its trials are on both sides of the limit".to_owned()),
                 () => None,
             };
             return undecided(Some(value), ci95, reason);
@@ -68,14 +68,14 @@ pub(super) fn decide(
     Decided { decision, value: Some(value), ci95, reason }
 }
 
-/// Whether the figure is what its name says, and something made the machine slower.
+/// Returns true if the only doubts are disturbances that made the machine slower.
 fn only_slowed(m: &Measurement) -> bool {
     let slows = |id| checks::find(id).is_some_and(|c| c.class.only_slows());
     let doubts = || m.findings.iter().filter(|f| f.severity > Severity::Note);
     m.verdict == Verdict::Suspect && doubts().count() > 0 && doubts().all(|f| slows(&*f.check))
 }
 
-/// What no figure of a statistic can be better than.
+/// Upper bound of a statistic's quality.
 fn best(statistic: Statistic, m: &Measurement) -> f64 {
     match kind_of(statistic, m) {
         Some(_) if statistic == Statistic::Efficiency || m.better == Better::Higher => {
@@ -85,7 +85,7 @@ fn best(statistic: Statistic, m: &Measurement) -> f64 {
     }
 }
 
-/// The figure that a statistic is of; percentiles have none.
+/// The figure of a statistic; percentiles have none.
 fn kind_of(statistic: Statistic, m: &Measurement) -> Option<FigureKind> {
     match statistic {
         Statistic::Delivered | Statistic::Iops => Some(FigureKind::Delivered),
@@ -96,18 +96,18 @@ fn kind_of(statistic: Statistic, m: &Measurement) -> Option<FigureKind> {
     }
 }
 
-/// The 95 % interval of a statistic with that value, where there is one.
+/// The 95 % interval of a statistic with that value, if there is one.
 fn interval(statistic: Statistic, m: &Measurement, value: f64) -> Option<[f64; 2]> {
-    if let Some(share) = share_of(statistic) {
-        return of_percentile(m.latency.as_ref()?, share, value);
+    if let Some(share) = percentile_share(statistic) {
+        return percentile_interval(m.latency.as_ref()?, share, value);
     }
     let figure = m.summary.as_ref()?.figure(kind_of(statistic, m)?);
     let factor = value / figure.value?;
     Some(figure.ci95?.map(|end| end * factor)).filter(|ends| ends.iter().all(|v| v.is_finite()))
 }
 
-/// What decides without an interval: all trials, if they are enough. The mean and the maximum of all
-/// operations need no interval: they are said of these operations alone.
+/// The range that decides without an interval: that of all trials, if they are enough. The mean and
+/// the maximum of all operations need no interval: they describe these operations alone.
 fn range_without(statistic: Statistic, m: &Measurement, value: f64) -> Result<[f64; 2], String> {
     let Some(kind) = kind_of(statistic, m) else { return Ok([value; 2]) };
     let figure = m.summary.as_ref().and_then(|s| s.figure(kind).value);
@@ -124,8 +124,8 @@ fn range_without(statistic: Statistic, m: &Measurement, value: f64) -> Result<[f
     Some(ends).filter(|e| e.iter().all(|v| v.is_finite())).ok_or_else(|| "no finite figure".into())
 }
 
-/// The share below which a percentile lies.
-fn share_of(statistic: Statistic) -> Option<f64> {
+/// The share of operations below a percentile.
+fn percentile_share(statistic: Statistic) -> Option<f64> {
     match statistic {
         Statistic::P50 => Some(0.5),
         Statistic::P90 => Some(0.9),
@@ -138,9 +138,9 @@ fn share_of(statistic: Statistic) -> Option<f64> {
 /// Standard deviations of a 95 % interval.
 const NORMAL_95: f64 = 1.96;
 
-/// The interval of a percentile by the ranks that hold it with 95 %, from the buckets of the
+/// The interval of a percentile by the ranks that contain it with 95 %, from the buckets of the
 /// distribution; `None` without them.
-fn of_percentile(latency: &Latency, share: f64, value: f64) -> Option<[f64; 2]> {
+fn percentile_interval(latency: &Latency, share: f64, value: f64) -> Option<[f64; 2]> {
     let count: u64 = latency.buckets.iter().map(|b| b.count).sum();
     let n = count as f64;
     let half = NORMAL_95 * (n * share * (1.0 - share)).sqrt();
@@ -167,7 +167,7 @@ mod tests {
         decide(m, false, Statistic::Delivered, |v| v >= least).decision
     }
 
-    /// Between 98 and 102 MB/s.
+    /// A result between 98 and 102 MB/s.
     fn read() -> Measurement {
         let mut m = judged(&usual_host(&rand_read(1)), rand_read(1), &[]);
         let s = m.summary.as_mut().unwrap();
@@ -202,23 +202,23 @@ mod tests {
 
     #[test]
     fn without_an_interval_all_of_four_trials_decide() {
-        let of = |values: &[f64]| {
+        let result = |values: &[f64]| {
             let mut m = read();
             m.summary.as_mut().unwrap().delivered.ci95 = None;
             m.trials = values.iter().map(|v| Trial::new(Unit::BytePerSecond, *v, 1.0)).collect();
             m
         };
         let trials = [99e6, 100e6, 101e6, 103e6];
-        assert_eq!(decided(&of(&trials), 98e6), Decision::Met);
-        assert_eq!(decided(&of(&trials), 104e6), Decision::Missed);
-        let split = decide(&of(&trials), false, Statistic::Delivered, |v| v >= 102e6);
+        assert_eq!(decided(&result(&trials), 98e6), Decision::Met);
+        assert_eq!(decided(&result(&trials), 104e6), Decision::Missed);
+        let split = decide(&result(&trials), false, Statistic::Delivered, |v| v >= 102e6);
         assert_eq!(split.decision, Decision::Undecided);
-        assert_eq!(split.reason.as_deref(), Some("its trials lie on both sides of the limit"));
-        let few = decide(&of(&trials[..3]), false, Statistic::Delivered, |v| v >= 1e6);
+        assert_eq!(split.reason.as_deref(), Some("its trials are on both sides of the limit"));
+        let few = decide(&result(&trials[..3]), false, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(few.decision, Decision::Undecided);
         let why = "3 trials: too few without an interval, 4 are needed";
         assert_eq!(few.reason.as_deref(), Some(why));
-        let printed = decide(&of(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
+        let printed = decide(&result(&trials[..1]), true, Statistic::Delivered, |v| v >= 1e6);
         assert_eq!(printed.decision, Decision::Met);
         assert_eq!(printed.reason.as_deref(), Some("as the tool printed it: 1 trial, no interval"));
     }
@@ -231,13 +231,16 @@ mod tests {
         latency.buckets = (1..=10_000).map(bucket).collect();
         latency.p50 = 5e-3;
         // Of 10 000 operations 98 to each side: 1.96 x sqrt(10 000 / 4).
-        let [low, high] = of_percentile(latency, 0.5, 5e-3).unwrap();
+        let [low, high] = percentile_interval(latency, 0.5, 5e-3).unwrap();
         assert!((low - 4.902e-3).abs() < 2e-6 && (high - 5.098e-3).abs() < 2e-6, "{low} {high}");
         let p50 = |limit: f64| decide(&m, false, Statistic::P50, |v| v < limit).decision;
         assert_eq!(
             [5.2e-3, 5.05e-3, 4.8e-3].map(p50),
             [Decision::Met, Decision::Undecided, Decision::Missed]
         );
-        assert_eq!(of_percentile(m.latency.as_ref().unwrap(), 0.99, 20e-3).unwrap()[1], 20e-3);
+        assert_eq!(
+            percentile_interval(m.latency.as_ref().unwrap(), 0.99, 20e-3).unwrap()[1],
+            20e-3
+        );
     }
 }

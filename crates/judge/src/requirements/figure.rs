@@ -1,4 +1,4 @@
-//! The number of a result that a requirement is about.
+//! The value of a requirement's statistic.
 
 use proofmark_model::{Figure, Latency, Measurement, Unit, format_count};
 
@@ -13,16 +13,16 @@ pub(super) fn dimension(statistic: Statistic, m: &Measurement) -> Dimension {
     }
 }
 
-/// The number, or why there is none.
+/// The value, or the reason why there is none.
 pub(super) fn number(statistic: Statistic, m: &Measurement) -> Result<f64, String> {
     let summary = m.summary.as_ref();
     let found = match statistic {
-        Statistic::Delivered => return of_figure(summary.map(|s| &s.delivered)),
-        Statistic::Attainable => return of_figure(summary.map(|s| &s.attainable)),
-        Statistic::Typical => return of_figure(summary.map(|s| &s.typical)),
+        Statistic::Delivered => return figure_value(summary.map(|s| &s.delivered)),
+        Statistic::Attainable => return figure_value(summary.map(|s| &s.attainable)),
+        Statistic::Typical => return figure_value(summary.map(|s| &s.typical)),
         Statistic::Efficiency => m.efficiency.ok_or(NO_CEILING),
         Statistic::Iops => {
-            let rate = of_figure(summary.map(|s| &s.delivered))?;
+            let rate = figure_value(summary.map(|s| &s.delivered))?;
             operations(m, rate).ok_or(NO_SIZE)
         }
         Statistic::Mean
@@ -31,7 +31,7 @@ pub(super) fn number(statistic: Statistic, m: &Measurement) -> Result<f64, Strin
         | Statistic::P99
         | Statistic::P999
         | Statistic::Max => match &m.latency {
-            Some(latency) => return of_latency(statistic, latency, m),
+            Some(latency) => return latency_value(statistic, latency, m),
             None => Err(NO_LATENCY),
         },
     };
@@ -47,13 +47,13 @@ fn finite(value: f64) -> Result<f64, String> {
     Some(value).filter(|v| v.is_finite()).ok_or_else(|| NO_FIGURE.to_owned())
 }
 
-fn of_figure(figure: Option<&Figure>) -> Result<f64, String> {
+fn figure_value(figure: Option<&Figure>) -> Result<f64, String> {
     let missing = figure.and_then(|f| f.missing.clone());
     let value = figure.and_then(|f| f.value).filter(|v| v.is_finite());
     value.ok_or_else(|| missing.unwrap_or_else(|| NO_FIGURE.to_owned()))
 }
 
-/// So much work in operations; `None` where the size of one is not known.
+/// Work in operations; `None` if the size of one is unknown.
 fn operations(m: &Measurement, work: f64) -> Option<f64> {
     match m.unit {
         Unit::BytePerSecond => Some(work / m.params.block_bytes()?),
@@ -62,13 +62,13 @@ fn operations(m: &Measurement, work: f64) -> Option<f64> {
     }
 }
 
-/// An import has rates: its work is rounded.
-const ALL: f64 = 0.999;
+/// Share of the operations that counts as all: the work of an import is rounded.
+const NEARLY_ALL: f64 = 0.999;
 
-fn of_latency(statistic: Statistic, latency: &Latency, m: &Measurement) -> Result<f64, String> {
+fn latency_value(statistic: Statistic, latency: &Latency, m: &Measurement) -> Result<f64, String> {
     let percentile = |value: Option<f64>, name: &str| {
         let few =
-            || format!("too few operations for a {name}: 10 must lie beyond it; measure longer");
+            || format!("too few operations for a {name}: 10 must be beyond it; measure longer");
         value.ok_or_else(few)
     };
     let found = match statistic {
@@ -78,7 +78,8 @@ fn of_latency(statistic: Statistic, latency: &Latency, m: &Measurement) -> Resul
         Statistic::P999 => percentile(latency.p999, "p999")?,
         Statistic::Max => {
             let all = operations(m, m.trials.iter().map(|t| t.work).sum());
-            let all = all.filter(|all| all.is_finite() && (latency.count as f64) < ALL * all);
+            let all =
+                all.filter(|all| all.is_finite() && (latency.count as f64) < NEARLY_ALL * all);
             if let Some(all) = all {
                 let [timed, all] = [latency.count, all as u64].map(format_count);
                 return Err(format!("only {timed} of {all} operations were timed: no maximum"));

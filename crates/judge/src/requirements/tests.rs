@@ -89,7 +89,7 @@ fn every_operator_statistic_and_unit() {
 }
 
 #[test]
-fn what_is_not_valid_decides_nothing_and_names_its_checks() {
+fn a_result_that_is_not_valid_decides_nothing_and_names_its_checks() {
     for verdict in [Verdict::Suspect, Verdict::Invalid] {
         let mut run = machine();
         run.measurements[0].verdict = verdict;
@@ -104,7 +104,7 @@ fn what_is_not_valid_decides_nothing_and_names_its_checks() {
 }
 
 #[test]
-fn a_missed_figure_is_named_with_what_took_it() {
+fn a_missed_figure_is_named_with_its_disturbances() {
     let mut run = machine();
     let m = &mut run.measurements[0];
     let summary = m.summary.as_mut().unwrap();
@@ -112,7 +112,7 @@ fn a_missed_figure_is_named_with_what_took_it() {
     let ci95 = Some([179e9, 181e9]);
     summary.attainable = Figure { value: Some(180e9), ci95, ..Figure::default() };
     let note = |id: &'static str| Finding::new(id, Severity::Note, "", "");
-    // The last one says nothing of what took time.
+    // The last one is no disturbance.
     m.findings = ["steal", "other_cpu", "steal", "trend"].map(note).to_vec();
     let missed = &checked(&run, "cpu.flops>=150GFLOP/s")[0];
     assert_eq!(missed.disturbances, ["steal", "other_cpu"]);
@@ -151,14 +151,14 @@ fn there_is_no_maximum_where_some_operations_were_not_timed() {
 }
 
 #[test]
-fn what_has_no_figure_says_why() {
+fn a_result_without_a_figure_gives_the_reason() {
     let mut run = machine();
     run.measurements[1].summary.as_mut().unwrap().typical = Figure::none("not cut");
     let reason = |run: &Run, text: &str| checked(run, text)[0].reason.clone().unwrap();
     assert_eq!(reason(&run, "disk.fsync.typical>=1op/s"), "not cut");
     assert_eq!(
         reason(&run, "disk.fsync.p999<1s"),
-        "too few operations for a p999: 10 must lie beyond it; measure longer"
+        "too few operations for a p999: 10 must be beyond it; measure longer"
     );
     assert_eq!(reason(&run, "cpu.linpack>=1GFLOP/s"), "not measured");
     let m = &mut run.measurements[0];
@@ -213,15 +213,15 @@ fn another_configuration_does_not_answer_for_one_that_was_not_measured() {
 }
 
 #[test]
-fn mistakes_are_told() {
-    let told = |text: &str| text.parse::<Requirement>().unwrap_err();
-    assert!(told("cpu.flops").contains("FIGURE OPERATOR VALUE"));
-    assert!(told("cpu.flops>=fast").contains("no number"));
-    assert!(told(&format!("cpu.flops<1{}FLOP/s", "0".repeat(400))).contains("out of range"));
-    assert!(told("cpu.flops>=1GFLOPS").contains("no unit 'GFLOPS'"));
-    assert!(told("disk.rand_read[queue_depth=1].p98<1ms").contains("no statistic 'p98'"));
-    assert!(told("disk.rand_read[queue_depth].p99<1ms").contains("parameter=value"));
-    assert!(told(">=1ms").contains("FIGURE OPERATOR VALUE"));
+fn mistakes_are_errors() {
+    let error = |text: &str| text.parse::<Requirement>().unwrap_err();
+    assert!(error("cpu.flops").contains("FIGURE OPERATOR VALUE"));
+    assert!(error("cpu.flops>=fast").contains("no number"));
+    assert!(error(&format!("cpu.flops<1{}FLOP/s", "0".repeat(400))).contains("out of range"));
+    assert!(error("cpu.flops>=1GFLOPS").contains("no unit 'GFLOPS'"));
+    assert!(error("disk.rand_read[queue_depth=1].p98<1ms").contains("no statistic 'p98'"));
+    assert!(error("disk.rand_read[queue_depth].p99<1ms").contains("parameter=value"));
+    assert!(error(">=1ms").contains("FIGURE OPERATOR VALUE"));
     let unit = "cpu.flops>=1ms".parse::<Requirement>().unwrap().check(&machine());
     assert_eq!(unit.unwrap_err(), "cpu.flops>=1ms: the figure is in FLOP/s");
 }

@@ -1,4 +1,4 @@
-//! What changed together with a level: the conditions before a change against those after it.
+//! Cause of a level change: the conditions before it compared with those after it.
 
 use proofmark_model::{Better, Host, Measurement, Trial, Unit, format_percent, format_quantity};
 
@@ -8,22 +8,23 @@ use crate::execution::{Execution, others};
 use crate::network::{retransmitted, segments};
 use crate::statistics::median_over;
 
-/// Trials before and after a change that are held against each other.
+/// Most trials before and after a change that are compared.
 const WINDOW: usize = 30;
-/// A share of the time that changes by less than this is no cause.
+/// Smallest change of a share of the time that is a cause.
 const LEAST_SHARE: f64 = 0.01;
-/// Nor is what changes by less than this part of what it is to explain: a hundredth more of
-/// others' CPU time does not halve a rate.
+/// Smallest change as a part of the effect to be explained: a hundredth more of others' CPU time
+/// does not halve a rate.
 const OF_CHANGE: f64 = 0.1;
-/// A part of the clock, and degrees of the temperature.
+/// Smallest change of the clock, as a share.
 const LEAST_CLOCK: f64 = 0.02;
+/// Smallest change of the temperature in degrees.
 const LEAST_C: f64 = 5.0;
-/// Others' traffic at a device, over our own.
+/// Smallest change of others' traffic at a device, relative to our own.
 const LEAST_TRAFFIC: f64 = 0.05;
-/// Segments sent again, of all: fewer hold no connection back.
+/// Smallest change of the share of retransmitted segments: fewer do not slow a connection.
 const LEAST_AGAIN: f64 = 1e-4;
 
-/// Which part of the CPU time that the trials had a disturbance took.
+/// Shares of the trials' CPU time that disturbances took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Share {
     pub(crate) throttled: Option<f64>,
@@ -31,13 +32,13 @@ pub(crate) struct Share {
     pub(crate) others: Option<f64>,
 }
 
-/// Of some trials of a measurement, over their wall time on each CPU that they ran on. Time held
-/// back by a quota is a sum over CPUs as the others are.
+/// Shares for some trials of a result, over their wall time on each CPU that they used. Throttled
+/// time is a sum over CPUs, like the others.
 pub(crate) fn shares(host: &Host, m: &Measurement, trials: &[Trial]) -> Share {
     let Ok(capacity) = Capacity::derive(host, m) else { return Share::default() };
     let had: f64 = trials.iter().map(|t| capacity.cpu_seconds(t)).sum();
-    let share = |of: &dyn Fn(&Trial) -> Option<f64>| {
-        let amount = trials.iter().map(of).sum::<Option<f64>>()?;
+    let share = |taken_s: &dyn Fn(&Trial) -> Option<f64>| {
+        let amount = trials.iter().map(taken_s).sum::<Option<f64>>()?;
         Some(amount / had).filter(|s| s.is_finite())
     };
     Share {
@@ -47,23 +48,23 @@ pub(crate) fn shares(host: &Host, m: &Measurement, trials: &[Trial]) -> Share {
     }
 }
 
-/// A change that is to be explained.
+/// The direction and size of a change whose cause is sought.
 #[derive(Clone, Copy)]
 struct Effect {
-    /// 1 where it got worse, so that more of a disturbance explains it; else -1.
+    /// 1 if the result got worse, so that more of a disturbance explains it; else -1.
     more: f64,
-    /// How much of the better side is missing on the worse, 0 to 1.
+    /// Share of the better side that the worse side lacks, 0 to 1.
     size: f64,
 }
 
 impl Effect {
-    /// Whether what was and what is, in parts of a whole, explain enough of it.
+    /// Returns true if the shares before and after explain enough of it.
     fn is_explained_by(self, was: f64, is: f64, least: f64) -> bool {
         (is - was) * self.more >= least.max(OF_CHANGE * self.size)
     }
 }
 
-/// What of the trials' conditions explains this ratio, or a fair part of it.
+/// The conditions of the trials that explain this ratio, or a fair part of it.
 pub(super) fn find(
     ctx: &Context,
     m: &Measurement,
@@ -100,8 +101,8 @@ pub(super) fn find(
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// Clock, temperature and counts of throttling. Heat slows a core down by its clock: where that
-/// stayed, it is no cause.
+/// Changes of clock, temperature and counts of throttling. Heat slows a core by its clock: if the
+/// clock stayed, heat is no cause.
 fn states(
     ctx: &Context,
     m: &Measurement,
@@ -110,13 +111,14 @@ fn states(
     effect: Effect,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    let both =
-        |of: fn(&Trial) -> Option<f64>| Some((median_over(before, of)?, median_over(after, of)?));
+    let both = |value: fn(&Trial) -> Option<f64>| {
+        Some((median_over(before, value)?, median_over(after, value)?))
+    };
     let clocks = both(|t| t.conditions.clock_hz)
         .filter(|(was, is)| *was > 0.0 && *is > 0.0 && !Execution::derive(ctx, m).waits());
     if let Some((was, is)) = clocks {
         let most = was.max(is);
-        // A lower clock is what a disturbance is more of.
+        // A lower clock has the sign of more disturbance.
         if !effect.is_explained_by(-was / most, -is / most, LEAST_CLOCK) {
             return found;
         }
@@ -139,7 +141,7 @@ fn states(
     found
 }
 
-/// Others' traffic at the devices, and segments sent again.
+/// Changes of others' traffic at the devices and of retransmitted segments.
 fn traffic(m: &Measurement, before: &[Trial], after: &[Trial], effect: Effect) -> Vec<String> {
     let mut found = Vec::new();
     let others = |t: &Trial| {

@@ -1,4 +1,5 @@
-//! What became of a point over time, from its trials alone: levels, changes and why, the trend.
+//! Analysis of a result over time, from its trials alone: levels, changes with causes, and the
+//! trend.
 
 mod cause;
 mod segments;
@@ -13,11 +14,11 @@ use crate::statistics::{median, median_interval};
 
 pub(crate) use cause::shares;
 
-/// More trials than this are not looked at: a run of ours has far fewer.
+/// Most trials that are analysed: our runs have far fewer.
 const MOST_TRIALS: usize = 1 << 14;
 
-/// Fills in what the trials of a series show. A measurement without a series has none.
-pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
+/// Analyses the trials of a series; `None` for a result that is no series.
+pub(crate) fn analyse(ctx: &Context, m: &Measurement) -> Option<Series> {
     let mut series = m.series.clone()?;
     (series.levels, series.changes, series.trend) = (Vec::new(), Vec::new(), None);
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
@@ -35,7 +36,7 @@ pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
     for i in 0..=cuts.len() {
         let from = i.checked_sub(1).map_or(0, |before| cuts[before]);
         let to = cuts.get(i).copied().unwrap_or(values.len());
-        // Trials that a change went through are of neither level.
+        // Trials during which the level changed count for neither level.
         let first = i.checked_sub(1).map_or(from, |before| moments[before].after);
         let last = moments.get(i).map_or(to, |m| m.before);
         let pure = values.get(first..last).filter(|v| !v.is_empty()).unwrap_or(&values[from..to]);
@@ -67,7 +68,7 @@ pub(crate) fn analysed(ctx: &Context, m: &Measurement) -> Option<Series> {
     Some(series)
 }
 
-/// Whether the series of a measurement has more than one level.
+/// Returns true if a series has more than one level.
 pub(crate) fn has_changes(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| !s.changes.is_empty())
 }
@@ -79,7 +80,7 @@ pub(crate) fn ends_of_levels(m: &Measurement) -> Option<[f64; 2]> {
     Some(ends)
 }
 
-/// Trials of a level, those that a change went through included.
+/// Trials of a level, with those during which the level changed.
 pub(crate) fn trials_of<'a>(m: &'a Measurement, series: &Series, level: usize) -> &'a [Trial] {
     let count = |l: &Level| usize::try_from(l.trials).unwrap_or(0);
     let from = series.levels.iter().take(level).map(count).fold(0, usize::saturating_add);

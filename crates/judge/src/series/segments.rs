@@ -1,39 +1,40 @@
-//! Where the level of a series changes.
+//! Points at which the level of a series changes.
 //!
 //! Seeded binary segmentation (Kovács, Bühlmann, Li and Munk, *Biometrika* 2023) with the rule of
-//! the narrowest interval (Baranowski, Chen and Fryzlewicz, JRSS B 2019): a fixed set of intervals
-//! of all lengths, some n log n elements in all, each cut where the ranks of its two sides differ
-//! most (the statistic of Mann and Whitney, as Pettitt, 1979, uses it). Of those whose cut is
-//! significant the narrowest counts: it holds one change as a rule, and too little of a slow drift
-//! to be taken for one. Ranks are deaf to how far off an outlier is and to the shape of the noise.
+//! the narrowest interval (Baranowski, Chen and Fryzlewicz, JRSS B 2019). The intervals are a fixed
+//! set of all lengths, some n log n elements in total. Each is cut where the ranks of its two sides
+//! differ most (the statistic of Mann and Whitney, as Pettitt, 1979, uses it). Of those with a
+//! significant cut the narrowest counts: it usually contains one change, and too little of a slow
+//! drift to resemble one. Ranks ignore the size of outliers and the shape of the noise.
 //!
-//! A significant cut is a change of level only if the value jumps there, by at least a hundredth:
-//! the medians right before and right after it are apart. That separates a step from a drift. Noise
-//! that lasts from sample to sample makes any test too sure of itself: its correlation is
-//! estimated from the differences of neighbours, in which levels and drift all but vanish.
+//! A significant cut is a change of level only if the medians right before and right after it
+//! differ, by at least a hundredth. That separates a step from a drift. Noise that persists from
+//! sample to sample makes any test too confident. Its correlation is estimated from the differences
+//! of neighbours, in which levels and drift nearly vanish.
 //!
-//! Ranks need many trials to be sure. So a step that nobody would doubt, far larger than what is
-//! between neighbours, with five trials on either side that keep well apart, counts before them.
+//! Ranks need many trials. So clear steps count first: far larger than the differences of
+//! neighbours, with five trials on either side that do not overlap.
 
 use crate::statistics::median;
 
-/// Fewer trials than this show no levels.
+/// Fewest trials that show levels.
 pub(super) const LEAST_TRIALS: usize = 10;
-/// Trials on either side of a cut.
+/// Fewest trials on either side of a cut.
 const LEAST_SIDE: usize = 4;
-/// Each layer of intervals is this part of the one before.
+/// Length of each layer of intervals relative to the one before.
 const DECAY: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// A change below this share of the level is not reported.
+/// Smallest change that is reported, as a share of the level.
 const LEAST_STEP: f64 = 0.01;
-/// Nor is one below this share of the noise of one trial.
+/// Smallest change that is reported, as a share of the noise of one trial.
 const LEAST_OVER_NOISE: f64 = 0.75;
-/// Trials right before and after a cut whose medians must be apart: enough for the noise.
+/// Trials right before and after a cut whose medians must differ, at least and at most, depending
+/// on the noise.
 const WINDOW: [f64; 2] = [8.0, 64.0];
-/// Trials on either side of a step that nobody would doubt, and how far the two sides are apart,
-/// in standard deviations of neighbours.
+/// Trials on either side of a clear step.
 const CLEAR_SIDE: usize = 5;
+/// Smallest gap between its two sides in standard deviations of neighbours.
 const CLEAR: f64 = 5.0;
-/// Standard errors that they must be apart.
+/// Smallest difference of these medians in standard errors.
 const ERRORS: f64 = 3.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -45,12 +46,12 @@ struct Cut {
     score: f64,
 }
 
-/// The noise of single trials, levels and drift left out.
+/// The noise of single trials, without levels and drift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Noise {
     /// Standard deviation, as for a normal distribution.
     pub(super) sd: f64,
-    /// How much of it the next trial has, too: 0 for none.
+    /// Correlation with the next trial: 0 for none.
     correlation: f64,
 }
 
@@ -65,19 +66,19 @@ impl Noise {
         let square: f64 = clipped.iter().map(|s| s * s).sum();
         let next: f64 = clipped.windows(2).map(|w| w[0] * w[1]).sum();
         let lag = if square > 0.0 { next / square } else { -0.5 };
-        // Of an autoregressive series with correlation c, the steps have -(1 - c) / 2.
+        // In an autoregressive series with correlation c, the steps have -(1 - c) / 2.
         let unsure = 2.0 / (values.len() as f64).sqrt();
         let correlation = (1.0 + 2.0 * lag - unsure).clamp(0.0, 0.9);
         Self { sd: step_sd / (2.0 * (1.0 - correlation)).sqrt(), correlation }
     }
 
-    /// What a score of independent trials is worth here.
+    /// Factor by which a score is worth less than one of independent trials.
     pub(super) fn discount(&self) -> f64 {
         ((1.0 - self.correlation) / (1.0 + self.correlation)).sqrt()
     }
 }
 
-/// The first trial of each level but the first, in order.
+/// The first trial of each level except the first, in order.
 pub(super) fn cuts(values: &[f64]) -> Vec<usize> {
     let n = values.len();
     if n < LEAST_TRIALS || values.iter().any(|v| !v.is_finite()) {
@@ -86,7 +87,7 @@ pub(super) fn cuts(values: &[f64]) -> Vec<usize> {
     let noise = Noise::estimate(values);
     let all: Vec<Cut> =
         intervals(n).into_iter().filter_map(|(from, to)| best(values, from, to)).collect();
-    let mut found = obvious(values, &noise);
+    let mut found = clear_steps(values, &noise);
     let ends: Vec<usize> = found.iter().copied().chain([n]).collect();
     let mut from = 0;
     for to in ends {
@@ -99,11 +100,11 @@ pub(super) fn cuts(values: &[f64]) -> Vec<usize> {
     found
 }
 
-/// Steps that nobody would doubt: five trials on either side, all those of one far above all
-/// those of the other. One trial between them may belong to neither, as half of it may.
-fn obvious(values: &[f64], noise: &Noise) -> Vec<usize> {
+/// Clear steps: five trials on either side, all those of one far above all those of the other. One
+/// trial between them may belong to neither, since half of it may.
+fn clear_steps(values: &[f64], noise: &Noise) -> Vec<usize> {
     let sizes: f64 = values.windows(2).map(|w| (w[1] - w[0]).abs()).sum();
-    // A mean, not a median: values that jump to and fro all the while make no step.
+    // A mean, not a median: values that alternate all the time make no step.
     let usual = sizes / (values.len() - 1) as f64 * 0.8862;
     let extent = |part: &[f64]| {
         let low = part.iter().copied().fold(f64::INFINITY, f64::min);
@@ -123,7 +124,7 @@ fn obvious(values: &[f64], noise: &Noise) -> Vec<usize> {
             continue;
         }
         match found.last_mut() {
-            // The same step seen from the next trial.
+            // The same step, found from the next trial.
             Some(last) if at - last.0 < CLEAR_SIDE => {
                 if gap > last.1 {
                     *last = (at, gap);
@@ -135,14 +136,14 @@ fn obvious(values: &[f64], noise: &Noise) -> Vec<usize> {
     found.into_iter().map(|(at, _)| at).collect()
 }
 
-/// What a score must exceed: in series of independent values of one level, however they are
-/// distributed, the greatest of all scores does so in about one of a hundred (fitted to that
-/// quantile of 200 to 2000 uniform series each of 10 to 4096 values).
+/// Smallest score of a change. In series of independent values of one level, of any distribution,
+/// the highest of all scores exceeds it in about one of a hundred. It is fitted to that quantile of
+/// 200 to 2000 uniform series each of 10 to 4096 values.
 fn threshold(n: usize) -> f64 {
     2.56 + 0.83 * (n as f64 / 10.0).ln().max(0.0).sqrt()
 }
 
-/// The seeded intervals of so many values.
+/// The seeded intervals of `n` values.
 fn intervals(n: usize) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     let mut length = n as f64;
@@ -183,7 +184,7 @@ fn best(values: &[f64], from: usize, to: usize) -> Option<Cut> {
     found
 }
 
-/// Ranks from 1, those of equal values shared.
+/// Ranks from 1; equal values share theirs.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -202,7 +203,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Cuts a stretch at its surest narrow change, and then both sides.
+/// Cuts a stretch at its narrowest significant change, and then both sides.
 fn split(
     values: &[f64],
     noise: &Noise,
@@ -227,8 +228,8 @@ fn split(
     }
 }
 
-/// Whether a cut is one still when the drift of its stretch is taken away: the
-/// median slope of both sides, over pairs that are half a side apart.
+/// Returns true if a cut is still significant without the drift of its stretch. The drift is the
+/// median slope of both sides, over pairs half a side apart.
 fn remains(
     values: &[f64],
     noise: &Noise,
@@ -256,12 +257,12 @@ fn score_at(values: &[f64], at: usize) -> f64 {
     sum.abs() / (left * (n - left) * (n + 1.0) / 12.0).sqrt()
 }
 
-/// Least difference of two levels, one of which this is.
+/// Smallest difference between this level and another one.
 fn least_step(noise: &Noise, level: f64) -> f64 {
     (LEAST_STEP * level.abs()).max(LEAST_OVER_NOISE * noise.sd)
 }
 
-/// Whether the value is another right after a cut than right before it.
+/// Returns true if the values right before and right after a cut differ.
 fn jumps(values: &[f64], noise: &Noise, at: usize) -> bool {
     let Some(level) = median(values) else { return false };
     let step = least_step(noise, level);
@@ -275,13 +276,13 @@ fn jumps(values: &[f64], noise: &Noise, at: usize) -> bool {
     (after - before).abs() >= step.max(ERRORS * error)
 }
 
-/// Where the level before a cut begins, and where the one after it ends.
+/// The start of the level before a cut, and the end of the one after it.
 pub(super) fn between(values: &[f64], cuts: &[usize], which: usize) -> (usize, usize) {
     let from = which.checked_sub(1).map_or(0, |before| cuts[before]);
     (from, cuts.get(which + 1).copied().unwrap_or(values.len()))
 }
 
-/// Moves each cut to where it leaves the values nearest to the medians of their levels.
+/// Moves each cut to the place where values are nearest to the medians of their levels.
 fn refine(values: &[f64], cuts: &mut [usize]) {
     for _ in 0..2 {
         for i in 0..cuts.len() {
@@ -302,7 +303,7 @@ fn refine(values: &[f64], cuts: &mut [usize]) {
     }
 }
 
-/// Takes out cuts between levels that are not apart, the least first.
+/// Removes cuts between levels that differ too little, the smallest first.
 fn prune(values: &[f64], noise: &Noise, cuts: &mut Vec<usize>) {
     loop {
         let step = |i: usize| {

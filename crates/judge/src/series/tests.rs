@@ -1,12 +1,12 @@
-//! Series of which the truth is known.
+//! Tests of series with known levels.
 
 use proofmark_model::{Conditions, Timestamp, testing};
 
 use super::*;
 use crate::testing::*;
 
-/// A measurement that was sampled once a second, at that share of its usual rate, with noise of
-/// some tenths of a percent.
+/// A result sampled once per second, at that share of its usual rate, with noise of some tenths of
+/// a percent.
 pub(crate) fn over_time(m: Measurement, n: usize, share: impl Fn(usize) -> f64) -> Measurement {
     let usual = m.trials[0].clone();
     let start = 1_700_000_000_000_i64;
@@ -38,7 +38,7 @@ pub(crate) fn over_time(m: Measurement, n: usize, share: impl Fn(usize) -> f64) 
     m
 }
 
-/// One whose rate is that share of what it was from the hundredth sample on.
+/// A series whose rate is that share of the first one from the hundredth sample on.
 pub(crate) fn stepped(share: f64) -> Measurement {
     over_time(flops(1), 300, |i| if i < 100 { 1.0 } else { share })
 }
@@ -48,7 +48,7 @@ fn levels_and_changes_are_reported_with_their_times() {
     let mut m = stepped(0.5);
     // The change is in the middle of sample 100.
     m.trials[100].value *= 1.5;
-    let series = analysed(&context_on(&host()), &m).unwrap();
+    let series = analyse(&context_on(&host()), &m).unwrap();
     let usual = flops(1).trials[0].value;
     let [before, after] = series.levels.as_slice() else { panic!("{:?}", series.levels) };
     assert!(
@@ -95,14 +95,14 @@ fn each_cause_is_named_with_its_figures() {
         ),
     ];
     let cause = |m: &Measurement| {
-        analysed(&context_on(&host()), m).unwrap().changes[0].cause.clone().unwrap_or_default()
+        analyse(&context_on(&host()), m).unwrap().changes[0].cause.clone().unwrap_or_default()
     };
     for (spoil, words) in causes {
         let found = cause(&each_condition(stepped(0.5), |i, c| spoil(c, i >= 100)));
         assert!(found.contains(words), "{found} instead of {words}");
-        // What got better at the same time is no cause.
+        // A condition that improved at the same time is no cause.
         assert_eq!(cause(&each_condition(stepped(0.5), |i, c| spoil(c, i < 100))), "", "{words}");
-        // And of a rise, that which went away is.
+        // A disturbance that ended is the cause of a rise.
         let m = over_time(flops(1), 300, |i| if i < 100 { 0.5 } else { 1.0 });
         assert_ne!(cause(&each_condition(m, |i, c| spoil(c, i < 100))), "", "{words}");
     }
@@ -137,11 +137,11 @@ fn shares_are_of_the_cpus_that_there_are() {
 }
 
 #[test]
-fn what_explains_little_of_a_change_is_no_cause() {
+fn a_condition_that_explains_little_of_a_change_is_no_cause() {
     let with = |others: f64, fall: f64| {
         let m = over_time(flops(1), 300, move |i| if i < 100 { 1.0 } else { 1.0 - fall });
         let m = each(m, |i, t| t.conditions.other_cpu_s = Some(if i < 100 { 0.0 } else { others }));
-        analysed(&context_on(&host()), &m).unwrap().changes[0].cause.clone()
+        analyse(&context_on(&host()), &m).unwrap().changes[0].cause.clone()
     };
     assert_eq!(with(0.011, 0.5), None);
     assert!(with(0.011, 0.05).is_some());

@@ -1,22 +1,23 @@
 //! The robust line through a series: Theil and Sen's, with the interval of Sen (1968) by Kendall's
-//! variance, widened where noise lasts from trial to trial: such trials show less than as many
-//! independent ones. Exact up to some hundred trials; beyond, by a fixed sample of the pairs.
+//! variance. The interval is wider if noise persists from trial to trial, since such trials show
+//! less than independent ones. Exact up to some hundred trials; beyond, by a fixed sample of the
+//! pairs.
 
 use proofmark_model::Trend;
 
 use crate::statistics::median;
 
-/// Fewer trials than this have no trend.
+/// Fewest trials of a trend.
 const LEAST_TRIALS: usize = 6;
-/// Up to so many trials all pairs are looked at.
+/// Most trials of which all pairs are used.
 const EXACT: usize = 500;
-/// Pairs that are looked at beyond.
+/// Number of pairs that are used beyond.
 const PAIRS: usize = 100_000;
 /// Two-sided 95 % of the normal distribution.
 const SCORE: f64 = 1.96;
 
-/// Of values at these seconds, whose noise lasts from one to the next so that a score is worth
-/// the part `discount` of that of independent ones.
+/// Fits the line to values at these seconds. Their noise persists, so that a score is worth the
+/// part `discount` of that of independent values.
 pub(super) fn fit(seconds: &[f64], values: &[f64], discount: f64) -> Option<Trend> {
     let n = values.len();
     if n < LEAST_TRIALS {
@@ -28,7 +29,7 @@ pub(super) fn fit(seconds: &[f64], values: &[f64], discount: f64) -> Option<Tren
             (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j))).map(|(i, j)| slope(i, j)).collect()
         }
         false => {
-            // Weyl's sequence: evenly spread, the same each time (golden ratio, plastic number).
+            // Weyl's sequence: evenly spread and reproducible (golden ratio, plastic number).
             let at = |k: usize, by: f64| ((k as f64 * by).fract() * n as f64) as usize % n;
             let pairs = (1..=PAIRS).map(|k| (at(k, 0.754_877_666), at(k, 0.569_840_290)));
             pairs.filter(|(i, j)| i != j).map(|(i, j)| slope(i.min(j), i.max(j))).collect()
@@ -38,7 +39,7 @@ pub(super) fn fit(seconds: &[f64], values: &[f64], discount: f64) -> Option<Tren
     slopes.sort_by(f64::total_cmp);
     let slope = median(&slopes)?;
     let rests: Vec<f64> = values.iter().zip(seconds).map(|(v, s)| v - slope * s).collect();
-    // Kendall's S has this deviation where there is no trend: so many ranks of all pairs.
+    // Standard deviation of Kendall's S without a trend, in ranks of all pairs.
     let count = n as f64;
     let deviation = (count * (count - 1.0) * (2.0 * count + 5.0) / 18.0).sqrt();
     let share = SCORE / discount * deviation / (count * (count - 1.0) / 2.0);
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_that_lasts_is_no_trend() {
+    fn noise_that_persists_is_no_trend() {
         let mut random = xorshift();
         for (n, runs) in [(120, 200), (600, 60)] {
             let held = (0..runs)
@@ -116,7 +117,7 @@ mod tests {
                     low <= 0.0 && 0.0 <= high
                 })
                 .count();
-            // As if it did not last, it holds in some 60 %.
+            // Without the discount it holds in some 60 %.
             assert!(held * 100 >= 82 * runs, "{n}: {held} of {runs}");
         }
     }

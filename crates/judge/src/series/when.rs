@@ -1,16 +1,17 @@
-//! When a level gave way to the next, within the sample that holds both.
+//! Moment at which a level changed to the next, within the sample that includes both.
 //!
-//! A sample in which the change happened has done a part of its work at either rate, so its own
-//! rate shows how much of its time had passed.
+//! A sample during which the change happened did a part of its work at either rate. So its own rate
+//! shows how much of its time had passed.
 
 use proofmark_model::{Series, Trial, Unit};
 
 use super::segments::{Noise, between};
 use crate::statistics::median;
 
-/// A trial is between two levels if it is so much of their distance off its own, and so many
-/// standard deviations of the noise.
+/// Smallest distance of a trial from its own level, as a share of the levels' distance, at which it
+/// is between the two.
 const BETWEEN: f64 = 0.1;
+/// The same distance in standard deviations of the noise.
 const OVER_NOISE: f64 = 3.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +24,7 @@ pub(super) struct Moment {
     pub(super) after: usize,
 }
 
-/// When each trial began, in seconds after the first and in order; and when the last ended.
+/// Start of each trial in seconds after the first, in order, and the end of the last one.
 pub(super) fn starts(series: &Series, trials: &[Trial]) -> Vec<f64> {
     let mut last = 0.0_f64;
     let mut all: Vec<f64> = trials
@@ -49,7 +50,7 @@ pub(super) fn moment(
 ) -> Moment {
     let cut = cuts[which];
     let (from, to) = between(values, cuts, which);
-    // Work adds up over a sample's time, and so do rates; a time is their inverse.
+    // Work, and so a rate, adds up over a sample's time; a time is its inverse.
     let rate = |value: f64| unit.rate(value);
     let level = |part: &[f64]| median(part).map(rate);
     let whole = Moment { at_s: starts[cut], before: cut, after: cut };
@@ -92,7 +93,7 @@ mod tests {
         values[10..].fill(50.0);
         let plain = Moment { at_s: 10.0, before: 10, after: 10 };
         assert_eq!(at(Unit::OpPerSecond, &values, 10), plain);
-        // Eight tenths at 100, the rest at 50; whichever side the cut put it on.
+        // Eight tenths at 100, the rest at 50, on either side of the cut.
         values[10] = 90.0;
         for (cut, before, after) in [(10, 10, 11), (11, 10, 11)] {
             let found = at(Unit::OpPerSecond, &values, cut);
@@ -105,7 +106,7 @@ mod tests {
     fn of_a_time_the_rates_are_mixed() {
         let mut values = vec![1.0; 20];
         values[10..].fill(2.0);
-        // A quarter of the time at 1 operation a second, the rest at a half.
+        // A quarter of the time at 1 operation per second, the rest at a half.
         values[10] = 1.0 / (0.25 + 0.75 * 0.5);
         assert!((at(Unit::Second, &values, 10).at_s - 10.25).abs() < 1e-9);
     }

@@ -1,7 +1,7 @@
-//! A healthy virtual disk and healthy measurements of it.
+//! A healthy virtual disk and healthy results on it.
 //!
-//! The disk: ext4 on a virtio disk with a volatile write cache, 76 us an I/O, at most
-//! 100 000 of them and 1 GB a second.
+//! The disk: ext4 on a virtio disk with a volatile write cache, 76 us per I/O, at most 100 000 IOPS
+//! and 1 GB/s.
 
 use proofmark_model::testing::{block_device, storage};
 use proofmark_model::{
@@ -44,7 +44,8 @@ pub(crate) fn io_limit(device: &str) -> IoLimit {
     }
 }
 
-/// On a file of 1 GiB with one thread: direct at depth 1 (`none`), or buffered (`cold`, `warm`).
+/// A result on a file of 1 GiB with one thread: direct at depth 1 (`none`), or buffered (`cold`,
+/// `warm`).
 pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
     let direct = cache == "none";
     let mut params = Params::default()
@@ -84,7 +85,7 @@ pub(crate) fn disk(name: &str, block: u64, cache: &str) -> Measurement {
     m
 }
 
-/// One of each kind.
+/// One result of each kind.
 pub(crate) fn healthy_disk() -> Vec<Measurement> {
     vec![
         rand_read(1),
@@ -101,7 +102,7 @@ pub(crate) fn healthy_disk() -> Vec<Measurement> {
     ]
 }
 
-/// Direct random reads of 4 KiB on one thread: each depth gains up to 100 000 a second.
+/// Direct random reads of 4 KiB on one thread: each depth gains, up to 100 000 per second.
 pub(crate) fn rand_read(depth: u64) -> Measurement {
     let mut m = disk("rand_read", 4096, "none");
     let ios = (depth as f64 / IO_S).min(1e5);
@@ -118,7 +119,7 @@ pub(crate) fn rand_read(depth: u64) -> Measurement {
     m
 }
 
-/// A disk's measurement whose I/Os take as long as its rate lets them.
+/// A disk result with the latency that follows from its rate.
 pub(super) fn timed(mut m: Measurement) -> Measurement {
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let all = ios(&m, m.trials.iter().map(|t| t.work).sum());
@@ -129,7 +130,7 @@ pub(super) fn timed(mut m: Measurement) -> Measurement {
     m
 }
 
-/// Appends of 4 KiB, each committed, 4000 a second and thread.
+/// Appends of 4 KiB, each committed, 4000 per second per thread.
 pub(crate) fn fsync(threads: u64) -> Measurement {
     let params = Params::default()
         .with(key::THREADS, threads)
@@ -142,7 +143,7 @@ pub(crate) fn fsync(threads: u64) -> Measurement {
     let m = measurement("disk.fsync", params, &around(rate));
     let mut m = on_device(m, 0, false);
     m.latency = Some(latency(250e-6, 4000));
-    // The journal doubles what is written.
+    // The journal doubles the written bytes.
     each(m, |_, t| {
         let commits = t.work as u64;
         let device = t.device.as_mut().unwrap();
@@ -164,7 +165,7 @@ pub(crate) fn each_device(
     each(m, |i, t| spoil(i, t.device.as_mut().unwrap()))
 }
 
-/// Fills in what file and device report of each trial.
+/// Fills in the reports of file and device for each trial.
 fn on_device(m: Measurement, reads_percent: u64, direct: bool) -> Measurement {
     let block =
         if m.unit == Unit::BytePerSecond { 1 } else { m.params.get(key::BLOCK_SIZE).unwrap() };

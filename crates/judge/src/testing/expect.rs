@@ -1,7 +1,7 @@
-//! Tables of cases: a name, the measurement, and what is expected of it.
+//! Tables of cases: a name, the result, and the expectation.
 //!
-//! Expected words are looked for in `^message$ details`, so that `^` and `$` mark the message's
-//! ends; ` ... ` separates words that follow each other somewhere.
+//! Expected words are searched in `^message$ details`, so `^` and `$` mark the ends of the message;
+//! ` ... ` separates words that follow each other.
 
 use std::fmt::Display;
 
@@ -11,7 +11,7 @@ use super::{context, found_on, host_with_disk, host_with_network, judged, policy
 use crate::ceilings::CeilingRule;
 use crate::checks::Check;
 
-/// Nothing, or a finding of that severity with these words in its message or advice.
+/// `None` for no finding, or the severity of a finding with words in its message or advice.
 pub(crate) type Expected<'a> = Option<(Severity, &'a str)>;
 
 pub(crate) const SILENT: Expected<'static> = None;
@@ -35,12 +35,12 @@ pub(crate) const fn invalid(words: &str) -> Expected<'_> {
     Some((Severity::Invalid, words))
 }
 
-/// A machine on which healthy measurements of this kind are silent.
+/// A machine on which healthy results of this kind have no findings.
 pub(crate) fn usual_host(m: &Measurement) -> Host {
     m.params.get(key::PATH).map_or_else(host_with_disk, host_with_network)
 }
 
-/// Whether the text has these words, one after the other.
+/// Asserts that the text has these words, one after the other.
 #[track_caller]
 pub(crate) fn expect_words(name: &dyn Display, message: &str, details: &str, words: &str) {
     let text = format!("^{message}$ {details}");
@@ -53,8 +53,8 @@ pub(crate) fn expect_words(name: &dyn Display, message: &str, details: &str, wor
     }
 }
 
-/// The bottleneck of a measurement: its resource as the message and its evidence as the details;
-/// `none` and the reason where none is named.
+/// Asserts the bottleneck of a result: its resource as the message, its evidence as the details;
+/// `none` and the reason if it has none.
 #[track_caller]
 pub(crate) fn expect_bottleneck(host: &Host, m: Measurement, others: &[Measurement], words: &str) {
     let m = judged(host, m, others);
@@ -66,12 +66,12 @@ pub(crate) fn expect_bottleneck(host: &Host, m: Measurement, others: &[Measureme
 }
 
 impl Check {
-    /// What it reports of a measurement on the usual machine.
+    /// The check's finding for a result on the usual machine.
     pub(crate) fn found(&self, m: Measurement) -> Option<Finding> {
         found_on(&usual_host(&m), self, m, &[])
     }
 
-    /// Each measurement on the usual machine.
+    /// Asserts the findings of each case on the usual machine.
     #[track_caller]
     pub(crate) fn expect<'e>(
         &self,
@@ -95,7 +95,7 @@ impl CeilingRule {
     }
 }
 
-/// A check or a rule where it is tried.
+/// A check or a rule with the machine and the other results of a test.
 pub(crate) struct On<'a, T> {
     what: &'a T,
     host: &'a Host,
@@ -103,7 +103,7 @@ pub(crate) struct On<'a, T> {
 }
 
 impl On<'_, Check> {
-    /// Each measurement on that machine.
+    /// Asserts the findings of each case on that machine.
     #[track_caller]
     pub(crate) fn expect<'e>(
         &self,
@@ -129,7 +129,7 @@ impl On<'_, CeilingRule> {
         (self.what.derive)(&context(self.host, &spec(&m.workload), &policy, self.others), m)
     }
 
-    /// The value of each measurement's ceiling, or words of the reason why there is none.
+    /// Asserts the value of each case's ceiling, or words of the reason why there is none.
     #[track_caller]
     pub(crate) fn expect<'e>(
         &self,

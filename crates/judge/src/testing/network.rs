@@ -1,7 +1,7 @@
-//! Healthy networks and healthy measurements of them.
+//! Healthy networks and healthy results on them.
 //!
-//! Loopback: each of two CPUs copies 10 GB/s, and 20 Gbit/s arrive. A peer: 1 Gbit/s of
-//! Ethernet between machines of four CPUs, round trips of 0.2 ms.
+//! Loopback: each of two CPUs copies 10 GB/s, and 20 Gbit/s arrive. A peer: 1 Gbit/s of Ethernet
+//! between machines of four CPUs, round trips of 0.2 ms.
 
 use proofmark_model::testing::network;
 use proofmark_model::{
@@ -12,9 +12,9 @@ use proofmark_model::{
 use super::disk::latency;
 use super::{around, each, host_with_caches, measurement, unpin, verified};
 
-/// Bits a second of TCP over loopback.
+/// Bits per second of TCP over loopback.
 const LOOPBACK: f64 = 20e9;
-/// Bits a second over the peer's link: 99 % of what 1 Gbit/s carries of TCP.
+/// Bits per second over the peer's link: 99 % of the TCP payload of 1 Gbit/s.
 const LINK: f64 = 0.99 * 1e9 * 1448.0 / 1538.0;
 
 /// The machine with its network: `loopback` or `peer`.
@@ -22,7 +22,7 @@ pub(crate) fn host_with_network(path: &str) -> Host {
     with_network(path, |_| {})
 }
 
-/// The same, changed.
+/// The same machine with a changed network.
 pub(crate) fn with_network(path: &str, change: impl FnOnce(&mut Network)) -> Host {
     let mut host = host_with_caches();
     let loopback = path == "loopback";
@@ -66,7 +66,7 @@ pub(crate) fn udp(streams: u64, path: &str) -> Measurement {
     }))
 }
 
-/// Round trips of 1 B over loopback on one stream, of 20 us; of 10 us where the ends `poll`.
+/// Round trips of 1 B over loopback on one stream, of 20 us, or 10 us in mode `poll`.
 pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
     let params = Params::default()
         .with(key::STREAMS, 1)
@@ -90,7 +90,7 @@ pub(crate) fn round_trips(protocol: &str, mode: &str) -> Measurement {
     }))
 }
 
-/// One of each kind over that path; round trips over loopback alone.
+/// One result of each kind over that path; round trips only over loopback.
 pub(crate) fn healthy_network(path: &str) -> Vec<Measurement> {
     let mut all = vec![tcp(1, path), tcp(4, path), udp(1, path)];
     if path == "loopback" {
@@ -100,7 +100,7 @@ pub(crate) fn healthy_network(path: &str) -> Vec<Measurement> {
     all
 }
 
-/// Spoils what both ends say of every trial.
+/// Changes the reports of both ends for every trial.
 pub(crate) fn each_network(m: Measurement, spoil: impl Fn(&mut NetworkTraffic)) -> Measurement {
     each(m, |_, t| spoil(t.network.as_mut().unwrap()))
 }
@@ -110,7 +110,7 @@ fn stream(streams: u64, path: &str) -> Params {
     params.with(key::PATH, path).with_auto(key::AMOUNT)
 }
 
-/// A connection at that rate whose window holds twice what is on the way.
+/// A connection at that rate whose window is twice the bytes in flight.
 fn tcp_state(rate: f64, path: &str) -> TcpState {
     let (rtt_s, segment_bytes) = if path == "loopback" { (50e-6, 65_483) } else { (200e-6, 1448) };
     let window_bytes = (2.0 * rate / 8.0 * rtt_s) as u64;
@@ -124,7 +124,7 @@ const TCP: u64 = 20 + 32;
 /// Headers of IP and of UDP.
 const UDP: u64 = 20 + 8;
 
-/// What both ends say of a trial in which so many bytes were sent and received, in so many
+/// The reports of both ends for a trial with that many bytes sent and received, in that many
 /// packets with such headers.
 fn traffic(t: &Trial, path: &str, bytes: u64, [packets, headers]: [u64; 2]) -> NetworkTraffic {
     let cpu_s = Some(0.3 * t.seconds);
@@ -158,7 +158,8 @@ fn traffic(t: &Trial, path: &str, bytes: u64, [packets, headers]: [u64; 2]) -> N
     NetworkTraffic { sent_bytes, received_bytes, client, server, ..NetworkTraffic::default() }
 }
 
-/// So many datagrams that all came, of which each system counted so many each way.
+/// Sets `count` datagrams that all arrived, of which each system counted `counted` in each
+/// direction.
 fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
     n.datagrams = Some(Datagrams {
         sent: count,
@@ -173,10 +174,10 @@ fn set_datagrams(n: &mut NetworkTraffic, count: u64, counted: u64) {
     }
 }
 
-/// Fills in what is not reported of unpinned threads, and the verification.
+/// Removes the conditions of pinned threads, and adds the verification.
 fn received(m: Measurement) -> Measurement {
     let m = each(m, |_, t| {
-        // The account is of whole bytes.
+        // The account has whole bytes.
         let n = t.network.as_mut().unwrap();
         (n.sent_bytes, n.received_bytes) = (n.sent_bytes + 1, n.received_bytes + 1);
         unpin(&mut t.conditions, 0.3 * t.seconds);

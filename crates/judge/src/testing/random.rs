@@ -1,9 +1,9 @@
-//! Numbers of every kind.
+//! Random numbers of every kind.
 
 use proofmark_model::MAGNITUDES;
 use proptest::prelude::*;
 
-/// From 0 to 1, the same every time (Marsaglia, *Xorshift RNGs*, 2003).
+/// Reproducible numbers from 0 to 1 (Marsaglia, *Xorshift RNGs*, 2003).
 pub(crate) fn xorshift() -> impl FnMut() -> f64 {
     let mut state = 88_172_645_463_325_252_u64;
     move || {
@@ -19,7 +19,7 @@ pub(crate) fn normal(random: &mut impl FnMut() -> f64) -> f64 {
     (0..12).map(|_| random()).sum::<f64>() - 6.0
 }
 
-/// What a file from anywhere may hold for a number, and what is none.
+/// Any number that an untrusted file may have, finite or not.
 pub(crate) fn wild() -> impl Strategy<Value = f64> {
     let (least, most) = MAGNITUDES.into_inner();
     prop_oneof![

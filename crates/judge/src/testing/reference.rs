@@ -1,13 +1,13 @@
-//! A healthy tool next to a healthy measurement.
+//! A healthy tool for a healthy result.
 
 use proofmark_model::{Conditions, First, Measurement, Params, Printed, Ratio, Reference, Trial};
 
 use super::summary;
 
-/// A tool whose trials show so many times our values, in trials as long as ours; of its conditions
-/// it reports what a runner can, and nothing of how it ran.
+/// A tool whose trials have `factor` times our values, in trials as long as ours. It reports the
+/// conditions that a runner can, and no parameters.
 pub(crate) fn tool_of(m: &Measurement, factor: f64) -> Reference {
-    let evidence: Vec<Trial> = m.trials.iter().map(|t| of_tool(m, t, factor)).collect();
+    let evidence: Vec<Trial> = m.trials.iter().map(|t| trial_of_tool(m, t, factor)).collect();
     let trials: Vec<f64> = evidence.iter().map(|t| t.value).collect();
     let summary = summary(&trials);
     let median = 1.0 / factor;
@@ -38,7 +38,7 @@ pub(crate) fn tool_trials(spoil: impl Fn(&mut Trial)) -> impl Fn(&mut Reference)
     move |r| r.evidence.iter_mut().for_each(&spoil)
 }
 
-fn of_tool(m: &Measurement, t: &Trial, factor: f64) -> Trial {
+fn trial_of_tool(m: &Measurement, t: &Trial, factor: f64) -> Trial {
     let value = t.value * factor;
     let faster = m.unit.value(1.0, 2.0) < m.unit.value(1.0, 1.0);
     let work = if faster { t.work * factor } else { t.work / factor };

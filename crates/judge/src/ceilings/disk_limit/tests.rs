@@ -54,7 +54,7 @@ fn the_tightest_of_the_declared_limits_counts() {
 }
 
 #[test]
-fn a_mix_is_held_by_each_direction() {
+fn a_mix_is_bound_by_each_direction() {
     let mixed = || disk("mixed", 4096, "none");
     let reads = read_share(&mixed()).unwrap();
     let host = declaring(&[("disk.read", 70e6), ("disk.write", 70e6)]);
@@ -95,7 +95,7 @@ fn merged_blocks_are_one_io_for_a_provider() {
         ("alone", deep(1), Ok(4.096e6)),
         ("merged", deep(8), Ok(1000.0 * 1_048_576.0)),
         ("buffered", disk("seq_read", 8, "cold"), Err("the kernel chooses the size")),
-        // Each meets a page of its own.
+        // Each block is on a page of its own.
         ("in random order", disk("rand_read", 8, "cold"), Ok(8000.0)),
     ]);
     let host = limited(|limit| limit.reads_per_s = Some(1000.0));
@@ -105,7 +105,7 @@ fn merged_blocks_are_one_io_for_a_provider() {
 }
 
 #[test]
-fn what_a_limit_does_not_hold_has_none() {
+fn work_that_a_limit_does_not_bound_has_no_ceiling() {
     let host = limited(|limit| {
         (limit.read_bytes_per_s, limit.write_bytes_per_s) = (Some(50e6), Some(50e6));
     });
@@ -154,13 +154,13 @@ fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_suspect() {
     ]);
     let changed = suspect("of the cgroup's limit: it changed during the run");
     check.on(&limited(slow_reads), &[]).expect([("lifted", reading(117e6), changed)]);
-    // The figure is shown, and nothing says that the machine cannot do it.
+    // The report shows the figure, and no check calls it impossible.
     let m = judged(&limited(slow_reads), reading(117e6), &[]);
     assert_eq!(m.verdict, proofmark_model::Verdict::Suspect, "{:?}", m.findings);
 }
 
 #[test]
-fn who_waits_for_a_disk_at_its_limit_loses_nothing_with_the_cpu() {
+fn a_load_at_its_disk_limit_loses_nothing_with_the_cpu() {
     let host = limited(slow_reads);
     let bottleneck = |share: f64, spoil: fn(&mut Trial)| {
         let m = each(reading(share * 50e6), |_, t| spoil(t));
@@ -168,8 +168,8 @@ fn who_waits_for_a_disk_at_its_limit_loses_nothing_with_the_cpu() {
     };
     let stolen = |t: &mut Trial| t.conditions.steal_s = Some(2.0);
     let swapped = |t: &mut Trial| t.conditions.swapped_pages = Some(1 << 20);
-    assert_eq!(bottleneck(0.99, stolen), "cgroup I/O limit", "sure to 2 %");
-    assert_eq!(bottleneck(0.91, stolen), "steal time", "what is missing may be the CPU's");
+    assert_eq!(bottleneck(0.99, stolen), "cgroup I/O limit", "uncertainty 2 %");
+    assert_eq!(bottleneck(0.91, stolen), "steal time", "the rest may be the CPU's");
     assert_eq!(bottleneck(0.5, stolen), "steal time");
     assert_eq!(bottleneck(0.99, swapped), "memory (swapping)", "a device's time too");
 }

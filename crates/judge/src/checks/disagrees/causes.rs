@@ -1,5 +1,6 @@
-//! Why a tool may show another number, by what was recorded of both. Each cause is one function
-//! that says nothing where its evidence lacks, or where it would move the ratio the other way.
+//! Causes of a disagreement with a tool, from the recorded facts of both. Each cause is one
+//! function. It returns `None` without evidence, or if the cause would move the ratio the other
+//! way.
 
 use proofmark_model::{
     AUTO, Better, Finding, Isa, Measurement, Pace, Param, ParameterKind, Params, Reference,
@@ -14,7 +15,7 @@ use crate::network::Carried;
 use crate::references::is_disturbance;
 use crate::{Context, statistics};
 
-/// A tool that disagrees, and what it disagrees with.
+/// A tool that disagrees, and the result that it disagrees with.
 pub(super) struct Compared<'a> {
     pub(super) ctx: &'a Context<'a>,
     /// proofmark's trials of the pairs.
@@ -31,25 +32,26 @@ pub(super) struct Explanation {
     pub(super) extent: Extent,
 }
 
-/// How much of a difference a cause explains.
+/// The part of a difference that a cause explains.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Extent {
-    /// All of it: no other cause needs to be looked for.
+    /// All of it: the search for causes ends.
     Whole,
-    /// How much is not known: it may be all.
+    /// An unknown part, which may be all.
     Open,
     Part,
 }
 
 pub(super) struct Cause {
-    /// A word for it, in the evidence.
+    /// Name in the evidence.
     pub(super) id: &'static str,
-    /// What it says of a pair, if it applies.
+    /// Explains the difference of a pair, if the cause applies.
     pub(super) explain: fn(&Compared) -> Option<Explanation>,
     pub(super) advice: &'static str,
 }
 
-/// First what makes a number another thing than its name says, then what makes it differ.
+/// The causes in order: first those by which a result is not what its name says, then those by
+/// which it differs.
 pub(super) const CAUSES: &[Cause] = &[
     Cause {
         id: "page_cache",
@@ -86,8 +88,8 @@ pub(super) const CAUSES: &[Cause] = &[
 ];
 
 impl Extent {
-    /// An explanation of that much.
-    fn by(self, words: String) -> Option<Explanation> {
+    /// Returns an explanation of that extent.
+    fn explain(self, words: String) -> Option<Explanation> {
         Some(Explanation { words, extent: self })
     }
 }
@@ -99,7 +101,7 @@ enum Side {
 }
 
 impl Compared<'_> {
-    /// Which of the two shows the better number.
+    /// The side with the better result.
     fn ahead(&self) -> Side {
         if (self.ratio > 1.0) == (self.ours.better == Better::Higher) {
             Side::Ours
@@ -109,25 +111,26 @@ impl Compared<'_> {
     }
 }
 
-/// What one of these checks found of at least that weight.
+/// The message of the first finding of these checks that has at least that severity.
 fn found<'m>(m: &'m Measurement, checks: &[&str], least: Severity) -> Option<&'m str> {
     let matches = |f: &&Finding| f.severity >= least && checks.contains(&f.check.as_ref());
     m.findings.iter().find(matches).map(|f| f.message.as_str())
 }
 
-/// What disturbed one side of the pairs.
+/// The message of the first disturbance that makes one side suspect.
 fn disturbance(m: &Measurement) -> Option<&str> {
     let matches = |f: &&Finding| f.severity >= Severity::Suspect && is_disturbance(f);
     m.findings.iter().find(matches).map(|f| f.message.as_str())
 }
 
-/// The median over the trials that report it, above nothing.
-fn positive_median(trials: &[Trial], of: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
-    statistics::median_over(trials, of).filter(|v| *v > 0.0)
+/// The median over the trials that report a value, if it is above 0.
+fn positive_median(trials: &[Trial], value: impl Fn(&Trial) -> Option<f64>) -> Option<f64> {
+    statistics::median_over(trials, value).filter(|v| *v > 0.0)
 }
 
-/// Only one of the two asked a device. With a warm result of proofmark both read from the cache by
-/// design, though the tool's output does not say so: there only writes that were left in it differ.
+/// Explains the difference if only one of the two used a device. With a warm result of proofmark
+/// both read from the cache by design, though the tool's output does not state it. Then only writes
+/// that stayed in it differ.
 fn page_cache(c: &Compared) -> Option<Explanation> {
     let warm = Cached::read(c.ours) == Cached::Warm;
     let checks: &[&str] = if warm {
@@ -137,15 +140,15 @@ fn page_cache(c: &Compared) -> Option<Explanation> {
     };
     let cached = |m| found(m, checks, Severity::Invalid);
     match (cached(&c.theirs), cached(c.ours)) {
-        (Some(why), None) => Extent::Whole.by(format!("the tool used the page cache: {why}")),
-        (None, Some(why)) => {
-            Extent::Whole.by(format!("proofmark used the page cache, but the tool did not: {why}"))
-        }
+        (Some(why), None) => Extent::Whole.explain(format!("the tool used the page cache: {why}")),
+        (None, Some(why)) => Extent::Whole
+            .explain(format!("proofmark used the page cache, but the tool did not: {why}")),
         _ => None,
     }
 }
 
-/// Only one of the two went to memory, by the sizes of its arrays or by what was found of them.
+/// Explains the difference if only one of the two used memory, by the sizes of their arrays or by
+/// their findings.
 fn in_cache(c: &Compared) -> Option<Explanation> {
     let cache = c.ctx.host.usable_cache();
     let fits = |m| cache.zip(array_bytes(c.ctx, m)).is_some_and(|(cache, array)| array <= cache);
@@ -157,7 +160,7 @@ fn in_cache(c: &Compared) -> Option<Explanation> {
     };
     let (small, large) =
         (format_size(array_bytes(c.ctx, with)?), format_size(array_bytes(c.ctx, without)?));
-    Extent::Whole.by(match cache.filter(|_| fits(with)) {
+    Extent::Whole.explain(match cache.filter(|_| fits(with)) {
         Some(cache) => format!(
             "{one} array of {small} fits into {} of last-level cache, but {other} of {large} does not",
             format_size(cache)
@@ -169,10 +172,11 @@ fn in_cache(c: &Compared) -> Option<Explanation> {
     })
 }
 
-/// A trial that lasts longer went over a slow way, which the rate shows.
+/// Longest trial in seconds whose rate may be that of buffers: a longer one used a slow path, which
+/// the rate shows.
 const BRIEF_S: f64 = 0.1;
 
-/// So little was sent that buffers may have taken much of it.
+/// Explains the difference if the tool sent so little that buffers may have taken much of it.
 fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if c.ahead() != Side::Theirs {
         return None;
@@ -181,21 +185,21 @@ fn socket_buffers(c: &Compared) -> Option<Explanation> {
     if !theirs.only_filled() || theirs.seconds > BRIEF_S || ours.only_filled() {
         return None;
     }
-    Extent::Whole.by(format!(
+    Extent::Whole.explain(format!(
         "the tool sent {} per connection in {}, and socket buffers alone can hold {}: much of its \
          rate may be that of a memory copy",
         format_size(theirs.bytes as u64),
         format_seconds(theirs.seconds),
-        format_size(theirs.held as u64)
+        format_size(theirs.buffer_bytes as u64)
     ))
 }
 
-/// What is left of a ratio that bytes explain: some move faster than others, and both scatter.
+/// Largest remainder of a ratio that bytes explain: some move faster than others, and both scatter.
 const EXPLAINED: f64 = 0.1;
-/// Less than this is no other traffic.
+/// Difference below which two amounts of traffic are the same.
 const SAME_TRAFFIC: f64 = 0.01;
 
-/// Bytes that move for each one that is counted: as declared, else by the stores that are reported.
+/// Bytes moved per byte counted: as declared, else by the reported stores.
 fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<f64> {
     let declared = positive_median(&m.trials, |t| Some(t.moved? / t.work));
     let by_stores = || {
@@ -210,7 +214,7 @@ fn moved_per_counted(ctx: &Context, m: &Measurement, params: &Params) -> Option<
     declared.or_else(by_stores)
 }
 
-/// Both count the bytes that the program asks for, and one has more of them moved.
+/// Explains the difference if both count the requested bytes, but one moves more of them.
 fn write_allocate(c: &Compared) -> Option<Explanation> {
     if c.ctx.work(c.ours).pace != Pace::Memory || c.ours.unit != Unit::BytePerSecond {
         return None;
@@ -234,18 +238,18 @@ fn write_allocate(c: &Compared) -> Option<Explanation> {
         format_factor(theirs),
         format_factor(predicted)
     );
-    if explained { Extent::Whole.by(words) } else { Extent::Part.by(words) }
+    if explained { Extent::Whole.explain(words) } else { Extent::Part.explain(words) }
 }
 
-/// Times as fast that ours is where nothing but its code holds the tool.
+/// Smallest factor by which proofmark must be faster, with no other cause than the tool's code.
 const SEVERAL: f64 = 3.0;
-/// Equations or rows from which on the blocks of a dense matrix are worked on for most of the time.
+/// Smallest dense matrix, in equations or rows, whose time is mostly work on its blocks.
 const LARGE_MATRIX: u64 = 2000;
 
-/// What a thread does in a cycle at most where every variable of its loop is in memory, as
-/// compilers leave it without optimisation. An iteration then takes 3 cycles and more: of the
-/// loops after STREAM, in the first cache, gcc -O0 gave 6 to 7.5 B a cycle and 0.6 operations
-/// on Granite Rapids (gcc -O2: 32 to 85 B).
+/// Most work of a thread per cycle if every variable of its loop is in memory, as compilers leave
+/// it without optimisation. An iteration then takes 3 cycles and more. Measured for STREAM's loops
+/// in the L1 cache on Granite Rapids, per cycle: gcc -O0 6 to 7.5 B and 0.6 operations, gcc -O2 32
+/// to 85 B.
 fn without_optimisation(ctx: &Context, m: &Measurement) -> Option<(f64, &'static str)> {
     match (ctx.work(m).pace, m.unit) {
         (Pace::Memory, Unit::BytePerSecond) => Some((8.0, "bytes")),
@@ -254,9 +258,9 @@ fn without_optimisation(ctx: &Context, m: &Measurement) -> Option<(f64, &'static
     }
 }
 
-/// Whether something else than its code may hold the tool: data beyond the core's own caches, a
-/// matrix too small for its blocks, threads or parameters that are not ours, or a disturbance.
-fn held_otherwise(c: &Compared) -> bool {
+/// True if another cause than its code may limit the tool. Causes: data beyond the core's own
+/// caches, a matrix too small for its blocks, other threads or parameters, a disturbance.
+fn has_other_limit(c: &Compared) -> bool {
     let own_cache = cache_at(c.ctx.host, 2).map_or(0, |cache| cache.size_bytes);
     let each = |bytes| bytes / c.theirs.params.threads().max(1);
     let outside = touched_bytes(c.ctx, &c.theirs).is_none_or(|bytes| each(bytes) > own_cache);
@@ -264,29 +268,30 @@ fn held_otherwise(c: &Compared) -> bool {
     let small = c.theirs.params.get(key::MATRIX_SIZE).is_some_and(|n| n < LARGE_MATRIX);
     let threads = Params::THREADS.iter().find_map(|key| c.tool.params.get(*key));
     let as_many = threads.unwrap_or(1) == c.ours.params.threads();
-    // What sizes and stores do is looked for by themselves.
+    // Sizes and stores are causes of their own.
     let data = c.ctx.work(c.ours).data.as_ref().map(|data| &*data.parameter);
     let other = |name: &str| Some(name) != data && !key::STORES.is(name);
     let disturbed = disturbance(&c.theirs).is_some();
     in_memory || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
 }
 
-/// Whether the tool says that it works on one number at a time: few operations a cycle are what
-/// its loop is about.
+/// True if the tool reports that it works on one number at a time: its loop does few operations per
+/// cycle by design.
 fn narrow(tool: &Reference) -> bool {
     Isa::of(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
 }
 
-/// The tool's threads do a few operations a cycle where ours do several times as many of the same.
+/// Explains the difference if the tool's threads do a few operations per cycle, and proofmark's
+/// several times as many of the same.
 fn unoptimised(c: &Compared) -> Option<Explanation> {
     let (most, what) = without_optimisation(c.ctx, c.ours)?;
-    if narrow(c.tool) || held_otherwise(c) {
+    if narrow(c.tool) || has_other_limit(c) {
         return None;
     }
     let clock = positive_median(&c.ours.trials, |t| t.conditions.clock_hz)?;
     let capacity = Capacity::derive(c.ctx.host, c.ours).ok()?;
     let rate = c.tool.value / (clock * capacity.threads.min(capacity.physical) as f64);
-    // Ours moves at least so many times as many bytes, whatever the tool's stores are.
+    // The least factor by which proofmark moves more bytes, whatever the tool's stores are.
     let least = |t: &Traffic| {
         let ours = moved_per_counted(c.ctx, c.ours, &c.ours.params).unwrap_or(1.0);
         (ours / (1.0 + t.written / t.counted())).min(1.0)
@@ -295,14 +300,14 @@ fn unoptimised(c: &Compared) -> Option<Explanation> {
     if rate > most || c.ratio * moved < SEVERAL {
         return None;
     }
-    Extent::Part.by(format!(
+    Extent::Part.explain(format!(
         "at proofmark's clock a thread of the tool does at most {} {what} per clock cycle, like \
          code built without optimisation",
         format_factor(rate)
     ))
 }
 
-/// A value as a person types it.
+/// The value as a user types it.
 fn value(c: &Compared, name: &str, value: &Param) -> String {
     let parameters = c.ctx.spec(c.ours).map_or(&[][..], |spec| &spec.parameters);
     let size = parameters.iter().any(|parameter| {
@@ -314,7 +319,7 @@ fn value(c: &Compared, name: &str, value: &Param) -> String {
     }
 }
 
-/// Parameters that the tool sets otherwise: name, its value, ours; none that the machine chose.
+/// Parameters that differ: name, the tool's value and proofmark's, without those set to `auto`.
 fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param, &'c Param)> {
     let ours = &c.ours.params;
     let both =
@@ -322,7 +327,8 @@ fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param
     both.filter(|(_, theirs, ours)| theirs != ours && **ours != Param::from(AUTO))
 }
 
-/// The tool says that it ran otherwise. Of its stores the bytes show that they move.
+/// Explains the difference by parameters that the tool reports. Its stores are left out if
+/// `write_allocate` explains them.
 fn differing(c: &Compared) -> Option<Explanation> {
     let by_bytes = write_allocate(c).is_some();
     let each: Vec<String> = differences(c)
@@ -334,36 +340,37 @@ fn differing(c: &Compared) -> Option<Explanation> {
     if each.is_empty() {
         None
     } else {
-        Extent::Open.by(format!("the tool ran with {}", each.join(", ")))
+        Extent::Open.explain(format!("the tool ran with {}", each.join(", ")))
     }
 }
 
-/// What takes CPU time and is not reported of a tool, which is itself another process.
+/// Checks whose cause is not observed for a tool, which is itself another process.
 const UNWATCHED: &[&str] = &[check_id::OTHER_CPU];
 
-/// The slower of the two was disturbed, or ours by what disturbs a tool unseen.
+/// Explains the difference if the slower of the two was disturbed, or if proofmark was, by a cause
+/// that is not observed for tools.
 fn disturbed(c: &Compared) -> Option<Explanation> {
     let (slower, whose) = match c.ahead() {
         Side::Ours => (&c.theirs, "the tool's"),
         Side::Theirs => (c.ours, "proofmark's"),
     };
     if let Some(why) = disturbance(slower) {
-        return Extent::Open.by(format!("{whose} trials were disturbed: {why}"));
+        return Extent::Open.explain(format!("{whose} trials were disturbed: {why}"));
     }
     let watched = c.theirs.trials.iter().any(|t| t.conditions.other_cpu_s.is_some());
     let why = found(c.ours, UNWATCHED, Severity::Suspect).filter(|_| !watched)?;
-    Extent::Open.by(format!(
+    Extent::Open.explain(format!(
         "proofmark's trials, which alternated with the tool's unobserved ones, were \
                   disturbed: {why}"
     ))
 }
 
-/// Trials whose durations differ by this factor or more are not alike.
+/// Smallest factor between durations of trials that are not comparable.
 const OTHER_DURATION: f64 = 5.0;
-/// And did another amount of work: the same work takes longer where it is slower.
+/// Smallest factor between their amounts of work: the same work takes longer where it is slower.
 const OTHER_WORK: f64 = 2.0;
 
-/// One of the two ran much shorter.
+/// Explains the difference if one of the two had much shorter trials.
 fn duration(c: &Compared) -> Option<Explanation> {
     let over = |quantity: fn(&Trial) -> f64| {
         let median = |m: &Measurement| positive_median(&m.trials, |t| Some(quantity(t)));
@@ -376,5 +383,5 @@ fn duration(c: &Compared) -> Option<Explanation> {
         return None;
     }
     let (theirs, ours) = (format_seconds(theirs), format_seconds(ours));
-    Extent::Open.by(format!("the tool's trials last {theirs}, proofmark's {ours}"))
+    Extent::Open.explain(format!("the tool's trials last {theirs}, proofmark's {ours}"))
 }

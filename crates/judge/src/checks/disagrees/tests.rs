@@ -1,11 +1,11 @@
-//! Each cause is planted, and silent where its plant is missing.
+//! Plants each cause, and tests that none is reported without it.
 
 use proofmark_model::{Conditions, Flush, Host, Param, Ratio, Severity, Trial, Verdict, key};
 
 use super::*;
 use crate::testing::*;
 
-/// What is found of a measurement next to a changed tool with so many times our values.
+/// The finding for a result with a changed tool of `factor` times its values.
 fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Finding> {
     m.references = vec![tool_of(&m, factor)];
     spoil(&mut m.references[0]);
@@ -14,7 +14,7 @@ fn found(h: &Host, mut m: Measurement, factor: f64, spoil: &Spoil) -> Option<Fin
 
 type Spoil<'a> = dyn Fn(&mut Reference) + 'a;
 
-/// The causes of a disagreement must be these, and its message must have these words.
+/// Asserts that a disagreement has these causes, and its message these words.
 #[track_caller]
 fn expect(h: &Host, m: Measurement, factor: f64, spoil: &Spoil, causes: &str, words: &str) {
     let name = format!("{} x {factor}", m.workload);
@@ -31,12 +31,12 @@ fn param(name: &'static str, value: impl Into<Param>) -> impl Fn(&mut Reference)
     move |r| r.params = r.params.clone().with_named(name, value.clone())
 }
 
-/// So much less, or more, work in as much less, or more, time.
+/// A tool with `by` times less work in `by` times less time.
 fn shorter(by: f64) -> impl Fn(&mut Reference) {
     tool_trials(move |t| (t.seconds, t.work) = (t.seconds / by, t.work / by))
 }
 
-/// The device moved nothing that was read.
+/// A trial whose reads moved no bytes of the device.
 fn from_cache(t: &mut Trial) {
     let device = t.device.as_mut().unwrap();
     (device.read_bytes, device.own_read_bytes) = (0, Some(0));
@@ -47,7 +47,7 @@ fn stolen(t: &mut Trial) {
 }
 
 #[test]
-fn who_agrees_is_silent() {
+fn a_tool_that_agrees_is_silent() {
     let disagrees = |factor: f64, spoil: &Spoil| found(&host(), flops(1), factor, spoil).is_some();
     assert!(!disagrees(1.0, SAME) && !disagrees(1.04, SAME), "a few per cent");
     assert!(disagrees(0.9, SAME));
@@ -56,9 +56,9 @@ fn who_agrees_is_silent() {
     assert!(judged(&host(), flops(1), &[]).findings.is_empty());
 }
 
-/// Half of the pairs met a slow moment on one side: the medians say twice as much, the pairs 0.9.
+/// Half of the pairs were slow on one side: the medians have a ratio of 2, the pairs of 0.9.
 #[test]
-fn pairs_that_contradict_the_medians_say_nothing() {
+fn pairs_that_contradict_the_medians_give_no_finding() {
     let spoil = |r: &mut Reference| {
         r.ratio = Ratio { median: 0.9, ci95: Some([0.85, 0.95]) };
     };
@@ -112,7 +112,7 @@ fn a_page_cache_on_one_side() {
     expect(&h, we(), 0.2, &|r| r.evidence = clean.clone(), "page_cache", only_ours);
     expect(&h, we(), 0.2, SAME, "none", ""); // Both did.
     expect(&h, ours(), 8.0, SAME, "none", "");
-    // Nobody means to leave writes in it.
+    // Writes that stay in it are never intended.
     let unflushed = tool_trials(|t| t.file.as_mut().unwrap().flush = Flush::Never);
     for cache in ["cold", "warm"] {
         let writes = disk("seq_write", 1 << 20, cache);
@@ -185,7 +185,7 @@ fn bytes_that_move_and_are_not_counted() {
 }
 
 #[test]
-fn what_stores_move_does_not_end_the_search() {
+fn bytes_moved_by_stores_do_not_end_the_search() {
     let spoil = |r: &mut Reference| {
         r.params = r.params.clone().with(key::STORES, "temporal").with(key::THREADS, 1);
         shorter(10.0)(r);
@@ -197,13 +197,13 @@ fn what_stores_move_does_not_end_the_search() {
     assert!(!f.message.contains("the rest"), "the threads may be all of it: {}", f.message);
 }
 
-/// At so many bytes a second and thread, with as many bytes moved as counted.
+/// The result at that many bytes per second per thread, with as many bytes moved as counted.
 fn moving(m: Measurement, rate: f64) -> Measurement {
     let threads = m.params.threads();
     each(at_rate(m, rate * threads as f64), |_, t| t.moved = Some(t.work))
 }
 
-/// A fast sweep within the first cache.
+/// A fast sweep within the L1 cache.
 fn in_l1(op: &str, threads: u64) -> Measurement {
     moving(sweep(op, threads, 16 << 10), 4e10)
 }
@@ -228,12 +228,12 @@ fn code_without_optimisation() {
 }
 
 #[test]
-fn code_that_something_else_holds_is_not_called_unoptimised() {
+fn code_with_another_limit_is_not_called_unoptimised() {
     let h = host_with_caches();
     let explains = |m, spoil: &Spoil, causes: &str| expect(&h, m, 0.2, spoil, causes, "");
     let one = || in_l1("read", 1);
     explains(one(), &param("isa", "scalar"), "params");
-    explains(one(), &param("word", 4), "none"); // It says that its loop is narrow.
+    explains(one(), &param("word", 4), "none"); // It reports that its loop is narrow.
     explains(one(), &param("pages", "small"), "params");
     explains(one(), &tool_trials(stolen), "disturbed");
     explains(in_l1("read", 2), SAME, "none"); // It may have had one thread.
@@ -241,7 +241,7 @@ fn code_that_something_else_holds_is_not_called_unoptimised() {
     let scalar = || with_param(one(), "isa", "scalar");
     explains(scalar(), SAME, "unoptimised");
     explains(scalar(), &param("isa", "scalar"), "none"); // As ours.
-    explains(moving(stream("read", 1), 4e10), SAME, "none"); // Memory may hold it.
+    explains(moving(stream("read", 1), 4e10), SAME, "none"); // Memory may limit it.
     let of_set = |set: u64| moving(sweep("read", 2, set), 4e10);
     explains(of_set(2 << 20), &param("threads", 2), "unoptimised");
     explains(of_set(3 << 20), &param("threads", 2), "none");
@@ -262,7 +262,7 @@ fn dense_matrices_without_optimisation() {
 }
 
 #[test]
-fn what_sockets_buffers_hold() {
+fn amounts_that_socket_buffers_hold() {
     let h = host_with_network("loopback");
     let explains = |factor, spoil: &Spoil, causes: &str, words: &str| {
         expect(&h, tcp(1, "loopback"), factor, spoil, causes, words);
@@ -286,7 +286,7 @@ fn what_sockets_buffers_hold() {
         brief(r);
         tool_trials(|t| t.seconds = 1.0)(r);
     };
-    explains(1.5, &slow, "none", ""); // A slow way.
+    explains(1.5, &slow, "none", ""); // A slow path.
     let both = each(tcp(1, "loopback"), |_, t| {
         (t.seconds, t.work) = (t.seconds / 2000.0, t.work / 2000.0);
     });
@@ -329,19 +329,20 @@ fn the_slower_side_was_disturbed() {
 
 #[test]
 fn only_what_disturbed_the_pairs_is_a_cause() {
-    // The regular trials saw nothing of it.
+    // The regular trials were not disturbed.
     let ours = |r: &mut Reference| r.paired.iter_mut().for_each(stolen);
     let words = "proofmark's trials were disturbed: the hypervisor took 10.0 %";
     expect(&host(), flops(1), 1.2, &ours, "disturbed", words);
-    // They alone did.
+    // Only they were.
     let clean = tool_of(&flops(1), 1.2);
     let spoil = |r: &mut Reference| *r = clean.clone();
     expect(&host(), each(flops(1), |_, t| stolen(t)), 1.2, &spoil, "none", "");
     let m = found(&host(), flops(1), 1.0, &ours);
-    assert!(m.is_none(), "who agrees needs no cause");
+    assert!(m.is_none(), "a tool that agrees needs no cause");
 }
 
-/// So many times below its usual rate, so that a faster tool is not above its ceiling.
+/// `cpu.iops` at that many times below its usual rate, so that a faster tool is not above its
+/// ceiling.
 fn iops_below(times: f64) -> Measurement {
     let median = iops(1).summary.unwrap().value();
     at_rate(iops(1), median / times)

@@ -1,4 +1,4 @@
-//! Data that a cache holds, and data that comes again too soon.
+//! Tests of data that a cache holds, and of data that is touched again too soon.
 
 use proofmark_model::{Host, Probe, Touched, key};
 
@@ -11,21 +11,21 @@ fn sized(m: Measurement, bytes: u64) -> Measurement {
 }
 
 #[test]
-fn nobody_is_told_to_give_more_data_than_the_memory_holds() {
+fn the_advice_asks_for_no_more_data_than_the_memory_holds() {
     let mut host = host_with_caches();
-    let said = |host: &Host| {
+    let text = |host: &Host| {
         let small = sized(stream("triad", 1), 2 << 20);
         found_on(host, &CHECK, small, &[]).unwrap().advice
     };
     host.memory.available_bytes = Probe::known(64 << 30, "test");
-    assert!(said(&host).contains("leave its size to proofmark"), "{}", said(&host));
+    assert!(text(&host).contains("leave its size to proofmark"), "{}", text(&host));
     host.limits.memory_bytes = Probe::known(Some(64 << 20), "test");
-    let limited = said(&host);
+    let limited = text(&host);
     assert!(limited.starts_with("raise the memory limit: 64 MiB leave no room"), "{limited}");
     assert!(!limited.contains("auto"), "it was auto");
     host.limits.memory_bytes = Probe::known(None, "test");
     host.memory.available_bytes = Probe::known(100 << 20, "test");
-    assert!(said(&host).starts_with("free memory"), "{}", said(&host));
+    assert!(text(&host).starts_with("free memory"), "{}", text(&host));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn as_much_as_the_cache_is_invalid_and_less_than_4_times_suspect() {
     ]);
 }
 
-/// The trials with these reuse distances, in turn.
+/// The result with these reuse distances, assigned to its trials in turn.
 fn coming_again(m: Measurement, after: &[Option<u64>]) -> Measurement {
     each(m, |i, t| {
         let reuse_bytes = after[i % after.len()];
@@ -67,7 +67,7 @@ fn coming_again(m: Measurement, after: &[Option<u64>]) -> Measurement {
 const MIB: u64 = 1 << 20;
 
 #[test]
-fn what_comes_again_too_soon_is_the_cache_however_large_the_data_is() {
+fn data_touched_again_too_soon_is_from_the_cache_however_large_it_is() {
     let random = |block, after: &[Option<u64>]| coming_again(blocks("rand_read", block), after);
     let often = Some(1 << 30);
     CHECK.expect([
@@ -80,14 +80,14 @@ fn what_comes_again_too_soon_is_the_cache_however_large_the_data_is() {
         ("3 times", random(64, &[Some(96 * MIB)]), SILENT),
         ("not at all", random(64, &[None]), SILENT),
         ("in order", coming_again(stream("copy", 2), &[Some(MIB)]), INVALID),
-        // Two arrays pass through the caches before a line comes again.
+        // Two arrays pass through the caches before a line is touched again.
         ("two arrays", coming_again(sized(stream("add", 1), 70 * MIB), &[Some(140 * MIB)]), SILENT),
         (
             "two small ones",
             coming_again(sized(stream("add", 1), 40 * MIB), &[Some(80 * MIB)]),
             suspect("once round the data. That is less than 4 times"),
         ),
-        // What an array loses at the ends of its parts.
+        // The rest that is left over at the ends of an array's parts.
         (
             "a part left over",
             coming_again(sized(stream("read", 3), 128 * MIB), &[Some(120 * MIB)]),
@@ -101,7 +101,8 @@ fn what_comes_again_too_soon_is_the_cache_however_large_the_data_is() {
     ]);
 }
 
-/// The rounds of the slowest thread and the fastest, and the distance of the fastest.
+/// The result with the rounds of the slowest and the fastest thread, and the distance of the
+/// fastest.
 fn uneven(m: Measurement, rounds: [u64; 2], distance: u64) -> Measurement {
     let all = m.params.get(key::ARRAY_SIZE).or(m.params.get(key::DATA_SIZE)).unwrap();
     each(m, |_, t| {
@@ -115,8 +116,8 @@ fn uneven(m: Measurement, rounds: [u64; 2], distance: u64) -> Measurement {
     })
 }
 
-/// As 16 threads on 16 quiet CPUs did, in parts of this host's 32 MiB of caches: at the end of a trial
-/// the slowest had come round 4 times, the fastest 9 times.
+/// Recorded with 16 threads on 16 quiet CPUs, here for parts of this host's 32 MiB of caches. At
+/// the end of a trial the slowest had passed over its part 4 times, the fastest 9 times.
 #[test]
 fn threads_that_progress_unevenly_through_enough_data_measure_memory() {
     let copy = |bytes| sized(stream("copy", 16), bytes);
@@ -145,7 +146,7 @@ fn threads_that_progress_unevenly_through_enough_data_measure_memory() {
             uneven(copy(size), [1, 40], 20 * MIB),
             invalid("unevenly (1 to 40 rounds ... fits into 32.0 MiB"),
         ),
-        // Too little for threads at one pace.
+        // Too little data for threads that progress evenly.
         ("twice the caches", uneven(copy(64 * MIB), [4, 5], 64 * MIB), suspect("once round")),
         (
             "twice the caches, one races",
@@ -162,15 +163,15 @@ fn threads_that_progress_unevenly_through_enough_data_measure_memory() {
         let m = uneven(copy(bytes), [2, 9], 70 * MIB);
         found_on(&host_with_caches(), &CHECK, m, &[]).unwrap().advice
     };
-    let said = advice(size);
-    assert!(said.starts_with("stop other load") && said.ends_with("array_size=1GiB"), "{said}");
-    assert!(!said.contains("version"), "{said}");
+    let text = advice(size);
+    assert!(text.starts_with("stop other load") && text.ends_with("array_size=1GiB"), "{text}");
+    assert!(!text.contains("version"), "{text}");
 }
 
 #[test]
 fn an_older_file_is_judged_by_its_data_and_says_so() {
     let older = |m| each(m, |_, t| t.touched = None);
-    let lacks = "does not record the reuse distance";
+    let lacks = "lacks reuse distances";
     CHECK.expect([
         ("small", older(sized(stream("read", 1), 32 * MIB)), invalid(lacks)),
         ("twice", older(sized(stream("read", 1), 64 * MIB)), suspect(lacks)),

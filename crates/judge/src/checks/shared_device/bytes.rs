@@ -1,4 +1,4 @@
-//! Others' bytes and I/Os, where the load's own are known apart from them.
+//! Others' bytes and I/Os, where they can be separated from the load's own.
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, Unit, format_count, format_quantity};
 
@@ -12,26 +12,26 @@ use crate::checks::weight::Weight;
 use crate::disk::{Cached, Way, asked, commits, is_random};
 use crate::words::counted;
 
-/// Bytes a trial that may be read for others: a lookup here and there.
+/// Bytes per trial that may be read for others, such as single lookups.
 const LOOKUPS: f64 = 32_768.0;
-/// Bytes a trial that the file system writes of its own, such as a commit of its journal
-/// for the times of our file, or the run's own record.
+/// Bytes per trial that the file system writes by itself: a commit of its journal for our file's
+/// times, or the run's own record.
 const HOUSEKEEPING: f64 = 262_144.0;
-/// Fewer I/Os of others in a trial than this are housekeeping too.
+/// Fewest I/Os of others in a trial that are more than housekeeping.
 const FEW: f64 = 8.0;
-/// The least that an I/O of others moves, in bytes: a sector of /proc/diskstats.
+/// Smallest I/O of others in bytes: a sector of /proc/diskstats.
 const SECTOR: f64 = 512.0;
-/// A stream keeps its own share of the bytes to this power: a writer with 7 % of them cost sequential writes
-/// 28 %, readers with 10, 16 and 23 % cost 35, 50 and 61 %. A device does fewer bytes in all when it serves
-/// several.
+/// Exponent of a stream's own share of the bytes that gives its rate: a device does fewer bytes in
+/// all when it serves several. A writer with 7 % of them cost sequential writes 28 %; readers with
+/// 10, 16 and 23 % cost 35, 50 and 61 %.
 const SHARE_EXPONENT: i32 = 4;
-/// Part of the trials in which there must have been others.
-const A_THIRD: usize = 3;
+/// Others must have been in one of this many trials.
+const ONE_IN: usize = 3;
 
-/// A direction in which bytes can be told apart, and how often the load's own are moved.
+/// A direction in which bytes can be separated, and how often the load's own are moved.
 pub(super) type Compared = (Way, f64);
 
-/// Bytes that the device moved that way for others.
+/// Bytes that the device moved in that direction for others.
 fn moved_for_others(m: &Measurement, t: &Trial, (way, own_times): Compared) -> Option<f64> {
     let device = t.device.as_ref()?;
     // Without its own account a buffered read cannot be distinguished from readahead.
@@ -40,21 +40,22 @@ fn moved_for_others(m: &Measurement, t: &Trial, (way, own_times): Compared) -> O
     Some((way.moved(device) - own_times * own).max(0.0))
 }
 
-/// The same less what is housekeeping: journals write, and do not read.
-fn of_others(m: &Measurement, t: &Trial, compared: Compared) -> Option<f64> {
-    let forgiven = if compared.0 == Way::Read { LOOKUPS } else { HOUSEKEEPING };
-    Some((moved_for_others(m, t, compared)? - forgiven).max(0.0))
+/// The same without housekeeping: journals write, and do not read.
+fn bytes_of_others(m: &Measurement, t: &Trial, compared: Compared) -> Option<f64> {
+    let allowance = if compared.0 == Way::Read { LOOKUPS } else { HOUSEKEEPING };
+    Some((moved_for_others(m, t, compared)? - allowance).max(0.0))
 }
 
-/// Bytes of an I/O that is one request: direct, random so that few are merged, too small to split.
+/// Bytes of an I/O that is one request: direct, random (so few are merged), and too small to be
+/// split.
 fn one_request_each(ctx: &Context, m: &Measurement) -> Option<f64> {
     let largest = ctx.host.storage.get()?.leaves().filter_map(|d| d.request_bytes).min()? as f64;
     let alone = is_random(m) && Cached::read(m) == Cached::Direct;
     m.params.block_bytes().filter(|block| alone && *block <= largest)
 }
 
-/// I/Os of a trial, those of others and proofmark's, in the directions that can be compared.
-/// What moved no bytes of others is a part of proofmark's own, split for another reason.
+/// I/Os of a trial by others and by proofmark, in the directions that can be compared. Requests
+/// that moved no bytes of others are parts of proofmark's own, split for another reason.
 fn others_ios(m: &Measurement, t: &Trial, ways: &[Compared], block: f64) -> Option<(f64, f64)> {
     let (device, _) = (t.device.as_ref()?, t.file.as_ref()?);
     ways.iter().try_fold((0.0, 0.0), |(others, own), way| {
@@ -64,14 +65,14 @@ fn others_ios(m: &Measurement, t: &Trial, ways: &[Compared], block: f64) -> Opti
     })
 }
 
-/// Others whose I/Os are small and many.
+/// Reports others with many small I/Os.
 pub(super) fn by_count(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Option<Finding> {
     let block = one_request_each(ctx, m)?;
     let trials: Vec<(f64, f64)> =
         m.trials.iter().filter_map(|t| others_ios(m, t, ways, block)).collect();
     let many = |(others, own): &&(f64, f64)| *others >= FEW && *others > THRESHOLD * own;
     let above = trials.iter().filter(many).count();
-    if above == 0 || above * A_THIRD < trials.len() {
+    if above == 0 || above * ONE_IN < trials.len() {
         return None;
     }
     let (others, own) = trials.iter().fold((0.0, 0.0), |(a, b), (o, w)| (a + o, b + w));
@@ -91,10 +92,10 @@ pub(super) fn by_count(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
     Some(finding.with("trials_affected", above).with("trials", trials.len()))
 }
 
-/// Others that move bytes.
+/// Reports others by the bytes that they moved.
 pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Option<Finding> {
     let others = |t: &Trial| -> Option<f64> {
-        let parts: Vec<f64> = ways.iter().filter_map(|w| of_others(m, t, *w)).collect();
+        let parts: Vec<f64> = ways.iter().filter_map(|w| bytes_of_others(m, t, *w)).collect();
         (!parts.is_empty()).then(|| parts.iter().sum())
     };
     let base = |t: &Trial| Way::BOTH.iter().map(|w| asked(t, *w)).sum();
@@ -102,10 +103,10 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
     let above =
         m.trials.iter().filter(|t| others(t).is_some_and(|o| o > THRESHOLD * base(t))).count();
     share.severity(THRESHOLD)?;
-    // What waits for single small I/Os is weighed by the queue; a stream shares the device's bandwidth.
+    // Single small I/Os are weighed by the queue; a stream shares the device's bandwidth.
     let by_queue = (is_random(m) || commits(m))
         && m.trials.iter().all(|t| queue::in_flight(ctx, m, t).is_some());
-    let severity = match above * A_THIRD < share.trials || by_queue {
+    let severity = match above * ONE_IN < share.trials || by_queue {
         true => Severity::Note,
         false => {
             let shown = Loss::shown(m, |t| {
@@ -119,8 +120,9 @@ pub(super) fn by_bytes(ctx: &Context, m: &Measurement, ways: &[Compared]) -> Opt
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let rate = |way: Way| -> f64 {
         let compared = ways.iter().find(|(compared, _)| *compared == way);
-        let of = |c: &Compared| m.trials.iter().filter_map(|t| of_others(m, t, *c)).sum::<f64>();
-        compared.map(|c| of(c) / seconds).filter(|rate| rate.is_finite()).unwrap_or(0.0)
+        let sum =
+            |c: &Compared| m.trials.iter().filter_map(|t| bytes_of_others(m, t, *c)).sum::<f64>();
+        compared.map(|c| sum(c) / seconds).filter(|rate| rate.is_finite()).unwrap_or(0.0)
     };
     let [read, wrote] = Way::BOTH.map(|way| format_quantity(rate(way), Unit::BytePerSecond));
     let (part, trials) = (percent(share.all), counted(share.trials, "trial"));

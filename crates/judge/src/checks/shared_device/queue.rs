@@ -1,4 +1,4 @@
-//! Others' I/Os in the device together with the load's.
+//! Others' I/Os that are in the device together with the load's.
 
 use proofmark_model::{Finding, Measurement, Severity, Trial, format_factor};
 
@@ -9,20 +9,21 @@ use crate::checks::percent;
 use crate::checks::programs::stop_disk_users;
 use crate::disk::{Cached, Way, asked, asks, commits, in_flight_at_most, is_random};
 
-/// Others that have less of the device's I/Os in flight are not reported.
+/// Smallest share of the device's I/Os in flight by others that is reported.
 const QUEUED: f64 = 0.05;
-/// Others' share of the I/Os in flight and of the bytes, both, from which on a result is suspect where the
-/// cost is not known. A queue alone may be one that costs nothing: 30 MB/s of a journal had three quarters
-/// of the I/Os in flight beside random reads, at their full rate. A stream loses its share of the queue:
-/// beside readers with 44 % of it and 4 % of the bytes, sequential writes lost 25 %.
+/// Others' share of both the I/Os in flight and the bytes from which a result is suspect, if the
+/// cost is unknown. A queue alone may cost nothing: a journal of 30 MB/s had 3 of 4 I/Os in flight
+/// during random reads at their full rate. A stream loses its share of the queue: sequential writes
+/// lost 25 % to readers with 44 % of it and 4 % of the bytes.
 const MUCH: f64 = 0.4;
-/// The same for bytes alone: few large I/Os fill a device beside many small ones. Beside readers with 83 to
-/// 88 % of the bytes, of whose I/Os the queue showed 0 to 13 %, random reads at a queue depth of 32 lost 53
-/// to 70 %. Commits do not: beside 97 % of the bytes and an empty queue they lost 4 to 12 %.
+/// The same for bytes alone: few large I/Os fill a device that also serves many small ones. Random
+/// reads at a queue depth of 32 lost 53 to 70 % to readers with 83 to 88 % of the bytes and 0 to 13
+/// % of the queue. Commits lose less: with 97 % of the bytes by others and an empty queue they lost
+/// 4 to 12 %.
 const MOST: f64 = 0.75;
 
-/// I/Os of others in flight during a trial, and the load's own, each times how long; `None` where its
-/// own are not known: the kernel reads ahead and writes back as it likes.
+/// I/Os in flight during a trial times their seconds, by others and by the load. `None` if the
+/// load's own are unknown: the kernel reads ahead and writes back at times of its own.
 pub(super) fn in_flight(ctx: &Context, m: &Measurement, t: &Trial) -> Option<(f64, f64)> {
     if Cached::read(m) != Cached::Direct && !commits(m) {
         return None;
@@ -33,8 +34,8 @@ pub(super) fn in_flight(ctx: &Context, m: &Measurement, t: &Trial) -> Option<(f6
     Some((all - own, own)).filter(|(others, own)| others.is_finite() && *own > 0.0)
 }
 
-/// Requests that a block makes at most: the kernel splits what is larger than a device takes, a stripe is on
-/// several devices, and each write may be on all of them.
+/// Most requests per block. The kernel splits a block above the device's largest request, a stripe
+/// is on several devices, and each write may be on all.
 fn requests_of_block(ctx: &Context, m: &Measurement) -> Option<f64> {
     let storage = ctx.host.storage.get()?;
     let largest = storage.leaves().map(|d| d.request_bytes).collect::<Option<Vec<_>>>()?;
@@ -47,18 +48,19 @@ fn requests_of_block(ctx: &Context, m: &Measurement) -> Option<f64> {
 /// Bytes of the smallest request.
 const SECTOR: f64 = 512.0;
 
-/// Fewer requests than this for each block are those of blocks that were asked for, and some stray ones.
+/// Smallest number of requests per block that shows splitting; fewer are whole blocks and some
+/// stray requests.
 const SPLIT: f64 = 1.05;
 
-/// Requests into which each block of direct I/O was split at most, by what the devices counted: a limit
-/// of segments splits what is smaller than the largest request. Others had no more requests than their
-/// bytes have sectors: the rest are the load's own.
+/// Most requests per block of direct I/O, by the device counters: a limit of segments splits blocks
+/// below the largest request. Others had at most as many requests as their bytes have sectors; the
+/// rest are the load's own.
 fn requests_seen(m: &Measurement, t: &Trial) -> Option<f64> {
     if commits(m) {
         return None; // A journal has requests of its own.
     }
     let d = t.device.as_ref()?;
-    let sum = |of: &dyn Fn(Way) -> f64| Way::BOTH.into_iter().map(of).sum::<f64>();
+    let sum = |bytes: &dyn Fn(Way) -> f64| Way::BOTH.into_iter().map(bytes).sum::<f64>();
     let blocks = sum(&|way| asked(t, way)) / m.params.block_bytes()?;
     let others = sum(&|way| (way.moved(d) - asked(t, way)).max(0.0));
     let requests = (d.reads.saturating_add(d.writes) as f64 - others / SECTOR) / blocks;
@@ -74,11 +76,11 @@ pub(in crate::checks) fn others_in_device(
     in_flight(ctx, m, t).map(|(others, own)| others / (others + own))
 }
 
-/// Others' share of all bytes that the devices moved, both ways: all but what the load may have had moved; 0
-/// where that has no bound.
+/// Others' share of all bytes that the devices moved, beyond those that the load may cause; 0 if
+/// the load's bytes have no bound.
 fn share_of_bytes(ctx: &Context, m: &Measurement) -> f64 {
-    let sum = |of: &dyn Fn(&Trial, Way) -> f64| -> f64 {
-        m.trials.iter().flat_map(|t| Way::BOTH.map(|way| of(t, way))).sum()
+    let sum = |bytes: &dyn Fn(&Trial, Way) -> f64| -> f64 {
+        m.trials.iter().flat_map(|t| Way::BOTH.map(|way| bytes(t, way))).sum()
     };
     let moved = sum(&|t, way| t.device.as_ref().map_or(0.0, |d| way.moved(d)));
     let own =
@@ -86,7 +88,7 @@ fn share_of_bytes(ctx: &Context, m: &Measurement) -> f64 {
     1.0 - (own / moved).min(1.0)
 }
 
-/// What is found of them, and what it weighs.
+/// Reports others' I/Os in flight, with their weight.
 pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let flights: Vec<(f64, f64)> = m.trials.iter().filter_map(|t| in_flight(ctx, m, t)).collect();
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
@@ -94,13 +96,13 @@ pub(super) fn weighed(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let share = others / (others + own);
     let bytes = share_of_bytes(ctx, m);
     let in_queue = share > QUEUED;
-    // A load that keeps several I/Os in flight may have fewer in the device, and others fill the rest.
+    // A load with several I/Os in flight may have fewer in the device, and others fill the rest.
     let may_hide = !commits(m) && in_flight_at_most(m) > 1.0;
     let fills = bytes > MOST && (in_queue || may_hide);
     if flights.len() < m.trials.len() || !share.is_finite() || !(in_queue || fills) {
         return None;
     }
-    let loss = Loss::of_trials(m, |t| others_in_device(ctx, m, t));
+    let loss = Loss::from_trials(m, |t| others_in_device(ctx, m, t));
     let shares = is_random(m) || commits(m);
     let much = share > MUCH && bytes > if shares { MUCH } else { THRESHOLD };
     let unknown = if much || fills { Severity::Suspect } else { Severity::Note };

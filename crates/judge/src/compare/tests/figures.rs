@@ -1,11 +1,12 @@
-//! Which of the figures changed: attainable is the machine, delivered the run's share of it.
+//! Tests of the figures that changed: attainable is that of the machine, delivered the run's share
+//! of it.
 
 use proofmark_model::{CpuQuota, Cut, QuotaTrial, summarise_trials};
 
 use super::*;
 use crate::{judge, raw_of};
 
-/// A round a trial: the machine at `speed` of its usual rate, of which the run got `share`.
+/// One round per trial: the machine at `speed` of its usual rate, of which the run got `share`.
 fn rounds(m: Measurement, speed: f64, share: f64) -> Measurement {
     let cut = if m.subsystem == Subsystem::Memory { Cut::Bus } else { Cut::Core };
     let times = m.better == Better::Lower;
@@ -27,7 +28,7 @@ fn rounds(m: Measurement, speed: f64, share: f64) -> Measurement {
     m
 }
 
-/// CPU and memory points, with a change of their conditions, judged.
+/// CPU and memory results, with a change of their trials, judged.
 fn judged_run(speed: f64, share: f64, change: impl Fn(&mut proofmark_model::Trial)) -> Run {
     let points = [flops(1), flops(2), iops(1), iops(2), stream("triad", 1), stream("triad", 2)];
     let all = points.map(|m| each(rounds(m, speed, share), |_, t| change(t)));
@@ -38,8 +39,8 @@ fn quiet() -> Run {
     judged_run(1.0, 0.99, |_| ())
 }
 
-/// Others took this share of the CPU time.
-fn thief(taken: f64) -> Run {
+/// A run of which others took this share of the CPU time.
+fn with_taken_time(taken: f64) -> Run {
     judged_run(1.0, 1.0 - taken, move |t| t.conditions.other_cpu_s = Some(taken * t.seconds))
 }
 
@@ -68,7 +69,7 @@ fn half_of_two_periods() -> QuotaTrial {
 }
 
 #[test]
-fn a_quota_takes_of_delivered_and_not_of_attainable() {
+fn a_quota_lowers_delivered_and_not_attainable() {
     let mut b = judged_run(1.0, 0.5, |t| {
         t.conditions.throttled_s = Some(0.5 * t.seconds);
         t.quota = Some(half_of_two_periods());
@@ -85,18 +86,18 @@ fn a_quota_takes_of_delivered_and_not_of_attainable() {
         assert!((p.headline.as_ref().unwrap().ratio.median - 1.0).abs() < 1e-3, "{p:?}");
         assert!((delivered(p).ratio.median - 0.495).abs() < 0.01, "{p:?}");
         let kind = p.figure.unwrap().as_str();
-        let said = format!(
+        let text = format!(
             "^{kind}: no difference shown; delivered is 50.5 % lower: in B a CPU quota of 0.5 CPUs held"
         );
         // Delivered contains that time.
         assert!(!p.reason.contains("leaves that time out"), "{}", p.reason);
-        expect_words(&p.workload, &p.reason, "", &said);
+        expect_words(&p.workload, &p.reason, "", &text);
     }
     assert_eq!(kinds, [FigureKind::Attainable, FigureKind::Attainable, FigureKind::Typical]);
     assert!(c.fails() && c.too_little().is_none());
     let cpu = &c.subsystems[0];
     assert_eq!((cpu.slower, cpu.no_difference_shown), (4, 0));
-    // The other way round delivered is faster, since A was limited.
+    // In the reverse order delivered is faster, since A was limited.
     let back = compared(&b, &quiet());
     assert!(!back.fails() && back.points.iter().all(|p| p.change() == Faster));
     assert!(
@@ -107,7 +108,7 @@ fn a_quota_takes_of_delivered_and_not_of_attainable() {
 }
 
 #[test]
-fn rounds_too_short_to_show_a_quota_are_compared_as_what_it_leaves() {
+fn rounds_too_short_to_show_a_quota_are_compared_by_the_derived_figure() {
     let mut b = judged_run(1.0, 0.95, |t| {
         t.conditions.throttled_s = Some(0.5 * t.seconds);
         t.quota = Some(half_of_two_periods());
@@ -125,12 +126,12 @@ fn a_slower_machine_is_named_as_that() {
     for p in &c.points {
         assert_eq!((p.outcome(), delivered(p).outcome), (Slower, Slower), "{p:?}");
         let kind = p.figure.unwrap().as_str();
-        let said = format!(
+        let text = format!(
             "^{kind} is 30.0 % lower (the machine), and delivered with it: in B ... 2.80 GHz"
         );
-        expect_words(&p.workload, &p.reason, "", &said);
+        expect_words(&p.workload, &p.reason, "", &text);
     }
-    // What was taken as well explains the rest of delivered, and nothing of the machine.
+    // Taken time explains the rest of delivered, but nothing of the machine.
     let both = judged_run(0.7, 0.5, |t| {
         t.conditions.steal_s = Some(0.5 * t.seconds);
         t.conditions.swapped_pages = Some(1000);
@@ -148,8 +149,8 @@ fn a_slower_machine_is_named_as_that() {
 }
 
 #[test]
-fn a_thief_on_one_side_changes_delivered_alone() {
-    let (calm, c) = (compared(&quiet(), &quiet()), compared(&quiet(), &thief(0.4)));
+fn taken_time_on_one_side_changes_delivered_alone() {
+    let (calm, c) = (compared(&quiet(), &quiet()), compared(&quiet(), &with_taken_time(0.4)));
     for (p, still) in c.points.iter().zip(&calm.points) {
         assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, Slower), "{p:?}");
         assert_eq!(margin(p), margin(still), "it is no noise of the machine: {p:?}");
@@ -159,15 +160,17 @@ fn a_thief_on_one_side_changes_delivered_alone() {
 }
 
 #[test]
-fn what_others_took_on_both_sides_widens_the_margin_of_delivered_alone() {
-    let (calm, c) = (compared(&quiet(), &quiet()), compared(&thief(0.3), &thief(0.45)));
+fn time_taken_on_both_sides_widens_the_margin_of_delivered_alone() {
+    let (calm, c) =
+        (compared(&quiet(), &quiet()), compared(&with_taken_time(0.3), &with_taken_time(0.45)));
     for (p, still) in c.points.iter().zip(&calm.points).filter(|(p, _)| p.params.threads() == 1) {
         assert_eq!(margin(p), margin(still), "{p:?}");
         assert!(delivered(p).margin > 0.29, "{p:?}");
         assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, NoDifferenceShown));
     }
-    // As much as could hide a factor of 1.67 keeps delivered from being judged, and not the machine.
-    let c = compared(&thief(0.4), &thief(0.5));
+    // Taken time that could hide a factor of 1.67 keeps delivered from being judged, but not the
+    // machine.
+    let c = compared(&with_taken_time(0.4), &with_taken_time(0.5));
     let p = &c.points[0];
     assert_eq!((p.outcome(), delivered(p).outcome), (NoDifferenceShown, NotComparable), "{p:?}");
     assert!(p.judged() && delivered(p).resolution.is_none());
@@ -192,7 +195,7 @@ fn a_figure_that_one_side_has_not_is_not_compared() {
     assert_eq!(kind(flops(1), flops(1)), (Some(FigureKind::Delivered), false));
 }
 
-/// Of the rounds of a point some last longer, and what they delivered counts as much more.
+/// A result whose rounds have the seconds and the rates that `rounds_of` gives.
 fn uneven(rounds_of: impl Fn(usize) -> [f64; 2]) -> Measurement {
     let mut m = rounds(flops(1), 1.0, 0.9);
     for (i, t) in m.trials.iter_mut().enumerate() {
@@ -208,7 +211,7 @@ fn uneven(rounds_of: impl Fn(usize) -> [f64; 2]) -> Measurement {
 }
 
 #[test]
-fn figures_that_contradict_their_rounds_are_undecided_and_both_are_said() {
+fn figures_that_contradict_their_rounds_are_undecided_and_both_are_reported() {
     let steady = || uneven(|i| [0.1, 10e9 + 1e7 * i as f64]);
     // Slightly faster in every round but one, which took most of the time.
     let stalled = || uneven(|i| if i == 3 { [2.0, 1e9] } else { [0.1, 10.6e9 + 1e7 * i as f64] });
@@ -222,8 +225,8 @@ fn figures_that_contradict_their_rounds_are_undecided_and_both_are_said() {
         assert!((headline.value - figure(&p.b) / figure(&p.a)).abs() < 1e-9, "{headline:?}");
         assert_eq!(headline.value < 0.5, !back, "{headline:?}");
         let pairs = format_factor(headline.ratio.median);
-        let said = format!("^the figures give {}, ", format_factor(headline.value));
-        expect_words(&p.workload, &p.reason, "", &said);
+        let text = format!("^the figures give {}, ", format_factor(headline.value));
+        expect_words(&p.workload, &p.reason, "", &text);
         assert!(p.reason.contains(&format!("all pairs of rounds {pairs} (")), "{}", p.reason);
         let cpu = &c.subsystems[0];
         assert_eq!((cpu.undecided, cpu.not_comparable, cpu.speed.clone()), (1, 0, None));
@@ -233,7 +236,7 @@ fn figures_that_contradict_their_rounds_are_undecided_and_both_are_said() {
 
 #[test]
 fn the_ratio_is_that_of_the_figures() {
-    // Two states, of which most rounds of the one and few of the other are the faster one.
+    // Two states: most rounds of one run and few of the other are in the faster one.
     let state = |fast: usize| uneven(move |i| [0.1, if i < fast { 20e9 } else { 10e9 }]);
     let n = flops(1).trials.len();
     let p = one(state(1), state(n - 1));

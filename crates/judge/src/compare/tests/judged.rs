@@ -1,10 +1,10 @@
-//! What could be judged, and what not.
+//! Tests of results that could be judged, and of those that could not.
 
 use proofmark_model::{Level, Series, testing};
 
 use super::*;
 
-/// With so many trials only, too few for the median of one run to have an interval.
+/// The result with only `n` trials, too few for the median of one run to have an interval.
 fn few(mut m: Measurement, n: usize) -> Measurement {
     m.trials.truncate(n);
     let s = m.summary.as_mut().unwrap();
@@ -13,7 +13,7 @@ fn few(mut m: Measurement, n: usize) -> Measurement {
 }
 
 #[test]
-fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
+fn the_resolution_is_the_smallest_slowdown_that_shows() {
     for p in compared(&healthy(), &healthy()).points {
         let h = p.headline.as_ref().unwrap();
         let (m, r) = (h.margin, h.resolution.unwrap());
@@ -27,7 +27,7 @@ fn the_resolution_is_what_had_to_be_lost_to_be_seen() {
     assert_eq!(just(1.0 - 1.1 * cpu), Slower);
 }
 
-/// The same measurement, sampled over time at so many levels.
+/// The same result as a series with that many levels.
 fn over_time(mut m: Measurement, levels: usize) -> Measurement {
     let level = Level { from_s: 0.0, until_s: 5.0, trials: 5, median: 1.0, ci95: None };
     let levels = vec![level; levels];
@@ -36,7 +36,7 @@ fn over_time(mut m: Measurement, levels: usize) -> Measurement {
 }
 
 #[test]
-fn what_was_sampled_over_time_is_another_point_than_its_trials() {
+fn a_series_is_another_configuration_than_its_trials() {
     let both = run(vec![over_time(scaled(flops(1), 0.5), 1), flops(1)]);
     let c = compared(&both, &run(vec![flops(1)]));
     let outcomes: Vec<_> = c.points.iter().map(|p| (p.outcome(), p.name.as_str())).collect();

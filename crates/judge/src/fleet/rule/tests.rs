@@ -1,7 +1,7 @@
 use super::*;
 use crate::testing::{normal, xorshift};
 
-/// Figures of so many nodes that differ by that share, whose rounds vary by 1 %.
+/// Figures of nodes that differ by that share, whose rounds vary by 1 %.
 fn figures(
     random: &mut impl FnMut() -> f64,
     count: usize,
@@ -26,11 +26,11 @@ fn slow_down(rounds: &mut Rounds, node: usize, by: f64, in_rounds: usize) {
     own.iter_mut().for_each(|speed| *speed *= by);
 }
 
-/// Pairs that were to have 8 rounds have 16, since partners were lost.
+/// Pairs with 8 planned rounds have 16, to make up for lost partners.
 #[test]
 fn seven_of_eight_rounds_decide_however_many_there_are() {
     for (slow, is_slow) in [(7, false), (13, false), (14, true)] {
-        let mut rounds = Rounds::of_pairs(&[8; 8], 16);
+        let mut rounds = Rounds::for_pairs(&[8; 8], 16);
         (0..128).for_each(|i| rounds.set(i / 16, i % 16, 5.0));
         slow_down(&mut rounds, 3, 0.5, slow);
         let node = &apply(&[((), rounds)], 8)[0].nodes[3];
@@ -67,7 +67,7 @@ fn a_slow_node_is_found_among_few_and_many() {
 }
 
 #[test]
-fn the_margin_follows_what_nodes_differ_by() {
+fn the_margin_follows_the_differences_between_nodes() {
     let mut random = xorshift();
     let margin = |random: &mut _, between, tests| {
         apply(&figures(random, 20, 32, between), tests)[0].margin.unwrap()
@@ -78,7 +78,7 @@ fn the_margin_follows_what_nodes_differ_by() {
 }
 
 #[test]
-fn a_lone_figure_of_few_nodes_still_finds_what_is_half_as_fast() {
+fn a_single_figure_of_few_nodes_still_finds_a_node_of_half_the_speed() {
     let mut random = xorshift();
     let mut all = figures(&mut random, 1, 4, 0.003);
     slow_down(&mut all[0].1, 2, 0.5, 8);
@@ -88,7 +88,7 @@ fn a_lone_figure_of_few_nodes_still_finds_what_is_half_as_fast() {
 }
 
 #[test]
-fn figures_of_another_pool_say_nothing() {
+fn figures_of_another_pool_do_not_count() {
     let mut random = xorshift();
     let steady = figures(&mut random, 20, 8, 0.003).into_iter().map(|(_, r)| (0, r));
     let vague = figures(&mut random, 20, 8, 0.08).into_iter().map(|(_, r)| (1, r));

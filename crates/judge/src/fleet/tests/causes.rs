@@ -1,4 +1,4 @@
-//! The sentence that says why.
+//! Tests of the sentence with the cause of a slow node.
 
 use proofmark_model::{NodeFinding, NodeState, Severity};
 
@@ -40,7 +40,7 @@ fn a_competing_process_is_named() {
 }
 
 #[test]
-fn a_harmless_difference_comes_after_what_took_time() {
+fn a_harmless_difference_comes_after_taken_time() {
     let busy = |node: usize, line: &mut NodeRound| {
         let distribution = if node == 1 { "Debian 12.5" } else { "Debian 12.4" };
         line.facts.insert(0, fact("distribution", distribution, false));
@@ -78,14 +78,14 @@ fn another_memory_limit_is_no_limit_of_speed() {
 }
 
 #[test]
-fn what_a_healthy_node_left_out_is_a_note() {
+fn work_that_a_healthy_node_left_out_is_a_note() {
     let report = report(fleet(8, |_, line| line.left_out = Some("no disk was measured".into())));
     assert_eq!(report.count(NodeState::Healthy), 8);
     assert!(report.nodes.iter().all(|n| n.notes == ["no disk was measured"]));
 }
 
 #[test]
-fn a_finding_of_its_own_is_said_and_a_common_one_is_not() {
+fn a_finding_of_its_own_is_reported_and_a_common_one_is_not() {
     let finding = |check: &str, severity, message: &str| NodeFinding {
         check: check.into(),
         severity,

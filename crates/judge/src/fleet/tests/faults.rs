@@ -28,7 +28,7 @@ fn a_healthy_fleet_is_healthy() {
 
 #[test]
 fn a_node_that_is_slow_in_both_passes_is_slow() {
-    // Of a few nodes with a few figures, less is chance.
+    // With few nodes and figures, a smaller loss may be chance.
     for (nodes, by) in [(4, 0.85), (8, 0.9), (64, 0.95)] {
         let slow = |node: usize, line: &mut NodeRound| {
             if node == 2 {
@@ -98,7 +98,7 @@ fn the_second_pass_needs_only_some_of_the_group() {
             scale(&mut line.figures[0], [0.6; 2]);
         }
     };
-    // All slow ones are measured again beside three others: most of them are slow.
+    // All slow ones are measured again with three others, so that most of the pass is slow.
     let in_pass = |pass: Pass, node: &str| pass == Pass::First || node < "n6";
     let mut lines = passes(16, &BOTH, slow);
     lines.retain(|line| match line {
@@ -112,7 +112,7 @@ fn the_second_pass_needs_only_some_of_the_group() {
 }
 
 #[test]
-fn nodes_that_recover_make_nobody_slow() {
+fn nodes_that_recover_make_no_node_slow() {
     let slow = |node: usize, line: &mut NodeRound| {
         if node == 4 || node < 4 && line.pass == Pass::First {
             scale(&mut line.figures[0], [0.6; 2]);
@@ -133,7 +133,7 @@ fn nodes_that_recover_make_nobody_slow() {
 }
 
 #[test]
-fn what_changes_for_all_nodes_is_nobodys_fault() {
+fn a_change_of_all_nodes_makes_no_node_slow() {
     let report = report(fleet(8, |_, line| {
         let by = if line.round < 5 { 1.0 } else { 0.5 };
         line.figures.iter_mut().for_each(|f| scale(f, [by; 2]));

@@ -1,4 +1,4 @@
-//! What is missing is never taken for health.
+//! Tests that a missing result never counts as healthy.
 
 use proofmark_model::{
     Decision, NodeFinding, NodeState, Param, Params, Severity, StripOutcome, key,
@@ -55,11 +55,11 @@ fn two_names_of_one_machine() {
     };
     let mut lines = fleet(8, twice);
     let all = report(lines.clone());
-    let said = |name: &str| node(&all, name).reasons.join("; ");
-    assert_eq!(said("n3"), "it is the same machine as n4: both names lead to one kernel");
-    assert_eq!(said("n4"), "it is the same machine as n3: both names lead to one kernel");
+    let text = |name: &str| node(&all, name).reasons.join("; ");
+    assert_eq!(text("n3"), "it is the same machine as n4: both names lead to one kernel");
+    assert_eq!(text("n4"), "it is the same machine as n3: both names lead to one kernel");
     assert_eq!(all.count(NodeState::Healthy), 6);
-    // The nodes of a testbed are.
+    // On a testbed they may be.
     let FleetLine::Plan(plan) = &mut lines[0] else { panic!() };
     plan.testbed = Some("network namespaces".into());
     assert_eq!(report(lines).count(NodeState::Healthy), 8);
@@ -75,11 +75,11 @@ fn a_workload_that_each_node_measures_in_another_size_is_not_left_out() {
             line.figures[1].params = Params::default().with(key::ARRAY_SIZE, size);
         }))
     };
-    for said in sized(0).nodes {
-        assert_eq!(said.state, UNVERIFIED);
-        assert!(said.reasons[0].starts_with("nodes measured Triad with different parameters"));
+    for text in sized(0).nodes {
+        assert_eq!(text.state, UNVERIFIED);
+        assert!(text.reasons[0].starts_with("nodes measured Triad with different parameters"));
     }
-    // Of most nodes it is the same.
+    // Most nodes have the same size.
     let most = sized(6);
     assert_eq!(most.count(NodeState::Healthy), 7);
     expect(&most, "n7", UNVERIFIED, "Triad (attainable) has 0 usable rounds of 8");
@@ -162,7 +162,7 @@ fn three_nodes_are_not_compared() {
     let outcomes = few.groups[0].figures.iter().flat_map(|f| &f.strips).map(|s| s.outcome);
     assert!(outcomes.into_iter().all(|o| o == StripOutcome::NotJudged));
     assert!(few.groups[0].figures.iter().all(|f| f.margin.is_none()));
-    // What is invalid or missing is seen without others.
+    // Invalid and missing results are found without other nodes.
     let invalid = report(fleet(3, |node, line| {
         if node == 0 {
             line.figures[0].verdict = Verdict::Invalid;
@@ -209,12 +209,12 @@ fn a_figure_that_most_have_is_required() {
     };
     expect(&lack(1), "n0", UNVERIFIED, "no room on the disk");
     assert_eq!(lack(4).count(UNVERIFIED), 4);
-    // Where most cannot measure it, nobody must.
+    // If most nodes cannot measure it, it is not required.
     assert_eq!(lack(5).count(NodeState::Healthy), 9);
 }
 
 #[test]
-fn facts_that_change_are_said() {
+fn facts_that_change_are_reported() {
     let report = report(fleet(8, |node, line| {
         if node == 1 && line.round == 5 {
             line.facts[3].value = "1 CPU".into();
@@ -259,14 +259,14 @@ fn a_fleet_in_which_nothing_is_measured_fails() {
 }
 
 #[test]
-fn what_befell_a_healthy_node_is_said() {
+fn lost_rounds_of_a_healthy_node_are_reported() {
     let killed = fleet(8, |node, line| {
         if (node, line.round) == (3, 5) {
             let figure = &mut line.figures[1];
             (figure.attainable, figure.delivered) = (None, None);
             figure.missing = Some("the worker was ended by SIGKILL".into());
         }
-        // A result that nobody has is no news.
+        // A result that no node has is not reported.
         line.figures[0].missing = Some("not supported".into());
         (line.figures[0].attainable, line.figures[0].delivered) = (None, None);
     });

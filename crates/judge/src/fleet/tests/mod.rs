@@ -1,4 +1,4 @@
-//! Made-up fleets, each with a fault in it.
+//! Tests with simulated fleets, each with a planted fault.
 
 mod causes;
 mod faults;
@@ -6,6 +6,7 @@ mod large;
 mod missing;
 mod order;
 mod pairs;
+mod pairs_failing;
 mod pairs_simulated;
 mod sent;
 mod uneven;
@@ -47,7 +48,7 @@ fn fact(what: &str, value: &str, groups: bool) -> NodeFact {
     NodeFact { what: what.into(), value: value.into(), groups }
 }
 
-/// Rates and a time, of which attainable is the headline where there is one.
+/// Rates and a time; attainable is the headline of those that have it.
 const FIGURES: [(&str, &str, Subsystem, Unit, f64); 4] = [
     ("cpu.flops", "Multiply-add", Subsystem::Cpu, Unit::FlopPerSecond, 6e10),
     ("memory.triad", "Triad", Subsystem::Memory, Unit::BytePerSecond, 2e10),
@@ -79,7 +80,7 @@ fn figure(
     }
 }
 
-/// What a healthy node measures.
+/// The line of a healthy node.
 fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
     NodeRound {
         node: format!("n{node}"),
@@ -109,11 +110,11 @@ fn round(node: usize, pass: Pass, round: u32) -> NodeRound {
     }
 }
 
-/// What a round of a node is changed by.
+/// A change of a node's round.
 trait Fault: Fn(usize, &mut NodeRound) {}
 impl<F: Fn(usize, &mut NodeRound)> Fault for F {}
 
-/// A fleet in which rounds vary by half a percent, and all nodes together from round to round.
+/// A fleet whose rounds vary by half a percent, and all its nodes together from round to round.
 fn fleet(nodes: usize, fault: impl Fault) -> Vec<FleetLine> {
     passes(nodes, &[Pass::First], fault)
 }
@@ -138,7 +139,7 @@ fn passes(nodes: usize, passes: &[Pass], fault: impl Fault) -> Vec<FleetLine> {
     lines
 }
 
-/// Makes the attainable and the delivered figure so many times as fast.
+/// Multiplies the speeds of the attainable and the delivered figure.
 fn scale(figure: &mut NodeFigure, [attainable, delivered]: [f64; 2]) {
     let times = |value: &mut Option<f64>, by: f64| {
         let by = if figure.better == Better::Higher { by } else { 1.0 / by };
@@ -158,12 +159,13 @@ fn node<'a>(report: &'a FleetReport, name: &str) -> &'a FleetNode {
     report.nodes.iter().find(|n| n.name == name).unwrap()
 }
 
-/// That one node is in this state, for a reason with these words, and all others are healthy.
+/// Asserts that one node is in this state, for a reason with these words, and that all others are
+/// healthy.
 #[track_caller]
 fn expect(report: &FleetReport, name: &str, state: NodeState, words: &str) {
-    let said = node(report, name);
-    let sentences = said.reasons.iter().chain(&said.cause).cloned().collect::<Vec<_>>().join("\n");
-    assert_eq!(said.state, state, "{sentences}");
+    let text = node(report, name);
+    let sentences = text.reasons.iter().chain(&text.cause).cloned().collect::<Vec<_>>().join("\n");
+    assert_eq!(text.state, state, "{sentences}");
     assert!(sentences.contains(words), "{sentences}");
     let others = report.nodes.iter().filter(|n| n.name != name);
     let ill: Vec<_> = others.filter(|n| n.state != NodeState::Healthy).collect();

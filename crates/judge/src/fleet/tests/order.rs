@@ -1,4 +1,4 @@
-//! The order of lines, lines that are repeated, and lines of any kind.
+//! Tests of the order of lines, of repeated lines, and of lines of any kind.
 
 use proofmark_model::{Decision, NodeFinding, NodeState, Severity, StripOutcome};
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ fn of_repeated_lines_the_last_counts() {
 }
 
 #[test]
-fn lines_of_nobody_are_ignored() {
+fn lines_of_unknown_nodes_are_ignored() {
     let mut lines = fleet(8, |_, _| {});
     let expected = report(lines.clone());
     for (node, number) in [("stranger", 1), ("n0", 0), ("n0", 9), ("n0", u32::MAX)] {

@@ -1,19 +1,19 @@
-//! The network between nodes: a slow cable, a slow link, and what is neither.
+//! Tests of the network between nodes: a slow cable, a slow link, and neither.
 
 use std::collections::BTreeSet;
 
-use proofmark_model::{Decision, FleetGroup, NodeFinding, Pairs, RoundRobin, Severity};
+use proofmark_model::{Decision, FleetGroup, Pairs, RoundRobin};
 
 use super::*;
 use crate::fleet::{pair_groups, pairs_again};
 
-const STREAM: (&str, &str, Subsystem, Unit, f64) =
+pub(super) const STREAM: (&str, &str, Subsystem, Unit, f64) =
     ("network.tcp.stream", "TCP stream", Subsystem::Network, Unit::BytePerSecond, 1.2e9);
-const TRIP: (&str, &str, Subsystem, Unit, f64) =
+pub(super) const TRIP: (&str, &str, Subsystem, Unit, f64) =
     ("network.tcp.rtt", "TCP round trip", Subsystem::Network, Unit::Second, 3e-5);
 
 /// A line of a pair; `speed` is a share of the usual one.
-fn pair([client, server]: [usize; 2], pass: Pass, number: u32, speed: f64) -> FleetLine {
+pub(super) fn pair([client, server]: [usize; 2], pass: Pass, number: u32, speed: f64) -> FleetLine {
     let mut line = round(client, pass, number);
     line.partner = Some(format!("n{server}"));
     line.figures = [STREAM, TRIP].map(figure).into();
@@ -26,8 +26,12 @@ fn pair([client, server]: [usize; 2], pass: Pass, number: u32, speed: f64) -> Fl
     FleetLine::Round(Box::new(line))
 }
 
-/// A fleet whose nodes have measured the network, too, in both passes. `speed` is that of a pair.
-fn network(nodes: usize, rounds: u32, speed: impl Fn([usize; 2]) -> f64) -> Vec<FleetLine> {
+/// A fleet whose nodes also measured the network, in both passes. `speed` is that of a pair.
+pub(super) fn network(
+    nodes: usize,
+    rounds: u32,
+    speed: impl Fn([usize; 2]) -> f64,
+) -> Vec<FleetLine> {
     let mut random = xorshift();
     measured(nodes, rounds, |pair| speed(pair) * (1.0 + 0.01 * normal(&mut random)))
 }
@@ -41,9 +45,9 @@ pub(super) fn measured(
     with_failures(nodes, (rounds, 0), speed, &|_, _| None, &[])
 }
 
-/// The same in so many planned and further rounds, of which some pairs fail. These lines come before the
+/// The same with planned and further rounds, of which some pairs fail. Their lines come before the
 /// second pass is chosen.
-fn with_failures(
+pub(super) fn with_failures(
     nodes: usize,
     (rounds, further): (u32, u32),
     mut speed: impl FnMut([usize; 2]) -> f64,
@@ -72,8 +76,8 @@ fn with_failures(
     lines
 }
 
-/// A network one of whose nodes can be in no pair, and n1's cable is slow.
-fn without_one(nodes: usize, further: u32, slow: f64) -> FleetReport {
+/// A network in which one node can be in no pair, and the cable of n1 is slow.
+pub(super) fn without_one(nodes: usize, further: u32, slow: f64) -> FleetReport {
     let last = nodes - 1;
     let speed = |ends: [usize; 2]| if ends.contains(&1) { slow } else { 1.0 };
     let failed = |ends: [usize; 2], _| ends.contains(&last).then(Vec::new);
@@ -100,7 +104,7 @@ fn a_node_that_can_be_in_no_pair_does_not_hide_a_slow_cable() {
 }
 
 #[test]
-fn two_nodes_that_fail_with_all_are_the_only_ones_to_blame() {
+fn two_nodes_that_fail_with_all_are_the_only_faulty_ones() {
     let failed = |ends: [usize; 2], number| {
         let [a, b] = ends.map(|node| format!("n{node}"));
         ends.iter().any(|n| *n > 5).then(|| vec![lost(&a, Some(&b), number, false)])
@@ -112,12 +116,12 @@ fn two_nodes_that_fail_with_all_are_the_only_ones_to_blame() {
     assert_eq!(report.count(NodeState::Healthy), 6);
 }
 
-fn again(lines: &[FleetLine]) -> usize {
+pub(super) fn again(lines: &[FleetLine]) -> usize {
     let of = |l: &&FleetLine| matches!(l, FleetLine::Round(r) if r.pass == Pass::PairsAgain);
     lines.iter().filter(of).count()
 }
 
-fn links(group: &FleetGroup) -> Vec<[&str; 2]> {
+pub(super) fn links(group: &FleetGroup) -> Vec<[&str; 2]> {
     group.links.iter().map(|l| l.nodes.map(|place| group.nodes[place].as_str())).collect()
 }
 
@@ -219,167 +223,11 @@ fn a_link_that_was_slow_once_is_not() {
     assert!(again(&lines) >= 8 && report(lines).decision() == Decision::Met);
 }
 
-/// Whether a line is of a pair of these nodes.
-fn is_of(line: &FleetLine, of: impl Fn(&str, &str) -> bool) -> bool {
+/// Returns true if a line is of a pair whose nodes `accepts` takes.
+pub(super) fn is_of(line: &FleetLine, accepts: impl Fn(&str, &str) -> bool) -> bool {
     let FleetLine::Round(round) = line else { return false };
     let Some(partner) = &round.partner else { return false };
-    of(&round.node, partner) || of(partner, &round.node)
-}
-
-/// Why a node has no result of a pair, or none at all from then on.
-fn lost(node: &str, partner: Option<&str>, round: u32, gone: bool) -> FleetLine {
-    FleetLine::Failure(NodeFailure {
-        node: node.into(),
-        partner: partner.map(Into::into),
-        pass: Pass::Pairs,
-        round,
-        reason: "no route to host".into(),
-        gone,
-    })
-}
-
-#[test]
-fn a_pair_that_fails_is_not_taken_for_health() {
-    let mut lines = network(8, 8, |_| 1.0);
-    let at = lines.iter().position(|l| is_of(l, |a, b| (a, b) == ("n2", "n5"))).unwrap();
-    let FleetLine::Round(round) = lines.remove(at) else { panic!() };
-    lines.push(lost("n2", Some("n5"), round.round, false));
-    let report = report(lines);
-    let expected = "n2 with n5: no route to host (round ";
-    for name in ["n2", "n5"] {
-        let said = node(&report, name);
-        assert_eq!(said.state, NodeState::Unverified);
-        assert!(said.reasons[0].starts_with(expected), "{said:?}");
-    }
-    assert_eq!(report.count(NodeState::Healthy), 6);
-}
-
-#[test]
-fn a_node_that_fails_with_several_partners_fails_alone() {
-    let mut lines = network(16, 16, |_| 1.0);
-    let mut failed = Vec::new();
-    lines.retain(|line| {
-        let FleetLine::Round(round) = line else { return true };
-        // It measures, and cannot be measured.
-        let fails = round.partner.as_deref() == Some("n4");
-        failed.extend(fails.then(|| lost(&round.node, Some("n4"), round.round, false)));
-        !fails
-    });
-    assert!(failed.len() > 6);
-    lines.extend(failed);
-    expect(&report(lines), "n4", NodeState::Unverified, "with n4: no route to host");
-}
-
-#[test]
-fn a_node_that_is_lost_in_pairs_is_not_healthy_and_costs_no_other_its_health() {
-    let last = |line: &FleetLine| {
-        is_of(line, |a, _| a == "n5") && matches!(line, FleetLine::Round(r) if r.round == 8)
-    };
-    // Before and after its partner's line, with and without a result.
-    for (first, with_result) in [(true, true), (false, true), (true, false), (false, false)] {
-        let mut lines = network(8, 8, |_| 1.0);
-        let at = lines.iter().position(last).unwrap();
-        let FleetLine::Round(round) = lines[at].clone() else { panic!() };
-        if !with_result {
-            let other = if round.node == "n5" { round.partner.unwrap() } else { round.node };
-            lines[at] = lost(&other, Some("n5"), 8, false);
-        }
-        lines.insert(if first { at } else { at + 1 }, lost("n5", None, 8, true));
-        expect(&report(lines), "n5", NodeState::Unverified, "no route to host (round 8 of pairs)");
-    }
-    // One that cannot serve is in no pair; further rounds make up for the lost ones of the others.
-    let mut lines = network(8, 12, |_| 1.0);
-    lines.retain(|line| !is_of(line, |a, _| a == "n3"));
-    for line in &mut lines {
-        if let FleetLine::RoundRobin(round_robin) = line {
-            round_robin.rounds = 8;
-        }
-    }
-    lines.push(lost("n3", None, 1, false));
-    expect(&report(lines), "n3", NodeState::Unverified, "no route to host (round 1 of pairs)");
-}
-
-#[test]
-fn a_network_that_was_not_measured_to_the_end_is_not_healthy() {
-    let none = |keep: u32| {
-        let mut lines = network(8, 16, |_| 1.0);
-        lines.retain(|line| match line {
-            FleetLine::RoundRobin(_) => keep > 0,
-            FleetLine::Round(round) if round.pass == Pass::Pairs => round.round <= keep,
-            _ => true,
-        });
-        report(lines)
-    };
-    let expected = "no result of the network to other nodes";
-    assert!(none(0).nodes.iter().all(|n| n.reasons == [expected]), "{:?}", none(0).nodes[0]);
-    assert_eq!(none(8).count(NodeState::Unverified), 8);
-    let said = none(8).nodes[0].reasons.join("; ");
-    assert!(said.contains("has 8 usable rounds of 16, 14 are needed"), "{said}");
-    assert_eq!(none(16).count(NodeState::Healthy), 8);
-}
-
-#[test]
-fn a_line_that_does_not_count_is_held_against_its_sender() {
-    let mut lines = network(16, 16, |_| 1.0);
-    for line in &mut lines {
-        if let FleetLine::Round(round) = line
-            && round.pass == Pass::Pairs
-            && round.node == "n6"
-        {
-            round.tool.version = "0.0.1".into();
-        }
-    }
-    let report = report(lines);
-    let refused: Vec<_> = report.nodes.iter().filter(|n| !n.reasons.is_empty()).collect();
-    let says = |n: &&FleetNode| n.reasons.iter().any(|r| r.contains("it has proofmark 0.0.1"));
-    assert_eq!(refused.iter().copied().filter(|n| says(n)).count(), 1, "{refused:?}");
-    assert!(says(&node(&report, "n6")));
-}
-
-#[test]
-fn results_of_another_pass_do_not_count() {
-    let mut lines = network(8, 8, |_| 1.0);
-    for line in &mut lines {
-        if let FleetLine::Round(round) = line
-            && round.node == "n3"
-            && round.pass == Pass::First
-        {
-            round.figures.push(figure(STREAM));
-        }
-    }
-    expect(
-        &report(lines),
-        "n3",
-        NodeState::Unverified,
-        "it sent results of the network outside of pairs, or others of a pair",
-    );
-}
-
-#[test]
-fn that_both_ends_are_one_machine_is_forgiven_to_a_declared_testbed_alone() {
-    let of = |testbed: Option<&str>, check: &str| {
-        let mut lines = network(8, 8, |_| 1.0);
-        for line in &mut lines {
-            match line {
-                FleetLine::Plan(plan) => plan.testbed = testbed.map(Into::into),
-                FleetLine::Round(round) if round.pass.of_pairs() => {
-                    for f in &mut round.figures {
-                        f.verdict = Verdict::Invalid;
-                        f.findings = vec![NodeFinding {
-                            check: check.into(),
-                            severity: Severity::Invalid,
-                            message: "the peer is this machine".into(),
-                        }];
-                    }
-                }
-                _ => {}
-            }
-        }
-        report(lines).count(NodeState::Healthy)
-    };
-    assert_eq!(of(Some("namespaces"), "one_machine"), 8);
-    assert_eq!(of(Some("namespaces"), "packet_loss"), 0);
-    assert_eq!(of(None, "one_machine"), 0);
+    accepts(&round.node, partner) || accepts(partner, &round.node)
 }
 
 #[test]
@@ -395,27 +243,14 @@ fn nodes_of_a_group_measure_with_each_other() {
     assert!(groups[1].contains("n8"));
 }
 
-#[test]
-fn a_pair_that_fails_in_the_second_pass_is_not_healthy_unless_the_other_node_is_lost() {
-    let failed = |gone: bool| {
-        let mut lines = network(8, 8, |ends| if ends.contains(&2) { 0.1 } else { 1.0 });
-        let mut failure = NodeFailure {
-            node: "n5".into(),
-            partner: Some("n6".into()),
-            pass: Pass::PairsAgain,
-            round: 8,
-            reason: "no route to host".into(),
-            gone: false,
-        };
-        lines.push(FleetLine::Failure(failure.clone()));
-        if gone {
-            failure = NodeFailure { node: "n6".into(), partner: None, gone, ..failure };
-            lines.push(FleetLine::Failure(failure));
-        }
-        let report = report(lines);
-        ["n5", "n6"].map(|name| node(&report, name).state)
-    };
-    use NodeState::{Healthy, Unverified};
-    assert_eq!(failed(false), [Unverified; 2]);
-    assert_eq!(failed(true), [Healthy, Unverified]);
+/// The failure of a node in a pair, or from then on.
+pub(super) fn lost(node: &str, partner: Option<&str>, round: u32, gone: bool) -> FleetLine {
+    FleetLine::Failure(NodeFailure {
+        node: node.into(),
+        partner: partner.map(Into::into),
+        pass: Pass::Pairs,
+        round,
+        reason: "no route to host".into(),
+        gone,
+    })
 }

@@ -1,14 +1,14 @@
-//! How often pairs find a slow node or link, and call a healthy one slow, in fleets that are made up.
+//! Frequency of true and false alarms for nodes and links, in simulated fleets.
 //!
-//! Nodes deviate for good by a normal share, a pair is as fast as the slower of its nodes, rounds vary by
-//! 1 %, and 2 % of them are disturbed by 10 %.
+//! Nodes have permanent deviations with a normal distribution, and a pair is as fast as the slower
+//! of its nodes. Rounds vary by 1 %, and 2 % of them are disturbed by 10 %.
 
 use proofmark_model::{Decision, RoundRobin};
 
 use super::pairs::measured;
 use super::*;
 
-/// What is planted.
+/// The planted fault.
 #[derive(Clone, Copy)]
 enum Slow {
     Nothing,
@@ -16,8 +16,8 @@ enum Slow {
     Link(f64),
 }
 
-/// Of so many fleets, in how many what was planted is found, in how many something else is called slow, and
-/// in how many nothing is slow and something is unverified.
+/// Counts the fleets in which the planted fault is found, something else is called slow, or nothing
+/// is slow but something is unverified.
 fn simulated(fleets: usize, nodes: usize, between: f64, slow: Slow) -> [usize; 3] {
     // Two that measure with each other in 8 rounds.
     let [a, b] = RoundRobin::pairs(nodes, 1)[0];
@@ -58,7 +58,7 @@ fn simulated(fleets: usize, nodes: usize, between: f64, slow: Slow) -> [usize; 3
 }
 
 #[test]
-fn what_is_slow_is_found_and_nothing_else() {
+fn the_slow_part_is_found_and_nothing_else() {
     for nodes in [4, 8, 9] {
         let [_, alarms, doubted] = simulated(40, nodes, 0.003, Slow::Nothing);
         assert!(alarms + doubted <= 1, "{alarms} and {doubted} of 40 healthy fleets of {nodes}");

@@ -1,4 +1,4 @@
-//! What a node sends of its run.
+//! Tests of the line that a node sends of its run.
 
 use proofmark_model::testing::run;
 use proofmark_model::{Finding, Measurement, Probe, Run, Severity, Verdict};
@@ -31,7 +31,7 @@ fn a_run_becomes_a_line() {
     run.host.memory.total_bytes = Probe::known(16_500_000_000, "test");
     let line = node_round(&run, ("n0", None), Pass::Again, 4);
     assert_eq!((line.node.as_str(), line.pass, line.round), ("n0", Pass::Again, 4));
-    assert_eq!(line.figures.len(), 3, "a result over time is none of a round");
+    assert_eq!(line.figures.len(), 3, "a series is no result of a round");
     let figure = &line.figures[0];
     assert_eq!((figure.headline, figure.verdict), (FigureKind::Attainable, Verdict::Suspect));
     assert!(figure.attainable.is_some() && figure.unit == Unit::FlopPerSecond);
@@ -48,7 +48,7 @@ fn a_run_becomes_a_line() {
 }
 
 #[test]
-fn what_is_no_number_is_not_sent() {
+fn values_that_are_no_numbers_are_not_sent() {
     let mut m = flops(1);
     let summary = m.summary.as_mut().unwrap();
     summary.attainable.value = Some(f64::NAN);
@@ -57,7 +57,7 @@ fn what_is_no_number_is_not_sent() {
     let line = node_round(&judged(vec![m]), ("n0", None), Pass::First, 1);
     let figure = &line.figures[0];
     assert_eq!((figure.attainable, figure.delivered, figure.efficiency), (None, None, None));
-    assert!(figure.missing.is_some(), "it is said why there is none");
+    assert!(figure.missing.is_some(), "the reason why there is none");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is not judged is never taken for health, and is said.
+//! Tests that a result which is not judged never counts as healthy, and is reported.
 
 use proofmark_model::{Decision, NodeState, StripOutcome, key};
 
@@ -6,7 +6,8 @@ use super::*;
 
 const UNVERIFIED: NodeState = NodeState::Unverified;
 
-/// Nodes that differ for good by this share at the first two results, each kind by its own.
+/// Nodes with permanent differences of those shares at the first two results, attainable and
+/// delivered.
 fn uneven(nodes: usize, attainable: f64, delivered: f64) -> FleetReport {
     let mut random = xorshift();
     let by: Vec<f64> = (0..nodes).map(|_| normal(&mut random)).collect();
@@ -37,7 +38,7 @@ fn half_of_the_nodes_that_are_slow_hide_nothing() {
 #[test]
 fn a_result_is_judged_if_one_of_its_figures_is() {
     assert_eq!(uneven(32, 0.02, 0.02).count(NodeState::Healthy), 32);
-    // Guests that share a host: what they deliver varies, what they can reach does not.
+    // Guests that share a host: their delivered figures vary, their attainable ones do not.
     assert_eq!(uneven(32, 0.0, 0.2).count(NodeState::Healthy), 32);
     assert_eq!(uneven(32, 0.2, 0.0).count(NodeState::Healthy), 32);
     let neither = uneven(32, 0.2, 0.1);
@@ -47,7 +48,7 @@ fn a_result_is_judged_if_one_of_its_figures_is() {
 }
 
 #[test]
-fn what_is_clearly_slow_is_slow_at_an_uneven_figure() {
+fn a_clearly_slow_node_is_slow_at_an_uneven_figure() {
     let mut random = xorshift();
     let by: Vec<f64> = (0..32).map(|_| (0.06 * normal(&mut random)).exp()).collect();
     let report = report(passes(32, &BOTH, |node, line| {
@@ -63,7 +64,7 @@ fn what_is_clearly_slow_is_slow_at_an_uneven_figure() {
 }
 
 #[test]
-fn what_few_nodes_have_widens_no_margin() {
+fn a_result_of_few_nodes_widens_no_margin() {
     let margins = |extra: bool| {
         let mut random = xorshift();
         let by: Vec<f64> = (0..16).map(|_| (0.4 * normal(&mut random)).exp()).collect();
@@ -102,7 +103,7 @@ fn a_large_fleet_without_four_alike_is_unverified() {
 }
 
 #[test]
-fn slow_beside_all_but_not_beside_few_is_unverified() {
+fn a_node_slow_with_all_but_not_with_few_is_unverified() {
     let report = report(passes(8, &BOTH, |node, line| {
         if node == 5 && line.pass == Pass::First {
             scale(&mut line.figures[0], [0.7; 2]);
@@ -117,7 +118,7 @@ fn slow_beside_all_but_not_beside_few_is_unverified() {
 }
 
 #[test]
-fn what_most_nodes_lack_is_said() {
+fn results_that_most_nodes_lack_are_reported() {
     let report = report(fleet(8, |node, line| {
         let disk = &mut line.figures[3];
         (disk.attainable, disk.delivered) = (None, None);

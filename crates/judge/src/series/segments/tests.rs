@@ -1,14 +1,14 @@
-//! Made-up series of which the truth is known.
+//! Tests with simulated series with known levels.
 
 use super::*;
 use crate::testing::*;
 
-/// So many values of `noise` around 100 with the change of `shape` in percent.
+/// `n` values of `noise` around 100 with the change of `shape` in percent.
 fn series(n: usize, shape: impl Fn(usize) -> f64, mut noise: impl FnMut() -> f64) -> Vec<f64> {
     (0..n).map(|i| 100.0 + shape(i) + noise()).collect()
 }
 
-/// Of 200 series of one level, those in which a change is found.
+/// Number of 200 series of one level in which a change is found.
 fn wrong(n: usize, shape: impl Fn(usize) -> f64, mut noise: impl FnMut() -> f64) -> usize {
     (0..200).filter(|_| !cuts(&series(n, &shape, &mut noise)).is_empty()).count()
 }
@@ -78,7 +78,7 @@ fn one_wild_trial_is_no_change() {
     }
 }
 
-/// In how many of 50 series all changes, and no more, are found within so many trials.
+/// Number of 50 series in which all changes, and no more, are found within `off` trials.
 fn right(n: usize, shape: &dyn Fn(usize) -> f64, truth: &[usize], off: usize, sd: f64) -> usize {
     let mut random = xorshift();
     (0..50)
@@ -112,7 +112,7 @@ fn steps_above_the_noise_are_found_where_they_are() {
 }
 
 #[test]
-fn a_trial_that_is_half_of_each_is_no_level() {
+fn a_trial_between_two_levels_is_no_level() {
     let shape = |i: usize| match i {
         0..15 => 0.0,
         15 => -25.0,

@@ -1,4 +1,4 @@
-//! A requirement, held against a run.
+//! Checks a requirement with a run.
 
 use proofmark_model::{
     CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
@@ -11,10 +11,10 @@ use super::{Requirement, Statistic};
 use crate::checks::{self, Class};
 
 impl Requirement {
-    /// Holds it against a run.
+    /// Checks the requirement with a run.
     ///
     /// # Errors
-    /// If its unit is not that of its figure.
+    /// Fails if its unit is not that of its figure.
     pub fn check(&self, run: &Run) -> Result<Vec<CheckedRequirement>, String> {
         let measured: Vec<&Measurement> =
             self.results(run).filter(|m| m.series.is_none()).collect();
@@ -25,17 +25,17 @@ impl Requirement {
             false => all.into_iter().filter(|m| self.fits(m)).collect(),
         };
         if chosen.is_empty() {
-            return Ok(vec![self.held_against_nothing(run)]);
+            return Ok(vec![self.check_unmeasured(run)]);
         }
-        chosen.into_iter().map(|m| self.held_against(run, m)).collect()
+        chosen.into_iter().map(|m| self.check_result(run, m)).collect()
     }
 
-    /// Its parameters that no configuration of the run has, measured or planned.
+    /// Parameters that no configuration of the run has, measured or planned.
     pub fn unknown_params<'a>(&'a self, run: &'a Run) -> impl Iterator<Item = (&'a str, &'a str)> {
         let planned = self.planned(run);
         let has = move |name: &str, value: &str| {
-            let measured = self.results(run).any(|m| is(m, name, value));
-            measured || planned.iter().any(|m| is(m, name, value))
+            let measured = self.results(run).any(|m| has_value(m, name, value));
+            measured || planned.iter().any(|m| has_value(m, name, value))
         };
         let all = self.params.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         all.filter(move |(name, value)| !has(name, value))
@@ -54,7 +54,7 @@ impl Requirement {
         planned.map(|(_, p)| Measurement::new(spec, p.params.clone())).collect()
     }
 
-    /// Those of them that were not measured: if one of them answers, no other may in its place.
+    /// Planned configurations without a result: if one of them answers, no result replaces it.
     fn lacking(&self, run: &Run, measured: &[&Measurement]) -> Vec<Measurement> {
         let mut planned = self.planned(run);
         planned.retain(|p| measured.iter().all(|m| m.params != p.params));
@@ -62,11 +62,11 @@ impl Requirement {
     }
 
     fn fits(&self, m: &Measurement) -> bool {
-        self.params.iter().all(|(name, wanted)| is(m, name, wanted))
+        self.params.iter().all(|(name, wanted)| has_value(m, name, wanted))
     }
 
-    /// Neither planned nor measured, or only over time.
-    fn held_against_nothing(&self, run: &Run) -> CheckedRequirement {
+    /// Undecided: neither planned nor measured, or only over time.
+    fn check_unmeasured(&self, run: &Run) -> CheckedRequirement {
         let over_time = self.results(run).any(|m| m.series.is_some() && self.fits(m));
         let reason = if over_time { "measured over time only" } else { NOT_MEASURED };
         CheckedRequirement {
@@ -85,8 +85,8 @@ impl Requirement {
         }
     }
 
-    fn held_against(&self, run: &Run, m: &Measurement) -> Result<CheckedRequirement, String> {
-        let statistic = self.statistic_of(run, m);
+    fn check_result(&self, run: &Run, m: &Measurement) -> Result<CheckedRequirement, String> {
+        let statistic = self.statistic_for(run, m);
         let unit = dimension(statistic, m);
         if unit != self.amount.dimension {
             let words = unit.map_or("a share, in %".to_owned(), |u| format!("in {u}"));
@@ -115,8 +115,8 @@ impl Requirement {
         })
     }
 
-    /// Random I/O is reported in operations, and measured in bytes.
-    fn statistic_of(&self, run: &Run, m: &Measurement) -> Statistic {
+    /// The statistic for a result: random I/O is measured in bytes but required in operations.
+    fn statistic_for(&self, run: &Run, m: &Measurement) -> Statistic {
         let random = run.workloads.get(&m.workload).is_some_and(|s| s.work.is_random());
         let iops = random
             && m.subsystem.info().uses_block_devices
@@ -124,7 +124,7 @@ impl Requirement {
             && self.amount.dimension == Some(Unit::OpPerSecond);
         match self.statistic {
             Statistic::Delivered if iops => Statistic::Iops,
-            // A clock delivers nothing.
+            // A clock has no delivered figure.
             Statistic::Delivered if !m.unit.is_work() => Statistic::Attainable,
             other => other,
         }
@@ -133,21 +133,21 @@ impl Requirement {
 
 const NOT_MEASURED: &str = "not measured";
 
-/// Whether a parameter has that value, as it may be typed.
-fn is(m: &Measurement, name: &str, wanted: &str) -> bool {
+/// Returns true if a parameter has that value, as typed.
+fn has_value(m: &Measurement, name: &str, wanted: &str) -> bool {
     let Some(value) = m.params.named(name) else { return false };
     let bytes = proofmark_model::parse_size(wanted).ok();
     value.to_string() == wanted || bytes.is_some() && m.params.number(name) == bytes
 }
 
-/// The figure that is above delivered on the first screen.
+/// The headline figure, if it is not delivered.
 fn headline(m: &Measurement) -> Option<HeadlineFigure> {
     let kind = m.summary.as_ref()?.headline;
     let other = HeadlineFigure { figure: kind, value: m.summary.as_ref()?.figure(kind).value? };
     (kind != proofmark_model::FigureKind::Delivered).then_some(other)
 }
 
-/// Whether it is a note of what took a part of what was delivered.
+/// Returns true for a note on a disturbance, which took a part of the delivered figure.
 fn disturbs(finding: &Finding) -> bool {
     let class = checks::find(&finding.check).map(|check| check.class);
     finding.severity == Severity::Note && class.is_some_and(Class::is_disturbance)

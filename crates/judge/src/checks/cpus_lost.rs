@@ -1,4 +1,4 @@
-//! `cpus_lost`: a CPU of the run was gone while it was measured.
+//! `cpus_lost`: a CPU of the run went away while it was measured.
 
 use std::collections::BTreeSet;
 
@@ -8,22 +8,23 @@ use super::{Check, Class, Examine};
 use crate::Context;
 use crate::words::counted;
 
-/// Up to this share of the trials leaves the median of the others as it is.
+/// Largest share of the trials that leaves the median of the others as it is.
 const FEW: f64 = 0.1;
 
 pub(super) static CPUS_LOST: Check = Check {
     id: check_id::CPUS_LOST,
     class: Class::claim("the other trials had all CPUs, and their median hardly changes"),
     title: "CPUs lost during the run",
-    about: "Reads before and after each trial on which CPU each thread is, and which CPUs the process may use. A CPU \
-         that went offline, or was taken from the cpuset or the affinity mask, leaves its thread on \
-         a CPU that another one has: the result is not that of as many CPUs as it names. Invalid if that \
-         happened in more than a tenth of the trials, else suspect; suspect for a disk or a network, \
-         whose threads are not pinned. Give the run CPUs that nobody takes away, then run again.",
+    about: "Reads before and after each trial on which CPU each thread is, and which CPUs the \
+         process may use. A CPU that went offline, or was taken from the cpuset or the affinity \
+         mask, leaves its thread on a CPU that another one has: the result is not that of as many \
+         CPUs as it names. Invalid if that happened in more than a tenth of the trials, else \
+         suspect; suspect for a disk or a network, whose threads are not pinned. Keep the run's \
+         CPUs online and in its cpuset, then run again.",
     examine: Examine::Ours(cpus_lost),
 };
 
-/// Whether a pinned thread had no CPU of its own for a while.
+/// True if a pinned thread had no CPU of its own for a while.
 pub(super) fn shared_by_us(t: &Trial) -> bool {
     t.ran_on.as_ref().is_some_and(|ran_on| !ran_on.strayed.is_empty() && ran_on.most_on_one > 1)
 }
@@ -73,8 +74,8 @@ mod tests {
     use super::*;
     use crate::testing::*;
 
-    /// Two threads of which the second had no CPU in so many trials: it ran beside the first one, and
-    /// whether its CPU was still gone at an end.
+    /// Two threads, of which the second had no CPU of its own in the first `trials` trials and ran
+    /// with the first one; `still`: its CPU was gone at an end, too.
     fn without_a_cpu(m: Measurement, trials: usize, still: bool) -> Measurement {
         each(m, |i, t| {
             let usable: &[u32] = if i < trials && still { &[2] } else { &[2, 5] };
@@ -109,6 +110,6 @@ mod tests {
         let found = judged(&host(), busy(without_a_cpu(flops(2), 10, true)), &[]).findings;
         let ids: Vec<&str> = found.iter().map(|f| f.check.as_ref()).collect();
         assert!(ids.contains(&"cpus_lost") && !ids.contains(&"other_cpu"), "{ids:?}");
-        assert!(!ids.contains(&"migration"), "one finding says it: {ids:?}");
+        assert!(!ids.contains(&"migration"), "one finding reports it: {ids:?}");
     }
 }

@@ -1,20 +1,21 @@
-//! `cache_disagreement`: the caches found by measurement are not those that the machine reports.
+//! `cache_disagreement`: the measured cache sizes differ from the reported ones.
 
 use proofmark_model::{CacheKind, Finding, Host, Measurement, Unit, check_id, key, word};
 
 use super::{Check, Class, Examine, size, with_known};
 use crate::Context;
 
-/// Sets from so many times the level below on are a level's: less than a quarter is from below.
+/// Multiple of the level below at which a level's plateau begins: less than a quarter of the hits
+/// are from below.
 const BEYOND: f64 = 4.0;
-/// The same past the last level, where a smaller share of hits counts more.
+/// The same multiple beyond the last level, where a smaller share of hits counts more.
 const BEYOND_LAST: f64 = 8.0;
-/// So much more than on the plateau is off it.
+/// Multiple of the plateau's cost above which a set is beyond the plateau.
 const EDGE: f64 = 1.5;
-/// A plateau need not reach to the very size: a set needs its pages in the right places.
+/// Share of the reported size that a plateau must reach: a set needs its pages in the right places.
 const WITHIN: f64 = 0.75;
 
-/// Where a plateau ended: between these two sets, in bytes.
+/// The end of a plateau: the last working set on it and the first one beyond it, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Edge {
     on: f64,
@@ -43,7 +44,7 @@ fn levels(host: &Host) -> Vec<(u32, f64)> {
     levels
 }
 
-/// Points that differ in the set alone: its bytes and what an access costs, sorted by the bytes.
+/// Results that differ only in their working set: bytes and cost of an access, sorted by bytes.
 fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     let set = |o: &Measurement| o.params.get(key::WORKING_SET);
     let same = |o: &&Measurement| {
@@ -62,7 +63,7 @@ fn series(ctx: &Context, m: &Measurement) -> Vec<(f64, f64)> {
     series
 }
 
-fn finding(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
+fn report(level: u32, reported: Option<f64>, edge: Edge) -> Finding {
     let measured = (edge.on * edge.off).sqrt();
     let place = format!("between {} and {}", size(edge.on), size(edge.off));
     let message = match reported {
@@ -110,13 +111,13 @@ fn cache_disagreement(ctx: &Context, m: &Measurement) -> Option<Finding> {
     for (level, bytes) in &levels {
         let found = edge(&series, BEYOND * below, WITHIN * bytes);
         if let Some(found) = found.filter(|e| e.off == here) {
-            return Some(finding(*level, Some(*bytes), found));
+            return Some(report(*level, Some(*bytes), found));
         }
         below = *bytes;
     }
     let (last, bytes) = levels.last()?;
     let found = edge(&series, BEYOND_LAST * bytes, f64::INFINITY)?;
-    (found.off == here).then(|| finding(last + 1, None, found))
+    (found.off == here).then(|| report(last + 1, None, found))
 }
 
 #[cfg(test)]
@@ -129,13 +130,14 @@ mod tests {
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
 
-    /// A chase through caches of 48 KiB, 2 MiB and so many bytes, in sets of powers of two.
+    /// Pointer chases through caches of 48 KiB, 2 MiB and `l3` bytes, with working sets of powers
+    /// of two.
     fn chases(l3: u64) -> Vec<Measurement> {
         let levels = [(48 * KIB, 5.0), (2 * MIB, 14.0), (l3, 70.0), (u64::MAX, 400.0)];
         (12..=32).map(|power| 1_u64 << power).map(|set| latency(set, mean(set, &levels))).collect()
     }
 
-    /// Mean time of a load at 4 GHz, where each level holds what fits of the set.
+    /// Mean seconds of a load at 4 GHz; each level holds as much of the set as fits.
     fn mean(set: u64, levels: &[(u64, f64)]) -> f64 {
         let (mut held, mut cycles) = (0.0, 0.0);
         for (bytes, cost) in levels {
