@@ -1,32 +1,32 @@
-//! Why an output cannot be read, and where.
+//! The errors of outputs that cannot be read.
 
-/// What is wrong with a file, and where.
+/// An error in a file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Malformed {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What was expected and what is there; of the file no more than [`Malformed::excerpt`] shows.
+    /// The expected and the actual text; of the file no more than [`Malformed::excerpt`] returns.
     pub what: String,
 }
 
 impl Malformed {
-    /// At that line, from 1.
+    /// Creates an error at a line, from 1.
     pub fn at(line: usize, what: impl Into<String>) -> Self {
         Self { line, what: what.into() }
     }
 
-    /// At that line, of a text from outside, which is quoted: `"x" is not a number`.
+    /// Creates an error that quotes untrusted text at a line: `"x" is not a number`.
     pub(crate) fn quoting(line: usize, text: &str, what: &str) -> Self {
         Self::at(line, format!("{:?} {what}", Self::excerpt(text)))
     }
 
-    /// The first characters of a text from outside, made printable, for a message.
+    /// Returns the first characters of an untrusted text, made printable, for a message.
     pub fn excerpt(text: &str) -> String {
         printable(text, 40)
     }
 
-    /// The same of a whole sentence.
+    /// Returns the same for a whole sentence.
     pub(crate) fn sentence(text: &str) -> String {
         printable(text, 120)
     }

@@ -1,4 +1,4 @@
-//! What a job was asked to do, as far as the report says: options with fio's defaults.
+//! The options of a job as far as the report has them, with fio's defaults.
 
 use proofmark_model::{Flush, Params, key, word};
 
@@ -7,20 +7,20 @@ use super::json::Asked;
 use super::pattern::Way;
 use crate::Malformed;
 
-/// Engines that read and write files, one I/O in flight a process.
+/// Engines for files with one I/O in flight per process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
 
-/// Engines that do so with a queue.
+/// Engines for files with a queue.
 const QUEUED: &[&str] = &["io_uring", "libaio", "posixaio"];
 
-/// Of the options that make it other work, those that figures repeat at most.
+/// The maximum number of options in a figure among those that make it other work.
 const MOST_SHOWN: usize = 8;
 
 const BLOCK: u64 = 4096;
 
-/// Whether this is the pattern's work and no other.
+/// Returns true if the options do the pattern's work and no other.
 pub(super) fn plain(options: Asked<'_>) -> bool {
-    // `randread:8` reads 8 blocks that follow each other, `read:8k` leaves a hole after each.
+    // `randread:8` reads 8 consecutive blocks, `read:8k` skips 8 KiB after each block.
     if options.get("rw").is_some_and(|rw| rw.contains(':')) {
         return false;
     }
@@ -28,8 +28,8 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
     options.get("ioengine").is_none_or(known) && others(options).next().is_none()
 }
 
-/// The parameters of a direction: by the names that the disk workloads have for them, then what
-/// they have no name for.
+/// Returns the parameters of a direction: first by the names of the disk workloads, then those
+/// without such a name.
 pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Params {
     let mut params = Params::default()
         .with(key::DIRECT, if direct(options) { word::ON } else { word::OFF })
@@ -43,7 +43,7 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Para
         match flush(options) {
             Flush::Never => params = params.with(key::FLUSH, word::NONE),
             Flush::End => params = params.with(key::FLUSH, word::END),
-            // It is among the others.
+            // The option is among the others.
             Flush::Each | Flush::Dsync => {}
         }
     }
@@ -56,7 +56,7 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Para
     params
 }
 
-/// Options that set the rate, which is then not the disk's.
+/// Options that limit the rate, so that it is not the disk's.
 const PACING: &[&str] = &[
     "flow",
     "latency_target",
@@ -68,7 +68,7 @@ const PACING: &[&str] = &[
     "thinktime",
 ];
 
-/// The options by which it paced itself, as `rate=4m`.
+/// Returns the options by which fio paced itself, such as `rate=4m`.
 pub(super) fn pacing(options: Asked<'_>) -> Option<String> {
     let set: Vec<_> = PACING
         .iter()
@@ -78,17 +78,17 @@ pub(super) fn pacing(options: Asked<'_>) -> Option<String> {
     (!set.is_empty()).then(|| set.join(", "))
 }
 
-/// Whether it goes past the page cache.
+/// Returns true if the job bypasses the page cache.
 pub(super) fn direct(options: Asked<'_>) -> bool {
     on(options, "direct") || options.get("buffered") == Some("0")
 }
 
-/// When it flushes what it wrote.
+/// Returns when the job flushes its writes.
 pub(super) fn flush(options: Asked<'_>) -> Flush {
     if flushed_after(options).is_some() {
         Flush::Each
     } else if options.get("sync").is_some_and(is_on) {
-        // O_SYNC is O_DSYNC and more.
+        // O_SYNC includes O_DSYNC.
         Flush::Dsync
     } else if (on(options, "end_fsync") || on(options, "fsync_on_close")) && !drops_flush(options) {
         Flush::End
@@ -97,8 +97,8 @@ pub(super) fn flush(options: Asked<'_>) -> Flush {
     }
 }
 
-/// Writes after which it flushes each time: with `fsync=1` each. `None` without such an option; 0
-/// where its number is not known.
+/// Returns the number of writes before each flush: 1 with `fsync=1`. `None` without such an option;
+/// 0 if its number is not known.
 pub(super) fn flushed_after(options: Asked<'_>) -> Option<u64> {
     let set = ["fsync", "fdatasync"].into_iter().filter_map(|name| options.get(name));
     set.filter(|value| is_on(value)).map(|value| value.parse().unwrap_or(0)).min()
@@ -108,8 +108,8 @@ fn is_on(value: &str) -> bool {
     !matches!(value, "0" | "none")
 }
 
-/// Whether the system refuses the fsync at the end, of which fio says nothing (3.33, 3.39): it
-/// comes with the number of a registered buffer.
+/// Returns true if the kernel refuses the fsync at the end, since it comes with the number of a
+/// registered buffer. fio (3.33, 3.39) reports no error.
 fn drops_flush(options: Asked<'_>) -> bool {
     on(options, "fixedbufs")
         && options.get("ioengine") == Some("io_uring")
@@ -120,7 +120,8 @@ fn on(options: Asked<'_>, name: &str) -> bool {
     options.get(name) == Some("1")
 }
 
-/// Bytes of an I/O of that direction. `bs=4k,8k` is for reads, and for writes and trims.
+/// Returns the bytes of an I/O of a direction. In `bs=4k,8k` the first is for reads, the second for
+/// writes and trims.
 pub(super) fn block(options: Asked<'_>, way: Way) -> Option<u64> {
     if options.has_any(&["bsrange", "bssplit", "bs_is_seq_rand", "bs_unaligned"]) {
         return None;
@@ -138,8 +139,8 @@ pub(super) fn block(options: Asked<'_>, way: Way) -> Option<u64> {
     }
 }
 
-/// I/Os that a process has in flight: without a queue one, whatever `iodepth` says. Which engine
-/// fio takes by default depends on the system.
+/// Returns the I/Os that a process has in flight: one without a queue, whatever `iodepth` is. fio's
+/// default engine depends on the system.
 pub(super) fn depth(options: Asked<'_>) -> Option<u64> {
     let depth = options.get("iodepth").map_or(Some(1), |d| d.parse::<u64>().ok())?;
     match options.get("ioengine") {
@@ -149,12 +150,13 @@ pub(super) fn depth(options: Asked<'_>) -> Option<u64> {
     }
 }
 
-/// Bytes of all files: `size` is a process's, each of which has its own unless they are named.
+/// Returns the bytes of all files. `size` is per process, and each process has its own files unless
+/// they are named.
 pub(super) fn file(options: Asked<'_>, threads: Option<u64>) -> Option<u64> {
     let bytes = each_size(options)?;
     let named = options.get("filename").is_some();
     match options.get("offset_increment").filter(|more| size(more, options) != Some(0)) {
-        // Each in its own part of the named file.
+        // Each process uses its own part of the named file.
         Some(more) if named => {
             threads?.checked_mul(bytes).filter(|_| size(more, options) == Some(bytes))
         }
@@ -163,7 +165,7 @@ pub(super) fn file(options: Asked<'_>, threads: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Options that end a job before or after its `size`, or make what it does another amount.
+/// Options that end a job before or after its `size`, or change its amount.
 const OTHER_AMOUNTS: &[&str] = &[
     "fill_device",
     "filesize",
@@ -177,7 +179,7 @@ const OTHER_AMOUNTS: &[&str] = &[
     "zonesize",
 ];
 
-/// Bytes that a process reads and writes until it ends by itself, where that is certain.
+/// Returns the bytes that a process reads and writes until it ends by itself, if they are certain.
 pub(super) fn amount(options: Asked<'_>) -> Option<u64> {
     if options.has_any(OTHER_AMOUNTS) {
         return None;
@@ -186,12 +188,12 @@ pub(super) fn amount(options: Asked<'_>) -> Option<u64> {
     each_size(options)?.checked_mul(loops)
 }
 
-/// Bytes of a process. With 0 it takes the files as they are.
+/// Returns the bytes of a process. With 0, fio takes the files as they are.
 fn each_size(options: Asked<'_>) -> Option<u64> {
     size(options.get("size")?, options).filter(|bytes| *bytes > 0)
 }
 
-/// Milliseconds of untimed work before what counts; `None` if it is not known.
+/// Returns the milliseconds of untimed work before the measurement; `None` if they are not known.
 pub(super) fn ramp_ms(options: Asked<'_>) -> Option<f64> {
     let Some(text) = options.get("ramp_time") else { return Some(0.0) };
     let text = text.trim();
@@ -207,7 +209,7 @@ pub(super) fn ramp_ms(options: Asked<'_>) -> Option<f64> {
     digits.parse::<u32>().ok().map(|number| f64::from(number) * each)
 }
 
-/// Percent of the I/Os that read.
+/// Returns the percent of the I/Os that read.
 pub(super) fn reads(options: Asked<'_>) -> Option<u64> {
     let percent = |name: &str| options.get(name).map(|v| v.parse::<u64>().ok());
     match (percent("rwmixread"), percent("rwmixwrite")) {
@@ -221,8 +223,8 @@ pub(super) fn processes(options: Asked<'_>) -> Option<u64> {
     options.get("numjobs").map_or(Some(1), |n| n.parse().ok()).filter(|n| *n > 0)
 }
 
-/// Bytes, as fio reads them: `4k` and `4kb` are 4096, `4ki` and `4kib` 4000, and with
-/// `kb_base=1000` the other way round. `None` for anything else, such as `50%`.
+/// Parses bytes as fio does: `4k` and `4kb` are 4096, `4ki` and `4kib` 4000. `kb_base=1000` swaps
+/// them. `None` for anything else, such as `50%`.
 fn size(text: &str, options: Asked<'_>) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -248,7 +250,7 @@ mod tests {
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// Calls with the options of a text such as `bs=4k rw=read`.
+    /// Calls a function with the options of a text such as `bs=4k rw=read`.
     fn given<T>(text: &str, call: impl FnOnce(Asked<'_>) -> T) -> T {
         call(Asked::find(Some(&options(text)), &Options::new()).unwrap())
     }
@@ -322,7 +324,7 @@ mod tests {
             ("rwmixread=75", reads, Some(75)),
             ("rwmixwrite=40", reads, Some(60)),
             ("rwmixwrite=140", reads, None),
-            // Files are the processes' own unless they are named.
+            // Each process has its own files unless they are named.
             ("size=4m", of_three, Some(12 << 20)),
             ("size=4m filename=f", of_three, Some(4 << 20)),
             ("size=4m filename=f offset_increment=4m", of_three, Some(12 << 20)),
@@ -358,10 +360,10 @@ mod tests {
             ("end_fsync=1", "flush", Some("end")),
             ("fsync_on_close=1", "flush", Some("end")),
             ("size=1m", "flush", Some("none")),
-            // The system refuses it.
+            // The kernel refuses the flush.
             ("end_fsync=1 fixedbufs=1 ioengine=io_uring iodepth=8", "flush", Some("none")),
             ("end_fsync=1 fixedbufs=1 ioengine=io_uring iodepth=1", "flush", Some("end")),
-            // Each write is.
+            // A flush follows each write.
             ("fdatasync=1", "flush", None),
             ("rate=1m", "rate", Some("1m")),
         ] {

@@ -1,4 +1,4 @@
-//! What a job does (`rw`), and which way.
+//! The access pattern of a job (`rw`), and its directions.
 
 use proofmark_model::Order;
 
@@ -9,7 +9,7 @@ pub(super) enum Way {
     Read,
     Write,
     Trim,
-    /// All together.
+    /// All directions together.
     Mixed,
 }
 
@@ -18,7 +18,7 @@ impl Way {
 
     pub(super) const ONE: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
-    /// What a job's entry says of it.
+    /// Returns the statistics of this direction in a job's entry.
     pub(super) fn side(self, job: &Job) -> Option<&Side> {
         match self {
             Self::Read => job.read.as_ref(),
@@ -43,12 +43,13 @@ pub(super) struct Pattern {
     pub(super) name: &'static str,
 }
 
-/// Its patterns of one direction, and those of several.
+/// The patterns of one direction, and those of several.
 const ONE: [&str; 6] = ["read", "write", "trim", "randread", "randwrite", "randtrim"];
 const SEVERAL: [&str; 5] = ["rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"];
 
 impl Pattern {
-    /// Of these options: `rw=randread:8` is `randread`. The name, if there is no such.
+    /// Returns the pattern of these options: `randread` for `rw=randread:8`. Returns an unknown
+    /// name as the error.
     pub(super) fn asked(options: Asked<'_>) -> Result<Self, &str> {
         let rw = options.get("rw").unwrap_or("read");
         let name = rw.split(':').next().unwrap_or(rw);
@@ -60,24 +61,24 @@ impl Pattern {
         Some(Self { name })
     }
 
-    /// The one direction of it; `None` of those of several.
+    /// Returns the only direction of the pattern; `None` if it has several.
     pub(super) fn only(self) -> Option<Way> {
         let name = self.name.trim_start_matches("rand");
         Way::ONE.into_iter().find(|way| way.word() == name)
     }
 
-    /// Whether it reads and writes.
+    /// Returns true if the pattern reads and writes.
     pub(super) fn mixes_reads(self) -> bool {
         matches!(self.name, "rw" | "readwrite" | "randrw")
     }
 
-    /// How its blocks follow each other.
+    /// Returns the order of the blocks.
     pub(super) fn order(self) -> Order {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
     }
 
-    /// `randread`; of one direction of a pattern of more, `randrw.read`; of the reads by which a
-    /// pattern that writes verifies what it wrote, `randwrite.verify.read`.
+    /// Returns the test's name: `randread`, or `randrw.read` for one direction of several. A
+    /// writing pattern verifies by reads: `randwrite.verify.read`.
     pub(super) fn test(self, way: Way) -> String {
         match way {
             Way::Mixed => self.name.to_owned(),

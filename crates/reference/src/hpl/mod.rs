@@ -10,7 +10,7 @@ use proofmark_model::Printed;
 
 use crate::{Description, Malformed, Output, Tool, same_work};
 
-/// Its only test: the function that it times.
+/// The only test of HPL: the function that it times.
 const TEST: &str = "HPL_pdgesv";
 
 pub(crate) struct Hpl;

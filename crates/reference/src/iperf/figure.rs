@@ -1,4 +1,4 @@
-//! The figure of a run, and what its lines say twice.
+//! The figure of a run, and contradictions between its lines.
 
 use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format_count, key};
 
@@ -12,8 +12,11 @@ use crate::{Figure, Malformed};
 
 impl Run {
     pub(super) fn figure(self, last: usize) -> Result<Between, Malformed> {
-        let udp =
-            need(self.udp, last, "no line \"Client connecting to\": no test of iperf's client")?;
+        let udp = need(
+            self.udp,
+            last,
+            "no line \"Client connecting to\": this is no output of iperf's client",
+        )?;
         let failed = self.warnings.keys().find(|w| w.contains(" failed: "));
         let failed = failed.map_or_else(String::new, |w| format!(": {w}"));
         let what = format!("no rate: the test did not run{failed}");
@@ -40,7 +43,7 @@ impl Run {
         Ok(Between { client: self.client, server: self.server, figure })
     }
 
-    /// What the client counted.
+    /// Returns the client's counts.
     fn counted(&self, last: usize) -> Result<Trial, Malformed> {
         let totals: Vec<_> = self.streams.values().map(|s| total(&s.own, last)).collect();
         if !self.sum.is_empty() {
@@ -52,16 +55,16 @@ impl Run {
         for stream in totals {
             let stream = stream?;
             let several = self.streams.len() > 1;
-            wrong_if(several && !stream.exact, last, "several streams, and no [SUM]")?;
+            wrong_if(several && !stream.exact, last, "several streams, but no [SUM]")?;
             all = (all.0 + stream.bits, all.1.max(stream.seconds));
         }
         wrong_if(all.0 == 0.0, last, "the rate is zero: nothing was moved")?;
         Ok(Trial::new(Unit::BitPerSecond, all.0, all.1))
     }
 
-    /// What the receiver counted: each datagram has the same number of bytes, where the client
-    /// reports it; else the bytes are those of the rate. The time is the printed one, or that of the
-    /// printed rate where this has more digits.
+    /// Returns the receiver's counts. All datagrams have the same number of bytes, if the client
+    /// reports it; otherwise the bytes follow from the rate. The time is the printed one, or that
+    /// of the printed rate where this has more digits.
     fn arrived(&self, last: usize) -> Result<Trial, Malformed> {
         let mut all = Datagrams { reordered: Some(0), ..Datagrams::default() };
         let (mut bits, mut sent, mut seconds) = (0.0, 0.0, 0.0_f64);
@@ -89,7 +92,7 @@ impl Run {
         Ok(Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) })
     }
 
-    /// What the lines say twice, differently.
+    /// Returns the contradictions between the lines.
     fn accounts(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         for (id, stream) in &self.streams {
@@ -101,24 +104,28 @@ impl Run {
         let sum = self.sum.last().filter(|sum| sum.start == 0.0);
         if let (Some(sum), Some(streams)) = (sum, streams.sum::<Option<f64>>()) {
             found.extend(unless(agree(sum.moved, streams, ROUNDED), || {
-                format!("[SUM] says {}, the streams {}", bytes(sum.moved.value), bytes(streams))
+                format!(
+                    "[SUM] reports {}, but the streams {}",
+                    bytes(sum.moved.value),
+                    bytes(streams)
+                )
             }));
         }
         found
     }
 }
 
-/// By how much sums of numbers with three digits may differ, as a share.
+/// The relative error of sums of numbers with three digits.
 const ROUNDED: f64 = 0.03;
-/// The share of a test's time that its intervals must fill to be its whole.
+/// The share of a test's time that all of its intervals fill together.
 const WHOLE: f64 = 0.99;
-/// Datagrams that end a test, which one of its two counts may leave out.
+/// The datagrams at the end of a test that one of its two counts may omit.
 const LAST: u64 = 2;
 
-/// The last of these rows, if it is of the whole test.
+/// Returns the last of these rows, if it covers the whole test.
 fn total(rows: &[Amount], last: usize) -> Result<&Amount, Malformed> {
     let row = need(rows.last(), last, "the report of a stream is missing")?;
-    wrong_if(row.start != 0.0, row.at, "a part of the test, and no total follows")?;
+    wrong_if(row.start != 0.0, row.at, "this is a part of the test, and no total follows")?;
     Ok(row)
 }
 
@@ -131,7 +138,7 @@ fn bytes(bits: f64) -> String {
     format!("{} B", format_count((bits / 8.0).round() as u64))
 }
 
-/// The intervals of a test and its total, if they differ.
+/// Compares the intervals of a test with its total.
 fn parts_and_total(id: &str, rows: &[Amount]) -> Option<Finding> {
     let (total, parts) = rows.split_last().filter(|(_, parts)| !parts.is_empty())?;
     let sum = |of: fn(&Amount) -> f64| parts.iter().map(of).sum::<f64>();
@@ -140,11 +147,11 @@ fn parts_and_total(id: &str, rows: &[Amount]) -> Option<Finding> {
     let less = moved.value < total.moved.value && !whole;
     unless(less || agree(moved, total.moved, ROUNDED), || {
         let [moved, total] = [moved, total.moved].map(|amount| bytes(amount.value));
-        format!("the intervals of stream {id} move {moved}, its total {total}")
+        format!("the intervals of stream {id} moved {moved}, but its total is {total}")
     })
 }
 
-/// What the two ends of a stream of UDP count, if that cannot be.
+/// Compares the counts of the two ends of a UDP stream.
 fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<Finding> {
     let received = stream.received.last()?;
     let (d, got) = (received.datagrams?, received.moved);
@@ -152,12 +159,12 @@ fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<Finding> {
     let own = stream.own.last().map_or(f64::MAX, |own| own.moved.value);
     let counted = block.map(|block| block as f64 * 8.0 * d.received as f64);
     let counts = unless(d.sent <= sent.saturating_add(LAST), || {
-        format!("stream {id} sent {sent} datagrams, and its receiver counts {}", d.sent)
+        format!("stream {id} sent {sent} datagrams, but its receiver reports {}", d.sent)
     });
     let amounts = || {
         unless(got.value <= (1.0 + ROUNDED) * own, || {
             let [own, got] = [own, got.value].map(bytes);
-            format!("stream {id} sent {own}, and its receiver got {got}")
+            format!("stream {id} sent {own}, but its receiver got {got}")
         })
     };
     let sizes = || {
@@ -165,7 +172,7 @@ fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<Finding> {
         unless(agree(counted, got, ROUNDED), || {
             let [counted, got] = [counted, got.value].map(bytes);
             let what = format!("the receiver of stream {id} got {} datagrams", d.received);
-            format!("{what} of {counted}, but {got}")
+            format!("{what} with {counted}, but reports {got}")
         })
     };
     counts.or_else(amounts).or_else(sizes)

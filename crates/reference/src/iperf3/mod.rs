@@ -54,7 +54,7 @@ impl Tool for Iperf3 {
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let (mut all, mut runs) = (Output::default(), Vec::new());
         let (mut times, mut seen) = (Vec::new(), 0);
-        // --logfile adds each run to those before it.
+        // --logfile appends each run to those before it.
         for document in events::together(documents::<Value>(text)?)? {
             let root = Section::whole(document.text, &document.value);
             let mut run = run(&root).map_err(|found| document.placed(found))?;
@@ -72,12 +72,12 @@ impl Tool for Iperf3 {
     }
 }
 
-/// What one run of a client prints.
+/// A run of a client.
 struct Run {
     version: Option<String>,
     started: Option<Timestamp>,
     seconds: f64,
-    /// Of its server, which has one client at a time.
+    /// The host and port of the server, which serves one client at a time.
     port: Option<String>,
     between: Between,
 }
@@ -89,7 +89,7 @@ fn run(root: &Section) -> Result<Run, Malformed> {
     }
     let (start, end) = (root.section("start")?, root.section("end")?);
     if start.has("accepted_connection") {
-        return Err(start.wrong("accepted_connection", "is of a server: give the client's output"));
+        return Err(start.wrong("accepted_connection", "is a server's: give the client's output"));
     }
     let test = start.section("test_start")?;
     let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
@@ -121,8 +121,8 @@ fn run(root: &Section) -> Result<Run, Malformed> {
     })
 }
 
-/// Refuses a run that shared the network with one before it: iperf3's server has one client, so
-/// that several clients of several servers are often run at once, for the sum of their rates.
+/// Refuses a run that shared the network with one before it. An iperf3 server has one client, so
+/// users often run several clients and servers at once for the sum of their rates.
 fn at_once(before: &[(Timestamp, f64, Option<String>)], run: &Run) -> Result<(), Malformed> {
     let Some(started) = run.started else { return Ok(()) };
     let overlap = |(other, seconds, port): &(Timestamp, f64, Option<String>)| {
@@ -133,34 +133,35 @@ fn at_once(before: &[(Timestamp, f64, Option<String>)], run: &Run) -> Result<(),
     wrong_if(
         before.iter().any(overlap),
         1,
-        "this run and one before it ran at once: parts of one test, no repetitions; run iperf3 3.16 \
-         or newer with -P, or give one run at a time",
+        "this run and one before it ran at the same time, so they are no repetitions; run \
+         iperf3 3.16 or newer with -P, or give one run at a time",
     )
 }
 
-/// What iperf3 says on a line before its JSON.
+/// Reads a warning of iperf3 on a line before its JSON.
 fn warning(line: &str) -> Option<Finding> {
     let line = line.strip_prefix("iperf3: ").unwrap_or(line);
-    let said = line.strip_prefix("warning: ")?;
-    let message = format!("iperf3 warns: {}", Malformed::sentence(said));
+    let warning = line.strip_prefix("warning: ")?;
+    let message = format!("iperf3 warns: {}", Malformed::sentence(warning));
     Some(warned(Severity::Note, message))
 }
 
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
-/// Bits a second that each stream of TCP or SCTP sends at most: no parameter of proofmark.
+/// The key of the maximum rate of each TCP or SCTP stream, in bit/s. proofmark has no such
+/// parameter.
 const PACED: &str = "target_bitrate";
 
-/// The addresses of the client and of the server, of the first connection.
+/// Returns the addresses of the client and of the server in the first connection.
 fn addresses<'a>(start: &Section<'a>) -> [&'a str; 2] {
     let first = start.each("connected").next();
     let address = |name| first.and_then(|first| first.word(name)).unwrap_or_default();
     ["local_host", "remote_host"].map(address)
 }
 
-/// Which way the blocks went. That it was both ways older versions show only by what they say
-/// of the second.
+/// Returns the direction of the blocks. Older versions show a test both ways only by the results of
+/// the second direction.
 fn direction(test: &Section, end: &Section) -> Direction {
     let set = |key| test.number(key).is_ok_and(|v| v > 0.0);
     let senders = |sends| {
@@ -176,7 +177,7 @@ fn direction(test: &Section, end: &Section) -> Direction {
     }
 }
 
-/// The parameters that the output reports.
+/// Returns the parameters that the output reports.
 fn params(
     start: &Section,
     end: &Section,
@@ -221,14 +222,14 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
         server: of_end(end, "remote_total", seconds),
         ..traffic(sum(|w| w.sent_bytes), received_bytes, way::datagrams(ways))
     };
-    // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
+    // iperf3 stops TCP with bytes in transit, so its two counts prove nothing.
     let network = network.datagrams.is_some().then_some(network);
     let bits = received_bytes as f64 * 8.0;
     Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) }
 }
 
-/// What iperf3 reports of an end: its threads' CPU time, of which iperf3 prints the share of the
-/// test that one CPU ran, in percent.
+/// Returns the CPU time of an end. iperf3 prints the share of the test's time that one CPU ran its
+/// threads, in percent.
 fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
     let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());
     EndTraffic { own_cpu_s: percent.map(|p| p / 100.0 * seconds), ..EndTraffic::default() }

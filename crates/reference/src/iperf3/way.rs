@@ -1,4 +1,4 @@
-//! What went one way: from the client to the server, or back.
+//! The transfer in one direction: from the client to the server, or back.
 
 use proofmark_model::{Datagrams, Direction};
 
@@ -6,24 +6,24 @@ use super::json::Section;
 use crate::Malformed;
 use crate::printed::agree;
 
-/// By how much a rate may differ from its bytes and time, as a share.
+/// The maximum relative deviation of a rate from its bytes and time.
 const ROUNDING: f64 = 0.01;
 
-/// What went one way, over all streams.
+/// The transfer in one direction, over all streams.
 #[derive(Default)]
 pub(super) struct Way {
-    /// Whether it went from the server.
+    /// True if the server sent.
     pub(super) back: bool,
-    /// The names of its sums, by the sender and by the receiver, where it has its own.
+    /// The names of the sender's and the receiver's sums, if this direction has its own.
     pub(super) named: Option<[&'static str; 2]>,
     pub(super) sent_bytes: u64,
     pub(super) received_bytes: u64,
-    /// The receiver's time.
+    /// The receiver's time in seconds.
     pub(super) seconds: f64,
     pub(super) datagrams: Option<Datagrams>,
 }
 
-/// The ways of a test: one, or two of which the first is from the client.
+/// Returns the transfers of a test: one, or two of which the client sent the first.
 pub(super) fn all(
     end: &Section,
     test: &Section,
@@ -65,7 +65,7 @@ pub(super) fn all(
     backs.iter().map(way).collect()
 }
 
-/// By the sums of both ends.
+/// Reads a transfer from the sums of both ends.
 fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malformed> {
     let seconds = received.positive("seconds")?;
     let bytes = received.count("bytes")?;
@@ -86,14 +86,14 @@ fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malform
     Ok(Way { sent_bytes, received_bytes: bytes, datagrams, ..Way::empty(seconds) })
 }
 
-/// Datagrams up to the last that came, less those of them that did not.
+/// Returns the received datagrams: those up to the last one received, less the lost ones.
 fn came(of: &Section) -> Result<u64, Malformed> {
     let came = of.count("packets")?.checked_sub(of.count("lost_packets")?);
     came.ok_or_else(|| of.wrong("lost_packets", "is more than packets"))
 }
 
-/// Of versions up to 3.9, by the streams, whose time is the sender's: what was sent, less the
-/// share that was lost, over the receiver's time, which is that of the sum.
+/// Reads a UDP transfer of versions up to 3.9 from the streams, whose time is the sender's. The
+/// received bytes are those sent, less the share lost. The receiver's time is that of the sum.
 fn of_datagrams(end: &Section, forward: bool) -> Result<Way, Malformed> {
     let mut way = Way::empty(end.section("sum")?.positive("seconds")?);
     let (mut all, mut jitter, mut streams) = (Datagrams::default(), Some(0.0), 0_u32);
@@ -111,8 +111,8 @@ fn of_datagrams(end: &Section, forward: bool) -> Result<Way, Malformed> {
     Ok(Way { datagrams: Some(all), ..way })
 }
 
-/// Of versions up to 3.9 and both ways, by the connections: the sums of both ways have one name,
-/// so that the second hides the first. The time is the same.
+/// Reads a TCP transfer of versions up to 3.9, both ways, from the connections. The sums of both
+/// directions have one name, so the second hides the first. The time is the same.
 fn of_connections(end: &Section, forward: bool) -> Result<Way, Malformed> {
     let mut way = Way::empty(end.section("sum_received")?.positive("seconds")?);
     for stream in end.each("streams") {
@@ -135,21 +135,22 @@ impl Way {
     }
 }
 
-/// Streams of UDP that went that way.
+/// Returns the UDP streams in this direction.
 fn udp_streams<'a>(end: &Section<'a>, forward: bool) -> impl Iterator<Item = Section<'a>> {
     end.each("streams")
         .filter_map(|s| s.get("udp"))
         .filter(move |udp| udp.flag("sender").is_none_or(|sends| sends == forward))
 }
 
-/// Datagrams that came after one that was sent later, where all streams report it.
+/// Returns the datagrams received after one that was sent later, if all streams report it.
 fn reordered(end: &Section, forward: bool) -> Option<u64> {
     let mut streams = udp_streams(end, forward).map(|udp| udp.count("out_of_order").ok());
     let first = streams.next()?;
     streams.fold(first, |sum, count| Some(sum?.saturating_add(count?)))
 }
 
-/// Datagrams of all ways; of several ways without jitter, which does not add up.
+/// Returns the datagrams of all directions. Jitter does not add up: it is only that of a single
+/// direction.
 pub(super) fn datagrams(ways: &[Way]) -> Option<Datagrams> {
     ways.iter().map(|way| way.datagrams).reduce(|sum, more| Some(sum?.plus(more?)))?
 }

@@ -1,4 +1,4 @@
-//! How likwid-bench is run.
+//! The options with which likwid-bench runs a configuration.
 
 use super::LikwidBench;
 use super::name::{LOOPS, Loop, Name};
@@ -7,7 +7,7 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 use crate::{data, place};
 use proofmark_model::{key, word};
 
-/// Seconds that it takes to find out the rate of its clock.
+/// The seconds in which likwid-bench measures its clock's rate.
 const CLOCK_S: f64 = 1.2;
 
 impl ReferenceRunner for LikwidBench {
@@ -34,10 +34,10 @@ impl ReferenceRunner for LikwidBench {
         let isa = task.params.get(key::ISA).unwrap_or_default();
         let nontemporal = task.params.get(key::STORES) == Some(word::NONTEMPORAL);
         let test = Name::test(of, isa, nontemporal)
-            .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
+            .ok_or("its scalar loop moves 8 bytes at a time, but proofmark's may use vectors")?;
         let threads = place::threads(task)?;
         let bytes = data::bytes(task, of.arrays).ok_or("the configuration has no size")?;
-        // Its own finding out how many iterations there should be takes seconds.
+        // Otherwise likwid-bench needs seconds to find a number of iterations.
         let iterations = data::passes(task.work, bytes, i32::MAX as u32);
         let arguments = format!("-t {test} -W N:{}:{threads} -i {iterations}", size(bytes));
         let environment = place::pages(task)?;
@@ -64,8 +64,8 @@ fn loop_of(test: &str) -> Option<Loop> {
     LOOPS.into_iter().find(|l| l.name == test)
 }
 
-/// That many bytes in its words. Its numbers have 31 bits, so what is larger is in its kB of 1000
-/// bytes, rounded up: it rounds down to whole turns of its loop.
+/// Writes a size in likwid's units. Its numbers have 31 bits, so larger sizes are in kB of 1000
+/// bytes. They are rounded up: likwid rounds down to whole iterations of its loop.
 fn size(bytes: u64) -> String {
     match i32::try_from(bytes) {
         Ok(bytes) => format!("{bytes}B"),

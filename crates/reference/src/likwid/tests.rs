@@ -61,7 +61,7 @@ fn older_labels_and_work_groups_are_read() {
     assert_eq!((&*f.test, f.comparable, f.params.number("work_groups")), ("load", false, Some(2)));
     assert_eq!((f.params.number("size"), f.params.get(key::ARRAY_SIZE)), (Some(320_000), None));
     assert!(f.findings.is_empty());
-    // Sets of one size are one array, in parts.
+    // Sets of the same size are parts of one array.
     let even = GROUPS.replace("Size per thread:\t64000", "Size per thread:\t160000");
     let f = &captured(&LikwidBench, &even).figures[0];
     assert_eq!((f.comparable, f.params.get(key::ARRAY_SIZE)), (true, Some(320_000)));
@@ -85,7 +85,7 @@ fn what_is_wrong_is_refused() {
     refuses(&LikwidBench, COPY, &changes);
 }
 
-/// The parameters of a stream workload; of pages none, in which the machine has a say.
+/// Returns the parameters of a stream workload without `pages`, which depends on the machine.
 fn parameters(changes: &str) -> Params {
     let all = format!("threads=2 isa=avx512 stores=temporal array_size=1920m {changes}");
     with(&Params::default(), &all)

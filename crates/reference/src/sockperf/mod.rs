@@ -1,4 +1,4 @@
-//! sockperf: what its client prints of a ping-pong, under load, and of messages that it sends.
+//! sockperf: the output of its client for a ping-pong, under load, and for a throughput.
 
 mod run;
 mod runner;
@@ -64,7 +64,7 @@ impl Tool for Sockperf {
     }
 }
 
-/// Its tests, of which one answer follows another.
+/// The tests in which one answer follows another.
 const TCP: &str = "TCP ping-pong";
 const UDP: &str = "UDP ping-pong";
 

@@ -1,4 +1,4 @@
-//! What every run of sysbench says twice of its events and their times.
+//! Contradictions between the events and the times of a sysbench run.
 
 use proofmark_model::Finding;
 
@@ -7,10 +7,10 @@ use crate::Malformed;
 use crate::findings::unless;
 use crate::printed::{Rounded, agree};
 
-/// A percentile is that of a histogram, whose buckets are a few percent wide.
+/// The width of a histogram's bucket, from which a percentile is taken, as a share.
 const BUCKET: f64 = 0.05;
 
-/// The contradictions of a run.
+/// Returns the contradictions of a run.
 pub(super) fn compare(facts: &Facts) -> Result<Vec<Finding>, Malformed> {
     let ms = |label: &str| facts.labels.value(&[label], "ms");
     let (min, avg, max) = (ms("min")?, ms("avg")?, ms("max")?);
@@ -27,7 +27,10 @@ pub(super) fn compare(facts: &Facts) -> Result<Vec<Finding>, Malformed> {
     if let (Some(sum), Some(avg), Some(events)) = (sum, avg, events) {
         let mean = 1e3 * sum / events;
         found.extend(unless(agree(mean, avg, 1e-4), || {
-            format!("the mean latency is {} ms, and {mean:.4} by the sum of all events", avg.value)
+            format!(
+                "the mean latency is {} ms, but {mean:.4} ms by the sum of all events",
+                avg.value
+            )
         }));
     }
     for percentile in [50, 90, 95, 99] {
@@ -45,7 +48,7 @@ pub(super) fn compare(facts: &Facts) -> Result<Vec<Finding>, Malformed> {
             let (of_all, all) = (mean.times(threads), Rounded { value: all, off });
             found.extend(unless(agree(of_all, all, share), || {
                 let (all, mean) = (all.value, mean.value);
-                format!("{all} {what} in all, {mean} {what} of each of {threads} threads")
+                format!("{all} {what} in all, but {mean} {what} for each of {threads} threads")
             }));
         }
         Ok::<_, Malformed>(())
