@@ -4,7 +4,7 @@ use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
-use proofmark_model::clean_excerpt;
+use proofmark_model::excerpt;
 
 /// The base of a shell's status for a killed command: the status minus this is the signal's number.
 const KILLED: i32 = 128;
@@ -82,7 +82,7 @@ impl fmt::Display for Exit {
 pub fn last_line(text: &str) -> Option<String> {
     const LETTERS: usize = 200;
     let last = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(clean_excerpt(last.trim(), LETTERS))
+    Some(excerpt(last, LETTERS))
 }
 
 /// The end of a process.

@@ -1,5 +1,7 @@
 //! The errors of outputs that cannot be read.
 
+use proofmark_model::excerpt;
+
 /// An error in a file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
@@ -21,23 +23,15 @@ impl Malformed {
         Self::at(line, format!("{:?} {what}", Self::excerpt(text)))
     }
 
-    /// Returns the first characters of an untrusted text, made printable, for a message.
+    /// Returns the first 40 characters of an untrusted text for a message.
     pub fn excerpt(text: &str) -> String {
-        printable(text, 40)
+        excerpt(text, 40)
     }
 
-    /// Returns the same for a whole sentence.
+    /// Returns the first 120 characters, for a whole sentence.
     pub(crate) fn sentence(text: &str) -> String {
-        printable(text, 120)
+        excerpt(text, 120)
     }
-}
-
-fn printable(text: &str, most: usize) -> String {
-    let mut shown: String = text.trim().chars().take(most).flat_map(char::escape_default).collect();
-    if text.trim().chars().count() > most {
-        shown.push_str("...");
-    }
-    shown
 }
 
 impl From<serde_json::Error> for Malformed {

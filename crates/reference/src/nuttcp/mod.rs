@@ -5,7 +5,7 @@ mod line;
 mod run;
 mod runner;
 
-use proofmark_model::{Finding, Printed, Severity};
+use proofmark_model::{Finding, Printed, Severity, excerpt};
 
 use crate::findings::warned;
 use crate::text::each_line;
@@ -95,7 +95,7 @@ impl Said {
         };
         let (mark, words) =
             MARKS.into_iter().find_map(|mark| Some((mark, text.strip_prefix(mark)?)))?;
-        let words = words.trim_matches('"').chars().take(MOST).collect();
+        let words = excerpt(words.trim_matches('"'), MOST);
         Some(Self { at: line.at, is_error: mark == MARKS[0], is_within: false, words })
     }
 

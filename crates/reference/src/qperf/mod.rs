@@ -152,7 +152,9 @@ impl<'a> Block<'a> {
         };
         figure.findings.extend(self.contradictions()?);
         let said = self.said.iter();
-        let said = said.map(|(_, words)| warned(Severity::Note, format!("qperf printed: {words}")));
+        let said = said.map(|(_, words)| {
+            warned(Severity::Note, format!("qperf printed: {}", Malformed::sentence(words)))
+        });
         figure.findings.extend(said);
         output.figures.push(figure);
         Ok(())
