@@ -34,7 +34,7 @@ pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
 
 /// Checks that the task's instruction set is the widest, which a library uses by default. Fails if
 /// it is another: `its BLAS cannot be limited to sse2`.
-pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
+pub(crate) fn require_widest(task: &Task, library: &str, widest: &str) -> Result<(), String> {
     match task.params.get(key::ISA) {
         Some(isa) if isa != widest => Err(format!("{library} cannot be limited to {isa}")),
         _ => Ok(()),

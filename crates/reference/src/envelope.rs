@@ -126,7 +126,7 @@ pub(crate) fn read<'t>(
     let whole = |text: &str| tool_of(text).map(|tool| (tool, tool.parse(text)));
     let found = look(whole(text)).or_else(|| {
         let once = if text.len() > LARGEST { Vec::new() } else { without_prefixes(text) };
-        let parts = |form: &Form| form.parts.as_ref().and_then(|parts| together(parts, &tool_of));
+        let parts = |form: &Form| form.parts.as_ref().and_then(|parts| read_parts(parts, &tool_of));
         // The mixed lines of several outputs may look like one output.
         let mut of_form = |form: &Form| look(parts(form).or_else(|| whole(&form.text)));
         let unread = |form: &&Form| parts(form).is_none();
@@ -137,7 +137,7 @@ pub(crate) fn read<'t>(
 }
 
 /// Reads the outputs of several programs as runs of one tool. Skips those that no tool recognises.
-fn together<'t>(
+fn read_parts<'t>(
     parts: &[String],
     tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
 ) -> Option<(&'t dyn Tool, Result<Output, Malformed>)> {
@@ -154,7 +154,7 @@ fn together<'t>(
             Err(found) => return Some((tool, Err(found))),
         }
     }
-    Some((tool, Ok(all.together())))
+    Some((tool, Ok(all.merge_runs())))
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ const SEVERAL_RUNS: &str = "several_runs";
 impl Output {
     /// Merges the repetitions of a figure into its trials: the runs with the same test, title and
     /// parameters.
-    pub(crate) fn together(mut self) -> Self {
+    pub(crate) fn merge_runs(mut self) -> Self {
         let mut places = BTreeMap::new();
         let (mut figures, mut runs): (Vec<Figure>, Vec<usize>) = (Vec::new(), Vec::new());
         for figure in self.figures {

@@ -14,7 +14,7 @@ pub(crate) fn contradicts(severity: Severity, what: impl Into<String>) -> Findin
 }
 
 /// Returns a finding if two accounts disagree.
-pub(crate) fn unless(agree: bool, what: impl FnOnce() -> String) -> Option<Finding> {
+pub(crate) fn differ_unless(agree: bool, what: impl FnOnce() -> String) -> Option<Finding> {
     (!agree).then(|| differ(what()))
 }
 

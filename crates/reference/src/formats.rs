@@ -115,7 +115,7 @@ pub fn unread(text: &str) -> Option<String> {
 }
 
 /// Names an unread format of another program in a text that this tool's reader read.
-pub fn beside(tool: &str, text: &str) -> Option<String> {
+pub fn other_format(tool: &str, text: &str) -> Option<String> {
     let other =
         |f: &&Format| ![Some(UNPACK), Some(TEXT)].contains(&f.instead) && !f.name.contains(tool);
     let found = FORMATS.iter().filter(other).find(|f| f.is_in(text))?;
@@ -129,13 +129,15 @@ mod tests {
     #[test]
     fn what_stands_beside_an_output_is_named() {
         let others = "Connecting to host b, port 5201\n[ ID] Interval Transfer\n";
-        assert!(beside("sockperf", others).is_some_and(|what| what.starts_with("iperf3's text")));
-        assert_eq!(beside("iperf3", others), None);
+        assert!(
+            other_format("sockperf", others).is_some_and(|what| what.starts_with("iperf3's text"))
+        );
+        assert_eq!(other_format("iperf3", others), None);
         // No captured output contains another format.
         for (folder, path) in crate::captured::folders() {
             for (name, text) in crate::captured::outputs(&path) {
                 let Some((tool, Ok(_))) = crate::read(&text) else { continue };
-                assert_eq!(beside(tool.id(), &text), None, "{folder}/{name}");
+                assert_eq!(other_format(tool.id(), &text), None, "{folder}/{name}");
             }
         }
     }

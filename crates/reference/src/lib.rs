@@ -47,7 +47,7 @@ use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
 pub use figure::{Figure, Output};
-pub use formats::{beside, unread};
+pub use formats::{other_format, unread};
 pub use malformed::Malformed;
 pub(crate) use program::{on_path, path};
 pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
@@ -123,7 +123,7 @@ pub trait Tool: ReferenceRunner {
 
     /// Returns the content of an output. Several runs of the same work are trials of one figure.
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        self.read(text).map(Output::together)
+        self.read(text).map(Output::merge_runs)
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
 }
 
 /// The figure of a run, with the known addresses of its client and server.
-pub(crate) struct Between {
+pub(crate) struct EndpointFigure {
     pub(crate) client: String,
     pub(crate) server: String,
     pub(crate) figure: Figure,
@@ -76,7 +76,7 @@ pub(crate) struct Between {
 
 /// Returns the figures of several runs. With several servers, or several clients of one, the
 /// addresses become parameters: runs between other machines are not repetitions.
-pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
+pub(crate) fn add_endpoints(runs: Vec<EndpointFigure>) -> Vec<Figure> {
     let mut of_server: BTreeMap<&str, &str> = BTreeMap::new();
     let mut clients = false;
     for run in &runs {
@@ -86,7 +86,7 @@ pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
     let named = |address: &str, is_one_of_several: bool| {
         (is_one_of_several && !address.is_empty()).then(|| Malformed::excerpt(address))
     };
-    let figure = |run: Between| {
+    let figure = |run: EndpointFigure| {
         let params =
             run.figure.params.known_named("client", named(&run.client, clients).as_deref());
         let params = params.known_named("server", named(&run.server, servers).as_deref());

@@ -11,7 +11,7 @@ use crate::{Task, ask, on_path};
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The first version of the GNU C library that requests huge pages if its tunable is set.
-const ASKS: (u32, u32) = (2, 35);
+const REQUESTS_PAGES: (u32, u32) = (2, 35);
 
 /// The bytes that a thread of a tool touches for the first time per second, in a guest whose host
 /// must also find the memory.
@@ -33,7 +33,7 @@ pub(crate) fn filling(bytes: f64, threads: u64) -> f64 {
 }
 
 /// Returns the pages of memory without any request, by the value of proofmark's parameter.
-pub(crate) fn pages_unasked() -> &'static str {
+pub(crate) fn default_pages() -> &'static str {
     if chosen(&setting()) == "always" { "huge" } else { "small" }
 }
 
@@ -41,20 +41,20 @@ pub(crate) fn pages_unasked() -> &'static str {
 /// reason if that is not possible.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.get(key::PAGES) else { return Ok(Vec::new()) };
-    lay_out(wanted, chosen(&setting()), c_library)
+    environment_for(wanted, chosen(&setting()), c_library)
 }
 
 fn setting() -> String {
     std::fs::read_to_string(SETTING).unwrap_or_default()
 }
 
-fn lay_out(
+fn environment_for(
     wanted: &str,
     setting: &str,
     library: impl FnOnce() -> Option<(u32, u32)>,
 ) -> Result<Vec<(&'static str, String)>, String> {
     match (wanted, setting) {
-        ("huge", "madvise") if library() >= Some(ASKS) => {
+        ("huge", "madvise") if library() >= Some(REQUESTS_PAGES) => {
             Ok(vec![("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1".to_owned())])
         }
         ("huge", "madvise") => Err("it cannot request huge pages here: set pages=small".to_owned()),
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn memory_lies_in_the_tasks_pages_or_the_tool_is_refused() {
         let with = |wanted, setting, library| {
-            lay_out(wanted, setting, || library).map(|e| e.len()).map_err(|e| e.len() > 20)
+            environment_for(wanted, setting, || library).map(|e| e.len()).map_err(|e| e.len() > 20)
         };
         let (new, old) = (Some((2, 35)), Some((2, 34)));
         for (wanted, setting, library, made) in [

@@ -5,9 +5,9 @@
 
 use proofmark_model::is_quantity;
 
-use super::json::{Asked, Job, Side};
+use super::json::{Job, JobOptions, Side};
 use super::options::{amount, block, depth, pacing, plain, processes, reads};
-use super::pattern::{Pattern, Way};
+use super::pattern::{Direction, Pattern};
 use super::runs::runtime;
 use crate::printed::{Rounded, agree};
 
@@ -43,7 +43,7 @@ pub(super) struct Processes {
 
 /// Returns the number of processes of these entries: those of one job, listed separately, or one
 /// entry of all. `hidden`: this version of fio omits the global `numjobs`.
-pub(super) fn count(entries: &[&Job], options: Option<Asked<'_>>, hidden: bool) -> Processes {
+pub(super) fn count(entries: &[&Job], options: Option<JobOptions<'_>>, hidden: bool) -> Processes {
     let certain = |count| Processes { count, contradiction: None };
     let (Some(options), [first, rest @ ..]) = (options, entries) else { return certain(None) };
     let asked = processes(options);
@@ -93,14 +93,16 @@ fn by_runtime(job: &Job) -> Option<(u64, Option<u64>)> {
 /// one.
 pub(super) fn contradiction(
     job: &Job,
-    options: Asked<'_>,
+    options: JobOptions<'_>,
     pattern: Pattern,
     threads: Option<u64>,
 ) -> Option<String> {
     let verifies = options.has_any(&["verify"]);
-    other_way(job, pattern)
+    other_direction(job, pattern)
         .filter(|_| !verifies)
-        .or_else(|| Way::ONE.into_iter().find_map(|way| other_block(job, options, way)))
+        .or_else(|| {
+            Direction::SINGLE.into_iter().find_map(|direction| other_block(job, options, direction))
+        })
         .or_else(|| other_share(job, options, pattern))
         .or_else(|| more_bytes(job, options, threads?).filter(|_| !verifies))
         .or_else(|| more_in_flight(job, options, threads?))
@@ -109,10 +111,11 @@ pub(super) fn contradiction(
 
 /// Compares the depths with `iodepth`. fio fills the queue before it waits, and records the depth
 /// at each I/O.
-fn other_depth(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+fn other_depth(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let asked = depth(options).filter(|depth| *depth > 1 && plain(options))?;
-    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).unwrap_or(0);
-    let ios: f64 = Way::ALL.into_iter().map(|way| ios(way) as f64).sum();
+    let ios =
+        |direction: Direction| direction.side(job).and_then(|side| side.total_ios).unwrap_or(0);
+    let ios: f64 = Direction::ALL.into_iter().map(|direction| ios(direction) as f64).sum();
     if ios < (FILLED * asked as f64 * threads as f64).max(MANY) {
         return None;
     }
@@ -131,18 +134,19 @@ fn other_depth(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
     })
 }
 
-fn other_way(job: &Job, pattern: Pattern) -> Option<String> {
+fn other_direction(job: &Job, pattern: Pattern) -> Option<String> {
     let only = pattern.only()?;
-    let moved = |way: &Way| way.side(job).is_some_and(|side| side.io_bytes > 0);
-    let other = Way::ONE.into_iter().filter(|way| *way != only).find(moved)?;
+    let moved = |direction: &Direction| direction.side(job).is_some_and(|side| side.io_bytes > 0);
+    let other = Direction::SINGLE.into_iter().filter(|direction| *direction != only).find(moved)?;
     let bytes = other.side(job)?.io_bytes;
     Some(format!("rw={}, but {bytes} bytes are of the direction {}", pattern.name, other.word()))
 }
 
-fn other_block(job: &Job, options: Asked<'_>, way: Way) -> Option<String> {
+fn other_block(job: &Job, options: JobOptions<'_>, direction: Direction) -> Option<String> {
     // A trim may have several ranges.
-    let side = way.side(job).filter(|side| side.io_bytes > 0 && way != Way::Trim)?;
-    let (block, ios) = (block(options, way)?, side.total_ios.filter(|ios| *ios > 0)?);
+    let side =
+        direction.side(job).filter(|side| side.io_bytes > 0 && direction != Direction::Trim)?;
+    let (block, ios) = (block(options, direction)?, side.total_ios.filter(|ios| *ios > 0)?);
     let (bytes, asked) = (side.io_bytes as f64, ios as f64 * block as f64);
     let short = (1 + side.short_ios + side.drop_ios) as f64 * block as f64;
     let off = (bytes - asked).abs() > short.max(1e-3 * asked);
@@ -154,36 +158,39 @@ fn other_block(job: &Job, options: Asked<'_>, way: Way) -> Option<String> {
 
 /// Compares the share of reads. fio draws at random which I/Os read: of many, the requested share
 /// does.
-fn other_share(job: &Job, options: Asked<'_>, pattern: Pattern) -> Option<String> {
+fn other_share(job: &Job, options: JobOptions<'_>, pattern: Pattern) -> Option<String> {
     if !pattern.mixes_reads() || pacing(options).is_some() {
         return None;
     }
-    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).map_or(0.0, |n| n as f64);
-    let (read, written) = (ios(Way::Read), ios(Way::Write));
+    let ios = |direction: Direction| {
+        direction.side(job).and_then(|side| side.total_ios).map_or(0.0, |n| n as f64)
+    };
+    let (read, written) = (ios(Direction::Read), ios(Direction::Write));
     let (asked, seen) = (reads(options)?, 100.0 * read / (read + written));
     let off = read + written >= MANY && (seen - asked as f64).abs() > DRAWN;
     off.then(|| format!("{asked} % of the I/Os should read, but {seen:.0} % do"))
 }
 
 /// Compares the bytes with the total size, after which a job ends unless another option ends it.
-fn more_bytes(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+fn more_bytes(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let asked = amount(options)? as f64 * threads as f64;
-    let of = |way: Way| way.side(job).map_or(0.0, |side| side.io_bytes as f64);
-    let moved: f64 = Way::ONE.into_iter().map(of).sum();
+    let of = |direction: Direction| direction.side(job).map_or(0.0, |side| side.io_bytes as f64);
+    let moved: f64 = Direction::SINGLE.into_iter().map(of).sum();
     // The same bytes may be trimmed and written.
-    let more = moved > asked * (1.0 + ROUNDED) && of(Way::Trim) == 0.0;
+    let more = moved > asked * (1.0 + ROUNDED) && of(Direction::Trim) == 0.0;
     more.then(|| format!("size x loops x processes is {asked:.0} bytes, but {moved:.0} were moved"))
 }
 
 /// Compares the I/Os in flight with those allowed. Little's law: they are rate x mean latency.
-fn more_in_flight(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+fn more_in_flight(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let allowed = threads as f64 * depth(options)? as f64;
     let seconds = runtime(job) as f64 / 1e3;
     let waited = |side: &Side| {
         let times = side.lat_ns.as_ref().or(side.clat_ns.as_ref())?;
         Some(side.total_ios? as f64 * times.mean / 1e9)
     };
-    let waited: f64 = Way::ONE.into_iter().filter_map(|way| waited(way.side(job)?)).sum();
+    let waited: f64 =
+        Direction::SINGLE.into_iter().filter_map(|direction| waited(direction.side(job)?)).sum();
     let seen = waited / seconds;
     let more = is_quantity(seen) && seen > MORE_IN_FLIGHT * allowed && runtime(job) >= TELLING_MS;
     more.then(|| {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::json::Asked;
+use super::json::JobOptions;
 
 type Names = LazyLock<BTreeSet<&'static str>>;
 
@@ -39,7 +39,7 @@ static SWITCHES: Names = LazyLock::new(|| {
 });
 
 /// Returns the options of a job that make it other work: its own, then the global ones.
-pub(super) fn others<'a>(options: Asked<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+pub(super) fn others<'a>(options: JobOptions<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
     options.all().filter(|(name, value)| !harmless(name, value))
 }
 

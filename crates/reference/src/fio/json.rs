@@ -12,12 +12,12 @@ pub(super) type Options = BTreeMap<String, String>;
 
 /// The options of a job: its own, and the global ones.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct JobOptions<'a> {
     job: Option<&'a Options>,
     global: &'a Options,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> JobOptions<'a> {
     /// Returns the options in a report. `None` if it reports neither kind: then the defaults prove
     /// nothing.
     pub(super) fn find(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use proofmark_model::{Finding, Severity, check_id};
 
-use super::json::{Asked, Disk};
+use super::json::{Disk, JobOptions};
 use crate::Malformed;
 
 /// Folders that are in memory on every Linux.
@@ -34,7 +34,7 @@ pub(super) fn at_bottom(disks: &[Disk]) -> impl Iterator<Item = &Disk> {
 }
 
 /// Reports options that name no disk, or devices that are all in memory.
-pub(super) fn not_a_disk(options: Option<Asked<'_>>, disks: &[Disk]) -> Option<Finding> {
+pub(super) fn not_a_disk(options: Option<JobOptions<'_>>, disks: &[Disk]) -> Option<Finding> {
     let mut used = at_bottom(disks).peekable();
     let first = used.peek().map(|disk| Malformed::excerpt(&disk.name));
     let memory = first.filter(|_| used.all(|disk| is_memory(&disk.name)));
@@ -45,7 +45,7 @@ pub(super) fn not_a_disk(options: Option<Asked<'_>>, disks: &[Disk]) -> Option<F
 }
 
 /// Returns the reason why these options name no disk, if they do not.
-fn no_disk(options: Asked<'_>) -> Option<String> {
+fn no_disk(options: JobOptions<'_>) -> Option<String> {
     if let Some(engine) = options.get("ioengine").filter(|engine| *engine == "null") {
         return Some(format!("ioengine={engine} does no I/O"));
     }
@@ -86,7 +86,7 @@ mod tests {
             ("filename", "/tmp/f", None),
         ] {
             let options = Options::from([(name.to_owned(), value.to_owned())]);
-            let found = no_disk(Asked::find(Some(&options), &Options::new()).unwrap());
+            let found = no_disk(JobOptions::find(Some(&options), &Options::new()).unwrap());
             match says {
                 Some(says) => assert!(found.is_some_and(|f| f.contains(says)), "{value}"),
                 None => assert_eq!(found, None, "{value}"),

@@ -2,10 +2,10 @@
 
 use proofmark_model::Order;
 
-use super::json::{Asked, Job, Side};
+use super::json::{Job, JobOptions, Side};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Read,
     Write,
     Trim,
@@ -13,10 +13,10 @@ pub(super) enum Way {
     Mixed,
 }
 
-impl Way {
+impl Direction {
     pub(super) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Mixed];
 
-    pub(super) const ONE: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
+    pub(super) const SINGLE: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
     /// Returns the statistics of this direction in a job's entry.
     pub(super) fn side(self, job: &Job) -> Option<&Side> {
@@ -50,7 +50,7 @@ const SEVERAL: [&str; 5] = ["rw", "readwrite", "randrw", "trimwrite", "randtrimw
 impl Pattern {
     /// Returns the pattern of these options: `randread` for `rw=randread:8`. Returns an unknown
     /// name as the error.
-    pub(super) fn asked(options: Asked<'_>) -> Result<Self, &str> {
+    pub(super) fn asked(options: JobOptions<'_>) -> Result<Self, &str> {
         let rw = options.get("rw").unwrap_or("read");
         let name = rw.split(':').next().unwrap_or(rw);
         Self::named(name).ok_or(rw)
@@ -62,9 +62,9 @@ impl Pattern {
     }
 
     /// Returns the only direction of the pattern; `None` if it has several.
-    pub(super) fn only(self) -> Option<Way> {
+    pub(super) fn only(self) -> Option<Direction> {
         let name = self.name.trim_start_matches("rand");
-        Way::ONE.into_iter().find(|way| way.word() == name)
+        Direction::SINGLE.into_iter().find(|direction| direction.word() == name)
     }
 
     /// Returns true if the pattern reads and writes.
@@ -79,12 +79,12 @@ impl Pattern {
 
     /// Returns the test's name: `randread`, or `randrw.read` for one direction of several. A
     /// writing pattern verifies by reads: `randwrite.verify.read`.
-    pub(super) fn test(self, way: Way) -> String {
-        match way {
-            Way::Mixed => self.name.to_owned(),
-            _ if self.only() == Some(way) => self.name.to_owned(),
-            _ if self.only().is_some() => format!("{}.verify.{}", self.name, way.word()),
-            _ => format!("{}.{}", self.name, way.word()),
+    pub(super) fn test(self, direction: Direction) -> String {
+        match direction {
+            Direction::Mixed => self.name.to_owned(),
+            _ if self.only() == Some(direction) => self.name.to_owned(),
+            _ if self.only().is_some() => format!("{}.verify.{}", self.name, direction.word()),
+            _ => format!("{}.{}", self.name, direction.word()),
         }
     }
 }

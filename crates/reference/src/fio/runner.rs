@@ -7,7 +7,7 @@
 use proofmark_model::{Params, Trial, Unit, key, word};
 
 use super::Fio;
-use super::pattern::{Pattern, Way};
+use super::pattern::{Direction, Pattern};
 use crate::disk::{self, either, file};
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
@@ -85,7 +85,7 @@ impl ReferenceRunner for Fio {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let pattern = pattern(task)?;
-        let test = pattern.test(Way::Mixed);
+        let test = pattern.test(Direction::Mixed);
         let found = output.figures.into_iter().find(|f| f.test == test)?;
         let block = task.params.get(key::BLOCK_SIZE)?;
         let params = parameters(task, &found.params)?;

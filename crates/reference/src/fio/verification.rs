@@ -35,7 +35,7 @@ pub(super) struct Counters {
 
 /// The requests of the job, which a count of I/Os is compared with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct Requests<'a> {
     pub(super) file: &'a FileState,
     pub(super) seconds: f64,
     /// The seconds of ramp before, whose I/Os the devices also counted.
@@ -80,24 +80,24 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
 
 impl Counters {
     /// Returns the traffic that the counters prove for a trial; `None` if they prove nothing.
-    pub(super) fn evidence(&self, asked: &Asked<'_>) -> Option<DeviceTraffic> {
+    pub(super) fn evidence(&self, asked: &Requests<'_>) -> Option<DeviceTraffic> {
         let missed = (MISSED_S / asked.seconds).clamp(0.0, 1.0);
         let traffic = &self.traffic;
         let bytes = match self.has_bytes {
             true => [traffic.read_bytes, traffic.written_bytes],
             false => self.bytes_by_ios(asked, missed)?,
         };
-        let ways = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        let requested = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
         let lacks = |least: f64| {
             let short = |(bytes, asked): (&u64, &u64)| (*bytes as f64) < least * *asked as f64;
-            bytes.iter().zip(&ways).any(short)
+            bytes.iter().zip(&requested).any(short)
         };
         let shown = match () {
             () if !lacks(ALL) => bytes,
             // More bytes are missing than fio can have missed: they did not come from the device.
             () if lacks((1.0 - missed) * ALL) => bytes,
             // fio missed the end, but most of the run was on the device: the rest counts as moved.
-            () if !lacks(MOST) => [0, 1].map(|way| bytes[way].max(ways[way])),
+            () if !lacks(MOST) => [0, 1].map(|i| bytes[i].max(requested[i])),
             () => return None,
         };
         let [read_bytes, written_bytes] = shown;
@@ -107,16 +107,16 @@ impl Counters {
 
     /// Returns the minimum of bytes that the counted I/Os moved. Only direct I/O counts, since
     /// fewer I/Os do not prove a cache. `None` if the counters prove nothing.
-    fn bytes_by_ios(&self, asked: &Asked<'_>, missed: f64) -> Option<[u64; 2]> {
+    fn bytes_by_ios(&self, asked: &Requests<'_>, missed: f64) -> Option<[u64; 2]> {
         if asked.file.direct != Some(true) {
             return None;
         }
-        let ways = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        let requested = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
         let untimed = 1.0 + asked.ramp_s / asked.seconds;
         let mut bytes = [0; 2];
-        for (way, moved) in bytes.iter_mut().enumerate().filter(|(way, _)| ways[*way] > 0) {
-            let (all, ios) = (ways[way], self.ios[way]);
-            let block = asked.blocks[way]?;
+        for (i, moved) in bytes.iter_mut().enumerate().filter(|(i, _)| requested[*i] > 0) {
+            let (all, ios) = (requested[i], self.ios[i]);
+            let block = asked.blocks[i]?;
             let requests = all as f64 / block as f64;
             let whole = block <= WHOLE;
             let too_many = whole && ios as f64 > OTHERS * untimed * requests;
@@ -154,7 +154,7 @@ mod tests {
             ..FileState::default()
         };
         change(&mut file);
-        let asked = Asked { file: &file, seconds, ramp_s: 0.0, blocks: [Some(block), None] };
+        let asked = Requests { file: &file, seconds, ramp_s: 0.0, blocks: [Some(block), None] };
         counters.evidence(&asked).map(|device| device.read_bytes / block)
     }
 
@@ -188,7 +188,7 @@ mod tests {
         let file =
             FileState { asked_read_bytes: 4_096_000, direct: Some(true), ..FileState::default() };
         let asked =
-            |ramp_s| Asked { file: &file, seconds: 5.0, ramp_s, blocks: [Some(4096), None] };
+            |ramp_s| Requests { file: &file, seconds: 5.0, ramp_s, blocks: [Some(4096), None] };
         assert!(counters.evidence(&asked(0.0)).is_none(), "of others");
         assert_eq!(counters.evidence(&asked(10.0)).unwrap().read_bytes, 4_096_000);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::accounts::{Processes, contradiction, count};
-use super::json::{Asked, Job, Report};
+use super::json::{Job, JobOptions, Report};
 use super::pattern::Pattern;
 use super::version::hides_processes;
 use crate::Malformed;
@@ -17,7 +17,7 @@ pub(super) struct Work<'a> {
     pub(super) entries: Vec<&'a Job>,
     /// The job's own and the global options. `None` if the report has neither, or if the statistics
     /// contradict them.
-    pub(super) options: Option<Asked<'a>>,
+    pub(super) options: Option<JobOptions<'a>>,
     pub(super) threads: Option<u64>,
     /// The contradiction of the statistics to the options.
     pub(super) contradiction: Option<String>,
@@ -67,8 +67,8 @@ fn periods(report: &Report) -> BTreeMap<u64, usize> {
             continue;
         }
         let has = |name: &str| job.options.as_ref().is_some_and(|own| own.contains_key(name));
-        let beside = has("new_group") && !has("stonewall") && !has("wait_for_previous");
-        last += usize::from(!periods.is_empty() && !beside);
+        let concurrent = has("new_group") && !has("stonewall") && !has("wait_for_previous");
+        last += usize::from(!periods.is_empty() && !concurrent);
         periods.insert(job.groupid, last);
     }
     periods
@@ -81,7 +81,8 @@ fn other_than_places(job: &Job) -> Vec<(&str, &str)> {
 
 impl<'a> Work<'a> {
     fn find(report: &'a Report, entries: Vec<&'a Job>, line: usize) -> Result<Self, Malformed> {
-        let options = entries.first().and_then(|j| Asked::find(j.options.as_ref(), &report.global));
+        let options =
+            entries.first().and_then(|j| JobOptions::find(j.options.as_ref(), &report.global));
         let hidden = report.version.as_deref().is_some_and(hides_processes);
         let Processes { count: threads, contradiction: why } = count(&entries, options, hidden);
         let one_place = entries.windows(2).all(|pair| pair[0].options == pair[1].options);

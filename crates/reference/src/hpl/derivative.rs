@@ -23,7 +23,7 @@ const BEGINNINGS: [(&str, &str); 8] = [
 ];
 
 /// Returns the reason why a line is not HPL's.
-pub(super) fn of(line: &str) -> Option<&'static str> {
+pub(super) fn detect(line: &str) -> Option<&'static str> {
     let line = line.trim_start_matches(['=', ' ']);
     if super::listing::is_solve(line) && line.contains('(') {
         return Some(ACCELERATED);
@@ -36,6 +36,6 @@ pub(super) fn of(line: &str) -> Option<&'static str> {
 /// Refuses the output of programs other than HPL.
 pub(super) fn refuse(text: &str) -> Result<(), Malformed> {
     let message = |what| format!("{what}: proofmark has no such workload");
-    let found = lines(text).find_map(|(at, line)| Some(Malformed::at(at, message(of(line)?))));
+    let found = lines(text).find_map(|(at, line)| Some(Malformed::at(at, message(detect(line)?))));
     found.map_or(Ok(()), Err)
 }

@@ -164,23 +164,23 @@ impl<'a> Listing<'a> {
     /// Reads a residual of the solve above, with HPL's verdict.
     fn residual(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [.., residual, "......", said] = words[..] else {
+        let [.., residual, "......", verdict] = words[..] else {
             return Err(Malformed::at(at, "expected a residual, and PASSED or FAILED"));
         };
         wrong_if(!self.solved, at, "this residual follows no solve")?;
         // `||...||*N)=0.0012` occurs where the number fills its column.
         let residual = residual.rsplit('=').next().unwrap_or_default();
-        if said == "FAILED" {
+        if verdict == "FAILED" {
             let what = "wrong solution, no figure: its residual is";
             return Err(Malformed::at(at, format!("{what} {}", Malformed::excerpt(residual))));
         }
         let below = |number: f64| self.threshold.is_none_or(|t| number < t + ROUNDED);
         let is_nan = residual.parse().is_ok_and(f64::is_nan);
-        if said != "PASSED" || is_nan || !below(number(residual, at)?) {
+        if verdict != "PASSED" || is_nan || !below(number(residual, at)?) {
             let threshold = self.threshold.map_or_else(|| "unknown".to_owned(), |t| t.to_string());
             let what =
                 format!("of residual {} and threshold {threshold}", Malformed::excerpt(residual));
-            return Err(Malformed::quoting(at, said, &what));
+            return Err(Malformed::quoting(at, verdict, &what));
         }
         self.unproven = None;
         if let Some(figure) = self.output.figures.last_mut() {

@@ -41,7 +41,7 @@ impl Tool for Hpl {
         let is_hpl = |line: &str| {
             listing::is_head(line)
                 || line.starts_with("HPLinpack ")
-                || derivative::of(line).is_some()
+                || derivative::detect(line).is_some()
         };
         text.lines().any(is_hpl)
     }

@@ -89,7 +89,7 @@ fn name(solver: &Path) -> &str {
 pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocation, String> {
     let (n, nb) = (task.number(key::MATRIX_SIZE)?, task.number(key::MATRIX_BLOCK)?);
     let threads = dense::threads(task, "processes")?;
-    dense::by_itself(task, "its BLAS", widest)?;
+    dense::require_widest(task, "its BLAS", widest)?;
     let path = solver.to_str().ok_or("the name of its program is not text")?;
     let (file, output) = match name(solver) {
         "hpcc" => ("hpccinf.txt", Some("hpccoutf.txt")),

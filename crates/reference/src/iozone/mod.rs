@@ -142,10 +142,10 @@ impl Run {
     /// Checks that no test lacks its last lines, and adds IOzone's warnings to the figures.
     fn end(&mut self, output: &mut Output) -> Result<(), Malformed> {
         self.throughput.end()?;
-        for (severity, said, most) in self.warnings.drain(..) {
+        for (severity, warning, most) in self.warnings.drain(..) {
             for figure in output.figures.iter_mut().skip(self.first) {
                 if figure.params.get(key::FILE_SIZE).is_some_and(|size| size <= most) {
-                    figure.findings.push(warned(severity, &*said));
+                    figure.findings.push(warned(severity, &*warning));
                 }
             }
         }

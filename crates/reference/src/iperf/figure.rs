@@ -4,14 +4,14 @@ use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format
 
 use super::line::Amount;
 use super::run::{Run, Stream};
-use crate::findings::{unless, warned};
-use crate::network::{Between, default_rate, finite, throughput, traffic};
+use crate::findings::{differ_unless, warned};
+use crate::network::{EndpointFigure, default_rate, finite, throughput, traffic};
 use crate::printed::{Rounded, agree};
 use crate::text::{need, wrong_if};
 use crate::{Figure, Malformed};
 
 impl Run {
-    pub(super) fn figure(self, last: usize) -> Result<Between, Malformed> {
+    pub(super) fn figure(self, last: usize) -> Result<EndpointFigure, Malformed> {
         let udp = need(
             self.udp,
             last,
@@ -26,11 +26,11 @@ impl Run {
             n => format!("{n} connections have no rate: give all that the client prints"),
         };
         wrong_if(self.unreported() > 0, last, &missing)?;
-        let arrived = udp && self.streams.values().any(|s| !s.received.is_empty());
-        let trial = if arrived { self.arrived(last)? } else { self.counted(last)? };
+        let by_receiver = udp && self.streams.values().any(|s| !s.received.is_empty());
+        let trial = if by_receiver { self.by_receiver(last)? } else { self.counted(last)? };
         let value = trial.value;
         let reverse = self.params.get(key::DIRECTION) == Some("reverse");
-        let (protocol, receives) = if udp { ("UDP", arrived) } else { ("TCP", reverse) };
+        let (protocol, receives) = if udp { ("UDP", by_receiver) } else { ("TCP", reverse) };
         let params = self.params.clone().with(key::STREAMS, self.streams.len() as u64);
         let made = throughput(protocol, !receives, self.paced, params, trial);
         let each = value / self.streams.len().max(1) as f64;
@@ -40,7 +40,7 @@ impl Run {
             .chain(default_rate(self.pace, each).filter(|_| udp))
             .collect();
         let figure = Figure { proof, findings, ..finite(made, last)? };
-        Ok(Between { client: self.client, server: self.server, figure })
+        Ok(EndpointFigure { client: self.client, server: self.server, figure })
     }
 
     /// Returns the client's counts.
@@ -65,7 +65,7 @@ impl Run {
     /// Returns the receiver's counts. All datagrams have the same number of bytes, if the client
     /// reports it; otherwise the bytes follow from the rate. The time is the printed one, or that
     /// of the printed rate where this has more digits.
-    fn arrived(&self, last: usize) -> Result<Trial, Malformed> {
+    fn by_receiver(&self, last: usize) -> Result<Trial, Malformed> {
         let mut all = Datagrams { reordered: Some(0), ..Datagrams::default() };
         let (mut bits, mut sent, mut seconds) = (0.0, 0.0, 0.0_f64);
         for stream in self.streams.values() {
@@ -103,7 +103,7 @@ impl Run {
         let streams = self.streams.values().map(|s| Some(s.own.last()?.moved.value));
         let sum = self.sum.last().filter(|sum| sum.start == 0.0);
         if let (Some(sum), Some(streams)) = (sum, streams.sum::<Option<f64>>()) {
-            found.extend(unless(agree(sum.moved, streams, ROUNDED), || {
+            found.extend(differ_unless(agree(sum.moved, streams, ROUNDED), || {
                 format!(
                     "[SUM] reports {}, but the streams {}",
                     bytes(sum.moved.value),
@@ -145,7 +145,7 @@ fn parts_and_total(id: &str, rows: &[Amount]) -> Option<Finding> {
     let moved = Rounded { value: sum(|a| a.moved.value), off: sum(|a| a.moved.off) };
     let whole = sum(|a| a.seconds) >= WHOLE * total.seconds;
     let less = moved.value < total.moved.value && !whole;
-    unless(less || agree(moved, total.moved, ROUNDED), || {
+    differ_unless(less || agree(moved, total.moved, ROUNDED), || {
         let [moved, total] = [moved, total.moved].map(|amount| bytes(amount.value));
         format!("the intervals of stream {id} moved {moved}, but its total is {total}")
     })
@@ -158,18 +158,18 @@ fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<Finding> {
     let sent = stream.sent.unwrap_or(u64::MAX);
     let own = stream.own.last().map_or(f64::MAX, |own| own.moved.value);
     let counted = block.map(|block| block as f64 * 8.0 * d.received as f64);
-    let counts = unless(d.sent <= sent.saturating_add(LAST), || {
+    let counts = differ_unless(d.sent <= sent.saturating_add(LAST), || {
         format!("stream {id} sent {sent} datagrams, but its receiver reports {}", d.sent)
     });
     let amounts = || {
-        unless(got.value <= (1.0 + ROUNDED) * own, || {
+        differ_unless(got.value <= (1.0 + ROUNDED) * own, || {
             let [own, got] = [own, got.value].map(bytes);
             format!("stream {id} sent {own}, but its receiver got {got}")
         })
     };
     let sizes = || {
         let counted = counted?;
-        unless(agree(counted, got, ROUNDED), || {
+        differ_unless(agree(counted, got, ROUNDED), || {
             let [counted, got] = [counted, got.value].map(bytes);
             let what = format!("the receiver of stream {id} got {} datagrams", d.received);
             format!("{what} with {counted}, but reports {got}")

@@ -104,10 +104,10 @@ fn datagrams(values: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
     let Some((_, counts)) = values.split_once(" ms ") else { return Ok(None) };
     let Some((lost, all)) = counts.split_once('/') else { return Ok(None) };
     let all = all.split_whitespace().next().unwrap_or("");
-    of_counts(whole(lost.trim(), at)?, whole(all, at)?, Some(0), at).map(Some)
+    from_counts(whole(lost.trim(), at)?, whole(all, at)?, Some(0), at).map(Some)
 }
 
-fn of_counts(
+fn from_counts(
     lost: u64,
     sent: u64,
     reordered: Option<u64>,
@@ -185,7 +185,7 @@ impl<'a> Row<'a> {
         if let Some(&[_, lost, all, _, late]) = udp
             && let Ok(all) = all.parse()
         {
-            datagrams = Some(of_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
+            datagrams = Some(from_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
         }
         let (start, moved) = (span.start, bits.into());
         let amount =

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::Printed;
 
-use crate::network::apart;
+use crate::network::add_endpoints;
 use crate::text::{each_line, lines};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use line::Row;
@@ -70,7 +70,7 @@ impl Tool for Iperf {
             run.take(line, at)
         })?;
         runs.push(run.figure(last)?);
-        Ok(Output { figures: apart(runs), ..Output::default() })
+        Ok(Output { figures: add_endpoints(runs), ..Output::default() })
     }
 }
 
@@ -98,15 +98,15 @@ const UNREAD: [(&str, &str); 2] =
 /// Returns the first row of CSV in the opposite direction of a row before it, between the same two
 /// hosts.
 fn opposite(text: &str) -> Option<usize> {
-    let mut ways = BTreeSet::new();
+    let mut directions = BTreeSet::new();
     lines(text).find_map(|(at, line)| {
         let row = Row::parse(&line::csv(line)?, at).ok()?;
         let (from, to) = (row.from.0.to_owned(), row.to.0.to_owned());
         if from == to || row.amount.datagrams.is_some() {
             return None;
         }
-        let back = ways.iter().any(|(a, b)| *a == to || *b == from);
-        ways.insert((from, to));
+        let back = directions.iter().any(|(a, b)| *a == to || *b == from);
+        directions.insert((from, to));
         back.then_some(at)
     })
 }

@@ -113,7 +113,7 @@ impl Run {
         // For UDP, a row with the ends swapped is the server's report of that stream.
         wrong_if(from_server && row.amount.datagrams.is_none(), at, BACK)?;
         if ends.is_none() {
-            wrong_if(of_server(row.from.1, row.to.1), at, BACK)?;
+            wrong_if(is_server_port(row.from.1, row.to.1), at, BACK)?;
             (self.client, self.server) = (row.from.0.to_owned(), row.to.0.to_owned());
             let params = std::mem::take(&mut self.params);
             self.params = with_path(params, row.from.0, row.to.0);
@@ -165,8 +165,8 @@ impl Run {
             return Ok(());
         }
         let at = amount.at;
-        let ways = self.streams.values().filter_map(|stream| stream.back);
-        wrong_if(ways.into_iter().any(|way| way != back), at, super::BOTH_WAYS)?;
+        let directions = self.streams.values().filter_map(|stream| stream.back);
+        wrong_if(directions.into_iter().any(|direction| direction != back), at, super::BOTH_WAYS)?;
         let stream = self.streams.entry(id.to_owned()).or_default();
         stream.back = Some(back);
         stream.push(amount);
@@ -179,7 +179,7 @@ impl Run {
         let direction = if ends.contains("(reverse)") { "reverse" } else { "forward" };
         let params = std::mem::take(&mut self.params).with(key::DIRECTION, direction);
         let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
-        wrong_if(of_server(port(client), port(server)), at, super::OF_SERVER)?;
+        wrong_if(is_server_port(port(client), port(server)), at, super::OF_SERVER)?;
         (self.client, self.server) = (address(client).to_owned(), address(server).to_owned());
         self.params = with_path(params, &self.client, &self.server);
         Ok(())
@@ -238,7 +238,7 @@ impl Stream {
 const EPHEMERAL: u16 = 32_768;
 
 /// Returns true if the first of two ports is a server's.
-fn of_server(own: u16, peer: u16) -> bool {
+fn is_server_port(own: u16, peer: u16) -> bool {
     own > 0 && own < EPHEMERAL && peer >= EPHEMERAL
 }
 

@@ -97,9 +97,10 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     // A connection may be reported before the header of its run.
     let early = "[  2] local 127.0.0.1 port 1 connected with 127.0.0.2 port 2 (reverse)\n";
     let one = text("2.1.8-tcp.txt");
-    let ways = Iperf.parse(&format!("{one}{early}{}", text("2.1.8-reverse.txt"))).unwrap().figures;
+    let directions =
+        Iperf.parse(&format!("{one}{early}{}", text("2.1.8-reverse.txt"))).unwrap().figures;
     assert_eq!(
-        ways.iter().map(|f| f.params.get(key::DIRECTION).unwrap()).collect::<Vec<_>>(),
+        directions.iter().map(|f| f.params.get(key::DIRECTION).unwrap()).collect::<Vec<_>>(),
         ["forward", "reverse"]
     );
     let failed = format!("{}{one}", text("2.1.8-no-server-refused.txt"));

@@ -7,7 +7,7 @@ use crate::documents::Document;
 
 /// Merges the events of each run into one document. A run that is also printed whole after its
 /// events (`--json-stream-full-output`) counts once.
-pub(super) fn together(all: Vec<Document<Value>>) -> Result<Vec<Document<Value>>, Malformed> {
+pub(super) fn merge_events(all: Vec<Document<Value>>) -> Result<Vec<Document<Value>>, Malformed> {
     let mut runs: Vec<Document<Value>> = Vec::new();
     let mut open: Option<(Map<String, Value>, usize)> = None;
     let mut streamed = Value::Null;

@@ -4,7 +4,7 @@ mod accounts;
 mod events;
 mod json;
 mod runner;
-mod way;
+mod transfer;
 
 use proofmark_model::{
     Direction, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Timestamp, Trial,
@@ -14,11 +14,13 @@ use serde_json::Value;
 
 use crate::documents::{documents, opening};
 use crate::findings::warned;
-use crate::network::{Between, apart, default_rate, finite, throughput, traffic, with_path};
+use crate::network::{
+    EndpointFigure, add_endpoints, default_rate, finite, throughput, traffic, with_path,
+};
 use crate::text::{lines, moment, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use json::Section;
-use way::Way;
+use transfer::Transfer;
 
 pub(crate) struct Iperf3;
 
@@ -55,7 +57,7 @@ impl Tool for Iperf3 {
         let (mut all, mut runs) = (Output::default(), Vec::new());
         let (mut times, mut seen) = (Vec::new(), 0);
         // --logfile appends each run to those before it.
-        for document in events::together(documents::<Value>(text)?)? {
+        for document in events::merge_events(documents::<Value>(text)?)? {
             let root = Section::whole(document.text, &document.value);
             let mut run = run(&root).map_err(|found| document.placed(found))?;
             let before = lines(text).filter(|(at, _)| (seen..document.line).contains(at));
@@ -67,7 +69,7 @@ impl Tool for Iperf3 {
             times.extend(run.started.map(|started| (started, run.seconds, run.port)));
             runs.push(run.between);
         }
-        all.figures = apart(runs);
+        all.figures = add_endpoints(runs);
         Ok(all)
     }
 }
@@ -79,7 +81,7 @@ struct Run {
     seconds: f64,
     /// The host and port of the server, which serves one client at a time.
     port: Option<String>,
-    between: Between,
+    between: EndpointFigure,
 }
 
 fn run(root: &Section) -> Result<Run, Malformed> {
@@ -96,18 +98,18 @@ fn run(root: &Section) -> Result<Run, Malformed> {
     let protocol =
         protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
     let (direction, udp) = (direction(&test, &end), protocol == UDP);
-    let ways = way::all(&end, &test, udp, direction)?;
-    let trial = trial_of(&end, &ways);
+    let transfers = transfer::all(&end, &test, udp, direction)?;
+    let trial = trial(&end, &transfers);
     let (rate, seconds) = (trial.value, trial.seconds);
     let params = params(&start, &end, protocol, direction)?;
-    let streams = params.get(key::STREAMS).unwrap_or(1).max(1) * ways.len() as u64;
+    let streams = params.get(key::STREAMS).unwrap_or(1).max(1) * transfers.len() as u64;
     let paced = params.number(PACED).is_some();
     let figure = throughput(protocol, false, paced, params, trial);
     let mut figure = finite(figure, 1)
         .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
     let default = default_rate(test.number(PACED).ok(), rate / streams as f64);
     figure.findings.extend(default.filter(|_| udp));
-    figure.findings.extend(accounts::differences(root, &end, &test, &ways, udp));
+    figure.findings.extend(accounts::differences(root, &end, &test, &transfers, udp));
     figure.proof = (!udp).then_some("iperf3's receiver counted the bytes");
     let [client, server] = addresses(&start).map(str::to_owned);
     let to = start.get("connecting_to");
@@ -117,7 +119,7 @@ fn run(root: &Section) -> Result<Run, Malformed> {
         started: started(&start)?,
         seconds,
         port,
-        between: Between { client, server, figure },
+        between: EndpointFigure { client, server, figure },
     })
 }
 
@@ -193,8 +195,8 @@ fn params(
     let fair = test.counted("fqrate")?;
     let rate = test.counted(PACED)?.filter(|rate| *rate > 0).or(fair).filter(|rate| *rate > 0);
     let udp = protocol == UDP;
-    let ways = if direction == Direction::Both { 2 } else { 1 };
-    let all = rate.map(|rate| rate.checked_mul(streams.checked_mul(ways)?));
+    let transfers = if direction == Direction::Both { 2 } else { 1 };
+    let all = rate.map(|rate| rate.checked_mul(streams.checked_mul(transfers)?));
     let rate_of_all = match all {
         Some(None) if udp => return Err(test.wrong(PACED, "is too large")),
         all => all.flatten().filter(|_| udp),
@@ -209,18 +211,18 @@ fn params(
     Ok(with_path(params, client, server))
 }
 
-fn trial_of(end: &Section, ways: &[Way]) -> Trial {
-    let sum = |of: fn(&Way) -> u64| ways.iter().map(of).fold(0, u64::saturating_add);
-    let seconds = ways.iter().map(|w| w.seconds).fold(0.0, f64::max);
+fn trial(end: &Section, transfers: &[Transfer]) -> Trial {
+    let sum = |of: fn(&Transfer) -> u64| transfers.iter().map(of).fold(0, u64::saturating_add);
+    let seconds = transfers.iter().map(|w| w.seconds).fold(0.0, f64::max);
     let received_bytes = sum(|w| w.received_bytes);
     let network = NetworkTraffic {
-        ways_s: match ways {
+        ways_s: match transfers {
             [forward, reverse] => Some([forward.seconds, reverse.seconds]),
             _ => None,
         },
-        client: of_end(end, "host_total", seconds),
-        server: of_end(end, "remote_total", seconds),
-        ..traffic(sum(|w| w.sent_bytes), received_bytes, way::datagrams(ways))
+        client: end_traffic(end, "host_total", seconds),
+        server: end_traffic(end, "remote_total", seconds),
+        ..traffic(sum(|w| w.sent_bytes), received_bytes, transfer::datagrams(transfers))
     };
     // iperf3 stops TCP with bytes in transit, so its two counts prove nothing.
     let network = network.datagrams.is_some().then_some(network);
@@ -230,7 +232,7 @@ fn trial_of(end: &Section, ways: &[Way]) -> Trial {
 
 /// Returns the CPU time of an end. iperf3 prints the share of the test's time that one CPU ran its
 /// threads, in percent.
-fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
+fn end_traffic(end: &Section, key: &str, seconds: f64) -> EndTraffic {
     let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());
     EndTraffic { own_cpu_s: percent.map(|p| p / 100.0 * seconds), ..EndTraffic::default() }
 }

@@ -109,7 +109,7 @@ fn with_core(version: &str, core: &str) -> String {
 }
 
 /// Reads the version of a library from the output of `solve.py try`.
-pub(super) fn tried(text: &str) -> Option<String> {
+pub(super) fn probe(text: &str) -> Option<String> {
     let of = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
     Some(with_core(of("version: ")?, of("core: ")?))
 }

@@ -74,7 +74,7 @@ pub(crate) const MKL: Library = Library {
         about: ABOUT,
     },
     threads: &["MKL_NUM_THREADS", "OMP_NUM_THREADS"],
-    // `solve.py` limits MKL by a call. Its answer says whether MKL complies.
+    // `solve.py` limits MKL by a call. The answer reports whether MKL complies.
     avx2: Some(&[]),
 };
 

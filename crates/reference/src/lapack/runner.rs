@@ -18,7 +18,7 @@ const NO_LAPACK: &str = "no LAPACK that calls it";
 impl ReferenceRunner for Library {
     fn installed(&self) -> Option<Installed> {
         let program = on_path(&["python3"])?;
-        let version = self.tried(&program)?;
+        let version = self.probe(&program)?;
         Some(Installed { program, version })
     }
 
@@ -65,12 +65,12 @@ impl ReferenceRunner for Library {
 
 impl Library {
     /// Returns the version of the library; `None` if it cannot be loaded.
-    fn tried(&self, python: &Path) -> Option<String> {
+    fn probe(&self, python: &Path) -> Option<String> {
         let mut command = Command::new(python);
         command.args(["-I", "-c", PROGRAM, self.description.id, "try"]);
         command.envs(self.threads.iter().map(|name| (name, "1")));
         let answer = ask(&mut command).filter(proofmark_process::Answer::is_success)?;
-        listing::tried(&answer.output)
+        listing::probe(&answer.output)
     }
 
     /// Returns the invocation for the task on a CPU with this widest instruction set.
@@ -88,7 +88,7 @@ impl Library {
         }
         let n = task.number(key::MATRIX_SIZE)?;
         let threads = dense::threads(task, key::THREADS.name())?;
-        let (isa, set) = match (dense::by_itself(task, "it", widest), self.avx2) {
+        let (isa, set) = match (dense::require_widest(task, "it", widest), self.avx2) {
             (Ok(()), _) => ("auto", [].as_slice()),
             (Err(_), Some(set)) if task.params.get(key::ISA) == Some(AVX2) => (AVX2, set),
             (Err(why), _) => return Err(why),

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use proofmark_model::{Finding, Params, Printed, key, word};
 
 use crate::figure::{FLOPS, MEMORY};
-use crate::findings::unless;
+use crate::findings::differ_unless;
 use crate::labels::Labels;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{lines, need, number, positive, whole, wrong_if};
@@ -123,7 +123,7 @@ impl Report<'_> {
         took(&trial, seconds, at)?;
         let findings = self.differences(number(seconds, at)?, name.is_some())?;
         let own: Cow<'static, str> = match &name {
-            Some(name) => name.of.name.into(),
+            Some(name) => name.base.name.into(),
             None => Malformed::excerpt(test).into(),
         };
         let title = format!("likwid-bench {}", Malformed::excerpt(test));
@@ -174,7 +174,7 @@ impl Report<'_> {
         ];
         let found = accounts.into_iter().filter_map(|(both, what)| {
             let (one, other) = both?;
-            unless(agree(one, other, SHARE), || format!("{what}: {} and {other}", one.value))
+            differ_unless(agree(one, other, SHARE), || format!("{what}: {} and {other}", one.value))
         });
         Ok(found.collect())
     }
@@ -192,8 +192,8 @@ impl Report<'_> {
         let stores = if name.nontemporal { "nontemporal" } else { "temporal" };
         Ok(params
             .with(key::ISA, name.isa)
-            .with(key::ARRAY_SIZE, size / name.of.arrays)
-            .known(key::STORES, name.of.stores.then_some(stores))
+            .with(key::ARRAY_SIZE, size / name.base.arrays)
+            .known(key::STORES, name.base.stores.then_some(stores))
             .known_named("fma", name.fused.then_some("on")))
     }
 }

@@ -26,7 +26,7 @@ pub(super) const SETS: [(&str, &str); 3] =
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    pub(super) of: Loop,
+    pub(super) base: Loop,
     pub(super) isa: &'static str,
     /// True if it stores past the caches.
     pub(super) nontemporal: bool,
@@ -39,23 +39,23 @@ impl Name {
     pub(super) fn read(test: &str) -> Option<Self> {
         let mut words = test.split('_').peekable();
         let base = words.next()?;
-        let of = LOOPS.into_iter().find(|l| l.name == base)?;
+        let base = LOOPS.into_iter().find(|l| l.name == base)?;
         // `load_mem` is different: it has non-temporal loads.
-        let nontemporal = of.stores && words.next_if_eq(&"mem").is_some();
+        let nontemporal = base.stores && words.next_if_eq(&"mem").is_some();
         let set = words.peek().and_then(|word| SETS.into_iter().find(|set| set.1 == *word));
         if set.is_some() {
             words.next();
         }
         let fused = words.next_if_eq(&"fma").is_some();
         let isa = set.map_or(Isa::Scalar.name(), |set| set.0);
-        words.next().is_none().then_some(Self { of, isa, nontemporal, fused })
+        words.next().is_none().then_some(Self { base, isa, nontemporal, fused })
     }
 
     /// Returns the name of a test. Like proofmark's, its multiplication rounds before the addition.
-    pub(super) fn test(of: Loop, isa: &str, nontemporal: bool) -> Option<String> {
+    pub(super) fn test(base: Loop, isa: &str, nontemporal: bool) -> Option<String> {
         let (_, set) = SETS.into_iter().find(|set| set.0 == isa)?;
         let mem = if nontemporal { "_mem" } else { "" };
-        Some(format!("{}{mem}_{set}", of.name))
+        Some(format!("{}{mem}_{set}", base.name))
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn names_say_loop_set_and_stores() {
-        let read = |test| Name::read(test).map(|n| (n.of.name, n.isa, n.nontemporal, n.fused));
+        let read = |test| Name::read(test).map(|n| (n.base.name, n.isa, n.nontemporal, n.fused));
         for (test, expected) in [
             ("copy", Some(("copy", "scalar", false, false))),
             ("copy_mem_avx512", Some(("copy", "avx512", true, false))),

@@ -130,18 +130,18 @@ fn the_test_is_that_of_the_points_parameters_or_it_is_refused() {
 
 #[test]
 fn a_sweeps_figure_has_a_sweeps_parameters() {
-    let of = |test: &str, params: &Params| -> Option<Figure> {
+    let base = |test: &str, params: &Params| -> Option<Figure> {
         LikwidBench.figure(&task(test, params), captured(&LikwidBench, COPY))
     };
     let sweep = with(&Params::default(), "op=copy working_set=1920m threads=2");
-    let f = of("copy", &sweep).unwrap();
+    let f = base("copy", &sweep).unwrap();
     assert_eq!((&*f.test, f.params.get(key::WORKING_SET)), ("copy", Some(1920 << 20)));
     assert_eq!((f.params.get(key::OPERATION), f.params.get(key::STORES)), (Some("copy"), None));
     assert_eq!((f.params.get(key::ARRAY_SIZE), f.trials[0].value), (None, 5923.94e6));
-    assert_eq!(of("load", &sweep.with(key::OPERATION, "read")), None, "another loop");
-    let f = of("copy", &parameters("")).unwrap();
+    assert_eq!(base("load", &sweep.with(key::OPERATION, "read")), None, "another loop");
+    let f = base("copy", &parameters("")).unwrap();
     assert_eq!(f.params.get(key::ARRAY_SIZE), Some(1920 << 20));
-    assert_eq!(of("stream", &parameters("")), None);
+    assert_eq!(base("stream", &parameters("")), None);
 }
 
 #[test]

@@ -143,16 +143,16 @@ impl Listing {
     }
 
     /// Compares LINPACK's verdict on all residuals with the residuals.
-    fn checks(&mut self, at: usize, said: &str) -> Result<(), Malformed> {
+    fn checks(&mut self, at: usize, verdict: &str) -> Result<(), Malformed> {
         let trials = self.figures.iter().flat_map(|f| &f.trials);
         let pass = trials.filter_map(|t| t.solution.as_ref()).all(Solution::passes);
-        let what = match said {
+        let what = match verdict {
             "PASSED" => "residual checks passed, but a residual above did not",
             _ => "residual checks failed, but no residual above did",
         };
         // The next listing may not report its threads.
         self.threads = None;
-        wrong_if(pass != (said == "PASSED"), at, what)
+        wrong_if(pass != (verdict == "PASSED"), at, what)
     }
 
     /// Reads size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.

@@ -46,7 +46,7 @@ impl ReferenceRunner for Linpack {
 pub(super) fn solve(task: &Task, widest: &str) -> Result<Invocation, String> {
     let n = task.number(key::MATRIX_SIZE)?;
     let threads = dense::threads(task, key::THREADS.name())?;
-    dense::by_itself(task, "it", widest)?;
+    dense::require_widest(task, "it", widest)?;
     Ok(Invocation {
         arguments: vec!["lininput".to_owned()],
         environment: dense::environment(&["OMP_NUM_THREADS", "MKL_NUM_THREADS"], threads),

@@ -5,7 +5,7 @@ mod table;
 
 use proofmark_model::Printed;
 
-use crate::network::{Between, apart};
+use crate::network::{EndpointFigure, add_endpoints};
 use crate::text::lines;
 use crate::{Description, Malformed, Output, Tool, same_work};
 use table::{Table, transferred};
@@ -47,7 +47,7 @@ impl Tool for Netperf {
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
-        let mut runs: Vec<Between> = Vec::new();
+        let mut runs: Vec<EndpointFigure> = Vec::new();
         let mut table: Option<Table> = None;
         for (at, line) in lines(text) {
             if let Some(what) = unread(line) {
@@ -61,7 +61,7 @@ impl Tool for Netperf {
             } else if let Some(open) = &mut table {
                 if let Some(figure) = open.take(line, at)? {
                     let (client, server) = (open.client.clone(), open.server.clone());
-                    runs.push(Between { client, server, figure });
+                    runs.push(EndpointFigure { client, server, figure });
                     table = None;
                 }
             } else if let Some(run) = runs.last_mut() {
@@ -74,7 +74,7 @@ impl Tool for Netperf {
                 let what = "netperf's header is missing, as with -P 0: the columns are unknown";
                 Err(Malformed::at(1, format!("{what}; {CLASSIC}")))
             }
-            None => Ok(Output { figures: apart(runs), ..Output::default() }),
+            None => Ok(Output { figures: add_endpoints(runs), ..Output::default() }),
         }
     }
 }

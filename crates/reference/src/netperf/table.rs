@@ -5,7 +5,7 @@ use proofmark_model::{
 };
 
 use super::{CLASSIC, MAERTS, STREAM, TCP_CRR, TCP_RR, UDP_RR, UDP_STREAM};
-use crate::findings::{unless, warned};
+use crate::findings::{differ_unless, warned};
 use crate::network::{figure, finite, traffic, with_path};
 use crate::printed::{Rounded, agree};
 use crate::text::{columns, need, number, positive, power, whole, wrong_if};
@@ -224,13 +224,13 @@ fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial, lost: f64) 
     let more = || format!("{received} messages were received, but only {sent} were sent");
     let messages = format!("{received} messages");
     let in_time = || take(&messages, seconds, trial, Unit::BitPerSecond, lost);
-    unless(received <= sent, more).or_else(in_time)
+    differ_unless(received <= sent, more).or_else(in_time)
 }
 
 /// Compares the time with that of the trial's rate, whose relative error is `lost`.
 fn take(what: &str, seconds: f64, trial: &Trial, unit: Unit, lost: f64) -> Option<Finding> {
     let rounded = Rounded { value: seconds, off: TIMED };
-    unless(agree(trial.seconds, rounded, SHARE + lost), || {
+    differ_unless(agree(trial.seconds, rounded, SHARE + lost), || {
         let (rate, taken) = (format_quantity(trial.value, unit), trial.seconds);
         format!("{what} at {rate} take {taken:.2} s, not {seconds:.2} s")
     })

@@ -69,12 +69,12 @@ struct Runs {
     open: Run,
     figures: Vec<Figure>,
     /// The messages of runs without a figure.
-    left: Vec<Said>,
+    unassigned: Vec<Message>,
 }
 
 /// A message of nuttcp about a run.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct Message {
     at: usize,
     is_error: bool,
     /// True if the lines of the run's ends had begun.
@@ -82,7 +82,7 @@ struct Said {
     words: String,
 }
 
-impl Said {
+impl Message {
     /// Parses `nuttcp-t: Warning: ...`, `nuttcp-r: v6.1.2: Error: ...`, `nuttcp-t: Warning="..."`
     fn parse(line: &Line) -> Option<Self> {
         const MARKS: [&str; 4] = ["Error: ", "Warning: ", "Warning=", "Info: "];
@@ -121,7 +121,7 @@ impl Runs {
         self.version = self.version.take().or_else(|| run.version.clone());
         match run.figure(at)? {
             Ok(figure) => self.figures.push(figure),
-            Err(said) => self.left.extend(said),
+            Err(message) => self.unassigned.extend(message),
         }
         Ok(())
     }
@@ -129,14 +129,14 @@ impl Runs {
     fn output(mut self, last: usize) -> Result<Output, Malformed> {
         self.finish(last)?;
         let Some(figure) = self.figures.last_mut() else {
-            let error = self.left.iter().find(|said| said.is_error);
-            let Some(said) = error else {
+            let error = self.unassigned.iter().find(|message| message.is_error);
+            let Some(message) = error else {
                 return Err(Malformed::at(last, "there is no amount: the run did not end"));
             };
-            let words = Malformed::excerpt(&said.words);
-            return Err(Malformed::at(said.at, format!("nuttcp ended with an error: {words}")));
+            let words = Malformed::excerpt(&message.words);
+            return Err(Malformed::at(message.at, format!("nuttcp ended with an error: {words}")));
         };
-        figure.findings.extend(self.left.iter().map(Said::finding));
+        figure.findings.extend(self.unassigned.iter().map(Message::finding));
         Ok(Output { version: self.version, figures: self.figures, ..Output::default() })
     }
 }

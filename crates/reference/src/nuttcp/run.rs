@@ -5,7 +5,7 @@ use proofmark_model::{
 };
 
 use super::line::{Amount, End, Line};
-use super::{Said, is_version};
+use super::{Message, is_version};
 use crate::findings::contradicts;
 use crate::network::{default_rate, finite, throughput, traffic, with_path};
 use crate::printed::agree;
@@ -41,7 +41,7 @@ pub(super) struct Run {
     streams: Option<u64>,
     /// The addresses of the end that connects, and of the end that accepts.
     addresses: [String; 2],
-    said: Vec<Said>,
+    messages: Vec<Message>,
     findings: Vec<Finding>,
 }
 
@@ -56,17 +56,17 @@ impl Run {
                 let begun = self.begun.get(end as usize).is_some_and(|begun| *begun);
                 begun || (self.is_brief && !of_ends)
             }
-            Some(_) if Said::parse(line).is_some() => both || (self.is_brief && !of_ends),
+            Some(_) if Message::parse(line).is_some() => both || (self.is_brief && !of_ends),
             Some(_) => false,
         }
     }
 
     pub(super) fn take(&mut self, line: &Line) -> Result<(), Malformed> {
-        if let Some(said) = Said::parse(line) {
+        if let Some(message) = Message::parse(line) {
             // Each stream repeats the message.
-            if !self.said.iter().any(|s| s.words == said.words) {
+            if !self.messages.iter().any(|s| s.words == message.words) {
                 let is_within = self.begun != [false; 2];
-                self.said.push(Said { is_within, ..said });
+                self.messages.push(Message { is_within, ..message });
             }
             return Ok(());
         }
@@ -152,9 +152,9 @@ impl Run {
     }
 
     /// Returns the figure, or the messages of a run without a figure.
-    pub(super) fn figure(mut self, at: usize) -> Result<Result<Figure, Vec<Said>>, Malformed> {
+    pub(super) fn figure(mut self, at: usize) -> Result<Result<Figure, Vec<Message>>, Malformed> {
         let Some(amount) = self.received.or(self.sent) else {
-            let failed = self.said.iter().any(|said| said.is_error);
+            let failed = self.messages.iter().any(|message| message.is_error);
             let part = !failed && !self.intervals.is_empty();
             wrong_if(
                 part,
@@ -163,7 +163,7 @@ impl Run {
             )?;
             let open = !failed && self.first.is_some() && self.block.is_some();
             wrong_if(open, at, "the end of the run is missing")?;
-            return Ok(Err(self.said));
+            return Ok(Err(self.messages));
         };
         let udp = self.udp == Some(true);
         let received = self.received.is_some();
@@ -172,7 +172,7 @@ impl Run {
         let (protocol, paced) = (if udp { "UDP" } else { "TCP" }, received && self.limit.is_some());
         let figure = throughput(protocol, !received, paced, self.params(udp), trial);
         let figure = finite(figure, amount.at)?;
-        self.findings.extend(self.said.iter().map(Said::finding));
+        self.findings.extend(self.messages.iter().map(Message::finding));
         let proof = received.then_some("the receiver counted the bytes");
         Ok(Ok(Figure { proof, findings: self.findings, ..figure }))
     }

@@ -49,8 +49,8 @@ impl Tool for Qperf {
         let mut is_open = false;
         text.lines().any(|line| {
             let is_value = is_open && value(line).is_some_and(|(name, _)| FIRST.contains(&name));
-            is_open = header(line).is_some() || (is_open && is_said(line));
-            is_value || (is_open && is_said(line))
+            is_open = header(line).is_some() || (is_open && is_message(line));
+            is_value || (is_open && is_message(line))
         })
     }
 
@@ -66,13 +66,13 @@ impl Tool for Qperf {
         let block = need(open, last, "no test of qperf found")?;
         block.end(&mut output)?;
         wrong_if(output.figures.is_empty(), last, "no test has a result")?;
-        apart(&mut output.figures);
+        number_repetitions(&mut output.figures);
         Ok(output)
     }
 }
 
 /// Numbers the blocks of a test without a size. A loop (-oo) prints them like repetitions.
-fn apart(figures: &mut [Figure]) {
+fn number_repetitions(figures: &mut [Figure]) {
     let mut seen = BTreeMap::new();
     for figure in figures.iter_mut().filter(|f| !f.params.has(key::BLOCK_SIZE)) {
         let number = seen.entry(figure.test.clone()).or_insert(0_u64);
@@ -110,7 +110,7 @@ fn value(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Returns true if a line reports a failure or a warning.
-fn is_said(line: &str) -> bool {
+fn is_message(line: &str) -> bool {
     line.starts_with("failed to ") || line.starts_with("warning: ") || line.contains(": failed to ")
 }
 
@@ -120,7 +120,7 @@ struct Block<'a> {
     test: &'a str,
     at: usize,
     values: BTreeMap<&'a str, (usize, &'a str)>,
-    said: Vec<(usize, &'a str)>,
+    messages: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Block<'a> {
@@ -129,8 +129,8 @@ impl<'a> Block<'a> {
             let again = self.values.insert(name, (at, value));
             return wrong_if(again.is_some(), at, "this test has a value twice");
         }
-        if is_said(line) {
-            self.said.push((at, line));
+        if is_message(line) {
+            self.messages.push((at, line));
         }
         Ok(())
     }
@@ -141,7 +141,7 @@ impl<'a> Block<'a> {
             output.version = output.version.take().or(version);
             return Ok(());
         }
-        if let (true, Some((at, words))) = (self.values.is_empty(), self.said.first()) {
+        if let (true, Some((at, words))) = (self.values.is_empty(), self.messages.first()) {
             let words = Malformed::excerpt(words);
             return Err(Malformed::at(*at, format!("{} ended: {words}", self.test)));
         }
@@ -151,11 +151,11 @@ impl<'a> Block<'a> {
             _ => return Err(Malformed::quoting(self.at, self.test, "is a test that is not read")),
         };
         figure.findings.extend(self.contradictions()?);
-        let said = self.said.iter();
-        let said = said.map(|(_, words)| {
+        let messages = self.messages.iter();
+        let messages = messages.map(|(_, words)| {
             warned(Severity::Note, format!("qperf printed: {}", Malformed::sentence(words)))
         });
-        figure.findings.extend(said);
+        figure.findings.extend(messages);
         output.figures.push(figure);
         Ok(())
     }

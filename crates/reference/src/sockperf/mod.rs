@@ -5,7 +5,7 @@ mod runner;
 
 use proofmark_model::Printed;
 
-use crate::network::{Between, apart};
+use crate::network::{EndpointFigure, add_endpoints};
 use crate::text::each_line;
 use crate::{Description, Malformed, Output, Tool, same_work};
 use run::Run;
@@ -59,8 +59,8 @@ impl Tool for Sockperf {
             run.take(line, at)
         })?;
         runs.push(run.finish(last)?);
-        let runs: Vec<Between> = runs;
-        Ok(Output { version, figures: apart(runs), ..Output::default() })
+        let runs: Vec<EndpointFigure> = runs;
+        Ok(Output { version, figures: add_endpoints(runs), ..Output::default() })
     }
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proofmark_model::{Finding, Latency, Params, Severity, Trial, Unit, format_quantity, key};
 
 use super::{TCP, UDP};
-use crate::findings::{unless, warned};
-use crate::network::{Between, figure, finite, with_path};
+use crate::findings::{differ_unless, warned};
+use crate::network::{EndpointFigure, figure, finite, with_path};
 use crate::printed::{Rounded, agree};
 use crate::text::{need, positive, whole, wrong_if};
 use crate::{Figure, Malformed};
@@ -139,7 +139,7 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn finish(self, last: usize) -> Result<Between, Malformed> {
+    pub(super) fn finish(self, last: usize) -> Result<EndpointFigure, Malformed> {
         let what = "the line \"[ 0] IP = ...\" with the protocol is missing: give all that the \
                     client prints";
         let udp = need(self.udp, last, what)?;
@@ -147,7 +147,7 @@ impl Run {
             Some(rate) => self.messages(udp, rate, last)?,
             None => self.answers(udp, last)?,
         };
-        Ok(Between { client: String::new(), server: self.server, figure })
+        Ok(EndpointFigure { client: String::new(), server: self.server, figure })
     }
 
     /// Returns the figure of messages without answers: those sent.
@@ -159,13 +159,13 @@ impl Run {
         };
         let trial = Trial::new(Unit::OpPerSecond, sent as f64, sent as f64 / rate);
         let shown = format_quantity(rate, Unit::OpPerSecond);
-        let by_time = unless(agree(rate * seconds, sent as f64, SHARE), || {
+        let by_time = differ_unless(agree(rate * seconds, sent as f64, SHARE), || {
             format!("{sent} messages in {seconds} s are not {shown}")
         });
         let by_bytes =
             self.params.get(key::BLOCK_SIZE).zip(self.bandwidth).and_then(|(block, bytes)| {
                 let agrees = |each: u64| agree(rate * each as f64, bytes, SHARE);
-                unless(with_and_without_headers(block).any(agrees), || {
+                differ_unless(with_and_without_headers(block).any(agrees), || {
                     let bytes = format_quantity(bytes.value, Unit::BytePerSecond);
                     format!("{shown} of {block} B are not {bytes}")
                 })
@@ -222,17 +222,17 @@ impl Run {
             .count
             .is_none_or(|n| agree(n as f64, Rounded { value: received as f64, off: 1.0 }, SHARE));
         let accounts = [
-            unless(counted, || {
+            differ_unless(counted, || {
                 let count = self.count.unwrap_or_default();
                 format!("{received} answers were received, but {count} were timed")
             }),
             self.total.and_then(|all| {
                 let part = valid.seconds;
-                unless(part <= (1.0 + SHARE) * all + AROUND_S, || {
+                differ_unless(part <= (1.0 + SHARE) * all + AROUND_S, || {
                     format!("{part} s were valid in a run of {all} s")
                 })
             }),
-            unless(valid.sent.is_none_or(|sent| received <= sent), || {
+            differ_unless(valid.sent.is_none_or(|sent| received <= sent), || {
                 let sent = valid.sent.unwrap_or_default();
                 format!("{received} answers were received, but only {sent} messages sent")
             }),
@@ -240,12 +240,12 @@ impl Run {
                 let what = || {
                     format!("the mean is {us} us in one line, but {} us in another", average.value)
                 };
-                unless(agree(average, mean, SHARE), what)
+                differ_unless(agree(average, mean, SHARE), what)
             }),
-            unless(names.into_iter().filter_map(get).is_sorted(), || {
+            differ_unless(names.into_iter().filter_map(get).is_sorted(), || {
                 "the percentiles are not in their order".to_owned()
             }),
-            unless((min..=max).contains(&us), || {
+            differ_unless((min..=max).contains(&us), || {
                 format!("the mean of {us} us is not between {min} us and {max} us")
             }),
         ];

@@ -4,7 +4,7 @@ use proofmark_model::{Finding, Params, Trial, Unit, key};
 
 use super::{DIGITS, LOOPS, Loop, MEAN};
 use crate::figure::MEMORY;
-use crate::findings::unless;
+use crate::findings::differ_unless;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
@@ -111,8 +111,9 @@ impl Run {
     fn memory(&mut self, printed: &str, at: usize) {
         let mut words = printed.split_whitespace();
         // Fortran truncates the number.
-        let said = words.next().and_then(|word| Rounded::parse(word, at).ok());
-        let said = said.map(|said| said.within(said.off));
+        let printed_total = words.next().and_then(|word| Rounded::parse(word, at).ok());
+        let printed_total =
+            printed_total.map(|printed_total| printed_total.within(printed_total.off));
         let unit = words.next().unwrap_or_default().trim_end_matches('.');
         let bytes = match unit {
             "MB" | "MiB" => 1_u32 << 20,
@@ -120,9 +121,12 @@ impl Run {
             _ => return,
         };
         let is = self.array_bytes().map(|array| 3.0 * array as f64 / f64::from(bytes));
-        let Some((said, is)) = said.zip(is) else { return };
-        self.findings.extend(unless(agree(said, is, 0.0), || {
-            format!("the arrays have {is:.3} {unit} by their size, but {} by the total", said.value)
+        let Some((printed_total, is)) = printed_total.zip(is) else { return };
+        self.findings.extend(differ_unless(agree(printed_total, is, 0.0), || {
+            format!(
+                "the arrays have {is:.3} {unit} by their size, but {} by the total",
+                printed_total.value
+            )
         }));
     }
 }
@@ -215,7 +219,7 @@ impl Listing {
         )?;
         if let Some((asked, counted)) = run.requested.zip(run.counted) {
             let what = || format!("{asked} threads were requested, but {counted} were counted");
-            run.findings.extend(unless(asked == counted, what));
+            run.findings.extend(differ_unless(asked == counted, what));
         }
         (run.table, run.unproven) = (Some((unit, &LOOPS[..])), Some(at));
         Ok(())

@@ -66,7 +66,7 @@ static LOOPS: [Loop; 4] = [
 ];
 
 /// Returns true if STREAM has a loop with this label.
-fn has(label: &str) -> bool {
+fn has_loop(label: &str) -> bool {
     LOOPS.iter().any(|l| l.label == label)
 }
 

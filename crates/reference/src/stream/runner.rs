@@ -4,7 +4,7 @@ use proofmark_model::{key, word};
 use std::path::PathBuf;
 
 use super::program::{PROGRAMS, Program};
-use super::{MEAN, Stream, has};
+use super::{MEAN, Stream, has_loop};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path, refuse_if};
 use crate::{data, place};
 
@@ -25,7 +25,7 @@ impl ReferenceRunner for Stream {
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
-        has(test).then_some(
+        has_loop(test).then_some(
             "bytes that its program reads and writes, as in proofmark; its arrays have the size, \
              and its loops the instructions and the kind of stores, that it was compiled with; the \
              system chooses the pages; the first iteration of a loop does not count",
@@ -80,7 +80,7 @@ impl ReferenceRunner for Stream {
         let mut figure = data::figure(self, task, array, 1, figure);
         // The arrays are part of the program, which cannot choose their pages.
         if task.params.get(key::PAGES).is_some() {
-            figure.params = figure.params.with(key::PAGES, place::pages_unasked());
+            figure.params = figure.params.with(key::PAGES, place::default_pages());
         }
         threads_agree.then_some(figure)
     }

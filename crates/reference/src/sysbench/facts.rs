@@ -25,7 +25,7 @@ pub(super) struct Facts<'a> {
     pub(super) version: Option<&'a str>,
     pub(super) labels: Labels<'a>,
     /// The lines without a colon, which are sentences, by their first word.
-    said: BTreeMap<&'a str, Vec<Fact<'a>>>,
+    sentences: BTreeMap<&'a str, Vec<Fact<'a>>>,
     pub(super) warnings: Vec<&'a str>,
 }
 
@@ -78,20 +78,20 @@ impl<'a> Facts<'a> {
                 self.labels.insert(label.trim(), at, value);
             }
         } else if let Some(word) = line.split_whitespace().next() {
-            self.said.entry(word).or_default().push((at, line));
+            self.sentences.entry(word).or_default().push((at, line));
         }
     }
 
     /// Returns the text between `before` and `after` in a sentence that begins with `before`.
     pub(super) fn between(&self, before: &str, after: &str) -> Option<Fact<'a>> {
         let word = before.split(' ').next()?;
-        let mut sentences = self.said.get(word)?.iter();
+        let mut sentences = self.sentences.get(word)?.iter();
         sentences.find_map(|(at, s)| Some((*at, s.strip_prefix(before)?.strip_suffix(after)?)))
     }
 
     /// Returns the text before this end of a line without a colon.
     pub(super) fn ending(&self, end: &str) -> Option<Fact<'a>> {
-        let mut sentences = self.said.values().flatten();
+        let mut sentences = self.sentences.values().flatten();
         sentences.find_map(|(at, s)| Some((*at, s.strip_suffix(end)?)))
     }
 

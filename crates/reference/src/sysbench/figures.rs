@@ -6,7 +6,7 @@ use super::accounts;
 use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
 use super::fileio::fileio;
 use crate::figure::MEMORY;
-use crate::findings::{unless, warned};
+use crate::findings::{differ_unless, warned};
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{need, number, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
@@ -60,11 +60,11 @@ const UNREAD: [(&str, &str); 5] = [
 
 /// Returns an error that names the version and the test of a run that is not read.
 fn unread(facts: &Facts) -> Malformed {
-    let said = |(words, _): &(&str, &str)| {
+    let is_in_report = |(words, _): &(&str, &str)| {
         facts.labels.get(words).is_some() || facts.between(words, "").is_some()
     };
     let unknown = "unknown test (threads and mutex do not print their names)";
-    let test = UNREAD.into_iter().find(said).map_or(unknown, |(_, test)| test);
+    let test = UNREAD.into_iter().find(is_in_report).map_or(unknown, |(_, test)| test);
     let version = facts.version.unwrap_or("of unknown version");
     let what = format!("sysbench {version}: {test}; proofmark reads cpu, memory and fileio");
     Malformed::at(facts.labels.last, what)
@@ -83,7 +83,7 @@ fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let what = (Subsystem::Cpu, Unit::OpPerSecond);
     let mut figure = Figure::rate("cpu", title, what, params, trial);
     figure.findings.extend(by_time.and_then(|by_time| {
-        unless(agree(by_time, rate, EDGES), || {
+        differ_unless(agree(by_time, rate, EDGES), || {
             format!("{rate} events per second, but {by_time:.2} by their number and the total time")
         })
     }));
@@ -115,12 +115,12 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     let operations: Option<f64> =
         operations.and_then(|(_, text)| text.split(['(', ' ']).next()?.parse().ok());
     let by_blocks = operations.zip(block).and_then(|(operations, block)| {
-        unless(agree(moved, block as f64 * operations, 0.0), || {
+        differ_unless(agree(moved, block as f64 * operations, 0.0), || {
             format!("{} bytes moved, but {operations} blocks of {block} bytes", moved.value)
         })
     });
     let by_time = facts.seconds()?.and_then(|total| {
-        unless(agree(total, Rounded { value: seconds, off: 0.011 }, EDGES), || {
+        differ_unless(agree(total, Rounded { value: seconds, off: 0.011 }, EDGES), || {
             format!("the bytes took {seconds:.4} s by their rate, but {total} s by the total time")
         })
     });

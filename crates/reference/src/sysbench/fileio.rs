@@ -4,7 +4,7 @@ use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Trial, Un
 
 use super::facts::{EDGES, Fact, Facts, MIB, about, size};
 use crate::figure::DISK;
-use crate::findings::unless;
+use crate::findings::differ_unless;
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{columns, need, number, whole};
 use crate::{Figure, Malformed};
@@ -271,19 +271,22 @@ impl Done {
     /// Returns the contradictions in the run's work.
     fn differences(&self, facts: &Facts, files: &Files) -> Result<Vec<Finding>, Malformed> {
         let mut found = Vec::new();
-        found.extend(unless(files.each == 0.0 || agree(files.each, files.total, SIZES), || {
-            format!(
-                "the files have {:.0} B in all, but {:.0} B by the size of each",
-                files.total, files.each
-            )
-        }));
+        found.extend(differ_unless(
+            files.each == 0.0 || agree(files.each, files.total, SIZES),
+            || {
+                format!(
+                    "the files have {:.0} B in all, but {:.0} B by the size of each",
+                    files.total, files.each
+                )
+            },
+        ));
         if let Some(block) = files.block.filter(|_| files.merged.is_none()) {
             let off = self.lost + 0.0051 * block as f64;
             for (operations, value, what) in
                 [(self.reads, self.read, "reads"), (self.writes, self.written, "writes")]
             {
                 let by_blocks = operations * block as f64;
-                found.extend(unless(agree(by_blocks, Rounded { value, off }, 1e-4), || {
+                found.extend(differ_unless(agree(by_blocks, Rounded { value, off }, 1e-4), || {
                     let mib = value / MIB;
                     format!(
                         "{operations:.2} {what} per second of {block} bytes, but {mib:.2} MiB/s"
@@ -299,7 +302,7 @@ impl Done {
             // Flushes are events in some versions.
             let each_second = [operations, operations + self.flushes];
             let agrees = each_second.iter().any(|each| agree(each * seconds, events, EDGES));
-            found.extend(unless(agrees, || {
+            found.extend(differ_unless(agrees, || {
                 format!("{} events in {seconds} s, but {operations:.2} per second", events.value)
             }));
         }
@@ -316,7 +319,7 @@ impl Done {
         let (all, rate) = (about((at, all))?, about((at, rate))?);
         let is = self.read + self.written;
         let agrees = agree(all, is * self.seconds, 2e-4) && agree(rate, is, 2e-4);
-        Ok(unless(agrees, || {
+        Ok(differ_unless(agrees, || {
             let (is, rate) = (is / MIB, rate / MIB);
             format!("{rate:.4} MiB/s in all, but {is:.4} by operations, block and time")
         }))
