@@ -131,18 +131,25 @@ pub(crate) fn refuse_if(is_so: bool, why: &str) -> Result<(), String> {
     if is_so { Err(why.to_owned()) } else { Ok(()) }
 }
 
-/// A tool that can run proofmark's configurations.
+/// A tool that can run proofmark's configurations. The defaults are those of a tool whose output
+/// proofmark only reads: it is never run.
 pub trait ReferenceRunner: Sync {
     /// Finds the tool on this machine. It runs no benchmark.
-    fn installed(&self) -> Option<Installed>;
+    fn installed(&self) -> Option<Installed> {
+        None
+    }
 
     /// Returns what the figure of a test counts, with the differences to proofmark's. `None` for
     /// tests that the tool is not run for.
-    fn counts(&self, test: &str) -> Option<&'static str>;
+    fn counts(&self, _test: &str) -> Option<&'static str> {
+        None
+    }
 
     /// Returns the invocation for a task of a test in `counts`. Fails with the reason why the tool
     /// cannot do the same work, in a few words: `it has no queue depth`.
-    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
+    fn invocation(&self, _installed: &Installed, _task: &Task) -> Result<Invocation, String> {
+        Err("proofmark only reads its output".to_owned())
+    }
 
     /// Returns the shortest seconds of work with an exact figure. proofmark's trials last as long.
     fn shortest(&self) -> f64 {

@@ -101,7 +101,7 @@ pub(super) fn warning(text: &str) -> Option<(Severity, String, u64)> {
         None if text.starts_with(INVALID) => (Severity::Invalid, u64::MAX),
         None => return None,
     };
-    Some((severity, format!("IOzone says: {}", text.trim_end_matches('.')), most))
+    Some((severity, format!("IOzone warns: {}", text.trim_end_matches('.')), most))
 }
 
 /// The warning of -V, which verifies the data that it reads.
