@@ -20,7 +20,7 @@ const TELLING_MS: u64 = 100;
 /// The rounding error of a whole number of processes: jobs of a fixed time end together.
 const WHOLE: f64 = 0.02;
 
-/// From this many I/Os on, the share of reads is the requested one, within `DRAWN` percent.
+/// The minimum I/Os whose share of reads is the requested one, within `DRAWN` percent.
 const MANY: f64 = 1000.0;
 const DRAWN: f64 = 5.0;
 

@@ -22,7 +22,7 @@ const ALWAYS: &str = "--name=beside --output-format=json --eta=never --thread --
 const EXACT_S: f64 = 0.1;
 const SHORTEST_S: f64 = EXACT_S / 2.0;
 
-/// From this length on, trials of proofmark begin with the share `AHEAD` of untimed work.
+/// The shortest trial, in seconds, that proofmark begins with the share `AHEAD` of untimed work.
 const LONG_S: f64 = 1.0;
 const AHEAD: f64 = 1.0 / 8.0;
 

@@ -71,7 +71,7 @@ struct Run {
     requested: Option<u64>,
     counted: Option<u64>,
     device: Option<&'static str>,
-    /// In a table: the bytes per second of the rate's unit, and the remaining rows.
+    /// The bytes per second of the rate's unit, and the remaining rows, while in a table.
     table: Option<(f64, &'static [Loop])>,
     /// The line of the table whose result is not yet validated, then its figures.
     unproven: Option<usize>,
