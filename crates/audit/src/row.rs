@@ -1,6 +1,6 @@
 //! One row of the table. Its cells are numbers and known words, or the row is refused.
 
-use proofmark_model::{Subsystem, clean_excerpt, did_you_mean};
+use proofmark_model::{Subsystem, did_you_mean, excerpt};
 
 use crate::InputError;
 use crate::columns::COLUMNS;
@@ -166,9 +166,5 @@ impl Row<'_> {
 
 /// Returns a cell for an error message: shortened, without control characters.
 pub(crate) fn shown(text: &str) -> String {
-    let mut out: String = clean_excerpt(text, 40);
-    if out.len() < text.len() {
-        out.push_str("...");
-    }
-    out
+    excerpt(text, 40)
 }

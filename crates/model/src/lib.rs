@@ -115,7 +115,7 @@ pub use reference::{First, Printed, Ratio, Reference};
 pub use requirement::{CheckedRequirement, Decision, HeadlineFigure, REQUIREMENTS_SCHEMA};
 pub use role::{Counterpart, Place, Property, Relation, Role};
 pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
-pub use sanitize::{clean, clean_excerpt, clean_page, shell_word};
+pub use sanitize::{clean, clean_excerpt, clean_page, excerpt, shell_word};
 pub use series::{Change, Level, Series, Trend};
 pub use solution::Solution;
 pub use statistics::{Statistics, median, median_interval, summarise};

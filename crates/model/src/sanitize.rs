@@ -88,6 +88,16 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// Returns the beginning of another program's text, as a message quotes it: trimmed, as [`clean`]
+/// leaves it, with `...` after `characters` of them if there are more.
+pub fn excerpt(text: &str, characters: usize) -> String {
+    let mut out = clean_excerpt(text.trim(), characters.saturating_add(1));
+    if let Some((end, _)) = out.char_indices().nth(characters) {
+        out.replace_range(end.., "...");
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,6 +114,14 @@ mod tests {
     fn an_excerpt_counts_what_is_left() {
         assert_eq!(clean_excerpt("\u{1b}µ≤3\n", 3), "µ≤3");
         assert_eq!(clean_excerpt("\u{1b}µ≤3\n", 9), "µ≤3 ");
+    }
+
+    #[test]
+    fn a_quoted_text_shows_that_it_was_cut() {
+        assert_eq!(excerpt(" \u{1b}[1mµ≤3\n\tend\n", 11), "[1mµ≤3  end");
+        assert_eq!(excerpt("\u{1b}µ≤3\u{202e}", 3), "µ≤3");
+        assert_eq!(excerpt("µ≤3 end", 3), "µ≤3...");
+        assert_eq!([excerpt("", 3), excerpt("a", 0)], ["", "..."]);
     }
 
     #[test]

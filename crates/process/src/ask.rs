@@ -1,4 +1,4 @@
-//! A program that is asked one thing.
+//! One run of a program to its end, with its output.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -8,29 +8,30 @@ use std::time::{Duration, Instant};
 use crate::child::{ChildProcess, Input, STEP, StartError, StartOptions};
 use crate::exit::Exit;
 
-/// Time for the last output of a process that has ended: another one may hold its pipe open.
+/// The time for the last output of a process that has ended: another process may hold its pipe
+/// open.
 const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// What a program answered.
+/// The answer of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// How it ended; `None` if it was killed, since its time was over or its output too long.
+    /// The exit; `None` if the program was killed, since its time was over or its output too long.
     pub exit: Option<Exit>,
-    /// Its standard output, as far as it was kept.
+    /// The kept part of the standard output.
     pub output: String,
-    /// Its standard error, as far as it was kept.
+    /// The kept part of the standard error.
     pub errors: String,
 }
 
 impl Answer {
-    /// Whether the program ended by itself, and reported success.
+    /// Returns true if the program ended by itself, and reported success.
     pub fn is_success(&self) -> bool {
         self.exit.is_some_and(Exit::is_success)
     }
 }
 
-/// Runs a program to its end, with `input` on its standard input if that is piped. Kills it when the
-/// time is over, or when a stream of which the beginning is kept exceeds that.
+/// Runs a program to its end, with `input` on its standard input if that is piped. Kills it when
+/// the time is over, or when a [`Stream::Head`](crate::Stream::Head) exceeds its size.
 pub fn ask(
     command: &mut Command,
     options: StartOptions,
@@ -43,7 +44,7 @@ pub fn ask(
         && let Some(mut pipe) = child.take_input()
     {
         let input = input.to_owned();
-        // A program that does not read its input must not hold this one up.
+        // A program that does not read its input must not block this process.
         let write = move || drop(pipe.write_all(&input));
         thread::Builder::new().spawn(write).map_err(StartError::Thread)?;
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proofmark_model::lock;
 
-/// Output that is kept while it comes. Whatever exceeds the bound is read and dropped.
+/// Output that is kept as it arrives. Bytes beyond the bound are read and dropped.
 #[derive(Debug, Clone, Default)]
 pub struct Capture(Arc<Shared>);
 
@@ -19,12 +19,12 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Kept {
     bytes: Vec<u8>,
-    /// Whether bytes were dropped.
+    /// True if bytes were dropped.
     is_cut: bool,
     has_ended: bool,
 }
 
-/// Which part of the output is kept.
+/// The part of the output that is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Head,
@@ -32,12 +32,12 @@ pub(crate) enum Part {
 }
 
 impl Capture {
-    /// What has come so far.
+    /// Returns the output so far.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&lock(&self.0.kept).bytes).into_owned()
     }
 
-    /// Waits for the end of the output; returns what has come by then.
+    /// Waits for the end of the output; returns the output until then.
     pub fn text_within(&self, within: Duration) -> String {
         let waiting = |kept: &mut Kept| !kept.has_ended;
         let kept = self.0.ended.wait_timeout_while(lock(&self.0.kept), within, waiting);
@@ -45,12 +45,12 @@ impl Capture {
         self.text()
     }
 
-    /// Whether more came than is kept.
+    /// Returns true if bytes were dropped.
     pub fn is_cut(&self) -> bool {
         lock(&self.0.kept).is_cut
     }
 
-    /// Reads to the end.
+    /// Reads to the end of the stream, keeping `most` bytes.
     pub(crate) fn read(&self, mut from: impl Read, part: Part, most: usize) {
         let mut buffer = [0; 8192];
         loop {

@@ -16,48 +16,49 @@ use crate::exit::{Ended, Exit};
 use crate::lines::{BoundedLines, Line, Lines};
 use crate::spawn::spawn_other;
 
-/// Lines that are read ahead: a child that writes faster than they are taken waits.
+/// The number of lines read ahead. A child that writes faster than they are taken waits.
 const AHEAD: usize = 16;
 
-/// The longest pause between two looks at a child: seldom enough to cost what is measured nothing.
+/// The longest pause between two polls of a child: polling must not cost CPU time during a
+/// measurement.
 pub(crate) const STEP: Duration = Duration::from_millis(10);
 
-/// How long the kernel may take to end a process that was killed. One that waits for a device that
-/// does not answer ends later, without us.
+/// The time the kernel gets to end a killed process. One that waits for a device that does not
+/// answer ends later, unobserved.
 const KILLED: Duration = Duration::from_secs(5);
 
-/// Which program a command runs.
+/// The origin of a command's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// This one, or one that is to see this one's environment.
+    /// proofmark itself, or a program that needs its environment.
     Own,
-    /// Another one: it gets none of this program's variables, and the user's limit of open files.
+    /// Another program. It gets none of proofmark's variables, and the user's limit of open files.
     Other,
 }
 
 /// Standard input of a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// Nothing.
+    /// No input.
     Empty,
-    /// A pipe. Its end asks the child to end.
+    /// A pipe. Closing it asks the child to end.
     Piped,
-    /// That of this process.
+    /// The standard input of this process.
     Inherited,
 }
 
 /// An output stream of a child. Sizes are in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
-    /// Nobody reads it.
+    /// The stream goes to `/dev/null`.
     Discarded,
-    /// That of this process.
+    /// The stream of this process.
     Inherited,
-    /// Read line by line, each of at most this size.
+    /// Lines of at most this size each.
     Lines(usize),
-    /// The beginning is kept, up to this size.
+    /// The beginning of the stream, up to this size.
     Head(usize),
-    /// The end is kept, up to this size.
+    /// The end of the stream, up to this size.
     Tail(usize),
 }
 
@@ -71,13 +72,13 @@ impl Stream {
     }
 }
 
-/// How a child is started.
+/// The options with which a child is started.
 #[derive(Debug, Clone, Copy)]
 pub struct StartOptions {
-    /// The program.
+    /// The origin of the program.
     pub origin: Origin,
-    /// Whether it begins a process group: Ctrl-C then reaches this process alone, and what the child
-    /// leaves in its group is killed when it ends.
+    /// True if the child gets its own process group. Ctrl-C then reaches this process alone. When
+    /// the child ends, the rest of its group is killed.
     pub own_group: bool,
     /// Standard input.
     pub input: Input,
@@ -85,12 +86,12 @@ pub struct StartOptions {
     pub output: Stream,
     /// Standard error.
     pub errors: Stream,
-    /// How long it may take to end when it is dropped.
+    /// The time that a dropped child has to end.
     pub grace: Duration,
 }
 
 impl Default for StartOptions {
-    /// This program, in a group of its own, without streams and grace.
+    /// Proofmark itself, in its own group, without streams and grace.
     fn default() -> Self {
         Self {
             origin: Origin::Own,
@@ -103,7 +104,7 @@ impl Default for StartOptions {
     }
 }
 
-/// Why a child could not be started.
+/// The reason why a child could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The system refused the program.
@@ -114,7 +115,7 @@ pub enum StartError {
     Thread(io::Error),
 }
 
-/// A child process. It ends with this value.
+/// A child process. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct ChildProcess {
     child: Child,
@@ -129,7 +130,7 @@ pub struct ChildProcess {
 enum State {
     Running,
     Ended(Ended),
-    /// Somebody else took note of its end.
+    /// Another caller reaped it, so its exit is unknown.
     Gone,
 }
 
@@ -141,7 +142,7 @@ enum Reading {
 }
 
 impl ChildProcess {
-    /// Starts a command; its streams are those of the options.
+    /// Starts a command with the streams of the options.
     pub fn start(command: &mut Command, options: StartOptions) -> Result<Self, StartError> {
         command.stdin(match options.input {
             Input::Empty => Stdio::null(),
@@ -159,7 +160,7 @@ impl ChildProcess {
         let mut child = child.map_err(StartError::Program)?;
         let (input, output, errors) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        // From here on the child ends with this value, also where a thread is refused.
+        // From here on, dropping `process` ends the child, even where a thread is refused.
         let (state, nothing) = (State::Running, Reading::Nothing);
         let mut process =
             Self { child, options, state, input, output: nothing, errors: Reading::Nothing };
@@ -173,17 +174,17 @@ impl ChildProcess {
         self.child.id()
     }
 
-    /// Its standard input, if that is piped and was not taken.
+    /// Returns the standard input, if it is piped and was not taken.
     pub fn input(&mut self) -> Option<&mut ChildStdin> {
         self.input.as_mut()
     }
 
-    /// Its standard input, for another thread. Whoever drops it asks the child to end.
+    /// Takes the standard input for another thread. Dropping it asks the child to end.
     pub fn take_input(&mut self) -> Option<ChildStdin> {
         self.input.take()
     }
 
-    /// Waits for a line of its standard output.
+    /// Waits for a line of the standard output.
     pub fn line(&self, within: Duration) -> Line {
         match &self.output {
             Reading::Lines(lines) => lines.next(within),
@@ -191,27 +192,27 @@ impl ChildProcess {
         }
     }
 
-    /// The lines of its standard output, for another thread.
+    /// Takes the lines of the standard output for another thread.
     pub fn take_lines(&mut self) -> Option<Lines> {
         self.output.take_lines()
     }
 
-    /// The lines of its standard error, for another thread.
+    /// Takes the lines of the standard error for another thread.
     pub fn take_error_lines(&mut self) -> Option<Lines> {
         self.errors.take_lines()
     }
 
-    /// Waits for the end of its standard output; what was kept of it by then.
+    /// Waits for the end of the standard output; returns the part kept until then.
     pub fn output(&self, within: Duration) -> String {
         self.output.text(within)
     }
 
-    /// Waits for the end of its standard error; what was kept of it by then.
+    /// Waits for the end of the standard error; returns the part kept until then.
     pub fn last_words(&self, within: Duration) -> String {
         self.errors.text(within)
     }
 
-    /// Its standard error as it comes, if it is kept.
+    /// Returns the standard error as it arrives, if it is kept.
     pub fn errors(&self) -> Option<Capture> {
         match &self.errors {
             Reading::Kept(capture) => Some(capture.clone()),
@@ -219,20 +220,20 @@ impl ChildProcess {
         }
     }
 
-    /// Whether a stream of which the beginning is kept exceeded that.
+    /// Returns true if a [`Stream::Head`] exceeded its size.
     pub fn output_is_cut(&self) -> bool {
         let cut = |stream, reading: &Reading| matches!(stream, Stream::Head(_)) && reading.is_cut();
         cut(self.options.output, &self.output) || cut(self.options.errors, &self.errors)
     }
 
-    /// Whether it has ended.
+    /// Returns true if the child has ended.
     pub fn is_over(&mut self) -> bool {
         self.look();
         !matches!(self.state, State::Running)
     }
 
-    /// Waits for its end. `None` if it still runs, or if somebody else took note of its end: then it
-    /// pauses, so that a caller who asks again does not spin.
+    /// Waits for the child's end. `None` if it still runs, or if another caller reaped it. In the
+    /// second case it pauses, so that a caller in a loop does not spin.
     pub fn wait(&mut self, within: Duration) -> Option<Ended> {
         let begun = Instant::now();
         let mut pause = Duration::from_millis(1);
@@ -250,13 +251,13 @@ impl ChildProcess {
         }
     }
 
-    /// Asks it to end: by the end of its input if that is piped, by SIGTERM otherwise. Kills it after
-    /// the grace, with its group if it has its own. Returns how it ended, unless it was killed here.
+    /// Asks the child to end: closes its input if that is piped, otherwise sends SIGTERM. After the
+    /// grace, kills it, with its own group. Returns how it ended, unless it was killed here.
     pub fn end(&mut self, grace: Duration) -> Option<Ended> {
         if !self.is_over() && !grace.is_zero() {
             match self.options.input {
                 Input::Piped => self.input = None,
-                // It may have just ended by itself.
+                // The signal fails if the child has just ended by itself.
                 Input::Empty | Input::Inherited => drop(kill_process(self.pid(), Signal::TERM)),
             }
         }
@@ -279,7 +280,7 @@ impl ChildProcess {
         }
     }
 
-    /// Takes note of its end, once it has ended.
+    /// Records the child's end, if it has ended.
     fn look(&mut self) {
         if !matches!(self.state, State::Running) {
             return;
@@ -288,7 +289,8 @@ impl ChildProcess {
         match waitid(WaitId::Pid(self.pid()), only_ask) {
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Ok(Some(_)) => {
-                // Until it is waited for, it keeps its account and its number, which is the group's.
+                // Before the child is reaped, its CPU time can be read, and its pid still names its
+                // group.
                 let cpu_s = cpu_seconds(self.child.id());
                 if self.options.own_group {
                     self.kill();
@@ -331,8 +333,8 @@ impl Reading {
     }
 }
 
-/// Reads a stream in a thread. That ends with the stream: a process that left the child's group and
-/// holds the stream open keeps it.
+/// Reads a stream in a thread. The thread ends with the stream: a process that left the child's
+/// group may hold the stream open.
 fn read(from: Option<impl Read + Send + 'static>, stream: Stream) -> io::Result<Reading> {
     let Some(from) = from else { return Ok(Reading::Nothing) };
     match stream {
@@ -357,10 +359,10 @@ fn start_thread(read: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name("child's output".to_owned()).spawn(read).map(drop)
 }
 
-/// User and system time of a process with all its threads.
+/// Returns the user and system time of a process with all its threads.
 fn cpu_seconds(pid: u32) -> Option<f64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program, in parentheses, may hold anything.
+    // The program's name, in parentheses, may contain anything.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut ticks = || fields.next()?.parse::<u64>().ok();
     let all = ticks()?.saturating_add(ticks()?);

@@ -1,5 +1,5 @@
-//! Ends all that a process started, whatever process groups and sessions it made. It must be a
-//! subreaper (prctl(2), `PR_SET_CHILD_SUBREAPER`): who loses its parent becomes its child.
+//! Ends all descendants of a process, in all process groups and sessions. The process must be a
+//! subreaper (prctl(2), `PR_SET_CHILD_SUBREAPER`): an orphaned descendant becomes its child.
 
 use std::fs;
 use std::thread;
@@ -9,12 +9,12 @@ use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, wait, waitid,
 };
 
-/// Kills all descendants, and waits until there are none.
+/// Kills all descendants, and waits until none is left.
 pub fn end_all() {
     while !none_is_left() {
         if kill_children(listed()) == 0 {
             kill_children(every_number());
-            // Who lost its parent meanwhile is found in the next search.
+            // The next search finds the processes that were orphaned meanwhile.
             thread::sleep(Duration::from_millis(1));
         } else if wait(WaitOptions::empty()).is_err() {
             return; // None is left.
@@ -22,7 +22,7 @@ pub fn end_all() {
     }
 }
 
-/// Takes note of all children that have ended; whether there is no other.
+/// Reaps all children that have ended. Returns true if no child is left.
 fn none_is_left() -> bool {
     loop {
         match wait(WaitOptions::NOHANG) {
@@ -33,9 +33,11 @@ fn none_is_left() -> bool {
     }
 }
 
-/// Kills those that are children; how many. Their own children then become children here.
+/// Kills the children among these processes and counts them. Their own children then become
+/// children here.
 fn kill_children(all: impl Iterator<Item = Pid>) -> usize {
-    /// Questions between two looks at whether any child is left; some take a millisecond.
+    /// The number of processes asked about between two checks for remaining children. Some calls
+    /// take 1 ms.
     const AT_ONCE: usize = 4096;
     let mut killed = 0;
     for (asked, pid) in all.enumerate() {
@@ -51,26 +53,26 @@ fn kill_children(all: impl Iterator<Item = Pid>) -> usize {
     killed
 }
 
-/// Processes that /proc lists. Where it lists those of another namespace, their numbers mean others
-/// here, of which none may be a child.
+/// Returns the processes that /proc lists. If /proc belongs to another pid namespace, its numbers
+/// mean other processes here, perhaps none of them a child.
 fn listed() -> impl Iterator<Item = Pid> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|e| Pid::from_raw(e.file_name().to_str()?.parse().ok()?))
 }
 
-/// Each number that a process can have, for where /proc lists no child.
+/// Returns each number that a process can have, for where /proc lists no child.
 fn every_number() -> impl Iterator<Item = Pid> {
-    /// Largest number of a process (Linux `include/linux/threads.h`, `PID_MAX_LIMIT`).
+    /// The largest process id (Linux `include/linux/threads.h`, `PID_MAX_LIMIT`).
     const LARGEST: i32 = 1 << 22;
-    /// Most systems count no further than this, and begin again from the lowest.
+    /// The limit of most systems. After it, numbers start again from the lowest.
     const USUAL: i32 = 1 << 15;
     let own = getpid().as_raw_nonzero().get();
-    // Numbers are given out in ascending order: that of a child is most often a little larger.
+    // Linux assigns numbers in ascending order: a child's is usually a little larger.
     let near = own.saturating_add(USUAL).min(LARGEST);
     (own + 1..=near).chain(1..own).chain(near + 1..=LARGEST).filter_map(Pid::from_raw)
 }
 
-/// Whether a process is a child of this one.
+/// Returns true if a process is a child of this one.
 fn is_child(pid: Pid) -> bool {
     let only_ask = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(pid), only_ask).is_ok()

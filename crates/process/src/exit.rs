@@ -1,26 +1,26 @@
-//! How a process ended: as data, and in words.
+//! The end of a process: as data, and in words.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 
-use proofmark_model::clean_excerpt;
+use proofmark_model::excerpt;
 
-/// Status of a shell whose command was killed by a signal, less the signal's number.
+/// The base of a shell's status for a killed command: the status minus this is the signal's number.
 const KILLED: i32 = 128;
 
-/// How a process ended.
+/// The exit of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
-    /// By itself, with this status.
+    /// The process ended by itself, with this status.
     Status(i32),
-    /// By this signal.
+    /// This signal killed the process.
     Signal(i32),
 }
 
 impl Exit {
-    /// The exit of a process that replaces another one and reports its death as a shell does: 139 is
-    /// SIGSEGV.
+    /// Returns the exit of a process that a shell reported: status 139 is SIGSEGV. A process that
+    /// replaces another one reports its death in the same way.
     pub fn from_shell(self) -> Self {
         match self {
             Self::Status(status) if status > KILLED => Self::Signal(status - KILLED),
@@ -28,7 +28,7 @@ impl Exit {
         }
     }
 
-    /// The status with which a shell reports this exit.
+    /// Returns the status with which a shell reports this exit.
     pub fn shell_status(self) -> i32 {
         match self {
             Self::Status(status) => status,
@@ -36,12 +36,12 @@ impl Exit {
         }
     }
 
-    /// Whether the process reported success.
+    /// Returns true if the process reported success.
     pub fn is_success(self) -> bool {
         self == Self::Status(0)
     }
 
-    /// The exit with the last line that the process wrote: `exited with status 3: no disk`.
+    /// Returns the exit with the last line that the process wrote: `exited with status 3: no disk`.
     pub fn with_last_line(self, words: &str) -> String {
         match last_line(words) {
             Some(line) => format!("{self}: {line}"),
@@ -49,7 +49,7 @@ impl Exit {
         }
     }
 
-    /// The name of the signal that ended the process: `SIGKILL`, or `signal 40`.
+    /// Returns the name of the signal that killed the process: `SIGKILL`, or `signal 40`.
     pub fn signal(self) -> Option<String> {
         let Self::Signal(signal) = self else { return None };
         let name = signal_hook::low_level::signal_name(signal);
@@ -67,7 +67,7 @@ impl From<ExitStatus> for Exit {
 }
 
 impl fmt::Display for Exit {
-    /// `exited with status 3`, `was killed by SIGKILL`.
+    /// Writes `exited with status 3` or `was killed by SIGKILL`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self, self.signal()) {
             (_, Some(signal)) => write!(f, "was killed by {signal}"),
@@ -78,19 +78,19 @@ impl fmt::Display for Exit {
     }
 }
 
-/// The last line of a text that is not blank, cleaned and cut.
+/// Returns the last line of a text that is not blank, cleaned and shortened to 200 characters.
 pub fn last_line(text: &str) -> Option<String> {
     const LETTERS: usize = 200;
     let last = text.lines().rfind(|line| !line.trim().is_empty())?;
-    Some(clean_excerpt(last.trim(), LETTERS))
+    Some(excerpt(last, LETTERS))
 }
 
 /// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ended {
-    /// How it ended.
+    /// The exit.
     pub exit: Exit,
-    /// CPU time of all its threads, in seconds; `None` where /proc does not report it.
+    /// The CPU time of all its threads, in seconds; `None` where /proc does not report it.
     pub cpu_s: Option<f64>,
 }
 

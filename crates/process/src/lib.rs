@@ -1,9 +1,9 @@
 //! Child processes: one type ([`ChildProcess`]) for workers, the loopback server, reference tools and
 //! the launchers of fleets.
 //!
-//! Whatever a child does, its parent goes on: each read has a deadline and a bound, each end a grace
-//! after which the child is killed, and both output streams are read while it runs, so that no child
-//! waits for a full pipe.
+//! The parent never blocks on a child. Each read has a deadline and a bound. Each end has a grace,
+//! after which the child is killed. Both output streams are read while the child runs, so that it
+//! never waits for a full pipe.
 
 mod ask;
 mod capture;

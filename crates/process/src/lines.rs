@@ -9,18 +9,19 @@ use std::time::Duration;
 pub struct BoundedLines<R> {
     from: R,
     longest: usize,
-    /// Whether the rest of the line that was returned last is still to be skipped.
+    /// True if the rest of the last returned line must be skipped.
     is_cut: bool,
 }
 
 impl<R: BufRead> BoundedLines<R> {
-    /// Lines of at most `longest` bytes.
+    /// Creates a reader of lines of at most `longest` bytes.
     pub fn new(from: R, longest: usize) -> Self {
         Self { from, longest, is_cut: false }
     }
 
-    /// Reads the next line without its end; `None` at the end of the stream. Of a longer line it
-    /// returns `longest` + 1 bytes as soon as they arrive, so that the caller sees that it is too long.
+    /// Reads the next line without its end; `None` at the end of the stream. For a longer line it
+    /// returns `longest` + 1 bytes as soon as they arrive: the caller sees that the line is too
+    /// long.
     pub fn next_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         if std::mem::take(&mut self.is_cut) {
             self.from.skip_until(b'\n')?;
@@ -38,7 +39,7 @@ impl<R: BufRead> BoundedLines<R> {
         Ok(Some(line))
     }
 
-    /// Passes all lines on, until the stream ends or nobody receives them.
+    /// Passes all lines on, until the stream ends or the receiver is dropped.
     pub(crate) fn pass_on(mut self, to: &SyncSender<Vec<u8>>) {
         while let Ok(Some(line)) = self.next_line() {
             if to.send(line).is_err() {
@@ -48,12 +49,12 @@ impl<R: BufRead> BoundedLines<R> {
     }
 }
 
-/// What came from a child within the time that it was given.
+/// The output of a child within a given time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Line {
-    /// A line without its end; one byte longer than allowed if it was cut.
+    /// A line without its end; one byte longer than the limit if it was cut.
     Text(Vec<u8>),
-    /// Nothing: the child may still write.
+    /// No line in the given time: the child may still write.
     Silence,
     /// The end of the stream.
     End,
@@ -63,13 +64,13 @@ impl IntoIterator for Lines {
     type Item = Vec<u8>;
     type IntoIter = std::sync::mpsc::IntoIter<Vec<u8>>;
 
-    /// All lines to the end of the stream, however long that takes.
+    /// Returns all lines to the end of the stream, however long that takes.
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
-/// The lines of a child, which a thread reads.
+/// The lines of a child, read by a thread.
 #[derive(Debug)]
 pub struct Lines(pub(crate) Receiver<Vec<u8>>);
 

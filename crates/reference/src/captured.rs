@@ -1,5 +1,5 @@
-//! The captured outputs of all tools: what they hold, who recognises them, and what is left of them
-//! when they are damaged.
+//! The captured outputs of all tools: their figures, the tool that recognises each, and the effects
+//! of damage.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use crate::testing::{captured, task};
 use crate::{ALL, Output, Tool, find};
 
-/// The folders `captured`, by the name of the folder next to them.
+/// Returns the folders named `captured`, with the name of the folder that contains each.
 pub(crate) fn folders() -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let folders = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
@@ -23,7 +23,7 @@ pub(crate) fn folders() -> Vec<(String, PathBuf)> {
     all
 }
 
-/// The outputs of a folder, by name.
+/// Returns the outputs of a folder, with their names.
 pub(crate) fn outputs(folder: &Path) -> Vec<(String, String)> {
     let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let read = |file: PathBuf| {
@@ -35,7 +35,8 @@ pub(crate) fn outputs(folder: &Path) -> Vec<(String, String)> {
     all
 }
 
-/// The tool that an output is of, and what it holds; two numbers are no sign of anything.
+/// Returns the tool of an output, and its figures. `bw_mem` prints two numbers, which identify no
+/// tool.
 fn read(name: &str, text: &str) -> (&'static dyn Tool, Output) {
     if name.contains("bw_mem") {
         let tool = find("lmbench-bw").unwrap();
@@ -55,7 +56,7 @@ fn what_was_captured_is_read() {
                 format!("{name}, {}: {}", tool.id(), summarise(&output))
             })
             .collect();
-        // The snapshot lies with the tool: all of a tool is in its folder.
+        // Each tool's snapshot is in its own folder.
         insta::with_settings!({
             snapshot_path => path.parent().unwrap(),
             prepend_module_to_snapshot => false,
@@ -63,7 +64,7 @@ fn what_was_captured_is_read() {
     }
 }
 
-/// What an output holds, a line a figure, a trial and a piece of evidence.
+/// Writes an output as a line per figure, trial and piece of evidence.
 fn summarise(output: &Output) -> String {
     let mut lines = vec![format!("version {:?} started {:?}", output.version, output.started)];
     for f in &output.figures {
@@ -98,7 +99,7 @@ fn damaged_outputs_are_read_or_refused() {
             let text = crate::decoded(&bytes);
             tools.iter().for_each(|t| survives(*t, &text));
         });
-        // With all that may be around it, which is looked for only where no tool reads it as it is.
+        // The search for prefixes starts only where no tool reads the text as it is.
         proptest!(ProptestConfig::with_cases(8), |(bytes in damaged(&behind(&text)))| {
             let read = crate::read(&crate::decoded(&bytes));
             if let Some(output) = read.and_then(|(_, output)| output.ok()) {
@@ -108,7 +109,7 @@ fn damaged_outputs_are_read_or_refused() {
     }
 }
 
-/// What parsers stumble over.
+/// Words that break parsers.
 const WORDS: [&str; 14] = [
     "0",
     "-1",
@@ -126,7 +127,7 @@ const WORDS: [&str; 14] = [
     "\u{202e}",
 ];
 
-/// One or more changes of a text: cut off, a piece taken out, doubled or replaced, at any place.
+/// Returns a text with 1 to 3 changes anywhere: cut off, a piece removed, doubled or replaced.
 fn damaged(text: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     let bytes = text.as_bytes().to_vec();
     let new = prop_oneof![
@@ -151,8 +152,8 @@ fn damaged(text: &str) -> impl Strategy<Value = Vec<u8>> + use<> {
     })
 }
 
-/// Holds that a damaged output is read or refused, never more than that, and that what is read has
-/// finite values, the figure for a task too.
+/// Asserts that a damaged output is refused or read without a panic, with finite values. This
+/// includes the figure for a task.
 fn survives(tool: &dyn Tool, text: &str) {
     let _ = tool.recognises(text);
     let Ok(output) = tool.parse(text) else { return };
@@ -176,7 +177,7 @@ fn is_finite(t: &Trial) {
     assert!(is_quantity(t.value) && is_quantity(t.seconds) && t.seconds > 0.0, "{t:?}");
 }
 
-/// An output behind the name of who printed it.
+/// Returns an output with the prefix of `mpirun --tag-output` before each line.
 fn behind(text: &str) -> String {
     text.lines().map(|line| format!("[1,0]<stdout>:{line}\n")).collect()
 }

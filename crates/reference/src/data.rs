@@ -1,25 +1,27 @@
-//! The size of a task's data, which its workload declares and tools count in their own ways.
+//! The size of a task's data: workloads declare it, and each tool counts it differently.
 
 use crate::{Figure, Task, Tool};
 use proofmark_model::key;
 
-/// Bytes of the data of a task in so many arrays, over all threads; `None` if the task has no size.
+/// Returns the bytes of a task's data in this many arrays, over all threads; `None` if the task has
+/// no size.
 pub(crate) fn bytes(task: &Task, arrays: u64) -> Option<u64> {
     let data = task.spec.work.data.as_ref()?;
     data.array_bytes(task.params)?.checked_mul(if data.all_arrays { 1 } else { arrays })
 }
 
-/// Passes over so many bytes that are the same work, one at least; `most` at most.
+/// Returns how many passes over this many bytes are the same work, from 1 to `most`.
 pub(crate) fn passes(work: f64, bytes: u64, most: u32) -> u64 {
     let passes = (work / bytes.max(1) as f64).round();
     if passes >= 1.0 { passes.min(f64::from(most)) as u64 } else { 1 }
 }
 
-/// Names that parsers have for what not every workload has a parameter of.
+/// The parameters that readers set although not every workload declares them.
 const OPTIONAL: [&str; 3] = [key::ARRAY_SIZE.name(), key::BLOCK_SIZE.name(), key::STORES.name()];
 
-/// A figure in the parameters of the task's workload: the size of its data, where the output says
-/// how large each of so many arrays was over all threads, and what the test was chosen for.
+/// Returns a figure in the parameters of the task's workload. It sets the size of the data where
+/// the output reports `array`: the bytes of each array over all threads. It also sets the parameter
+/// value that the test was selected for.
 pub(crate) fn figure(
     tool: &dyn Tool,
     task: &Task,

@@ -1,13 +1,13 @@
-//! What the tools share that solve and multiply dense matrices.
+//! Common code of the tools that solve and multiply dense matrices.
 
 use crate::{Figure, Output, Task};
 use proofmark_model::{Isa, key};
 
-/// The one instruction set below the widest that libraries are held to.
+/// The only instruction set below the widest that libraries can be limited to.
 pub(crate) const AVX2: &str = Isa::Avx2Fma.name();
 
-/// The widest instruction set of this CPU that our workloads have loops for, as they name it:
-/// what a library takes by itself is held against that.
+/// Returns the widest instruction set of this CPU that proofmark's workloads have loops for, by
+/// their name. A library uses its widest by default, and is compared with that.
 pub(crate) fn widest() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -23,7 +23,7 @@ pub(crate) fn widest() -> &'static str {
     Isa::Scalar.name()
 }
 
-/// Threads of the task, each of them one of `called`; fails if they are more than its CPUs.
+/// Returns the task's threads, which the tool calls `called`. Fails if they exceed the task's CPUs.
 pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
     let threads = task.params.threads();
     if threads > task.cpus.len() as u64 {
@@ -32,43 +32,44 @@ pub(crate) fn threads(task: &Task, called: &str) -> Result<u64, String> {
     Ok(threads)
 }
 
-/// Holds that the task's instruction set is the widest, which a library takes by itself.
-/// Fails if it is another, of a library of that name: `its BLAS cannot be limited to sse2`.
-pub(crate) fn by_itself(task: &Task, library: &str, widest: &str) -> Result<(), String> {
+/// Checks that the task's instruction set is the widest, which a library uses by default. Fails if
+/// it is another: `its BLAS cannot be limited to sse2`.
+pub(crate) fn require_widest(task: &Task, library: &str, widest: &str) -> Result<(), String> {
     match task.params.get(key::ISA) {
         Some(isa) if isa != widest => Err(format!("{library} cannot be limited to {isa}")),
         _ => Ok(()),
     }
 }
 
-/// An environment that gives a library so many threads, by variables of these names.
+/// Returns an environment that sets a library's threads by variables of these names.
 pub(crate) fn environment(names: &[&'static str], threads: u64) -> Vec<(&'static str, String)> {
     let variables = names.iter().map(|name| (*name, threads.to_string()));
-    // It would take fewer where it thinks that better.
+    // Otherwise MKL uses fewer threads where it expects that to be faster.
     variables.chain([("MKL_DYNAMIC", "FALSE".to_owned())]).collect()
 }
 
-/// Rows of the task's matrices; 0 where it does not say.
+/// Returns the rows of the task's matrices; 0 if the task has no such parameter.
 pub(crate) fn rows(task: &Task) -> u64 {
     task.params.get(key::MATRIX_SIZE).unwrap_or(0)
 }
 
-/// Bytes of a program that has matrices of so many, and calls a library for them.
+/// Returns the memory in bytes of a program with this many bytes of matrices that calls a library.
 pub(crate) fn memory(task: &Task, matrices: u64) -> u64 {
-    // What program and library are, and a thread's packed blocks.
+    // The program with its library, and the packed blocks of a thread.
     const PROGRAM: u64 = 128 << 20;
     const THREAD: u64 = 32 << 20;
     let threads = task.params.threads().saturating_mul(THREAD);
     matrices.saturating_add(threads).saturating_add(PROGRAM)
 }
 
-/// Operations of a solve of so many equations, as proofmark counts them.
+/// Returns the operations of a solve of `n` equations, as proofmark counts them.
 pub(crate) fn operations(n: u64) -> f64 {
     let n = n as f64;
     n * n * (2.0 / 3.0 * n + 2.0)
 }
 
-/// The figure of the task's test and size on so many threads, or what it takes for them.
+/// Returns the figure of the task's test and size on the task's threads. `threads` returns those of
+/// a figure.
 pub(crate) fn figure(
     task: &Task,
     output: Output,

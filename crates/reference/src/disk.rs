@@ -1,4 +1,4 @@
-//! What tools that run on a file of proofmark share.
+//! Common code of the tools that run on a file of proofmark.
 
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -6,8 +6,8 @@ use std::path::Path;
 use proofmark_model::Params;
 use proofmark_model::key::{Choice, Key};
 
-/// The path of the file that a tool is given. Of a device that holds somebody's data nothing would
-/// be left. Fails if it is a device or a folder, or no text.
+/// Returns the path of the file that a tool gets. Fails for a device or a folder, and for a path
+/// that is no text: a tool would destroy the data on a device.
 pub(crate) fn file(path: &Path) -> Result<&str, String> {
     let kind = std::fs::metadata(path).map(|m| m.file_type());
     if kind.is_ok_and(|k| k.is_block_device() || k.is_char_device() || k.is_dir()) {
@@ -16,7 +16,7 @@ pub(crate) fn file(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(|| "the path of its file is no text".to_owned())
 }
 
-/// Whether a parameter is the first of two words. Fails if it is neither.
+/// Returns true if a parameter is `yes`, false if it is `no`. Fails if it is neither.
 pub(crate) fn either(
     params: &Params,
     key: Key<Choice>,
@@ -30,8 +30,8 @@ pub(crate) fn either(
     }
 }
 
-/// A task's parameters, each replaced by the output's where the output reports it. `None` if one of
-/// `same` differs: then the output is plainly of another job.
+/// Returns a task's parameters, each replaced by the output's where the output reports it. `None`
+/// if a parameter in `same` differs: then the output is of another job.
 pub(crate) fn merge_params(task: &Params, output: &Params, same: &[&str]) -> Option<Params> {
     let mut merged = task.clone();
     for (name, asked) in &mut merged.0 {

@@ -1,30 +1,30 @@
-//! JSON among other text: warnings before it, and several documents after one another.
+//! JSON among other text: warnings before it, and several documents in a row.
 
 use serde::de::DeserializeOwned;
 
 use crate::Malformed;
 
-/// A document of a text.
+/// A JSON document in a text.
 pub(crate) struct Document<'a, T> {
     pub(crate) value: T,
     pub(crate) text: &'a str,
-    /// The line that it begins on, from 1.
+    /// The line on which it begins, from 1.
     pub(crate) line: usize,
 }
 
 impl<T> Document<'_, T> {
-    /// What is wrong at a line of the document, at that of the whole text.
+    /// Converts an error from a line of the document to the line of the whole text.
     pub(crate) fn placed(&self, found: Malformed) -> Malformed {
         Malformed { line: found.line + self.line - 1, ..found }
     }
 }
 
-/// Where a line begins with a brace.
+/// Returns the place of the first line that begins with a brace.
 pub(crate) fn opening(text: &str) -> Option<usize> {
     if text.starts_with('{') { Some(0) } else { text.find("\n{").map(|at| at + 1) }
 }
 
-/// All documents of a text, in order. Fails if there is none, or one cannot be read.
+/// Returns all documents of a text, in order. Fails if there is none, or one cannot be read.
 pub(crate) fn documents<T: DeserializeOwned>(
     text: &str,
 ) -> Result<Vec<Document<'_, T>>, Malformed> {

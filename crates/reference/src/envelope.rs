@@ -1,18 +1,19 @@
-//! What lies around an output before a tool's reader sees it: the encoding of its text, and what other
-//! programs put before each line. Lines keep their numbers.
+//! The layers around an output: the encoding of its text, and the prefixes that other programs put
+//! before each line. Removing them keeps the line numbers.
 
 use crate::prefixes::{Form, without_prefixes};
 use crate::{Malformed, Output, Tool};
 
-/// A text from a file of any origin: UTF-8 or UTF-16, with or without a mark; bytes that are neither are
-/// taken as Latin-1. Colours of a terminal are left out, and the `=3D` of a raw mail is undone.
+/// Decodes a text from a file of any origin: UTF-8 or UTF-16, with or without a mark. Other bytes
+/// are taken as Latin-1. Removes a terminal's colours, and decodes the quoted-printable `=3D` of a
+/// raw mail.
 pub fn decoded(bytes: &[u8]) -> String {
     let text = text_of(bytes);
     let text = if is_quoted_printable(&text) { unquoted(&text) } else { text };
     if text.contains(ESCAPE) { without_escapes(&text) } else { text }
 }
 
-/// What a terminal's commands begin with: `ESC[1;31m`.
+/// The start of a terminal's commands: `ESC[1;31m`.
 const ESCAPE: &str = "\u{1b}[";
 
 fn without_escapes(text: &str) -> String {
@@ -27,22 +28,23 @@ fn without_escapes(text: &str) -> String {
     })
 }
 
-/// Whether most `=` of a text are those of quoted-printable: before two digits, or a line's last.
+/// Returns true if most `=` of a text are quoted-printable: before two digits, or at the end of a
+/// line.
 fn is_quoted_printable(text: &str) -> bool {
     let after = || text.split('=').skip(1);
     let own = |rest: &&str| escaped(rest).is_some() || rest.starts_with(['\r', '\n']);
     text.contains("=3D") && 2 * after().filter(own).count() > after().count()
 }
 
-/// The byte of two hexadecimal digits that a text begins with, and the rest.
+/// Returns the byte of two hexadecimal digits that a text begins with, and the rest.
 fn escaped(text: &str) -> Option<(u8, &str)> {
     let (digits, rest) = text.split_at_checked(2)?;
     let upper = digits.bytes().all(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F'));
     upper.then(|| u8::from_str_radix(digits, 16).ok().map(|byte| (byte, rest))).flatten()
 }
 
-/// A text in quoted-printable as it was. Empty lines follow a line put together from several, so
-/// that lines keep their numbers.
+/// Decodes a text in quoted-printable. Empty lines follow a joined line, so that lines keep their
+/// numbers.
 fn unquoted(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut ends = 0;
@@ -77,9 +79,10 @@ fn text_of(bytes: &[u8]) -> String {
     }
 }
 
-/// Of a text that is mostly ASCII, UTF-16 has so many times the zeros at one place of each pair.
+/// The minimum ratio of zero bytes between the two places of each pair in UTF-16. The text must be
+/// mostly ASCII.
 const TIMES_THE_ZEROS: usize = 10;
-/// Bytes by which the encoding is told.
+/// The bytes from which the encoding is detected.
 const SAMPLE: usize = 4096;
 
 fn zeros(bytes: &[u8]) -> [usize; 2] {
@@ -101,12 +104,12 @@ fn latin1(bytes: &[u8]) -> String {
     text
 }
 
-/// Larger texts, in bytes, are not tried without prefixes.
+/// The largest text, in bytes, that is searched for prefixes.
 const LARGEST: usize = 4 << 20;
 
-/// What a text holds, read by the tool of these whose output it is: the first form of it that can be read,
-/// as it is or without prefixes; where none can, why the first that looks like a tool's cannot. `None` if
-/// it looks like none's, or several's.
+/// Reads a text with the tool that `tool_of` selects. The first form that can be read counts: the
+/// text as it is, then without prefixes. If none can, returns the error of the first form that a
+/// tool recognises. `None` if no tool recognises it, or several do.
 pub(crate) fn read<'t>(
     text: &str,
     tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
@@ -123,8 +126,8 @@ pub(crate) fn read<'t>(
     let whole = |text: &str| tool_of(text).map(|tool| (tool, tool.parse(text)));
     let found = look(whole(text)).or_else(|| {
         let once = if text.len() > LARGEST { Vec::new() } else { without_prefixes(text) };
-        let parts = |form: &Form| form.parts.as_ref().and_then(|parts| together(parts, &tool_of));
-        // Lines of several outputs, mixed, may look like one.
+        let parts = |form: &Form| form.parts.as_ref().and_then(|parts| read_parts(parts, &tool_of));
+        // The mixed lines of several outputs may look like one output.
         let mut of_form = |form: &Form| look(parts(form).or_else(|| whole(&form.text)));
         let unread = |form: &&Form| parts(form).is_none();
         let mut twice = once.iter().filter(unread).flat_map(|form| without_prefixes(&form.text));
@@ -133,8 +136,8 @@ pub(crate) fn read<'t>(
     found.or(first)
 }
 
-/// What the outputs of several programs hold, those of them that are a tool's: the runs of one tool.
-fn together<'t>(
+/// Reads the outputs of several programs as runs of one tool. Skips those that no tool recognises.
+fn read_parts<'t>(
     parts: &[String],
     tool_of: impl Fn(&str) -> Option<&'t dyn Tool>,
 ) -> Option<(&'t dyn Tool, Result<Output, Malformed>)> {
@@ -151,7 +154,7 @@ fn together<'t>(
             Err(found) => return Some((tool, Err(found))),
         }
     }
-    Some((tool, Ok(all.together())))
+    Some((tool, Ok(all.merge_runs())))
 }
 
 #[cfg(test)]
@@ -255,7 +258,7 @@ mod tests {
             let twice: Vec<usize> = alone.iter().map(|n| 2 * n).collect();
             assert_eq!(trials(&mixed(names)), twice, "{names:?}");
         }
-        // Only the first of the ranks prints a report.
+        // Only the first rank prints a report.
         let ranks: String = HPL.lines().map(|line| format!("0: {line}\n1: warning\n")).collect();
         assert_eq!(trials(&ranks), alone);
         let damaged = mixed(["0: ", "1: "]).replace("1: WR", "1: W");

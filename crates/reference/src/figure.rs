@@ -1,4 +1,4 @@
-//! What a tool's output holds.
+//! The figures in a tool's output.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,47 +11,47 @@ use serde::Serialize;
 
 use crate::{Task, Tool};
 
-/// What a tool's output holds.
+/// The content of a tool's output.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Output {
-    /// Version of the tool, where the output reports it.
+    /// The version of the tool, where the output reports it.
     pub version: Option<String>,
-    /// When it ran, where the output reports it.
+    /// The start of the run, where the output reports it.
     pub started: Option<Timestamp>,
-    /// What it measured, in the order of the output; never empty.
+    /// The figures, in the order of the output; never empty.
     pub figures: Vec<Figure>,
 }
 
 /// One figure of an output, with its repetitions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
-    /// What was measured, by the tool's own name of it: `Triad`, `randread`, `stride read`.
+    /// The test, by the tool's own name: `Triad`, `randread`, `stride read`.
     pub test: Cow<'static, str>,
-    /// False where options or modes made it other work than that test's, which no workload does.
+    /// False if options or modes made it other work than that test's, which no workload does.
     pub comparable: bool,
-    /// What was measured, for people.
+    /// The test's name for people.
     pub title: String,
-    /// Part of the machine.
+    /// The part of the machine.
     pub subsystem: Subsystem,
-    /// Base unit of the values.
+    /// The base unit of the values.
     pub unit: Unit,
-    /// Which direction is good.
+    /// The direction that is better.
     pub better: Better,
-    /// The parameters that the output reports, by the names that workloads have for them; what has
-    /// no such parameter by the tool's own name.
+    /// The parameters that the output reports, by the names that workloads use. A parameter that no
+    /// workload has keeps the tool's own name.
     pub params: Params,
-    /// The repetitions, and the evidence that the output holds (device, network, solution).
+    /// The repetitions, with the evidence in the output (device, network, solution).
     pub trials: Vec<Trial>,
-    /// Times of single operations, where the output has them.
+    /// The times of single operations, where the output has them.
     pub latency: Option<Latency>,
-    /// What in the output proves the work, where no trial's evidence does: `STREAM validated its
+    /// The proof of the work in the output, where no trial has evidence: `STREAM validated its
     /// arrays`.
     pub proof: Option<&'static str>,
-    /// What the tool itself says against the figure, and what its output says twice, differently.
+    /// The warnings of the tool about the figure, and contradictions within its output.
     pub findings: Vec<Finding>,
 }
 
-/// Parameters that are sizes in bytes, whichever the tool.
+/// The parameters that are sizes in bytes in all tools.
 const SIZES: &[&str] = &[
     key::AMOUNT.name(),
     key::ARRAY_SIZE.name(),
@@ -64,18 +64,18 @@ const SIZES: &[&str] = &[
     key::WORKING_SET.name(),
 ];
 
-/// What most figures are of: a part of the machine, and the unit of their values.
+/// The part of the machine and the unit of most figures.
 pub(crate) const FLOPS: (Subsystem, Unit) = (Subsystem::Cpu, Unit::FlopPerSecond);
 pub(crate) const MEMORY: (Subsystem, Unit) = (Subsystem::Memory, Unit::BytePerSecond);
 pub(crate) const DISK: (Subsystem, Unit) = (Subsystem::Disk, Unit::BytePerSecond);
 
-/// What is said where runs became trials.
+/// The id of the note that runs became trials.
 const SEVERAL_RUNS: &str = "several_runs";
 
 impl Output {
-    /// The output with the repetitions of a figure as its trials: those of the same test, title and
-    /// parameters, wherever they stand.
-    pub(crate) fn together(mut self) -> Self {
+    /// Merges the repetitions of a figure into its trials: the runs with the same test, title and
+    /// parameters.
+    pub(crate) fn merge_runs(mut self) -> Self {
         let mut places = BTreeMap::new();
         let (mut figures, mut runs): (Vec<Figure>, Vec<usize>) = (Vec::new(), Vec::new());
         for figure in self.figures {
@@ -105,7 +105,7 @@ impl Output {
 }
 
 impl Figure {
-    /// A rate, of which more is better, with one repetition.
+    /// Creates a rate with one repetition. Higher is better.
     pub(crate) fn rate(
         test: impl Into<Cow<'static, str>>,
         title: impl Into<String>,
@@ -128,7 +128,7 @@ impl Figure {
         }
     }
 
-    /// Takes the trials of a repetition. Percentiles of several runs cannot be put together.
+    /// Adds the trials of a repetition. Percentiles of several runs cannot be merged.
     fn repeat(&mut self, more: Self) {
         self.trials.extend(more.trials);
         self.latency = None;
@@ -140,13 +140,13 @@ impl Figure {
         }
     }
 
-    /// The figure as one of the task's test.
+    /// Returns the figure as one of the task's test.
     pub(crate) fn with_test_of(self, task: &Task) -> Self {
         Self { test: task.test.to_owned().into(), comparable: true, ..self }
     }
 
-    /// The declaration of the first of these workloads that does the same work at every point; for
-    /// other work a declaration of its own, whose id is such as `iozone.stride_read`.
+    /// Returns the declaration of the first of these workloads that does the same work in every
+    /// configuration. Other work gets its own declaration, with an id such as `iozone.stride_read`.
     pub fn declaration<'a>(
         &self,
         tool: &dyn Tool,
@@ -157,7 +157,7 @@ impl Figure {
         same.map_or_else(|| Cow::Owned(self.own_declaration(tool)), Cow::Borrowed)
     }
 
-    /// The sizes among the parameters, which are shown as such.
+    /// Declares the sizes among the parameters, so that they are shown as sizes.
     fn sizes(&self) -> Vec<Parameter> {
         let size = |name: &&&str| self.params.number(name).is_some();
         let declared = |name: &&'static str| Parameter {
@@ -169,7 +169,7 @@ impl Figure {
         SIZES.iter().filter(size).map(declared).collect()
     }
 
-    /// A declaration for work that no workload does.
+    /// Returns a declaration for work that no workload does.
     fn own_declaration(&self, tool: &dyn Tool) -> WorkloadSpec {
         let test = self.test.replace(' ', "_").to_lowercase();
         let pace = self.subsystem.info().pace;

@@ -1,11 +1,11 @@
-//! Outputs that are known and not read, so that nobody has to guess what to do instead.
+//! Known outputs that are not read, with the alternative for each.
 
 /// An output that is not read.
 struct Format {
-    /// What an output of it holds, all of them.
+    /// The words that each output of this format contains, all of them.
     holds: &'static [&'static str],
     name: &'static str,
-    /// What to do instead, where the same program can print what is read.
+    /// The alternative, where the same program can print a format that is read.
     instead: Option<&'static str>,
 }
 
@@ -19,7 +19,7 @@ const fn format(name: &'static str, holds: &'static [&'static str]) -> Format {
     Format { holds, name, instead: None }
 }
 
-/// A file that holds no text of a tool until something is done with it.
+/// A file in which no tool's text can be found until it is converted.
 const fn file(name: &'static str, holds: &'static [&'static str], instead: &'static str) -> Format {
     Format { name, holds, instead: Some(instead) }
 }
@@ -44,7 +44,7 @@ const FORMATS: &[Format] = &[
     file("a PDF", &["%PDF-"], TEXT),
     file("a picture", &["\u{89}PNG\r\n"], TEXT),
     file("a web page", &["<html"], TEXT),
-    // A server's, or a part of it.
+    // The text of a server, or a part of a text.
     Format {
         instead: Some("run iperf3's client with -J"),
         ..format("iperf3's text", &["[ ID] Interval", "connected to"])
@@ -106,7 +106,7 @@ const FORMATS: &[Format] = &[
     format("YABS' output", &["Yet-Another-Bench-Script"]),
 ];
 
-/// What an output is that no tool's reader reads, and what to do instead.
+/// Names the format of an output that no reader reads, and the alternative.
 pub fn unread(text: &str) -> Option<String> {
     let found = FORMATS.iter().find(|f| f.is_in(text))?;
     let instead =
@@ -114,8 +114,8 @@ pub fn unread(text: &str) -> Option<String> {
     Some(format!("this is {}, which is not read: {instead}", found.name))
 }
 
-/// A format that is not read, of another program, in a text that this tool's reader read.
-pub fn beside(tool: &str, text: &str) -> Option<String> {
+/// Names an unread format of another program in a text that this tool's reader read.
+pub fn other_format(tool: &str, text: &str) -> Option<String> {
     let other =
         |f: &&Format| ![Some(UNPACK), Some(TEXT)].contains(&f.instead) && !f.name.contains(tool);
     let found = FORMATS.iter().filter(other).find(|f| f.is_in(text))?;
@@ -129,13 +129,15 @@ mod tests {
     #[test]
     fn what_stands_beside_an_output_is_named() {
         let others = "Connecting to host b, port 5201\n[ ID] Interval Transfer\n";
-        assert!(beside("sockperf", others).is_some_and(|what| what.starts_with("iperf3's text")));
-        assert_eq!(beside("iperf3", others), None);
-        // Of the captured outputs none has another.
+        assert!(
+            other_format("sockperf", others).is_some_and(|what| what.starts_with("iperf3's text"))
+        );
+        assert_eq!(other_format("iperf3", others), None);
+        // No captured output contains another format.
         for (folder, path) in crate::captured::folders() {
             for (name, text) in crate::captured::outputs(&path) {
                 let Some((tool, Ok(_))) = crate::read(&text) else { continue };
-                assert_eq!(beside(tool.id(), &text), None, "{folder}/{name}");
+                assert_eq!(other_format(tool.id(), &text), None, "{folder}/{name}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reading lines of a label, a colon and a value.
+//! A reader of lines with a label, a colon and a value.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::Malformed;
 use crate::printed::Rounded;
 use crate::text::{number, whole};
 
-/// What a report says after colons, by what it says before them, each with its line.
+/// The values of a report by their labels, each with its line.
 #[derive(Default)]
 pub(crate) struct Labels<'a> {
     values: BTreeMap<&'a str, (usize, &'a str)>,
@@ -14,34 +14,35 @@ pub(crate) struct Labels<'a> {
 }
 
 impl<'a> Labels<'a> {
-    /// Takes a value; `false` if the label has had one before.
+    /// Adds a value; `false` if the label already had one.
     pub(crate) fn insert(&mut self, label: &'a str, at: usize, value: &'a str) -> bool {
         self.values.insert(label, (at, value.trim())).is_none()
     }
 
-    /// What is after that label.
+    /// Returns the value after a label.
     pub(crate) fn get(&self, label: &str) -> Option<(usize, &'a str)> {
         self.values.get(label).copied()
     }
 
-    /// The same, where the report is incomplete without it.
+    /// Returns the same. Fails without the label: then the report is incomplete.
     pub(crate) fn need(&self, label: &str) -> Result<(usize, &'a str), Malformed> {
-        let missing = || Malformed::at(self.last.max(1), format!("no '{label}:' in it"));
+        let missing = || Malformed::at(self.last.max(1), format!("the report has no '{label}:'"));
         self.get(label).ok_or_else(missing)
     }
 
-    /// What is after the first of these labels that it has.
+    /// Returns the value of the first of these labels that the report has.
     pub(crate) fn any(&self, labels: &[&str]) -> Option<(usize, &'a str)> {
         labels.iter().find_map(|label| self.get(label))
     }
 
-    /// The same, where the report is incomplete without it.
+    /// Returns the same. Fails without a label: then the report is incomplete.
     pub(crate) fn need_any(&self, labels: &[&str]) -> Result<(usize, &'a str), Malformed> {
         let first = labels.first().copied().unwrap_or_default();
         self.any(labels).map_or_else(|| self.need(first), Ok)
     }
 
-    /// The number after one of these labels, if it has one, with or without that unit.
+    /// Returns the number after one of these labels, if the report has it, with or without the
+    /// unit.
     pub(crate) fn value(&self, labels: &[&str], unit: &str) -> Result<Option<Rounded>, Malformed> {
         let number = |(at, text): (usize, &str)| {
             Rounded::parse(text.strip_suffix(unit).unwrap_or(text).trim_end(), at)
@@ -49,7 +50,7 @@ impl<'a> Labels<'a> {
         self.any(labels).map(number).transpose()
     }
 
-    /// A number after that label, with the unit that follows it.
+    /// Returns the number after a label, with the unit that follows it.
     pub(crate) fn number(&self, label: &str, unit: &str) -> Result<(usize, f64), Malformed> {
         let (at, value) = self.need(label)?;
         let what = format!("does not end in {}", unit.trim());
@@ -57,7 +58,7 @@ impl<'a> Labels<'a> {
         Ok((at, number(word, at)?))
     }
 
-    /// A whole number after that label.
+    /// Returns the whole number after a label.
     pub(crate) fn whole(&self, label: &str) -> Result<u64, Malformed> {
         let (at, value) = self.need(label)?;
         whole(value, at)

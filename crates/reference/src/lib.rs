@@ -1,7 +1,7 @@
-//! The tools that people already trust: what their outputs hold, in our words.
+//! The reference tools: readers of their outputs, and their invocations for proofmark's workloads.
 //!
-//! One folder a tool; its `captured/` holds outputs as the tool printed them, by version; those
-//! named `made-` were written after published ones.
+//! Each tool has a folder. Its `captured/` contains outputs as the tool printed them, by version;
+//! those named `made-` were written after published ones.
 
 #[cfg(test)]
 mod captured;
@@ -47,39 +47,39 @@ use proofmark_model::{Params, Printed, When, WorkloadSpec};
 
 pub use envelope::decoded;
 pub use figure::{Figure, Output};
-pub use formats::{beside, unread};
+pub use formats::{other_format, unread};
 pub use malformed::Malformed;
 pub(crate) use program::{on_path, path};
 pub use runner::{Installed, Invocation, Ready, ReferenceRunner, Task};
 pub(crate) use runner::{ask, refuse_if};
 
-/// What a tool is.
+/// The description of a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct Description {
-    /// Name, as it is typed: `fio`.
+    /// The name as typed: `fio`.
     pub id: &'static str,
-    /// What its figure is: proofmark compares it with the same figure of its own trials.
+    /// The kind of its figure: proofmark compares it with the same figure of its own trials.
     pub printed: Printed,
-    /// Name and author, for people.
+    /// The name and author for people.
     pub title: &'static str,
-    /// What brings it: `Debian: fio`.
+    /// The package that contains it: `Debian: fio`.
     pub package: &'static str,
-    /// The tests of it that do the work of workloads: of those of one workload that apply to a
-    /// point, the first is run.
+    /// The tests that do the work of workloads. proofmark runs the first of a workload's tests that
+    /// applies to a configuration.
     pub same_work: &'static [SameWork],
-    /// Which outputs are read, and what the tool's figures count: bytes read and written or copied
-    /// once, which end of a connection, what a MB is.
+    /// The outputs that are read, and the meaning of the figures: bytes read and written or copied
+    /// once, which end of a connection, the size of a MB.
     pub about: &'static str,
 }
 
 /// A test of a tool that does the work of a workload.
 #[derive(Debug, Clone)]
 pub struct SameWork {
-    /// The test, by the tool's own name of it: `Triad`.
+    /// The test, by the tool's own name: `Triad`.
     pub test: &'static str,
     /// The workload's id.
     pub workload: &'static str,
-    /// The points that this holds for; `None`: all.
+    /// The configurations that it applies to; `None`: all.
     pub when: Option<When>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) const fn same_work(test: &'static str, workload: &'static str) -> Sam
     SameWork { test, workload, when: None }
 }
 
-/// At the points whose parameter has that value.
+/// Declares the same work for configurations whose parameter has this value.
 pub(crate) const fn same_work_where(
     test: &'static str,
     workload: &'static str,
@@ -98,57 +98,57 @@ pub(crate) const fn same_work_where(
 }
 
 impl SameWork {
-    /// Whether the test does the work of a point with these parameters.
+    /// Returns true if the test does the work of a configuration with these parameters.
     pub(crate) fn holds(&self, workload: &str, params: &Params) -> bool {
         self.workload == workload && self.when.as_ref().is_none_or(|when| when.holds(params))
     }
 }
 
-/// A tool that can be run, and whose output can be read.
+/// A tool whose output can be read, and which may be run.
 pub trait Tool: ReferenceRunner {
-    /// What it is.
+    /// Returns its description.
     fn description(&self) -> &Description;
 
-    /// What the ids of its own tests begin with: the programs of one suite share it.
+    /// Returns the prefix of the ids of its own tests, which the programs of one suite share.
     fn family(&self) -> &'static str {
         self.description().id
     }
 
-    /// Whether a text looks like this tool's output, so that nobody has to name the tool.
+    /// Returns true if a text looks like this tool's output, so that the user need not name the
+    /// tool.
     fn recognises(&self, text: &str) -> bool;
 
-    /// The figures of an output, those of each run for themselves, or what is wrong with it, and
-    /// where.
+    /// Returns the figures of an output, a figure for each run. Fails with the error and its line.
     fn read(&self, text: &str) -> Result<Output, Malformed>;
 
-    /// What an output holds: of several runs, those of the same work are trials of one figure.
+    /// Returns the content of an output. Several runs of the same work are trials of one figure.
     fn parse(&self, text: &str) -> Result<Output, Malformed> {
-        self.read(text).map(Output::together)
+        self.read(text).map(Output::merge_runs)
     }
 }
 
 impl<'t> dyn Tool + 't {
-    /// Name, as it is typed: `fio`.
+    /// Returns the name as typed: `fio`.
     pub fn id(&self) -> &'static str {
         self.description().id
     }
 
-    /// The first of its tests that does the work of a point with these parameters, and that it can
-    /// be run for.
+    /// Returns the first test that does the work of a configuration with these parameters, and that
+    /// the tool can be run for.
     pub fn test_for(&self, spec: &WorkloadSpec, params: &Params) -> Option<&'static str> {
         let mut tests = self.description().same_work.iter().filter(|t| t.holds(&spec.id, params));
         tests.find(|t| self.counts(t.test).is_some()).map(|t| t.test)
     }
 
-    /// Whether that test does that workload's work at every point.
+    /// Returns true if this test does that workload's work in every configuration.
     fn measures(&self, workload: &str, test: &str) -> bool {
         let same = |t: &SameWork| t.workload == workload && t.test == test && t.when.is_none();
         self.description().same_work.iter().any(same)
     }
 }
 
-/// All tools, in the order in which `list` shows them; of several that can repeat a point, the
-/// first that is installed is run if none is named.
+/// All tools, in the order of `list`. If the user names none, proofmark runs the first installed
+/// tool that can run a configuration.
 pub const ALL: &[&dyn Tool] = &[
     &fio::Fio,
     &iozone::Iozone,
@@ -171,13 +171,13 @@ pub const ALL: &[&dyn Tool] = &[
     &qperf::Qperf,
 ];
 
-/// The tool of that name.
+/// Returns the tool of that name.
 pub fn find(id: &str) -> Option<&'static dyn Tool> {
     ALL.iter().copied().find(|t| t.id() == id)
 }
 
-/// The tool whose output this is, and what it holds, whatever other programs put before each line. `None` if
-/// it looks like none's, or like several's.
+/// Reads an output, with any prefixes of other programs before each line. Returns it with the tool
+/// that printed it. `None` if no tool recognises the text, or several do.
 pub fn read(text: &str) -> Option<(&'static dyn Tool, Result<Output, Malformed>)> {
     envelope::read(text, |text| {
         let mut like = ALL.iter().copied().filter(|t| t.recognises(text));
@@ -185,7 +185,7 @@ pub fn read(text: &str) -> Option<(&'static dyn Tool, Result<Output, Malformed>)
     })
 }
 
-/// What an output of this tool holds.
+/// Reads an output of this tool.
 pub fn read_as(tool: &'static dyn Tool, text: &str) -> Result<Output, Malformed> {
     let found = envelope::read(text, |text| Some(tool).filter(|tool| tool.recognises(text)));
     found.map_or_else(|| tool.parse(text), |(_, output)| output)

@@ -1,43 +1,37 @@
-//! Why an output cannot be read, and where.
+//! The errors of outputs that cannot be read.
 
-/// What is wrong with a file, and where.
+use proofmark_model::excerpt;
+
+/// An error in a file, with its line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct Malformed {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What was expected and what is there; of the file no more than [`Malformed::excerpt`] shows.
+    /// The expected and the actual text; of the file no more than [`Malformed::excerpt`] returns.
     pub what: String,
 }
 
 impl Malformed {
-    /// At that line, from 1.
+    /// Creates an error at a line, from 1.
     pub fn at(line: usize, what: impl Into<String>) -> Self {
         Self { line, what: what.into() }
     }
 
-    /// At that line, of a text from outside, which is quoted: `"x" is not a number`.
+    /// Creates an error that quotes untrusted text at a line: `"x" is not a number`.
     pub(crate) fn quoting(line: usize, text: &str, what: &str) -> Self {
         Self::at(line, format!("{:?} {what}", Self::excerpt(text)))
     }
 
-    /// The first characters of a text from outside, made printable, for a message.
+    /// Returns the first 40 characters of an untrusted text for a message.
     pub fn excerpt(text: &str) -> String {
-        printable(text, 40)
+        excerpt(text, 40)
     }
 
-    /// The same of a whole sentence.
+    /// Returns the first 120 characters, for a whole sentence.
     pub(crate) fn sentence(text: &str) -> String {
-        printable(text, 120)
+        excerpt(text, 120)
     }
-}
-
-fn printable(text: &str, most: usize) -> String {
-    let mut shown: String = text.trim().chars().take(most).flat_map(char::escape_default).collect();
-    if text.trim().chars().count() > most {
-        shown.push_str("...");
-    }
-    shown
 }
 
 impl From<serde_json::Error> for Malformed {

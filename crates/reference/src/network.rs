@@ -1,4 +1,4 @@
-//! What the tools for networks share.
+//! Common code of the tools for networks.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,8 +28,8 @@ pub(crate) fn figure(
     Figure::rate(test, title, (Subsystem::Network, unit), params, trial)
 }
 
-/// The figure of a throughput: its test and its title say which end counted it, and whether its pace
-/// was set, as that of UDP always is.
+/// Creates the figure of a throughput. Test and title name the end that counted it, and whether it
+/// was paced; UDP always is.
 pub(crate) fn throughput(
     protocol: &str,
     by_sender: bool,
@@ -45,7 +45,7 @@ pub(crate) fn throughput(
     figure(format!("{protocol}{sent}{pace}"), title, Unit::BitPerSecond, params, trial)
 }
 
-/// What both ends counted of datagrams.
+/// Returns the traffic that both ends counted.
 pub(crate) fn traffic(
     sent_bytes: u64,
     received_bytes: u64,
@@ -54,8 +54,8 @@ pub(crate) fn traffic(
     NetworkTraffic { sent_bytes, received_bytes, datagrams, ..NetworkTraffic::default() }
 }
 
-/// The parameters, with the path where the two addresses show it: loopback where they are one
-/// or of this machine alone. Two addresses do not prove two machines.
+/// Adds the path if the two addresses prove loopback: they are equal, or the server's belongs to
+/// this machine alone. Two addresses do not prove two machines.
 pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
     let own = |address: &str| {
         address == "localhost"
@@ -67,16 +67,16 @@ pub(crate) fn with_path(params: Params, client: &str, server: &str) -> Params {
     params
 }
 
-/// The figure of one run, and the addresses of its client and its server, as far as they are known.
-pub(crate) struct Between {
+/// The figure of a run, with the known addresses of its client and server.
+pub(crate) struct EndpointFigure {
     pub(crate) client: String,
     pub(crate) server: String,
     pub(crate) figure: Figure,
 }
 
-/// The figures of several runs. Where the runs had several servers, or a server several clients, these
-/// are parameters: runs between other machines do not repeat one another.
-pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
+/// Returns the figures of several runs. With several servers, or several clients of one, the
+/// addresses become parameters: runs between other machines are not repetitions.
+pub(crate) fn add_endpoints(runs: Vec<EndpointFigure>) -> Vec<Figure> {
     let mut of_server: BTreeMap<&str, &str> = BTreeMap::new();
     let mut clients = false;
     for run in &runs {
@@ -86,7 +86,7 @@ pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
     let named = |address: &str, is_one_of_several: bool| {
         (is_one_of_several && !address.is_empty()).then(|| Malformed::excerpt(address))
     };
-    let figure = |run: Between| {
+    let figure = |run: EndpointFigure| {
         let params =
             run.figure.params.known_named("client", named(&run.client, clients).as_deref());
         let params = params.known_named("server", named(&run.server, servers).as_deref());
@@ -95,13 +95,13 @@ pub(crate) fn apart(runs: Vec<Between>) -> Vec<Figure> {
     runs.into_iter().map(figure).collect()
 }
 
-/// Bits a second that iperf, iperf3 and nuttcp send on a stream of UDP unless another rate is set:
-/// 10^6 or 2^20, by version.
+/// The default rate of a UDP stream in iperf, iperf3 and nuttcp, in bit/s: 10^6 or 2^20, by
+/// version.
 const DEFAULT_PACE: std::ops::RangeInclusive<f64> = 0.99e6..=1.06e6;
-/// The same as it is measured: a short test has one datagram more than fits its time.
+/// The same as measured: a short test has one datagram more than fits its time.
 const DEFAULT_MEASURED: std::ops::RangeInclusive<f64> = 0.99e6..=1.08e6;
 
-/// What UDP at the default rate is not, by the pace of a stream where the output has it, else by its
+/// Reports UDP at the default rate, by the pace of a stream if the output has it, otherwise by its
 /// rate.
 pub(crate) fn default_rate(pace: Option<f64>, measured: f64) -> Option<Finding> {
     let is_default = match pace {
@@ -113,12 +113,12 @@ pub(crate) fn default_rate(pace: Option<f64>, measured: f64) -> Option<Finding> 
             "udp_default_rate",
             Severity::Invalid,
             "the tool paced it: each stream sends at the default rate for UDP, 1 Mbit/s",
-            "set a rate above the link's (-b of iperf, -R of nuttcp), and take the receiver's count",
+            "set a rate above the link's (-b of iperf, -R of nuttcp), and use the receiver's count",
         )
     })
 }
 
-/// Refuses numbers that are each in range, and not together.
+/// Refuses numbers that are out of range in combination.
 pub(crate) fn finite(figure: Figure, at: usize) -> Result<Figure, Malformed> {
     let good = |v: f64| is_quantity(v) && v > 0.0;
     let all = figure.trials.iter().all(|t| good(t.value) && good(t.seconds) && good(t.work));

@@ -1,5 +1,5 @@
-//! Where a tool's work is done: its threads and the pages of its memory, which our workloads choose
-//! by parameters and most tools leave to the system.
+//! The placement of a tool's threads, and the pages of its memory. proofmark's workloads set both
+//! by parameters; most tools leave them to the kernel.
 
 use proofmark_model::key;
 use std::process::Command;
@@ -7,18 +7,18 @@ use std::process::Command;
 use crate::text::numbers;
 use crate::{Task, ask, on_path};
 
-/// Says which memory the kernel backs with huge pages: `always [madvise] never`.
+/// The kernel's setting for transparent huge pages: `always [madvise] never`.
 const SETTING: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
-/// From this version on the GNU C library asks for huge pages, where its tunable says so.
-const ASKS: (u32, u32) = (2, 35);
+/// The first version of the GNU C library that requests huge pages if its tunable is set.
+const REQUESTS_PAGES: (u32, u32) = (2, 35);
 
-/// Bytes that a thread of a tool touches for the first time in a second: what a guest manages
-/// whose host has to find the memory, too.
+/// The bytes that a thread of a tool touches for the first time per second, in a guest whose host
+/// must also find the memory.
 const FIRST_TOUCH: f64 = 1e9;
 
-/// Threads of the task. Fails if they are more than its CPUs: then proofmark's share CPUs in a way
-/// that a tool's need not.
+/// Returns the task's threads. Fails if they exceed its CPUs: then proofmark's threads share CPUs
+/// in a way that a tool cannot be forced to.
 pub(crate) fn threads(task: &Task) -> Result<u64, String> {
     let threads = task.params.threads();
     match usize::try_from(threads) {
@@ -27,51 +27,51 @@ pub(crate) fn threads(task: &Task) -> Result<u64, String> {
     }
 }
 
-/// Seconds until that much memory is there, and filled.
+/// Returns the seconds to allocate and fill that much memory.
 pub(crate) fn filling(bytes: f64, threads: u64) -> f64 {
     bytes / FIRST_TOUCH / threads.max(1) as f64
 }
 
-/// The pages of memory for which nothing is asked, as our parameter calls them.
-pub(crate) fn pages_unasked() -> &'static str {
+/// Returns the pages of memory without any request, by the value of proofmark's parameter.
+pub(crate) fn default_pages() -> &'static str {
     if chosen(&setting()) == "always" { "huge" } else { "small" }
 }
 
-/// What has to be in the environment of a program that has its memory from the C library, so that
-/// it is in the task's pages. Fails with why it cannot be had.
+/// Returns the environment that puts the C library's memory into the task's pages. Fails with the
+/// reason if that is not possible.
 pub(crate) fn pages(task: &Task) -> Result<Vec<(&'static str, String)>, String> {
     let Some(wanted) = task.params.get(key::PAGES) else { return Ok(Vec::new()) };
-    lay_out(wanted, chosen(&setting()), c_library)
+    environment_for(wanted, chosen(&setting()), c_library)
 }
 
 fn setting() -> String {
     std::fs::read_to_string(SETTING).unwrap_or_default()
 }
 
-fn lay_out(
+fn environment_for(
     wanted: &str,
     setting: &str,
     library: impl FnOnce() -> Option<(u32, u32)>,
 ) -> Result<Vec<(&'static str, String)>, String> {
     match (wanted, setting) {
-        ("huge", "madvise") if library() >= Some(ASKS) => {
+        ("huge", "madvise") if library() >= Some(REQUESTS_PAGES) => {
             Ok(vec![("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1".to_owned())])
         }
-        ("huge", "madvise") => Err("it cannot ask for huge pages here: set pages=small".to_owned()),
+        ("huge", "madvise") => Err("it cannot request huge pages here: set pages=small".to_owned()),
         ("small", "always") => Err("its memory is in huge pages here: set pages=huge".to_owned()),
-        // Without huge pages proofmark's are small, too, whatever the parameter says.
+        // Without huge pages, proofmark also uses base pages, whatever the parameter is.
         _ => Ok(Vec::new()),
     }
 }
 
-/// The setting in force, which is in brackets; empty where the kernel knows none.
+/// Returns the active setting, which is in brackets; empty if the kernel has none.
 fn chosen(setting: &str) -> &str {
     let word = setting.split_whitespace().find_map(|w| w.strip_prefix('[')?.strip_suffix(']'));
     word.unwrap_or_default()
 }
 
-/// Version of this machine's C library, as `glibc 2.36`; proofmark's is part of this program and
-/// need not be the one that tools use. `None` if it is another library or does not report it.
+/// Returns the version of this machine's C library, from `glibc 2.36`. Tools may use another one
+/// than proofmark, which is linked statically. `None` for another library, or an unknown version.
 fn c_library() -> Option<(u32, u32)> {
     glibc(&ask(Command::new(on_path(&["getconf"])?).arg("GNU_LIBC_VERSION"))?.output)
 }
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn memory_lies_in_the_tasks_pages_or_the_tool_is_refused() {
         let with = |wanted, setting, library| {
-            lay_out(wanted, setting, || library).map(|e| e.len()).map_err(|e| e.len() > 20)
+            environment_for(wanted, setting, || library).map(|e| e.len()).map_err(|e| e.len() > 20)
         };
         let (new, old) = (Some((2, 35)), Some((2, 34)));
         for (wanted, setting, library, made) in [

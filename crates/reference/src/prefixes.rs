@@ -1,14 +1,14 @@
-//! What other programs put before each line of an output: mpirun, srun, pdsh, kubectl, docker,
-//! Ansible, loggers, mails. Lines keep their numbers.
+//! The prefixes that other programs put before each line of an output: mpirun, srun, pdsh, kubectl,
+//! docker, Ansible, loggers, mails. Lines keep their numbers.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// How much of a line is a prefix; `None` if it has none of that kind.
+/// Returns the length of a prefix of this kind in a line; `None` if the line has none.
 type Prefix = fn(&str) -> Option<usize>;
 
-/// Prefixes, and whether such a one names who printed the line: then the lines of each are an
-/// output for themselves.
+/// The kinds of prefixes; true if they name the program that printed the line. Then the lines of
+/// each program are a separate output.
 const PREFIXES: &[(Prefix, bool)] = &[
     (tag, true),
     (pod, true),
@@ -26,20 +26,20 @@ const PREFIXES: &[(Prefix, bool)] = &[
     (comment, false),
 ];
 
-/// Depths of indentation that are tried.
+/// The maximum number of indentation depths that are tried.
 const DEPTHS: usize = 8;
 
-/// Programs that print into one text at most, to be told apart.
+/// The maximum number of programs in one text that are separated.
 const PROGRAMS: usize = 32;
 
-/// A text without prefixes of a kind, and by who printed the lines, if several did: there the lines
-/// of the others are empty.
+/// A text without prefixes of one kind. `parts` has a text for each program, if several printed
+/// lines: the lines of the others are empty there.
 pub(crate) struct Form {
     pub(crate) text: String,
     pub(crate) parts: Option<Vec<String>>,
 }
 
-/// The text without each kind of prefix that half of its lines have.
+/// Returns the text without each kind of prefix that half of its lines have.
 pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let half = lines().count().div_ceil(2).max(1);
@@ -65,7 +65,7 @@ pub(crate) fn without_prefixes(text: &str) -> Vec<Form> {
     found
 }
 
-/// The lines of each name, in the order of the names' first lines; `None` if there is one name, or
+/// Returns the lines of each name, in the order of the names' first lines; `None` for one name, or
 /// more than [`PROGRAMS`].
 fn by_name(text: &str, prefix: Prefix) -> Option<Vec<String>> {
     let mut names: Vec<&str> = Vec::new();
@@ -99,60 +99,60 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start_matches([' ', '\t']).len()
 }
 
-/// So many bytes, and one space if there is one.
+/// Returns the place `at`, or after one space that follows.
 fn and_space(line: &str, at: usize) -> Option<usize> {
     let rest = line.get(at..)?;
     Some(at + usize::from(rest.starts_with(' ')))
 }
 
-/// `[1,0]<stdout>:` of mpirun.
+/// Matches `[1,0]<stdout>:` of mpirun.
 fn tag(line: &str) -> Option<usize> {
     let (_, rest) = line.strip_prefix('[')?.split_once("]<std")?;
     let rest = rest.strip_prefix("out>:").or_else(|| rest.strip_prefix("err>:"))?;
     and_space(line, line.len() - rest.len())
 }
 
-/// `[pod/iperf3-client/main] ` of kubectl.
+/// Matches `[pod/iperf3-client/main] ` of kubectl.
 fn pod(line: &str) -> Option<usize> {
     let (inner, rest) = line.strip_prefix("[pod/")?.split_once("] ")?;
     (!inner.contains(' ')).then(|| line.len() - rest.len())
 }
 
-/// `[2024-01-02T03:04:05.678Z] ` of a build server.
+/// Matches `[2024-01-02T03:04:05.678Z] ` of a build server.
 fn bracketed(line: &str) -> Option<usize> {
     let (inner, rest) = line.strip_prefix('[')?.split_once("] ")?;
     time(&format!("{inner} ")).map(|_| line.len() - rest.len())
 }
 
-/// `[stdout] ` of a script.
+/// Matches `[stdout] ` of a script.
 fn label(line: &str) -> Option<usize> {
     let (inner, rest) = line.strip_prefix('[')?.split_once("] ")?;
     let is_word = !inner.is_empty() && inner.bytes().all(|b| b.is_ascii_alphabetic());
     is_word.then(|| line.len() - rest.len())
 }
 
-/// `<h2>: ` of an emulated network.
+/// Matches `<h2>: ` of an emulated network.
 fn angled(line: &str) -> Option<usize> {
     let (inner, rest) = line.strip_prefix('<')?.split_once(">:")?;
     let is_name = !inner.is_empty() && !inner.contains([' ', '<']);
     is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
 }
 
-/// ` * `, `// ` and `# ` of a comment in a program.
+/// Matches ` * `, `// ` and `# ` of a comment in a program.
 fn comment(line: &str) -> Option<usize> {
     let text = line.trim_start();
     let mark = ["*", "//", "#"].into_iter().find(|mark| text.starts_with(mark))?;
     and_space(line, line.len() - text.len() + mark.len())
 }
 
-/// `job<TAB>step<TAB>2024-01-02T03:04:05.678Z ` of a build server's command line.
+/// Matches `job<TAB>step<TAB>2024-01-02T03:04:05.678Z ` of a build server's command line.
 fn step(line: &str) -> Option<usize> {
     let (_, rest) = line.split_once('\t')?;
     let (_, rest) = rest.split_once('\t')?;
     Some(line.len() - rest.len() + time(rest)?)
 }
 
-/// `2024-01-02T03:04:05.678Z `, as docker, kubectl and many loggers have it.
+/// Matches `2024-01-02T03:04:05.678Z ` of docker, kubectl and many loggers.
 fn time(line: &str) -> Option<usize> {
     let date = line.get(..10)?.bytes().enumerate().all(|(i, b)| match i {
         4 | 7 => b == b'-',
@@ -164,7 +164,7 @@ fn time(line: &str) -> Option<usize> {
     and_space(line, 11 + clock.len())
 }
 
-/// `Jan  2 03:04:05 host program[123]: `.
+/// Matches `Jan  2 03:04:05 host program[123]: `.
 fn syslog(line: &str) -> Option<usize> {
     let clock = line.get(7..15)?;
     let is_clock = clock.bytes().enumerate().all(|(i, b)| match i {
@@ -175,7 +175,7 @@ fn syslog(line: &str) -> Option<usize> {
     (head.split(' ').count() <= 2).then(|| line.len() - rest.len())
 }
 
-/// `host program[123]: `, after a time of any form.
+/// Matches `host program[123]: `, after a time of any form.
 fn program(line: &str) -> Option<usize> {
     let (head, rest) = line.split_once("]: ")?;
     let (name, number) = head.rsplit_once('[')?;
@@ -183,7 +183,7 @@ fn program(line: &str) -> Option<usize> {
     (is_number && name.split(' ').count() <= 2).then(|| line.len() - rest.len())
 }
 
-/// `client-1  | ` of docker compose, `host | ` of a launcher.
+/// Matches `client-1  | ` of docker compose, `host | ` of a launcher.
 fn column(line: &str) -> Option<usize> {
     let (name, rest) = line.split_once('|')?;
     let name = name.trim_end();
@@ -191,14 +191,14 @@ fn column(line: &str) -> Option<usize> {
     is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
 }
 
-/// `0: ` of srun --label.
+/// Matches `0: ` of srun --label.
 fn rank(line: &str) -> Option<usize> {
     let (number, rest) = line.split_once(':')?;
     let is_number = !number.trim().is_empty() && number.trim().bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| and_space(line, line.len() - rest.len())).flatten()
 }
 
-/// `node01: ` of pdsh, `run 3: ` of a script: the name has a digit.
+/// Matches `node01: ` of pdsh, `run 3: ` of a script: the name ends in a digit.
 fn host(line: &str) -> Option<usize> {
     let (name, rest) = line.split_once(':')?;
     let of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '#' | ' ');
@@ -210,10 +210,10 @@ fn host(line: &str) -> Option<usize> {
     is_name.then(|| and_space(line, line.len() - rest.len())).flatten()
 }
 
-/// Bytes of the name of a host or a run.
+/// The maximum bytes of the name of a host or a run.
 const LONGEST_NAME: usize = 64;
 
-/// `> ` and `> > ` of mails that quote one.
+/// Matches `> ` and `> > ` of quoted mails.
 fn mail(line: &str) -> Option<usize> {
     let (mut at, mut quoted) = (0, line);
     while let Some(rest) = quoted.strip_prefix('>') {
@@ -223,7 +223,7 @@ fn mail(line: &str) -> Option<usize> {
     (at > 0).then_some(at)
 }
 
-/// A line of a list in JSON, as Ansible prints `stdout_lines`.
+/// Reads a line of a JSON list, as Ansible prints `stdout_lines`.
 fn quoted(line: &str) -> Option<String> {
     let line = line.trim();
     serde_json::from_str(line.strip_suffix(',').unwrap_or(line)).ok()

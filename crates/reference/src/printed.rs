@@ -1,11 +1,11 @@
-//! Printed numbers: each knows by how much it may be off. What an output says twice is compared here.
+//! Printed numbers with their rounding errors, and the comparison of two accounts in an output.
 
 use proofmark_model::{Trial, Unit, is_quantity};
 
 use crate::Malformed;
 use crate::text::{number, wrong_if};
 
-/// A number, and by how much it may be off: one that is printed by half a unit of its last digit.
+/// A number with its error. A printed number's error is half a unit of its last digit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rounded {
     pub(crate) value: f64,
@@ -19,58 +19,61 @@ impl From<f64> for Rounded {
 }
 
 impl Rounded {
-    /// Of a word that is not negative, of the line with that number.
+    /// Parses a word of this line. Fails if it is negative or no number.
     pub(crate) fn parse(word: &str, line: usize) -> Result<Self, Malformed> {
         let decimals = word.split_once('.').map_or("", |(_, decimals)| decimals);
         let decimals = decimals.bytes().take_while(u8::is_ascii_digit).count().min(300);
         Ok(Self { value: number(word, line)?, off: 0.5 * 10_f64.powi(-(decimals as i32)) })
     }
 
-    /// The same in another unit.
+    /// Converts the number to another unit.
     pub(crate) fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, off: self.off * factor }
     }
 
-    /// Its ratio to another that is not zero.
+    /// Returns the ratio to another number, which must not be zero.
     pub(crate) fn over(self, other: Self) -> Self {
         let value = self.value / other.value;
         Self { value, off: (self.off + value * other.off) / other.value }
     }
 
-    /// The same, which may be off by so much more.
+    /// Increases the error by `more`.
     pub(crate) fn within(self, more: f64) -> Self {
         Self { off: self.off + more, ..self }
     }
 }
 
-/// Whether two may be the same number, but for that share of it.
+/// Returns true if two numbers agree within their errors and this share.
 pub(crate) fn agree(a: impl Into<Rounded>, b: impl Into<Rounded>, share: f64) -> bool {
     let (a, b) = (a.into(), b.into());
     let most = a.value.abs().max(b.value.abs());
     (a.value - b.value).abs() <= 1.01 * (a.off + b.off) + share * most
 }
 
-/// A repetition of so much work at that rate, as of that line. The rate stays as it is printed,
-/// to all its digits; printed times often have fewer.
-/// Fails if the rate, the work or the time that follows is not more than zero, or out of range.
+/// Creates a repetition of this work at this rate, read in this line. The rate keeps all its
+/// printed digits; printed times often have fewer. Fails if rate, work or time is not above zero,
+/// or out of range.
 pub(crate) fn rated(unit: Unit, work: f64, rate: f64, line: usize) -> Result<Trial, Malformed> {
     let seconds = work / rate;
     if [work, rate, seconds].iter().all(|v| is_quantity(*v) && *v > 0.0) {
         return Ok(Trial { value: rate, ..Trial::new(unit, work, seconds) });
     }
-    let nothing = "nothing was done, so there is no rate: give it more to do";
+    let nothing = "nothing was done, so there is no rate: give the tool more work";
     wrong_if(work == 0.0 && rate == 0.0, line, nothing)?;
     Err(Malformed::at(line, format!("{work:e} at {rate:e} {unit} is out of range")))
 }
 
-/// Fails if the seconds that are printed with the rate of a repetition are not its time.
+/// Fails if the printed seconds are not the time of a repetition at its rate.
 pub(crate) fn took(trial: &Trial, seconds: &str, line: usize) -> Result<(), Malformed> {
     let (printed, follows) = (Rounded::parse(seconds, line)?, trial.seconds);
     if agree(printed, follows, 1e-3) {
         return Ok(());
     }
     let printed = printed.value;
-    Err(Malformed::at(line, format!("by its rate it took {follows:e} s, not {printed:e}")))
+    Err(Malformed::at(
+        line,
+        format!("at its rate it took {follows:e} s, but the output reports {printed:e} s"),
+    ))
 }
 
 #[cfg(test)]

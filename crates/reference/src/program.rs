@@ -1,4 +1,4 @@
-//! How other programs are found.
+//! The search for other programs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ pub(crate) fn path() -> Vec<PathBuf> {
     folders(&std::env::var_os("PATH").unwrap_or_default())
 }
 
-/// The absolute folders of a `PATH`. Relative ones, and the empty one, which is the current
-/// folder, are skipped: a run starts in any folder, and what is there must not be run as a tool.
+/// Returns the absolute folders of a `PATH`. It skips relative ones, and the empty one, which is
+/// the current folder. A run may start in any folder, whose files must not run as tools.
 fn folders(path: &OsStr) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
-/// The first of these programs that is on the `PATH`, or where the system's own are.
+/// Returns the first of these programs on the `PATH`, or in the system's own folders.
 pub(crate) fn on_path(programs: &[&str]) -> Option<PathBuf> {
     let sbin = ["/usr/sbin", "/sbin"].map(PathBuf::from);
     first(programs, &[path(), sbin.to_vec()].concat())
 }
 
-/// The first of these programs that is in one of these folders.
+/// Returns the first of these programs in one of these folders.
 fn first(programs: &[&str], folders: &[PathBuf]) -> Option<PathBuf> {
     let candidates = programs.iter().flat_map(|p| folders.iter().map(move |f| f.join(p)));
     candidates.into_iter().find(|file| is_program(file))
 }
 
-/// Whether it is a file that may be run.
+/// Returns true if a file is executable.
 fn is_program(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)

@@ -1,4 +1,5 @@
-//! How a tool is run for one of our points: the same work, at the same place.
+//! The run of a tool for one of proofmark's configurations: the same work, on the same CPUs and
+//! disk.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,30 +12,30 @@ use proofmark_process::{Answer, Origin, StartOptions, Stream};
 use crate::program::on_path;
 use crate::{Figure, Output};
 
-/// One of our points, as a tool is to repeat it.
+/// A configuration of proofmark that a tool repeats.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
-    /// The point's workload.
+    /// The workload of the configuration.
     pub spec: &'a WorkloadSpec,
-    /// The tool's test that does the same work, by the tool's own name of it.
+    /// The tool's test that does the same work, by the tool's own name.
     pub test: &'a str,
-    /// Every parameter of the point.
+    /// All parameters of the configuration.
     pub params: &'a Params,
-    /// Seconds that one of our trials takes.
+    /// The seconds of one of proofmark's trials.
     pub seconds: f64,
-    /// Units of work in one of our trials.
+    /// The units of work in one of proofmark's trials.
     pub work: f64,
-    /// CPUs that our threads are pinned to, which the tool's whole process is.
+    /// The CPUs of proofmark's threads. The tool's whole process is pinned to them.
     pub cpus: &'a [u32],
-    /// A file of the point's `file_size` on the disk that is measured, written whole; it has no
-    /// name of its own and must be neither removed nor made anew. `/` for points without.
+    /// A fully written file of the configuration's `file_size` on the measured disk. It has no
+    /// name: a tool must neither remove nor recreate it. `/` for other workloads.
     pub file: &'a Path,
-    /// A port of this machine that nobody listens on.
+    /// A port of this machine on which no process listens.
     pub port: u16,
 }
 
 impl Task<'_> {
-    /// A parameter that is a number above zero; fails if it is none: `n is not set`.
+    /// Returns a parameter that is a number above zero. Fails if there is none: `n is not set`.
     pub(crate) fn number<T>(&self, key: Key<T>) -> Result<u64, String>
     where
         T: for<'v> Kind<Value<'v> = u64>,
@@ -44,37 +45,37 @@ impl Task<'_> {
     }
 }
 
-/// What is run, in a folder of its own, on the task's CPUs.
+/// The arguments and files of a run, in its own folder, on the task's CPUs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Invocation {
-    /// Arguments of the program.
+    /// The arguments of the program.
     pub arguments: Vec<String>,
-    /// What is added to its environment.
+    /// The variables added to its environment.
     pub environment: Vec<(&'static str, String)>,
-    /// Files that it finds in its folder, by name.
+    /// The files in its folder, by name.
     pub files: Vec<(&'static str, String)>,
-    /// File in its folder that holds its output; `None`: standard output does.
+    /// The file in its folder with its output; `None`: standard output.
     pub output: Option<&'static str>,
-    /// The other end, started before it and killed after it: program and arguments. It is
-    /// given the time until it is ready.
+    /// The server's program and arguments. It starts before the tool, which waits until the server
+    /// is ready, and is killed after it.
     pub server: Option<(PathBuf, Vec<String>)>,
-    /// By what the server shows that it is.
+    /// The sign that the server is ready.
     pub ready: Ready,
 }
 
-/// By what a tool's server shows that it is ready.
+/// The sign that a tool's server is ready.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Ready {
-    /// It listens on the task's port.
+    /// It listens on the task's TCP port.
     #[default]
     Tcp,
-    /// Its socket of UDP has the task's port.
+    /// A UDP socket of it has the task's port.
     Udp,
 }
 
 impl Ready {
-    /// Whether a server of this machine is ready, as the system reports (`/proc/net`). A
-    /// connection that only tries would be the client of a server that serves one.
+    /// Returns true if a server of this machine is ready, by `/proc/net`. A trial connection would
+    /// use up a server that serves only one client.
     pub fn on(self, port: u16) -> bool {
         let tables = match self {
             Self::Tcp => ["/proc/net/tcp", "/proc/net/tcp6"],
@@ -84,9 +85,9 @@ impl Ready {
         tables.into_iter().any(|table| self.is_listed(&read(table), port))
     }
 
-    /// Whether such a table has a socket that waits at that port.
+    /// Returns true if the table has a waiting socket with that port.
     fn is_listed(self, table: &str, port: u16) -> bool {
-        // Of UDP a socket that is not connected has the state of a closed one.
+        // An unconnected UDP socket has the state of a closed one.
         let state = match self {
             Self::Tcp => "0A",
             Self::Udp => "07",
@@ -100,23 +101,23 @@ impl Ready {
     }
 }
 
-/// A tool that is on this machine.
+/// A tool on this machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Installed {
     /// The program.
     pub program: PathBuf,
-    /// Its version, as it says itself; otherwise why it is not known.
+    /// The version that it reports; otherwise the reason why it is unknown.
     pub version: String,
 }
 
 impl Installed {
-    /// The first of these programs that is here, which prints its version with this argument.
+    /// Finds the first of these programs, which prints its version with this argument.
     pub(crate) fn on_path(programs: &[&str], argument: &str) -> Option<Self> {
         let program = on_path(programs)?;
         Some(Self { version: version(&program, argument), program })
     }
 
-    /// A program that reports no version.
+    /// Creates an entry for a program that reports no version.
     pub(crate) fn without_version(program: PathBuf) -> Self {
         Self { program, version: NO_VERSION.to_owned() }
     }
@@ -125,60 +126,66 @@ impl Installed {
 /// The version of a program that does not report one.
 const NO_VERSION: &str = "unknown version";
 
-/// Refuses a task with these words if that is so.
+/// Refuses a task with this reason if the condition is true.
 pub(crate) fn refuse_if(is_so: bool, why: &str) -> Result<(), String> {
     if is_so { Err(why.to_owned()) } else { Ok(()) }
 }
 
-/// A tool that can run proofmark's configurations.
+/// A tool that can run proofmark's configurations. The defaults are those of a tool whose output
+/// proofmark only reads: it is never run.
 pub trait ReferenceRunner: Sync {
-    /// Finds it on this machine; runs nothing that lasts.
-    fn installed(&self) -> Option<Installed>;
+    /// Finds the tool on this machine. It runs no benchmark.
+    fn installed(&self) -> Option<Installed> {
+        None
+    }
 
-    /// What its figure of that test counts, where that may differ from proofmark's; `None` for
-    /// tests that it is not run for.
-    fn counts(&self, test: &str) -> Option<&'static str>;
+    /// Returns what the figure of a test counts, with the differences to proofmark's. `None` for
+    /// tests that the tool is not run for.
+    fn counts(&self, _test: &str) -> Option<&'static str> {
+        None
+    }
 
-    /// How it does a task's work, of a test that it counts; or why it cannot do that very work, in
-    /// a few words: `it has no queue depth`.
-    fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String>;
+    /// Returns the invocation for a task of a test in `counts`. Fails with the reason why the tool
+    /// cannot do the same work, in a few words: `it has no queue depth`.
+    fn invocation(&self, _installed: &Installed, _task: &Task) -> Result<Invocation, String> {
+        Err("proofmark only reads its output".to_owned())
+    }
 
-    /// Seconds of work from which on its figure is exact: proofmark's trials last as long.
+    /// Returns the shortest seconds of work with an exact figure. proofmark's trials last as long.
     fn shortest(&self) -> f64 {
         0.0
     }
 
-    /// Seconds that one run takes, with what it does before and after the work.
+    /// Returns the seconds of a run, with the time before and after the work.
     fn takes(&self, task: &Task) -> f64 {
         task.seconds + 0.5
     }
 
-    /// Bytes of memory that one run takes at most, over all its processes, but for the few MiB
-    /// that any program does.
+    /// Returns the maximum memory of a run in bytes, over all its processes, without the few MiB of
+    /// any program.
     fn memory(&self, _: &Task) -> u64 {
         0
     }
 
-    /// Whether its output reports how long the timed work took. Where it does not, the seconds of
-    /// a figure's trials only give the rate, and its caller knows how long the run was.
+    /// Returns true if the output reports the time of the timed work. If not, a trial's seconds
+    /// only give the rate, and the caller uses the duration of the run.
     fn reports_time(&self) -> bool {
         true
     }
 
-    /// The figure of an output that is the task's; by default the first of its test.
+    /// Returns the figure of an output that belongs to the task; by default the first of its test.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         output.figures.into_iter().find(|f| f.test == task.test)
     }
 }
 
-/// What a program says of its version with this argument: the first word of its output with a
-/// digit and a point in it, such as `3.33` of `fio-3.33`.
+/// Returns the version that a program prints with this argument, such as `3.33` in `fio-3.33`.
 fn version(program: &Path, argument: &str) -> String {
     let output = ask(Command::new(program).arg(argument)).map(|a| [a.output, a.errors].concat());
     version_in(&output.unwrap_or_default()).unwrap_or_else(|| NO_VERSION.to_owned())
 }
 
-/// The first word with a digit and a point in it, without what is before the digit.
+/// Returns the first word with a digit and a point, without the text before the digit.
 fn version_in(text: &str) -> Option<String> {
     let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')'));
     words.find_map(|word| {
@@ -188,13 +195,14 @@ fn version_in(text: &str) -> Option<String> {
     })
 }
 
-/// Longest that a program may take that is asked something.
+/// The time limit of a program that is asked for its version or the like.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Most of each of its outputs that is read, in bytes.
+/// The maximum bytes that are read of each of its outputs.
 const LONGEST: usize = 64 << 10;
 
-/// Asks a program something; nothing of it is left after [`ANSWER`]. `None` if it does not start.
+/// Runs a program and returns its output. After [`ANSWER`] it is killed. `None` if it does not
+/// start.
 pub(crate) fn ask(command: &mut Command) -> Option<Answer> {
     let (origin, kept) = (Origin::Other, Stream::Head(LONGEST));
     let options = StartOptions { origin, output: kept, errors: kept, ..StartOptions::default() };

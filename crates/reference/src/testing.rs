@@ -1,4 +1,4 @@
-//! What the tests of all tools share.
+//! Common code of the tests of all tools.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,7 +10,7 @@ use proofmark_model::{
 
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, Tool};
 
-/// A captured output of a tool's folder.
+/// Returns a captured output from a tool's folder.
 pub(crate) fn read_captured(folder: &str, name: &str) -> &'static str {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let read = std::fs::read_to_string(src.join(folder).join("captured").join(name));
@@ -23,22 +23,22 @@ pub(crate) fn only(tool: &dyn Tool, text: &str) -> Figure {
     figures.remove(0)
 }
 
-/// The one figure of an output in which the first such piece is another.
+/// Returns the only figure of an output after the first `from` is replaced.
 pub(crate) fn with_piece(tool: &dyn Tool, text: &str, from: &str, to: &str) -> Figure {
     only(tool, &replaced(text, from, to))
 }
 
-/// A text in which the first such piece is another; the text must have one.
+/// Replaces the first `from`, which the text must contain.
 pub(crate) fn replaced(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "{from}");
     text.replacen(from, to, 1)
 }
 
-/// In place of a piece: the text ends before it.
+/// A replacement that ends the text.
 pub(crate) const CUT: &str = "\u{4}";
 
-/// Holds that a tool refuses a text in which a piece is another. Each row has the two pieces, and
-/// what the message holds, which begins with the line: one or more parts with ` .. ` between them.
+/// Asserts that a tool refuses a text after each change. A row has the two pieces, and the message:
+/// parts that it contains, separated by ` .. `, with its line first.
 pub(crate) fn refuses(tool: &dyn Tool, text: &str, changes: &[(&str, &str, &str)]) {
     for (from, to, why) in changes {
         let mut changed = replaced(text, from, to);
@@ -53,13 +53,13 @@ pub(crate) fn refuses(tool: &dyn Tool, text: &str, changes: &[(&str, &str, &str)
     }
 }
 
-/// Whether two values differ by rounding alone.
+/// Returns true if two values differ by rounding alone.
 pub(crate) fn near(value: f64, expected: f64) -> bool {
     (value - expected).abs() <= 1e-12 * expected.abs()
 }
 
-/// Holds what every captured output must: it is recognised as this tool's and nobody else's,
-/// it is read, and its figures have finite values. Returns what it holds.
+/// Asserts that only this tool recognises a captured output, and that its figures have finite
+/// values. Returns the output.
 pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
     for other in crate::ALL {
         assert_eq!(other.recognises(text), other.id() == tool.id(), "as {}", other.id());
@@ -76,7 +76,8 @@ pub(crate) fn captured(tool: &dyn Tool, text: &str) -> Output {
     output
 }
 
-/// A workload whose data has that size, of each array or of all that a thread has.
+/// Returns a workload whose data has this size parameter: for each array, or for all arrays of a
+/// thread.
 fn workload(id: &'static str, size: &'static str, own_sets: bool) -> WorkloadSpec {
     let named = |name: &'static str| Parameter {
         name: name.into(),
@@ -98,22 +99,22 @@ fn workload(id: &'static str, size: &'static str, own_sets: bool) -> WorkloadSpe
     }
 }
 
-/// With arrays of `array_size`.
+/// A workload with arrays of `array_size`.
 static ARRAYS: LazyLock<WorkloadSpec> =
     LazyLock::new(|| workload("memory.any", "array_size", false));
 
-/// With a `working_set` of each thread, and an operation.
+/// A workload with a `working_set` per thread, and an operation.
 static SETS: LazyLock<WorkloadSpec> =
     LazyLock::new(|| workload("memory.sweep", "working_set", true));
 
-/// A task of these parameters on two CPUs: 0.2 s at 20 GB/s.
+/// Returns a task with these parameters on two CPUs: 0.2 s at 20 GB/s.
 pub(crate) fn task<'a>(test: &'a str, params: &'a Params) -> Task<'a> {
     let file = Path::new("/");
     let spec = if params.has(key::WORKING_SET) { &*SETS } else { &*ARRAYS };
     Task { spec, test, params, seconds: 0.2, work: 4e9, cpus: &[0, 1], file, port: 0 }
 }
 
-/// The parameters of a point of dense matrices.
+/// Returns the parameters of a configuration with dense matrices.
 pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
     Params::default()
         .with(key::MATRIX_SIZE, n)
@@ -122,8 +123,7 @@ pub(crate) fn matrices(n: u64, threads: u64, isa: &str) -> Params {
         .with(key::ISA, isa)
 }
 
-/// Parameters of a text such as `threads=2 block_size=4k`, in place of those of these that have
-/// their names.
+/// Sets parameters from a text such as `threads=2 block_size=4k`.
 pub(crate) fn with(params: &Params, changes: &str) -> Params {
     let set = |params: Params, change: &str| {
         let (name, value) = change.split_once('=').unwrap();
@@ -135,7 +135,7 @@ pub(crate) fn with(params: &Params, changes: &str) -> Params {
     changes.split_whitespace().fold(params.clone(), set)
 }
 
-/// How a tool of that version, at `/usr/bin/tool`, does a task.
+/// Returns the invocation of a tool of this version, at `/usr/bin/tool`, for a task.
 pub(crate) fn asked(
     tool: &dyn ReferenceRunner,
     version: &str,
@@ -145,7 +145,7 @@ pub(crate) fn asked(
     tool.invocation(&installed, task)
 }
 
-/// What is added to the environment, the arguments and, after a bar, the server.
+/// Returns the added environment, the arguments and, after a bar, the server.
 pub(crate) fn command_line(invocation: &Invocation) -> String {
     let set = invocation.environment.iter().map(|(name, value)| format!("{name}={value}"));
     let mut words: Vec<String> = set.chain(invocation.arguments.iter().cloned()).collect();
@@ -156,8 +156,8 @@ pub(crate) fn command_line(invocation: &Invocation) -> String {
     words.join(" ")
 }
 
-/// Holds the command line of each task, or why there is none, by [`agrees`]. A row has the test
-/// and what is another parameter than the task's.
+/// Asserts the command line of each task, or the reason for a refusal, by [`agrees`]. A row has the
+/// test, and the parameters that differ from the task's.
 pub(crate) fn does(
     tool: &dyn ReferenceRunner,
     version: &str,
@@ -172,7 +172,7 @@ pub(crate) fn does(
     }
 }
 
-/// Holds that a text is the expected one. Of one with `..` in it the parts around it are enough.
+/// Asserts that a text is the expected one. `..` in the expected text stands for any text.
 pub(crate) fn agrees(name: &str, found: Result<String, String>, expected: Result<&str, &str>) {
     let (text, wanted) = match (&found, expected) {
         (Ok(text), Ok(wanted)) | (Err(text), Err(wanted)) => (text, wanted),

@@ -10,7 +10,7 @@ use proofmark_model::{
     Ending, Finding, Host, Plan, Policy, RawMeasurement, RawRun, Severity, Timestamp, Trial,
     WorkloadSpec, check_id,
 };
-use proofmark_reference::{Figure, Output as Figures, Tool, beside, decoded, unread};
+use proofmark_reference::{Figure, Output as Figures, Tool, decoded, other_format, unread};
 use proofmark_report::terminal;
 use proofmark_run::{begin, look, read_bytes, unknown};
 
@@ -65,7 +65,7 @@ pub fn run(args: &ImportArgs) -> Result<Outcome> {
     let started = read.started.unwrap_or_else(|| written(&args.file));
     let label = args.results.label.clone();
     let mut raw = RawRun { label, ..run_of(by, read, started, args.here) };
-    if let Some(other) = beside(by.id(), &text) {
+    if let Some(other) = other_format(by.id(), &text) {
         let what = format!("the file also has {other}");
         let advice = "import that part separately, as its tool's machine-readable output";
         raw.findings.push(Finding::new(IMPORTED, Severity::Note, what, advice));

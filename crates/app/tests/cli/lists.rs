@@ -119,8 +119,15 @@ fn figures() -> Vec<(&'static dyn Tool, Figure)> {
     known.flat_map(|(tool, all)| all.into_iter().map(move |figure| (tool, figure))).collect()
 }
 
+/// Tools whose output proofmark only reads.
+const ONLY_READ: &[&str] = &[];
+
+/// Tools of whose captured outputs no figure is a workload's. The output of these two programs of
+/// lmbench does not report what they did.
+const OTHER_WORK: &[&str] = &["lmbench", "lmbench-bw"];
+
 #[test]
-fn imports_of_every_tool_but_two_are_workloads_of_ours() {
+fn imports_of_a_tool_are_workloads_of_ours() {
     let mut tools = BTreeSet::new();
     for (tool, figure) in figures() {
         let spec = figure.declaration(tool, WORKLOADS.iter().map(|workload| workload.spec()));
@@ -128,9 +135,8 @@ fn imports_of_every_tool_but_two_are_workloads_of_ours() {
             tools.insert(tool.id());
         }
     }
-    // The outputs of these programs of lmbench do not name their work.
     let without: Vec<_> = TOOLS.iter().map(|t| t.id()).filter(|id| !tools.contains(id)).collect();
-    assert_eq!(without, ["lmbench", "lmbench-bw"]);
+    assert_eq!(without, OTHER_WORK);
 }
 
 /// Returns configurations of a workload, with every combination of its choices.
@@ -181,7 +187,8 @@ fn every_tool_is_run_for_a_workload() {
             }
         }
     }
-    let all: BTreeSet<_> = TOOLS.iter().map(|tool| tool.id()).collect();
+    let all = TOOLS.iter().map(|tool| tool.id()).filter(|id| !ONLY_READ.contains(id));
+    let all: BTreeSet<_> = all.collect();
     assert_eq!(named, all, "a tool that does no workload's work");
     // The installed program decides whether hpl and stream can run.
     let without: Vec<_> = all.difference(&runs).filter(|id| **id != "hpl").collect();

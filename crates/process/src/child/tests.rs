@@ -1,5 +1,4 @@
-//! Children that do what they should not. Each test has a deadline far below the time that the child
-//! would take.
+//! Misbehaving children. Each test has a deadline far below the time that the child would take.
 
 use std::path::Path;
 
@@ -9,9 +8,9 @@ use rustix::process::test_kill_process;
 use super::*;
 use crate::ask;
 
-/// A busy machine may take seconds to start a shell.
+/// A time for events: a busy machine may take seconds to start a shell.
 const LONG: Duration = Duration::from_secs(60);
-/// The time that children sleep which are not to be waited for.
+/// The sleep of children that no test waits for.
 const SLEEP_S: u64 = 600;
 /// The longest that a test may take.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -37,7 +36,7 @@ fn kept() -> StartOptions {
 }
 
 fn lives(pid: u32) -> bool {
-    // A zombie of another parent still has its number, and no command line.
+    // A zombie of another parent still has its pid, but no command line.
     std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
 }
 
@@ -162,7 +161,7 @@ fn a_program_that_is_not_there_is_refused() {
 fn a_child_whose_end_somebody_else_noted_is_over() {
     let mut child = start("exit 0", kept());
     child.child.wait().unwrap();
-    // As descendants::end_all does, which waits for all children.
+    // descendants::end_all also waits for all children.
     let _ = rustix::process::waitpid(Some(child.pid()), rustix::process::WaitOptions::NOHANG);
     child.state = State::Running;
     assert!(child.is_over());
@@ -170,7 +169,7 @@ fn a_child_whose_end_somebody_else_noted_is_over() {
     assert!(child.wait(STEP).is_none() && begun.elapsed() >= STEP, "asked again, it would spin");
 }
 
-/// Asks a shell, whose output is kept up to 1000 bytes.
+/// Runs a shell, whose output is kept up to 1000 bytes.
 fn asked(milliseconds: u64, options: StartOptions, script: &str) -> crate::Answer {
     ask(&mut shell(script), options, b"one\n", Duration::from_millis(milliseconds)).unwrap()
 }

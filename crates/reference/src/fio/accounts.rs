@@ -1,48 +1,49 @@
-//! What a report says twice: whose statistics they are, by the options and by the numbers.
+//! Contradictions in a report between the options of a job and its statistics.
 //!
-//! A line of a group (`group_reporting`) has the name of its first job, the options of its last,
-//! and the statistics of all. fio up to 3.3 leaves `numjobs` of the global section out.
+//! The line of a group (`group_reporting`) has the name of its first job, the options of its last,
+//! and the statistics of all. Up to version 3.3, fio omits `numjobs` of the global section.
 
 use proofmark_model::is_quantity;
 
-use super::json::{Asked, Job, Side};
+use super::json::{Job, JobOptions, Side};
 use super::options::{amount, block, depth, pacing, plain, processes, reads};
-use super::pattern::{Pattern, Way};
+use super::pattern::{Direction, Pattern};
 use super::runs::runtime;
 use crate::printed::{Rounded, agree};
 
-/// Share that rounding to milliseconds and to an I/O more or less leaves of a product.
+/// The relative error of a product, from rounding to milliseconds and one I/O more or less.
 const ROUNDED: f64 = 0.01;
 
-/// Runtimes from this length on tell how many processes ran, in milliseconds.
+/// The shortest runtime, in milliseconds, that shows how many processes ran.
 const TELLING_MS: u64 = 100;
 
-/// Deviation from a whole number of processes that is rounding: jobs of a fixed time end together.
+/// The rounding error of a whole number of processes: jobs of a fixed time end together.
 const WHOLE: f64 = 0.02;
 
-/// I/Os of which the share of reads is as asked for, within so many percent.
+/// The minimum I/Os whose share of reads is the requested one, within `DRAWN` percent.
 const MANY: f64 = 1000.0;
 const DRAWN: f64 = 5.0;
 
-/// More I/Os in flight than allowed, by rate x mean latency, that the clock does not explain.
+/// The ratio of I/Os in flight (rate x mean latency) to those allowed that the clock does not
+/// explain.
 const MORE_IN_FLIGHT: f64 = 1.1;
 
-/// Percent of the I/Os: below it a job that fills its queue one by one is not at its depth.
+/// Percent of the I/Os. A job that fills its queue one by one has fewer at its full depth.
 const FEW: f64 = 0.5;
 
-/// Times that a queue is filled before it tells its depth.
+/// The number of times that a queue must be filled before its depth can be seen.
 const FILLED: f64 = 10.0;
 
-/// Processes of a job, and what contradicts its options.
+/// The processes of a job, and the contradiction to its options.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Processes {
     pub(super) count: Option<u64>,
     pub(super) contradiction: Option<String>,
 }
 
-/// How many processes these entries are of: those of one job, which the report separates, or one
-/// entry of all. `hidden`: its version leaves global `numjobs` out.
-pub(super) fn count(entries: &[&Job], options: Option<Asked<'_>>, hidden: bool) -> Processes {
+/// Returns the number of processes of these entries: those of one job, listed separately, or one
+/// entry of all. `hidden`: this version of fio omits the global `numjobs`.
+pub(super) fn count(entries: &[&Job], options: Option<JobOptions<'_>>, hidden: bool) -> Processes {
     let certain = |count| Processes { count, contradiction: None };
     let (Some(options), [first, rest @ ..]) = (options, entries) else { return certain(None) };
     let asked = processes(options);
@@ -54,18 +55,18 @@ pub(super) fn count(entries: &[&Job], options: Option<Asked<'_>>, hidden: bool) 
             None => certain(Some(entries)),
         };
     }
-    // A verification counts in one of the two times.
+    // A verification counts in only one of the two times.
     let ran = if options.has_any(&["verify"]) { None } else { by_runtime(first) };
     match (asked, ran) {
         (Some(n), Some((least, exact))) if least > n => match hidden && !named {
             true => certain(exact),
             false => contradicted(format!(
-                "its options are of {n} process{}, but job_runtime is of at least {least}",
+                "the options ask for {n} process{}, but job_runtime is that of at least {least}",
                 if n == 1 { "" } else { "es" }
             )),
         },
         (Some(n), Some((_, Some(1)))) if n > 1 => {
-            contradicted(format!("numjobs={n}, but job_runtime is of one process"))
+            contradicted(format!("numjobs={n}, but job_runtime is that of one process"))
         }
         (Some(1), None) if hidden && !named => certain(None),
         _ => certain(asked),
@@ -76,43 +77,49 @@ fn contradicted(why: String) -> Processes {
     Processes { count: None, contradiction: Some(why) }
 }
 
-/// The processes of an entry by its times: at least so many, and how many if all ran as long.
+/// Returns the processes of an entry by its times: the minimum, and the number if all ran equally
+/// long.
 fn by_runtime(job: &Job) -> Option<(u64, Option<u64>)> {
     let (all, longest) = (job.job_runtime? as f64, runtime(job));
     let longest = (longest >= TELLING_MS).then_some(longest as f64)?;
-    // Each of them may have lost a part of a millisecond.
+    // Each process may have lost a part of a millisecond.
     let least = (all / (longest + 1.0) - WHOLE).ceil().max(1.0) as u64;
     let (ratio, nearest) = (all / longest, (all / longest).round());
     let exact = ((ratio - nearest).abs() <= WHOLE * nearest).then_some(nearest as u64);
     Some((least, exact))
 }
 
-/// What shows that the statistics are not of a job with these options, if anything does.
+/// Returns the reason why the statistics are not those of a job with these options, if there is
+/// one.
 pub(super) fn contradiction(
     job: &Job,
-    options: Asked<'_>,
+    options: JobOptions<'_>,
     pattern: Pattern,
     threads: Option<u64>,
 ) -> Option<String> {
     let verifies = options.has_any(&["verify"]);
-    other_way(job, pattern)
+    other_direction(job, pattern)
         .filter(|_| !verifies)
-        .or_else(|| Way::ONE.into_iter().find_map(|way| other_block(job, options, way)))
+        .or_else(|| {
+            Direction::SINGLE.into_iter().find_map(|direction| other_block(job, options, direction))
+        })
         .or_else(|| other_share(job, options, pattern))
         .or_else(|| more_bytes(job, options, threads?).filter(|_| !verifies))
         .or_else(|| more_in_flight(job, options, threads?))
         .or_else(|| other_depth(job, options, threads?))
 }
 
-/// fio fills the queue before it waits, and counts how full it was at each I/O.
-fn other_depth(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+/// Compares the depths with `iodepth`. fio fills the queue before it waits, and records the depth
+/// at each I/O.
+fn other_depth(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let asked = depth(options).filter(|depth| *depth > 1 && plain(options))?;
-    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).unwrap_or(0);
-    let ios: f64 = Way::ALL.into_iter().map(|way| ios(way) as f64).sum();
+    let ios =
+        |direction: Direction| direction.side(job).and_then(|side| side.total_ios).unwrap_or(0);
+    let ios: f64 = Direction::ALL.into_iter().map(|direction| ios(direction) as f64).sum();
     if ios < (FILLED * asked as f64 * threads as f64).max(MANY) {
         return None;
     }
-    // A level ends where the next, of twice as many, begins.
+    // A level ends where the next begins, at twice the depth.
     let level = asked.min(64).ilog2();
     let share = |(name, percent): (&String, &f64)| {
         let from: u64 = name.trim_start_matches(">=").parse().ok()?;
@@ -127,18 +134,19 @@ fn other_depth(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
     })
 }
 
-fn other_way(job: &Job, pattern: Pattern) -> Option<String> {
+fn other_direction(job: &Job, pattern: Pattern) -> Option<String> {
     let only = pattern.only()?;
-    let moved = |way: &Way| way.side(job).is_some_and(|side| side.io_bytes > 0);
-    let other = Way::ONE.into_iter().filter(|way| *way != only).find(moved)?;
+    let moved = |direction: &Direction| direction.side(job).is_some_and(|side| side.io_bytes > 0);
+    let other = Direction::SINGLE.into_iter().filter(|direction| *direction != only).find(moved)?;
     let bytes = other.side(job)?.io_bytes;
     Some(format!("rw={}, but {bytes} bytes are of the direction {}", pattern.name, other.word()))
 }
 
-fn other_block(job: &Job, options: Asked<'_>, way: Way) -> Option<String> {
+fn other_block(job: &Job, options: JobOptions<'_>, direction: Direction) -> Option<String> {
     // A trim may have several ranges.
-    let side = way.side(job).filter(|side| side.io_bytes > 0 && way != Way::Trim)?;
-    let (block, ios) = (block(options, way)?, side.total_ios.filter(|ios| *ios > 0)?);
+    let side =
+        direction.side(job).filter(|side| side.io_bytes > 0 && direction != Direction::Trim)?;
+    let (block, ios) = (block(options, direction)?, side.total_ios.filter(|ios| *ios > 0)?);
     let (bytes, asked) = (side.io_bytes as f64, ios as f64 * block as f64);
     let short = (1 + side.short_ios + side.drop_ios) as f64 * block as f64;
     let off = (bytes - asked).abs() > short.max(1e-3 * asked);
@@ -148,37 +156,41 @@ fn other_block(job: &Job, options: Asked<'_>, way: Way) -> Option<String> {
     })
 }
 
-/// fio draws which I/Os read: of many, a share as asked for.
-fn other_share(job: &Job, options: Asked<'_>, pattern: Pattern) -> Option<String> {
+/// Compares the share of reads. fio draws at random which I/Os read: of many, the requested share
+/// does.
+fn other_share(job: &Job, options: JobOptions<'_>, pattern: Pattern) -> Option<String> {
     if !pattern.mixes_reads() || pacing(options).is_some() {
         return None;
     }
-    let ios = |way: Way| way.side(job).and_then(|side| side.total_ios).map_or(0.0, |n| n as f64);
-    let (read, written) = (ios(Way::Read), ios(Way::Write));
+    let ios = |direction: Direction| {
+        direction.side(job).and_then(|side| side.total_ios).map_or(0.0, |n| n as f64)
+    };
+    let (read, written) = (ios(Direction::Read), ios(Direction::Write));
     let (asked, seen) = (reads(options)?, 100.0 * read / (read + written));
     let off = read + written >= MANY && (seen - asked as f64).abs() > DRAWN;
-    off.then(|| format!("{asked} % were to be reads, but {seen:.0} % are"))
+    off.then(|| format!("{asked} % of the I/Os should read, but {seen:.0} % do"))
 }
 
-/// A job that nothing else ends is done with its files after so many bytes.
-fn more_bytes(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+/// Compares the bytes with the total size, after which a job ends unless another option ends it.
+fn more_bytes(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let asked = amount(options)? as f64 * threads as f64;
-    let of = |way: Way| way.side(job).map_or(0.0, |side| side.io_bytes as f64);
-    let moved: f64 = Way::ONE.into_iter().map(of).sum();
-    // What is trimmed may be written, too.
-    let more = moved > asked * (1.0 + ROUNDED) && of(Way::Trim) == 0.0;
+    let of = |direction: Direction| direction.side(job).map_or(0.0, |side| side.io_bytes as f64);
+    let moved: f64 = Direction::SINGLE.into_iter().map(of).sum();
+    // The same bytes may be trimmed and written.
+    let more = moved > asked * (1.0 + ROUNDED) && of(Direction::Trim) == 0.0;
     more.then(|| format!("size x loops x processes is {asked:.0} bytes, but {moved:.0} were moved"))
 }
 
-/// Little's law: rate x mean latency is what was in flight.
-fn more_in_flight(job: &Job, options: Asked<'_>, threads: u64) -> Option<String> {
+/// Compares the I/Os in flight with those allowed. Little's law: they are rate x mean latency.
+fn more_in_flight(job: &Job, options: JobOptions<'_>, threads: u64) -> Option<String> {
     let allowed = threads as f64 * depth(options)? as f64;
     let seconds = runtime(job) as f64 / 1e3;
     let waited = |side: &Side| {
         let times = side.lat_ns.as_ref().or(side.clat_ns.as_ref())?;
         Some(side.total_ios? as f64 * times.mean / 1e9)
     };
-    let waited: f64 = Way::ONE.into_iter().filter_map(|way| waited(way.side(job)?)).sum();
+    let waited: f64 =
+        Direction::SINGLE.into_iter().filter_map(|direction| waited(direction.side(job)?)).sum();
     let seen = waited / seconds;
     let more = is_quantity(seen) && seen > MORE_IN_FLIGHT * allowed && runtime(job) >= TELLING_MS;
     more.then(|| {
@@ -186,7 +198,7 @@ fn more_in_flight(job: &Job, options: Asked<'_>, threads: u64) -> Option<String>
     })
 }
 
-/// What in a direction contradicts its bytes and its time: both are printed as rates, too.
+/// Returns a contradiction of a direction's rates to its bytes and time.
 pub(super) fn other_rate(side: &Side) -> Option<String> {
     let seconds = side.runtime as f64 / 1e3;
     let one = |value: f64| Rounded { value, off: 1.0 };
@@ -196,7 +208,7 @@ pub(super) fn other_rate(side: &Side) -> Option<String> {
         return Some(format!("bw_bytes is {printed}, but io_bytes over runtime is {rate:.0}"));
     }
     let ios = side.total_ios? as f64 / seconds;
-    // fio leaves out what it takes for short.
+    // fio leaves out the I/Os that it takes for short.
     let left = ios - (side.short_ios + side.drop_ios) as f64 / seconds;
     let agrees = |iops: f64| [left, ios].into_iter().any(|rate| agree(iops, one(rate), ROUNDED));
     let printed = side.iops.filter(|iops| !(left..=ios).contains(iops) && !agrees(*iops))?;

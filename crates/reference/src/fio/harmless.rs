@@ -1,15 +1,15 @@
-//! Which options leave the work what a workload here does; with any other, known or not, it is
-//! taken for other work.
+//! The options that leave the work the same as a workload's. Any other option, known or not, makes
+//! it other work.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use super::json::Asked;
+use super::json::JobOptions;
 
 type Names = LazyLock<BTreeSet<&'static str>>;
 
-/// Options that the parameters report, and those that change what is shown, who runs it, or how an
-/// engine gets its I/Os to the system, but not which I/Os those are.
+/// The options that the parameters report, and those that do not change the I/Os. The latter change
+/// the display, the process that runs, or how an engine submits.
 static HARMLESS: Names = LazyLock::new(|| {
     names(
         "
@@ -27,7 +27,7 @@ static HARMLESS: Names = LazyLock::new(|| {
     )
 });
 
-/// Options that make it other work when they are on, and none when they are off.
+/// The options that make it other work when they are on, but not when they are off.
 static SWITCHES: Names = LazyLock::new(|| {
     names(
         "
@@ -38,17 +38,17 @@ static SWITCHES: Names = LazyLock::new(|| {
     )
 });
 
-/// The options of a job that make it other work, its own before the global ones.
-pub(super) fn others<'a>(options: Asked<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
+/// Returns the options of a job that make it other work: its own, then the global ones.
+pub(super) fn others<'a>(options: JobOptions<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
     options.all().filter(|(name, value)| !harmless(name, value))
 }
 
 fn harmless(name: &str, value: &str) -> bool {
     let off = matches!(value, "0" | "none");
     match name {
-        // What it puts out of the page cache before the run is what our cold cache is.
+        // Removing the file from the page cache before the run is proofmark's cold cache.
         "invalidate" => !off,
-        // More files are another order.
+        // More files change the order of the I/Os.
         "nrfiles" => value == "1",
         _ => HARMLESS.contains(name) || off && SWITCHES.contains(name),
     }

@@ -1,4 +1,4 @@
-//! From the entries of a report to figures.
+//! Converts the entries of a report to figures.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use proofmark_model::{
 
 use super::Fio;
 use super::accounts::other_rate;
-use super::json::{Asked, Job, Report, Side};
+use super::json::{Job, JobOptions, Report, Side};
 use super::medium::{at_bottom, not_a_disk};
 use super::options::{
     block, direct, file, flush, flushed_after, pacing, params, plain, ramp_ms, reads,
 };
-use super::pattern::Way;
+use super::pattern::Direction;
 use super::times::latency;
 use super::verification::{self, Counters, counters};
 use super::version::bare;
@@ -22,7 +22,7 @@ use crate::figure::DISK;
 use crate::findings::{contradicts, warned};
 use crate::{Figure, Malformed, Output, Tool};
 
-/// What a report holds that begins on that line; without figures where [`nothing`] says why.
+/// Reads a report that begins on this line. If it has no figures, [`nothing`] returns the reason.
 pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> {
     let works = works(report, line)?;
     let counters = match works.as_slice() {
@@ -33,7 +33,7 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
     let mut seen = BTreeSet::new();
     for work in &works {
         for mut figure in work.figures(counters.as_ref(), line)? {
-            // What ran at the same time is no repetition.
+            // Jobs that ran at the same time are not repetitions.
             let key = |f: &Figure| (work.period, f.test.clone(), f.title.clone(), f.params.clone());
             figure.findings.extend(not_a_disk(work.options, &report.disk_util));
             let title = figure.title.clone();
@@ -60,14 +60,14 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
     })
 }
 
-/// The names of the devices that a report has counters of, in order; empty where it has none.
+/// Returns the names of the devices whose counters a report has, in order; empty if it has none.
 pub(super) fn devices(report: &Report) -> String {
     let mut names: Vec<_> = at_bottom(&report.disk_util).map(|disk| &*disk.name).collect();
     names.sort_unstable();
     Malformed::excerpt(&names.join(" "))
 }
 
-/// Why a report has no figure.
+/// Returns the reason why a report has no figure.
 pub(super) fn nothing(report: &Report) -> String {
     match report.jobs.iter().find(|j| j.error != 0) {
         Some(job) => ended_with(job),
@@ -79,60 +79,63 @@ fn ended_with(job: &Job) -> String {
     format!("job {} ended with error {}", Malformed::excerpt(&job.jobname), job.error)
 }
 
-/// That something else in the output has no figure.
+/// Reports that another part of the output has no figure.
 pub(super) fn without(why: &str) -> Finding {
     warned(Severity::Note, format!("{why}: it has no figure"))
 }
 
 impl Work<'_> {
-    /// A figure for each direction that did something; none if it failed.
+    /// Returns a figure for each direction with I/O; none if the job failed.
     fn figures(&self, counters: Option<&Counters>, line: usize) -> Result<Vec<Figure>, Malformed> {
         if self.failed().is_some() {
             return Ok(Vec::new());
         }
         let mut figures = Vec::new();
-        for way in Way::ALL {
-            let Some(trial) = self.trial(way, counters) else { continue };
-            let latency = self.latency(way, line)?;
-            figures.push(Figure { latency, ..self.figure(way, trial) });
+        for direction in Direction::ALL {
+            let Some(trial) = self.trial(direction, counters) else { continue };
+            let latency = self.latency(direction, line)?;
+            figures.push(Figure { latency, ..self.figure(direction, trial) });
         }
         Ok(figures)
     }
 
-    /// What fio reports of a direction, one per entry.
-    fn sides(&self, way: Way) -> Vec<&Side> {
+    /// Returns the statistics of a direction, one per entry.
+    fn sides(&self, direction: Direction) -> Vec<&Side> {
         let only = self.pattern().and_then(super::pattern::Pattern::only);
-        if way == Way::Mixed && only.is_some() {
+        if direction == Direction::Mixed && only.is_some() {
             return Vec::new();
         }
-        let own = |job| way.side(job);
-        // With unified_rw_reporting the only direction has another name.
-        let unified = |job: &&Job| Way::ONE.into_iter().all(|way| way.side(job).is_none());
-        let mixed = |job| Way::Mixed.side(job).filter(|_| only == Some(way) && unified(&job));
+        let own = |job| direction.side(job);
+        // With unified_rw_reporting, fio reports the only direction under another name.
+        let unified = |job: &&Job| {
+            Direction::SINGLE.into_iter().all(|direction| direction.side(job).is_none())
+        };
+        let mixed =
+            |job| Direction::Mixed.side(job).filter(|_| only == Some(direction) && unified(&job));
         let all = self.entries.iter().filter_map(|job| own(job).or_else(|| mixed(job)));
         all.filter(|side| side.io_bytes > 0 && side.runtime > 0).collect()
     }
 
-    /// The same; where it has no sum of both directions, those of each.
-    fn all_sides(&self, way: Way) -> Vec<&Side> {
-        let sides = self.sides(way);
-        // Without options reads and writes may be of several jobs.
+    /// Returns the same; if fio reports no sum of both directions, the statistics of each.
+    fn all_sides(&self, direction: Direction) -> Vec<&Side> {
+        let sides = self.sides(direction);
+        // Without options, reads and writes may be those of several jobs.
         let mixes = self.pattern().is_some_and(|pattern| pattern.only().is_none());
-        if way != Way::Mixed || !sides.is_empty() || !mixes {
+        if direction != Direction::Mixed || !sides.is_empty() || !mixes {
             return sides;
         }
-        let (read, written) = (self.sides(Way::Read), self.sides(Way::Write));
+        let (read, written) = (self.sides(Direction::Read), self.sides(Direction::Write));
         if read.is_empty() || written.is_empty() { sides } else { [read, written].concat() }
     }
 
-    /// All bytes over the longest runtime.
-    fn trial(&self, way: Way, counters: Option<&Counters>) -> Option<Trial> {
-        let sides = self.all_sides(way);
+    /// Returns all bytes over the longest runtime.
+    fn trial(&self, direction: Direction, counters: Option<&Counters>) -> Option<Trial> {
+        let sides = self.all_sides(direction);
         let bytes: f64 = sides.iter().map(|side| side.io_bytes as f64).sum();
         let seconds = sides.iter().map(|side| side.runtime).max()? as f64 / 1e3;
-        let file = self.file(way);
+        let file = self.file(direction);
         let device = counters.and_then(|all| self.device(all, file.as_ref(), seconds));
-        // A size that is not reported matters only where nothing else proves what was read.
+        // An unreported size matters only if nothing else proves the bytes read.
         let shown = |f: &FileState| f.size_bytes > 0 || f.asked_written_bytes > 0;
         let file = file.filter(|f| shown(f) || device.is_some());
         Some(Trial { device, file, ..Trial::new(Unit::BytePerSecond, bytes, seconds) })
@@ -145,33 +148,34 @@ impl Work<'_> {
         seconds: f64,
     ) -> Option<DeviceTraffic> {
         let (options, file) = (self.options?, file?);
-        let asked = verification::Asked {
+        let asked = verification::Requests {
             file,
             seconds,
             ramp_s: ramp_ms(options)? / 1e3,
-            blocks: [block(options, Way::Read), block(options, Way::Write)],
+            blocks: [block(options, Direction::Read), block(options, Direction::Write)],
         };
         counters.evidence(&asked)
     }
 
-    /// How the file was used; `None` where the options, or the share of reads, are not reported.
-    fn file(&self, way: Way) -> Option<FileState> {
+    /// Returns the use of the file; `None` where the options, or the share of reads, are not
+    /// reported.
+    fn file(&self, direction: Direction) -> Option<FileState> {
         let (options, pattern) = (self.options?, self.pattern()?);
-        let bytes = |way| {
-            let all = self.sides(way).into_iter().map(|side| side.io_bytes);
+        let bytes = |direction| {
+            let all = self.sides(direction).into_iter().map(|side| side.io_bytes);
             all.fold(0, u64::saturating_add)
         };
-        let [asked_read_bytes, asked_written_bytes] = match way {
-            Way::Read => [bytes(Way::Read), 0],
-            Way::Write => [0, bytes(Way::Write)],
-            Way::Mixed if bytes(Way::Read) == 0 && bytes(Way::Write) == 0 => {
-                // With unified_rw_reporting by the share that was asked for.
-                let (all, share) = (bytes(Way::Mixed), reads(options)?.min(100));
+        let [asked_read_bytes, asked_written_bytes] = match direction {
+            Direction::Read => [bytes(Direction::Read), 0],
+            Direction::Write => [0, bytes(Direction::Write)],
+            Direction::Mixed if bytes(Direction::Read) == 0 && bytes(Direction::Write) == 0 => {
+                // With unified_rw_reporting, the requested share splits the bytes.
+                let (all, share) = (bytes(Direction::Mixed), reads(options)?.min(100));
                 let read = (u128::from(all) * u128::from(share) / 100) as u64;
                 [read, all - read]
             }
-            Way::Mixed => [bytes(Way::Read), bytes(Way::Write)],
-            Way::Trim => return None,
+            Direction::Mixed => [bytes(Direction::Read), bytes(Direction::Write)],
+            Direction::Trim => return None,
         };
         (asked_read_bytes > 0 || asked_written_bytes > 0).then(|| FileState {
             asked_read_bytes,
@@ -181,27 +185,29 @@ impl Work<'_> {
             flush_every_bytes: self.between_flushes(options),
             direct: Some(direct(options)),
             size_bytes: file(options, self.threads).unwrap_or_default(),
-            // What only the system knows is left open.
+            // fio does not report the rest.
             ..FileState::default()
         })
     }
 
-    /// Bytes that all processes write between two flushes, where each is for several writes.
-    fn between_flushes(&self, options: Asked<'_>) -> Option<u64> {
+    /// Returns the bytes that all processes write between two flushes, if a flush follows several
+    /// writes.
+    fn between_flushes(&self, options: JobOptions<'_>) -> Option<u64> {
         let writes = flushed_after(options).filter(|writes| *writes > 1)?;
-        writes.checked_mul(block(options, Way::Write)?)?.checked_mul(self.threads?)
+        writes.checked_mul(block(options, Direction::Write)?)?.checked_mul(self.threads?)
     }
 
-    /// Times of what the rate counts: of a write that is flushed, the flush's.
-    fn latency(&self, way: Way, line: usize) -> Result<Option<Latency>, Malformed> {
+    /// Returns the times of the operations that the rate counts: for a flushed write, the flush
+    /// times.
+    fn latency(&self, direction: Direction, line: usize) -> Result<Option<Latency>, Malformed> {
         let [job] = self.entries.as_slice() else {
-            // The percentiles of several cannot be put together.
+            // Percentiles of several entries cannot be merged.
             return Ok(None);
         };
-        let sides = self.all_sides(way);
-        let ([side], false) = (sides.as_slice(), self.waits_for_flush(way)) else {
+        let sides = self.all_sides(direction);
+        let ([side], false) = (sides.as_slice(), self.waits_for_flush(direction)) else {
             let flushes = job.sync.as_ref().and_then(|sync| sync.lat_ns.as_ref());
-            return match flushes.filter(|_| self.is_flush(way)) {
+            return match flushes.filter(|_| self.is_flush(direction)) {
                 Some(times) => latency([Some(times), None], None, line),
                 None => Ok(None),
             };
@@ -209,33 +215,33 @@ impl Work<'_> {
         latency([side.lat_ns.as_ref(), side.clat_ns.as_ref()], side.total_ios, line)
     }
 
-    /// Whether the time of a write goes on after it, in a flush.
-    fn waits_for_flush(&self, way: Way) -> bool {
+    /// Returns true if a write is complete only after a flush.
+    fn waits_for_flush(&self, direction: Direction) -> bool {
         let flushed = |job: &&Job| {
             let times = job.sync.as_ref().and_then(|sync| sync.lat_ns.as_ref());
             times.is_some_and(|times| times.count.unwrap_or(0) > 0)
         };
-        matches!(way, Way::Write | Way::Mixed)
+        matches!(direction, Direction::Write | Direction::Mixed)
             && match self.options {
                 Some(options) => flushed_after(options).is_some(),
                 None => self.entries.iter().any(flushed),
             }
     }
 
-    /// Whether the time of a flush is that of what the rate counts.
-    fn is_flush(&self, way: Way) -> bool {
-        way == Way::Write && self.options.and_then(flushed_after) == Some(1)
+    /// Returns true if a flush time is that of one operation of the rate.
+    fn is_flush(&self, direction: Direction) -> bool {
+        direction == Direction::Write && self.options.and_then(flushed_after) == Some(1)
     }
 
-    fn figure(&self, way: Way, trial: Trial) -> Figure {
+    fn figure(&self, direction: Direction, trial: Trial) -> Figure {
         let (test, comparable, mut params) = match (self.options, self.pattern()) {
             (Some(options), Some(pattern)) => {
                 let comparable = self.alone && self.threads.is_some() && plain(options);
-                (pattern.test(way), comparable, params(options, way, self.threads))
+                (pattern.test(direction), comparable, params(options, direction, self.threads))
             }
-            _ => (way.word().to_owned(), false, Params::default()),
+            _ => (direction.word().to_owned(), false, Params::default()),
         };
-        if self.is_flush(way) {
+        if self.is_flush(direction) {
             params = params.with_named("latency", "flush latency");
         }
         let name = Malformed::excerpt(self.name());
@@ -243,20 +249,21 @@ impl Work<'_> {
         let mut title = test.replace('.', " ");
         let is_workload = Fio.description().same_work.iter().any(|same| same.test == test);
         if comparable && is_workload {
-            // A workload has its own title; this one tells jobs on other files from repetitions.
+            // The title distinguishes jobs on other files from repetitions; reports use the
+            // workload's title.
             let places = ["filename", "directory"];
             let place = places.into_iter().find_map(|name| self.options?.get(name));
             title = [name.as_str(), &title, place.unwrap_or_default()].join(" ").trim().to_owned();
         } else if !name.is_empty() {
-            // What is no workload is called after the test, of whatever job.
+            // The title of other work is the test's, for all jobs.
             params = params.with_named("job", name.as_str());
         }
-        let findings = self.findings(way);
+        let findings = self.findings(direction);
         Figure { comparable, findings, ..Figure::rate(test, title, DISK, params, trial) }
     }
 
-    /// What the report says against a figure.
-    fn findings(&self, way: Way) -> Vec<Finding> {
+    /// Returns the findings of the report about a figure.
+    fn findings(&self, direction: Direction) -> Vec<Finding> {
         let mut all = Vec::new();
         all.extend(self.contradiction.as_ref().map(|why| {
             let message = format!(
@@ -266,14 +273,14 @@ impl Work<'_> {
             let advice = "run fio without group_reporting, or one job at a time";
             Finding::new(check_id::TWO_ACCOUNTS, Severity::Suspect, message, advice)
         }));
-        let other = self.all_sides(way).into_iter().find_map(other_rate);
+        let other = self.all_sides(direction).into_iter().find_map(other_rate);
         all.extend(other.map(|why| contradicts(Severity::Invalid, why)));
         let Some(options) = self.options else { return all };
         let paced = |set| format!("fio paced itself ({set}): the rate is what was asked for");
         all.extend(pacing(options).map(|set| warned(Severity::Suspect, paced(set))));
         let steady = self.entries.iter().filter_map(|job| job.steadystate.as_ref()?.attained);
         if steady.min() == Some(0) {
-            let message = "fio did not reach the steady state that it was to wait for";
+            let message = "fio did not reach the steady state that its options ask for";
             all.push(warned(Severity::Suspect, message));
         }
         all

@@ -1,5 +1,5 @@
-//! The part of a report that is read. A field that a version does not have is left out, never an
-//! error of the structure: `version` has found before what can be read.
+//! The fields that proofmark reads. A version that lacks a field is no structural error: `version`
+//! has already checked that the report can be read.
 
 use std::collections::BTreeMap;
 
@@ -7,34 +7,35 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// Options by fio's own names, as they were typed; an alias has its proper name.
+/// Options as they were typed, by fio's own names; an alias has its proper name.
 pub(super) type Options = BTreeMap<String, String>;
 
 /// The options of a job: its own, and the global ones.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct JobOptions<'a> {
     job: Option<&'a Options>,
     global: &'a Options,
 }
 
-impl<'a> Asked<'a> {
-    /// Those of a report; `None` where it reports neither: then defaults prove nothing.
+impl<'a> JobOptions<'a> {
+    /// Returns the options in a report. `None` if it reports neither kind: then the defaults prove
+    /// nothing.
     pub(super) fn find(job: Option<&'a Options>, global: &'a Options) -> Option<Self> {
         (job.is_some() || !global.is_empty()).then_some(Self { job, global })
     }
 
-    /// The value of that option, if it is in force.
+    /// Returns the value of an option, if it is set.
     pub(super) fn get(self, name: &str) -> Option<&'a str> {
         let own = self.job.and_then(|options| options.get(name));
         own.or_else(|| self.global.get(name)).map(String::as_str)
     }
 
-    /// Whether one of these options is in force.
+    /// Returns true if one of these options is set.
     pub(super) fn has_any(self, names: &[&str]) -> bool {
         names.iter().any(|name| self.get(name).is_some())
     }
 
-    /// All that are in force, with their values.
+    /// Returns all options that are set, with their values.
     pub(super) fn all(self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let own = move |name: &str| self.job.is_some_and(|options| options.contains_key(name));
         let global = self.global.iter().filter(move |(name, _)| !own(name));
@@ -48,7 +49,7 @@ pub(super) struct Report {
     /// Absent in documents of other programs.
     #[serde(rename = "fio version")]
     pub(super) version: Option<String>,
-    /// When it was printed, in seconds and in milliseconds since 1970.
+    /// The time of printing since 1970, in seconds and in milliseconds.
     pub(super) timestamp: Option<i64>,
     pub(super) timestamp_ms: Option<i64>,
     #[serde(default, rename = "global options", deserialize_with = "options")]
@@ -69,9 +70,9 @@ pub(super) struct Job {
     pub(super) groupid: u64,
     #[serde(default)]
     pub(super) error: i64,
-    /// In milliseconds since 1970, from fio 3.36 on.
+    /// The start of the job, in milliseconds since 1970, from fio 3.36 on.
     pub(super) job_start: Option<i64>,
-    /// Milliseconds that its processes ran, added up.
+    /// The sum of its processes' runtimes, in milliseconds.
     pub(super) job_runtime: Option<u64>,
     #[serde(default, rename = "job options", deserialize_with = "some_options")]
     pub(super) options: Option<Options>,
@@ -83,7 +84,7 @@ pub(super) struct Job {
     /// Flushes by `fsync` and `fdatasync`, from fio 3.5 on.
     pub(super) sync: Option<Flushes>,
     pub(super) steadystate: Option<SteadyState>,
-    /// Percent of the I/Os, by how many were in flight: at least that number, or `>=64`.
+    /// The percent of the I/Os by depth: from that depth on, such as `8` or `>=64`.
     #[serde(default)]
     pub(super) iodepth_level: BTreeMap<String, f64>,
 }
@@ -94,7 +95,7 @@ pub(super) struct Side {
     pub(super) io_bytes: u64,
     pub(super) bw_bytes: Option<u64>,
     pub(super) iops: Option<f64>,
-    /// In milliseconds.
+    /// The runtime in milliseconds.
     #[serde(default)]
     pub(super) runtime: u64,
     pub(super) total_ios: Option<u64>,
@@ -102,13 +103,13 @@ pub(super) struct Side {
     pub(super) short_ios: u64,
     #[serde(default)]
     pub(super) drop_ios: u64,
-    /// From submission to completion.
+    /// The times from submission to completion.
     pub(super) clat_ns: Option<Times>,
-    /// The same, and submitting it.
+    /// The same times with the submission.
     pub(super) lat_ns: Option<Times>,
 }
 
-/// The flushes of a job: how often is in the times, `total_ios` of it often is 0.
+/// The flushes of a job. Their number is in the times; their `total_ios` is often 0.
 #[derive(Debug, Deserialize)]
 pub(super) struct Flushes {
     pub(super) lat_ns: Option<Times>,
@@ -119,7 +120,7 @@ pub(super) struct SteadyState {
     pub(super) attained: Option<i64>,
 }
 
-/// Times of single I/Os in nanoseconds.
+/// The times of single I/Os in nanoseconds.
 #[derive(Debug, PartialEq, Deserialize)]
 pub(super) struct Times {
     #[serde(default)]
@@ -130,15 +131,15 @@ pub(super) struct Times {
     pub(super) mean: f64,
     #[serde(rename = "N")]
     pub(super) count: Option<u64>,
-    /// By the percentage with six decimals.
+    /// The percentiles, by the percentage with six decimals.
     #[serde(default)]
     pub(super) percentile: BTreeMap<String, u64>,
-    /// I/Os by the middle of their bucket; in json+ only.
+    /// The I/Os by the middle of their bucket; in json+ only.
     #[serde(default)]
     pub(super) bins: BTreeMap<String, u64>,
 }
 
-/// Counters of a device over the whole run.
+/// The counters of a device over the whole run.
 #[derive(Debug, Deserialize)]
 pub(super) struct Disk {
     #[serde(default)]
@@ -147,25 +148,25 @@ pub(super) struct Disk {
     pub(super) read_ios: u64,
     #[serde(default)]
     pub(super) write_ios: u64,
-    /// I/Os that became part of another.
+    /// The I/Os that were merged into another.
     #[serde(default)]
     pub(super) read_merges: u64,
     #[serde(default)]
     pub(super) write_merges: u64,
-    /// Of 512 bytes; in fio 3.39, not yet in 3.33.
+    /// Sectors of 512 bytes; fio 3.39 prints them, 3.33 does not.
     pub(super) read_sectors: Option<u64>,
     pub(super) write_sectors: Option<u64>,
-    /// Milliseconds that I/Os spent in flight, added up.
+    /// The sum of the milliseconds that I/Os spent in flight.
     #[serde(default)]
     pub(super) in_queue: u64,
-    /// Percent of the time in which an I/O was in flight.
+    /// The percent of the time with an I/O in flight.
     #[serde(default)]
     pub(super) util: f64,
-    /// Present if other devices of the list make up this one.
+    /// Present if this device consists of other devices in the list.
     pub(super) aggr_read_ios: Option<IgnoredAny>,
 }
 
-/// fio prints text; what passed through another program may have numbers.
+/// Reads options. fio prints strings, but a program that rewrote the report may print numbers.
 fn options<'de, D: Deserializer<'de>>(from: D) -> Result<Options, D::Error> {
     let values = BTreeMap::<String, Value>::deserialize(from)?;
     let text = |value| match value {

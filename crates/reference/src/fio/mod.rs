@@ -73,7 +73,7 @@ impl Tool for Fio {
         let devices: BTreeSet<_> = runs.iter().map(|run| jobs::devices(&run.value)).collect();
         for run in runs {
             let mut found = jobs::output(&run.value, run.line)?;
-            // Runs on another device are no repetitions.
+            // Runs on different devices are not repetitions.
             let device = Some(jobs::devices(&run.value)).filter(|_| devices.len() > 1);
             if let Some(device) = device.filter(|device| !device.is_empty()) {
                 for figure in &mut found.figures {

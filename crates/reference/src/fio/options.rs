@@ -1,26 +1,26 @@
-//! What a job was asked to do, as far as the report says: options with fio's defaults.
+//! The options of a job as far as the report has them, with fio's defaults.
 
 use proofmark_model::{Flush, Params, key, word};
 
 use super::harmless::others;
-use super::json::Asked;
-use super::pattern::Way;
+use super::json::JobOptions;
+use super::pattern::Direction;
 use crate::Malformed;
 
-/// Engines that read and write files, one I/O in flight a process.
+/// Engines for files with one I/O in flight per process.
 const ONE: &[&str] = &["psync", "sync", "pvsync", "pvsync2", "vsync"];
 
-/// Engines that do so with a queue.
+/// Engines for files with a queue.
 const QUEUED: &[&str] = &["io_uring", "libaio", "posixaio"];
 
-/// Of the options that make it other work, those that figures repeat at most.
+/// The maximum number of options in a figure among those that make it other work.
 const MOST_SHOWN: usize = 8;
 
 const BLOCK: u64 = 4096;
 
-/// Whether this is the pattern's work and no other.
-pub(super) fn plain(options: Asked<'_>) -> bool {
-    // `randread:8` reads 8 blocks that follow each other, `read:8k` leaves a hole after each.
+/// Returns true if the options do the pattern's work and no other.
+pub(super) fn plain(options: JobOptions<'_>) -> bool {
+    // `randread:8` reads 8 consecutive blocks, `read:8k` skips 8 KiB after each block.
     if options.get("rw").is_some_and(|rw| rw.contains(':')) {
         return false;
     }
@@ -28,22 +28,26 @@ pub(super) fn plain(options: Asked<'_>) -> bool {
     options.get("ioengine").is_none_or(known) && others(options).next().is_none()
 }
 
-/// The parameters of a direction: by the names that the disk workloads have for them, then what
-/// they have no name for.
-pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Params {
+/// Returns the parameters of a direction: first by the names of the disk workloads, then those
+/// without such a name.
+pub(super) fn params(
+    options: JobOptions<'_>,
+    direction: Direction,
+    threads: Option<u64>,
+) -> Params {
     let mut params = Params::default()
         .with(key::DIRECT, if direct(options) { word::ON } else { word::OFF })
         .known(key::THREADS, threads)
         .known(key::ENGINE, options.get("ioengine"))
-        .known(key::BLOCK_SIZE, block(options, way))
+        .known(key::BLOCK_SIZE, block(options, direction))
         .known(key::QUEUE_DEPTH, depth(options))
         .known(key::FILE_SIZE, file(options, threads))
-        .known(key::READS, (way == Way::Mixed).then(|| reads(options)).flatten());
-    if matches!(way, Way::Write | Way::Mixed) {
+        .known(key::READS, (direction == Direction::Mixed).then(|| reads(options)).flatten());
+    if matches!(direction, Direction::Write | Direction::Mixed) {
         match flush(options) {
             Flush::Never => params = params.with(key::FLUSH, word::NONE),
             Flush::End => params = params.with(key::FLUSH, word::END),
-            // It is among the others.
+            // The option is among the others.
             Flush::Each | Flush::Dsync => {}
         }
     }
@@ -56,7 +60,7 @@ pub(super) fn params(options: Asked<'_>, way: Way, threads: Option<u64>) -> Para
     params
 }
 
-/// Options that set the rate, which is then not the disk's.
+/// Options that limit the rate, so that it is not the disk's.
 const PACING: &[&str] = &[
     "flow",
     "latency_target",
@@ -68,8 +72,8 @@ const PACING: &[&str] = &[
     "thinktime",
 ];
 
-/// The options by which it paced itself, as `rate=4m`.
-pub(super) fn pacing(options: Asked<'_>) -> Option<String> {
+/// Returns the options by which fio paced itself, such as `rate=4m`.
+pub(super) fn pacing(options: JobOptions<'_>) -> Option<String> {
     let set: Vec<_> = PACING
         .iter()
         .filter_map(|name| Some((name, options.get(name).filter(|value| is_on(value))?)))
@@ -78,17 +82,17 @@ pub(super) fn pacing(options: Asked<'_>) -> Option<String> {
     (!set.is_empty()).then(|| set.join(", "))
 }
 
-/// Whether it goes past the page cache.
-pub(super) fn direct(options: Asked<'_>) -> bool {
+/// Returns true if the job bypasses the page cache.
+pub(super) fn direct(options: JobOptions<'_>) -> bool {
     on(options, "direct") || options.get("buffered") == Some("0")
 }
 
-/// When it flushes what it wrote.
-pub(super) fn flush(options: Asked<'_>) -> Flush {
+/// Returns when the job flushes its writes.
+pub(super) fn flush(options: JobOptions<'_>) -> Flush {
     if flushed_after(options).is_some() {
         Flush::Each
     } else if options.get("sync").is_some_and(is_on) {
-        // O_SYNC is O_DSYNC and more.
+        // O_SYNC includes O_DSYNC.
         Flush::Dsync
     } else if (on(options, "end_fsync") || on(options, "fsync_on_close")) && !drops_flush(options) {
         Flush::End
@@ -97,9 +101,9 @@ pub(super) fn flush(options: Asked<'_>) -> Flush {
     }
 }
 
-/// Writes after which it flushes each time: with `fsync=1` each. `None` without such an option; 0
-/// where its number is not known.
-pub(super) fn flushed_after(options: Asked<'_>) -> Option<u64> {
+/// Returns the number of writes before each flush: 1 with `fsync=1`. `None` without such an option;
+/// 0 if its number is not known.
+pub(super) fn flushed_after(options: JobOptions<'_>) -> Option<u64> {
     let set = ["fsync", "fdatasync"].into_iter().filter_map(|name| options.get(name));
     set.filter(|value| is_on(value)).map(|value| value.parse().unwrap_or(0)).min()
 }
@@ -108,20 +112,21 @@ fn is_on(value: &str) -> bool {
     !matches!(value, "0" | "none")
 }
 
-/// Whether the system refuses the fsync at the end, of which fio says nothing (3.33, 3.39): it
-/// comes with the number of a registered buffer.
-fn drops_flush(options: Asked<'_>) -> bool {
+/// Returns true if the kernel refuses the fsync at the end, since it comes with the number of a
+/// registered buffer. fio (3.33, 3.39) reports no error.
+fn drops_flush(options: JobOptions<'_>) -> bool {
     on(options, "fixedbufs")
         && options.get("ioengine") == Some("io_uring")
         && depth(options) != Some(1)
 }
 
-fn on(options: Asked<'_>, name: &str) -> bool {
+fn on(options: JobOptions<'_>, name: &str) -> bool {
     options.get(name) == Some("1")
 }
 
-/// Bytes of an I/O of that direction. `bs=4k,8k` is for reads, and for writes and trims.
-pub(super) fn block(options: Asked<'_>, way: Way) -> Option<u64> {
+/// Returns the bytes of an I/O of a direction. In `bs=4k,8k` the first is for reads, the second for
+/// writes and trims.
+pub(super) fn block(options: JobOptions<'_>, direction: Direction) -> Option<u64> {
     if options.has_any(&["bsrange", "bssplit", "bs_is_seq_rand", "bs_unaligned"]) {
         return None;
     }
@@ -130,17 +135,17 @@ pub(super) fn block(options: Asked<'_>, way: Way) -> Option<u64> {
         let text = bs.split(',').nth(place).or(bs.rsplit(',').next())?;
         if text.is_empty() { Some(BLOCK) } else { size(text, options) }
     };
-    match way {
-        Way::Read => of(0),
-        Way::Write => of(1),
-        Way::Trim => of(2),
-        Way::Mixed => of(0).filter(|read| of(1) == Some(*read)),
+    match direction {
+        Direction::Read => of(0),
+        Direction::Write => of(1),
+        Direction::Trim => of(2),
+        Direction::Mixed => of(0).filter(|read| of(1) == Some(*read)),
     }
 }
 
-/// I/Os that a process has in flight: without a queue one, whatever `iodepth` says. Which engine
-/// fio takes by default depends on the system.
-pub(super) fn depth(options: Asked<'_>) -> Option<u64> {
+/// Returns the I/Os that a process has in flight: one without a queue, whatever `iodepth` is. fio's
+/// default engine depends on the system.
+pub(super) fn depth(options: JobOptions<'_>) -> Option<u64> {
     let depth = options.get("iodepth").map_or(Some(1), |d| d.parse::<u64>().ok())?;
     match options.get("ioengine") {
         Some(engine) if ONE.contains(&engine) => Some(1),
@@ -149,12 +154,13 @@ pub(super) fn depth(options: Asked<'_>) -> Option<u64> {
     }
 }
 
-/// Bytes of all files: `size` is a process's, each of which has its own unless they are named.
-pub(super) fn file(options: Asked<'_>, threads: Option<u64>) -> Option<u64> {
+/// Returns the bytes of all files. `size` is per process, and each process has its own files unless
+/// they are named.
+pub(super) fn file(options: JobOptions<'_>, threads: Option<u64>) -> Option<u64> {
     let bytes = each_size(options)?;
     let named = options.get("filename").is_some();
     match options.get("offset_increment").filter(|more| size(more, options) != Some(0)) {
-        // Each in its own part of the named file.
+        // Each process uses its own part of the named file.
         Some(more) if named => {
             threads?.checked_mul(bytes).filter(|_| size(more, options) == Some(bytes))
         }
@@ -163,7 +169,7 @@ pub(super) fn file(options: Asked<'_>, threads: Option<u64>) -> Option<u64> {
     }
 }
 
-/// Options that end a job before or after its `size`, or make what it does another amount.
+/// Options that end a job before or after its `size`, or change its amount.
 const OTHER_AMOUNTS: &[&str] = &[
     "fill_device",
     "filesize",
@@ -177,8 +183,8 @@ const OTHER_AMOUNTS: &[&str] = &[
     "zonesize",
 ];
 
-/// Bytes that a process reads and writes until it ends by itself, where that is certain.
-pub(super) fn amount(options: Asked<'_>) -> Option<u64> {
+/// Returns the bytes that a process reads and writes until it ends by itself, if they are certain.
+pub(super) fn amount(options: JobOptions<'_>) -> Option<u64> {
     if options.has_any(OTHER_AMOUNTS) {
         return None;
     }
@@ -186,13 +192,13 @@ pub(super) fn amount(options: Asked<'_>) -> Option<u64> {
     each_size(options)?.checked_mul(loops)
 }
 
-/// Bytes of a process. With 0 it takes the files as they are.
-fn each_size(options: Asked<'_>) -> Option<u64> {
+/// Returns the bytes of a process. With 0, fio takes the files as they are.
+fn each_size(options: JobOptions<'_>) -> Option<u64> {
     size(options.get("size")?, options).filter(|bytes| *bytes > 0)
 }
 
-/// Milliseconds of untimed work before what counts; `None` if it is not known.
-pub(super) fn ramp_ms(options: Asked<'_>) -> Option<f64> {
+/// Returns the milliseconds of untimed work before the measurement; `None` if they are not known.
+pub(super) fn ramp_ms(options: JobOptions<'_>) -> Option<f64> {
     let Some(text) = options.get("ramp_time") else { return Some(0.0) };
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -207,8 +213,8 @@ pub(super) fn ramp_ms(options: Asked<'_>) -> Option<f64> {
     digits.parse::<u32>().ok().map(|number| f64::from(number) * each)
 }
 
-/// Percent of the I/Os that read.
-pub(super) fn reads(options: Asked<'_>) -> Option<u64> {
+/// Returns the percent of the I/Os that read.
+pub(super) fn reads(options: JobOptions<'_>) -> Option<u64> {
     let percent = |name: &str| options.get(name).map(|v| v.parse::<u64>().ok());
     match (percent("rwmixread"), percent("rwmixwrite")) {
         (Some(reads), _) => reads,
@@ -217,13 +223,13 @@ pub(super) fn reads(options: Asked<'_>) -> Option<u64> {
     }
 }
 
-pub(super) fn processes(options: Asked<'_>) -> Option<u64> {
+pub(super) fn processes(options: JobOptions<'_>) -> Option<u64> {
     options.get("numjobs").map_or(Some(1), |n| n.parse().ok()).filter(|n| *n > 0)
 }
 
-/// Bytes, as fio reads them: `4k` and `4kb` are 4096, `4ki` and `4kib` 4000, and with
-/// `kb_base=1000` the other way round. `None` for anything else, such as `50%`.
-fn size(text: &str, options: Asked<'_>) -> Option<u64> {
+/// Parses bytes as fio does: `4k` and `4kb` are 4096, `4ki` and `4kib` 4000. `kb_base=1000` swaps
+/// them. `None` for anything else, such as `50%`.
+fn size(text: &str, options: JobOptions<'_>) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let number: u64 = text.strip_suffix(digits)?.parse().ok()?;
@@ -248,18 +254,21 @@ mod tests {
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// Calls with the options of a text such as `bs=4k rw=read`.
-    fn given<T>(text: &str, call: impl FnOnce(Asked<'_>) -> T) -> T {
-        call(Asked::find(Some(&options(text)), &Options::new()).unwrap())
+    /// Calls a function with the options of a text such as `bs=4k rw=read`.
+    fn given<T>(text: &str, call: impl FnOnce(JobOptions<'_>) -> T) -> T {
+        call(JobOptions::find(Some(&options(text)), &Options::new()).unwrap())
     }
 
     #[test]
     fn a_job_overrides_what_is_global() {
         let (job, global) = (options("bs=8k"), options("bs=4k rw=write"));
-        let asked = Asked::find(Some(&job), &global).unwrap();
+        let asked = JobOptions::find(Some(&job), &global).unwrap();
         let found = ["bs", "rw", "size"].map(|name| asked.get(name));
         assert_eq!(found, [Some("8k"), Some("write"), None]);
-        assert!(Asked::find(None, &global).is_some() && Asked::find(None, &options("")).is_none());
+        assert!(
+            JobOptions::find(None, &global).is_some()
+                && JobOptions::find(None, &options("")).is_none()
+        );
     }
 
     #[test]
@@ -295,16 +304,17 @@ mod tests {
             ("bs=,8k", 4096, 8192, 8192),
             ("bs=1k,2k,3k", 1024, 2048, 3072),
         ] {
-            let found = [Way::Read, Way::Write, Way::Trim].map(|w| given(bs, |o| block(o, w)));
+            let found = [Direction::Read, Direction::Write, Direction::Trim]
+                .map(|w| given(bs, |o| block(o, w)));
             assert_eq!(found, [Some(read), Some(write), Some(trim)], "{bs}");
-            let both = given(bs, |o| block(o, Way::Mixed));
+            let both = given(bs, |o| block(o, Direction::Mixed));
             assert_eq!(both, (read == write).then_some(read), "{bs}");
         }
     }
 
     #[test]
     fn numbers_have_fios_defaults() {
-        type Number = fn(Asked<'_>) -> Option<u64>;
+        type Number = fn(JobOptions<'_>) -> Option<u64>;
         let ramp: Number = |o| ramp_ms(o).map(|ms| ms as u64);
         let of_three: Number = |o| file(o, Some(3));
         for (text, number, expected) in [
@@ -322,7 +332,7 @@ mod tests {
             ("rwmixread=75", reads, Some(75)),
             ("rwmixwrite=40", reads, Some(60)),
             ("rwmixwrite=140", reads, None),
-            // Files are the processes' own unless they are named.
+            // Each process has its own files unless they are named.
             ("size=4m", of_three, Some(12 << 20)),
             ("size=4m filename=f", of_three, Some(4 << 20)),
             ("size=4m filename=f offset_increment=4m", of_three, Some(12 << 20)),
@@ -343,7 +353,7 @@ mod tests {
             ("ramp_time=1m", ramp, Some(60_000)),
             ("ramp_time=soon", ramp, None),
             ("", ramp, Some(0)),
-            ("bsrange=4k-8k", |o| block(o, Way::Read), None),
+            ("bsrange=4k-8k", |o| block(o, Direction::Read), None),
         ] {
             assert_eq!(given(text, number), expected, "{text}");
         }
@@ -358,14 +368,14 @@ mod tests {
             ("end_fsync=1", "flush", Some("end")),
             ("fsync_on_close=1", "flush", Some("end")),
             ("size=1m", "flush", Some("none")),
-            // The system refuses it.
+            // The kernel refuses the flush.
             ("end_fsync=1 fixedbufs=1 ioengine=io_uring iodepth=8", "flush", Some("none")),
             ("end_fsync=1 fixedbufs=1 ioengine=io_uring iodepth=1", "flush", Some("end")),
-            // Each write is.
+            // A flush follows each write.
             ("fdatasync=1", "flush", None),
             ("rate=1m", "rate", Some("1m")),
         ] {
-            let params = given(text, |o| params(o, Way::Write, Some(1)));
+            let params = given(text, |o| params(o, Direction::Write, Some(1)));
             assert_eq!(params.word(name), value, "{text}");
         }
         for (text, expected) in [
@@ -378,7 +388,7 @@ mod tests {
         ] {
             assert_eq!(given(text, flush), expected, "{text}");
         }
-        assert_eq!(given("", |o| params(o, Way::Read, Some(1))).get(key::FLUSH), None);
+        assert_eq!(given("", |o| params(o, Direction::Read, Some(1))).get(key::FLUSH), None);
         for (text, same) in
             [("ioengine=io_uring iodepth=8", true), ("rate=1m", false), ("ioengine=null", false)]
         {

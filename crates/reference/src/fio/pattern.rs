@@ -1,24 +1,24 @@
-//! What a job does (`rw`), and which way.
+//! The access pattern of a job (`rw`), and its directions.
 
 use proofmark_model::Order;
 
-use super::json::{Asked, Job, Side};
+use super::json::{Job, JobOptions, Side};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     Read,
     Write,
     Trim,
-    /// All together.
+    /// All directions together.
     Mixed,
 }
 
-impl Way {
+impl Direction {
     pub(super) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Trim, Self::Mixed];
 
-    pub(super) const ONE: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
+    pub(super) const SINGLE: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
-    /// What a job's entry says of it.
+    /// Returns the statistics of this direction in a job's entry.
     pub(super) fn side(self, job: &Job) -> Option<&Side> {
         match self {
             Self::Read => job.read.as_ref(),
@@ -43,13 +43,14 @@ pub(super) struct Pattern {
     pub(super) name: &'static str,
 }
 
-/// Its patterns of one direction, and those of several.
+/// The patterns of one direction, and those of several.
 const ONE: [&str; 6] = ["read", "write", "trim", "randread", "randwrite", "randtrim"];
 const SEVERAL: [&str; 5] = ["rw", "readwrite", "randrw", "trimwrite", "randtrimwrite"];
 
 impl Pattern {
-    /// Of these options: `rw=randread:8` is `randread`. The name, if there is no such.
-    pub(super) fn asked(options: Asked<'_>) -> Result<Self, &str> {
+    /// Returns the pattern of these options: `randread` for `rw=randread:8`. Returns an unknown
+    /// name as the error.
+    pub(super) fn asked(options: JobOptions<'_>) -> Result<Self, &str> {
         let rw = options.get("rw").unwrap_or("read");
         let name = rw.split(':').next().unwrap_or(rw);
         Self::named(name).ok_or(rw)
@@ -60,30 +61,30 @@ impl Pattern {
         Some(Self { name })
     }
 
-    /// The one direction of it; `None` of those of several.
-    pub(super) fn only(self) -> Option<Way> {
+    /// Returns the only direction of the pattern; `None` if it has several.
+    pub(super) fn only(self) -> Option<Direction> {
         let name = self.name.trim_start_matches("rand");
-        Way::ONE.into_iter().find(|way| way.word() == name)
+        Direction::SINGLE.into_iter().find(|direction| direction.word() == name)
     }
 
-    /// Whether it reads and writes.
+    /// Returns true if the pattern reads and writes.
     pub(super) fn mixes_reads(self) -> bool {
         matches!(self.name, "rw" | "readwrite" | "randrw")
     }
 
-    /// How its blocks follow each other.
+    /// Returns the order of the blocks.
     pub(super) fn order(self) -> Order {
         if self.name.starts_with("rand") { Order::Rand } else { Order::Seq }
     }
 
-    /// `randread`; of one direction of a pattern of more, `randrw.read`; of the reads by which a
-    /// pattern that writes verifies what it wrote, `randwrite.verify.read`.
-    pub(super) fn test(self, way: Way) -> String {
-        match way {
-            Way::Mixed => self.name.to_owned(),
-            _ if self.only() == Some(way) => self.name.to_owned(),
-            _ if self.only().is_some() => format!("{}.verify.{}", self.name, way.word()),
-            _ => format!("{}.{}", self.name, way.word()),
+    /// Returns the test's name: `randread`, or `randrw.read` for one direction of several. A
+    /// writing pattern verifies by reads: `randwrite.verify.read`.
+    pub(super) fn test(self, direction: Direction) -> String {
+        match direction {
+            Direction::Mixed => self.name.to_owned(),
+            _ if self.only() == Some(direction) => self.name.to_owned(),
+            _ if self.only().is_some() => format!("{}.verify.{}", self.name, direction.word()),
+            _ => format!("{}.{}", self.name, direction.word()),
         }
     }
 }

@@ -1,36 +1,35 @@
-//! How fio is run: what a point is in fio's options.
+//! The options with which fio runs a configuration.
 //!
-//! The work is an amount (`io_size`), not a time: what is flushed at the end is then as much as
-//! proofmark's. Left at their defaults, some options would make it other work: fio would advise the
-//! system on how to read ahead, and allocate what `disk.fsync` appends.
+//! The work is an amount (`io_size`), not a time, so that fio flushes as much at the end as
+//! proofmark. Some defaults would make it other work: fio would advise the kernel about read-ahead,
+//! and allocate the space that `disk.fsync` appends.
 
 use proofmark_model::{Params, Trial, Unit, key, word};
 
 use super::Fio;
-use super::pattern::{Pattern, Way};
+use super::pattern::{Direction, Pattern};
 use crate::disk::{self, either, file};
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
-/// What is the same for all work. fio neither makes the file nor has it allocated, and gives no
+/// The options of all work. fio neither creates nor allocates the file, and gives the kernel no
 /// advice on it.
 const ALWAYS: &str = "--name=beside --output-format=json --eta=never --thread --group_reporting \
                       --lat_percentiles=1 --clat_percentiles=0 --randrepeat=0 \
                       --allow_file_create=0 --fallocate=none --fadvise_hint=0";
 
-/// Seconds that whole milliseconds measure to within a percent, and half as many, below which they
-/// are none to compare.
+/// The seconds that whole milliseconds measure to within 1 %. Runs below half of it are refused.
 const EXACT_S: f64 = 0.1;
 const SHORTEST_S: f64 = EXACT_S / 2.0;
 
-/// Trials of proofmark from this length on begin with so large a share of untimed work.
+/// The shortest trial, in seconds, that proofmark begins with the share `AHEAD` of untimed work.
 const LONG_S: f64 = 1.0;
 const AHEAD: f64 = 1.0 / 8.0;
 
-/// What fio takes to start and to end, in seconds.
+/// The time fio takes to start and to end, in seconds.
 const START_S: f64 = 1.0;
 
-/// Least page, and alignment of our buffers, in bytes.
+/// The smallest page, and the alignment of proofmark's buffers, in bytes.
 const PAGE: u64 = 4096;
 
 impl ReferenceRunner for Fio {
@@ -86,7 +85,7 @@ impl ReferenceRunner for Fio {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let pattern = pattern(task)?;
-        let test = pattern.test(Way::Mixed);
+        let test = pattern.test(Direction::Mixed);
         let found = output.figures.into_iter().find(|f| f.test == test)?;
         let block = task.params.get(key::BLOCK_SIZE)?;
         let params = parameters(task, &found.params)?;
@@ -97,15 +96,15 @@ impl ReferenceRunner for Fio {
         if task.test != COMMITS {
             return Some(figure);
         }
-        // Its times are those of the writes alone.
+        // fio's times are those of the writes alone.
         Some(Figure { unit: Unit::OpPerSecond, latency: None, ..figure })
     }
 }
 
-/// Writes, each durable before the next, which are counted in operations.
+/// The test of durable writes, counted in operations: each is durable before the next starts.
 const COMMITS: &str = "commits";
 
-/// Parameters in which a job that differs is another one.
+/// Parameters that must be the same in fio's job.
 const SAME: &[&str] = &[
     key::BLOCK_SIZE.name(),
     key::QUEUE_DEPTH.name(),
@@ -114,8 +113,8 @@ const SAME: &[&str] = &[
     key::READS.name(),
 ];
 
-/// The parameters of a task as a job's options give them, without the cache; `None` if they are
-/// those of another job.
+/// Returns the parameters of a task as a job's options report them, without the cache. `None` if
+/// the options are those of another job.
 fn parameters(task: &Task, reported: &Params) -> Option<Params> {
     let mut reported = reported.clone();
     let size = reported.get(key::FILE_SIZE);
@@ -125,14 +124,14 @@ fn parameters(task: &Task, reported: &Params) -> Option<Params> {
         if amount.is_some_and(|bytes| bytes != work.amount()) {
             return None;
         }
-        // Each thread is given its part of the file, in whole blocks.
+        // Each thread gets its part of the file, in whole blocks.
         let whole = work.part().saturating_mul(work.threads);
         reported = reported.known(key::FILE_SIZE, size.filter(|size| *size != whole));
     }
     disk::merge_params(task.params, &reported, SAME)
 }
 
-/// A trial in the unit of the task's test, and on the file of these parameters.
+/// Converts a trial to the unit of the task's test, and to the file of these parameters.
 fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
@@ -145,7 +144,7 @@ fn adapt(task: &Task, block: u64, params: &Params, trial: Trial) -> Trial {
     trial
 }
 
-/// The pattern of a task; `None` for tests that fio is not run for.
+/// Returns the pattern of a task; `None` for tests that fio is not run for.
 fn pattern(task: &Task) -> Option<Pattern> {
     Fio.counts(task.test)?;
     Pattern::named(match (task.test, task.params.get(key::READS)) {
@@ -156,7 +155,7 @@ fn pattern(task: &Task) -> Option<Pattern> {
     })
 }
 
-/// The parameters that all tasks have, and what follows from them.
+/// The parameters that all tasks have, and values derived from them.
 struct Work<'a> {
     task: &'a Task<'a>,
     rw: &'static str,
@@ -165,10 +164,10 @@ struct Work<'a> {
     file_size: u64,
 }
 
-/// fio's arguments for a task; `registers`: whether the system lets the ring know its buffers.
+/// Returns fio's arguments for a task. `registers`: the kernel allows registered buffers.
 fn arguments(task: &Task, registers: bool) -> Result<Vec<String>, String> {
     let work = Work::plan(task)?;
-    // Several files are parted by it.
+    // fio splits a file name at each colon.
     let file = Some(file(task.file)?).filter(|f| !f.contains(':')).ok_or("its path has a colon")?;
     let mut all = words(ALWAYS);
     all.push(format!("--filename={file}"));
@@ -188,14 +187,14 @@ impl<'a> Work<'a> {
         Ok(Self { task, rw, threads: task.params.threads().max(1), block, file_size })
     }
 
-    /// Reads and writes of blocks of the file, each thread in its part of it.
+    /// Returns the options for reads and writes of blocks, each thread in its part of the file.
     fn blocks(&self, registers: bool) -> Result<String, String> {
         let params = self.task.params;
         let (part, threads) = (self.part(), self.threads);
         refuse_if(part == 0, "its threads need a block of the file each")?;
         let direct = u8::from(either(params, key::DIRECT, word::ON, word::OFF)?);
         let flushes = self.writes() && either(params, key::FLUSH, word::END, word::NONE)?;
-        // Warm is what it finds: who lends the file has made its cache ready.
+        // A warm cache needs no option: the run has already filled the cache of this file.
         let cold = u8::from(params.get(key::CACHE) == Some(word::COLD));
         let end = u8::from(flushes);
         let mut all =
@@ -207,7 +206,7 @@ impl<'a> Work<'a> {
             let reads = params.get(key::READS).filter(|r| *r <= 100).ok_or("reads is not set")?;
             all += &format!(" --rwmixread={reads}");
         }
-        // With registered buffers its fsync at the end fails without a word (3.33, 3.39).
+        // With registered buffers, the fsync at the end fails without a message (3.33, 3.39).
         let engine = self.engine(registers && !flushes)?;
         all += &format!(" {engine} --io_size={}", self.amount());
         if self.ahead() {
@@ -220,19 +219,19 @@ impl<'a> Work<'a> {
         self.rw != "read" && self.rw != "randread"
     }
 
-    /// Bytes of a thread's part of the file, in whole blocks.
+    /// Returns the bytes of a thread's part of the file, in whole blocks.
     fn part(&self) -> u64 {
         self.file_size / self.block / self.threads * self.block
     }
 
-    /// Bytes that a thread reads and writes, those of untimed work too.
+    /// Returns the bytes that a thread reads and writes, with the untimed work.
     fn amount(&self) -> u64 {
         let more = if self.ahead() { AHEAD } else { 0.0 };
         self.each(self.task.work * (1.0 + more))
     }
 
-    /// Whether it begins with untimed work: what was read ahead would no longer be cold, what was
-    /// written would be flushed later.
+    /// Returns true if fio begins with untimed work. That would warm a cold cache, and move the
+    /// flush of buffered writes.
     fn ahead(&self) -> bool {
         let params = self.task.params;
         let direct = params.get(key::DIRECT) == Some(word::ON);
@@ -240,7 +239,7 @@ impl<'a> Work<'a> {
         self.task.seconds >= LONG_S && !cold && (direct || !self.writes())
     }
 
-    /// A thread's share of so many bytes, in whole blocks.
+    /// Returns a thread's share of this many bytes, in whole blocks.
     fn each(&self, bytes: f64) -> u64 {
         let blocks = bytes / self.threads as f64 / self.block as f64;
         (blocks as u64).max(1).saturating_mul(self.block)
@@ -259,7 +258,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Writes, each durable before the next, the last too.
+    /// Returns the options for writes that are each durable before the next, including the last.
     fn commits(&self) -> Result<String, String> {
         let params = self.task.params;
         refuse_if(self.threads > 1, "it writes one file, proofmark's threads one each")?;
@@ -268,7 +267,7 @@ impl<'a> Work<'a> {
             refuse_if(bytes > self.file_size, "its file would grow by more than file_size")?;
             format!("--file_append=1 --size={bytes}")
         } else {
-            // Its file is not in the page cache, as proofmark's is.
+            // Unlike proofmark's file, fio's is not in the page cache.
             let whole = self.block.is_multiple_of(PAGE);
             refuse_if(!whole, "it would first read the rest of each page")?;
             format!("--size={} --io_size={bytes}", self.part())
@@ -281,8 +280,8 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Whether the system lets rings know so many buffers. proofmark goes without where it does not;
-/// fio would end with an error.
+/// Returns true if the kernel allows buffers of this size to be registered. Where it does not,
+/// proofmark uses none; fio would end with an error.
 fn registers(params: &Params) -> bool {
     let block = params.get(key::BLOCK_SIZE).unwrap_or(1).checked_next_multiple_of(PAGE);
     let depth = params.get(key::QUEUE_DEPTH).unwrap_or(1);
@@ -292,7 +291,7 @@ fn registers(params: &Params) -> bool {
     bytes.is_some_and(|b| may_lock(b, &read("/proc/self/limits"), &read("/proc/self/status")))
 }
 
-/// Whether so many bytes may be locked, by a process's limits and its capabilities.
+/// Returns true if a process's limits and capabilities allow it to lock this many bytes.
 fn may_lock(bytes: u64, limits: &str, status: &str) -> bool {
     const IPC_LOCK: u32 = 14;
     let value = |text: &str, name: &str| {

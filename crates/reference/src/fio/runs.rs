@@ -1,19 +1,19 @@
-//! The runs of a text with several documents: fio prints the state of one run again and again
-//! (`--status-interval`), and people append one run to another.
+//! The runs of a text with several documents. fio prints the state of one run repeatedly
+//! (`--status-interval`), and users append one run to another.
 
 use std::collections::BTreeSet;
 
 use super::json::{Job, Report, Side, Times};
 use crate::documents::Document;
 
-/// What the clock of a document without milliseconds may be off by.
+/// The clock error of a document without milliseconds.
 const COARSE_MS: i64 = 1000;
 
-/// Growth of the runtime that tells a later state from another run where no time is printed: two
-/// runs of one job differ by a few milliseconds.
+/// The growth of the runtime that shows a later state of the same run, where no time is printed.
+/// Two runs of one job differ by a few milliseconds.
 const GROWN_MS: u64 = 100;
 
-/// The last document of each run, in order.
+/// Returns the last document of each run, in order.
 pub(super) fn last_of_each(documents: Vec<Document<'_, Report>>) -> Vec<Document<'_, Report>> {
     let mut runs: Vec<Document<'_, Report>> = Vec::new();
     for document in documents.into_iter().filter(|d| d.value.version.is_some()) {
@@ -22,20 +22,20 @@ pub(super) fn last_of_each(documents: Vec<Document<'_, Report>>) -> Vec<Document
             _ => runs.push(document),
         }
     }
-    // What is in the file twice was still measured once.
+    // A run that is in the file twice was measured once.
     let mut seen = BTreeSet::new();
     runs.retain(|run| identity(&run.value).is_none_or(|identity| seen.insert(identity)));
     runs
 }
 
-/// When a document was printed, with the bytes and the time of each job; `None` where it does not
-/// say when.
+/// Returns the time of a document, with the bytes and the runtime of each job; `None` where it has
+/// no time.
 fn identity(report: &Report) -> Option<(i64, Vec<(u64, u64)>)> {
     let printed = report.timestamp_ms.or(report.timestamp)?;
     Some((printed, report.jobs.iter().map(|job| (moved(job), runtime(job))).collect()))
 }
 
-/// Whether a document shows a later state of the run of the one before it.
+/// Returns true if a document is a later state of the run in the document before it.
 fn continues(before: &Report, after: &Report) -> bool {
     let same_jobs = before.version == after.version
         && before.global == after.global
@@ -47,13 +47,13 @@ fn continues(before: &Report, after: &Report) -> bool {
     if let Some(same) = same_start(before, after) {
         return same;
     }
-    // A job that has ended stays as it is; no two runs take the same times.
+    // A finished job does not change, and no two runs have the same times.
     if pairs(before, after).any(|(a, b)| is_timed(a) && times(a).eq(times(b))) {
         return true;
     }
     let ran = || after.jobs.iter().map(runtime).max().unwrap_or(0);
     match between(before, after) {
-        // A run that began after the document before it is no longer than the time between.
+        // A run that began after the earlier document is no longer than the time between the two.
         Some((passed, inexact)) => {
             let most = passed.saturating_add(inexact);
             passed >= 0 && i64::try_from(ran()).is_ok_and(|ms| ms > most)
@@ -70,7 +70,7 @@ fn pairs<'a>(
     before.jobs.iter().zip(&after.jobs)
 }
 
-/// Whether the second may be the same job, at a later time.
+/// Returns true if the second may be the same job at a later time.
 fn is_later(before: &Job, after: &Job) -> bool {
     before.jobname == after.jobname
         && before.groupid == after.groupid
@@ -79,14 +79,14 @@ fn is_later(before: &Job, after: &Job) -> bool {
         && runtime(after) >= runtime(before)
 }
 
-/// Whether both began at the same moment, where both report it.
+/// Compares the starts of both, if both report them.
 fn same_start(before: &Report, after: &Report) -> Option<bool> {
     let starts = |report: &Report| report.jobs.iter().map(|job| job.job_start).collect();
     let [a, b]: [Option<Vec<i64>>; 2] = [starts(before), starts(after)];
     a.zip(b).map(|(a, b)| a == b)
 }
 
-/// Milliseconds from one document to the other, and by how much they may be too few.
+/// Returns the milliseconds between two documents, and by how much they may be too few.
 fn between(before: &Report, after: &Report) -> Option<(i64, i64)> {
     let apart = |before: Option<i64>, after: Option<i64>| after?.checked_sub(before?);
     let exact = apart(before.timestamp_ms, after.timestamp_ms).map(|ms| (ms, 0));
@@ -102,12 +102,12 @@ fn moved(job: &Job) -> u64 {
     sides(job).fold(0, |sum, side| sum.saturating_add(side.io_bytes))
 }
 
-/// Milliseconds of the direction that took longest.
+/// Returns the longest runtime of a direction, in milliseconds.
 pub(super) fn runtime(job: &Job) -> u64 {
     sides(job).map(|side| side.runtime).max().unwrap_or(0)
 }
 
-/// What two runs never have alike: bytes, time and latencies of each direction.
+/// Returns the values that two runs never share: bytes, time and latencies of each direction.
 fn times(job: &Job) -> impl Iterator<Item = (u64, u64, Option<&Times>)> {
     sides(job).map(|side| (side.io_bytes, side.runtime, side.clat_ns.as_ref()))
 }
@@ -121,7 +121,8 @@ mod tests {
     use super::*;
     use crate::documents::documents;
 
-    /// A document of a job that wrote so many bytes in so many milliseconds, printed then.
+    /// Writes a document of a job that wrote this many bytes in this many milliseconds, with its
+    /// time.
     fn document(bytes: u64, ms: u64, printed: &str) -> String {
         format!(
             r#"{{"fio version": "fio-3.12", {printed} "jobs": [{{"jobname": "j", "write":

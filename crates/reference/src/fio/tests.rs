@@ -31,7 +31,7 @@ fn parse(text: &str) -> Output {
     Fio.parse(text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The first figure of a report in which a piece is another.
+/// Returns the first figure of a report after a piece is replaced.
 fn first(text: &str, from: &str, to: &str) -> Figure {
     parse(&replaced(text, from, to)).figures.remove(0)
 }
@@ -75,7 +75,7 @@ fn many_jobs_and_options_take_no_longer_than_they_are_long() {
         options.join(","),
         (0..20_000).map(job).collect::<Vec<_>>().join(",")
     );
-    // Of the CPU: on a busy machine the time on the wall is mostly others'.
+    // CPU time: on a busy machine, wall-clock time is mostly that of other processes.
     let seconds = || clock_gettime(ClockId::ThreadCPUTime).tv_sec;
     let before = seconds();
     assert_eq!(parse(&text).figures.len(), 20_000);
@@ -111,7 +111,7 @@ fn counters_of_devices_are_those_of_a_run_of_one_job() {
     let sectors = "\"read_sectors\" : 99999999, \"write_sectors\" : 99999999, \"read_ios\"";
     let three = parse(&GROUPS_3_25.replace("\"read_ios\"", sectors));
     assert!(three.figures.iter().all(|f| f.trials[0].device.is_none()), "whose they are");
-    // Read to the end of all the 1241 MB, or to within what is missed of 30 s.
+    // All of the 1241 MB, or all but the bytes that fio may miss in 30 s.
     for (sectors, counts, why) in [
         ("2424670", true, "all"),
         ("2400000", true, "99.0 to 98.4 % of it: the end is missed"),
@@ -127,7 +127,7 @@ fn a_file_without_a_size_is_reported_with_a_devices_count() {
     let unsized_ = |text| first(text, "\"size\"", "\"description\"").trials[0].file.clone();
     assert_eq!(unsized_(PLUS_3_33), None);
     assert_eq!(unsized_(DIRECT_3_39).unwrap().size_bytes, 0);
-    // Whether writes were flushed needs no size.
+    // The flush of writes is known without a size.
     let written = unsized_(FDATASYNC_3_33).unwrap();
     assert_eq!((written.size_bytes, written.flush), (0, Flush::Each));
 }
@@ -135,11 +135,11 @@ fn a_file_without_a_size_is_reported_with_a_devices_count() {
 #[test]
 fn errors_have_the_line_of_the_text() {
     let line = |text: &str| Fio.parse(text).unwrap_err().line;
-    // The normal output before the JSON counts.
+    // The lines of the normal output before the JSON count.
     let (before, _) = NORMAL_3_33.split_once("\"runtime\"").unwrap();
     let negative = replaced(NORMAL_3_33, "\"runtime\" : ", "\"runtime\" : -");
     assert_eq!(line(&negative), before.lines().count());
-    // And so do the reports before the last.
+    // The lines of earlier reports count, too.
     let (before, _) = STATUS_3_39.rsplit_once("\"runtime\"").unwrap();
     assert_eq!(line(&format!("{before}\"runtime\" : -1")), before.lines().count());
 }
@@ -172,7 +172,7 @@ fn found(figure: &Figure) -> Vec<(&str, Severity)> {
     figure.findings.iter().map(|f| (&*f.check, f.severity)).collect()
 }
 
-/// The only figure that a text has.
+/// Returns the only figure of a text.
 fn one(text: &str) -> Figure {
     only(&Fio, text)
 }
@@ -185,7 +185,7 @@ fn the_latency_of_a_flushed_write_is_its_flushs() {
     assert_eq!((f.params.word("latency"), f.trials[0].work), (Some("flush latency"), 1_046_500.0));
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!((file.flush, f.findings.len()), (Flush::Each, 0));
-    // Of a flush after 16 writes it is neither the flush's nor the write's.
+    // A flush after 16 writes: neither its latency nor the write's is that of an operation.
     let seldom = one(FSYNC_16_3_33);
     assert_eq!((seldom.latency, seldom.params.word("latency")), (None, None));
     let between = |text: &str| one(text).trials[0].file.as_ref().unwrap().flush_every_bytes;
@@ -210,7 +210,7 @@ fn statistics_of_several_jobs_have_no_jobs_parameters() {
         assert_eq!(f.params.word("job"), Some("journal and others"));
         assert_eq!(f.trials[0].file, None);
     }
-    // Each of these alone shows it.
+    // Each of these contradictions is enough.
     let block = ("\"bs\" : \"64k\"", "\"bs\" : \"32k\"");
     let way = ("\"rw\" : \"randread\"", "\"rw\" : \"randwrite\"");
     let processes = ("\"job_runtime\" : 300", "\"job_runtime\" : 602");
@@ -260,12 +260,12 @@ fn processes_that_fio_3_1_leaves_out_are_told_by_their_time() {
     assert!(f.comparable && f.findings.is_empty());
     let device = f.trials[0].device.clone().unwrap();
     assert_eq!(device.read_bytes, 1_048_576_000, "its end is missed");
-    // Those of another time, or of none, are not certain.
+    // With another time, or none, the number of processes is not certain.
     for to in ["\"job_runtime\" : 19900", "\"other\" : 24000"] {
         let f = first(GLOBAL_3_1, "\"job_runtime\" : 24000", to);
         assert_eq!((f.params.get(key::THREADS), f.comparable), (None, false), "{to}");
     }
-    // Later versions say how many they are.
+    // Later versions report their number.
     let f = first(GLOBAL_3_1, "fio-3.1\"", "fio-3.4\"");
     assert_eq!(found(&f), [("two_accounts", Severity::Suspect)]);
 }
@@ -275,7 +275,7 @@ fn jobs_of_one_name_are_parts_at_one_time_and_trials_one_after_the_other() {
     let together = one(ONE_NAME_3_33);
     assert_eq!((together.trials.len(), together.params.get(key::THREADS)), (1, Some(2)));
     assert_eq!((together.trials[0].work, together.trials[0].seconds), (4_194_304.0, 0.016));
-    // The second in a group of its own, which begins when the first has ended.
+    // The second job is in its own group, which begins when the first has ended.
     let at = ONE_NAME_3_33.rfind("\"groupid\" : 0").unwrap();
     let (before, after) = ONE_NAME_3_33.split_at(at);
     let after = after.replacen("\"groupid\" : 0", "\"groupid\" : 1", 1);
@@ -287,7 +287,7 @@ fn jobs_of_one_name_are_parts_at_one_time_and_trials_one_after_the_other() {
         1,
     );
     assert_eq!(parse(&format!("{before}{elsewhere}")).figures.len(), 2, "two files");
-    // With new_group it does not wait, so it is no repetition.
+    // With new_group it does not wait, so it is not a repetition.
     let new = "\"groupid\" : 1, \"job options\" : { \"new_group\" : \"1\" }";
     let beside = parse(&format!("{before}{}", after.replacen("\"groupid\" : 1", new, 1)));
     let trials: Vec<_> = beside.figures.iter().map(|f| (f.trials.len(), f.comparable)).collect();
@@ -303,7 +303,7 @@ fn runs_that_were_appended_are_all_read() {
     assert_eq!((two.trials.len(), two.latency), (2, None));
     assert_eq!(one(&format!("{FDATASYNC_3_33}{FDATASYNC_3_33}")).trials.len(), 1, "printed twice");
     assert_eq!(parse(&format!("{FDATASYNC_3_33}{RATE_3_33}")).figures.len(), 2);
-    // One that failed is not lost silently.
+    // A failed job is reported.
     let failed = replaced(RATE_3_33, "\"error\" : 0", "\"error\" : 28");
     let rest = one(&format!("{FDATASYNC_3_33}{failed}"));
     assert_eq!(found(&rest), [("tool_warning", Severity::Note)]);
@@ -383,7 +383,7 @@ fn one_direction_keeps_its_name_under_unified_reporting() {
     let f = first(MIXED_3_33, "\"rw\" : \"randrw\"", "\"rw\" : \"randwrite\"");
     let file = f.trials[0].file.clone().unwrap();
     assert_eq!((&*f.test, file.asked_written_bytes, f.comparable), ("randwrite", 4_194_304, true));
-    // Reported both ways, it is one figure.
+    // Reported in two ways, it is still one figure.
     let both = include_str!("captured/3.33-both.json");
     let figures = parse(&replaced(both, "\"write\" :", "\"other\" :")).figures;
     assert_eq!(figures.len(), 2, "the reads, and all of randrw");

@@ -1,15 +1,16 @@
-//! Times of single I/Os.
+//! The times of single I/Os.
 
 use proofmark_model::{Latency, LatencyBucket, is_quantity};
 
 use super::json::Times;
 use crate::Malformed;
 
-/// Bits that fio keeps of a time: 64 buckets an octave (`FIO_IO_U_PLAT_BITS` of its stat.h).
+/// The bits that fio keeps of a time: 64 buckets an octave (`FIO_IO_U_PLAT_BITS` in its stat.h).
 const BITS: u32 = 6;
 
-/// The distribution of I/Os, by the first of these times that has a median; `None` where fio was
-/// asked not to take it. `ios`: how many were timed, in versions that do not say.
+/// Returns the distribution of the I/O times, from the first of these that has a median. `None` if
+/// fio's options switched it off. `ios`: the number of timed I/Os, in versions that do not report
+/// it.
 pub(super) fn latency(
     times: [Option<&Times>; 2],
     ios: Option<u64>,
@@ -40,11 +41,11 @@ pub(super) fn latency(
     }))
 }
 
-/// Share that a percentile, the middle of a bucket, may be more than the greatest time.
+/// The relative error of a percentile: it is the middle of a bucket, and may exceed the maximum.
 const BUCKET: f64 = 0.01;
 
-/// Fails if percentiles do not rise up to the greatest time, or if the mean is not between the
-/// extremes.
+/// Checks the order of the times. Fails if percentiles do not rise up to the maximum, or if the
+/// mean is not between minimum and maximum.
 fn in_order(times: &Times, line: usize) -> Result<(), Malformed> {
     let mut percentiles: Vec<(f64, u64)> = times
         .percentile
@@ -92,8 +93,8 @@ fn buckets(times: &Times, line: usize) -> Result<Vec<LatencyBucket>, Malformed> 
     Ok(filled.map(bucket).collect())
 }
 
-/// The greatest time of the bucket with that middle, in nanoseconds: below 128 a bucket is one
-/// value, then its width doubles with each octave.
+/// Returns the maximum of the bucket with this middle, in nanoseconds. Below 128 a bucket is one
+/// value; then its width doubles with each octave.
 fn greatest(middle: u64) -> u64 {
     match middle.checked_ilog2().and_then(|octave| octave.checked_sub(BITS)) {
         None | Some(0) => middle,
@@ -107,7 +108,7 @@ mod tests {
 
     #[test]
     fn a_bucket_ends_where_the_next_begins() {
-        // fio's plat_idx_to_val of the buckets from 126 on: 126, 127, then two values each.
+        // fio's plat_idx_to_val for the buckets from 126 on: 126, 127, then two values each.
         for (middle, last) in [(0, 0), (1, 1), (127, 127), (129, 129), (131, 131), (255, 255)] {
             assert_eq!(greatest(middle), last, "{middle}");
         }

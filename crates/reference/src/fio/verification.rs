@@ -1,4 +1,4 @@
-//! What a report holds about devices: what shows that the page cache was measured as a disk.
+//! The device counters of a report, which show page cache hits that were measured as a disk.
 
 use proofmark_model::{DeviceTraffic, FileState, is_quantity};
 
@@ -6,44 +6,45 @@ use super::json::Disk;
 use super::medium::{at_bottom, is_disk};
 use crate::Malformed;
 
-/// Seconds at the end of a run of which fio may have missed the counters: it reads them every
-/// quarter of a second (`DISK_UTIL_MSEC` of its diskutil.h), if it is given its CPU.
+/// The seconds at the end of a run whose counters fio may have missed. It reads them every quarter
+/// of a second (`DISK_UTIL_MSEC` in its diskutil.h), if it gets a CPU.
 const MISSED_S: f64 = 0.5;
 
-/// Share of the bytes that counters which missed the end must show to prove the rest.
+/// The share of the bytes that counters without the run's end must show to prove the rest.
 const MOST: f64 = 0.75;
 
-/// Share of the bytes that counters which have seen all of a run show at least.
+/// The minimum share of the bytes in counters that cover all of a run.
 const ALL: f64 = 0.99;
 
-/// Blocks that every device takes whole, in bytes: larger ones it may part in several I/Os.
+/// The largest block, in bytes, that no device splits into several I/Os.
 const WHOLE: u64 = 128 << 10;
 
-/// More I/Os of the device than were asked, by this factor, are also those of others.
+/// The ratio of the device's I/Os to the requested ones above which other programs caused some.
 const OTHERS: f64 = 1.5;
 
-/// What the devices at the bottom did in a run.
+/// The counters of the devices at the bottom in a run.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
-    /// `busy_s` is a share of the time here; bytes are 0 where fio does not report them.
+    /// The device's traffic. Here `busy_s` is a share of the time; bytes are 0 where fio does not
+    /// report them.
     traffic: DeviceTraffic,
     has_bytes: bool,
-    /// Reads and writes before merging.
+    /// The reads and writes before merging.
     ios: [u64; 2],
 }
 
-/// What was asked of the devices, for a count of I/Os to be held against.
+/// The requests of the job, which a count of I/Os is compared with.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct Requests<'a> {
     pub(super) file: &'a FileState,
     pub(super) seconds: f64,
-    /// Seconds before them, whose I/Os the devices counted, too.
+    /// The seconds of ramp before, whose I/Os the devices also counted.
     pub(super) ramp_s: f64,
-    /// Bytes of each read and of each write, where they are certain.
+    /// The bytes of each read and of each write, where they are certain.
     pub(super) blocks: [Option<u64>; 2],
 }
 
-/// The counters of the devices at the bottom; `None` where there are no disks.
+/// Returns the counters of the devices at the bottom; `None` where there are no disks.
 pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, Malformed> {
     let large = || Malformed::at(line, "a counter of disk_util is out of range");
     let mut all = Counters { has_bytes: true, ..Counters::default() };
@@ -78,25 +79,25 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
 }
 
 impl Counters {
-    /// What they prove of a trial; `None` where that is nothing.
-    pub(super) fn evidence(&self, asked: &Asked<'_>) -> Option<DeviceTraffic> {
+    /// Returns the traffic that the counters prove for a trial; `None` if they prove nothing.
+    pub(super) fn evidence(&self, asked: &Requests<'_>) -> Option<DeviceTraffic> {
         let missed = (MISSED_S / asked.seconds).clamp(0.0, 1.0);
         let traffic = &self.traffic;
         let bytes = match self.has_bytes {
             true => [traffic.read_bytes, traffic.written_bytes],
             false => self.bytes_by_ios(asked, missed)?,
         };
-        let ways = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        let requested = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
         let lacks = |least: f64| {
             let short = |(bytes, asked): (&u64, &u64)| (*bytes as f64) < least * *asked as f64;
-            bytes.iter().zip(&ways).any(short)
+            bytes.iter().zip(&requested).any(short)
         };
         let shown = match () {
             () if !lacks(ALL) => bytes,
-            // Less than what fio may have missed explains: other bytes did not come from there.
+            // More bytes are missing than fio can have missed: they did not come from the device.
             () if lacks((1.0 - missed) * ALL) => bytes,
-            // fio missed the end: so much of the run shows what the rest of it was.
-            () if !lacks(MOST) => [0, 1].map(|way| bytes[way].max(ways[way])),
+            // fio missed the end, but most of the run was on the device: the rest counts as moved.
+            () if !lacks(MOST) => [0, 1].map(|i| bytes[i].max(requested[i])),
             () => return None,
         };
         let [read_bytes, written_bytes] = shown;
@@ -104,18 +105,18 @@ impl Counters {
         Some(DeviceTraffic { read_bytes, written_bytes, busy_s, ..traffic.clone() })
     }
 
-    /// Bytes that so many I/Os moved at least: of direct I/O, in blocks that are not parted, so that
-    /// fewer are no proof of a cache. `None` where they prove nothing.
-    fn bytes_by_ios(&self, asked: &Asked<'_>, missed: f64) -> Option<[u64; 2]> {
+    /// Returns the minimum of bytes that the counted I/Os moved. Only direct I/O counts, since
+    /// fewer I/Os do not prove a cache. `None` if the counters prove nothing.
+    fn bytes_by_ios(&self, asked: &Requests<'_>, missed: f64) -> Option<[u64; 2]> {
         if asked.file.direct != Some(true) {
             return None;
         }
-        let ways = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
+        let requested = [asked.file.asked_read_bytes, asked.file.asked_written_bytes];
         let untimed = 1.0 + asked.ramp_s / asked.seconds;
         let mut bytes = [0; 2];
-        for (way, moved) in bytes.iter_mut().enumerate().filter(|(way, _)| ways[*way] > 0) {
-            let (all, ios) = (ways[way], self.ios[way]);
-            let block = asked.blocks[way]?;
+        for (i, moved) in bytes.iter_mut().enumerate().filter(|(i, _)| requested[*i] > 0) {
+            let (all, ios) = (requested[i], self.ios[i]);
+            let block = asked.blocks[i]?;
             let requests = all as f64 / block as f64;
             let whole = block <= WHOLE;
             let too_many = whole && ios as f64 > OTHERS * untimed * requests;
@@ -138,7 +139,8 @@ mod tests {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// What so many I/Os show of 1000 blocks of that size, read in so many seconds.
+    /// Returns the proven blocks of 1000 requested ones of this size, for this many I/Os and
+    /// seconds.
     fn shown(
         (ios, merges): (u64, u64),
         block: u64,
@@ -152,7 +154,7 @@ mod tests {
             ..FileState::default()
         };
         change(&mut file);
-        let asked = Asked { file: &file, seconds, ramp_s: 0.0, blocks: [Some(block), None] };
+        let asked = Requests { file: &file, seconds, ramp_s: 0.0, blocks: [Some(block), None] };
         counters.evidence(&asked).map(|device| device.read_bytes / block)
     }
 
@@ -186,7 +188,7 @@ mod tests {
         let file =
             FileState { asked_read_bytes: 4_096_000, direct: Some(true), ..FileState::default() };
         let asked =
-            |ramp_s| Asked { file: &file, seconds: 5.0, ramp_s, blocks: [Some(4096), None] };
+            |ramp_s| Requests { file: &file, seconds: 5.0, ramp_s, blocks: [Some(4096), None] };
         assert!(counters.evidence(&asked(0.0)).is_none(), "of others");
         assert_eq!(counters.evidence(&asked(10.0)).unwrap().read_bytes, 4_096_000);
     }

@@ -1,4 +1,4 @@
-//! What a document is, before its structure is read.
+//! The version and mode of a document, checked before its structure is read.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -6,37 +6,37 @@ use serde::de::IgnoredAny;
 use crate::text::numbers;
 use crate::{Malformed, documents};
 
-/// fio from this version on counts bytes and nanoseconds: before, sizes are in KiB or bytes and
-/// times in microseconds, by version.
+/// The first version of fio that counts bytes and nanoseconds. Before, sizes are in KiB or bytes,
+/// and times in microseconds, depending on the version.
 const FIRST_READ: u32 = 3;
 
-/// What every document of fio begins with, and what only some have.
+/// The start of every document of fio, with fields that only some have.
 #[derive(Deserialize)]
 struct Head {
     #[serde(rename = "fio version")]
     version: Option<String>,
     jobs: Option<IgnoredAny>,
-    /// In place of `jobs`, where fio ran as the client of servers.
+    /// Replaces `jobs` where fio ran as the client of servers.
     client_stats: Option<IgnoredAny>,
 }
 
-/// The version of a document without its prefix: `3.33`, `3.3-dirty`, `3.36-13-g5a7a`.
+/// Returns the version of a document without its prefix: `3.33`, `3.3-dirty`, `3.36-13-g5a7a`.
 pub(super) fn bare(version: &str) -> &str {
     let version = version.trim();
     version.strip_prefix("fio").map_or(version, |rest| rest.trim_start_matches(['-', ' ', 'v']))
 }
 
-/// Whether this version leaves `numjobs` of the global section out of its options.
+/// Returns true if this version omits `numjobs` of the global section.
 pub(super) fn hides_processes(version: &str) -> bool {
     numbers(bare(version)).is_some_and(|version| version <= (3, 3))
 }
 
-/// Fails where a document of fio's in this text is of a version or a mode that is not read.
+/// Checks all documents of fio in this text. Fails if one has a version or mode that is not read.
 pub(super) fn check(text: &str) -> Result<(), Malformed> {
     let heads = documents::documents::<Head>(text)?;
     let mut of_fio = heads.iter().filter_map(|d| Some((d, d.value.version.as_deref()?))).peekable();
     if of_fio.peek().is_none() {
-        return Err(Malformed::at(1, "no JSON here has fio's version"));
+        return Err(Malformed::at(1, "no JSON in the text has fio's version"));
     }
     of_fio.try_for_each(|(document, version)| match refused(&document.value, version) {
         Some(why) => Err(Malformed::at(document.line, why)),
@@ -44,7 +44,7 @@ pub(super) fn check(text: &str) -> Result<(), Malformed> {
     })
 }
 
-/// Why a document is not read.
+/// Returns the reason why a document is not read.
 fn refused(head: &Head, version: &str) -> Option<String> {
     let shown = Malformed::excerpt(bare(version));
     let Some((major, _)) = numbers(bare(version)) else {

@@ -1,34 +1,34 @@
-//! Which entries of a report are of one job, and which jobs ran at the same time.
+//! The grouping of a report's entries by job, and of jobs by the time at which they ran.
 
 use std::collections::BTreeMap;
 
 use super::accounts::{Processes, contradiction, count};
-use super::json::{Asked, Job, Report};
+use super::json::{Job, JobOptions, Report};
 use super::pattern::Pattern;
 use super::version::hides_processes;
 use crate::Malformed;
 
-/// Options that say only where a process does its work.
+/// Options that only set the place where a process works.
 const PLACES: &[&str] =
     &["cpumask", "cpus_allowed", "description", "directory", "filename", "name", "offset"];
 
-/// One job: an entry, or one of each of its processes, which ran at the same time.
+/// One job: an entry, or one entry for each of its processes, which ran at the same time.
 pub(super) struct Work<'a> {
     pub(super) entries: Vec<&'a Job>,
-    /// Its own and the global options; `None` where the report has neither, or where the
-    /// statistics are not of these options.
-    pub(super) options: Option<Asked<'a>>,
+    /// The job's own and the global options. `None` if the report has neither, or if the statistics
+    /// contradict them.
+    pub(super) options: Option<JobOptions<'a>>,
     pub(super) threads: Option<u64>,
-    /// What contradicts its options.
+    /// The contradiction of the statistics to the options.
     pub(super) contradiction: Option<String>,
     /// Jobs with the same number ran at the same time.
     pub(super) period: usize,
-    /// Whether no other job ran at the same time, and its processes worked in one place.
+    /// True if no other job ran at the same time, and all its processes worked in the same place.
     pub(super) alone: bool,
 }
 
-/// The jobs in the order of the report. Entries of one name and the same options that ran at the
-/// same time are processes of one.
+/// Returns the jobs in the order of the report. Entries with one name and the same options that ran
+/// at the same time are processes of one job.
 pub(super) fn works<'a>(report: &'a Report, line: usize) -> Result<Vec<Work<'a>>, Malformed> {
     let periods = periods(report);
     let mut places = BTreeMap::new();
@@ -57,8 +57,8 @@ pub(super) fn works<'a>(report: &'a Report, line: usize) -> Result<Vec<Work<'a>>
     found.into_iter().map(work).collect()
 }
 
-/// The period of each group: one begins when the one before it has ended, unless `new_group` made
-/// it, which only parts the statistics.
+/// Returns the period of each group. A new one begins when the group before has ended, except after
+/// `new_group`, which only separates the statistics.
 fn periods(report: &Report) -> BTreeMap<u64, usize> {
     let mut periods = BTreeMap::new();
     let mut last = 0;
@@ -67,8 +67,8 @@ fn periods(report: &Report) -> BTreeMap<u64, usize> {
             continue;
         }
         let has = |name: &str| job.options.as_ref().is_some_and(|own| own.contains_key(name));
-        let beside = has("new_group") && !has("stonewall") && !has("wait_for_previous");
-        last += usize::from(!periods.is_empty() && !beside);
+        let concurrent = has("new_group") && !has("stonewall") && !has("wait_for_previous");
+        last += usize::from(!periods.is_empty() && !concurrent);
         periods.insert(job.groupid, last);
     }
     periods
@@ -81,7 +81,8 @@ fn other_than_places(job: &Job) -> Vec<(&str, &str)> {
 
 impl<'a> Work<'a> {
     fn find(report: &'a Report, entries: Vec<&'a Job>, line: usize) -> Result<Self, Malformed> {
-        let options = entries.first().and_then(|j| Asked::find(j.options.as_ref(), &report.global));
+        let options =
+            entries.first().and_then(|j| JobOptions::find(j.options.as_ref(), &report.global));
         let hidden = report.version.as_deref().is_some_and(hides_processes);
         let Processes { count: threads, contradiction: why } = count(&entries, options, hidden);
         let one_place = entries.windows(2).all(|pair| pair[0].options == pair[1].options);
@@ -105,7 +106,7 @@ impl<'a> Work<'a> {
         self.entries.first().map_or("", |job| job.jobname.as_str())
     }
 
-    /// The entry that ended in an error, if one did.
+    /// Returns the entry that ended in an error, if one did.
     pub(super) fn failed(&self) -> Option<&'a Job> {
         self.entries.iter().copied().find(|job| job.error != 0)
     }

@@ -9,21 +9,21 @@ const PHI: &str = "this HPL solved on Xeon Phi coprocessors";
 const MIXED: &str = "HPL-MxP (HPL-AI) solves in mixed precision, which is no LINPACK";
 const ACCELERATED: &str = "this HPL rates each accelerator, in brackets: it measures GPUs";
 
-/// How their lines begin, after what frames them.
+/// The starts of their lines, without leading `=` and spaces.
 const BEGINNINGS: [(&str, &str); 8] = [
     ("HPL-NVIDIA", NVIDIA),
     ("HPL-MxP", MIXED),
     ("HPL-AI", MIXED),
     ("HPL_AI ", MIXED),
-    // rocHPL has the headline of HPL itself, and lines of its own.
+    // rocHPL prints HPL's own headline, and these lines.
     ("Allreduce_dmxswp impl", AMD),
     ("p      :", AMD),
     ("Final Score:", AMD),
     ("Number of Intel(R) Xeon Phi(TM) coprocessors :", PHI),
 ];
 
-/// What a line says of another program than HPL.
-pub(super) fn of(line: &str) -> Option<&'static str> {
+/// Returns the reason why a line is not HPL's.
+pub(super) fn detect(line: &str) -> Option<&'static str> {
     let line = line.trim_start_matches(['=', ' ']);
     if super::listing::is_solve(line) && line.contains('(') {
         return Some(ACCELERATED);
@@ -33,9 +33,9 @@ pub(super) fn of(line: &str) -> Option<&'static str> {
     (!none).then_some(what)
 }
 
-/// Refuses what is not HPL's.
+/// Refuses the output of programs other than HPL.
 pub(super) fn refuse(text: &str) -> Result<(), Malformed> {
     let message = |what| format!("{what}: proofmark has no such workload");
-    let found = lines(text).find_map(|(at, line)| Some(Malformed::at(at, message(of(line)?))));
+    let found = lines(text).find_map(|(at, line)| Some(Malformed::at(at, message(detect(line)?))));
     found.map_or(Ok(()), Err)
 }

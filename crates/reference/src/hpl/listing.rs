@@ -11,19 +11,19 @@ use crate::printed::{rated, took};
 use crate::text::{columns, each_line, moment, need, number, positive, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
 
-/// What is lost of a threshold of which one digit behind the point is printed.
+/// The rounding error of a threshold printed with one decimal.
 const ROUNDED: f64 = 0.05;
 
-/// The parameters that a run lists, and that each solve has again.
+/// The parameters that a run lists, and that each solve repeats.
 const NAMES: [&str; 4] = ["N", "NB", "P", "Q"];
 
-/// Whether a line is the head of a table of solves.
+/// Returns true if a line is the head of a table of solves.
 pub(super) fn is_head(line: &str) -> bool {
     line.starts_with('T')
         && line.split_whitespace().eq(["T/V", "N", "NB", "P", "Q", "Time", "Gflops"])
 }
 
-/// Whether a line begins with a variant, such as `WR11C2R4`.
+/// Returns true if a line begins with a variant, such as `WR11C2R4`.
 pub(super) fn is_solve(line: &str) -> bool {
     let mut chars = line.chars();
     chars.next() == Some('W')
@@ -49,23 +49,23 @@ pub(super) fn read(text: &str) -> Result<Output, Malformed> {
     Ok(listing.output)
 }
 
-/// What HPL and launchers print of a run that ended early.
+/// The messages of HPL and launchers about a run that ended early.
 const ABORTED: [&str; 4] = ["HPL ERROR", "MPI_ABORT was", "exited on signal", "BAD TERMINATION"];
 
 #[derive(Default)]
 struct Listing<'a> {
     output: Output,
-    /// Residuals below it pass, as it is printed: with one digit behind the point. At 0 or less
-    /// HPL checks none.
+    /// The threshold below which residuals pass, with one decimal as printed. At 0 or less, HPL
+    /// checks none.
     threshold: Option<f64>,
-    /// Line of the solve whose residual is not yet seen.
+    /// The line of the solve whose residual has not been read yet.
     unproven: Option<usize>,
-    /// Whether there is a solve above.
+    /// True if a solve has been read.
     solved: bool,
-    /// Values of the parameters that the run lists, and the one whose list may go on.
+    /// The values of the parameters that the run lists, and the parameter whose list may continue.
     listed: BTreeMap<&'static str, Vec<&'a str>>,
     listing: Option<&'static str>,
-    /// Figures of runs before this one.
+    /// The number of figures of the runs before this one.
     earlier: usize,
 }
 
@@ -104,23 +104,23 @@ impl<'a> Listing<'a> {
         if self.output.started.is_none() {
             // Seconds since 1970, up to a bracket.
             let seconds = rest.split(')').next().and_then(|word| word.parse().ok());
-            let none = || Malformed::quoting(at, rest, "is no moment in seconds");
+            let none = || Malformed::quoting(at, rest, "is no time in seconds");
             self.output.started = Some(seconds.and_then(moment).ok_or_else(none)?);
         }
         Ok(())
     }
 
-    /// Whether the solve before has its residual.
+    /// Checks that the solve before has its residual.
     fn proven(&mut self) -> Result<(), Malformed> {
         match self.unproven.take() {
             Some(at) if self.threshold.is_none_or(|t| t > 0.0) => {
-                Err(Malformed::at(at, "no residual of this solve: it ends too early"))
+                Err(Malformed::at(at, "this solve has no residual: the output ends too early"))
             }
             _ => Ok(()),
         }
     }
 
-    /// `NB     :      40       80`, and the lines by which it goes on.
+    /// Reads `NB     :      40       80`, and the lines that continue the list.
     fn parameter(&mut self, listing: Option<&'static str>, line: &'a str) {
         let (name, values) = match line.split_once(':') {
             Some((label, values)) => (NAMES.into_iter().find(|n| *n == label.trim()), values),
@@ -134,13 +134,13 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// A solve: variant, N, NB, P, Q, seconds, and operations a second in 10^9.
+    /// Reads a solve: variant, N, NB, P, Q, seconds, and 10^9 operations per second.
     fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let [variant, n, nb, p, q, seconds, gflops] =
             need(columns(line), at, "expected T/V, N, NB, P, Q, Time and Gflops")?;
         for (name, value) in NAMES.into_iter().zip([n, nb, p, q]) {
             let lacks = self.listed.get(name).is_some_and(|listed| !listed.contains(&value));
-            wrong_if(lacks, at, &format!("{name} {value} is none of the parameters above"))?;
+            wrong_if(lacks, at, &format!("{name} {value} is not in the list of parameters above"))?;
         }
         let is_nan = gflops.parse::<f64>().is_ok_and(|rate| !rate.is_finite());
         wrong_if(is_nan, at, &format!("no figure: HPL reports {gflops} Gflops"))?;
@@ -161,26 +161,26 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
-    /// A residual of the solve above, with what HPL says of it.
+    /// Reads a residual of the solve above, with HPL's verdict.
     fn residual(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [.., residual, "......", said] = words[..] else {
+        let [.., residual, "......", verdict] = words[..] else {
             return Err(Malformed::at(at, "expected a residual, and PASSED or FAILED"));
         };
-        wrong_if(!self.solved, at, "a residual of no solve")?;
-        // `||...||*N)=0.0012` where the number fills its column.
+        wrong_if(!self.solved, at, "this residual follows no solve")?;
+        // `||...||*N)=0.0012` occurs where the number fills its column.
         let residual = residual.rsplit('=').next().unwrap_or_default();
-        if said == "FAILED" {
+        if verdict == "FAILED" {
             let what = "wrong solution, no figure: its residual is";
             return Err(Malformed::at(at, format!("{what} {}", Malformed::excerpt(residual))));
         }
         let below = |number: f64| self.threshold.is_none_or(|t| number < t + ROUNDED);
         let is_nan = residual.parse().is_ok_and(f64::is_nan);
-        if said != "PASSED" || is_nan || !below(number(residual, at)?) {
+        if verdict != "PASSED" || is_nan || !below(number(residual, at)?) {
             let threshold = self.threshold.map_or_else(|| "unknown".to_owned(), |t| t.to_string());
             let what =
                 format!("of residual {} and threshold {threshold}", Malformed::excerpt(residual));
-            return Err(Malformed::quoting(at, said, &what));
+            return Err(Malformed::quoting(at, verdict, &what));
         }
         self.unproven = None;
         if let Some(figure) = self.output.figures.last_mut() {
@@ -189,13 +189,13 @@ impl<'a> Listing<'a> {
         Ok(())
     }
 
-    /// The number of solves that passed, of those that the table holds.
+    /// Compares the reported number of passed solves with the table.
     fn summary(&mut self, at: usize, passed: &str) -> Result<(), Malformed> {
         let passed = whole(passed, at)?;
         let figures = self.output.figures.get_mut(self.earlier..).unwrap_or_default();
         let solves = figures.len() as u64;
         if passed != solves {
-            let what = format!("HPL finished {passed} solves that passed, and lists {solves}");
+            let what = format!("HPL reports {passed} solves that passed, but lists {solves}");
             figures.iter_mut().for_each(|f| f.findings.push(differ(what.as_str())));
         }
         Ok(())

@@ -10,7 +10,7 @@ use proofmark_model::Printed;
 
 use crate::{Description, Malformed, Output, Tool, same_work};
 
-/// Its only test: the function that it times.
+/// The only test of HPL: the function that it times.
 const TEST: &str = "HPL_pdgesv";
 
 pub(crate) struct Hpl;
@@ -41,7 +41,7 @@ impl Tool for Hpl {
         let is_hpl = |line: &str| {
             listing::is_head(line)
                 || line.starts_with("HPLinpack ")
-                || derivative::of(line).is_some()
+                || derivative::detect(line).is_some()
         };
         text.lines().any(is_hpl)
     }

@@ -1,7 +1,7 @@
-//! How HPL is run: one solve, a process a thread.
+//! The run of HPL: one solve, with one process per thread.
 //!
-//! Either HPL alone (`xhpl`), or the one inside HPC Challenge (`hpcc`), which measures everything
-//! else as well, whether one wants it or not.
+//! It runs HPL alone (`xhpl`), or the one in HPC Challenge (`hpcc`), which cannot skip its other
+//! tests.
 
 use proofmark_model::key;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ use super::{Hpl, TEST};
 use crate::dense::{self, widest};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, on_path};
 
-/// Each process has one thread, whichever BLAS it calls. Else Open MPI (version 4, then 5) refuses
-/// to run as root or more processes than it counts cores, or binds them to others' CPUs.
+/// One thread for each process, with any BLAS. Without the other variables, Open MPI 4 and 5 refuse
+/// to run as root, or more processes than cores. They also bind processes to CPUs of others.
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("OMP_NUM_THREADS", "1"),
     ("OPENBLAS_NUM_THREADS", "1"),
@@ -52,16 +52,16 @@ impl ReferenceRunner for Hpl {
         if solver().is_some_and(|s| name(&s) == "xhpl") {
             return 1.0 + 2.0 * task.seconds;
         }
-        // The other tests of HPC Challenge, whose sizes follow n: 1.5 s at 2000, 15 s at 5000, of
-        // one process or of two.
+        // The sizes of HPC Challenge's other tests follow n: 1.5 s at 2000, 15 s at 5000, with one
+        // process or two.
         0.5 + 8e-9 * n.powf(2.5) + 2.0 * task.seconds
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        // A process, and what starts them; besides its part of the matrix it has panels of it.
+        // A process or the launcher; a process also has panels of its part of the matrix.
         const PROCESS: u64 = 64 << 20;
         let n = dense::rows(task);
-        // The other tests of HPC Challenge make do with as much as the solve takes.
+        // The other tests of HPC Challenge need no more memory than the solve.
         let matrix = n.saturating_mul(n).saturating_mul(9);
         let processes = task.params.threads().saturating_add(1);
         matrix.saturating_add(processes.saturating_mul(PROCESS))
@@ -76,7 +76,7 @@ impl ReferenceRunner for Hpl {
     }
 }
 
-/// HPL alone, which takes a tenth of the time, or else HPC Challenge.
+/// Finds HPL alone, which takes a tenth of the time, otherwise HPC Challenge.
 fn solver() -> Option<PathBuf> {
     on_path(&["xhpl", "hpcc"])
 }
@@ -85,11 +85,11 @@ fn name(solver: &Path) -> &str {
     solver.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
-/// How it does the task's work on a CPU whose widest instruction set is that.
+/// Returns the invocation for the task on a CPU with this widest instruction set.
 pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocation, String> {
     let (n, nb) = (task.number(key::MATRIX_SIZE)?, task.number(key::MATRIX_BLOCK)?);
     let threads = dense::threads(task, "processes")?;
-    dense::by_itself(task, "its BLAS", widest)?;
+    dense::require_widest(task, "its BLAS", widest)?;
     let path = solver.to_str().ok_or("the name of its program is not text")?;
     let (file, output) = match name(solver) {
         "hpcc" => ("hpccinf.txt", Some("hpccoutf.txt")),
@@ -104,26 +104,26 @@ pub(super) fn solve(solver: &Path, task: &Task, widest: &str) -> Result<Invocati
     })
 }
 
-/// P x Q processes, P at most Q, as square as can be.
+/// Returns the most square grid of P x Q processes, with P at most Q.
 pub(super) fn grid(processes: u64) -> (u64, u64) {
     let p = (1..=processes.isqrt()).rev().find(|p| processes.is_multiple_of(*p)).unwrap_or(1);
     (p, processes / p)
 }
 
-/// HPL's input: one solve of that size, all else as in the file that it comes with. HPL alone
-/// reads up to the 31st line, and HPC Challenge from the 33rd what more it is to solve: nothing.
+/// Writes HPL's input: one solve of this size, the rest as in HPL's own file. HPL reads up to line
+/// 31. HPC Challenge reads its further solves from line 33 on: none.
 fn input(n: u64, nb: u64, (p, q): (u64, u64)) -> String {
     let values = [("{n}", n), ("{nb}", nb), ("{p}", p), ("{q}", q)];
     let set = |text: String, (name, value): (&str, u64)| text.replace(name, &value.to_string());
     values.into_iter().fold(include_str!("input.dat").to_owned(), set)
 }
 
-/// The solve of the task's size by as many processes as it has threads.
+/// Returns the solve of the task's size with as many processes as the task has threads.
 pub(super) fn find_solve(task: &Task, output: Output) -> Option<Figure> {
     dense::figure(task, output, |f| f.params.number("P")?.checked_mul(f.params.number("Q")?))
 }
 
-/// The BLAS that a program calls, if `ldd` names it.
+/// Returns the BLAS that a program calls, if `ldd` names it.
 fn linked(solver: &Path) -> Option<String> {
     let answer = ask(Command::new(on_path(&["ldd"])?).arg(solver))?;
     let file = blas(&answer.output)?;
@@ -131,7 +131,7 @@ fn linked(solver: &Path) -> Option<String> {
     Some(library_name(&file))
 }
 
-/// The library of a listing of `ldd` that is called BLAS, or holds one.
+/// Returns the library in a listing of `ldd` that is named BLAS, or contains one.
 pub(super) fn blas(listing: &str) -> Option<PathBuf> {
     let at = |name: &str| {
         let of = |line: &str| line.trim_start().starts_with(name);
@@ -141,7 +141,7 @@ pub(super) fn blas(listing: &str) -> Option<PathBuf> {
     ["libblas.so", "libmkl_", "libopenblas", "libblis", "libflexiblas"].iter().find_map(|n| at(n))
 }
 
-/// What a library is: where all are called the same, the folder says it.
+/// Returns the name of a library, or its folder's if all implementations have the same file name.
 pub(super) fn library_name(file: &Path) -> String {
     let word = |path: Option<&std::ffi::OsStr>| path.unwrap_or_default().to_string_lossy().into();
     let name: String = word(file.file_name());

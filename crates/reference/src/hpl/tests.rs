@@ -7,7 +7,7 @@ use crate::testing::{captured, command_line, matrices, refuses, task};
 use crate::{ReferenceRunner, Task, Tool};
 
 const TWO: &str = include_str!("captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
-/// With a threshold of 0.0001, so that residuals fail.
+/// A run with a threshold of 0.0001, so that residuals fail.
 const FAILED: &str = include_str!("captured/2.0-hpcc-1.5.0-debian13-refused.txt");
 
 #[test]
@@ -20,12 +20,12 @@ fn solves_alike_are_trials_of_one_figure() {
 
 #[test]
 fn older_and_newer_forms_are_read() {
-    // HPL 2.3 has more digits, and says when it began.
+    // HPL 2.3 prints more digits, and its start.
     let newer = TWO
         .replace("1.222e+00", "1.2220e+00\nHPL_pdgesv() start time Sat Nov 21 21:49:05 2026\n")
         .replace("=        0.0046435", "=   4.64350000e-03");
     assert_eq!(captured(&Hpl, &newer), captured(&Hpl, TWO));
-    // HPL 1.0 has three residuals a solve, each of which must pass.
+    // HPL 1.0 has three residuals per solve, which must all pass.
     let norms = ["( eps * ||A||_1  * N        )", "( eps * ||A||_1  * ||x||_1  )"];
     let [one, two] =
         norms.map(|norm| format!("||Ax-b||_oo / {norm} =        0.0193455 ...... PASSED"));
@@ -40,7 +40,7 @@ fn older_and_newer_forms_are_read() {
 fn residuals_are_missed_unless_none_were_checked() {
     let without: String =
         TWO.lines().filter(|l| !l.contains("......")).flat_map(|l| [l, "\n"]).collect();
-    refuses(&Hpl, TWO, &[(TWO, &without, "no residual of this solve")]);
+    refuses(&Hpl, TWO, &[(TWO, &without, "this solve has no residual")]);
     let unchecked = without.replace("less than                16.0", "less than -16.0");
     assert_eq!(captured(&Hpl, &unchecked).figures.len(), 4);
 }
@@ -52,7 +52,7 @@ fn a_residual_that_passed_is_the_proof() {
         figures.iter().map(|f| f.proof.is_some()).collect::<Vec<_>>()
     };
     assert_eq!(proofs(TWO), [true; 4]);
-    // Of a table alone HPL's own word is all that there is.
+    // A table alone has only HPL's verdict.
     let table = &TWO[TWO.find("T/V                N").unwrap()..];
     assert_eq!(proofs(table), [true; 4]);
     let unchecked: String =
@@ -128,22 +128,22 @@ fn what_it_says_twice_is_compared() {
     };
     assert!(findings(TWO).is_empty());
     let lost = TWO.replacen("4 tests completed and passed", "5 tests completed and passed", 1);
-    assert_eq!(findings(&lost), ["HPL finished 5 solves that passed, and lists 4"; 4]);
+    assert_eq!(findings(&lost), ["HPL reports 5 solves that passed, but lists 4"; 4]);
     let twice = findings(&[TWO, TWO].concat());
     assert!(twice.iter().all(|f| f.contains("one after another")), "of each run for itself");
     let changes = [
         (
             "N      :     500     1000",
             "N      :     600     1000",
-            "N 500 is none of the parameters",
+            "N 500 is not in the list of parameters",
         ),
         (
             "NB     :      40       80",
             "NB     :      48       80",
-            "NB 40 is none of the parameters",
+            "NB 40 is not in the list of parameters",
         ),
-        ("P      :       1", "P      :       2", "P 1 is none of the parameters"),
-        ("Q      :       2", "Q      :       1", "Q 2 is none of the parameters"),
+        ("P      :       1", "P      :       2", "P 1 is not in the list of parameters"),
+        ("Q      :       2", "Q      :       1", "Q 2 is not in the list of parameters"),
     ];
     let solves = &TWO[TWO.rfind("HPLinpack 2.0").unwrap()..];
     refuses(&Hpl, solves, &changes);
@@ -163,18 +163,18 @@ fn what_is_cut_off_or_wrong_is_refused() {
     let alone = "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)= 0.1 ...... PASSED";
     let changes = [
         (TWO, FAILED, "line 397: .. its residual is 0.0046329"),
-        // Words that contradict their number.
+        // Verdicts that contradict their number.
         ("0.0046435 ...... PASSED", "16.06 ...... PASSED", "\"PASSED\" of residual 16.06"),
         ("...... PASSED", "...... PAST", "\"PAST\" of residual"),
-        (first, "", "line 444: no residual of this solve"),
+        (first, "", "line 444: this solve has no residual"),
         (after(0), "", "HPL solved nothing"),
         (after(30), "", "expected T/V"),
         (after(90), "", "ends too early"),
         (" 0.07 ", " 0.08 ", "it took"),
         ("1.222e+00", "0.000e+00", "more than zero"),
         ("1.222e+00", "1.222e55", "out of range"),
-        ("         500    40", "        5e2     40", "N 5e2 is none"),
-        ("(1795297735)", "(9e99)", "moment"),
+        ("         500    40", "        5e2     40", "N 5e2 is not in the list"),
+        ("(1795297735)", "(9e99)", "is no time in seconds"),
         ("          16.0", "           NaN", "threshold"),
         (TWO, alone, "no solve"),
         (TWO, "||Ax-b|| ...... or so", "PASSED or FAILED"),
@@ -182,7 +182,7 @@ fn what_is_cut_off_or_wrong_is_refused() {
     refuses(&Hpl, TWO, &changes);
 }
 
-/// A task of so many equations and threads on 2 CPUs.
+/// Calls a function with a task of this many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
     call(&task(TEST, &matrices(n, threads, isa)))
 }
@@ -203,7 +203,7 @@ fn a_solve_has_a_process_a_thread() {
     }
     assert_eq!(hpcc.output, Some("hpccoutf.txt"));
     let (file, text) = &hpcc.files[0];
-    // By their place in the file: N, NB, P, Q and the separator.
+    // N, NB, P, Q and the separator have fixed lines in the file.
     let first = |line: usize| text.lines().nth(line - 1)?.split_whitespace().next();
     let values = [6, 8, 11, 12, 32, 33].map(|line| first(line).unwrap());
     assert_eq!((*file, values), ("hpccinf.txt", ["5000", "256", "1", "2", "-", "0"]));
@@ -256,7 +256,7 @@ fn the_blas_is_the_one_that_is_linked() {
 #[test]
 fn its_memory_is_the_matrix_and_its_processes() {
     let memory = |n, threads| with_task(n, threads, "avx512", |t| Hpl.memory(t));
-    // Measured of HPC Challenge: 48 MiB of n = 500, 126 MiB of n = 3000.
+    // Measured with HPC Challenge: 48 MiB of n = 500, 126 MiB of n = 3000.
     assert!(memory(500, 2) > 48 << 20 && (126..300).contains(&(memory(3000, 2) >> 20)));
     assert!(memory(50_000, 2) > 50_000 * 50_000 * 8 && memory(3000, 4) > memory(3000, 2));
     assert_eq!(memory(u64::MAX, 1), u64::MAX);

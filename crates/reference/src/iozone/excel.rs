@@ -1,5 +1,5 @@
-//! What a listing says twice: with `-R` it repeats the matrix, a report for each test. And what
-//! IOzone itself says of a run at its end.
+//! The second account of a listing (`-R` repeats the matrix as a report for each test), and
+//! IOzone's own warnings at the end of a run.
 
 use proofmark_model::{Severity, key};
 
@@ -8,7 +8,7 @@ use crate::Figure;
 use crate::findings::contradicts;
 use crate::printed::{Rounded, agree};
 
-/// Reports by their titles, in the words of the matrix.
+/// The reports by title, with the matrix's name of each test.
 const REPORTS: &[(&str, &str)] = &[
     ("Writer report", "write"),
     ("Re-writer report", "rewrite"),
@@ -27,19 +27,19 @@ const REPORTS: &[(&str, &str)] = &[
     ("Re-fread report", "freread"),
 ];
 
-/// Share by which a rate may be off that is printed in whole numbers.
+/// The relative error of a rate in whole numbers.
 const ROUNDED: f64 = 1e-3;
 
-/// The report that the lines so far are of.
+/// The report that the current lines belong to.
 #[derive(Default)]
 pub(super) struct Excel {
     test: Option<&'static str>,
-    /// Sizes of the columns' records, in kB.
+    /// The record sizes of the columns, in kB.
     records: Vec<u64>,
 }
 
 impl Excel {
-    /// Reads a line; `false` if it is of no such report. `figures` are those of the run.
+    /// Reads a line; `false` if it belongs to no such report. `figures` are those of the run.
     pub(super) fn line(&mut self, scale: Scale, text: &str, figures: &mut [Figure]) -> bool {
         let title = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(str::trim);
         let report = REPORTS.iter().find(|(report, _)| title == Some(*report));
@@ -58,7 +58,7 @@ impl Excel {
         let Some(Some(file)) = numbers.next() else { return false };
         for (record, printed) in self.records.iter().zip(numbers) {
             let of = |figure: &&mut Figure| {
-                // In microseconds its figure is a time.
+                // In microseconds the figure is a time.
                 let name = figure.test.strip_suffix(".time").unwrap_or(&figure.test);
                 name == test
                     && figure.params.get(key::FILE_SIZE) == file.checked_mul(KB)
@@ -73,7 +73,7 @@ impl Excel {
     }
 }
 
-/// Notes what the report has otherwise than the matrix.
+/// Adds a finding if the report differs from the matrix.
 fn compare(scale: Scale, record: u64, printed: u64, figure: &mut Figure) {
     let Some(value) = figure.trials.first().map(|trial| trial.value) else { return };
     let shown = match scale {
@@ -84,15 +84,16 @@ fn compare(scale: Scale, record: u64, printed: u64, figure: &mut Figure) {
     if agree(shown, Rounded { value: printed as f64, off: 1.0 }, ROUNDED) {
         return;
     }
-    let message = format!("the matrix has {shown:.0}, the report for Excel {printed}");
+    let message = format!("the matrix has {shown:.0}, but the report for Excel has {printed}");
     figure.findings.push(contradicts(Severity::Invalid, message));
 }
 
-/// What IOzone says against its figures: how much that weighs, and up to which file size in bytes.
+/// Returns IOzone's warning about its figures: severity, text, and the largest affected file in
+/// bytes.
 pub(super) fn warning(text: &str) -> Option<(Severity, String, u64)> {
     let sizes = text.strip_prefix("reported inaccurate results. Sizes ");
     let (severity, most) = match sizes {
-        // After "Timer resolution is poor. Some small transfers may have".
+        // The line before is "Timer resolution is poor. Some small transfers may have".
         Some(sizes) => {
             (Severity::Suspect, sizes.split(' ').next()?.parse::<u64>().ok()?.checked_mul(KB)?)
         }
@@ -100,8 +101,8 @@ pub(super) fn warning(text: &str) -> Option<(Severity, String, u64)> {
         None if text.starts_with(INVALID) => (Severity::Invalid, u64::MAX),
         None => return None,
     };
-    Some((severity, format!("IOzone says: {}", text.trim_end_matches('.')), most))
+    Some((severity, format!("IOzone warns: {}", text.trim_end_matches('.')), most))
 }
 
-/// With -V, which verifies what it reads.
+/// The warning of -V, which verifies the data that it reads.
 const INVALID: &str = "Performance measurements are invalid in this mode";

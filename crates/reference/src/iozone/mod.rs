@@ -1,7 +1,7 @@
-//! IOzone (William Norcott, Don Capps): its listing.
+//! IOzone (William Norcott, Don Capps): the reader of its listing.
 //!
-//! `table` reads the matrix by file and record size, `throughput` what several processes say;
-//! `work` is what a test does, `runner` what our points are in IOzone's options.
+//! `table` reads the matrix by file and record size, `throughput` the output of several processes.
+//! `work` has the parameters of a test, `runner` IOzone's options for a configuration.
 
 mod excel;
 mod runner;
@@ -25,14 +25,14 @@ use work::{Mode, Scale};
 /// The first line of a listing, without its indentation.
 const FIRST: &str = "Iozone: Performance Test of File I/O";
 
-/// Each listing has it, also one that somebody copied without its first lines.
+/// Lines of every listing, even one copied without its first lines.
 const STRIDE: &str = "File stride size set to ";
 const COMMAND: &str = "Command line used:";
 
 /// The last line of a run's tests; reports for Excel may follow it.
 const LAST: &str = "iozone test complete.";
 
-/// Whether a line, which follows the last of a run, is of another's head.
+/// Returns true if a line after the end of a run is in the head of another run.
 fn begins(text: &str) -> bool {
     const HEAD: [&str; 8] = [
         "Run began:",
@@ -99,12 +99,12 @@ impl Tool for Iozone {
             before = line;
         }
         run.end(&mut output)?;
-        wrong_if(output.figures.is_empty(), last, "no test of IOzone's has a result")?;
+        wrong_if(output.figures.is_empty(), last, "no test of IOzone has a result")?;
         Ok(output)
     }
 }
 
-/// Whether a word of the command line has that flag, also among others: `U` in `-aU`.
+/// Returns true if a word of the command line has this flag, also among others: `U` in `-aU`.
 fn has_flag(word: &str, flag: char) -> bool {
     const WITHOUT_VALUE: &str = "aeopwxzABCDEGIKMNOQRTVWZc";
     let flags = word.strip_prefix('-').unwrap_or_default();
@@ -114,7 +114,7 @@ fn has_flag(word: &str, flag: char) -> bool {
 
 type Set = fn(&mut Mode);
 
-/// Lines that say how a run goes, by their beginnings.
+/// The lines that report the mode of a run, by their beginnings.
 const MODES: [(&str, Set); 5] = [
     ("SYNC Mode.", |mode| mode.sync = true),
     ("OPS Mode.", |mode| mode.scale = Scale::Operations),
@@ -123,36 +123,36 @@ const MODES: [(&str, Set); 5] = [
     ("Include fsync in write timing", |mode| mode.flush = true),
 ];
 
-/// What the lines of a run so far say.
+/// The state of a run after the lines so far.
 #[derive(Default)]
 struct Run {
     mode: Mode,
     table: Option<Table>,
     throughput: Throughput,
     excel: Excel,
-    /// Whether its last line is seen.
+    /// True if the last line of the run has been read.
     complete: bool,
-    /// The place of its first figure.
+    /// The index of the run's first figure.
     first: usize,
-    /// What IOzone says against its figures, and up to which size of the file.
+    /// IOzone's warnings, each with the largest file that it affects.
     warnings: Vec<(Severity, String, u64)>,
 }
 
 impl Run {
-    /// Holds that no test has lost its last lines, and says at its figures what IOzone says of them.
+    /// Checks that no test lacks its last lines, and adds IOzone's warnings to the figures.
     fn end(&mut self, output: &mut Output) -> Result<(), Malformed> {
         self.throughput.end()?;
-        for (severity, said, most) in self.warnings.drain(..) {
+        for (severity, warning, most) in self.warnings.drain(..) {
             for figure in output.figures.iter_mut().skip(self.first) {
                 if figure.params.get(key::FILE_SIZE).is_some_and(|size| size <= most) {
-                    figure.findings.push(warned(severity, &*said));
+                    figure.findings.push(warned(severity, &*warning));
                 }
             }
         }
         Ok(())
     }
 
-    /// The line `at`, and the one before it.
+    /// Reads the line `at`; `before` is the line before it.
     fn line(
         &mut self,
         at: usize,
@@ -167,7 +167,7 @@ impl Run {
         } else if let Some(found) = warning(text) {
             self.warnings.push(found);
         } else if let Some(words) = text.strip_prefix(COMMAND) {
-            // Also what the lines above it say, which a copied listing may lack.
+            // A copied listing may lack the lines above that report the same.
             let has = |flag| words.split_whitespace().any(|word| has_flag(word, flag));
             self.mode.unmounts = has('U');
             self.mode.flush |= has('e');

@@ -1,7 +1,7 @@
-//! How IOzone is run: what a point is in IOzone's options.
+//! The options with which IOzone runs a configuration.
 //!
-//! It has no amount apart from the size of its file, and begins its writing by cutting the file
-//! off, its reading by nothing: so each run is of the whole file, which is then whole again.
+//! IOzone can only work on a whole file. Writing begins with a truncation, so each run covers the
+//! whole file, which is complete afterwards.
 
 use proofmark_model::{Params, Trial, key, word};
 
@@ -11,28 +11,28 @@ use crate::disk::{self, either, file};
 use crate::text::words;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
-/// Largest record, in bytes: the size of its buffer.
+/// The largest record in bytes: the size of IOzone's buffer.
 const LARGEST: u64 = 16 << 20;
 
-/// Longest run, in seconds: a trial of proofmark takes a fraction of one.
+/// The longest run in seconds: a trial of proofmark takes a fraction of a second.
 const LONGEST_S: f64 = 30.0;
 
-/// What it takes to start and to end, in seconds.
+/// The time IOzone takes to start and to end, in seconds.
 const START_S: f64 = 0.5;
 
-/// What is run for a test's figure, and what it does to the file.
+/// The run for a test's figure, and its effect on the file.
 struct Run {
     options: &'static str,
-    /// How often all of the file is read and written by them.
+    /// The number of times that the run reads the whole file.
     reads: u64,
     writes: u64,
     counts: &'static str,
 }
 
-/// What is run for a test; `None` for tests that IOzone is not run for.
+/// Returns the run for a test; `None` for tests that IOzone is not run for.
 fn run_for(test: &str) -> Option<&'static Run> {
     match test {
-        // Its own data are not looked for (`-+E`), nothing is read again (`-+n`).
+        // `-+E`: do not expect IOzone's own data. `-+n`: read nothing again.
         "read" => Some(&Run {
             options: "-i 1 -+E -+n",
             reads: 1,
@@ -46,7 +46,7 @@ fn run_for(test: &str) -> Option<&'static Run> {
             counts: "'random read' of the whole file, each record once, in the same order each \
                      time, whatever a trial's amount",
         }),
-        // It makes the file, then writes it again.
+        // IOzone creates the file, then rewrites it.
         "rewrite" => Some(&Run {
             options: "-i 0",
             reads: 0,
@@ -54,7 +54,7 @@ fn run_for(test: &str) -> Option<&'static Run> {
             counts: "'rewrite' of the whole file, whatever a trial's amount, with its fsync \
                      (proofmark: fdatasync); what it writes can be compressed",
         }),
-        // And before it writes in random order it reads so, its own data only.
+        // Before writing in random order, IOzone also reads in random order: only its own data.
         "random write" => Some(&Run {
             options: "-i 0 -i 2",
             reads: 1,
@@ -89,13 +89,13 @@ impl ReferenceRunner for Iozone {
         let run = run_for(task.test)?;
         let found = output.figures.into_iter().find(|f| f.comparable && f.test == task.test)?;
         let trials = found.trials.into_iter().map(|t| with_asked(run, t)).collect();
-        // It does not report the cache.
+        // IOzone does not report the cache.
         let params = disk::merge_params(task.params, &found.params, SAME)?;
         Some(Figure { params, trials, ..found })
     }
 }
 
-/// Parameters in which a run that differs is another one; it reads or writes all of its file.
+/// Parameters that must be the same in IOzone's run, which covers its whole file.
 const SAME: &[&str] = &[
     key::BLOCK_SIZE.name(),
     key::QUEUE_DEPTH.name(),
@@ -104,7 +104,7 @@ const SAME: &[&str] = &[
     key::FILE_SIZE.name(),
 ];
 
-/// A trial whose file was asked for all that the run did: the counters of devices are the run's.
+/// Sets the requested bytes of a trial to those of its run, which the device counters cover.
 fn with_asked(run: &Run, trial: Trial) -> Trial {
     let mut trial = trial;
     if let Some(file) = &mut trial.file {
@@ -114,7 +114,7 @@ fn with_asked(run: &Run, trial: Trial) -> Trial {
     trial
 }
 
-/// Seconds that we would take for the whole file.
+/// Returns the seconds that proofmark would need for the whole file.
 fn pass_s(task: &Task) -> Option<f64> {
     let size = task.params.get(key::FILE_SIZE)? as f64;
     Some(task.seconds * (size / task.work)).filter(|s| s.is_finite() && *s > 0.0)
@@ -139,7 +139,7 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
     }
     let direct = if direct { "-I" } else { "" };
     let flushes = if flushes { "-e" } else { "" };
-    // The file is not its own to remove (-w).
+    // `-w`: IOzone must not remove the file.
     let line =
         format!("{} -w {direct} {flushes} -r {} -s {} -f", run.options, record / KB, size / KB);
     let mut all = words(&line);
@@ -147,7 +147,7 @@ fn arguments(task: &Task) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Bytes of a record and of the file, both of which it takes in its kilobytes.
+/// Returns the bytes of a record and of the file. IOzone takes both in KiB.
 fn sizes(task: &Task) -> Result<(u64, u64), String> {
     let (record, size) = (task.number(key::BLOCK_SIZE)?, task.number(key::FILE_SIZE)?);
     if !record.is_multiple_of(KB) || record > LARGEST {
@@ -157,7 +157,8 @@ fn sizes(task: &Task) -> Result<(u64, u64), String> {
     Ok((record, size))
 }
 
-/// It has one I/O in flight; its processes have a file each.
+/// Refuses more than one I/O in flight: IOzone has no queue, and its processes each use their own
+/// file.
 fn one_at_a_time(params: &Params) -> Result<(), String> {
     refuse_if(
         params.get(key::QUEUE_DEPTH).is_some_and(|depth| depth > 1),

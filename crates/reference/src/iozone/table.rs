@@ -1,9 +1,9 @@
 //! The matrix: a row for each file size and record size, a column for each test.
 //!
-//! What was not tested is blank, so a number belongs to the column that it is under. The
-//! widths differ by version, and the title says where a column ends, but for two things: some
-//! titles end a character before their numbers do; and version 3.507 leaves a character less
-//! free for a test that is left out than it takes for one that is not.
+//! A test that was left out is blank, so a number belongs to the column above it. The widths differ
+//! by version, and a column ends where its title ends, with two exceptions. Some titles end one
+//! character before their numbers. Version 3.507 prints one character less for a test that is left
+//! out than for one that is not.
 
 use proofmark_model::{Better, Trial, Unit};
 
@@ -12,16 +12,16 @@ use crate::printed::rated;
 use crate::text::{number, wrong_if};
 use crate::{Figure, Malformed};
 
-/// More columns than any version has.
+/// A limit above the number of columns in any version.
 const MOST: usize = 40;
 
-/// A test, and the column of its numbers.
+/// A test and the column of its numbers.
 #[derive(Debug, PartialEq)]
 struct Column {
     test: String,
-    /// Characters of its numbers at most.
+    /// The maximum number of characters.
     width: usize,
-    /// Where they end, in bytes from the start of the line.
+    /// The end of the numbers, in bytes from the start of the line.
     end: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The matrix with this title of two lines, if it is one.
+    /// Reads the title of a matrix from two lines, if it is one.
     pub(super) fn parse(upper: &str, lower: &str, at: usize) -> Result<Option<Self>, Malformed> {
         let mut words = words(lower);
         let first = words.next().map(|(_, word)| word.to_ascii_lowercase());
@@ -51,9 +51,13 @@ impl Table {
             let plain = |c: char| c.is_ascii_lowercase() || c == ' ';
             if !test.chars().all(plain) || columns.iter().any(|c| c.test == test) {
                 let test = Malformed::excerpt(&test);
-                return Err(Malformed::at(at, format!("no column, or two, called {test:?}")));
+                return Err(Malformed::at(
+                    at,
+                    format!("column {test:?} is unknown, or there are two of it"),
+                ));
             }
-            // Where the gap to the next title is wider by two, the numbers are in the middle.
+            // If the gap to the next title is wider by two, the numbers are centred under the
+            // title.
             let next = titles.get(i + 1).map(|(next, _)| next - title);
             let short = next == Some(title - title_before + 2);
             let end = title + usize::from(short);
@@ -82,7 +86,7 @@ impl Table {
         Ok(figures)
     }
 
-    /// The numbers of a row, each with its column.
+    /// Returns the numbers of a row, each with its column.
     fn cells<'a>(
         &self,
         words: impl Iterator<Item = (usize, &'a str)>,
@@ -99,7 +103,7 @@ impl Table {
         for (placed, (end, word)) in fields.into_iter().enumerate() {
             let here = if full { Some(placed) } else { self.under(end, next, placed) };
             let Some((here, column)) = here.and_then(|i| Some((i, self.columns.get(i)?))) else {
-                return Err(Malformed::quoting(at, word, "is under no column"));
+                return Err(Malformed::quoting(at, word, "is not under a column"));
             };
             next = here + 1;
             cells.push((column, number(word, at)?));
@@ -107,7 +111,7 @@ impl Table {
         Ok(cells)
     }
 
-    /// Numbers that fill their columns touch those before them: takes them apart.
+    /// Splits numbers that touch because they fill their columns.
     fn split<'a>(&self, end: usize, word: &'a str, fields: &mut Vec<(usize, &'a str)>) {
         let (mut end, mut word, first) = (end, word, fields.len());
         while let Some(column) = self.columns.iter().find(|c| c.end == end) {
@@ -119,7 +123,8 @@ impl Table {
         fields.insert(first, (end, word));
     }
 
-    /// The column from `next` on that a number ends under which so many come before.
+    /// Finds the column of a number that ends at `end`, from column `next` on. `placed` numbers
+    /// come before it.
     fn under(&self, end: usize, next: usize, placed: usize) -> Option<usize> {
         let near = |(i, column): &(usize, &Column)| {
             column.end.checked_sub(end).is_some_and(|off| off <= i - placed)
@@ -157,7 +162,7 @@ fn figure(
     })
 }
 
-/// The words of a line, each with where it ends.
+/// Returns the words of a line, each with its end.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     line.split(' ').filter_map(move |word| {
@@ -194,7 +199,7 @@ mod tests {
         let ends = |t: &Table| t.columns.iter().map(|c| c.end).collect::<Vec<_>>();
         let found = ends(&table(UPPER, LOWER));
         assert_eq!(found, [33, 42, 51, 60, 69, 78, 87, 97, 107, 116, 125, 134, 143]);
-        // Of rows of older versions, such as 3.397.
+        // Rows of older versions, such as 3.397.
         let found = ends(&table(UPPER_OLD, LOWER_OLD));
         assert_eq!(found, [32, 40, 49, 58, 66, 74, 82, 91, 100, 109, 118, 126, 135]);
         let tests: Vec<_> = table(UPPER, LOWER).columns.into_iter().map(|c| c.test).collect();

@@ -36,13 +36,13 @@ fn each_write_with_o_sync_is_durable() {
     assert_eq!(figure.trials[0].file.as_ref().unwrap().flush, Flush::Dsync);
     assert_eq!((figure.params.word("sync"), figure.params.get(key::FLUSH)), (Some("O_SYNC"), None));
     assert!(!figure.comparable);
-    // That closing is timed, too, says nothing of the flush.
+    // Timing the close does not change the flush.
     let timed = "Include close in write timing\n\tOPS Mode";
     let figure = parse(&replaced(OPS_489, "OPS Mode", timed)).figures.remove(1);
     assert_eq!(figure.trials[0].file.as_ref().unwrap().flush, Flush::Never);
 }
 
-/// The checks that speak against the figures of a test.
+/// Returns the findings about the figures of a test.
 fn against(text: &str, test: &str) -> Vec<(String, Severity)> {
     let found = parse(text).figures.into_iter().filter(|f| f.test == test).flat_map(|f| f.findings);
     found.map(|f| (f.check.into_owned(), f.severity)).collect()
@@ -63,7 +63,7 @@ fn what_was_just_written_is_read_from_the_page_cache() {
     let large = replaced(OPS_489, "            1024 ", "        67108864 ");
     assert_eq!(against(&large, "reread"), cached(Severity::Note));
     assert_eq!(against(THROUGHPUT_489, "read"), cached(Severity::Suspect));
-    // A file of another run may have been put out of the cache.
+    // The file of another run may no longer be in the cache.
     let read = include_str!("captured/3.489-beside-read.txt");
     assert_eq!(against(read, "read"), []);
 }
@@ -105,7 +105,7 @@ fn what_cannot_be_is_refused() {
         ("   453858", "   4s3858", "line 28: .. not a number"),
         ("            1024 ", "             1O4 ", "line 28: .. no file size"),
         ("       4   453858", "       0   453858", "line 28: .. no record size"),
-        ("   453858", "      453858", "line 28: .. under no column"),
+        ("   453858", "      453858", "line 28: .. not under a column"),
         ("            1024 ", "Error writing block 0 1024 ", "line 28: .. no file size"),
         ("OPS Mode", CUT, "no test"),
     ];
@@ -132,7 +132,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(Iozone.parse(&cut).unwrap_err().line, 29, "cut off, then another");
 }
 
-/// A listing as people copy it: without the lines before "Run began".
+/// Returns a listing as users copy it, without the lines before "Run began".
 fn copied(head: &str, size: &str, rewrite: u64) -> String {
     format!(
         "{head}\tFile size set to {size} kB\n\tRecord Size 64 kB\n\

@@ -1,4 +1,4 @@
-//! The throughput mode: several processes, each with a file of its own.
+//! The throughput mode: several processes, each with its own file.
 
 use proofmark_model::Unit;
 
@@ -8,7 +8,7 @@ use crate::printed::{agree, rated};
 use crate::text::{need, positive, wrong_if};
 use crate::{Figure, Malformed, Output};
 
-/// Tests by what their processes are called, in the words of the matrix.
+/// The tests by the name of their processes, with their names in the matrix.
 const TESTS: &[(&str, &str)] = &[
     ("initial writers", "write"),
     ("rewriters", "rewrite"),
@@ -25,36 +25,37 @@ const TESTS: &[(&str, &str)] = &[
     ("freaders", "fread"),
 ];
 
-/// A test whose lines are not all read.
+/// A test whose lines have not all been read.
 struct Open {
     line: usize,
     test: &'static str,
     processes: u64,
-    /// Bytes a second, of all processes.
+    /// The rate of all processes in bytes per second.
     children: f64,
     parent: Option<f64>,
 }
 
-/// What the lines so far say.
+/// The state of the throughput mode after the lines so far.
 #[derive(Default)]
 pub(super) struct Throughput {
-    /// Bytes of each file and of a record.
+    /// The bytes of each file and of a record.
     sizes: Option<(u64, Option<u64>)>,
     open: Option<Open>,
-    /// Processes and rate of the test whose mean is to come.
+    /// The processes and the rate of the test whose mean follows.
     done: Option<(u64, f64)>,
-    /// Whether the files have been written.
+    /// True if the files have been written.
     written: bool,
 }
 
-/// Share by which a sum may differ from its mean times its number, which are rounded.
+/// The relative error between a sum and its mean times its number, from rounding.
 const ROUNDED: f64 = 1e-3;
 
-/// What the parent's rate may be above the children's: its time holds theirs.
+/// The maximum ratio of the parent's rate to the children's. It should be below 1: the parent's
+/// time includes theirs.
 const ABOVE: f64 = 1.05;
 
 impl Throughput {
-    /// Reads a line without its indentation; `false` if it is not of this mode.
+    /// Reads a line without its indentation; `false` if it does not belong to this mode.
     pub(super) fn line(
         &mut self,
         mode: &Mode,
@@ -83,7 +84,11 @@ impl Throughput {
             let mean = self.rate(after_sign, at)?;
             if let Some((processes, sum)) = self.done.take() {
                 let off = !agree(mean * processes as f64, sum, ROUNDED);
-                wrong_if(off, at, "the mean times the processes is not what 'Children see'")?;
+                wrong_if(
+                    off,
+                    at,
+                    "the mean times the processes is not the rate of 'Children see'",
+                )?;
             }
         } else {
             return Ok(false);
@@ -91,7 +96,7 @@ impl Throughput {
         Ok(true)
     }
 
-    /// Holds that no test has lost its last lines.
+    /// Checks that no test lacks its last lines.
     pub(super) fn end(&self) -> Result<(), Malformed> {
         match &self.open {
             Some(open) => Err(Malformed::at(open.line, "no 'Max throughput' follows")),
@@ -99,8 +104,9 @@ impl Throughput {
         }
     }
 
-    /// The figures of a test whose fastest process moved so many bytes a second. When it is done
-    /// with its file, the others are stopped, so until then all were at work.
+    /// Returns the figures of a test whose fastest process moved this many bytes per second. When
+    /// that process has finished its file, IOzone stops the others, so until then all of them
+    /// worked.
     fn close(&mut self, mode: &Mode, fastest: f64, at: usize) -> Result<Vec<Figure>, Malformed> {
         let (Some(open), Some((file, record))) = (self.open.take(), self.sizes) else {
             return Err(Malformed::at(at, "no 'Children see' before it"));
@@ -118,7 +124,8 @@ impl Throughput {
             let title = format!("{}, as the parent sees it", open.test);
             figures.push(Figure { test, title, ..figure });
             if parent > ABOVE * open.children {
-                let message = "the parent sees more than the children, whose time is a part of its";
+                let message =
+                    "the parent's rate is above the children's, although its time includes theirs";
                 figures.iter_mut().for_each(|f| f.findings.push(differ(message)));
             }
         }
@@ -126,7 +133,7 @@ impl Throughput {
         Ok(figures)
     }
 
-    /// Bytes a second, of `6994177.50 kB/sec` or `8474.42 ops/sec`.
+    /// Returns the bytes per second of `6994177.50 kB/sec` or `8474.42 ops/sec`.
     fn rate(&self, text: &str, at: usize) -> Result<f64, Malformed> {
         let mut words = text.split_whitespace();
         let value = positive(words.next().unwrap_or_default(), at)?;
@@ -141,7 +148,7 @@ impl Throughput {
     }
 }
 
-/// Processes and test of `2 initial writers = ...`, and what follows the sign.
+/// Returns the processes and the test of `2 initial writers = ...`, and the text after the sign.
 fn named(text: &str, at: usize) -> Result<(u64, &'static str, &str), Malformed> {
     let found = text.split_once('=').and_then(|(name, rest)| {
         let (processes, name) = name.trim().split_once(' ')?;
@@ -149,11 +156,11 @@ fn named(text: &str, at: usize) -> Result<(u64, &'static str, &str), Malformed> 
         let (_, test) = TESTS.iter().find(|(called, _)| *called == name.trim())?;
         Some((processes, *test, rest))
     });
-    found.ok_or_else(|| Malformed::quoting(at, text, "is no test of IOzone's"))
+    found.ok_or_else(|| Malformed::quoting(at, text, "is no test of IOzone"))
 }
 
-/// Bytes of the file and of a record of `Each process writes a 512 kByte file in 64 kByte
-/// records`, or `in telemetry controlled records`.
+/// Returns the bytes of the file and of a record in `Each process writes a 512 kByte file in 64
+/// kByte records`, or `in telemetry controlled records`.
 fn sizes(text: &str, at: usize) -> Result<(u64, Option<u64>), Malformed> {
     let words: Vec<&str> = text.split_whitespace().take(11).collect();
     let bytes = |place: usize| {

@@ -1,4 +1,4 @@
-//! What a test of IOzone's does, and how.
+//! The work of IOzone's tests, with its mode.
 
 use proofmark_model::{
     FileState, Finding, Flush, Order, Params, Severity, Trial, check_id, format_size, key, word,
@@ -7,11 +7,11 @@ use proofmark_model::{
 use crate::figure::DISK;
 use crate::{Figure, Malformed};
 
-/// Bytes of what IOzone calls a kB, KB or Kbyte.
+/// The bytes of a kB, KB or Kbyte in IOzone.
 pub(super) const KB: u64 = 1024;
 
-/// Beginnings of the lines that say that this is other work than the test's: it waits,
-/// locks, goes another way to the file, or counts more time.
+/// The beginnings of lines that report other work than the test's: it waits, locks, uses another
+/// I/O path, or counts more time.
 const OTHERWISE: &[&str] = &[
     ">>>",
     "Compute time",
@@ -32,58 +32,58 @@ const OTHERWISE: &[&str] = &[
     "Verify Mode",
 ];
 
-/// What macOS has instead of O_DIRECT, for the same option.
+/// The option that replaces O_DIRECT on macOS.
 const UNCACHED: &str = "F_NOCACHE";
 
-/// Of these the listing says only what is timed.
+/// The only one of these lines that only changes the timed part.
 const TIMED: &str = "Include close in write timing";
 
-/// Files up to this size fit into the page cache of any machine that is measured, in bytes.
+/// The largest file, in bytes, that fits into the page cache of every measured machine.
 const FITS: u64 = 1 << 30;
 
-/// What the numbers of a matrix count.
+/// The unit of the numbers in a matrix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Scale {
-    /// Units of [`KB`] a second.
+    /// [`KB`] per second.
     #[default]
     Kb,
     Operations,
-    /// Microseconds a record.
+    /// Microseconds per record.
     Microseconds,
 }
 
-/// How a run goes, as its listing says before the first result.
+/// The mode of a run, as its listing reports it before the first result.
 #[derive(Debug, Default)]
 pub(super) struct Mode {
     pub(super) scale: Scale,
     pub(super) direct: bool,
     pub(super) flush: bool,
-    /// Whether files are open with O_SYNC (`-o`).
+    /// True if files are open with O_SYNC (`-o`).
     pub(super) sync: bool,
-    /// Whether the file system is unmounted between tests (`-U`), which empties its cache.
+    /// True if the file system is unmounted between tests (`-U`), which empties its cache.
     pub(super) unmounts: bool,
     others: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
-    /// Bytes of a process's file.
+    /// The bytes of a process's file.
     pub(super) file: u64,
-    /// Bytes of a record, where they are the same all along.
+    /// The bytes of a record, if they are constant.
     pub(super) record: Option<u64>,
     pub(super) processes: u64,
 }
 
 impl Mode {
-    /// Whether `-I` stands for something else than O_DIRECT.
+    /// Returns true if `-I` means another option than O_DIRECT.
     pub(super) fn uncached(&self) -> bool {
         self.others.iter().any(|other| other.starts_with(UNCACHED))
     }
 
-    /// Notes a line that says that this is other work; the first few are enough.
+    /// Records a line that reports other work, up to 8 of them.
     pub(super) fn otherwise(&mut self, text: &str) {
         const MOST: usize = 8;
-        // Data that are looked for or not are the same data; what it does by default has no line.
+        // Verification of existing data does not change them; the default has no line.
         if text.starts_with(">>> No Verify mode") {
             return;
         }
@@ -92,8 +92,8 @@ impl Mode {
         }
     }
 
-    /// A test of that name in the words of IOzone's matrix, with one trial. `written`: whether this
-    /// run had written the file before.
+    /// Creates the figure of a test, by its name in the matrix, with one trial. `written`: this run
+    /// had written the file before.
     pub(super) fn figure(&self, test: &str, sizes: Sizes, trial: Trial, written: bool) -> Figure {
         let trial = Trial { file: self.file(test, sizes, trial.work), ..trial };
         let figure = Figure::rate(test.to_owned(), test, DISK, self.params(test, sizes), trial);
@@ -101,7 +101,7 @@ impl Mode {
         Figure { comparable: self.others.is_empty() && !self.sync, findings, ..figure }
     }
 
-    /// That a test read a file which the page cache held.
+    /// Reports that a test read a file that was in the page cache.
     fn cached(&self, test: &str, sizes: Sizes, written: bool) -> Option<Finding> {
         let again = matches!(test, "reread" | "freread");
         if !test.contains("read") || self.direct || self.unmounts || !(written || again) {
@@ -121,8 +121,8 @@ impl Mode {
         Some(Finding::new(check_id::PAGE_CACHE, severity, message, advice))
     }
 
-    /// How a test of so many bytes used its file; `None` of tests whose order has no name here,
-    /// and of other work.
+    /// Returns the use of the file by a test that moved this many bytes. `None` for tests whose
+    /// order has no name here, and for other work.
     fn file(&self, test: &str, sizes: Sizes, bytes: f64) -> Option<FileState> {
         let (order, writes) = match test {
             "write" | "rewrite" => (Order::Seq, true),
@@ -131,7 +131,7 @@ impl Mode {
             "random write" => (Order::Rand, true),
             _ => return None,
         };
-        // Rates are printed with some digits, so the bytes are about whole.
+        // Rates have a few digits, so the bytes are not exactly whole.
         let bytes = bytes.round() as u64;
         self.others.iter().all(|other| other == TIMED).then(|| FileState {
             asked_read_bytes: if writes { 0 } else { bytes },

@@ -1,19 +1,22 @@
-//! The figure of a run, and what its lines say twice.
+//! The figure of a run, and contradictions between its lines.
 
 use proofmark_model::{Datagrams, Finding, Severity, Trial, Unit, counted, format_count, key};
 
 use super::line::Amount;
 use super::run::{Run, Stream};
-use crate::findings::{unless, warned};
-use crate::network::{Between, default_rate, finite, throughput, traffic};
+use crate::findings::{differ_unless, warned};
+use crate::network::{EndpointFigure, default_rate, finite, throughput, traffic};
 use crate::printed::{Rounded, agree};
 use crate::text::{need, wrong_if};
 use crate::{Figure, Malformed};
 
 impl Run {
-    pub(super) fn figure(self, last: usize) -> Result<Between, Malformed> {
-        let udp =
-            need(self.udp, last, "no line \"Client connecting to\": no test of iperf's client")?;
+    pub(super) fn figure(self, last: usize) -> Result<EndpointFigure, Malformed> {
+        let udp = need(
+            self.udp,
+            last,
+            "no line \"Client connecting to\": this is no output of iperf's client",
+        )?;
         let failed = self.warnings.keys().find(|w| w.contains(" failed: "));
         let failed = failed.map_or_else(String::new, |w| format!(": {w}"));
         let what = format!("no rate: the test did not run{failed}");
@@ -23,11 +26,11 @@ impl Run {
             n => format!("{n} connections have no rate: give all that the client prints"),
         };
         wrong_if(self.unreported() > 0, last, &missing)?;
-        let arrived = udp && self.streams.values().any(|s| !s.received.is_empty());
-        let trial = if arrived { self.arrived(last)? } else { self.counted(last)? };
+        let by_receiver = udp && self.streams.values().any(|s| !s.received.is_empty());
+        let trial = if by_receiver { self.by_receiver(last)? } else { self.counted(last)? };
         let value = trial.value;
         let reverse = self.params.get(key::DIRECTION) == Some("reverse");
-        let (protocol, receives) = if udp { ("UDP", arrived) } else { ("TCP", reverse) };
+        let (protocol, receives) = if udp { ("UDP", by_receiver) } else { ("TCP", reverse) };
         let params = self.params.clone().with(key::STREAMS, self.streams.len() as u64);
         let made = throughput(protocol, !receives, self.paced, params, trial);
         let each = value / self.streams.len().max(1) as f64;
@@ -37,10 +40,10 @@ impl Run {
             .chain(default_rate(self.pace, each).filter(|_| udp))
             .collect();
         let figure = Figure { proof, findings, ..finite(made, last)? };
-        Ok(Between { client: self.client, server: self.server, figure })
+        Ok(EndpointFigure { client: self.client, server: self.server, figure })
     }
 
-    /// What the client counted.
+    /// Returns the client's counts.
     fn counted(&self, last: usize) -> Result<Trial, Malformed> {
         let totals: Vec<_> = self.streams.values().map(|s| total(&s.own, last)).collect();
         if !self.sum.is_empty() {
@@ -52,17 +55,17 @@ impl Run {
         for stream in totals {
             let stream = stream?;
             let several = self.streams.len() > 1;
-            wrong_if(several && !stream.exact, last, "several streams, and no [SUM]")?;
+            wrong_if(several && !stream.exact, last, "several streams, but no [SUM]")?;
             all = (all.0 + stream.bits, all.1.max(stream.seconds));
         }
         wrong_if(all.0 == 0.0, last, "the rate is zero: nothing was moved")?;
         Ok(Trial::new(Unit::BitPerSecond, all.0, all.1))
     }
 
-    /// What the receiver counted: each datagram has the same number of bytes, where the client
-    /// reports it; else the bytes are those of the rate. The time is the printed one, or that of the
-    /// printed rate where this has more digits.
-    fn arrived(&self, last: usize) -> Result<Trial, Malformed> {
+    /// Returns the receiver's counts. All datagrams have the same number of bytes, if the client
+    /// reports it; otherwise the bytes follow from the rate. The time is the printed one, or that
+    /// of the printed rate where this has more digits.
+    fn by_receiver(&self, last: usize) -> Result<Trial, Malformed> {
         let mut all = Datagrams { reordered: Some(0), ..Datagrams::default() };
         let (mut bits, mut sent, mut seconds) = (0.0, 0.0, 0.0_f64);
         for stream in self.streams.values() {
@@ -89,7 +92,7 @@ impl Run {
         Ok(Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) })
     }
 
-    /// What the lines say twice, differently.
+    /// Returns the contradictions between the lines.
     fn accounts(&self) -> Vec<Finding> {
         let mut found = Vec::new();
         for (id, stream) in &self.streams {
@@ -100,25 +103,29 @@ impl Run {
         let streams = self.streams.values().map(|s| Some(s.own.last()?.moved.value));
         let sum = self.sum.last().filter(|sum| sum.start == 0.0);
         if let (Some(sum), Some(streams)) = (sum, streams.sum::<Option<f64>>()) {
-            found.extend(unless(agree(sum.moved, streams, ROUNDED), || {
-                format!("[SUM] says {}, the streams {}", bytes(sum.moved.value), bytes(streams))
+            found.extend(differ_unless(agree(sum.moved, streams, ROUNDED), || {
+                format!(
+                    "[SUM] reports {}, but the streams {}",
+                    bytes(sum.moved.value),
+                    bytes(streams)
+                )
             }));
         }
         found
     }
 }
 
-/// By how much sums of numbers with three digits may differ, as a share.
+/// The relative error of sums of numbers with three digits.
 const ROUNDED: f64 = 0.03;
-/// The share of a test's time that its intervals must fill to be its whole.
+/// The share of a test's time that all of its intervals fill together.
 const WHOLE: f64 = 0.99;
-/// Datagrams that end a test, which one of its two counts may leave out.
+/// The datagrams at the end of a test that one of its two counts may omit.
 const LAST: u64 = 2;
 
-/// The last of these rows, if it is of the whole test.
+/// Returns the last of these rows, if it covers the whole test.
 fn total(rows: &[Amount], last: usize) -> Result<&Amount, Malformed> {
     let row = need(rows.last(), last, "the report of a stream is missing")?;
-    wrong_if(row.start != 0.0, row.at, "a part of the test, and no total follows")?;
+    wrong_if(row.start != 0.0, row.at, "this is a part of the test, and no total follows")?;
     Ok(row)
 }
 
@@ -131,41 +138,41 @@ fn bytes(bits: f64) -> String {
     format!("{} B", format_count((bits / 8.0).round() as u64))
 }
 
-/// The intervals of a test and its total, if they differ.
+/// Compares the intervals of a test with its total.
 fn parts_and_total(id: &str, rows: &[Amount]) -> Option<Finding> {
     let (total, parts) = rows.split_last().filter(|(_, parts)| !parts.is_empty())?;
     let sum = |of: fn(&Amount) -> f64| parts.iter().map(of).sum::<f64>();
     let moved = Rounded { value: sum(|a| a.moved.value), off: sum(|a| a.moved.off) };
     let whole = sum(|a| a.seconds) >= WHOLE * total.seconds;
     let less = moved.value < total.moved.value && !whole;
-    unless(less || agree(moved, total.moved, ROUNDED), || {
+    differ_unless(less || agree(moved, total.moved, ROUNDED), || {
         let [moved, total] = [moved, total.moved].map(|amount| bytes(amount.value));
-        format!("the intervals of stream {id} move {moved}, its total {total}")
+        format!("the intervals of stream {id} moved {moved}, but its total is {total}")
     })
 }
 
-/// What the two ends of a stream of UDP count, if that cannot be.
+/// Compares the counts of the two ends of a UDP stream.
 fn ends(id: &str, stream: &Stream, block: Option<u64>) -> Option<Finding> {
     let received = stream.received.last()?;
     let (d, got) = (received.datagrams?, received.moved);
     let sent = stream.sent.unwrap_or(u64::MAX);
     let own = stream.own.last().map_or(f64::MAX, |own| own.moved.value);
     let counted = block.map(|block| block as f64 * 8.0 * d.received as f64);
-    let counts = unless(d.sent <= sent.saturating_add(LAST), || {
-        format!("stream {id} sent {sent} datagrams, and its receiver counts {}", d.sent)
+    let counts = differ_unless(d.sent <= sent.saturating_add(LAST), || {
+        format!("stream {id} sent {sent} datagrams, but its receiver reports {}", d.sent)
     });
     let amounts = || {
-        unless(got.value <= (1.0 + ROUNDED) * own, || {
+        differ_unless(got.value <= (1.0 + ROUNDED) * own, || {
             let [own, got] = [own, got.value].map(bytes);
-            format!("stream {id} sent {own}, and its receiver got {got}")
+            format!("stream {id} sent {own}, but its receiver got {got}")
         })
     };
     let sizes = || {
         let counted = counted?;
-        unless(agree(counted, got, ROUNDED), || {
+        differ_unless(agree(counted, got, ROUNDED), || {
             let [counted, got] = [counted, got.value].map(bytes);
             let what = format!("the receiver of stream {id} got {} datagrams", d.received);
-            format!("{what} of {counted}, but {got}")
+            format!("{what} with {counted}, but reports {got}")
         })
     };
     counts.or_else(amounts).or_else(sizes)

@@ -1,4 +1,4 @@
-//! One line of iperf's text or CSV.
+//! A line of iperf's text or CSV.
 
 use proofmark_model::{Datagrams, Unit, format_quantity};
 
@@ -6,28 +6,28 @@ use crate::Malformed;
 use crate::printed::{Rounded, agree};
 use crate::text::{need, number, power, whole, wrong_if};
 
-/// What was moved in some part of a test.
+/// The amount moved in a part of a test.
 #[derive(Debug, Clone)]
 pub(super) struct Amount {
     pub(super) at: usize,
-    /// Seconds since the test began.
+    /// The start of the part, in seconds from the start of the test.
     pub(super) start: f64,
     pub(super) seconds: f64,
-    /// At the printed rate.
+    /// The bits at the printed rate.
     pub(super) bits: f64,
-    /// Bits by the transfer, which may be rounded otherwise.
+    /// The bits of the printed transfer, which may be rounded differently.
     pub(super) moved: Rounded,
-    /// Whether the bits are counted, and not of a rounded rate.
+    /// True if the bits are counted, false if they follow from a rounded rate.
     pub(super) exact: bool,
-    /// Whether the seconds have more digits than the rate.
+    /// True if the seconds have more digits than the rate.
     pub(super) timed: bool,
-    /// Of a receiver.
+    /// The datagrams, if a receiver reports them.
     pub(super) datagrams: Option<Datagrams>,
 }
 
-/// A row of CSV: of what went from one end to the other, or of the local end and its peer.
+/// A row of CSV: the amount sent from one end to the other.
 pub(super) struct Row<'a> {
-    /// `None`: all streams.
+    /// The stream; `None` for the sum of all streams.
     pub(super) stream: Option<&'a str>,
     pub(super) udp: bool,
     pub(super) from: End<'a>,
@@ -35,16 +35,16 @@ pub(super) struct Row<'a> {
     pub(super) amount: Amount,
 }
 
-/// Address and port.
+/// An address with its port.
 pub(super) type End<'a> = (&'a str, u16);
 
-/// When something began and how long it lasted, and by how much that may be off.
+/// A start and a duration, with the rounding error of the duration.
 pub(super) struct Span {
     start: f64,
     seconds: Rounded,
 }
 
-/// Bytes of `128 KByte`, whose prefix is a power of 1024.
+/// Returns the bytes of `128 KByte`, whose prefix is a power of 1024.
 pub(super) fn size(text: &str) -> Option<u64> {
     let mut words = text.split_whitespace();
     let number: f64 = words.next()?.parse().ok()?;
@@ -53,13 +53,13 @@ pub(super) fn size(text: &str) -> Option<u64> {
     (1.0..MOST).contains(&bytes).then_some(bytes as u64)
 }
 
-/// More than any buffer, in bytes.
+/// A limit above any buffer, in bytes.
 const MOST: f64 = 1e15;
-/// By how much a rate may differ from its transfer and time, as a share, apart from rounding.
+/// The maximum relative deviation of a rate from its transfer and time, apart from rounding.
 const SHARE: f64 = 0.005;
 
 impl Amount {
-    /// Of `10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)`, in that time.
+    /// Parses `10.7 MBytes  89.3 Mbits/sec   0.000 ms 213/8244 (0%)`, measured in that time.
     pub(super) fn parse(
         values: &str,
         span: &Span,
@@ -90,7 +90,7 @@ impl Amount {
     }
 }
 
-/// A number with a decimal point.
+/// Parses a number with a decimal point.
 fn pointed(word: &str, at: usize) -> Result<Rounded, Malformed> {
     if word.contains(',') {
         return Err(Malformed::quoting(at, word, "has a comma: run iperf with LC_ALL=C"));
@@ -98,15 +98,16 @@ fn pointed(word: &str, at: usize) -> Result<Rounded, Malformed> {
     Rounded::parse(word, at)
 }
 
-/// Datagrams, which only a receiver reports: after its jitter in ms the lost ones, a slash and all.
+/// Parses datagrams, which only a receiver reports: after its jitter in ms, the lost ones, a slash
+/// and all.
 fn datagrams(values: &str, at: usize) -> Result<Option<Datagrams>, Malformed> {
     let Some((_, counts)) = values.split_once(" ms ") else { return Ok(None) };
     let Some((lost, all)) = counts.split_once('/') else { return Ok(None) };
     let all = all.split_whitespace().next().unwrap_or("");
-    of_counts(whole(lost.trim(), at)?, whole(all, at)?, Some(0), at).map(Some)
+    from_counts(whole(lost.trim(), at)?, whole(all, at)?, Some(0), at).map(Some)
 }
 
-fn of_counts(
+fn from_counts(
     lost: u64,
     sent: u64,
     reordered: Option<u64>,
@@ -117,7 +118,7 @@ fn of_counts(
 }
 
 impl Span {
-    /// Of `0.0000-1.0068`. A whole test has a length; a part of one may have none.
+    /// Parses `0.0000-1.0068`. A whole test has a length; a part of one may have none.
     pub(super) fn parse(interval: &str, at: usize) -> Result<Self, Malformed> {
         let what = || Malformed::quoting(at, interval, "is no interval");
         let (from, to) = interval.trim().split_once('-').ok_or_else(what)?;
@@ -132,8 +133,8 @@ impl Span {
     }
 }
 
-/// Bits, or bits a second, of a unit with that ending: of bits the prefixes are powers of 1000, of
-/// bytes of 1024.
+/// Returns the bits, or bits per second, of a unit with that ending. Prefixes of bits are powers of
+/// 1000, of bytes 1024.
 fn factor(unit: &str, ending: &str, at: usize) -> Result<f64, Malformed> {
     let what = if ending.is_empty() { "is no amount" } else { "is no rate" };
     let what = || Malformed::quoting(at, unit, what);
@@ -146,11 +147,11 @@ fn factor(unit: &str, ending: &str, at: usize) -> Result<f64, Malformed> {
     factor.ok_or_else(what)
 }
 
-/// Most fields of a line of CSV that are looked at.
+/// The maximum number of fields read in a line of CSV.
 const FIELDS: usize = 14;
 
-/// The fields of a line of CSV: time, both ends with their ports, id, interval, bytes, bits a
-/// second; of UDP also jitter in ms, datagrams lost and in all, percent, out of order.
+/// Returns the fields of a line of CSV: time, both ends with ports, id, interval, bytes, bits per
+/// second. UDP adds jitter in ms, datagrams lost and in all, percent, out of order.
 pub(super) fn csv(line: &str) -> Option<Vec<&str>> {
     let (time, _) = line.split_once(',')?;
     let (time, fraction) = time.split_once('.').unwrap_or((time, ""));
@@ -175,21 +176,22 @@ impl<'a> Row<'a> {
         if !agree(seconds, span.seconds.within(span.seconds.off), SHARE)
             || (rate == 0.0 && bits > 0.0)
         {
-            let what = format!("{bytes} bytes at {rate} bit/s are no interval of {interval} s");
+            let what =
+                format!("{bytes} bytes at {rate} bit/s do not fit the interval of {interval} s");
             return Err(Malformed::at(at, what));
         }
         let mut datagrams = None;
-        // Of a sender the number of all is -1.
+        // A sender reports -1 datagrams in all.
         if let Some(&[_, lost, all, _, late]) = udp
             && let Ok(all) = all.parse()
         {
-            datagrams = Some(of_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
+            datagrams = Some(from_counts(whole(lost, at)?, all, late.parse().ok(), at)?);
         }
         let (start, moved) = (span.start, bits.into());
         let amount =
             Amount { at, start, seconds, bits, moved, exact: true, timed: true, datagrams };
         let stream = (id != "-1").then_some(id);
-        // Of all streams it may be the word SUM.
+        // A sum of all streams may have the word SUM as its port.
         let port = |word: &str| word.parse().unwrap_or(0);
         let (from, to) = ((from, port(from_port)), (to, port(to_port)));
         Ok(Self { stream, udp: udp.is_some(), from, to, amount })

@@ -1,4 +1,4 @@
-//! iperf, version 2: the text and the CSV (`-y C`) that its client prints.
+//! iperf, version 2: the text and the CSV (`-y C`) of its client.
 
 mod figure;
 mod line;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use proofmark_model::Printed;
 
-use crate::network::apart;
+use crate::network::add_endpoints;
 use crate::text::{each_line, lines};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use line::Row;
@@ -70,21 +70,22 @@ impl Tool for Iperf {
             run.take(line, at)
         })?;
         runs.push(run.figure(last)?);
-        Ok(Output { figures: apart(runs), ..Output::default() })
+        Ok(Output { figures: add_endpoints(runs), ..Output::default() })
     }
 }
 
-/// How the text of a run begins; one log may hold several.
+/// The beginning of a run's text; one log may have several.
 const CLIENT: &str = "Client connecting to ";
-/// How a server's text begins, and one end's of a test both ways over two connections.
+/// The beginning of a server's text. One end of a test both ways over two connections also prints
+/// it.
 const SERVER: &str = "Server listening on ";
 
-const OF_SERVER: &str = "this is a server's: give the client's output";
+const OF_SERVER: &str = "this is a server's output: give the client's";
 const DUAL: &str = "a test both ways (-d, -r), or a server's output with a client's, is not read: \
                     give the client's output of one way, for the other with -R";
 const BOTH_WAYS: &str = "a test both ways at once is not read: run one way, and the other with -R";
 
-/// Whether a line is `[  3] local 192.0.2.1 port 40000 connected with 192.0.2.2 port 5001`.
+/// Returns true for `[  3] local 192.0.2.1 port 40000 connected with 192.0.2.2 port 5001`.
 fn connection(line: &str) -> bool {
     let rest = line.strip_prefix('[').and_then(|line| line.split_once(']')).map(|(_, rest)| rest);
     rest.is_some_and(|rest| rest.starts_with(" local ") && rest.contains(" connected with "))
@@ -94,26 +95,27 @@ fn connection(line: &str) -> bool {
 const UNREAD: [(&str, &str); 2] =
     [("Bounce-back test", "--bounceback"), ("Isochronous: ", "--isochronous")];
 
-/// The first row of CSV whose way is against that of a row before it, from the same two hosts.
+/// Returns the first row of CSV in the opposite direction of a row before it, between the same two
+/// hosts.
 fn opposite(text: &str) -> Option<usize> {
-    let mut ways = BTreeSet::new();
+    let mut directions = BTreeSet::new();
     lines(text).find_map(|(at, line)| {
         let row = Row::parse(&line::csv(line)?, at).ok()?;
         let (from, to) = (row.from.0.to_owned(), row.to.0.to_owned());
         if from == to || row.amount.datagrams.is_some() {
             return None;
         }
-        let back = ways.iter().any(|(a, b)| *a == to || *b == from);
-        ways.insert((from, to));
+        let back = directions.iter().any(|(a, b)| *a == to || *b == from);
+        directions.insert((from, to));
         back.then_some(at)
     })
 }
 
-/// Its tests, by what the receiver counted.
+/// The tests of iperf, counted by the receiver.
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
-/// Of TCP, what the sender counted.
+/// The TCP test counted by the sender.
 const SENT: &str = "TCP.sent";
 
 #[cfg(test)]

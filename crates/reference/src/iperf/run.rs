@@ -1,4 +1,4 @@
-//! One run of iperf's client, line by line.
+//! A run of iperf's client, line by line.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,38 +13,39 @@ use crate::text::{number, whole, wrong_if};
 
 #[derive(Default)]
 pub(super) struct Run {
-    /// The line of its header.
+    /// The line of the header.
     pub(super) header: Option<usize>,
     pub(super) udp: Option<bool>,
     pub(super) client: String,
     pub(super) server: String,
     pub(super) params: Params,
     pub(super) streams: BTreeMap<String, Stream>,
-    /// Of the connections that were made.
+    /// The ids of the established connections.
     connected: BTreeSet<String>,
     pub(super) sum: Vec<Amount>,
-    /// Bits a second that a stream of UDP is to send.
+    /// The requested rate of a UDP stream in bit/s.
     pub(super) pace: Option<f64>,
-    /// Whether the pace of TCP is set.
+    /// True if TCP is paced.
     pub(super) paced: bool,
-    /// What iperf warns of, and how often.
+    /// iperf's warnings, each with its count.
     pub(super) warnings: BTreeMap<String, u64>,
-    /// Addresses of a connection that was made after rates: another run's, whose header follows.
+    /// The addresses of a connection established after rates: it belongs to the next run, whose
+    /// header follows.
     next: Option<(usize, String)>,
 }
 
-/// A stream's rows, in their order.
+/// The rows of a stream, in their order.
 #[derive(Default)]
 pub(super) struct Stream {
-    /// Of UDP by its sender.
+    /// The rows of the sender; all rows for TCP.
     pub(super) own: Vec<Amount>,
-    /// Of UDP, by its receiver.
+    /// The rows of a UDP receiver.
     pub(super) received: Vec<Amount>,
-    /// Datagrams.
+    /// The datagrams sent.
     pub(super) sent: Option<u64>,
-    /// Of CSV, the ends of its connection.
+    /// The ends of the connection, in CSV.
     ends: Option<[(String, u16); 2]>,
-    /// Whether its rows have the star of a stream from the server.
+    /// True if the rows have the star of a stream from the server.
     back: Option<bool>,
 }
 
@@ -53,13 +54,13 @@ impl Run {
         !self.sum.is_empty() || !self.streams.is_empty()
     }
 
-    /// Connections without a rate, where others have one.
+    /// Counts the connections without a rate, if others have one.
     pub(super) fn unreported(&self) -> usize {
         let missing = self.connected.iter().filter(|id| !self.streams.contains_key(*id));
         if self.streams.is_empty() { 0 } else { missing.count() }
     }
 
-    /// Whether a line begins another run.
+    /// Returns true if a line begins another run.
     pub(super) fn ends_before(&self, line: &str) -> bool {
         if line.starts_with(CLIENT) {
             return self.header.is_some() || self.has_rates();
@@ -73,7 +74,7 @@ impl Run {
         }
     }
 
-    /// The run that follows, of which this one may have seen a connection.
+    /// Returns the next run, with its connection if this run has read it.
     pub(super) fn following(&mut self) -> Result<Self, Malformed> {
         let mut run = Self::default();
         self.next.take().map_or(Ok(()), |(at, ends)| run.connection(&ends, at))?;
@@ -100,8 +101,8 @@ impl Run {
 
     fn row(&mut self, row: Row, at: usize) -> Result<(), Malformed> {
         const BACK: &str = "the server's port comes first: iperf's server or -R wrote this CSV, \
-                            which does not tell the direction: give the client's text";
-        // A sender's row of UDP may be as one of TCP.
+                            which has no direction: give the client's text";
+        // A UDP sender's row may look like one of TCP.
         self.udp = Some(row.udp || self.udp == Some(true));
         let Some(id) = row.stream else {
             self.sum.push(row.amount);
@@ -109,10 +110,10 @@ impl Run {
         };
         let ends = self.streams.get(id).and_then(|stream| stream.ends.as_ref());
         let from_server = ends.is_some_and(|[from, _]| (&*from.0, from.1) != row.from);
-        // Of UDP a row with the ends exchanged is the server's report of that stream.
+        // For UDP, a row with the ends swapped is the server's report of that stream.
         wrong_if(from_server && row.amount.datagrams.is_none(), at, BACK)?;
         if ends.is_none() {
-            wrong_if(of_server(row.from.1, row.to.1), at, BACK)?;
+            wrong_if(is_server_port(row.from.1, row.to.1), at, BACK)?;
             (self.client, self.server) = (row.from.0.to_owned(), row.to.0.to_owned());
             let params = std::mem::take(&mut self.params);
             self.params = with_path(params, row.from.0, row.to.0);
@@ -124,7 +125,7 @@ impl Run {
         Ok(())
     }
 
-    /// What is after the id of a stream.
+    /// Reads the text after the id of a stream.
     fn stream(&mut self, id: &str, rest: &str, at: usize) -> Result<(), Malformed> {
         if let Some(ends) = rest.strip_prefix("local ") {
             if self.has_rates() {
@@ -157,34 +158,34 @@ impl Run {
         Ok(())
     }
 
-    /// Of a stream, or of all together.
+    /// Adds an amount to a stream, or to the sum of all streams.
     fn amount(&mut self, id: &str, back: bool, amount: Amount) -> Result<(), Malformed> {
         if id.starts_with("SUM") {
             self.sum.push(amount);
             return Ok(());
         }
         let at = amount.at;
-        let ways = self.streams.values().filter_map(|stream| stream.back);
-        wrong_if(ways.into_iter().any(|way| way != back), at, super::BOTH_WAYS)?;
+        let directions = self.streams.values().filter_map(|stream| stream.back);
+        wrong_if(directions.into_iter().any(|direction| direction != back), at, super::BOTH_WAYS)?;
         let stream = self.streams.entry(id.to_owned()).or_default();
         stream.back = Some(back);
         stream.push(amount);
         Ok(())
     }
 
-    /// The addresses of a connection, and its way.
+    /// Reads the addresses and the direction of a connection.
     fn connection(&mut self, ends: &str, at: usize) -> Result<(), Malformed> {
         wrong_if(ends.contains("(full-duplex)"), at, super::BOTH_WAYS)?;
         let direction = if ends.contains("(reverse)") { "reverse" } else { "forward" };
         let params = std::mem::take(&mut self.params).with(key::DIRECTION, direction);
         let (client, server) = ends.split_once(" connected with ").unwrap_or((ends, ""));
-        wrong_if(of_server(port(client), port(server)), at, super::OF_SERVER)?;
+        wrong_if(is_server_port(port(client), port(server)), at, super::OF_SERVER)?;
         (self.client, self.server) = (address(client).to_owned(), address(server).to_owned());
         self.params = with_path(params, &self.client, &self.server);
         Ok(())
     }
 
-    /// What iperf says of the sizes of a socket's buffer and of a block, of a pace, and of errors.
+    /// Reads the size of a socket's buffer or a block, a pace, or an error.
     fn facts(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
         if let Some((_, name)) = UNREAD.into_iter().find(|(start, _)| line.starts_with(start)) {
             return Err(Malformed::at(at, format!("{name} is not read: run iperf without it")));
@@ -210,7 +211,7 @@ impl Run {
         } else if line.contains(" failed: ") {
             self.warn(line);
         } else {
-            // Rounded where iperf prints KByte.
+            // iperf rounds the size where it prints KByte.
             let writing = after("Write buffer size: ").filter(|l| l.contains(" Byte"));
             self.parameter(key::BLOCK_SIZE, writing.and_then(size));
         }
@@ -233,26 +234,26 @@ impl Stream {
     }
 }
 
-/// The first port that a system gives to a client, as IANA and Linux have it.
+/// The first port that a system assigns to a client, by IANA and Linux.
 const EPHEMERAL: u16 = 32_768;
 
-/// Whether the first of two ports is a server's.
-fn of_server(own: u16, peer: u16) -> bool {
+/// Returns true if the first of two ports is a server's.
+fn is_server_port(own: u16, peer: u16) -> bool {
     own > 0 && own < EPHEMERAL && peer >= EPHEMERAL
 }
 
-/// The port of `192.0.2.1 port 5001`.
+/// Returns the port of `192.0.2.1 port 5001`.
 fn port(end: &str) -> u16 {
     let port = end.split_once(" port ").and_then(|(_, port)| port.split_whitespace().next());
     port.and_then(|port| port.parse().ok()).unwrap_or(0)
 }
 
-/// The address of `192.0.2.1%eth0 port 5001`.
+/// Returns the address of `192.0.2.1%eth0 port 5001`.
 fn address(end: &str) -> &str {
     end.trim().split([' ', '%']).next().unwrap_or("")
 }
 
-/// Whether two pairs of ends are the same, whichever comes first.
+/// Returns true if two pairs of ends are the same, in any order.
 fn same_connection(known: &[(String, u16); 2], ends: [End; 2]) -> bool {
     let [a, b] = known.each_ref().map(|(address, port)| (&**address, *port));
     [a, b] == ends || [b, a] == ends

@@ -1,4 +1,4 @@
-//! How iperf, version 2, is run.
+//! The options with which iperf, version 2, runs a configuration.
 
 use proofmark_model::Direction;
 
@@ -7,11 +7,11 @@ use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair};
 use crate::text::numbers;
 use crate::{Figure, Installed, Invocation, Output, Ready, ReferenceRunner, Task, refuse_if};
 
-/// The first version whose client waits until the server has read everything: earlier ones
-/// count what is in a socket's buffer.
+/// The first version whose client waits until the server has read everything. Earlier ones count
+/// bytes that are still in a socket's buffer.
 const WAITS: (u32, u32) = (2, 1);
 const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
-/// A rate that nothing reaches: at its default it sends 1 Mbit/s of UDP, and 0 is refused.
+/// An unreachable rate. By default iperf sends UDP at 1 Mbit/s, and it refuses 0.
 const UNPACED: &str = "1000g";
 
 impl ReferenceRunner for Iperf {
@@ -25,7 +25,7 @@ impl ReferenceRunner for Iperf {
                 "payload that the sender wrote, over its time until the receiver had closed, some \
                  milliseconds more, of connections made for it; in reverse what the receiver read",
             ),
-            UDP => Some("payload of the datagrams that came, over the receiver's time"),
+            UDP => Some("payload of the received datagrams, over the receiver's time"),
             _ => None,
         }
     }
@@ -35,7 +35,7 @@ impl ReferenceRunner for Iperf {
         let parameters = Parameters::read(task)?;
         cannot(&parameters, udp, &installed.version)?;
         let reverse = parameters.direction == Direction::Reverse;
-        // -f b: all digits; -e: the size of a block.
+        // -f b prints all digits, -e the size of a block.
         let mut line = format!("-c {HERE} -p {} -e -f b -l {}", task.port, parameters.block)
             + &option("-P", Some(parameters.streams).filter(|n| *n > 1))
             + &flag("-R", reverse)
@@ -46,7 +46,7 @@ impl ReferenceRunner for Iperf {
             line += &format!(" -u -b {rate}");
             server += &format!(" -u -l {}", parameters.block);
         }
-        // What concerns both ends is on both command lines.
+        // Options of both ends are on both command lines.
         let both = option("-w", parameters.buffer(udp)) + &option("-Z", parameters.congestion);
         let client = format!("{line}{both}{}", flag("-N", parameters.no_delay));
         let pair = pair(&client, &installed.program, &format!("{server}{both}"));
@@ -72,8 +72,8 @@ fn cannot(parameters: &Parameters, udp: bool, version: &str) -> Result<(), Strin
     refuse_if(parameters.no_delay && !forward, "its server has no option for no_delay")
 }
 
-/// How long it sends: each stream so many bytes, or all so many hundredths of a second. Of
-/// datagrams a time, since it ends an amount of them by a pause that it counts.
+/// Returns the option for the amount: bytes per stream, or a time in hundredths of a second.
+/// Datagrams get a time: after an amount of them, iperf pauses and counts the pause.
 fn length(parameters: &Parameters, udp: bool) -> Result<String, String> {
     let bytes = |bytes: u64| format!(" -n {}", (bytes / parameters.streams).max(1));
     match parameters.length()? {
@@ -107,7 +107,7 @@ mod tests {
         with_task("", &tcp(), |task| does(&Iperf, "2.1.8", task, &rows));
         let older = [
             (TCP, "", Err("before version 2.1..")),
-            // The receiver's.
+            // The receiver counts.
             (TCP, "direction=reverse", Ok("..")),
         ];
         with_task("", &tcp(), |task| does(&Iperf, "2.0.14a", task, &older));
@@ -120,7 +120,7 @@ mod tests {
                                .. -u -l 65507 -w 4194304 (Udp)";
         let rows = [
             (UDP, "", Ok(UNPACED)),
-            // Of each stream.
+            // The rate of each stream.
             (UDP, "rate=1000000000 streams=4", Ok(".. -b 250000000 ..")),
             (UDP, "amount=240000000", Ok(".. -n 240000000 ..")),
             (UDP, "block_size=15", Err("..datagrams have..")),

@@ -83,7 +83,7 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     assert!(near(all[0].1, 24.3e9) && near(all[1].1, 17e9), "{all:?}");
     assert_eq!([&*all[0].0, &*all[1].0], ["127.0.0.1", "127.0.0.2"]);
     assert_eq!(figures[0].params.word("client"), None, "both have one");
-    // Of three runs of the CSV the first and the last have the same server.
+    // The first and the last of three CSV runs have the same server.
     let figures = Iperf.parse(text("2.1.8-two-servers.csv")).unwrap().figures;
     assert_eq!(figures.iter().map(|f| f.trials.len()).collect::<Vec<_>>(), [2, 1]);
     let streams = only(&Iperf, text("2.1.8-tcp-2-runs-of-2-streams.csv"));
@@ -97,9 +97,10 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     // A connection may be reported before the header of its run.
     let early = "[  2] local 127.0.0.1 port 1 connected with 127.0.0.2 port 2 (reverse)\n";
     let one = text("2.1.8-tcp.txt");
-    let ways = Iperf.parse(&format!("{one}{early}{}", text("2.1.8-reverse.txt"))).unwrap().figures;
+    let directions =
+        Iperf.parse(&format!("{one}{early}{}", text("2.1.8-reverse.txt"))).unwrap().figures;
     assert_eq!(
-        ways.iter().map(|f| f.params.get(key::DIRECTION).unwrap()).collect::<Vec<_>>(),
+        directions.iter().map(|f| f.params.get(key::DIRECTION).unwrap()).collect::<Vec<_>>(),
         ["forward", "reverse"]
     );
     let failed = format!("{}{one}", text("2.1.8-no-server-refused.txt"));
@@ -119,7 +120,7 @@ fn the_default_rate_of_datagrams_is_no_rate_of_the_network() {
     assert_eq!(ids, ["udp_default_rate", "several_runs"]);
     for (name, from, to, expected) in [
         ("2.1.8-udp-default.txt", "", "", true),
-        // The pace is another: the link gave no more.
+        // The pace is above the rate, which the link limited.
         ("2.1.8-udp-default.txt", "target: 11215.21", "target: 1121.52", false),
         ("2.1.8-udp.txt", "", "", false),
         ("2.1.8-udp-2-streams-intervals.txt", "", "", false),
@@ -174,21 +175,21 @@ fn what_is_said_twice_must_agree() {
     let streams = "2.1.8-tcp-4-streams.txt";
     for (name, from, to, words) in [
         (streams, "", "", ""),
-        (streams, "2.51 GBytes  21.5 G", "2.31 GBytes  19.8 G", "[SUM] says 2 480"),
+        (streams, "2.51 GBytes  21.5 G", "2.31 GBytes  19.8 G", "[SUM] reports 2 480"),
         (
             streams,
             "[  2] 0.5000-1.0000 sec   224 MBytes  3.77 G",
             "[  2] 0.5000-1.0000 sec   324 MBytes  5.44 G",
-            "the intervals of stream 2 move 532",
+            "the intervals of stream 2 moved 532",
         ),
-        ("2.1.8-udp.txt", "0/8931", "0/9931", "sent 8932 datagrams, and its receiver counts 9931"),
+        ("2.1.8-udp.txt", "0/8931", "0/9931", "sent 8932 datagrams, but its receiver reports 9931"),
         (
             "2.0.14a-udp.txt",
             "[  3] 0.0000-1.0004 sec  11.9 MBytes   100",
             "[  3] 0.0000-1.0004 sec  10.9 MBytes  91.4",
-            "and its receiver got",
+            "but its receiver got",
         ),
-        ("2.1.8-udp.txt", "0/8931", "931/8931", "got 8000 datagrams of"),
+        ("2.1.8-udp.txt", "0/8931", "931/8931", "got 8000 datagrams with"),
     ] {
         let found = two(name, from, to);
         assert!(found.contains(words) && found.is_empty() == words.is_empty(), "{to}: {found}");
@@ -199,7 +200,7 @@ fn what_is_said_twice_must_agree() {
         ("0.0000-1.0150", "0.0000-10.150", "not 16.3 Gbits/sec"),
     ];
     refuses(&Iperf, text("2.1.8-tcp.txt"), &changes);
-    let changes = [("2190475324", "1190475324", "are no interval of 0.0-1.0")];
+    let changes = [("2190475324", "1190475324", "do not fit the interval of 0.0-1.0")];
     refuses(&Iperf, text("2.0.14a-tcp.csv"), &changes);
 }
 
@@ -253,7 +254,7 @@ fn what_is_no_whole_test_is_refused() {
     let changes = [
         (",0.0-1.0,", ",0.0-1.0,1,", "9 or 14 fields"),
         ("2190475324", "-1", "not a number"),
-        ("17523066623", "0", "at 0 bit/s are no interval"),
+        ("17523066623", "0", "at 0 bit/s do not fit the interval"),
         ("0.0-1.0", "0.0", "no interval"),
     ];
     refuses(&Iperf, text("2.0.14a-tcp.csv"), &changes);

@@ -1,42 +1,43 @@
-//! What iperf3 says twice: by intervals and at the end, by streams and of all, of both ends.
+//! Contradictions in iperf3's output: between intervals and end, streams and sums, sender and
+//! receiver.
 
 use proofmark_model::{Finding, Unit, format_count, format_quantity};
 
 use super::json::Section;
-use super::way::Way;
-use crate::findings::unless;
+use super::transfer::Transfer;
+use crate::findings::differ_unless;
 use crate::printed::{Rounded, agree};
 
-/// By how much a sum may differ from its parts, as a share.
+/// The maximum relative deviation of a sum from its parts.
 const SUMMED: f64 = 0.001;
-/// By how much intervals may differ from the end, and what was received be more than what was sent,
-/// since the two ends and their threads stop at slightly different times.
+/// The maximum relative deviation of the intervals from the end, and of the received bytes above
+/// the sent ones. The two ends and their threads stop at slightly different times.
 const ENDED: f64 = 0.02;
-/// The same where the first seconds are omitted: what was on the way then is received later.
+/// The same limit with omitted seconds: bytes in transit at their end are received later.
 const OMITTED: f64 = 0.1;
-/// Seconds by which the ends may begin or stop apart.
+/// The maximum difference between the two ends' start or stop, in seconds.
 const LATE_S: f64 = 0.5;
-/// The share of the time that the intervals must fill to be the whole test.
+/// The share of the time that all intervals fill together.
 const WHOLE: f64 = 0.95;
 
-/// What the output says twice, differently.
+/// Returns the contradictions in the output.
 pub(super) fn differences(
     root: &Section,
     end: &Section,
     test: &Section,
-    ways: &[Way],
+    transfers: &[Transfer],
     udp: bool,
 ) -> Vec<Finding> {
     let omits = test.number("omit").is_ok_and(|seconds| seconds > 0.0);
     let block = test.count("blksize").ok();
     let mut found = Vec::new();
-    for way in ways {
-        found.extend(intervals(root, way));
-        found.extend(more_received(way, if omits { OMITTED } else { ENDED }));
-        found.extend(datagrams(way, block));
-        found.extend(summed(end, way, udp));
+    for transfer in transfers {
+        found.extend(intervals(root, transfer));
+        found.extend(more_received(transfer, if omits { OMITTED } else { ENDED }));
+        found.extend(datagrams(transfer, block));
+        found.extend(summed(end, transfer, udp));
     }
-    found.extend(servers_own(root, ways));
+    found.extend(servers_own(root, transfers));
     found
 }
 
@@ -45,13 +46,13 @@ fn amount(bytes: f64, seconds: f64) -> String {
     format!("{} B in {seconds:.3} s ({rate})", format_count(bytes as u64))
 }
 
-/// The intervals that count, as the client saw them: it sends, or on the way back receives.
-fn intervals(root: &Section, way: &Way) -> Option<Finding> {
+/// Compares the client's intervals with the end: it sends, or receives on the way back.
+fn intervals(root: &Section, transfer: &Transfer) -> Option<Finding> {
     let (mut bytes, mut seconds) = (0.0, 0.0);
     for interval in root.each("intervals") {
         let counts = |s: &Section| {
             s.flag("omitted") != Some(true)
-                && s.flag("sender").is_none_or(|sends| sends != way.back)
+                && s.flag("sender").is_none_or(|sends| sends != transfer.back)
         };
         let mut longest = 0.0_f64;
         for stream in interval.each("streams").filter(counts) {
@@ -60,48 +61,48 @@ fn intervals(root: &Section, way: &Way) -> Option<Finding> {
         }
         seconds += longest;
     }
-    let total = if way.back { way.received_bytes } else { way.sent_bytes } as f64;
-    let whole = seconds >= WHOLE * way.seconds;
+    let total = if transfer.back { transfer.received_bytes } else { transfer.sent_bytes } as f64;
+    let whole = seconds >= WHOLE * transfer.seconds;
     let fits = seconds == 0.0 || bytes < total && !whole || agree(bytes, total, ENDED);
-    let lasted_longer = seconds > (1.0 + OMITTED) * way.seconds + LATE_S;
-    unless(fits && !lasted_longer, || {
-        let end = amount(total, way.seconds);
-        format!("the intervals move {}, the end says {end}", amount(bytes, seconds))
+    let lasted_longer = seconds > (1.0 + OMITTED) * transfer.seconds + LATE_S;
+    differ_unless(fits && !lasted_longer, || {
+        let end = amount(total, transfer.seconds);
+        format!("the intervals moved {}, but the end reports {end}", amount(bytes, seconds))
     })
 }
 
-fn more_received(way: &Way, share: f64) -> Option<Finding> {
-    let (sent, received) = (way.sent_bytes, way.received_bytes);
-    unless(received as f64 <= (1.0 + share) * sent as f64, || {
+fn more_received(transfer: &Transfer, share: f64) -> Option<Finding> {
+    let (sent, received) = (transfer.sent_bytes, transfer.received_bytes);
+    differ_unless(received as f64 <= (1.0 + share) * sent as f64, || {
         let [sent, received] = [sent, received].map(format_count);
-        format!("the receiver got {received} B, of {sent} B that were sent")
+        format!("the receiver got {received} B, but only {sent} B were sent")
     })
 }
 
-/// Of UDP, the datagrams that came and their bytes.
-fn datagrams(way: &Way, block: Option<u64>) -> Option<Finding> {
-    let (came, block) = (way.datagrams?.received, block?);
-    let bytes = Rounded { value: came as f64 * block as f64, off: block as f64 };
-    unless(agree(bytes, way.received_bytes as f64, ENDED), || {
-        let got = format_count(way.received_bytes);
-        format!("{came} datagrams of {block} B came, and {got} B")
+/// Compares the received UDP datagrams with their bytes.
+fn datagrams(transfer: &Transfer, block: Option<u64>) -> Option<Finding> {
+    let (received_packets, block) = (transfer.datagrams?.received, block?);
+    let bytes = Rounded { value: received_packets as f64 * block as f64, off: block as f64 };
+    differ_unless(agree(bytes, transfer.received_bytes as f64, ENDED), || {
+        let got = format_count(transfer.received_bytes);
+        format!("the receiver got {received_packets} datagrams of {block} B, but reports {got} B")
     })
 }
 
-/// The sums of a way against its streams.
-fn summed(end: &Section, way: &Way, udp: bool) -> Vec<Finding> {
-    let Some([sent, received]) = way.named else { return Vec::new() };
+/// Compares the sums of a direction with its streams.
+fn summed(end: &Section, transfer: &Transfer, udp: bool) -> Vec<Finding> {
+    let Some([sent, received]) = transfer.named else { return Vec::new() };
     let of_receiver = if udp { ("lost_packets", "lost datagrams") } else { ("bytes", "B") };
-    let of_way = |s: &Section| s.flag("sender").is_none_or(|sends| sends != way.back);
+    let in_direction = |s: &Section| s.flag("sender").is_none_or(|sends| sends != transfer.back);
     let sum = |(sum, part, (key, what)): (&'static str, &'static str, (&'static str, &str))| {
         let all = end.get(sum)?.number(key).ok()?;
         let streams = end.each("streams").filter_map(|s| s.get(if udp { "udp" } else { part }));
-        let streams = streams.filter(of_way).map(|s| s.number(key).ok());
+        let streams = streams.filter(in_direction).map(|s| s.number(key).ok());
         let streams: Vec<f64> = streams.collect::<Option<_>>()?;
         let each = Rounded { value: streams.iter().sum(), off: 0.5 };
-        unless(streams.is_empty() || agree(all, each, SUMMED), || {
+        differ_unless(streams.is_empty() || agree(all, each, SUMMED), || {
             let (all, each) = (format_count(all as u64), format_count(each.value as u64));
-            format!("{sum} says {all} {what}, its streams {each}")
+            format!("{sum} reports {all} {what}, but its streams {each}")
         })
     };
     let sums = [
@@ -113,24 +114,27 @@ fn summed(end: &Section, way: &Way, udp: bool) -> Vec<Finding> {
     sums.into_iter().filter_map(sum).chain(lost).collect()
 }
 
-/// The share of datagrams that were lost, in percent, against their number.
+/// Compares the printed percentage of lost datagrams with their number.
 fn lost_share(sum: &Section) -> Option<Finding> {
     let [percent, lost, all] =
         ["lost_percent", "lost_packets", "packets"].map(|key| sum.number(key).ok());
     let (percent, lost, all) = (percent?, lost?, all?);
     let counted = 100.0 * lost / all.max(1.0);
-    unless(agree(Rounded { value: percent, off: 0.1 }, counted, 0.05), || {
-        format!("{lost} of {all} datagrams were lost, {counted:.1} %, not {percent:.1} %")
+    differ_unless(agree(Rounded { value: percent, off: 0.1 }, counted, 0.05), || {
+        format!(
+            "{lost} of {all} lost datagrams are {counted:.1} %, but the output has {percent:.1} %"
+        )
     })
 }
 
-/// The server's own output, where the client got it, counts what came to it.
-fn servers_own(root: &Section, ways: &[Way]) -> Option<Finding> {
-    let ours = ways.first().filter(|way| !way.back)?.received_bytes;
+/// Compares the received bytes in the server's own output, if the client got it, with the client's
+/// report.
+fn servers_own(root: &Section, transfers: &[Transfer]) -> Option<Finding> {
+    let ours = transfers.first().filter(|transfer| !transfer.back)?.received_bytes;
     let own = root.get("server_output_json")?.get("end")?.get("sum_received")?;
     let own = own.count("bytes").ok().filter(|own| *own > 0)?;
-    unless(agree(own as f64, ours as f64, SUMMED), || {
+    differ_unless(agree(own as f64, ours as f64, SUMMED), || {
         let [own, ours] = [own, ours].map(format_count);
-        format!("the server says that it received {own} B, the client that it did {ours} B")
+        format!("the server reports {own} B received, but the client {ours} B")
     })
 }

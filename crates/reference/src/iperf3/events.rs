@@ -1,13 +1,13 @@
-//! `--json-stream`: a run as one event a line, put together as `-J` prints it.
+//! `--json-stream`: a run as one event per line, merged into the form of `-J`.
 
 use serde_json::{Map, Value};
 
 use crate::Malformed;
 use crate::documents::Document;
 
-/// The documents, with the events of each run as one. After its events a run may be printed whole
-/// too (`--json-stream-full-output`): it counts once.
-pub(super) fn together(all: Vec<Document<Value>>) -> Result<Vec<Document<Value>>, Malformed> {
+/// Merges the events of each run into one document. A run that is also printed whole after its
+/// events (`--json-stream-full-output`) counts once.
+pub(super) fn merge_events(all: Vec<Document<Value>>) -> Result<Vec<Document<Value>>, Malformed> {
     let mut runs: Vec<Document<Value>> = Vec::new();
     let mut open: Option<(Map<String, Value>, usize)> = None;
     let mut streamed = Value::Null;
@@ -41,13 +41,13 @@ pub(super) fn together(all: Vec<Document<Value>>) -> Result<Vec<Document<Value>>
     }
 }
 
-/// The name of an event and its data.
+/// Returns the name of an event and its data.
 fn event(value: &mut Value) -> Option<(String, Value)> {
     let name = value.get("event")?.as_str()?.to_owned();
     Some((name, value.get_mut("data")?.take()))
 }
 
-/// What names a run.
+/// Returns the id of a run.
 fn cookie(run: &Value) -> Option<&Value> {
     run.get("start")?.get("cookie")
 }

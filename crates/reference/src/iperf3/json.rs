@@ -1,4 +1,4 @@
-//! Objects of the JSON, by name, and numbers in them. A name may come twice in an object
+//! Access to objects of the JSON by name, and to their numbers. A name may occur twice in an object
 //! (`sock_bufsize` of several streams): the last counts.
 
 use proofmark_model::is_quantity;
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::Malformed;
 
-/// Greatest whole number that a double holds exactly: iperf3 prints all numbers as doubles.
+/// The largest whole number that a double represents exactly: iperf3 prints all numbers as doubles.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ impl<'a> Section<'a> {
         self.get(name).ok_or_else(|| self.wrong(name, "is not there"))
     }
 
-    /// The objects of the array of that name; none where there is no such array.
+    /// Returns the objects of the array of that name; none if there is no such array.
     pub(super) fn each(&self, name: &'a str) -> impl Iterator<Item = Self> + use<'a> {
         let section = *self;
         let items = self.value.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -48,11 +48,11 @@ impl<'a> Section<'a> {
         self.value.get(key)?.as_bool()
     }
 
-    /// A number that is not negative.
+    /// Returns a number that is not negative.
     pub(super) fn number(&self, key: &str) -> Result<f64, Malformed> {
         let value = self.value.get(key).ok_or_else(|| self.wrong(key, "is not there"))?;
         let number = value.as_f64().filter(|v| is_quantity(*v) && *v >= 0.0);
-        number.ok_or_else(|| self.wrong(key, "is not a number, or below zero"))
+        number.ok_or_else(|| self.wrong(key, "is not a number, or is negative"))
     }
 
     pub(super) fn positive(&self, key: &str) -> Result<f64, Malformed> {
@@ -72,8 +72,8 @@ impl<'a> Section<'a> {
         self.has(key).then(|| self.count(key)).transpose()
     }
 
-    /// What is wrong with a key of this object, at the last line that names the object: where
-    /// it is itself is not known once the JSON is read.
+    /// Returns an error about a key of this object, at the last line that names the object. The
+    /// parsed JSON has no line numbers.
     pub(super) fn wrong(&self, key: &str, what: &str) -> Malformed {
         let named = format!("\"{}\"", if self.name.is_empty() { key } else { self.name });
         let at = self.text.rfind(&named).unwrap_or(0);

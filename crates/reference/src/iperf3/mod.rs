@@ -4,7 +4,7 @@ mod accounts;
 mod events;
 mod json;
 mod runner;
-mod way;
+mod transfer;
 
 use proofmark_model::{
     Direction, EndTraffic, Finding, NetworkTraffic, Params, Printed, Severity, Timestamp, Trial,
@@ -14,11 +14,13 @@ use serde_json::Value;
 
 use crate::documents::{documents, opening};
 use crate::findings::warned;
-use crate::network::{Between, apart, default_rate, finite, throughput, traffic, with_path};
+use crate::network::{
+    EndpointFigure, add_endpoints, default_rate, finite, throughput, traffic, with_path,
+};
 use crate::text::{lines, moment, wrong_if};
 use crate::{Description, Malformed, Output, Tool, same_work};
 use json::Section;
-use way::Way;
+use transfer::Transfer;
 
 pub(crate) struct Iperf3;
 
@@ -54,8 +56,8 @@ impl Tool for Iperf3 {
     fn read(&self, text: &str) -> Result<Output, Malformed> {
         let (mut all, mut runs) = (Output::default(), Vec::new());
         let (mut times, mut seen) = (Vec::new(), 0);
-        // --logfile adds each run to those before it.
-        for document in events::together(documents::<Value>(text)?)? {
+        // --logfile appends each run to those before it.
+        for document in events::merge_events(documents::<Value>(text)?)? {
             let root = Section::whole(document.text, &document.value);
             let mut run = run(&root).map_err(|found| document.placed(found))?;
             let before = lines(text).filter(|(at, _)| (seen..document.line).contains(at));
@@ -67,19 +69,19 @@ impl Tool for Iperf3 {
             times.extend(run.started.map(|started| (started, run.seconds, run.port)));
             runs.push(run.between);
         }
-        all.figures = apart(runs);
+        all.figures = add_endpoints(runs);
         Ok(all)
     }
 }
 
-/// What one run of a client prints.
+/// A run of a client.
 struct Run {
     version: Option<String>,
     started: Option<Timestamp>,
     seconds: f64,
-    /// Of its server, which has one client at a time.
+    /// The host and port of the server, which serves one client at a time.
     port: Option<String>,
-    between: Between,
+    between: EndpointFigure,
 }
 
 fn run(root: &Section) -> Result<Run, Malformed> {
@@ -89,25 +91,25 @@ fn run(root: &Section) -> Result<Run, Malformed> {
     }
     let (start, end) = (root.section("start")?, root.section("end")?);
     if start.has("accepted_connection") {
-        return Err(start.wrong("accepted_connection", "is of a server: give the client's output"));
+        return Err(start.wrong("accepted_connection", "is a server's: give the client's output"));
     }
     let test = start.section("test_start")?;
     let protocol = test.word("protocol").filter(|p| [TCP, UDP, "SCTP"].contains(p));
     let protocol =
         protocol.ok_or_else(|| test.wrong("protocol", "is none of TCP, UDP and SCTP"))?;
     let (direction, udp) = (direction(&test, &end), protocol == UDP);
-    let ways = way::all(&end, &test, udp, direction)?;
-    let trial = trial_of(&end, &ways);
+    let transfers = transfer::all(&end, &test, udp, direction)?;
+    let trial = trial(&end, &transfers);
     let (rate, seconds) = (trial.value, trial.seconds);
     let params = params(&start, &end, protocol, direction)?;
-    let streams = params.get(key::STREAMS).unwrap_or(1).max(1) * ways.len() as u64;
+    let streams = params.get(key::STREAMS).unwrap_or(1).max(1) * transfers.len() as u64;
     let paced = params.number(PACED).is_some();
     let figure = throughput(protocol, false, paced, params, trial);
     let mut figure = finite(figure, 1)
         .map_err(|_| end.wrong("sum_received", "has a time or a rate that is out of range"))?;
     let default = default_rate(test.number(PACED).ok(), rate / streams as f64);
     figure.findings.extend(default.filter(|_| udp));
-    figure.findings.extend(accounts::differences(root, &end, &test, &ways, udp));
+    figure.findings.extend(accounts::differences(root, &end, &test, &transfers, udp));
     figure.proof = (!udp).then_some("iperf3's receiver counted the bytes");
     let [client, server] = addresses(&start).map(str::to_owned);
     let to = start.get("connecting_to");
@@ -117,12 +119,12 @@ fn run(root: &Section) -> Result<Run, Malformed> {
         started: started(&start)?,
         seconds,
         port,
-        between: Between { client, server, figure },
+        between: EndpointFigure { client, server, figure },
     })
 }
 
-/// Refuses a run that shared the network with one before it: iperf3's server has one client, so
-/// that several clients of several servers are often run at once, for the sum of their rates.
+/// Refuses a run that shared the network with one before it. An iperf3 server has one client, so
+/// users often run several clients and servers at once for the sum of their rates.
 fn at_once(before: &[(Timestamp, f64, Option<String>)], run: &Run) -> Result<(), Malformed> {
     let Some(started) = run.started else { return Ok(()) };
     let overlap = |(other, seconds, port): &(Timestamp, f64, Option<String>)| {
@@ -133,34 +135,35 @@ fn at_once(before: &[(Timestamp, f64, Option<String>)], run: &Run) -> Result<(),
     wrong_if(
         before.iter().any(overlap),
         1,
-        "this run and one before it ran at once: parts of one test, no repetitions; run iperf3 3.16 \
-         or newer with -P, or give one run at a time",
+        "this run and one before it ran at the same time, so they are no repetitions; run \
+         iperf3 3.16 or newer with -P, or give one run at a time",
     )
 }
 
-/// What iperf3 says on a line before its JSON.
+/// Reads a warning of iperf3 on a line before its JSON.
 fn warning(line: &str) -> Option<Finding> {
     let line = line.strip_prefix("iperf3: ").unwrap_or(line);
-    let said = line.strip_prefix("warning: ")?;
-    let message = format!("iperf3 warns: {}", Malformed::sentence(said));
+    let warning = line.strip_prefix("warning: ")?;
+    let message = format!("iperf3 warns: {}", Malformed::sentence(warning));
     Some(warned(Severity::Note, message))
 }
 
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
-/// Bits a second that each stream of TCP or SCTP sends at most: no parameter of proofmark.
+/// The key of the maximum rate of each TCP or SCTP stream, in bit/s. proofmark has no such
+/// parameter.
 const PACED: &str = "target_bitrate";
 
-/// The addresses of the client and of the server, of the first connection.
+/// Returns the addresses of the client and of the server in the first connection.
 fn addresses<'a>(start: &Section<'a>) -> [&'a str; 2] {
     let first = start.each("connected").next();
     let address = |name| first.and_then(|first| first.word(name)).unwrap_or_default();
     ["local_host", "remote_host"].map(address)
 }
 
-/// Which way the blocks went. That it was both ways older versions show only by what they say
-/// of the second.
+/// Returns the direction of the blocks. Older versions show a test both ways only by the results of
+/// the second direction.
 fn direction(test: &Section, end: &Section) -> Direction {
     let set = |key| test.number(key).is_ok_and(|v| v > 0.0);
     let senders = |sends| {
@@ -176,7 +179,7 @@ fn direction(test: &Section, end: &Section) -> Direction {
     }
 }
 
-/// The parameters that the output reports.
+/// Returns the parameters that the output reports.
 fn params(
     start: &Section,
     end: &Section,
@@ -192,8 +195,8 @@ fn params(
     let fair = test.counted("fqrate")?;
     let rate = test.counted(PACED)?.filter(|rate| *rate > 0).or(fair).filter(|rate| *rate > 0);
     let udp = protocol == UDP;
-    let ways = if direction == Direction::Both { 2 } else { 1 };
-    let all = rate.map(|rate| rate.checked_mul(streams.checked_mul(ways)?));
+    let transfers = if direction == Direction::Both { 2 } else { 1 };
+    let all = rate.map(|rate| rate.checked_mul(streams.checked_mul(transfers)?));
     let rate_of_all = match all {
         Some(None) if udp => return Err(test.wrong(PACED, "is too large")),
         all => all.flatten().filter(|_| udp),
@@ -208,28 +211,28 @@ fn params(
     Ok(with_path(params, client, server))
 }
 
-fn trial_of(end: &Section, ways: &[Way]) -> Trial {
-    let sum = |of: fn(&Way) -> u64| ways.iter().map(of).fold(0, u64::saturating_add);
-    let seconds = ways.iter().map(|w| w.seconds).fold(0.0, f64::max);
+fn trial(end: &Section, transfers: &[Transfer]) -> Trial {
+    let sum = |of: fn(&Transfer) -> u64| transfers.iter().map(of).fold(0, u64::saturating_add);
+    let seconds = transfers.iter().map(|w| w.seconds).fold(0.0, f64::max);
     let received_bytes = sum(|w| w.received_bytes);
     let network = NetworkTraffic {
-        ways_s: match ways {
+        ways_s: match transfers {
             [forward, reverse] => Some([forward.seconds, reverse.seconds]),
             _ => None,
         },
-        client: of_end(end, "host_total", seconds),
-        server: of_end(end, "remote_total", seconds),
-        ..traffic(sum(|w| w.sent_bytes), received_bytes, way::datagrams(ways))
+        client: end_traffic(end, "host_total", seconds),
+        server: end_traffic(end, "remote_total", seconds),
+        ..traffic(sum(|w| w.sent_bytes), received_bytes, transfer::datagrams(transfers))
     };
-    // Of TCP iperf3 stops with bytes on the way, so that its two counts prove nothing.
+    // iperf3 stops TCP with bytes in transit, so its two counts prove nothing.
     let network = network.datagrams.is_some().then_some(network);
     let bits = received_bytes as f64 * 8.0;
     Trial { network, ..Trial::new(Unit::BitPerSecond, bits, seconds) }
 }
 
-/// What iperf3 reports of an end: its threads' CPU time, of which iperf3 prints the share of the
-/// test that one CPU ran, in percent.
-fn of_end(end: &Section, key: &str, seconds: f64) -> EndTraffic {
+/// Returns the CPU time of an end. iperf3 prints the share of the test's time that one CPU ran its
+/// threads, in percent.
+fn end_traffic(end: &Section, key: &str, seconds: f64) -> EndTraffic {
     let percent = end.get("cpu_utilization_percent").and_then(|cpu| cpu.number(key).ok());
     EndTraffic { own_cpu_s: percent.map(|p| p / 100.0 * seconds), ..EndTraffic::default() }
 }

@@ -1,4 +1,4 @@
-//! How iperf3 is run.
+//! The options with which iperf3 runs a configuration.
 
 use std::fs;
 use std::path::Path;
@@ -10,9 +10,9 @@ use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair, 
 use crate::text::numbers;
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
-/// The first version with a thread for each stream; one that does not say has none.
+/// The first version with a thread per stream. An unknown version counts as older.
 const THREADS: (u32, u32) = (3, 16);
-/// Bytes of a block of TCP, at most.
+/// The largest block of TCP in bytes.
 const BLOCK: u64 = 1 << 20;
 const DATAGRAM: std::ops::RangeInclusive<u64> = 16..=65_507;
 
@@ -27,7 +27,7 @@ impl ReferenceRunner for Iperf3 {
                 "payload that the receiver had read when the sender ended, over the receiver's time, of \
                  connections made for it",
             ),
-            UDP => Some("payload of the datagrams that came, over the receiver's time"),
+            UDP => Some("payload of the received datagrams, over the receiver's time"),
             _ => None,
         }
     }
@@ -65,17 +65,17 @@ impl ReferenceRunner for Iperf3 {
     }
 }
 
-/// Bytes of a block, which it must take as they are.
+/// Returns the bytes of a block, which iperf3 must accept unchanged.
 fn block(parameters: &Parameters, udp: bool) -> Result<u64, String> {
     let (allowed, what) = match udp {
         true => (DATAGRAM, "its datagrams carry 16 B to 65,507 B"),
-        false => (1..=BLOCK, "its blocks are of 1 MiB at most"),
+        false => (1..=BLOCK, "its blocks have 1 MiB at most"),
     };
     allowed.contains(&parameters.block).then_some(parameters.block).ok_or_else(|| what.to_owned())
 }
 
-/// How long it sends. With threads it looks only once a second whether an amount was sent, and
-/// divides by that second; a client that receives datagrams waits for those that were lost.
+/// Returns the length of the test. With threads, iperf3 checks an amount only once per second, and
+/// divides by those whole seconds. A client that receives datagrams waits for the lost ones.
 fn length(parameters: &Parameters, udp: bool, threads: bool) -> Result<Length, String> {
     let receives = parameters.direction != Direction::Forward;
     let only_seconds = threads || (udp && receives);
@@ -89,7 +89,7 @@ fn length(parameters: &Parameters, udp: bool, threads: bool) -> Result<Length, S
     Ok(Length::Seconds(whole(parameters.seconds) as f64))
 }
 
-/// The most bytes that may be asked for as a socket's buffers to receive and to send.
+/// Returns the system's limits of a socket's receive and send buffers, in bytes.
 fn most() -> [Option<u64>; 2] {
     ["rmem_max", "wmem_max"].map(|name| {
         let text = fs::read_to_string(Path::new("/proc/sys/net/core").join(name)).ok()?;
@@ -97,9 +97,9 @@ fn most() -> [Option<u64>; 2] {
     })
 }
 
-/// What to ask for, so that the buffers are those that a program gets which asks for so many
-/// bytes. A system gives the double, up to the double of its limit, and iperf3 ends where it
-/// gets less than it asked for.
+/// Returns the size to request, so that iperf3 gets the buffers of a program that requests `asked`
+/// bytes. Linux grants the double, up to the double of its limit. iperf3 ends with an error if it
+/// gets less than it requested.
 fn granted(asked: u64, most: [Option<u64>; 2]) -> Result<u64, String> {
     let most = most.map(|most| most.unwrap_or(asked));
     if most.iter().all(|most| asked <= most.saturating_mul(2)) {
@@ -165,7 +165,7 @@ mod tests {
             (UDP, "block_size=65508", Err("..datagrams carry..")),
         ];
         with_task("", &udp(), |task| does(&Iperf3, "3.12", task, &rows));
-        // Of each connection.
+        // The rate of each connection.
         let paced = [(UDP, "rate=1000000000 streams=4 direction=both", Ok(".. -b 125000000 .."))];
         with_task("", &udp(), |task| does(&Iperf3, "3.16", task, &paced));
     }

@@ -47,10 +47,14 @@ fn runs_between_other_machines_do_not_repeat_one_another() {
     let figures = Iperf3.parse(&format!("{one}\n{other}")).unwrap().figures;
     let servers: Vec<_> = figures.iter().map(|f| f.params.word("server").unwrap()).collect();
     assert_eq!(servers, ["127.0.0.1", "192.0.2.9"]);
-    // Parts of one test: they share the network.
+    // The runs share the network, as parts of one test.
     let beside = replaced(one, "\"port\":\t", "\"port\":\t1");
     let both = format!("{one}\n{beside}");
-    refuses(&Iperf3, &both, &[("", "", "line 124: this run and one before it ran at once")]);
+    refuses(
+        &Iperf3,
+        &both,
+        &[("", "", "line 124: this run and one before it ran at the same time")],
+    );
     let later = replaced(&beside, "\"timesecs\":\t17", "\"timesecs\":\t18");
     assert_eq!(crate::testing::only(&Iperf3, &format!("{one}\n{later}")).trials.len(), 2);
 }
@@ -74,7 +78,7 @@ fn events_are_a_run() {
 #[test]
 fn what_is_said_twice_must_agree() {
     let reverse = "3.12-tcp-reverse-omit-2-streams";
-    // The omitted second's bytes at the end: esnet/iperf#443.
+    // The end includes the bytes of the omitted second: esnet/iperf#443.
     let with_omitted = |text: &str| {
         let sum = text.rfind("\"sum_received\"").unwrap();
         let (before, after) = text.split_at(sum);
@@ -82,7 +86,7 @@ fn what_is_said_twice_must_agree() {
         format!("{before}{}", after.replacen("18956185362.27804", "28088771733.15760", 1))
     };
     let found = findings(&with_omitted(text(reverse)));
-    let says = "the intervals move 4 739 039 232 B in 2.000 s (18.96 Gbit/s), the end says \
+    let says = "the intervals moved 4 739 039 232 B in 2.000 s (18.96 Gbit/s), but the end reports \
                 7 022 182 400 B in 2.000 s (28.09 Gbit/s)";
     assert_eq!(found[0], ("two_accounts".to_owned(), says.to_owned()));
     let lost = "3.12-udp-lost";
@@ -92,26 +96,26 @@ fn what_is_said_twice_must_agree() {
             lost,
             "\"lost_percent\":\t4.861548985783118",
             "\"lost_percent\":\t9.8",
-            "4.9 %, not 9.8 %",
+            "are 4.9 %, but the output has 9.8 %",
         ),
-        (lost, "\"blksize\":\t1472", "\"blksize\":\t1000", "datagrams of 1000 B came"),
+        (lost, "\"blksize\":\t1472", "\"blksize\":\t1000", "datagrams of 1000 B, but reports"),
         (
             lost,
             "\"lost_packets\":\t16345",
             "\"lost_packets\":\t345",
-            "sum_received says 32 691 lost",
+            "sum_received reports 32 691 lost",
         ),
         (
             "3.12-tcp-server-output",
             "\"bytes\":\t2398617600",
             "\"bytes\":\t2388617600",
-            "the server says",
+            "the server reports",
         ),
         (
             "3.12-tcp-4-streams",
             "\"retransmits\":\t6",
             "\"retransmits\":\t9",
-            "sum_sent says 9 retransmits, its streams 6",
+            "sum_sent reports 9 retransmits, but its streams 6",
         ),
     ] {
         let text = text(name);
@@ -186,7 +190,7 @@ fn a_test_that_failed_is_an_error() {
         ("3.12-interrupted-refused", "error ended the test: interrupt - the client has terminated"),
         ("3.18-refused", "error ended the test: unable to connect to server"),
         ("3.9-refused", "test_start is not there"),
-        ("3.12-server-refused", "is of a server: give the client's output"),
+        ("3.12-server-refused", "is a server's: give the client's output"),
     ] {
         assert!(Iperf3.recognises(text(name)), "{name}");
         refuses(&Iperf3, text(name), &[("", "", words)]);
@@ -199,17 +203,17 @@ fn what_does_not_add_up_is_refused() {
     let rate = "941710528,\n\t\t\t\"bits_per_second\":\t7531763624.27581";
     let changes = [
         ("941710528", "999999999", "does not follow"),
-        ("941710528", "-941710528", "below zero"),
+        ("941710528", "-941710528", "is negative"),
         (rate, "0,\"bits_per_second\":0", "no byte"),
         ("\"UDP\"", "\"DCCP\"", "none of TCP"),
         ("1795297654", "9e15", "no time"),
         ("1795297654", "1e61", "is not a number"),
-        ("1795297654", "\"x\"", "line 18: timestamp.timesecs is not a number, or below zero"),
+        ("1795297654", "\"x\"", "line 18: timestamp.timesecs is not a number, or is negative"),
         ("\"connecting_to\"", "\"accepted_connection\"", "a server"),
         (lost, "{\"start\": \"iperf 3\"\n,}", "line 2: "),
     ];
     refuses(&Iperf3, lost, &changes);
-    // Several objects have these.
+    // Several objects have these keys.
     for (from, to, why) in [
         ("\"lost_packets\":\t32691", "\"lost_packets\":\t932691", "more than packets"),
         ("\"packets\":\t672440", "\"packets\":\t6.5", "whole number"),

@@ -1,4 +1,4 @@
-//! Reading what `solve.py` prints: lines `key: value`, of one call after another.
+//! The reader of the output of `solve.py`: lines `key: value`, one call after another.
 
 use proofmark_model::{Params, Solution, Trial, Unit, is_quantity, key};
 
@@ -25,7 +25,7 @@ pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> 
         }
         call.0.last = at;
         if !call.0.insert(key, at, value) {
-            let what = format!("a second {:?} of one call", Malformed::excerpt(key));
+            let what = format!("a call has a second {:?}", Malformed::excerpt(key));
             return Err(Malformed::at(at, what));
         }
     }
@@ -41,7 +41,7 @@ pub(super) fn parse(library: &Library, text: &str) -> Result<Output, Malformed> 
 struct Call<'a>(Labels<'a>);
 
 impl Call<'_> {
-    /// Adds what it came to, and begins another.
+    /// Adds the call's figure to the output, and begins another call.
     fn end(&mut self, library: &Library, output: &mut Output) -> Result<(), Malformed> {
         let call = std::mem::take(self);
         let Some((at, name)) = call.0.get(FIRST.trim_end_matches(": ")) else { return Ok(()) };
@@ -49,7 +49,7 @@ impl Call<'_> {
             let name = Malformed::excerpt(name);
             return Err(Malformed::at(
                 at,
-                format!("a call of {name:?}, not of {}", library.description.id),
+                format!("this is a call of {name:?}, not of {}", library.description.id),
             ));
         }
         let version = call.version()?;
@@ -62,7 +62,7 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// Of the library, and the core that its loops are written for.
+    /// Returns the version of the library, with the core that its loops are written for.
     fn version(&self) -> Result<String, Malformed> {
         let (_, version) = self.0.need("version")?;
         let (_, core) = self.0.need("core")?;
@@ -81,7 +81,7 @@ impl Call<'_> {
         let (at, seconds) = self.0.need("seconds")?;
         let trial = Trial::new(Unit::FlopPerSecond, work, positive(seconds, at)?);
         if !(is_quantity(trial.value) && trial.value > 0.0) {
-            return Err(Malformed::at(at, "the rate that follows is out of range"));
+            return Err(Malformed::at(at, "the rate is out of range"));
         }
         let params = Params::default().with(key::MATRIX_SIZE, n).with(key::THREADS, threads);
         let title = format!("{operation} of {} {version}", library.description.id);
@@ -99,7 +99,7 @@ impl Call<'_> {
     }
 }
 
-/// The version, with the core where the library names one.
+/// Returns the version, with the core if the library names one.
 fn with_core(version: &str, core: &str) -> String {
     let version = Malformed::excerpt(version);
     match core {
@@ -108,8 +108,8 @@ fn with_core(version: &str, core: &str) -> String {
     }
 }
 
-/// What the program says of a library that it has tried.
-pub(super) fn tried(text: &str) -> Option<String> {
+/// Reads the version of a library from the output of `solve.py try`.
+pub(super) fn probe(text: &str) -> Option<String> {
     let of = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
     Some(with_core(of("version: ")?, of("core: ")?))
 }

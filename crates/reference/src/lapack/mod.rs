@@ -1,8 +1,7 @@
-//! The libraries that dense linear algebra is done with: `dgesv_` and `dgemm_` of OpenBLAS, BLIS
-//! and MKL.
+//! The libraries of dense linear algebra: `dgesv_` and `dgemm_` of OpenBLAS, BLIS and MKL.
 //!
-//! They are libraries, not programs: `solve.py` loads one, times a call, checks the result and
-//! prints what `listing` reads.
+//! They are libraries, not programs. `solve.py` loads one, times a call, checks the result and
+//! prints the lines that `listing` reads.
 
 mod listing;
 mod runner;
@@ -13,15 +12,15 @@ use proofmark_model::Printed;
 
 use crate::{Description, Malformed, Output, SameWork, Tool, same_work};
 
-/// Its tests: one call of a function of that name.
+/// The tests of a library: a call of the function of that name.
 const SOLVE: &str = "dgesv";
 const MULTIPLY: &str = "dgemm";
 
 pub(crate) struct Library {
     description: Description,
-    /// Variables that say how many threads it takes.
+    /// The environment variables that set its threads.
     threads: &'static [&'static str],
-    /// Whether it can be held to AVX2 on a CPU with more, and what has to be set for it.
+    /// The variables that limit it to AVX2 on a CPU with more; `None` if it cannot be limited.
     avx2: Option<&'static [(&'static str, &'static str)]>,
 }
 
@@ -75,7 +74,7 @@ pub(crate) const MKL: Library = Library {
         about: ABOUT,
     },
     threads: &["MKL_NUM_THREADS", "OMP_NUM_THREADS"],
-    // Set by a call, whose answer says whether MKL keeps to it.
+    // `solve.py` limits MKL by a call. The answer reports whether MKL complies.
     avx2: Some(&[]),
 };
 

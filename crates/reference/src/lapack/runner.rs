@@ -1,4 +1,4 @@
-//! How a library is run: one call of it.
+//! The invocation for one call of a library.
 
 use proofmark_model::key;
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, ask, o
 /// The program that loads a library and times its calls.
 const PROGRAM: &str = include_str!("solve.py");
 
-/// What the program says of a BLIS whose `dgesv_` there is none of.
+/// The message of `solve.py` if no `dgesv_` uses BLIS.
 const NO_LAPACK: &str = "no LAPACK that calls it";
 
 impl ReferenceRunner for Library {
     fn installed(&self) -> Option<Installed> {
         let program = on_path(&["python3"])?;
-        let version = self.tried(&program)?;
+        let version = self.probe(&program)?;
         Some(Installed { program, version })
     }
 
@@ -41,13 +41,13 @@ impl ReferenceRunner for Library {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        // To begin, fill and check; netlib's panels make a dgesv_ slower than a library's own.
+        // Start, filling and checks. A dgesv_ with netlib's panels is slower than a library's own.
         let n = dense::rows(task) as f64;
         1.0 + 1.5e-8 * n * n + 1.5 * task.seconds
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        // As many columns as are made again at a time.
+        // The bytes of the columns that `solve.py` generates again at a time.
         const COLUMNS: u64 = 64 << 20;
         let n = dense::rows(task);
         let matrix = n.saturating_mul(n.saturating_add(16)).saturating_mul(8);
@@ -64,16 +64,16 @@ impl ReferenceRunner for Library {
 }
 
 impl Library {
-    /// What the library says of itself; `None` where it cannot be loaded.
-    fn tried(&self, python: &Path) -> Option<String> {
+    /// Returns the version of the library; `None` if it cannot be loaded.
+    fn probe(&self, python: &Path) -> Option<String> {
         let mut command = Command::new(python);
         command.args(["-I", "-c", PROGRAM, self.description.id, "try"]);
         command.envs(self.threads.iter().map(|name| (name, "1")));
         let answer = ask(&mut command).filter(proofmark_process::Answer::is_success)?;
-        listing::tried(&answer.output)
+        listing::probe(&answer.output)
     }
 
-    /// How it does the task's work on a CPU whose widest instruction set is that.
+    /// Returns the invocation for the task on a CPU with this widest instruction set.
     pub(super) fn call(
         &self,
         version: &str,
@@ -88,7 +88,7 @@ impl Library {
         }
         let n = task.number(key::MATRIX_SIZE)?;
         let threads = dense::threads(task, key::THREADS.name())?;
-        let (isa, set) = match (dense::by_itself(task, "it", widest), self.avx2) {
+        let (isa, set) = match (dense::require_widest(task, "it", widest), self.avx2) {
             (Ok(()), _) => ("auto", [].as_slice()),
             (Err(_), Some(set)) if task.params.get(key::ISA) == Some(AVX2) => (AVX2, set),
             (Err(why), _) => return Err(why),

@@ -4,7 +4,7 @@ use crate::{ReferenceRunner, Tool};
 
 const SOLVED: &str = include_str!("captured/openblas-0.3.21-debian12-dgesv.txt");
 const MULTIPLIED: &str = include_str!("captured/openblas-0.3.29-debian13-dgemm.txt");
-/// Held to AVX2.
+/// A run limited to AVX2.
 const MKL_SOLVED: &str = include_str!("captured/mkl-2026.2-dgesv.txt");
 
 #[test]
@@ -18,20 +18,20 @@ fn calls_alike_are_trials_of_one_figure() {
 fn what_is_cut_off_or_wrong_is_refused() {
     let changes = [
         ("library: ", "libraries: ", "no call of openblas"),
-        ("core: ", "cor: ", "no 'core:' in it"),
-        ("started: ", "start: ", "no 'started:' in it"),
-        ("operation: ", "op: ", "no 'operation:' in it"),
-        ("\nn: ", "\nm: ", "no 'n:' in it"),
-        ("threads: ", "thread: ", "no 'threads:' in it"),
-        ("lda: ", "ld: ", "no 'lda:' in it"),
-        ("\nresidual: ", "\nrest: ", "no 'residual:' in it"),
-        ("seconds: ", "s: ", "no 'seconds:' in it"),
-        (SOLVED, MKL_SOLVED, "line 1: a call of \"mkl\", not of openblas"),
-        ("n: 2000", "n: 2000\nn: 2001", "line 7: a second \"n\" of one call"),
+        ("core: ", "cor: ", "has no 'core:'"),
+        ("started: ", "start: ", "has no 'started:'"),
+        ("operation: ", "op: ", "has no 'operation:'"),
+        ("\nn: ", "\nm: ", "has no 'n:'"),
+        ("threads: ", "thread: ", "has no 'threads:'"),
+        ("lda: ", "ld: ", "has no 'lda:'"),
+        ("\nresidual: ", "\nrest: ", "has no 'residual:'"),
+        ("seconds: ", "s: ", "has no 'seconds:'"),
+        (SOLVED, MKL_SOLVED, "line 1: this is a call of \"mkl\", not of openblas"),
+        ("n: 2000", "n: 2000\nn: 2001", "line 7: a call has a second \"n\""),
         ("dgesv", "zgesv", "neither dgesv nor"),
         ("n: 2000", "n: 2e3", "whole"),
-        ("n: 2000", "n: 0", "rate that follows"),
-        ("seconds: ", "seconds: 1e-59\nother: ", "rate that follows"),
+        ("n: 2000", "n: 0", "the rate is out of range"),
+        ("seconds: ", "seconds: 1e-59\nother: ", "the rate is out of range"),
         ("seconds: 0.07", "seconds: -0", "number"),
         ("residual: 1", "residual: nan", "number"),
         ("started: 1795", "started: 99999999", "out of range"),
@@ -46,12 +46,12 @@ fn a_call_has_the_threads_and_the_size_of_the_point_or_is_refused() {
                           openblas dgesv 5000 2 auto";
     const MULTIPLIES: &str = "MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_DYNAMIC=FALSE -I solve.py \
                               mkl dgemm 5000 1 auto";
-    // On 2 CPUs, whose widest instructions are those of AVX-512.
+    // 2 CPUs whose widest instruction set is AVX-512.
     for (library, version, test, threads, isa, expected) in [
         (&OPENBLAS, "0.3.21", "dgesv", 2, "avx512", Ok(SOLVES)),
         (&MKL, "2026.2", "dgemm", 1, "avx512", Ok(MULTIPLIES)),
         (&BLIS, "1.1", "dgesv", 2, "avx512", Ok("BLIS_NUM_THREADS=2 .. blis dgesv 5000 2 ..")),
-        // Other instructions only where the library keeps to them.
+        // Another instruction set only where the library can be limited to it.
         (
             &OPENBLAS,
             "0.3.21",
@@ -95,7 +95,7 @@ fn the_figure_is_that_of_the_task() {
 #[test]
 fn a_product_has_three_matrices_and_a_solve_one() {
     let memory = |test: &str, n: u64| OPENBLAS.memory(&task(test, &matrices(n, 2, "avx512")));
-    // Measured of n = 4000, whose matrix has 122 MiB: 408 MiB and 234 MiB.
+    // Measured with n = 4000, whose matrix has 122 MiB: 408 MiB and 234 MiB.
     let (product, solve) = (memory("dgemm", 4000) >> 20, memory("dgesv", 4000) >> 20);
     assert!((408..600).contains(&product) && (234..400).contains(&solve), "{product} {solve}");
     assert_eq!(memory("dgemm", u64::MAX), u64::MAX);

@@ -1,5 +1,5 @@
-//! likwid-bench of LIKWID, by the RRZE of Erlangen: loops written in assembly, one for each
-//! instruction set and kind of store, timed as they are.
+//! likwid-bench of LIKWID (RRZE Erlangen): assembly loops, one for each instruction set and kind of
+//! store.
 
 mod name;
 mod runner;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use proofmark_model::{Finding, Params, Printed, key, word};
 
 use crate::figure::{FLOPS, MEMORY};
-use crate::findings::unless;
+use crate::findings::differ_unless;
 use crate::labels::Labels;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{lines, need, number, positive, whole, wrong_if};
@@ -65,10 +65,10 @@ impl Tool for LikwidBench {
 
 const TITLE: &str = "LIKWID MICRO BENCHMARK";
 
-/// What is lost of a time or a rate that is printed with six digits.
+/// The relative error of a time or a rate printed with six digits.
 const SHARE: f64 = 1e-3;
 
-/// One run.
+/// A run.
 #[derive(Default)]
 struct Report<'a> {
     labels: Labels<'a>,
@@ -76,7 +76,7 @@ struct Report<'a> {
     threads: Option<u64>,
 }
 
-/// The reports of a text, each from its title on.
+/// Splits a text into reports, each from its title on.
 fn reports(text: &str) -> Result<Vec<Report<'_>>, Malformed> {
     let mut all: Vec<Report> = Vec::new();
     for (at, line) in lines(text) {
@@ -94,7 +94,7 @@ fn reports(text: &str) -> Result<Vec<Report<'_>>, Malformed> {
                 report.groups = Some(whole(groups, at)?);
             }
         } else if let Some((label, value)) = line.split_once(':') {
-            // What follows a report, such as the next command, is no part of it.
+            // A later value, such as in the next command, does not belong to the report.
             if report.labels.get(label).is_none() {
                 report.labels.insert(label, at, value);
             }
@@ -108,7 +108,7 @@ impl Report<'_> {
     fn figure(&self) -> Result<Figure, Malformed> {
         let (_, test) = self.labels.need("Test")?;
         let name = Name::read(test);
-        // Of a test that only computes, the bytes that it loads meanwhile say nothing.
+        // For a test that only computes, the loaded bytes are no figure.
         let flops = test.starts_with("peakflops");
         let (what, rate, work) = match flops {
             true => (FLOPS, "MFlops/s", "Number of Flops"),
@@ -123,7 +123,7 @@ impl Report<'_> {
         took(&trial, seconds, at)?;
         let findings = self.differences(number(seconds, at)?, name.is_some())?;
         let own: Cow<'static, str> = match &name {
-            Some(name) => name.of.name.into(),
+            Some(name) => name.base.name.into(),
             None => Malformed::excerpt(test).into(),
         };
         let title = format!("likwid-bench {}", Malformed::excerpt(test));
@@ -131,13 +131,13 @@ impl Report<'_> {
         Ok(Figure { comparable: !self.uneven()?, findings, ..figure })
     }
 
-    /// Bytes of all threads. Versions before 5 call them `Size`.
+    /// Returns the bytes of all threads. Versions before 5 name them `Size`.
     fn size(&self) -> Result<u64, Malformed> {
         let (at, size) = self.labels.need_any(&["Size (Byte)", "Size"])?;
         whole(size, at)
     }
 
-    /// Whether its work groups have sets of several sizes, of which it prints the first.
+    /// Returns true if its work groups have sets of several sizes, of which it prints the first.
     fn uneven(&self) -> Result<bool, Malformed> {
         if self.labels.get("Size per thread").is_none() || self.groups.is_none_or(|n| n < 2) {
             return Ok(false);
@@ -146,8 +146,8 @@ impl Report<'_> {
         Ok(self.threads.and_then(|n| n.checked_mul(each)) != Some(self.size()?))
     }
 
-    /// What it says twice, differently: the time by its clock, the bytes by their iterations, and
-    /// operations by their rate. Only the loops that are known use each of their arrays once.
+    /// Returns contradictions: time and cycles, bytes and iterations, operations and their rate.
+    /// Only the known loops use each array once (`once`).
     fn differences(&self, seconds: f64, once: bool) -> Result<Vec<Finding>, Malformed> {
         let value = |labels: &[&str]| {
             self.labels.value(labels, "").map(|number| number.map(|number| number.value))
@@ -174,7 +174,7 @@ impl Report<'_> {
         ];
         let found = accounts.into_iter().filter_map(|(both, what)| {
             let (one, other) = both?;
-            unless(agree(one, other, SHARE), || format!("{what}: {} and {other}", one.value))
+            differ_unless(agree(one, other, SHARE), || format!("{what}: {} and {other}", one.value))
         });
         Ok(found.collect())
     }
@@ -192,8 +192,8 @@ impl Report<'_> {
         let stores = if name.nontemporal { "nontemporal" } else { "temporal" };
         Ok(params
             .with(key::ISA, name.isa)
-            .with(key::ARRAY_SIZE, size / name.of.arrays)
-            .known(key::STORES, name.of.stores.then_some(stores))
+            .with(key::ARRAY_SIZE, size / name.base.arrays)
+            .known(key::STORES, name.base.stores.then_some(stores))
             .known_named("fma", name.fused.then_some("on")))
     }
 }

@@ -1,5 +1,5 @@
-//! What the name of a test of likwid-bench says: `stream_mem_avx512` is the loop `stream` with
-//! non-temporal stores and vectors of 512 bits.
+//! The names of likwid-bench's tests: `stream_mem_avx512` is the loop `stream` with non-temporal
+//! stores and vectors of 512 bits.
 
 use proofmark_model::Isa;
 
@@ -7,12 +7,12 @@ use proofmark_model::Isa;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Loop {
     pub(super) name: &'static str,
-    /// Arrays, of which it writes the last, if it writes.
+    /// The number of arrays. A loop that stores writes the last one.
     pub(super) arrays: u64,
     pub(super) stores: bool,
 }
 
-/// The loops of numbers of 64 bits whose names are taken apart.
+/// The loops of 64-bit numbers whose names are split.
 pub(super) const LOOPS: [Loop; 4] = [
     Loop { name: "copy", arrays: 2, stores: true },
     Loop { name: "stream", arrays: 3, stores: true },
@@ -20,42 +20,42 @@ pub(super) const LOOPS: [Loop; 4] = [
     Loop { name: "store", arrays: 1, stores: true },
 ];
 
-/// Instruction sets: our name and likwid's. Its scalar loops move one number at a time.
+/// The instruction sets with likwid's names. Its scalar loops move one number at a time.
 pub(super) const SETS: [(&str, &str); 3] =
     [(Isa::Sse2.name(), "sse"), (Isa::Avx2.name(), "avx"), (Isa::Avx512.name(), "avx512")];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
-    pub(super) of: Loop,
+    pub(super) base: Loop,
     pub(super) isa: &'static str,
-    /// Whether it stores past the caches.
+    /// True if it stores past the caches.
     pub(super) nontemporal: bool,
-    /// Whether product and sum are one instruction.
+    /// True if product and sum are one instruction.
     pub(super) fused: bool,
 }
 
 impl Name {
-    /// Of a test that is a variant of one of the loops.
+    /// Reads the name of a test that is a variant of one of the loops.
     pub(super) fn read(test: &str) -> Option<Self> {
         let mut words = test.split('_').peekable();
         let base = words.next()?;
-        let of = LOOPS.into_iter().find(|l| l.name == base)?;
-        // `load_mem` is another matter: non-temporal loads.
-        let nontemporal = of.stores && words.next_if_eq(&"mem").is_some();
+        let base = LOOPS.into_iter().find(|l| l.name == base)?;
+        // `load_mem` is different: it has non-temporal loads.
+        let nontemporal = base.stores && words.next_if_eq(&"mem").is_some();
         let set = words.peek().and_then(|word| SETS.into_iter().find(|set| set.1 == *word));
         if set.is_some() {
             words.next();
         }
         let fused = words.next_if_eq(&"fma").is_some();
         let isa = set.map_or(Isa::Scalar.name(), |set| set.0);
-        words.next().is_none().then_some(Self { of, isa, nontemporal, fused })
+        words.next().is_none().then_some(Self { base, isa, nontemporal, fused })
     }
 
-    /// The test of that name; what multiplies, as proofmark's, rounds before it adds.
-    pub(super) fn test(of: Loop, isa: &str, nontemporal: bool) -> Option<String> {
+    /// Returns the name of a test. Like proofmark's, its multiplication rounds before the addition.
+    pub(super) fn test(base: Loop, isa: &str, nontemporal: bool) -> Option<String> {
         let (_, set) = SETS.into_iter().find(|set| set.0 == isa)?;
         let mem = if nontemporal { "_mem" } else { "" };
-        Some(format!("{}{mem}_{set}", of.name))
+        Some(format!("{}{mem}_{set}", base.name))
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn names_say_loop_set_and_stores() {
-        let read = |test| Name::read(test).map(|n| (n.of.name, n.isa, n.nontemporal, n.fused));
+        let read = |test| Name::read(test).map(|n| (n.base.name, n.isa, n.nontemporal, n.fused));
         for (test, expected) in [
             ("copy", Some(("copy", "scalar", false, false))),
             ("copy_mem_avx512", Some(("copy", "avx512", true, false))),

@@ -1,4 +1,4 @@
-//! How likwid-bench is run.
+//! The options with which likwid-bench runs a configuration.
 
 use super::LikwidBench;
 use super::name::{LOOPS, Loop, Name};
@@ -7,7 +7,7 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task};
 use crate::{data, place};
 use proofmark_model::{key, word};
 
-/// Seconds that it takes to find out the rate of its clock.
+/// The seconds in which likwid-bench measures its clock's rate.
 const CLOCK_S: f64 = 1.2;
 
 impl ReferenceRunner for LikwidBench {
@@ -16,7 +16,7 @@ impl ReferenceRunner for LikwidBench {
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
-        let found = loop_of(test)?;
+        let found = find_loop(test)?;
         Some(match found.stores {
             true => {
                 "bytes that the loop reads and writes, as in proofmark; it verifies nothing, and \
@@ -30,14 +30,14 @@ impl ReferenceRunner for LikwidBench {
     }
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
-        let of = loop_of(task.test).ok_or("it has no such loop")?;
+        let base = find_loop(task.test).ok_or("it has no such loop")?;
         let isa = task.params.get(key::ISA).unwrap_or_default();
         let nontemporal = task.params.get(key::STORES) == Some(word::NONTEMPORAL);
-        let test = Name::test(of, isa, nontemporal)
-            .ok_or("its scalar loop moves 8 bytes at a time, the compiler's may be vectors")?;
+        let test = Name::test(base, isa, nontemporal)
+            .ok_or("its scalar loop moves 8 bytes at a time, but proofmark's may use vectors")?;
         let threads = place::threads(task)?;
-        let bytes = data::bytes(task, of.arrays).ok_or("the configuration has no size")?;
-        // Its own finding out how many iterations there should be takes seconds.
+        let bytes = data::bytes(task, base.arrays).ok_or("the configuration has no size")?;
+        // Otherwise likwid-bench needs seconds to find a number of iterations.
         let iterations = data::passes(task.work, bytes, i32::MAX as u32);
         let arguments = format!("-t {test} -W N:{}:{threads} -i {iterations}", size(bytes));
         let environment = place::pages(task)?;
@@ -50,22 +50,22 @@ impl ReferenceRunner for LikwidBench {
     }
 
     fn memory(&self, task: &Task) -> u64 {
-        loop_of(task.test).and_then(|of| data::bytes(task, of.arrays)).unwrap_or(0)
+        find_loop(task.test).and_then(|base| data::bytes(task, base.arrays)).unwrap_or(0)
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        let of = loop_of(task.test)?;
-        let figure = output.figures.into_iter().find(|f| f.test == of.name)?;
-        Some(data::figure(self, task, figure.params.get(key::ARRAY_SIZE), of.arrays, figure))
+        let base = find_loop(task.test)?;
+        let figure = output.figures.into_iter().find(|f| f.test == base.name)?;
+        Some(data::figure(self, task, figure.params.get(key::ARRAY_SIZE), base.arrays, figure))
     }
 }
 
-fn loop_of(test: &str) -> Option<Loop> {
+fn find_loop(test: &str) -> Option<Loop> {
     LOOPS.into_iter().find(|l| l.name == test)
 }
 
-/// That many bytes in its words. Its numbers have 31 bits, so what is larger is in its kB of 1000
-/// bytes, rounded up: it rounds down to whole turns of its loop.
+/// Writes a size in likwid's units. Its numbers have 31 bits, so larger sizes are in kB of 1000
+/// bytes. They are rounded up: likwid rounds down to whole iterations of its loop.
 fn size(bytes: u64) -> String {
     match i32::try_from(bytes) {
         Ok(bytes) => format!("{bytes}B"),

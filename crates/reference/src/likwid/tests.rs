@@ -61,7 +61,7 @@ fn older_labels_and_work_groups_are_read() {
     assert_eq!((&*f.test, f.comparable, f.params.number("work_groups")), ("load", false, Some(2)));
     assert_eq!((f.params.number("size"), f.params.get(key::ARRAY_SIZE)), (Some(320_000), None));
     assert!(f.findings.is_empty());
-    // Sets of one size are one array, in parts.
+    // Sets of the same size are parts of one array.
     let even = GROUPS.replace("Size per thread:\t64000", "Size per thread:\t160000");
     let f = &captured(&LikwidBench, &even).figures[0];
     assert_eq!((f.comparable, f.params.get(key::ARRAY_SIZE)), (true, Some(320_000)));
@@ -85,7 +85,7 @@ fn what_is_wrong_is_refused() {
     refuses(&LikwidBench, COPY, &changes);
 }
 
-/// The parameters of a stream workload; of pages none, in which the machine has a say.
+/// Returns the parameters of a stream workload without `pages`, which depends on the machine.
 fn parameters(changes: &str) -> Params {
     let all = format!("threads=2 isa=avx512 stores=temporal array_size=1920m {changes}");
     with(&Params::default(), &all)
@@ -130,18 +130,18 @@ fn the_test_is_that_of_the_points_parameters_or_it_is_refused() {
 
 #[test]
 fn a_sweeps_figure_has_a_sweeps_parameters() {
-    let of = |test: &str, params: &Params| -> Option<Figure> {
+    let base = |test: &str, params: &Params| -> Option<Figure> {
         LikwidBench.figure(&task(test, params), captured(&LikwidBench, COPY))
     };
     let sweep = with(&Params::default(), "op=copy working_set=1920m threads=2");
-    let f = of("copy", &sweep).unwrap();
+    let f = base("copy", &sweep).unwrap();
     assert_eq!((&*f.test, f.params.get(key::WORKING_SET)), ("copy", Some(1920 << 20)));
     assert_eq!((f.params.get(key::OPERATION), f.params.get(key::STORES)), (Some("copy"), None));
     assert_eq!((f.params.get(key::ARRAY_SIZE), f.trials[0].value), (None, 5923.94e6));
-    assert_eq!(of("load", &sweep.with(key::OPERATION, "read")), None, "another loop");
-    let f = of("copy", &parameters("")).unwrap();
+    assert_eq!(base("load", &sweep.with(key::OPERATION, "read")), None, "another loop");
+    let f = base("copy", &parameters("")).unwrap();
     assert_eq!(f.params.get(key::ARRAY_SIZE), Some(1920 << 20));
-    assert_eq!(of("stream", &parameters("")), None);
+    assert_eq!(base("stream", &parameters("")), None);
 }
 
 #[test]

@@ -57,13 +57,13 @@ const HEAD: [&str; 7] =
     ["Size", "LDA", "Align.", "Time(s)", "GFlops", "Residual", "Residual(norm)"];
 const CHECK: &str = "Check";
 
-/// Whether a line is the head of the table of solves.
+/// Returns true if a line is the head of the table of solves.
 fn is_head(line: &str) -> bool {
     let mut words = line.split_whitespace();
     HEAD.iter().all(|head| words.next() == Some(head)) && words.all(|word| word == CHECK)
 }
 
-/// Bytes of a unit of the alignment.
+/// The bytes of a unit of the alignment.
 const ALIGNMENT: u64 = 1024;
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ enum Part {
     Summary,
 }
 
-/// What distinguishes the lines of one figure from those of another.
+/// The values that distinguish the lines of one figure from those of another.
 #[derive(Clone, Copy)]
 struct Shape {
     n: u64,
@@ -84,20 +84,20 @@ struct Shape {
 
 #[derive(Default)]
 struct Listing {
-    /// Figures of the listings that are read to their end.
+    /// The figures of the listings that have been read to their end.
     done: Vec<Figure>,
-    /// Those of this listing.
+    /// The figures of the current listing.
     figures: Vec<Figure>,
     part: Part,
-    /// Whether the table has a column of checks.
+    /// True if the table has a column of checks.
     checked: bool,
     threads: Option<u64>,
-    /// Figures that the summary has named.
+    /// The number of figures that the summary has named.
     summed: usize,
 }
 
-/// The figures with the leading dimension and the alignment among their params only where the
-/// size alone does not distinguish them; the solutions hold both.
+/// Removes the leading dimension and the alignment from the parameters if the sizes alone
+/// distinguish the figures. The solutions contain both.
 fn named(mut figures: Vec<Figure>) -> Vec<Figure> {
     let shape =
         |f: &Figure| [key::MATRIX_SIZE.name(), "LDA", "Align"].map(|name| f.params.number(name));
@@ -133,29 +133,29 @@ impl Listing {
         Ok(())
     }
 
-    /// A listing ends, of which the summary has named every size.
+    /// Ends a listing, whose summary must have named every size.
     fn end(&mut self, at: usize) -> Result<(), Malformed> {
         let missing = self.summed < self.figures.len();
-        wrong_if(missing, at, "the performance summary is missing: it ends too early")?;
+        wrong_if(missing, at, "the performance summary is missing: the output ends too early")?;
         self.done.append(&mut self.figures);
         (self.summed, self.part) = (0, Part::Parameters);
         Ok(())
     }
 
-    /// What LINPACK says of all residuals.
-    fn checks(&mut self, at: usize, said: &str) -> Result<(), Malformed> {
+    /// Compares LINPACK's verdict on all residuals with the residuals.
+    fn checks(&mut self, at: usize, verdict: &str) -> Result<(), Malformed> {
         let trials = self.figures.iter().flat_map(|f| &f.trials);
         let pass = trials.filter_map(|t| t.solution.as_ref()).all(Solution::passes);
-        let what = match said {
+        let what = match verdict {
             "PASSED" => "residual checks passed, but a residual above did not",
             _ => "residual checks failed, but no residual above did",
         };
-        // Another listing need not say how many threads it has.
+        // The next listing may not report its threads.
         self.threads = None;
-        wrong_if(pass != (said == "PASSED"), at, what)
+        wrong_if(pass != (verdict == "PASSED"), at, what)
     }
 
-    /// Size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.
+    /// Reads size, leading dimension, alignment, seconds, GFlops, two residuals, and `pass` or not.
     fn solve(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let (solve, check) = match line.trim_end().rsplit_once(char::is_whitespace) {
             Some((solve, check)) if self.checked => (solve, Some(check)),
@@ -194,21 +194,23 @@ impl Listing {
         }
     }
 
-    /// Size, leading dimension, alignment, and the mean and greatest GFlops of their solves.
+    /// Compares a line of the summary (size, leading dimension, alignment, mean and maximum GFlops)
+    /// with its solves.
     fn summary(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let [n, lda, align, mean, most] =
             need(columns(line), at, "expected the 5 columns of the summary")?;
         let params = Shape::parse([n, lda, align], at)?.params();
         let figure = self.figures.get(self.summed);
         let figure = figure.filter(|f| f.params.differs_only_in(&params, &[key::THREADS]));
-        let figure = need(figure, at, "a summary of solves that the table does not hold")?;
+        let figure = need(figure, at, "the table has no such solves")?;
         self.summed += 1;
         let rates = || figure.trials.iter().map(|t| t.value / 1e9);
         let trials = figure.trials.len() as f64;
         for (text, is) in
             [(mean, rates().sum::<f64>() / trials), (most, rates().fold(0.0, f64::max))]
         {
-            let what = format!("the summary says {}, the solves {is}", Malformed::excerpt(text));
+            let what =
+                format!("the summary reports {}, but the solves {is}", Malformed::excerpt(text));
             wrong_if(!agree(Rounded::parse(text, at)?.within(1e-4), is, 1e-6), at, &what)?;
         }
         Ok(())

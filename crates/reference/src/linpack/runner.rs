@@ -1,12 +1,12 @@
-//! How Intel's LINPACK is run: one solve after a small one.
+//! The run of Intel's LINPACK: one solve after a small one.
 
 use super::{Linpack, TEST};
 use crate::dense::{self, widest};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, on_path};
 use proofmark_model::key;
 
-/// Equations of the solve that starts its threads, which is not taken; another where these are
-/// the task's.
+/// The equations of the first solve, which starts the threads and is no result. The second number
+/// is used where the task has the first.
 const FIRST: [u64; 2] = [500, 400];
 
 impl ReferenceRunner for Linpack {
@@ -25,7 +25,7 @@ impl ReferenceRunner for Linpack {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        // One thread makes A, and makes it again for the residual.
+        // One thread generates A, and generates it again for the residual.
         let n = dense::rows(task) as f64;
         1.0 + 5e-8 * n * n + 1.5 * task.seconds
     }
@@ -36,17 +36,17 @@ impl ReferenceRunner for Linpack {
     }
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
-        // A listing need not report how many.
+        // A listing may not report its threads.
         let asked = task.params.threads();
         dense::figure(task, output, |f| f.params.get(key::THREADS).or(Some(asked)))
     }
 }
 
-/// How it does the task's work on a CPU whose widest instruction set is that.
+/// Returns the invocation for the task on a CPU with this widest instruction set.
 pub(super) fn solve(task: &Task, widest: &str) -> Result<Invocation, String> {
     let n = task.number(key::MATRIX_SIZE)?;
     let threads = dense::threads(task, key::THREADS.name())?;
-    dense::by_itself(task, "it", widest)?;
+    dense::require_widest(task, "it", widest)?;
     Ok(Invocation {
         arguments: vec!["lininput".to_owned()],
         environment: dense::environment(&["OMP_NUM_THREADS", "MKL_NUM_THREADS"], threads),
@@ -55,8 +55,8 @@ pub(super) fn solve(task: &Task, widest: &str) -> Result<Invocation, String> {
     })
 }
 
-/// Its input: two lines of text, then tests, sizes, leading dimensions, times that each is run,
-/// and alignments in KiB.
+/// Writes the input: two lines of text, then tests, sizes, leading dimensions, runs per test, and
+/// alignments in KiB.
 fn input(n: u64) -> String {
     let first = FIRST.into_iter().find(|first| *first != n).unwrap_or_default();
     let (one, two) = (leading(first), leading(n));
@@ -72,7 +72,8 @@ One solve after a small one
     )
 }
 
-/// Whole lines of 64 bytes, and no power of two, by which columns would share cache sets.
+/// Returns a leading dimension of whole 64-byte lines. A power of two would put columns into the
+/// same cache sets.
 fn leading(n: u64) -> u64 {
     let lda = n.checked_next_multiple_of(8).unwrap_or(u64::MAX);
     if lda.is_multiple_of(256) { lda + 8 } else { lda }

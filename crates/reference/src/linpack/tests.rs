@@ -3,7 +3,7 @@ use super::runner::solve;
 use crate::testing::{CUT, captured, command_line, matrices, refuses, task};
 use crate::{ReferenceRunner, Task, Tool};
 
-/// Made after the published description of the listing, since the program cannot be had.
+/// A listing written from its published description: the program is not available.
 const MADE: &str = include_str!("captured/made-4-sizes.txt");
 const FAILED: &str = include_str!("captured/made-failed.txt");
 
@@ -18,7 +18,7 @@ fn one_size_with_two_leading_dimensions_is_two_figures() {
     assert_eq!(dimensions, [1000, 2000, 5008, 5016, 10_000].map(Some));
 }
 
-/// A listing of a version that prints no column of checks.
+/// Returns a listing of a version that prints no column of checks.
 fn unchecked() -> String {
     MADE.replace("Residual(norm) Check", "Residual(norm)").replace("   pass\n", "\n")
 }
@@ -54,9 +54,9 @@ fn what_is_cut_off_or_contradicts_itself_is_refused() {
     let changes = [
         ("pass", "fail", "line 23: \"fail\" of a normalised residual of 0.035"),
         ("checks PASSED", "checks FAILED", "no residual above did"),
-        ("83.0577", "83.0677", "line 38: the summary says 83.0677, the solves 83.0577"),
-        ("84.4581 \n", "84.4591 \n", "the summary says 84.4591"),
-        ("5000   5008   4       83", "5000   5000   4       83", "the table does not hold"),
+        ("83.0577", "83.0677", "line 38: the summary reports 83.0677, but the solves 83.0577"),
+        ("84.4581 \n", "84.4591 \n", "the summary reports 84.4591"),
+        ("5000   5008   4       83", "5000   5000   4       83", "the table has no such solves"),
         ("(GFlops)", "(MFlops)", "not in GFlops"),
         ("1000   1000   4      0.031", CUT, "no line"),
         ("4.298950e-12", CUT, "8 columns"),
@@ -73,7 +73,7 @@ fn what_is_cut_off_or_contradicts_itself_is_refused() {
     refuses(&Linpack, FAILED, &[("fail", "pass", "\"pass\" of")]);
 }
 
-/// A task of so many equations and threads on 2 CPUs.
+/// Calls a function with a task of this many equations and threads on 2 CPUs.
 fn with_task<T>(n: u64, threads: u64, isa: &str, call: impl FnOnce(&Task) -> T) -> T {
     call(&task("LINPACK", &matrices(n, threads, isa)))
 }

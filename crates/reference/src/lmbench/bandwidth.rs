@@ -1,4 +1,4 @@
-//! bw_mem: bytes a second read, written or copied, all of them or every fourth word.
+//! bw_mem: bytes per second read, written or copied, with every word or every fourth one.
 
 use std::collections::BTreeSet;
 
@@ -15,19 +15,19 @@ use crate::{data, place};
 
 pub(crate) struct Bandwidth;
 
-/// What its output is of, which does not say of which operation.
+/// The test of an output, which does not report its operation.
 const UNKNOWN: &str = "bw_mem";
 
-/// Bytes that a turn of its loops does.
+/// The bytes of one iteration of its loops.
 const PIECE: u64 = 512;
 
-/// Bytes that an instruction of them moves.
+/// The bytes that one of their instructions moves.
 const WORD: u64 = 4;
 
-/// An operation that takes every word.
+/// An operation on every word.
 struct Work {
     name: &'static str,
-    /// Arrays of the size that it is given: it counts a copy once, and we both ends.
+    /// The number of arrays. bw_mem counts a copy once, proofmark counts both ends.
     arrays: u64,
 }
 
@@ -68,7 +68,7 @@ impl Tool for Bandwidth {
     }
 
     fn recognises(&self, _: &str) -> bool {
-        // Two numbers are no sign of anything.
+        // Two numbers identify no tool.
         false
     }
 
@@ -88,7 +88,7 @@ impl Tool for Bandwidth {
     }
 }
 
-/// Numbers the lines if a size comes more than once: nothing says that these were of one operation.
+/// Numbers the lines if a size occurs more than once: these may be of different operations.
 fn tell_apart(figures: &mut [Figure]) {
     let sizes: BTreeSet<_> = figures.iter().map(|f| f.params.number("size")).collect();
     if sizes.len() < figures.len() {
@@ -117,7 +117,7 @@ impl ReferenceRunner for Bandwidth {
         let threads = place::threads(task)?;
         let size = size(task, work).ok_or("the configuration has no size")?;
         if size < PIECE || size % PIECE != 0 {
-            return Err("it works in whole pieces of 512 bytes a thread".to_owned());
+            return Err("it needs a multiple of 512 bytes per thread".to_owned());
         }
         let arguments = format!("-P {threads} -N 1 {size} {}", work.name);
         run::invocation(task, run::lasts_us(task), &arguments)
@@ -139,7 +139,7 @@ impl ReferenceRunner for Bandwidth {
         let (work, threads) = (work(task.test)?, task.params.threads());
         let size = size(task, work)?;
         let [mut figure] = <[Figure; 1]>::try_from(output.figures).ok()?;
-        // It prints two or six digits behind the point of its MB.
+        // bw_mem prints its MB with two or six decimals.
         let printed = figure.params.number("size")?;
         if printed.abs_diff(size) > if size < 1_000_000 { 1 } else { 5001 } {
             return None;
@@ -147,7 +147,7 @@ impl ReferenceRunner for Bandwidth {
         let both = work.arrays as f64;
         let both_ends = |t: Trial| Trial { value: t.value * both, work: t.work * both, ..t };
         figure.trials = figure.trials.into_iter().map(both_ends).collect();
-        // Its numbers are of the C type int, which it adds up and stores one by one.
+        // Its numbers have the C type int. It adds them up and stores them one by one.
         let params =
             Params::default().with(key::THREADS, threads).with(key::ISA, Isa::Scalar.name());
         figure.params = params.with(key::WORD, WORD);

@@ -1,4 +1,4 @@
-//! lat_mem_rd: the time of a load by the size of what is walked through.
+//! lat_mem_rd: the time of a load by the size of the working set.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,24 @@ use crate::{
 
 pub(crate) struct Latency;
 
-/// What its output is of, which does not say in which order.
+/// The test of an output, which does not report its order.
 const ANY_ORDER: &str = "lat_mem_rd";
 
 const RANDOM: &str = "lat_mem_rd -t";
 
-/// Bytes of a line, of which our walk and its own take one pointer each.
+/// The bytes of a line. The walks of proofmark and lat_mem_rd have one pointer per line.
 const LINE: u64 = 64;
 
-/// The least set that it measures; every other is a multiple.
+/// The smallest set that it measures; every other is a multiple.
 const LEAST: u64 = 512;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Sets that a first TLB holds in the smallest pages of 4 KiB: 64 of them.
+/// The largest set, in bytes, that an L1 TLB covers with 64 base pages of 4 KiB.
 const HELD: u64 = 256 << 10;
 
-/// Sets of which at most an eighth is before the first huge page of 2 MiB, or after the last.
+/// The smallest set, in bytes, with at most an eighth before the first or after the last huge page
+/// of 2 MiB.
 const HUGE: u64 = 16 << 20;
 
 impl Tool for Latency {
@@ -66,14 +67,14 @@ impl Tool for Latency {
                 now = Some((stride, *run));
                 continue;
             }
-            // A line that is no number ends the sizes of a stride.
+            // A line that begins with no digit ends the sizes of a stride.
             now = now.filter(|_| line.trim_start().starts_with(|c: char| c.is_ascii_digit()));
             let Some((stride, run)) = now else {
                 let is_number = |word: &str| word.parse::<f64>().is_ok();
                 let is_size =
                     columns::<2>(line).is_some_and(|both| both.into_iter().all(is_number));
                 let lost = is_size && !runs.is_empty();
-                wrong_if(lost, at, "a size and time after the end of its stride")?;
+                wrong_if(lost, at, "this size and time follow the end of their stride")?;
                 continue;
             };
             let [size, ns] =
@@ -89,7 +90,7 @@ impl Tool for Latency {
             output.figures.push(Figure { better: Better::Lower, ..figure });
         }
         wrong_if(output.figures.is_empty(), last, "no sizes and times of lat_mem_rd")?;
-        // Two runs of a stride may have walked in other orders; of one alone there is no more to say.
+        // Runs of the same stride may differ in their order. A single run needs no number.
         if runs.values().all(|runs| *runs == 1) {
             output.figures.iter_mut().for_each(|f| f.params.0.retain(|name, _| name != "run"));
         }
@@ -97,13 +98,12 @@ impl Tool for Latency {
     }
 }
 
-/// The stride that a line of `"stride=64` names.
+/// Returns the stride in a line such as `"stride=64`.
 fn stride(line: &str) -> Option<&str> {
     line.strip_prefix("\"stride=")
 }
 
-/// Bytes of a size that is printed with five digits behind the point; all sizes are multiples of
-/// the least.
+/// Returns the bytes of a size printed with five decimals. All sizes are multiples of the smallest.
 fn bytes(mib: f64) -> u64 {
     const LOST: f64 = 0.000_005_1 * MIB;
     let bytes = mib * MIB;
@@ -128,7 +128,7 @@ impl ReferenceRunner for Latency {
         let set = data::bytes(task, 1).ok_or("the configuration has no size")?;
         refuse_if(!is_measured(set), "it measures sets of 2^n and 3 x 2^n bytes only")?;
         if task.params.get(key::PAGES) == Some(word::HUGE) && (HELD + 1..HUGE).contains(&set) {
-            return Err("its memory begins anywhere, so a set of less than 16 MiB is in small \
+            return Err("its memory has no alignment, so a set below 16 MiB is in base \
                         pages: set pages=small"
                 .to_owned());
         }
@@ -137,8 +137,8 @@ impl ReferenceRunner for Latency {
     }
 
     fn takes(&self, task: &Task) -> f64 {
-        // It measures every smaller set before; a size takes a tenth of a second and half as long
-        // to get there, and large ones some passes of slow loads.
+        // lat_mem_rd first measures every smaller set. A size takes 0.15 s; large sets also some
+        // passes of slow loads.
         const LOAD_S: f64 = 150e-9;
         const PASSES: f64 = 6.0;
         let set = data::bytes(task, 1).unwrap_or(LEAST).max(1 << 20) as f64;
@@ -149,7 +149,7 @@ impl ReferenceRunner for Latency {
 
     fn memory(&self, task: &Task) -> u64 {
         let set = data::bytes(task, 1).unwrap_or(0);
-        // And a number for each page, in two orders.
+        // A number for each page, in two orders.
         set.checked_next_multiple_of(1 << 20).map_or(u64::MAX, |set| set.saturating_add(set / 256))
     }
 
@@ -169,8 +169,8 @@ impl ReferenceRunner for Latency {
     }
 }
 
-/// Whether it measures a set of so many bytes: every version takes the powers of two and what
-/// is halfway between, some take more.
+/// Returns true if lat_mem_rd measures a set of this many bytes. Every version measures powers of
+/// two and the sizes halfway between, some measure more.
 fn is_measured(bytes: u64) -> bool {
     let odd = bytes >> bytes.trailing_zeros().min(63);
     bytes >= 4096 && (odd == 1 || odd == 3)

@@ -1,5 +1,5 @@
-//! Programs of lmbench by Larry McVoy and Carl Staelin: lat_mem_rd, bw_mem and its own stream.
-//! Each is a tool of its own, since each is another program with another output.
+//! Programs of lmbench (Larry McVoy, Carl Staelin): lat_mem_rd, bw_mem and its own stream. Each is
+//! a tool of its own, since each prints another output.
 
 mod bandwidth;
 mod latency;

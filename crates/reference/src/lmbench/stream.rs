@@ -15,7 +15,7 @@ use crate::{data, place};
 
 pub(crate) struct Stream;
 
-/// Its loops: what it calls them, and bytes that it counts an element.
+/// The loops by their names, each with the bytes that lmbench counts per element.
 static LOOPS: [(&str, f64); 8] = [
     ("STREAM copy", 16.0),
     ("STREAM scale", 16.0),
@@ -27,7 +27,7 @@ static LOOPS: [(&str, f64); 8] = [
     ("STREAM2 sum", 8.0),
 ];
 
-/// Loops of one run, one after the other.
+/// The number of loops in a run.
 const LOOPS_OF_A_RUN: f64 = 4.0;
 
 impl Tool for Stream {
@@ -94,14 +94,14 @@ impl Tool for Stream {
 const LATENCY: &str = " latency: ";
 const BANDWIDTH: &str = " bandwidth: ";
 
-/// The loop of a line with such a value, and the value.
+/// Returns the loop of a line with such a value, and the value.
 fn value<'a>(line: &'a str, kind: &str) -> Option<(&'static (&'static str, f64), &'a str)> {
     let (label, value) = line.split_once(kind)?;
     Some((LOOPS.iter().find(|l| l.0 == label)?, value))
 }
 
-/// Processes that ran the loop: each took the latency for the bytes of an element. Fails with a
-/// finding if that is no whole number, as far as the digits of the latency tell.
+/// Returns the processes that ran the loop: each needed the latency for the bytes of an element.
+/// Fails with a finding if the number is not whole, within the digits of the latency.
 fn processes(rate: f64, bytes: f64, ns: Rounded) -> Result<u64, Finding> {
     let processes = rate * ns.value / 1e9 / bytes;
     let unsure = processes * (1.02 * ns.off / ns.value + 0.001);
@@ -114,8 +114,8 @@ fn processes(rate: f64, bytes: f64, ns: Rounded) -> Result<u64, Finding> {
     Err(differ(what))
 }
 
-/// Largest size of a thread's arrays together: with 3 GiB it prints 0, and with a little less than
-/// 2 GiB it does not end.
+/// The largest total size of a thread's arrays. With 3 GiB lmbench prints 0, with a little less
+/// than 2 GiB it does not end.
 const LARGEST: u64 = 1 << 30;
 
 impl ReferenceRunner for Stream {
@@ -124,7 +124,7 @@ impl ReferenceRunner for Stream {
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
-        // STREAM's own loops are those that it runs; STREAM2's have other arrays.
+        // A run times STREAM's own loops; STREAM2's have other arrays.
         let has = test.starts_with("STREAM ") && LOOPS.iter().any(|l| l.0 == test);
         has.then_some(
             "bytes read and written, as in proofmark, with the instructions that its compiler \
@@ -162,7 +162,7 @@ impl ReferenceRunner for Stream {
     }
 }
 
-/// Arrays that it has, whichever loop uses them.
+/// The number of arrays, whichever loop uses them.
 const ARRAYS: u64 = 3;
 
 fn size(task: &Task) -> Option<u64> {

@@ -29,7 +29,7 @@ fn what_may_be_several_operations_is_no_repetition() {
     let several = "16.78 9107.20\n\n16.78 7012.44\n33.55 9001.10\n16.78 5110.09\n";
     assert_eq!(lines(several), [1, 2, 3, 4].map(|line| (1, Some(line))));
     assert_eq!(lines("16.78 9107.20\n33.55 9001.10\n"), [(1, None), (1, None)], "a sweep");
-    // Of two runs of lat_mem_rd one may have been at random.
+    // One of two runs of lat_mem_rd may have been in random order.
     let again = [SMALL, "```\n$ lat_mem_rd -t 1 64\n", SMALL].concat();
     let figures = captured(&Latency, &again).figures;
     assert!(figures.iter().all(|f| f.trials.len() == 1));
@@ -69,7 +69,7 @@ fn what_is_wrong_is_refused() {
         (SMALL, "0.00049 3.347", "no sizes"),
         (SMALL, "\"stride=x\n", "whole number"),
         ("32.628", "", "no size and time"),
-        ("0.50000 ", "\n0.50000 ", "after the end of its stride"),
+        ("0.50000 ", "\n0.50000 ", "follow the end of their stride"),
         ("32.628", "inf", "not a number"),
         ("32.628", "1.1e60", "not a number"),
         ("32.628", "1e-60", "the time is out of range"),
@@ -127,7 +127,7 @@ fn lat_mem_rds_figure_is_that_of_our_set() {
     assert_eq!(figure(&with(&params, "working_set=2m"), SMALL), None);
 }
 
-/// The parameters of a stream workload; of pages none, in which the machine has a say.
+/// Returns the parameters of a stream workload without `pages`, which depends on the machine.
 fn parameters(changes: &str) -> Params {
     with(&Params::default(), &format!("threads=2 array_size=128m stores=temporal {changes}"))
 }
@@ -221,7 +221,7 @@ fn its_memory_is_that_of_all_processes() {
     let walk = "lat_mem_rd -t";
     for (tool, test, params, bytes) in [
         (&Latency as &dyn ReferenceRunner, walk, "working_set=256m", 257 << 20),
-        // It has whole MiB, and a number for each page, twice.
+        // Whole MiB, and two numbers for each page.
         (&Latency, walk, "working_set=4k", (1 << 20) + 4096),
         (&Latency, walk, "working_set=18446744073709551615", u64::MAX),
         (&Bandwidth, "frd", stream, 128 << 20),

@@ -1,11 +1,11 @@
-//! netperf: the classic tables, each under the line that names its test.
+//! netperf: the classic tables, each below the line that names its test.
 
 mod runner;
 mod table;
 
 use proofmark_model::Printed;
 
-use crate::network::{Between, apart};
+use crate::network::{EndpointFigure, add_endpoints};
 use crate::text::lines;
 use crate::{Description, Malformed, Output, Tool, same_work};
 use table::{Table, transferred};
@@ -47,7 +47,7 @@ impl Tool for Netperf {
     }
 
     fn read(&self, text: &str) -> Result<Output, Malformed> {
-        let mut runs: Vec<Between> = Vec::new();
+        let mut runs: Vec<EndpointFigure> = Vec::new();
         let mut table: Option<Table> = None;
         for (at, line) in lines(text) {
             if let Some(what) = unread(line) {
@@ -61,7 +61,7 @@ impl Tool for Netperf {
             } else if let Some(open) = &mut table {
                 if let Some(figure) = open.take(line, at)? {
                     let (client, server) = (open.client.clone(), open.server.clone());
-                    runs.push(Between { client, server, figure });
+                    runs.push(EndpointFigure { client, server, figure });
                     table = None;
                 }
             } else if let Some(run) = runs.last_mut() {
@@ -71,18 +71,18 @@ impl Tool for Netperf {
         match table {
             Some(open) => Err(Malformed::at(text.lines().count(), open.wants())),
             None if runs.is_empty() => {
-                let what = "no header of netperf's, as with -P 0: what the columns are is unknown";
+                let what = "netperf's header is missing, as with -P 0: the columns are unknown";
                 Err(Malformed::at(1, format!("{what}; {CLASSIC}")))
             }
-            None => Ok(Output { figures: apart(runs), ..Output::default() }),
+            None => Ok(Output { figures: add_endpoints(runs), ..Output::default() }),
         }
     }
 }
 
-/// What is read.
+/// The advice to get the tables that are read.
 const CLASSIC: &str = "run the test without -P 0, -o, -O and -k";
 
-/// What a line of other output is.
+/// Names the format of a line that is not read.
 fn unread(line: &str) -> Option<&'static str> {
     const KEYS: [&str; 5] =
         ["THROUGHPUT", "THROUGHPUT_UNITS", "ELAPSED_TIME", "LOCAL_SEND_SIZE", "P99_LATENCY"];
@@ -93,7 +93,7 @@ fn unread(line: &str) -> Option<&'static str> {
     (line.contains(',') && line.split(',').any(is_head)).then_some("netperf's CSV (-o)")
 }
 
-/// Whether a text is rows of numbers as `-P 0` prints them, which begin with the size of a socket.
+/// Returns true if a text has the rows of `-P 0`, which begin with the size of a socket.
 fn headless(text: &str) -> bool {
     let mut rows = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     let is_number = |word: &str| word.parse::<f64>().is_ok();
@@ -106,10 +106,10 @@ fn headless(text: &str) -> bool {
         && rows.all(|line| line.contains('.') || line.split_whitespace().all(is_number))
 }
 
-/// The name of a test, and what follows on it, if the line begins a table.
+/// Returns the name of a test and the text after it, if the line begins a table.
 fn header(line: &str) -> Option<(&str, &str)> {
     let line = line.strip_prefix("MIGRATED ").unwrap_or(line);
-    // Versions before 2.4 name the server alone.
+    // Versions before 2.4 name only the server.
     let (name, ends) = line.split_once(" TEST ")?;
     let known = ["TCP", "UDP", "SCTP", "DCCP", "OMNI"].iter().any(|p| name.starts_with(p));
     let from = ends.strip_prefix("from ").filter(|e| e.contains(" to ") || e.ends_with(" port 0"));
@@ -117,7 +117,7 @@ fn header(line: &str) -> Option<(&str, &str)> {
     known.then_some((name, ends))
 }
 
-/// Its tests, as its option `-t` calls them: streams to the server and from it, and round trips.
+/// The tests by the names of the option `-t`: streams to and from the server, and round trips.
 const STREAM: &str = "TCP_STREAM";
 const MAERTS: &str = "TCP_MAERTS";
 const UDP_STREAM: &str = "UDP_STREAM";

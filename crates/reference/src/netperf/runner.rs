@@ -1,4 +1,4 @@
-//! How netperf is run: round trips and streams of one connection.
+//! The options with which netperf runs a configuration: round trips, and streams of one connection.
 
 use proofmark_model::Direction;
 
@@ -6,9 +6,9 @@ use super::{MAERTS, Netperf, STREAM, TCP_RR, UDP_RR};
 use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair, whole};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
-/// Its server, in the same folder.
+/// The server, in the same folder.
 const SERVER: &str = "netserver";
-/// By how many seconds a time of two decimals may be off.
+/// The rounding error of a time with two decimals, in seconds.
 const ROUNDED: f64 = 0.0051;
 
 impl ReferenceRunner for Netperf {
@@ -42,7 +42,7 @@ impl ReferenceRunner for Netperf {
         Ok(pair(&client, &installed.program.with_file_name(SERVER), &server))
     }
 
-    /// Its time has two decimals, too few for a tenth of a second; the amount is known.
+    /// Replaces the time, whose two decimals are too few for 0.1 s: the amount is known.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let tests = if task.test == STREAM { &[STREAM, MAERTS][..] } else { &[task.test] };
         let mut figure = find_figure(task, output.figures, tests)?;
@@ -56,13 +56,14 @@ impl ReferenceRunner for Netperf {
     }
 }
 
-/// Test, length and the test's own options: `-l` takes seconds, or less than zero bytes.
+/// Returns the test, its length and its own options. `-l` takes seconds, or the negative number of
+/// bytes.
 fn stream(parameters: &Parameters) -> Result<(&'static str, String, String), String> {
     let length = match parameters.length()? {
         Length::Bytes(bytes) => format!("-{bytes}"),
         Length::Seconds(seconds) => whole(seconds).to_string(),
     };
-    // Of whom a size is comes before the comma (the client) or after it.
+    // A size before the comma is the client's, after it the server's.
     let (test, message) = match parameters.direction {
         Direction::Forward => (STREAM, format!("-m {}", parameters.block)),
         _ => (MAERTS, format!("-m ,{}", parameters.block)),
@@ -76,7 +77,7 @@ fn stream(parameters: &Parameters) -> Result<(&'static str, String, String), Str
     Ok((test, length, more))
 }
 
-/// The same of round trips, of which `-l` takes the number, less than zero.
+/// Returns the same for round trips, whose negative number `-l` takes.
 fn round_trips(
     test: &'static str,
     parameters: &Parameters,

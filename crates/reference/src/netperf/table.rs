@@ -1,17 +1,17 @@
-//! A classic table of netperf, under the line that names its test.
+//! A classic table of netperf, below the line that names its test.
 
 use proofmark_model::{
     Datagrams, Finding, Params, Severity, Trial, Unit, format_count, format_quantity, key,
 };
 
 use super::{CLASSIC, MAERTS, STREAM, TCP_CRR, TCP_RR, UDP_RR, UDP_STREAM};
-use crate::findings::{unless, warned};
+use crate::findings::{differ_unless, warned};
 use crate::network::{figure, finite, traffic, with_path};
 use crate::printed::{Rounded, agree};
 use crate::text::{columns, need, number, positive, power, whole, wrong_if};
 use crate::{Figure, Malformed};
 
-/// Tests by what the lines above their tables call them.
+/// The tests by the names in the lines above their tables.
 const TESTS: [(&str, &str); 7] = [
     ("TCP STREAM", STREAM),
     ("TCP MAERTS", MAERTS),
@@ -22,7 +22,7 @@ const TESTS: [(&str, &str); 7] = [
     ("TCP Connect/Request/Response", TCP_CRR),
 ];
 
-/// What the last words of a table's header are, by its test.
+/// Returns the last words of a table's header, by its test.
 fn columns_of(test: &str) -> &'static str {
     match test {
         STREAM | MAERTS => " Size Size Size Time Throughput ",
@@ -31,22 +31,22 @@ fn columns_of(test: &str) -> &'static str {
     }
 }
 
-/// A table of which a part is read.
+/// A table that has been read in part.
 pub(super) struct Table {
     test: &'static str,
     pub(super) client: String,
     pub(super) server: String,
     /// The words above the numbers.
     header: String,
-    /// The confidence that was asked for: `+/-2.500% @ 99% conf.`.
+    /// The requested confidence: `+/-2.500% @ 99% conf.`.
     asked: Option<String>,
     findings: Vec<Finding>,
     params: Params,
-    /// Round trips in flight in addition to the one.
+    /// The round trips in flight in addition to the first.
     burst: u64,
-    /// Bits a second of one in the column of the throughput.
+    /// The bit/s of one unit in the column of the throughput.
     factor: Option<f64>,
-    /// The sender's line of UDP_STREAM: bytes of a message, messages.
+    /// The sender's line of UDP_STREAM: bytes of a message, and messages.
     sent: Option<(u64, u64)>,
 }
 
@@ -55,7 +55,7 @@ impl Table {
         let test = TESTS.into_iter().find(|(called, _)| *called == name).map(|(_, test)| test);
         let what = "is a test that is not read: run TCP_STREAM, UDP_STREAM or a _RR";
         let test = test.ok_or_else(|| Malformed::quoting(at, name, what))?;
-        // from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
+        // The form is: from NAME (ADDRESS) port N FAMILY to NAME (ADDRESS) port N FAMILY
         let (client, server) = match ends.strip_prefix("to ") {
             Some(server) => ("", Some(server)),
             None => ends.split_once(" to ").map_or((ends, None), |(a, b)| (a, Some(b))),
@@ -76,7 +76,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Takes what is said of the server, and of options.
+    /// Reads the server's address and the options after it.
     fn peer(&mut self, server: &str, at: usize) -> Result<(), Malformed> {
         if let Some((_, count)) = server.split_once("first burst ") {
             self.burst = whole(count.split_whitespace().next().unwrap_or(""), at)?;
@@ -93,10 +93,10 @@ impl Table {
         format!("the table of {} lacks its row: give netperf's lines as it prints them", self.test)
     }
 
-    /// Takes a line; the figure, once the last is there.
+    /// Reads a line; returns the figure after the last line of the table.
     pub(super) fn take(&mut self, line: &str, at: usize) -> Result<Option<Figure>, Malformed> {
         let words: Vec<&str> = line.split_whitespace().take(COLUMNS).collect();
-        // A mail may break the line of both ends.
+        // A mail may break the line with both ends.
         if let Some((_, server)) = line.split_once("AF_INET to ").filter(|_| self.server.is_empty())
         {
             self.peer(server, at)?;
@@ -117,7 +117,7 @@ impl Table {
             return Ok(None);
         }
         let classic = format!("{} ", self.header).contains(columns_of(self.test));
-        let what = "other columns than those of the classic table: netperf's omni (-O)";
+        let what = "these are not the columns of the classic table, but of netperf's omni (-O)";
         wrong_if(!classic, at, &format!("{what}; {CLASSIC}"))?;
         match (self.test, words.as_slice(), self.sent) {
             (STREAM | MAERTS, [_, _, message, seconds, rate, ..], _) => {
@@ -152,12 +152,15 @@ impl Table {
         }
     }
 
-    /// What the warning says of the throughput, whose interval it prints with its whole width.
+    /// Reads a warning about the throughput, with the full width of its interval.
     fn unsure(&self, line: &str, at: usize) -> Result<Option<Finding>, Malformed> {
         let Some((_, width)) = line.split_once("Throughput ") else { return Ok(None) };
         let width = width.trim_start_matches([' ', ':']).trim_end();
         let half = number(width.trim_end_matches('%'), at)? / 2.0;
-        let asked = self.asked.as_deref().map_or_else(String::new, |a| format!("; asked was ±{a}"));
+        let asked = self
+            .asked
+            .as_deref()
+            .map_or_else(String::new, |a| format!("; the requested one is ±{a}"));
         let message = format!(
             "netperf warns: the desired confidence was not achieved; the throughput's interval is \
              {width} wide (±{half:.1} %){asked}"
@@ -166,7 +169,7 @@ impl Table {
     }
 
     fn factor(&self, at: usize) -> Result<f64, Malformed> {
-        need(self.factor, at, "no unit is above the throughput")
+        need(self.factor, at, "there is no unit above the throughput")
     }
 
     fn stream(&self, message: u64, trial: Trial, at: usize) -> Result<Figure, Malformed> {
@@ -208,36 +211,36 @@ impl Table {
     }
 }
 
-/// The address of `NAME (ADDRESS) port N FAMILY`, or the name.
+/// Returns the address of `NAME (ADDRESS) port N FAMILY`, or the name.
 fn address(end: &str) -> &str {
     let inner = end.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
     let inner = inner.map(|(address, _)| address).filter(|address| !address.is_empty());
     inner.unwrap_or_else(|| end.split_whitespace().next().unwrap_or(""))
 }
 
-/// What the two lines of UDP_STREAM say that cannot be; so much is lost of the rate by its digits, as a
-/// share.
+/// Returns a contradiction between the two lines of UDP_STREAM. `lost` is the relative error of the
+/// rate from its digits.
 fn two_counts(sent: u64, received: u64, seconds: f64, trial: &Trial, lost: f64) -> Option<Finding> {
-    let more = || format!("{received} messages were received, of {sent} that were sent");
+    let more = || format!("{received} messages were received, but only {sent} were sent");
     let messages = format!("{received} messages");
     let in_time = || take(&messages, seconds, trial, Unit::BitPerSecond, lost);
-    unless(received <= sent, more).or_else(in_time)
+    differ_unless(received <= sent, more).or_else(in_time)
 }
 
-/// That so much takes another time at the trial's rate, of which that share is lost.
+/// Compares the time with that of the trial's rate, whose relative error is `lost`.
 fn take(what: &str, seconds: f64, trial: &Trial, unit: Unit, lost: f64) -> Option<Finding> {
     let rounded = Rounded { value: seconds, off: TIMED };
-    unless(agree(trial.seconds, rounded, SHARE + lost), || {
+    differ_unless(agree(trial.seconds, rounded, SHARE + lost), || {
         let (rate, taken) = (format_quantity(trial.value, unit), trial.seconds);
         format!("{what} at {rate} take {taken:.2} s, not {seconds:.2} s")
     })
 }
 
-/// Columns that a line of a table may have; what follows is not looked at.
+/// The maximum number of columns that are read in a line of a table.
 const COLUMNS: usize = 16;
 
-/// What arrived of a stream of datagrams: the table's time has two decimals, the number of
-/// messages is exact, so the time is that of so many at the rate, unless that has fewer digits.
+/// Returns the received part of a stream of datagrams. The time has two decimals and the number of
+/// messages is exact. So the time is that of the messages at the printed rate.
 fn arrived(
     message: u64,
     sent: u64,
@@ -255,7 +258,7 @@ fn arrived(
     Ok(Trial { network, ..Trial::new(Unit::BitPerSecond, work, work / rate) })
 }
 
-/// Bits of the unit of a throughput: `10^6bits`, `MBytes`.
+/// Returns the bits of a throughput's unit: `10^6bits`, `MBytes`.
 fn bits(unit: &str, at: usize) -> Result<f64, Malformed> {
     let bits = match (unit.strip_prefix("10^"), unit.strip_suffix("Bytes")) {
         (Some("0bits"), _) => Some(1.0),
@@ -267,9 +270,10 @@ fn bits(unit: &str, at: usize) -> Result<f64, Malformed> {
     bits.ok_or_else(|| Malformed::quoting(at, unit, "is no unit of a throughput"))
 }
 
-/// The bytes that `-v 2` prints after a table, if they are not the rate's.
+/// Compares the bytes that `-v 2` prints after a table with the rate.
 pub(super) fn transferred(line: &str, figure: &Figure) -> Option<Finding> {
-    // Alignments and offsets of both ends, then bytes, bytes a send, sends, bytes a receive, receives.
+    // Alignments and offsets of both ends, then bytes, bytes per send, sends, bytes per receive,
+    // receives.
     let words = columns::<9>(line)?;
     let numbers: Option<Vec<f64>> = words.iter().map(|word| word.parse().ok()).collect();
     let bytes = *numbers?.get(4)?;
@@ -278,7 +282,7 @@ pub(super) fn transferred(line: &str, figure: &Figure) -> Option<Finding> {
     take(&format!("{} B", format_count(bytes as u64)), trial.seconds, &moved, figure.unit, 0.0)
 }
 
-/// By how much a rate may differ from its work and time, as a share; and the time, which has two
+/// The maximum relative deviation of a rate from its work and time, and of the time, with two
 /// decimals, in seconds.
 const SHARE: f64 = 0.01;
 const TIMED: f64 = 0.011;

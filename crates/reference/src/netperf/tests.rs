@@ -34,7 +34,7 @@ fn the_server_shows_the_path() {
     for (to, path) in [
         ("127.0.0.1 ()", Some("loopback")),
         ("localhost (::1)", Some("loopback")),
-        // The address, not the name.
+        // The address counts, not the name.
         ("loghost (127.0.0.1)", Some("loopback")),
         ("peer (192.0.2.2)", None),
     ] {
@@ -64,7 +64,7 @@ fn findings(figure: &crate::Figure) -> Vec<(&str, String)> {
 fn a_confidence_that_was_not_achieved_is_reported() {
     let f = only(&Netperf, text("tcp_stream-confidence"));
     let says = "netperf warns: the desired confidence was not achieved; the throughput's interval is \
-                94.695% wide (±47.3 %); asked was ±0.500% @ 99%";
+                94.695% wide (±47.3 %); the requested one is ±0.500% @ 99%";
     assert_eq!(findings(&f), [("tool_warning", says.to_owned())]);
     assert_eq!(findings(&only(&Netperf, text("tcp_stream"))), []);
 }
@@ -78,7 +78,7 @@ fn what_is_said_twice_must_agree() {
             "342355",
             "342355 messages at 2.854 Gbit/s take 1.41 s, not 1.00 s",
         ),
-        ("udp_stream", "564731", "164731", "242355 messages were received, of 164731"),
+        ("udp_stream", "564731", "164731", "242355 messages were received, but only 164731"),
         ("tcp_stream-verbose", "2764357632", "1764357632", "take 0.64 s, not 1.00 s"),
         ("tcp_stream-verbose", "", "", ""),
     ] {
@@ -124,10 +124,13 @@ fn other_outputs_are_named() {
     let pairs = "THROUGHPUT=941.48\nTHROUGHPUT_UNITS=10^6bits/s\n";
     let csv = "Throughput,Throughput Units,Elapsed Time (sec)\n941.48,10^6bits/s,10.00\n";
     for (text, words) in [
-        (&*rows("tcp_stream"), "no header of netperf's, as with -P 0"),
-        (&rows("tcp_rr"), "no header of netperf's, as with -P 0"),
-        (&rows("udp_stream-cpu"), "no header of netperf's, as with -P 0"),
-        (omni, "line 5: other columns than those of the classic table: netperf's omni (-O)"),
+        (&*rows("tcp_stream"), "netperf's header is missing, as with -P 0"),
+        (&rows("tcp_rr"), "netperf's header is missing, as with -P 0"),
+        (&rows("udp_stream-cpu"), "netperf's header is missing, as with -P 0"),
+        (
+            omni,
+            "line 5: these are not the columns of the classic table, but of netperf's omni (-O)",
+        ),
         (
             pairs,
             "line 1: netperf's list of KEY=VALUE (-k), which is not read: run the test without",
@@ -146,12 +149,16 @@ fn what_is_no_whole_table_is_refused() {
     let tcp = text("tcp_stream");
     let open = format!("{}{tcp}", &tcp[..tcp.find("131072").unwrap()]);
     let changes = [
-        (tcp, REFUSED, "line 1: no header of netperf"),
+        (tcp, REFUSED, "line 1: netperf's header is missing"),
         (tcp, OMNI, "line 1: \"OMNI Send\" is a test that is not read"),
         ("131072", CUT, "line 6: the table of TCP_STREAM lacks its row"),
         (tcp, &open, "line 7: the table of TCP_STREAM lacks its row"),
         ("10^6bits/sec", "", "no unit"),
-        ("Size     Time     Throughput", "Time     Size     Throughput", "line 7: other columns"),
+        (
+            "Size     Time     Throughput",
+            "Time     Size     Throughput",
+            "line 7: these are not the columns",
+        ),
         ("10^6bits", "10^5bits", "no unit of a throughput"),
         ("22090.61", "", "too few columns"),
         ("22090.61", "-22090.61", "not a number"),

@@ -1,4 +1,4 @@
-//! The parameters of a network configuration, as the tools' options need them.
+//! The parameters of a network configuration for the tools' options.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -8,50 +8,50 @@ use proofmark_model::{Direction, Params, UDP_BUFFER, key, word};
 use crate::text::words;
 use crate::{Figure, Invocation, Task, refuse_if};
 
-/// Address of both ends.
+/// The address of both ends.
 pub(crate) const HERE: &str = "127.0.0.1";
 
-/// Minimum bytes on a connection: of fewer, a part that matters may be in the buffers of its
-/// sockets, which TCP lets grow to some MB, when a tool's time ends.
+/// The minimum bytes of a connection. TCP lets socket buffers grow to some MB: with fewer bytes, a
+/// significant part may still be in them when a tool's time ends.
 const MINIMUM: u64 = 10_000_000;
-/// Times that a connection must have filled the buffers that are asked for.
+/// The number of times that a connection must fill the requested buffers.
 const FILLS: u64 = 4;
-/// A system gives so many times the buffer that is asked for (socket(7)).
+/// The ratio of the granted to the requested buffer in Linux (socket(7)).
 const DOUBLED: u64 = 2;
 
-/// The parameters of a configuration of a network workload, over loopback.
+/// The parameters of a network configuration over loopback.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters<'a> {
     pub(crate) streams: u64,
-    /// Bytes.
+    /// The bytes of a block.
     pub(crate) block: u64,
     pub(crate) direction: Direction,
-    /// Bits a second of all connections together, where they are paced.
+    /// The rate of all connections together in bit/s, if they are paced.
     pub(crate) rate: Option<u64>,
-    /// Bytes that are asked for, where they are.
+    /// The requested bytes, if any.
     pub(crate) socket_buffer: Option<u64>,
     pub(crate) congestion: Option<&'a str>,
     pub(crate) no_delay: bool,
-    /// Whether a waiting thread polls.
+    /// True if a waiting thread polls.
     pub(crate) poll: bool,
-    /// Whether the bytes of a trial are fixed.
+    /// True if the bytes of a trial are fixed.
     pub(crate) fixed: bool,
-    /// Of one of proofmark's trials.
+    /// The seconds of one of proofmark's trials.
     pub(crate) seconds: f64,
     work: f64,
 }
 
-/// How long a tool is to send.
+/// The amount or duration that a tool sends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Length {
-    /// So many bytes over all connections.
+    /// The bytes over all connections.
     Bytes(u64),
     Seconds(f64),
 }
 
 impl<'a> Parameters<'a> {
-    /// Those of a task.
-    /// Fails if the server is no other process of this machine, or a parameter is missing.
+    /// Reads the parameters of a task. Fails if the server is not another process of this machine,
+    /// or a parameter is missing.
     pub(crate) fn read(task: &Task<'a>) -> Result<Self, String> {
         let params: &'a Params = task.params;
         refuse_if(
@@ -77,19 +77,19 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// Connections, each with a thread of proofmark at each end.
+    /// Returns the number of connections, each with a thread of proofmark at each end.
     pub(crate) fn connections(&self) -> u64 {
         let ways = if self.direction == Direction::Both { 2 } else { 1 };
         self.streams.saturating_mul(ways).max(1)
     }
 
-    /// Bits a second of each connection, where they are paced.
+    /// Returns the rate of each connection in bit/s, if they are paced.
     pub(crate) fn rate_each(&self) -> Option<u64> {
         self.rate.map(|rate| (rate / self.connections()).max(1))
     }
 
-    /// Bytes of one of proofmark's trials, or its seconds where the bytes are few and not fixed.
-    /// Fails if the fixed bytes are so few that they only fill buffers.
+    /// Returns the bytes of one of proofmark's trials, or its seconds if the bytes are few and not
+    /// fixed. Fails if the fixed bytes are so few that they only fill buffers.
     pub(crate) fn length(&self) -> Result<Length, String> {
         let bytes = (self.work / 8.0).round();
         let requested = self.socket_buffer.unwrap_or(0);
@@ -101,7 +101,8 @@ impl<'a> Parameters<'a> {
         Ok(Length::Seconds(self.seconds))
     }
 
-    /// Bytes of a socket's buffer that are asked for: of datagrams always, since proofmark does.
+    /// Returns the requested bytes of a socket's buffer. For datagrams it is always set, as in
+    /// proofmark.
     pub(crate) fn buffer(&self, udp: bool) -> Option<u64> {
         self.socket_buffer.or(udp.then_some(UDP_BUFFER))
     }
@@ -116,29 +117,28 @@ impl<'a> Parameters<'a> {
     }
 }
 
-/// An option with its value, or nothing.
+/// Returns an option with its value, or nothing.
 pub(crate) fn option(name: &str, value: Option<impl Display>) -> String {
     value.map_or_else(String::new, |value| format!(" {name} {value}"))
 }
 
-/// The option, if it is set.
+/// Returns an option, if it is set.
 pub(crate) fn flag(name: &str, is_set: bool) -> String {
     if is_set { format!(" {name}") } else { String::new() }
 }
 
-/// A client, and the server that it needs.
+/// Returns the invocation of a client with its server.
 pub(crate) fn pair(client: &str, program: &Path, server: &str) -> Invocation {
     let server = Some((program.to_owned(), words(server)));
     Invocation { arguments: words(client), server, ..Invocation::default() }
 }
 
-/// So many seconds, made whole.
+/// Rounds seconds up to whole ones, 1 at least.
 pub(crate) fn whole(seconds: f64) -> u64 {
     (seconds.ceil() as u64).max(1)
 }
 
-/// The first figure of one of these tests whose parameters, as far as the output reports them,
-/// are the task's.
+/// Returns the first figure of one of these tests whose reported parameters are the task's.
 pub(crate) fn find_figure(task: &Task, figures: Vec<Figure>, tests: &[&str]) -> Option<Figure> {
     let agrees = |f: &Figure| {
         [key::STREAMS.name(), key::BLOCK_SIZE.name(), key::DIRECTION.name()].iter().all(

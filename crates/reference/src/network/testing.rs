@@ -22,8 +22,8 @@ pub(crate) fn rtt(mode: &str) -> Params {
     with(&Params::default(), all).with(key::MODE, mode)
 }
 
-/// Calls with a task of these parameters that takes a tenth of a second: 240 MB, or as many
-/// operations as bits.
+/// Calls a function with a task of these parameters that takes 0.1 s: 240 MB, or as many operations
+/// as bits.
 pub(crate) fn with_task<T>(test: &str, params: &Params, f: impl FnOnce(&Task) -> T) -> T {
     f(&Task { seconds: 0.1, work: 1.92e9, port: 5201, ..task(test, params) })
 }

@@ -1,4 +1,4 @@
-//! One line of nuttcp's output, for people or of key=value pairs (-fparse).
+//! A line of nuttcp's output, for people or with key=value pairs (-fparse).
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,27 @@ use crate::Malformed;
 use crate::printed::{Rounded, agree};
 use crate::text::{need, wrong_if};
 
-/// Which end a line is of.
+/// The end that a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Transmitter,
     Receiver,
 }
 
-/// What a line says.
+/// The content of a line.
 pub(super) struct Line<'a> {
     pub(super) at: usize,
-    /// The end that a line of -v is of.
+    /// The end, in a line of -v.
     pub(super) end: Option<End>,
     /// The identifier of the run (-I).
     pub(super) label: &'a str,
-    /// What follows the end and the label.
+    /// The text after the end and the label.
     pub(super) text: &'a str,
-    /// What is measured, as words, by the keys of -fparse.
+    /// The measured values as words, by the keys of -fparse.
     values: BTreeMap<&'a str, &'a str>,
 }
 
-/// What is before a unit, by the keys of -fparse.
+/// The keys of -fparse for the values before these units.
 const UNITS: [(&str, &str); 9] = [
     ("MB", MEGABYTES),
     ("sec", SECONDS),
@@ -45,11 +45,11 @@ const MEGABYTES: &str = "megabytes";
 const SECONDS: &str = "real_seconds";
 const RATE: &str = "rate_Mbps";
 
-/// Words of a line that are looked at.
+/// The maximum number of words read in a line.
 const WORDS: usize = 60;
 
 impl<'a> Line<'a> {
-    /// A line of nuttcp; `None` if it is none.
+    /// Parses a line; `None` if it is not nuttcp's.
     pub(super) fn parse(line: &'a str, at: usize) -> Option<Self> {
         let line = line.trim();
         if let Some(rest) = line.strip_prefix("nuttcp-") {
@@ -77,7 +77,7 @@ impl<'a> Line<'a> {
         self.values.get(key).copied()
     }
 
-    /// A number that is not negative, if the line has one of that name.
+    /// Returns the value of a key as a number that is not negative, if the line has it.
     pub(super) fn number(&self, key: &str) -> Result<Option<f64>, Malformed> {
         self.get(key).map(|word| crate::text::number(word, self.at)).transpose()
     }
@@ -86,7 +86,7 @@ impl<'a> Line<'a> {
         self.get(key).map(|word| crate::text::whole(word, self.at)).transpose()
     }
 
-    /// What was moved in which time, where the line says it.
+    /// Returns the amount and the time, if the line has them.
     pub(super) fn amount(&self) -> Result<Option<Amount>, Malformed> {
         let all = [MEGABYTES, SECONDS, RATE].map(|key| self.get(key));
         let [Some(megabytes), Some(seconds), Some(rate)] = all else { return Ok(None) };
@@ -96,29 +96,33 @@ impl<'a> Line<'a> {
         Ok(Some(Amount { at: self.at, bytes, printed: seconds?, rate: rate?.times(1e6) }))
     }
 
-    /// Datagrams sent and received: of lost ones there may be less than none.
+    /// Returns the datagrams sent and received. The number of lost ones may be negative.
     pub(super) fn datagrams(&self) -> Result<Option<Datagrams>, Malformed> {
         let Some((lost, all)) = self.get("drop").zip(self.get("pkt")) else { return Ok(None) };
         let sent = crate::text::whole(all, self.at)?;
         let received = lost.parse::<i64>().ok().map(|lost| i128::from(sent) - i128::from(lost));
         let received = received.and_then(|count| u64::try_from(count).ok());
-        let received = need(received, self.at, "the datagrams lost are no number up to all")?;
+        let received = need(
+            received,
+            self.at,
+            "more datagrams are lost than sent, or the numbers are invalid",
+        )?;
         Ok(Some(Datagrams { sent, received, ..Datagrams::default() }))
     }
 
-    /// Whether it is of the whole run, and not of an interval.
+    /// Returns true if the line covers the whole run, not an interval.
     pub(super) fn is_total(&self) -> bool {
         self.get("tx_cpu").is_some() || self.get("rx_cpu").is_some()
     }
 }
 
-/// What nuttcp puts before a line (-I), and not another program.
+/// Returns true if a text is nuttcp's label (-I), not another program's prefix.
 fn is_label(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
     text.chars().all(is_part) && !text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// `874.37 MB /   1.00 sec = ...`
+/// Returns true for `874.37 MB /   1.00 sec = ...`
 fn is_brief(text: &str) -> bool {
     let mut words = text.split_whitespace();
     words.next().is_some_and(is_number) && words.next() == Some("MB") && words.next() == Some("/")
@@ -128,11 +132,11 @@ fn is_number(word: &str) -> bool {
     word.parse::<f64>().is_ok()
 }
 
-/// The first value of each key; what follows `Tot:` is of the run so far.
+/// Returns the first value of each key. Values after `Tot:` cover the run so far.
 fn values(text: &str) -> BTreeMap<&str, &str> {
     let mut found = BTreeMap::new();
     let (mut before, mut last, mut by_transmitter, mut named) = ("", "", false, "");
-    // Lines of CPU seconds say the bytes once more.
+    // Lines of CPU seconds repeat the bytes.
     if text.contains("CPU seconds") || text.contains("cpu_seconds=") {
         return found;
     }
@@ -173,19 +177,19 @@ fn values(text: &str) -> BTreeMap<&str, &str> {
     found
 }
 
-/// What was moved in which time.
+/// An amount with its time.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Amount {
     pub(super) at: usize,
     pub(super) bytes: Rounded,
-    /// Seconds.
+    /// The time in seconds.
     pub(super) printed: Rounded,
     rate: Rounded,
 }
 
 impl Amount {
-    /// The time, and whether the amount, the time and the rate agree: of those that do the rate
-    /// shows the time with more digits.
+    /// Returns the time, and whether amount, time and rate agree. If they do, the rate gives the
+    /// time with more digits.
     pub(super) fn seconds(&self) -> Result<(f64, bool), Malformed> {
         let nothing = self.bytes.value == 0.0 || self.rate.value == 0.0;
         wrong_if(nothing, self.at, "no byte arrived")?;

@@ -1,11 +1,11 @@
-//! nuttcp: the one line that its client prints, and the lines of both ends (`-v`), each also as pairs
-//! of key and value (`-fparse`).
+//! nuttcp: the summary line of its client, and the lines of both ends (`-v`), each also as
+//! key=value pairs (`-fparse`).
 
 mod line;
 mod run;
 mod runner;
 
-use proofmark_model::{Finding, Printed, Severity};
+use proofmark_model::{Finding, Printed, Severity, excerpt};
 
 use crate::findings::warned;
 use crate::text::each_line;
@@ -41,7 +41,7 @@ impl Tool for Nuttcp {
     }
 
     fn recognises(&self, text: &str) -> bool {
-        // Both begin each line of an end with its name: ttcp's is another.
+        // nuttcp begins each line of an end with its own name; the older ttcp has another.
         text.lines().any(|line| Line::parse(line, 1).is_some())
     }
 
@@ -58,7 +58,7 @@ impl Tool for Nuttcp {
     }
 }
 
-/// Its tests, by what the receiver counted.
+/// The tests of nuttcp, counted by the receiver.
 const TCP: &str = "TCP";
 const UDP: &str = "UDP";
 
@@ -68,25 +68,25 @@ struct Runs {
     version: Option<String>,
     open: Run,
     figures: Vec<Figure>,
-    /// What runs said that have no figure.
-    left: Vec<Said>,
+    /// The messages of runs without a figure.
+    unassigned: Vec<Message>,
 }
 
-/// What nuttcp itself says of a run.
+/// A message of nuttcp about a run.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct Message {
     at: usize,
     is_error: bool,
-    /// Whether the lines of the run's ends had begun.
+    /// True if the lines of the run's ends had begun.
     is_within: bool,
     words: String,
 }
 
-impl Said {
-    /// `nuttcp-t: Warning: ...`, `nuttcp-r: v6.1.2: Error: ...`, `nuttcp-t: Warning="..."`
+impl Message {
+    /// Parses `nuttcp-t: Warning: ...`, `nuttcp-r: v6.1.2: Error: ...`, `nuttcp-t: Warning="..."`
     fn parse(line: &Line) -> Option<Self> {
         const MARKS: [&str; 4] = ["Error: ", "Warning: ", "Warning=", "Info: "];
-        /// Characters that are kept.
+        /// The maximum number of characters that are kept.
         const MOST: usize = 200;
         let text = line.end.map(|_| line.text)?;
         let text = match text.split_once(": ") {
@@ -95,11 +95,11 @@ impl Said {
         };
         let (mark, words) =
             MARKS.into_iter().find_map(|mark| Some((mark, text.strip_prefix(mark)?)))?;
-        let words = words.trim_matches('"').chars().take(MOST).collect();
+        let words = excerpt(words.trim_matches('"'), MOST);
         Some(Self { at: line.at, is_error: mark == MARKS[0], is_within: false, words })
     }
 
-    /// As a finding of a figure: what ended a run ended another than the figure's.
+    /// Returns the message as a finding of a figure. An error outside the lines ended another run.
     fn finding(&self) -> Finding {
         let (severity, kind) = match (self.is_error, self.is_within) {
             (false, _) => (Severity::Note, "a warning"),
@@ -121,7 +121,7 @@ impl Runs {
         self.version = self.version.take().or_else(|| run.version.clone());
         match run.figure(at)? {
             Ok(figure) => self.figures.push(figure),
-            Err(said) => self.left.extend(said),
+            Err(message) => self.unassigned.extend(message),
         }
         Ok(())
     }
@@ -129,14 +129,14 @@ impl Runs {
     fn output(mut self, last: usize) -> Result<Output, Malformed> {
         self.finish(last)?;
         let Some(figure) = self.figures.last_mut() else {
-            let error = self.left.iter().find(|said| said.is_error);
-            let Some(said) = error else {
-                return Err(Malformed::at(last, "no amount: the run did not end"));
+            let error = self.unassigned.iter().find(|message| message.is_error);
+            let Some(message) = error else {
+                return Err(Malformed::at(last, "there is no amount: the run did not end"));
             };
-            let words = Malformed::excerpt(&said.words);
-            return Err(Malformed::at(said.at, format!("nuttcp ended with an error: {words}")));
+            let words = Malformed::excerpt(&message.words);
+            return Err(Malformed::at(message.at, format!("nuttcp ended with an error: {words}")));
         };
-        figure.findings.extend(self.left.iter().map(Said::finding));
+        figure.findings.extend(self.unassigned.iter().map(Message::finding));
         Ok(Output { version: self.version, figures: self.figures, ..Output::default() })
     }
 }

@@ -1,52 +1,52 @@
-//! One run of nuttcp: what its lines say, put together.
+//! A run of nuttcp, read line by line.
 
 use proofmark_model::{
     Datagrams, EndTraffic, Finding, NetworkTraffic, Params, Severity, Trial, Unit, key,
 };
 
 use super::line::{Amount, End, Line};
-use super::{Said, is_version};
+use super::{Message, is_version};
 use crate::findings::contradicts;
 use crate::network::{default_rate, finite, throughput, traffic, with_path};
 use crate::printed::agree;
 use crate::text::wrong_if;
 use crate::{Figure, Malformed};
 
-/// What has been read of a run.
+/// The state of a run after the lines so far.
 #[derive(Default)]
 pub(super) struct Run {
     pub(super) version: Option<String>,
     label: String,
-    /// The end that began first, which is the client's, where the lines of an end are printed.
+    /// The end that began first, which is the client's, if the lines of the ends are printed.
     first: Option<End>,
-    /// Whether each end's lines have begun: the transmitter's, the receiver's.
+    /// True for each end whose lines have begun: transmitter, receiver.
     begun: [bool; 2],
     sent: Option<Amount>,
     received: Option<Amount>,
-    /// Whether there is the one line.
+    /// True if the summary line has been read.
     is_brief: bool,
     intervals: Vec<Amount>,
     udp: Option<bool>,
     datagrams: Option<Datagrams>,
-    /// Percent, and the bytes that the transmitter sent, where they are printed.
+    /// The loss in percent, and the bytes that the transmitter sent, where they are printed.
     loss: Option<f64>,
     sent_megabytes: Option<f64>,
-    /// Percent of one CPU, of both ends.
+    /// The percent of one CPU at each end.
     cpu: [Option<f64>; 2],
     retransmits: Option<u64>,
-    /// Bits a second at most (-R).
+    /// The rate limit in bit/s (-R).
     limit: Option<f64>,
     block: Option<u64>,
     blocks: Option<u64>,
     streams: Option<u64>,
-    /// Addresses of the end that connects, and of the one that accepts.
+    /// The addresses of the end that connects, and of the end that accepts.
     addresses: [String; 2],
-    said: Vec<Said>,
+    messages: Vec<Message>,
     findings: Vec<Finding>,
 }
 
 impl Run {
-    /// Whether a line is of the next run.
+    /// Returns true if a line belongs to the next run.
     pub(super) fn ends_before(&self, line: &Line) -> bool {
         let both = self.sent.is_some() && self.received.is_some() && self.first.is_some();
         let of_ends = self.begun != [false; 2];
@@ -56,17 +56,17 @@ impl Run {
                 let begun = self.begun.get(end as usize).is_some_and(|begun| *begun);
                 begun || (self.is_brief && !of_ends)
             }
-            Some(_) if Said::parse(line).is_some() => both || (self.is_brief && !of_ends),
+            Some(_) if Message::parse(line).is_some() => both || (self.is_brief && !of_ends),
             Some(_) => false,
         }
     }
 
     pub(super) fn take(&mut self, line: &Line) -> Result<(), Malformed> {
-        if let Some(said) = Said::parse(line) {
-            // Each stream says it.
-            if !self.said.iter().any(|s| s.words == said.words) {
+        if let Some(message) = Message::parse(line) {
+            // Each stream repeats the message.
+            if !self.messages.iter().any(|s| s.words == message.words) {
                 let is_within = self.begun != [false; 2];
-                self.said.push(Said { is_within, ..said });
+                self.messages.push(Message { is_within, ..message });
             }
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl Run {
         }
     }
 
-    /// A line of one end.
+    /// Reads a line of one end.
     fn end(&mut self, end: End, line: &Line) -> Result<(), Malformed> {
         self.first.get_or_insert(end);
         if is_header(line) {
@@ -113,12 +113,12 @@ impl Run {
         self.common(line)
     }
 
-    /// The one line.
+    /// Reads the summary line.
     fn total(&mut self, line: &Line) -> Result<(), Malformed> {
         self.is_brief = true;
         let cpu = [line.number("tx_cpu")?, line.number("rx_cpu")?];
         match line.amount()? {
-            // In classic mode an end says what it counted itself.
+            // In classic mode an end reports its own count.
             Some(amount) if cpu[1].is_none() => self.sent = Some(amount),
             Some(amount) => self.receives(amount),
             None => {}
@@ -128,10 +128,10 @@ impl Run {
         self.common(line)
     }
 
-    /// What both kinds of lines have.
+    /// Reads the values that both kinds of lines have.
     fn common(&mut self, line: &Line) -> Result<(), Malformed> {
         self.datagrams = line.datagrams()?.or(self.datagrams);
-        // It is below zero where more came than were sent.
+        // The loss is negative if more datagrams arrived than were sent.
         let loss = line.get("data_loss").and_then(|word| word.parse::<f64>().ok());
         self.loss = loss.filter(|loss| loss.is_finite()).or(self.loss);
         self.retransmits = line.whole("retrans")?.or(self.retransmits);
@@ -146,20 +146,24 @@ impl Run {
     fn receives(&mut self, amount: Amount) {
         let first = *self.received.get_or_insert(amount);
         if !agree(first.bytes, amount.bytes, 0.0) {
-            let message = "two lines have different amounts of what the receiver read";
+            let message = "two lines have different amounts for the receiver";
             self.findings.push(contradicts(Severity::Invalid, message));
         }
     }
 
-    /// The figure; of a run that has none what it said.
-    pub(super) fn figure(mut self, at: usize) -> Result<Result<Figure, Vec<Said>>, Malformed> {
+    /// Returns the figure, or the messages of a run without a figure.
+    pub(super) fn figure(mut self, at: usize) -> Result<Result<Figure, Vec<Message>>, Malformed> {
         let Some(amount) = self.received.or(self.sent) else {
-            let failed = self.said.iter().any(|said| said.is_error);
+            let failed = self.messages.iter().any(|message| message.is_error);
             let part = !failed && !self.intervals.is_empty();
-            wrong_if(part, at, "a part of a run, and no total: give all that nuttcp prints")?;
+            wrong_if(
+                part,
+                at,
+                "this is a part of a run without its total: give all that nuttcp prints",
+            )?;
             let open = !failed && self.first.is_some() && self.block.is_some();
-            wrong_if(open, at, "no end of a run")?;
-            return Ok(Err(self.said));
+            wrong_if(open, at, "the end of the run is missing")?;
+            return Ok(Err(self.messages));
         };
         let udp = self.udp == Some(true);
         let received = self.received.is_some();
@@ -168,7 +172,7 @@ impl Run {
         let (protocol, paced) = (if udp { "UDP" } else { "TCP" }, received && self.limit.is_some());
         let figure = throughput(protocol, !received, paced, self.params(udp), trial);
         let figure = finite(figure, amount.at)?;
-        self.findings.extend(self.said.iter().map(Said::finding));
+        self.findings.extend(self.messages.iter().map(Message::finding));
         let proof = received.then_some("the receiver counted the bytes");
         Ok(Ok(Figure { proof, findings: self.findings, ..figure }))
     }
@@ -188,9 +192,9 @@ impl Run {
         with_path(params, &self.addresses[0], &self.addresses[1])
     }
 
-    /// Bytes of a datagram, where only one size gives the printed amount.
+    /// Returns the bytes of a datagram, if only one size gives the printed amount.
     fn implied_block(&self) -> Option<u64> {
-        /// Below this the counts, which follow from rounded bytes, may be off by one.
+        /// Below this size, the counts may be off by one: nuttcp computes them from rounded bytes.
         const LEAST: f64 = 256.0;
         let amount = self.received?;
         let count = self.datagrams?.received as f64;
@@ -216,12 +220,12 @@ impl Run {
         let bytes = amount.bytes.value;
         let counted = self.sent.map(|sent| sent.bytes.value);
         let counted = counted.or(self.sent_megabytes.map(|mb| mb * super::line::MEGABYTE));
-        // Of TCP the receiver reads to the end of what was sent.
+        // A TCP receiver reads to the end of the sent bytes.
         let sent = counted.unwrap_or(match self.datagrams {
             Some(d) => bytes * d.sent as f64 / d.received.max(1) as f64,
             None => bytes,
         });
-        // The transmitter polls while it is paced, as it is by default with UDP.
+        // The transmitter polls while it is paced, which is the default for UDP.
         let paced = self.limit.is_some() || (self.datagrams.is_some() && self.first.is_none());
         let end = |percent: Option<f64>, retransmits| EndTraffic {
             own_cpu_s: percent.map(|percent| percent / 100.0 * seconds),
@@ -238,7 +242,7 @@ impl Run {
         NetworkTraffic { client, server, ..all }
     }
 
-    /// What the lines say twice, and the default pace.
+    /// Adds contradictions between the lines, and the finding about the default pace.
     fn compare(&mut self, udp: bool, trial: &Trial) {
         let mut wrong_if = |is_so: bool, message: String| {
             self.findings.extend(is_so.then(|| contradicts(Severity::Suspect, message)));
@@ -246,7 +250,7 @@ impl Run {
         if let Some(Datagrams { sent, received, .. }) = self.datagrams {
             let (all, came) = (sent.max(1) as f64, received as f64);
             let share = 100.0 * (1.0 - came / all);
-            // Percent and counts are rounded, and of bytes.
+            // The percentage is rounded, and computed from bytes.
             let off = 0.006 + 200.0 / all;
             wrong_if(
                 self.loss.is_some_and(|loss| (loss - share).abs() > off),
@@ -258,7 +262,7 @@ impl Run {
             };
             wrong_if(
                 self.received.zip(self.block).is_some_and(differs),
-                "the amount is not that of so many datagrams of that size".to_owned(),
+                "the amount is not the number of datagrams times their size".to_owned(),
             );
         }
         if let Some(total) = self.received.filter(|_| !self.intervals.is_empty()) {
@@ -277,7 +281,7 @@ impl Run {
     }
 }
 
-/// `nuttcp-t: v6.1.2: socket`
+/// Returns true for `nuttcp-t: v6.1.2: socket`
 fn is_header(line: &Line) -> bool {
     line.text.strip_suffix(": socket").is_some_and(is_version)
 }

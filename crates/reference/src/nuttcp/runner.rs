@@ -1,4 +1,4 @@
-//! How nuttcp is run.
+//! The options with which nuttcp runs a configuration.
 
 use std::net::TcpListener;
 
@@ -8,9 +8,9 @@ use super::{Nuttcp, TCP, UDP};
 use crate::network::{HERE, Length, Parameters, find_figure, flag, option, pair};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
-/// Datagrams of up to 4 bytes are its marks.
+/// nuttcp uses datagrams of up to 4 bytes as its own marks.
 const DATAGRAM: std::ops::RangeInclusive<u64> = 5..=65_507;
-/// Seconds that it takes to end a run of UDP, asleep.
+/// The seconds that nuttcp sleeps at the end of a UDP run.
 const UDP_END: f64 = 2.5;
 
 impl ReferenceRunner for Nuttcp {
@@ -24,7 +24,7 @@ impl ReferenceRunner for Nuttcp {
                 "payload that the receiver read until the sender had closed, over the receiver's \
                  time, of a connection made for it",
             ),
-            UDP => Some("payload of the datagrams that came, over the receiver's time"),
+            UDP => Some("payload of the received datagrams, over the receiver's time"),
             _ => None,
         }
     }
@@ -32,7 +32,7 @@ impl ReferenceRunner for Nuttcp {
     fn invocation(&self, installed: &Installed, task: &Task) -> Result<Invocation, String> {
         let udp = task.test == UDP;
         let parameters = Parameters::read(task)?;
-        refuse_if(parameters.direction == Direction::Both, "it sends one way")?;
+        refuse_if(parameters.direction == Direction::Both, "it sends in one direction only")?;
         refuse_if(parameters.connections() > 1, "one thread of it serves all streams")?;
         refuse_if(parameters.congestion.is_some(), "it has no option for the congestion control")?;
         let fits = !udp || DATAGRAM.contains(&parameters.block);
@@ -49,7 +49,7 @@ impl ReferenceRunner for Nuttcp {
             + &option("-u -R", pace)
             + &option("-w", parameters.buffer(udp).map(|bytes| format!("{bytes}b")))
             + &flag("-D", parameters.no_delay);
-        // It neither goes into the background nor serves a second run.
+        // The server stays in the foreground, and serves only one run.
         let server = format!("-1 --nofork -P {port}");
         Ok(pair(&format!("{line} {HERE}"), &installed.program, &server))
     }
@@ -63,14 +63,14 @@ impl ReferenceRunner for Nuttcp {
     }
 }
 
-/// A port for the bytes, which may not be the control connection's.
+/// Returns a port for the data, which must differ from that of the control connection.
 fn data_port(control: u16) -> u16 {
     let is_free = |port: &u16| TcpListener::bind((HERE, *port)).is_ok();
     let mut next = (1..=20).filter_map(|n| control.checked_add(n));
     next.find(is_free).unwrap_or(control ^ 1)
 }
 
-/// Its pace takes whole kbit/s.
+/// Converts a pace, which nuttcp takes in whole kbit/s.
 fn pace(bits: Option<u64>) -> Result<String, String> {
     let Some(bits) = bits else { return Ok("u".to_owned()) };
     refuse_if(bits % 1000 != 0, "it paces by whole kbit/s")?;
@@ -98,7 +98,7 @@ mod tests {
                 "direction=reverse no_delay=on socket_buffer=1000",
                 Ok(".. -r -n 3663 -w 1000b -D 127.0.0.1 | .."),
             ),
-            (TCP, "direction=both", Err("it sends one way")),
+            (TCP, "direction=both", Err("it sends in one direction only")),
             (TCP, "streams=2", Err("one thread of it..")),
             (TCP, "congestion=reno", Err("..congestion control")),
             (TCP, "path=peer", Err("..server on the peer")),

@@ -6,7 +6,7 @@ fn text(name: &str) -> &'static str {
     read_captured("nuttcp", &format!("{name}.txt"))
 }
 
-/// The checks of a figure's findings.
+/// Returns the checks of a figure's findings, with their severity.
 fn found(figure: &Figure) -> Vec<(&str, Severity)> {
     figure.findings.iter().map(|f| (&*f.check, f.severity)).collect()
 }
@@ -30,7 +30,7 @@ fn what_is_said_twice_and_differently_is_found() {
         ("8.2.2-tcp", "26482.6923", "25482.6923", rate),
         ("8.2.2-tcp", "3159.8021", "3259.8021", rate),
         ("8.2.2-tcp", "1.00 sec", "1.02 sec", rate),
-        // Of the other end.
+        // The rate of the other end.
         ("8.2.2-tcp-verbose", "26423.2897", "24423.2897", rate),
         ("8.2.2-tcp-parse", "rate_Mbps=24573.8706", "rate_Mbps=23573.8706", rate),
         ("8.2.2-udp-verbose", "3749 / 99538 drop/pkt 3.77%", "3749 / 99538 drop/pkt 5.77%", doubt),
@@ -69,7 +69,7 @@ fn what_is_said_twice_and_differently_is_found() {
 fn the_default_pace_of_udp_is_no_measurement() {
     let default = ("udp_default_rate", Severity::Invalid);
     assert_eq!(found(&only(&Nuttcp, text("6.1.2-udp"))), [default]);
-    // More was asked for, and lost.
+    // A higher rate was requested, and the rest was lost.
     let (as_is, lost) = ("0 / 16 drop/pkt 0.00 %loss", "16 / 32 drop/pkt 50.00 %loss");
     assert_eq!(found(&with_piece(&Nuttcp, text("6.1.2-udp"), as_is, lost)), []);
     let verbose = text("6.1.2-udp-parse-verbose");
@@ -98,7 +98,7 @@ fn cpu_time_is_of_the_end_that_has_it() {
     assert_eq!(of("8.2.2-tcp"), [Some(14.0), Some(82.0)]);
     assert_eq!(of("8.2.2-tcp-verbose"), [Some(14.0), Some(85.0)]);
     assert_eq!(of("6.1.2-tcp-reverse-verbose"), [Some(54.0), Some(34.0)]);
-    // A transmitter polls while it is paced, and it may have been.
+    // The transmitter may have been paced, and polls meanwhile.
     assert_eq!(of("6.1.2-tcp-paced-parse-verbose"), [None, Some(2.0)]);
     assert_eq!(of("8.2.2-udp-reverse-verbose"), [Some(3.0), None]);
     assert_eq!(of("6.1.2-udp-lost"), [None, Some(9.0)]);
@@ -153,7 +153,7 @@ fn what_it_warns_of_is_said_once() {
     let figure = only(&Nuttcp, text("8.2.2-tcp-streams-label"));
     assert_eq!(found(&figure), [note]);
     assert!(figure.findings[0].message.contains("send window size 4194304 < requested"));
-    // A run that failed is not lost among others.
+    // A failed run among others is reported.
     let others = [text("8.2.2-tcp"), text("6.1.2-refused"), text("8.2.2-tcp")].concat();
     let figure = only(&Nuttcp, &others);
     assert_eq!(figure.trials.len(), 2);
@@ -185,22 +185,22 @@ fn what_is_no_whole_run_is_refused() {
         refuses(&Nuttcp, text(name), &[("", "", words)]);
     }
     let changes = [
-        ("\n 4781.6250", CUT, "a part of a run, and no total"),
+        ("\n 4781.6250", CUT, "this is a part of a run without its total"),
         ("4781.6250", "0.0000", "line 5: no byte arrived"),
         ("25073.2157", "1e61", "not a number"),
     ];
     refuses(&Nuttcp, text("6.1.2-tcp-intervals"), &changes);
     let changes = [
-        ("nuttcp-t: 228.8750 MB in", CUT, "no end of a run"),
+        ("nuttcp-t: 228.8750 MB in", CUT, "the end of the run is missing"),
         ("nstream=1", "nstream=x", "not a whole number"),
     ];
     refuses(&Nuttcp, text("8.2.2-tcp-verbose"), &changes);
     let changes = [
-        ("38558 /", "64781 /", "no number up to all"),
+        ("38558 /", "64781 /", "more datagrams are lost than sent"),
         ("819.4375 MB /   0.50 sec", "81943750000 MB / 0.00 sec", "the time is zero"),
     ];
     refuses(&Nuttcp, text("6.1.2-udp-lost"), &changes);
-    refuses(&Nuttcp, "no nuttcp", &[("no", "this is no", "line 1: no amount")]);
+    refuses(&Nuttcp, "no nuttcp", &[("no", "this is no", "line 1: there is no amount")]);
     assert!(
         !Nuttcp.recognises("ttcp-t: 16777216 bytes in 1.50 real seconds = 10922.67 KB/sec +++")
     );

@@ -1,4 +1,4 @@
-//! qperf: the tests of sockets that its client prints, each a block of names and values.
+//! qperf: the socket tests of its client, each printed as a block of names and values.
 
 mod runner;
 
@@ -49,8 +49,8 @@ impl Tool for Qperf {
         let mut is_open = false;
         text.lines().any(|line| {
             let is_value = is_open && value(line).is_some_and(|(name, _)| FIRST.contains(&name));
-            is_open = header(line).is_some() || (is_open && is_said(line));
-            is_value || (is_open && is_said(line))
+            is_open = header(line).is_some() || (is_open && is_message(line));
+            is_value || (is_open && is_message(line))
         })
     }
 
@@ -63,17 +63,16 @@ impl Tool for Qperf {
             }
             open.as_mut().map_or(Ok(()), |block| block.take(line, at))
         })?;
-        let block = need(open, last, "no test of qperf")?;
+        let block = need(open, last, "no test of qperf found")?;
         block.end(&mut output)?;
-        wrong_if(output.figures.is_empty(), last, "no test with a result")?;
-        apart(&mut output.figures);
+        wrong_if(output.figures.is_empty(), last, "no test has a result")?;
+        number_repetitions(&mut output.figures);
         Ok(output)
     }
 }
 
-/// Parts the blocks of a test that do not show their size: a loop (-oo) prints them like
-/// repetitions.
-fn apart(figures: &mut [Figure]) {
+/// Numbers the blocks of a test without a size. A loop (-oo) prints them like repetitions.
+fn number_repetitions(figures: &mut [Figure]) {
     let mut seen = BTreeMap::new();
     for figure in figures.iter_mut().filter(|f| !f.params.has(key::BLOCK_SIZE)) {
         let number = seen.entry(figure.test.clone()).or_insert(0_u64);
@@ -89,14 +88,14 @@ const UDP_BW: &str = "udp_bw";
 const TCP_LAT: &str = "tcp_lat";
 const UDP_LAT: &str = "udp_lat";
 
-/// What the first line of a test's values is of.
+/// The names in the first line of a test's values.
 const FIRST: [&str; 5] = ["bw", "send_bw", "latency", "msg_rate", "loc_node"];
-/// Protocols whose tests of latency send a message back and forth.
+/// The protocols whose latency tests send a message back and forth.
 const BACK_AND_FORTH: [&str; 5] = ["tcp", "udp", "sctp", "sdp", "rds"];
-/// By what share numbers may differ, since each end has its own time, in ticks.
+/// The maximum relative deviation of numbers: each end has its own time, in ticks.
 const TICKS: f64 = 0.03;
 
-/// `tcp_bw:`
+/// Returns the test of `tcp_bw:`
 fn header(line: &str) -> Option<&str> {
     let test = line.strip_suffix(':')?;
     let kinds = ["_bw", "_lat", "_mr"].iter().any(|kind| test.ends_with(kind));
@@ -104,14 +103,14 @@ fn header(line: &str) -> Option<&str> {
     (is_name && (kinds || test == "conf" || test.starts_with("ver_"))).then_some(test)
 }
 
-/// `    bw  =  3.64 GB/sec`
+/// Splits `    bw  =  3.64 GB/sec`
 fn value(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.strip_prefix(' ')?.split_once('=')?;
     Some((name.trim(), value.trim()))
 }
 
-/// Whether qperf says that something failed, or warns.
-fn is_said(line: &str) -> bool {
+/// Returns true if a line reports a failure or a warning.
+fn is_message(line: &str) -> bool {
     line.starts_with("failed to ") || line.starts_with("warning: ") || line.contains(": failed to ")
 }
 
@@ -121,17 +120,17 @@ struct Block<'a> {
     test: &'a str,
     at: usize,
     values: BTreeMap<&'a str, (usize, &'a str)>,
-    said: Vec<(usize, &'a str)>,
+    messages: Vec<(usize, &'a str)>,
 }
 
 impl<'a> Block<'a> {
     fn take(&mut self, line: &'a str, at: usize) -> Result<(), Malformed> {
         if let Some((name, value)) = value(line) {
             let again = self.values.insert(name, (at, value));
-            return wrong_if(again.is_some(), at, "a value of this test is there twice");
+            return wrong_if(again.is_some(), at, "this test has a value twice");
         }
-        if is_said(line) {
-            self.said.push((at, line));
+        if is_message(line) {
+            self.messages.push((at, line));
         }
         Ok(())
     }
@@ -142,7 +141,7 @@ impl<'a> Block<'a> {
             output.version = output.version.take().or(version);
             return Ok(());
         }
-        if let (true, Some((at, words))) = (self.values.is_empty(), self.said.first()) {
+        if let (true, Some((at, words))) = (self.values.is_empty(), self.messages.first()) {
             let words = Malformed::excerpt(words);
             return Err(Malformed::at(*at, format!("{} ended: {words}", self.test)));
         }
@@ -152,14 +151,17 @@ impl<'a> Block<'a> {
             _ => return Err(Malformed::quoting(self.at, self.test, "is a test that is not read")),
         };
         figure.findings.extend(self.contradictions()?);
-        let said = self.said.iter();
-        let said = said.map(|(_, words)| warned(Severity::Note, format!("qperf printed: {words}")));
-        figure.findings.extend(said);
+        let messages = self.messages.iter();
+        let messages = messages.map(|(_, words)| {
+            warned(Severity::Note, format!("qperf printed: {}", Malformed::sentence(words)))
+        });
+        figure.findings.extend(messages);
         output.figures.push(figure);
         Ok(())
     }
 
-    /// A value in its base unit: bits a second of a bandwidth, else seconds, bytes, a number.
+    /// Returns a value in its base unit: bit/s for a bandwidth, otherwise seconds, bytes or a
+    /// number.
     fn number(&self, name: &str) -> Result<Option<Rounded>, Malformed> {
         let Some((at, text)) = self.values.get(name) else { return Ok(None) };
         let mut words = text.split_whitespace();
@@ -179,12 +181,12 @@ impl<'a> Block<'a> {
         need(found, self.at, &format!("{} has no {name} above zero", self.test))
     }
 
-    /// The first of these that is there: the ends are called by what they do, or by where they are.
+    /// Returns the first of these values that is present. The names of the ends depend on the test.
     fn either(&self, names: [&str; 2]) -> Result<Option<Rounded>, Malformed> {
         Ok(self.number(names[0])?.or(self.number(names[1])?))
     }
 
-    /// A whole number that is printed with all its digits.
+    /// Returns a whole number that is printed with all its digits.
     fn exact(&self, name: &str) -> Result<Option<u64>, Malformed> {
         let number = self.number(name)?.filter(|number| number.off <= 0.5);
         Ok(number.map(|number| number.value.round() as u64).filter(|number| *number > 0))
@@ -196,7 +198,8 @@ impl<'a> Block<'a> {
         Ok(params.known(key::SOCKET_BUFFER, self.exact("sock_buf_size")?))
     }
 
-    /// How long the test took at the receiver, or at the client, for round trips; of a test that does not say it a second, which only gives the rate.
+    /// Returns the seconds at the receiver, or at the client for round trips. If the test reports
+    /// none, it is 1 s, which only gives the rate.
     fn seconds(&self, names: [&str; 2]) -> Result<f64, Malformed> {
         let found = self.either(names)?.or(self.number("time")?);
         Ok(found.map_or(1.0, |time| time.value))
@@ -243,16 +246,16 @@ impl<'a> Block<'a> {
         finite(figure(self.test.to_owned(), title, unit, params, trial), self.at)
     }
 
-    /// What both ends counted of a test of datagrams.
+    /// Returns the counts of both ends in a datagram test.
     fn traffic(&self, seconds: f64) -> Result<Option<NetworkTraffic>, Malformed> {
         let sent = self.exact("send_msgs")?.or(self.exact("loc_send_msgs")?);
         let received = self.exact("recv_msgs")?.or(self.exact("rem_recv_msgs")?);
-        // Of TCP qperf stops while bytes are on the way, so that its two counts prove nothing.
+        // qperf stops TCP with bytes in transit, so its two counts prove nothing.
         let counts = sent.zip(received).zip(self.exact("msg_size")?);
         let Some(((sent, received), size)) = counts.filter(|_| self.test == UDP_BW) else {
             return Ok(None);
         };
-        // Each end counts until its own time is up.
+        // Each end counts until its own time is over.
         let near = received > sent && (received as f64) < (1.0 + TICKS) * sent as f64;
         let sent = if near { received } else { sent };
         let busy = |names| -> Result<EndTraffic, Malformed> {
@@ -268,7 +271,7 @@ impl<'a> Block<'a> {
         }))
     }
 
-    /// What the test says twice, and differently.
+    /// Returns the contradictions within the test.
     fn contradictions(&self) -> Result<Vec<Finding>, Malformed> {
         let get = |names| Ok::<_, Malformed>(self.either(names)?.filter(|n| n.value > 0.0));
         let ratio = |a: Option<Rounded>, b: Option<Rounded>| a.zip(b).map(|(a, b)| a.over(b));
@@ -293,7 +296,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Base units of one: bits a second of a bandwidth, seconds, bytes, numbers; 1 of percent is 0.01.
+/// Returns the base units in a unit: bit/s for a bandwidth, otherwise seconds, bytes or numbers. A
+/// percent is 0.01.
 fn factor(unit: &str) -> Option<f64> {
     let rate = unit.strip_suffix("/sec");
     let (prefix, bits) = match (unit, rate) {
@@ -315,9 +319,9 @@ fn factor(unit: &str) -> Option<f64> {
     power(prefix, 1000.0).map(|units| bits * units)
 }
 
-/// Bytes lost where no count shows them.
+/// Reports lost bytes where no count shows them.
 fn lost(sent: Rounded, received: Rounded) -> Option<Finding> {
-    /// Up to here the receiver kept up, as the check says.
+    /// The largest loss that is not an overload, as in the check.
     const OVERLOAD: f64 = 0.1;
     let share = 1.0 - received.value / sent.value;
     if agree(received, sent, 0.0) || share <= 0.0 {
@@ -325,7 +329,7 @@ fn lost(sent: Rounded, received: Rounded) -> Option<Finding> {
     }
     let severity = if share > OVERLOAD { Severity::Suspect } else { Severity::Note };
     let message = format!(
-        "{} of what was sent was lost: the result is the receiver's",
+        "{} of the sent bytes were lost: the result is the receiver's",
         format_percent(share)
     );
     let advice = "use -vv for the counts, and smaller messages or a larger buffer (-sb)";

@@ -1,4 +1,4 @@
-//! How qperf is run.
+//! The options with which qperf runs a configuration.
 
 use proofmark_model::Direction;
 
@@ -6,9 +6,9 @@ use super::{Qperf, TCP_BW, TCP_LAT, UDP_BW, UDP_LAT};
 use crate::network::{HERE, Parameters, find_figure, option, pair, whole};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse_if};
 
-/// Bytes of the largest datagram.
+/// The largest datagram in bytes.
 const DATAGRAM: u64 = 65_507;
-/// Seconds that it takes around a test.
+/// The seconds before and after a test.
 const AROUND: f64 = 0.5;
 
 impl ReferenceRunner for Qperf {
@@ -18,10 +18,10 @@ impl ReferenceRunner for Qperf {
 
     fn counts(&self, test: &str) -> Option<&'static str> {
         match test {
-            TCP_BW => Some(
-                "payload that the receiver read until the time was up, of a connection made for it",
-            ),
-            UDP_BW => Some("payload of the datagrams that came until the time was up"),
+            TCP_BW => {
+                Some("payload that the receiver read until the time was over, of a new connection")
+            }
+            UDP_BW => Some("payload of the datagrams received until the time was over"),
             TCP_LAT | UDP_LAT => Some("round trips, one in flight, with Nagle's algorithm"),
             _ => None,
         }
@@ -31,16 +31,16 @@ impl ReferenceRunner for Qperf {
         let parameters = Parameters::read(task)?;
         let udp = [UDP_BW, UDP_LAT].contains(&task.test);
         parameters.one_connection()?;
-        refuse_if(parameters.direction != Direction::Forward, "its client sends")?;
+        refuse_if(parameters.direction != Direction::Forward, "its client only sends")?;
         refuse_if(parameters.poll, "it sleeps while it waits: set mode=block")?;
         refuse_if(parameters.fixed, "it accepts only whole seconds, no amount")?;
         refuse_if(parameters.congestion.is_some(), "it has no option for the congestion control")?;
         refuse_if(parameters.no_delay, "it has no option for no_delay")?;
-        refuse_if(parameters.rate.is_some(), "it has no pace")?;
+        refuse_if(parameters.rate.is_some(), "it has no rate limit")?;
         refuse_if(udp && parameters.block > DATAGRAM, "its datagrams carry 65,507 B at most")?;
         let buffer = option("-sb", parameters.buffer(task.test == UDP_BW));
         let line = format!("{HERE} -lp {} -t {} -m {}", task.port, seconds(task), parameters.block);
-        // -uu: all digits.
+        // -uu prints all digits.
         let client = format!("{line}{buffer} -vv -uu {}", task.test);
         Ok(pair(&client, &installed.program, &format!("-lp {}", task.port)))
     }
@@ -54,7 +54,7 @@ impl ReferenceRunner for Qperf {
     }
 }
 
-/// Its time is whole seconds.
+/// Returns qperf's time, which is whole seconds.
 fn seconds(task: &Task) -> u64 {
     whole(task.seconds)
 }
@@ -73,7 +73,7 @@ mod tests {
             (TCP_BW, "", Ok(TCP)),
             (TCP_BW, "socket_buffer=1000", Ok(".. -sb 1000 -vv ..")),
             (TCP_BW, "streams=2", Err("it supports one connection")),
-            (TCP_BW, "direction=reverse", Err("its client sends")),
+            (TCP_BW, "direction=reverse", Err("its client only sends")),
             (TCP_BW, "amount=1000000", Err("..whole seconds..")),
             (TCP_BW, "congestion=reno", Err("..congestion control")),
             (TCP_BW, "no_delay=on", Err("..no_delay")),
@@ -82,7 +82,7 @@ mod tests {
         with_task("", &tcp(), |task| does(&Qperf, "0.4.11", task, &rows));
         let rows = [
             (UDP_BW, "", Ok(".. -m 65507 -sb 4194304 -vv -uu udp_bw | ..")),
-            (UDP_BW, "rate=300000000", Err("it has no pace")),
+            (UDP_BW, "rate=300000000", Err("it has no rate limit")),
             (UDP_BW, "block_size=65508", Err("..65,507 B..")),
         ];
         with_task("", &udp(), |task| does(&Qperf, "0.4.11", task, &rows));

@@ -6,7 +6,7 @@ fn text(name: &str) -> &'static str {
     read_captured("qperf", &format!("0.4.11-{name}.txt"))
 }
 
-/// The block of one test, as qperf prints it with -vv.
+/// Returns the block of a test, as qperf prints it with -vv.
 fn block(test: &str) -> String {
     let all = text("very-verbose");
     let from = all.find(&format!("{test}:\n")).unwrap();
@@ -118,10 +118,10 @@ fn what_is_no_whole_test_is_refused() {
         ("tcp_bw:", "rc_compare_swap_mr:", "is not read"),
         ("    bw", CUT, "line 1: tcp_bw has no bw"),
         ("GB/sec", "GX/sec", "an unknown unit"),
-        ("    bw ", "    bw = 1 GB/sec\n    bw ", "line 3: a value of this test is there twice"),
+        ("    bw ", "    bw = 1 GB/sec\n    bw ", "line 3: this test has a value twice"),
     ];
     let test = block("tcp_bw");
     refuses(&Qperf, &test, &changes);
-    refuses(&Qperf, &test, &[(&test, "conf:\n    loc_node = a\n", "no test with a result")]);
+    refuses(&Qperf, &test, &[(&test, "conf:\n    loc_node = a\n", "no test has a result")]);
     refuses(&Qperf, &test, &[(&test, "bw = 1", "no test of qperf")]);
 }

@@ -1,11 +1,11 @@
-//! sockperf: what its client prints of a ping-pong, under load, and of messages that it sends.
+//! sockperf: the output of its client for a ping-pong, under load, and for a throughput.
 
 mod run;
 mod runner;
 
 use proofmark_model::Printed;
 
-use crate::network::{Between, apart};
+use crate::network::{EndpointFigure, add_endpoints};
 use crate::text::each_line;
 use crate::{Description, Malformed, Output, Tool, same_work};
 use run::Run;
@@ -59,12 +59,12 @@ impl Tool for Sockperf {
             run.take(line, at)
         })?;
         runs.push(run.finish(last)?);
-        let runs: Vec<Between> = runs;
-        Ok(Output { version, figures: apart(runs), ..Output::default() })
+        let runs: Vec<EndpointFigure> = runs;
+        Ok(Output { version, figures: add_endpoints(runs), ..Output::default() })
     }
 }
 
-/// Its tests, of which one answer follows another.
+/// The tests in which one answer follows another.
 const TCP: &str = "TCP ping-pong";
 const UDP: &str = "UDP ping-pong";
 

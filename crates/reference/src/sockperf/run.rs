@@ -1,33 +1,33 @@
-//! One run of sockperf's client.
+//! A run of sockperf's client.
 
 use std::collections::BTreeMap;
 
 use proofmark_model::{Finding, Latency, Params, Severity, Trial, Unit, format_quantity, key};
 
 use super::{TCP, UDP};
-use crate::findings::{unless, warned};
-use crate::network::{Between, figure, finite, with_path};
+use crate::findings::{differ_unless, warned};
+use crate::network::{EndpointFigure, figure, finite, with_path};
 use crate::printed::{Rounded, agree};
 use crate::text::{need, positive, whole, wrong_if};
 use crate::{Figure, Malformed};
 
-/// The share of a ping-pong's time that its round trips fill, but for what is rounded and the
-/// time between one and the next.
+/// The share of a ping-pong's time that its round trips fill. The rest is rounding, and the time
+/// between two round trips.
 const FILLED: std::ops::Range<f64> = 0.9..1.02;
-/// By how much what sockperf says twice may differ, as a share.
+/// The maximum relative deviation between two accounts of sockperf.
 const SHARE: f64 = 0.01;
-/// Seconds by which the valid part of a playback may be longer than the whole run.
+/// The seconds by which the valid part of a playback may exceed the whole run.
 const AROUND_S: f64 = 0.1;
 
 const MIN: &str = "<MIN>";
 const MAX: &str = "<MAX>";
 
-/// What is not read, by the words that show it.
+/// Outputs that are not read, by their words.
 const UNREAD: [(&str, &str); 5] = [
-    ("[SERVER] listen on", "this is a server's: give the client's output"),
+    ("[SERVER] listen on", "this is a server's output: give the client's"),
     (
         "No messages were received from the server",
-        "no answer came: start a server, and measure again",
+        "the server did not answer: start it, and measure again",
     ),
     ("Latency of burst of ", "bursts (--burst) are not read: run ping-pong without it"),
     ("test was performed using the following parameters", FULL_LOG),
@@ -35,30 +35,30 @@ const UNREAD: [(&str, &str); 5] = [
 ];
 const FULL_LOG: &str = "a full log (--full-log) is not read: give what the client prints";
 
-/// What has been read so far; times are as printed, in microseconds.
+/// The state of a run after the lines so far. Times are as printed, in microseconds.
 #[derive(Default)]
 pub(super) struct Run {
     begun: bool,
     udp: Option<bool>,
     server: String,
     params: Params,
-    /// Seconds of all, of which some are not valid.
+    /// The seconds of the whole run, including invalid parts.
     total: Option<f64>,
-    /// Of the valid part.
+    /// The valid part.
     valid: Option<Valid>,
-    /// The mean, and whether it is of half of a round trip.
+    /// The mean; true if it is that of half a round trip.
     mean: Option<(Rounded, bool)>,
-    /// The mean once more.
+    /// The mean in a second line.
     average: Option<Rounded>,
     count: Option<u64>,
     times: BTreeMap<String, f64>,
-    /// Messages sent, and seconds.
+    /// The messages sent, with the seconds.
     sent: Option<(u64, f64)>,
-    /// Messages a second that were sent.
+    /// The messages sent per second.
     rate: Option<f64>,
-    /// Bytes a second of them.
+    /// The bytes sent per second.
     bandwidth: Option<Rounded>,
-    /// Lost, duplicated and reordered messages.
+    /// The lost, duplicated and reordered messages.
     irregular: Vec<String>,
 }
 
@@ -124,7 +124,7 @@ impl Run {
         Ok(())
     }
 
-    /// The distribution of the times.
+    /// Reads a line of the distribution of the times.
     fn latency(&mut self, line: &str, at: usize) -> Result<(), Malformed> {
         let after = |mark: &str| line.split_once(mark).map(|(_, rest)| rest);
         if let Some((count, _)) = after("Total ").and_then(|r| r.split_once(" observations")) {
@@ -139,18 +139,18 @@ impl Run {
         Ok(())
     }
 
-    pub(super) fn finish(self, last: usize) -> Result<Between, Malformed> {
-        let what =
-            "no line \"[ 0] IP = ...\", which tells UDP from TCP: give all that the client prints";
+    pub(super) fn finish(self, last: usize) -> Result<EndpointFigure, Malformed> {
+        let what = "the line \"[ 0] IP = ...\" with the protocol is missing: give all that the \
+                    client prints";
         let udp = need(self.udp, last, what)?;
         let figure = match self.rate {
             Some(rate) => self.messages(udp, rate, last)?,
             None => self.answers(udp, last)?,
         };
-        Ok(Between { client: String::new(), server: self.server, figure })
+        Ok(EndpointFigure { client: String::new(), server: self.server, figure })
     }
 
-    /// Of messages that are not answered: what was sent.
+    /// Returns the figure of messages without answers: those sent.
     fn messages(&self, udp: bool, rate: f64, last: usize) -> Result<Figure, Malformed> {
         let (sent, seconds) = self.sent.ok_or_else(|| missing("number of messages", last))?;
         let (test, title) = match udp {
@@ -159,15 +159,15 @@ impl Run {
         };
         let trial = Trial::new(Unit::OpPerSecond, sent as f64, sent as f64 / rate);
         let shown = format_quantity(rate, Unit::OpPerSecond);
-        let by_time = unless(agree(rate * seconds, sent as f64, SHARE), || {
-            format!("{sent} messages in {seconds} s are no {shown}")
+        let by_time = differ_unless(agree(rate * seconds, sent as f64, SHARE), || {
+            format!("{sent} messages in {seconds} s are not {shown}")
         });
         let by_bytes =
             self.params.get(key::BLOCK_SIZE).zip(self.bandwidth).and_then(|(block, bytes)| {
                 let agrees = |each: u64| agree(rate * each as f64, bytes, SHARE);
-                unless(with_and_without_headers(block).any(agrees), || {
+                differ_unless(with_and_without_headers(block).any(agrees), || {
                     let bytes = format_quantity(bytes.value, Unit::BytePerSecond);
-                    format!("{shown} of {block} B are no {bytes}")
+                    format!("{shown} of {block} B are not {bytes}")
                 })
             });
         let made = figure(test, title, Unit::OpPerSecond, self.params.clone(), trial);
@@ -175,7 +175,7 @@ impl Run {
         Ok(Figure { findings, ..finite(made, last)? })
     }
 
-    /// Of messages that are answered: the answers and their times.
+    /// Returns the figure of answered messages: the answers with their times.
     fn answers(&self, udp: bool, last: usize) -> Result<Figure, Malformed> {
         let valid = self.valid.ok_or_else(|| missing("valid duration", last))?;
         let (mean, half) = self.mean.ok_or_else(|| missing("mean", last))?;
@@ -185,13 +185,13 @@ impl Run {
         let latency = Latency {
             unit: "s".to_owned(),
             count: self.count.ok_or_else(|| missing("number of observations", last))?,
-            min: needed(MIN, "least time")?,
+            min: needed(MIN, "minimum time")?,
             mean: seconds_of(mean.value),
             p50: needed("50.00", "median")?,
             p90: time("90.00"),
             p99: time("99.00"),
             p999: time("99.90"),
-            max: needed(MAX, "greatest time")?,
+            max: needed(MAX, "maximum time")?,
             buckets: Vec::new(),
         };
         let filled = valid.received as f64 * latency.mean / valid.seconds;
@@ -212,7 +212,7 @@ impl Run {
         Ok(Figure { latency: Some(latency), proof, findings, ..finite(made, last)? })
     }
 
-    /// What the output says twice, differently.
+    /// Returns the contradictions in the output.
     fn accounts(&self, valid: &Valid, mean: Rounded) -> Vec<Finding> {
         let (received, us) = (valid.received, mean.value);
         let get = |name: &str| self.times.get(name).copied();
@@ -222,28 +222,30 @@ impl Run {
             .count
             .is_none_or(|n| agree(n as f64, Rounded { value: received as f64, off: 1.0 }, SHARE));
         let accounts = [
-            unless(counted, || {
+            differ_unless(counted, || {
                 let count = self.count.unwrap_or_default();
-                format!("{received} answers were received, and {count} were timed")
+                format!("{received} answers were received, but {count} were timed")
             }),
             self.total.and_then(|all| {
                 let part = valid.seconds;
-                unless(part <= (1.0 + SHARE) * all + AROUND_S, || {
-                    format!("{part} s of a run of {all} s were valid")
+                differ_unless(part <= (1.0 + SHARE) * all + AROUND_S, || {
+                    format!("{part} s were valid in a run of {all} s")
                 })
             }),
-            unless(valid.sent.is_none_or(|sent| received <= sent), || {
+            differ_unless(valid.sent.is_none_or(|sent| received <= sent), || {
                 let sent = valid.sent.unwrap_or_default();
-                format!("{received} answers were received to {sent} messages")
+                format!("{received} answers were received, but only {sent} messages sent")
             }),
             self.average.and_then(|average| {
-                let what = || format!("the mean is {us} us, and {} us", average.value);
-                unless(agree(average, mean, SHARE), what)
+                let what = || {
+                    format!("the mean is {us} us in one line, but {} us in another", average.value)
+                };
+                differ_unless(agree(average, mean, SHARE), what)
             }),
-            unless(names.into_iter().filter_map(get).is_sorted(), || {
+            differ_unless(names.into_iter().filter_map(get).is_sorted(), || {
                 "the percentiles are not in their order".to_owned()
             }),
-            unless((min..=max).contains(&us), || {
+            differ_unless((min..=max).contains(&us), || {
                 format!("the mean of {us} us is not between {min} us and {max} us")
             }),
         ];
@@ -251,16 +253,20 @@ impl Run {
     }
 }
 
-/// Bytes of a message, and with the headers of its IP fragments, which versions before 3 add.
+/// Returns the bytes of a message, without and with the headers of its IP fragments, which versions
+/// before 3 add.
 fn with_and_without_headers(block: u64) -> impl Iterator<Item = u64> {
     const FRAGMENT: u64 = 1472;
     const HEADERS: u64 = 28;
     [block, block.saturating_add(block.div_ceil(FRAGMENT).saturating_mul(HEADERS))].into_iter()
 }
 
-/// Bytes of a MB, as sockperf has it.
+/// The bytes of a MB in sockperf.
 const MB: f64 = 1_048_576.0;
 
 fn missing(what: &str, last: usize) -> Malformed {
-    Malformed::at(last, format!("no {what}: not a whole ping-pong, under-load or throughput"))
+    Malformed::at(
+        last,
+        format!("the {what} is missing: this is no complete ping-pong, under-load or throughput"),
+    )
 }

@@ -1,14 +1,14 @@
-//! How sockperf's ping-pong is run.
+//! The options with which sockperf runs a configuration.
 
 use super::{Sockperf, TCP, UDP};
 use crate::network::{HERE, Parameters, flag, pair, whole};
 use crate::{Installed, Invocation, Ready, ReferenceRunner, Task, refuse_if};
 
 const MESSAGE: std::ops::RangeInclusive<u64> = 14..=65_507;
-/// Seconds at the begin and the end of a run that it leaves out.
+/// The seconds at the start and the end of a run that sockperf excludes.
 const LEFT_OUT: f64 = 0.45;
 
-/// Seconds that it takes before and after a run, most of them asleep.
+/// The seconds before and after a run, which sockperf mostly sleeps.
 const AROUND: f64 = 2.5;
 
 impl ReferenceRunner for Sockperf {
@@ -44,7 +44,7 @@ impl ReferenceRunner for Sockperf {
     }
 }
 
-/// Whole seconds of a run whose valid part lasts as long as one of our trials.
+/// Returns the whole seconds of a run whose valid part lasts as long as one of proofmark's trials.
 fn seconds(task: &Task) -> u64 {
     whole(task.seconds + LEFT_OUT)
 }

@@ -10,16 +10,16 @@ fn text(name: &str) -> &'static str {
 fn what_is_no_whole_ping_pong_is_refused() {
     let changes = [
         (text("tcp"), text("server-refused"), "line 2: this is a server's"),
-        (text("tcp"), text("playback-without-answers-refused"), "no answer came"),
+        (text("tcp"), text("playback-without-answers-refused"), "the server did not answer"),
         (text("tcp"), text("full-log-refused"), "a full log (--full-log) is not read"),
-        (text("tcp"), text("refused"), "which tells UDP from TCP"),
-        // Of 4 messages at once.
+        (text("tcp"), text("refused"), "with the protocol is missing"),
+        // Bursts of 4 messages.
         (text("tcp"), text("burst-refused"), "bursts (--burst) are not read"),
-        ("Summary: Latency", "Summary:", "no mean"),
-        ("<MIN>", "", "no least time"),
-        ("<MAX>", "", "no greatest time"),
-        ("percentile 50.000", "", "no median"),
-        ("Total 106574", "Sum 106574", "no number of observations"),
+        ("Summary: Latency", "Summary:", "the mean is missing"),
+        ("<MIN>", "", "the minimum time is missing"),
+        ("<MAX>", "", "the maximum time is missing"),
+        ("percentile 50.000", "", "the median is missing"),
+        ("Total 106574", "Sum 106574", "the number of observations is missing"),
         ("ReceivedMessages=106574", "ReceivedMessages=0", "out of range"),
         ("[ 0] IP", "[ 1] IP = ::1 # TCP\n[ 0] IP", "several sockets"),
     ];
@@ -39,7 +39,7 @@ fn runs_are_read_one_by_one() {
         ["127.0.0.1", "192.0.2.4"]
     );
     let cut = format!("{}{one}", &one[..one.find("Summary").unwrap()]);
-    refuses(&Sockperf, &cut, &[("", "", "line 13: no mean")]);
+    refuses(&Sockperf, &cut, &[("", "", "line 13: the mean is missing")]);
 }
 
 #[test]
@@ -77,14 +77,24 @@ fn what_is_said_twice_must_agree_and_lost_messages_are_reported() {
             "tcp",
             "Total 106574",
             "Total 96574",
-            "106574 answers were received, and 96574 were timed",
+            "106574 answers were received, but 96574 were timed",
         ),
-        ("tcp", "SentMessages=106574", "SentMessages=100000", "were received to 100000 messages"),
-        ("tcp", "avg-latency=2.568", "avg-latency=3.568", "the mean is 2.568 us, and 3.568 us"),
+        ("tcp", "SentMessages=106574", "SentMessages=100000", "received, but only 100000 messages"),
+        (
+            "tcp",
+            "avg-latency=2.568",
+            "avg-latency=3.568",
+            "the mean is 2.568 us in one line, but 3.568 us in another",
+        ),
         ("tcp", "percentile 99.000 =    2", "percentile 99.000 =    1", "not in their order"),
-        ("tcp", "[Total Run] RunTime=", "[Total Run] RunTime=0.25 was ", "s of a run of 0.25"),
-        ("tcp-throughput", "Total of 724297", "Total of 624297", "messages in 1.001 s are no"),
-        ("tcp-throughput", "690.394 MBps", "790.394 MBps", "of 1000 B are no 828.8 MB/s"),
+        (
+            "tcp",
+            "[Total Run] RunTime=",
+            "[Total Run] RunTime=0.25 was ",
+            "s were valid in a run of 0.25",
+        ),
+        ("tcp-throughput", "Total of 724297", "Total of 624297", "messages in 1.001 s are not"),
+        ("tcp-throughput", "690.394 MBps", "790.394 MBps", "of 1000 B are not 828.8 MB/s"),
     ] {
         let f = with_piece(&Sockperf, text(name), from, to);
         let found: Vec<_> = f.findings.iter().map(|f| &*f.message).collect();

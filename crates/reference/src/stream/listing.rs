@@ -1,15 +1,15 @@
-//! Reading the lines of STREAM's listing, run by run.
+//! The reader of STREAM's listing, run by run.
 
 use proofmark_model::{Finding, Params, Trial, Unit, key};
 
 use super::{DIGITS, LOOPS, Loop, MEAN};
 use crate::figure::MEMORY;
-use crate::findings::unless;
+use crate::findings::differ_unless;
 use crate::printed::{Rounded, agree, rated, took};
 use crate::text::{columns, each_line, need, number, positive, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
 
-/// Whether a line is the head of a table of rates.
+/// Returns true if a line is the head of a table of rates.
 pub(super) fn is_head(line: &str) -> bool {
     line.trim_start().starts_with("Function ") && line.contains(" Rate")
 }
@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<Output, Malformed> {
 
 #[derive(Clone, Copy, Default, PartialEq)]
 enum Section {
-    /// In no section: STREAM's own output, or hpcc's preface.
+    /// Outside of all sections: STREAM's own output, or hpcc's preface.
     #[default]
     None,
     /// Every process runs STREAM.
@@ -36,7 +36,7 @@ enum Section {
 
 type Field = fn(&mut Run) -> &mut Option<u64>;
 
-/// What stands before a number in the lines above a table.
+/// The text before a number in the lines above a table.
 const FACTS: [(&str, Field); 11] = [
     ("This system uses ", |run| &mut run.word_bytes),
     ("Assuming ", |run| &mut run.word_bytes),
@@ -51,7 +51,7 @@ const FACTS: [(&str, Field); 11] = [
     ("Number of Threads = ", |run| &mut run.counted),
 ];
 
-/// What stands before the memory of all arrays.
+/// The text before the memory of all arrays.
 const TOTALS: [&str; 3] = [
     "Total memory required = ",
     "Total Aggregate memory required = ",
@@ -61,7 +61,7 @@ const TOTALS: [&str; 3] = [
 /// Words of programs whose loops run on other hardware and print the same table.
 const DEVICES: [&str; 4] = ["CUDA", "GPU", "OpenCL", "ROCm"];
 
-/// What the listing says of one run; STREAM validates its arrays after the table.
+/// The state of a run after the lines so far. STREAM validates its arrays after the table.
 #[derive(Default)]
 struct Run {
     word_bytes: Option<u64>,
@@ -71,9 +71,9 @@ struct Run {
     requested: Option<u64>,
     counted: Option<u64>,
     device: Option<&'static str>,
-    /// Bytes a second of the rate's unit, and the rows still to come, while in a table.
+    /// The bytes per second of the rate's unit, and the remaining rows, while in a table.
     table: Option<(f64, &'static [Loop])>,
-    /// Line of the table whose result is not yet validated, and its figures.
+    /// The line of the table whose result is not yet validated, then its figures.
     unproven: Option<usize>,
     figures: Vec<Figure>,
     findings: Vec<Finding>,
@@ -81,16 +81,16 @@ struct Run {
 
 impl Run {
     fn proven(&self) -> Result<(), Malformed> {
-        let what = "no 'Solution Validates' follows: this run ends too early";
+        let what = "no 'Solution Validates' follows: the output ends too early";
         self.unproven.map_or(Ok(()), |at| Err(Malformed::at(at, what)))
     }
 
-    /// Bytes of an array over all processes.
+    /// Returns the bytes of an array over all processes.
     fn array_bytes(&self) -> Option<u64> {
         self.elements?.checked_mul(self.word_bytes?)
     }
 
-    /// Threads of all processes.
+    /// Returns the threads of all processes.
     fn threads(&self) -> Option<u64> {
         match self.ranks {
             Some(ranks) => ranks.checked_mul(self.counted.unwrap_or(1)),
@@ -98,7 +98,7 @@ impl Run {
         }
     }
 
-    /// Bytes that an iteration of the loop counts.
+    /// Returns the bytes that an iteration of the loop counts.
     fn work(&self, this: &Loop, at: usize) -> Result<f64, Malformed> {
         let array = self.array_bytes().ok_or_else(|| {
             let what = "no 'Array size' and 'bytes per array element' above, or too large";
@@ -107,12 +107,13 @@ impl Run {
         Ok(array as f64 * this.arrays as f64)
     }
 
-    /// Holds what is printed of the memory of three arrays against their size.
+    /// Compares the printed memory of three arrays with their size.
     fn memory(&mut self, printed: &str, at: usize) {
         let mut words = printed.split_whitespace();
-        // Fortran cuts it off.
-        let said = words.next().and_then(|word| Rounded::parse(word, at).ok());
-        let said = said.map(|said| said.within(said.off));
+        // Fortran truncates the number.
+        let printed_total = words.next().and_then(|word| Rounded::parse(word, at).ok());
+        let printed_total =
+            printed_total.map(|printed_total| printed_total.within(printed_total.off));
         let unit = words.next().unwrap_or_default().trim_end_matches('.');
         let bytes = match unit {
             "MB" | "MiB" => 1_u32 << 20,
@@ -120,9 +121,12 @@ impl Run {
             _ => return,
         };
         let is = self.array_bytes().map(|array| 3.0 * array as f64 / f64::from(bytes));
-        let Some((said, is)) = said.zip(is) else { return };
-        self.findings.extend(unless(agree(said, is, 0.0), || {
-            format!("the arrays take {is:.3} {unit} by their size, {} by the total", said.value)
+        let Some((printed_total, is)) = printed_total.zip(is) else { return };
+        self.findings.extend(differ_unless(agree(printed_total, is, 0.0), || {
+            format!(
+                "the arrays have {is:.3} {unit} by their size, but {} by the total",
+                printed_total.value
+            )
         }));
     }
 }
@@ -172,7 +176,7 @@ impl Listing {
         Ok(())
     }
 
-    /// A run begins, of which nothing is known.
+    /// Begins a run.
     fn begin(&mut self) -> Result<(), Malformed> {
         self.run.proven()?;
         self.run = Run::default();
@@ -183,7 +187,7 @@ impl Listing {
         if let Some((rest, field)) =
             FACTS.iter().find_map(|(before, field)| Some((line.strip_prefix(before)?, field)))
         {
-            // `counted = 2`, and `counted for rank 0 = 2` of the MPI version.
+            // The MPI version prints `counted for rank 0 = 2`, others `counted = 2`.
             let threads = line.starts_with("Number of Threads ");
             let rest = if threads { rest.rsplit(' ').next().unwrap_or_default() } else { rest };
             *field(&mut self.run) = Some(leading(rest.trim_start(), at)?);
@@ -195,12 +199,12 @@ impl Listing {
         Ok(())
     }
 
-    /// The line above a table: the unit of its rates, and its columns.
+    /// Reads the line above a table: the unit of its rates, and its columns.
     fn header(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let run = &mut self.run;
         run.proven()?;
         let device = run.device.unwrap_or_default();
-        let what = format!("a STREAM with {device}: proofmark has no workload of GPUs");
+        let what = format!("this STREAM uses {device}: proofmark has no workload for GPUs");
         wrong_if(run.device.is_some(), at, &what)?;
         let units = [("MB/s", 1e6), ("GB/s", 1e9)];
         let unit = units.into_iter().find(|(unit, _)| line.contains(unit)).map(|(_, bytes)| bytes);
@@ -208,23 +212,28 @@ impl Listing {
         let (_, times) = line.split_once("/s").unwrap_or_default();
         let words = times.trim_start_matches(')').split_whitespace();
         let is_known = words.eq(["Avg", "time", "Min", "time", "Max", "time"]);
-        wrong_if(!is_known, at, "not STREAM's columns: Rate, Avg time, Min time, Max time")?;
+        wrong_if(
+            !is_known,
+            at,
+            "these are not STREAM's columns: Rate, Avg time, Min time, Max time",
+        )?;
         if let Some((asked, counted)) = run.requested.zip(run.counted) {
-            let what = || format!("{asked} threads were requested, {counted} were counted");
-            run.findings.extend(unless(asked == counted, what));
+            let what = || format!("{asked} threads were requested, but {counted} were counted");
+            run.findings.extend(differ_unless(asked == counted, what));
         }
         (run.table, run.unproven) = (Some((unit, &LOOPS[..])), Some(at));
         Ok(())
     }
 
-    /// A row: label, rate, and the mean, least and greatest time in seconds.
+    /// Reads a row: label, rate, and the mean, minimum and maximum time in seconds.
     fn row(&mut self, at: usize, line: &str) -> Result<(), Malformed> {
         let Some((unit, [this, rest @ ..])) = self.run.table else { return Ok(()) };
         self.run.table = Some((unit, rest));
         let expected = format!("expected the row of {}, with 4 numbers", this.label);
         let [label, rate, mean, fastest, slowest] = need(columns(line), at, &expected)?;
         let shown = Malformed::excerpt(label);
-        let what = format!("not STREAM's loops: expected {}:, not {shown:?}", this.label);
+        let what =
+            format!("these are not STREAM's loops: expected {}:, found {shown:?}", this.label);
         wrong_if(label.strip_suffix(':') != Some(this.label), at, &what)?;
         let work = self.run.work(this, at)?;
         let best = rated(Unit::BytePerSecond, work, positive(rate, at)? * unit, at)?;
@@ -232,7 +241,7 @@ impl Listing {
         let [least, middle, most] = [fastest, mean, slowest].map(|time| number(time, at));
         let (least, middle, most) = (least?, middle?, most?);
         let ordered = least <= middle && middle <= most;
-        wrong_if(!ordered, at, "the mean time is not between the least and the greatest")?;
+        wrong_if(!ordered, at, "the mean time is not between the minimum and the maximum")?;
         self.figure(this, "", "fastest iteration", best);
         for (time, seconds, suffix, words) in
             [(mean, middle, MEAN, "mean time"), (slowest, most, "_slowest", "slowest iteration")]
@@ -245,7 +254,7 @@ impl Listing {
         Ok(())
     }
 
-    /// hpcc's line of a process alone: loop, unit, rate.
+    /// Reads hpcc's line of a single process: loop, unit, rate.
     fn single(&mut self, at: usize, rest: &str) -> Result<(), Malformed> {
         let (Some([label, "GB/s", rate]), Section::Single) = (columns(rest), self.section) else {
             return Err(Malformed::at(at, "expected a loop of SingleSTREAM and its GB/s"));
@@ -255,12 +264,12 @@ impl Listing {
         let work = self.run.work(this, at)?;
         let best = rated(Unit::BytePerSecond, work, positive(rate, at)? * 1e9, at)?;
         self.figure(this, "", "fastest iteration", best);
-        // hpcc counts the processes that found their results wrong before it prints the rates.
+        // hpcc counts the processes with wrong results before it prints the rates.
         self.validated();
         Ok(())
     }
 
-    /// The arrays of the run hold what they should.
+    /// Adds the figures of a run whose arrays STREAM has validated.
     fn validated(&mut self) {
         self.run.unproven = None;
         for figure in self.run.figures.drain(..) {
@@ -285,19 +294,19 @@ impl Listing {
             .known(key::NUMBER_TYPE, (self.run.word_bytes == Some(4)).then_some("f32"));
         let title = format!("{kind}{}, {words}", this.label);
         let figure = Figure::rate(test, title, MEMORY, params, trial);
-        // Each loop is one of numbers of 64 bits.
+        // proofmark's loops use 64-bit numbers.
         let comparable = self.run.word_bytes == Some(8);
         self.run.figures.push(Figure { comparable, ..figure });
     }
 }
 
-/// The whole number that a text begins with.
+/// Returns the whole number that a text begins with.
 fn leading(text: &str, at: usize) -> Result<u64, Malformed> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     whole(text.split_at(end).0, at)
 }
 
-/// Significant digits of a number, as it is printed.
+/// Returns the number of significant digits of a printed number.
 fn digits(word: &str) -> usize {
     let digits = word.chars().filter(char::is_ascii_digit);
     digits.skip_while(|c| *c == '0').count()

@@ -1,5 +1,5 @@
-//! STREAM by John D. McCalpin: its own listing (5.10, and 5.9 before it), and the one in the
-//! output of HPC Challenge, whose STREAM is derived from it.
+//! STREAM (John D. McCalpin): its own listing (5.10, and 5.9 before it), and that in the output of
+//! HPC Challenge, whose STREAM is derived from it.
 
 mod listing;
 mod program;
@@ -52,7 +52,7 @@ impl Tool for Stream {
     }
 }
 
-/// A loop of STREAM: its label and its arrays.
+/// A loop of STREAM: its label, and the number of its arrays.
 struct Loop {
     label: &'static str,
     arrays: u64,
@@ -65,13 +65,13 @@ static LOOPS: [Loop; 4] = [
     Loop { label: "Triad", arrays: 3 },
 ];
 
-/// Whether it has a loop of that label.
-fn has(label: &str) -> bool {
+/// Returns true if STREAM has a loop with this label.
+fn has_loop(label: &str) -> bool {
     LOOPS.iter().any(|l| l.label == label)
 }
 
-/// What ends the name of a loop by the mean time of its iterations.
+/// The suffix of a loop's name for the mean time of its iterations.
 const MEAN: &str = "_mean";
 
-/// Fewer digits than these leave a time unsure by more than a tenth of a percent.
+/// The minimum digits of a time. With fewer, its rounding error exceeds 0.1 %.
 const DIGITS: usize = 4;

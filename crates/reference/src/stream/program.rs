@@ -1,28 +1,28 @@
-//! What a STREAM program shows without being run: whether it is one, and how large its arrays
-//! are, which are part of it.
+//! The properties of a program that its file shows: whether it is STREAM, and the size of its
+//! arrays, which are part of it.
 
 use std::io::Read as _;
 use std::path::Path;
 
 pub(super) const PROGRAMS: [&str; 3] = ["stream", "stream_c", "stream_c.exe"];
 
-/// Programs of STREAM are tens of kilobytes; statically linked ones a few megabytes.
+/// The largest program that is read. STREAM has tens of kB, linked statically a few MB.
 const LARGEST: u64 = 64 << 20;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Program {
-    /// Its version, `5.10`.
+    /// The version, `5.10`.
     pub(super) version: String,
-    /// Whether it was compiled with OpenMP.
+    /// True if it was compiled with OpenMP.
     pub(super) threads: bool,
-    /// Whether it calls the C library's memcpy, which compilers make of its Copy.
+    /// True if it calls the C library's memcpy, which compilers emit for its Copy.
     pub(super) copies: bool,
-    /// Bytes of its arrays, and the little else that it has.
+    /// The bytes of its arrays, and of the little else in it.
     pub(super) bytes: u64,
 }
 
 impl Program {
-    /// Of that file; `None` if it is none of STREAM.
+    /// Reads a file; `None` if it is no STREAM.
     pub(super) fn read(file: &Path) -> Option<Self> {
         let mut bytes = Vec::new();
         std::fs::File::open(file).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
@@ -45,7 +45,7 @@ fn find(program: &[u8], text: &[u8]) -> Option<usize> {
     program.windows(text.len()).position(|w| w == text)
 }
 
-/// Bytes that a program takes when it is loaded: the segments of an ELF file of 64 bits.
+/// Returns the bytes of a loaded program: the segments of a 64-bit ELF file.
 fn in_memory(program: &[u8]) -> Option<u64> {
     const LOADED: u64 = 1;
     if !program.starts_with(b"\x7fELF\x02\x01") {
@@ -63,13 +63,13 @@ fn in_memory(program: &[u8]) -> Option<u64> {
     Some(sum)
 }
 
-/// A number of so many bytes, the least first.
+/// Returns a little-endian number of this many bytes.
 fn number(program: &[u8], at: usize, bytes: usize) -> Option<u64> {
     let bytes = program.get(at..at.checked_add(bytes)?)?;
     Some(bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
 }
 
-/// A program of STREAM with these words in it and that much memory.
+/// Returns a fake STREAM program that contains these words and uses this much memory.
 #[cfg(test)]
 pub(super) fn fake_program(words: &str, memory: u64) -> Vec<u8> {
     let mut program = b"\x7fELF\x02\x01".to_vec();

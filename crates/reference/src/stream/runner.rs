@@ -1,31 +1,31 @@
-//! How STREAM is run: its arrays and its iterations are those that it was compiled with.
+//! The run of STREAM, whose arrays and iterations were fixed when it was compiled.
 
 use proofmark_model::{key, word};
 use std::path::PathBuf;
 
 use super::program::{PROGRAMS, Program};
-use super::{MEAN, Stream, has};
+use super::{MEAN, Stream, has_loop};
 use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, path, refuse_if};
 use crate::{data, place};
 
-/// Times that it runs each loop, unless it was compiled otherwise.
+/// The default number of times that STREAM runs each loop.
 const NTIMES: f64 = 10.0;
 
-/// Passes over all its memory that a run makes for each time: of 2, 2, 3 and 3 arrays of 3.
+/// The passes over all its memory per time: the loops use 2, 2, 3 and 3 of the 3 arrays.
 const PASSES: f64 = 10.0 / 3.0;
 
-/// Bytes a second that it is reckoned with before anything is known.
+/// The assumed rate in bytes per second.
 const SLOW: f64 = 10e9;
 
 impl ReferenceRunner for Stream {
     fn installed(&self) -> Option<Installed> {
-        // Other programs are called stream, too: lmbench's, ImageMagick's.
+        // Other programs are also named stream: lmbench's, ImageMagick's.
         let (program, found) = first(candidates())?;
         Some(Installed { program, version: found.version })
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
-        has(test).then_some(
+        has_loop(test).then_some(
             "bytes that its program reads and writes, as in proofmark; its arrays have the size, \
              and its loops the instructions and the kind of stores, that it was compiled with; the \
              system chooses the pages; the first iteration of a loop does not count",
@@ -37,7 +37,7 @@ impl ReferenceRunner for Stream {
             return Err("its stores are ordinary ones: set stores=temporal".to_owned());
         }
         let threads = place::threads(task)?;
-        let program = Program::read(&installed.program).ok_or("it is no STREAM any more")?;
+        let program = Program::read(&installed.program).ok_or("its program is no longer STREAM")?;
         refuse_if(threads > 1 && !program.threads, "it was compiled without threads")?;
         if task.test == "Copy" && program.copies {
             return Err("its Copy is the C library's, which may store past the caches".to_owned());
@@ -45,7 +45,7 @@ impl ReferenceRunner for Stream {
         let environment = vec![
             ("OMP_NUM_THREADS", threads.to_string()),
             ("OMP_DYNAMIC", "false".to_owned()),
-            // Each thread stays on its CPU, as proofmark's.
+            // Each thread stays on its CPU, as in proofmark.
             ("OMP_PROC_BIND", "true".to_owned()),
         ];
         Ok(Invocation { environment, ..Invocation::default() })
@@ -54,7 +54,7 @@ impl ReferenceRunner for Stream {
     fn takes(&self, task: &Task) -> f64 {
         let bytes = self.memory(task) as f64;
         let threads = task.params.threads();
-        // Besides its loops it fills, doubles and verifies its arrays, the last with one thread.
+        // STREAM also fills, doubles and verifies its arrays, the last with one thread.
         let verifying = bytes / SLOW * 2.0;
         1.0 + place::filling(bytes, threads) + NTIMES * PASSES * bytes / SLOW + verifying
     }
@@ -63,35 +63,35 @@ impl ReferenceRunner for Stream {
         first(candidates()).map_or(0, |(_, program)| program.bytes)
     }
 
-    /// Only that of one iteration.
+    /// STREAM only reports the time of one iteration.
     fn reports_time(&self) -> bool {
         false
     }
 
-    /// By the mean time of an iteration, which is all work over all time; its best is no more than
-    /// that of one.
+    /// Uses the mean time of an iteration, which is all work over all time. Its best rate is that
+    /// of a single iteration.
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let mean = [task.test, MEAN].concat();
         let figure = output.figures.into_iter().find(|f| f.comparable && f.test == mean)?;
-        // Compiled without threads, it does not say how many there were: one.
+        // Compiled without threads, STREAM does not report their number: it is 1.
         let threads = figure.params.get(key::THREADS).unwrap_or(1);
         let threads_agree = threads == task.params.threads();
         let array = figure.params.get(key::ARRAY_SIZE);
         let mut figure = data::figure(self, task, array, 1, figure);
-        // Its arrays are a part of the program: what pages they lie in is not for it to choose.
+        // The arrays are part of the program, which cannot choose their pages.
         if task.params.get(key::PAGES).is_some() {
-            figure.params = figure.params.with(key::PAGES, place::pages_unasked());
+            figure.params = figure.params.with(key::PAGES, place::default_pages());
         }
         threads_agree.then_some(figure)
     }
 }
 
-/// The first of these files that is one of its programs.
+/// Returns the first of these files that is STREAM.
 pub(super) fn first(files: impl Iterator<Item = PathBuf>) -> Option<(PathBuf, Program)> {
     files.into_iter().find_map(|file| Program::read(&file).map(|program| (file, program)))
 }
 
-/// Where one of its programs may be: on the PATH, or where Debian's opa-basic-tools has it.
+/// Returns the possible places: the PATH, and the folder of Debian's opa-basic-tools.
 fn candidates() -> impl Iterator<Item = PathBuf> {
     let folders = path().into_iter().chain(["/usr/lib/opa/tools".into()]);
     folders.flat_map(|f| PROGRAMS.map(|p| f.join(p)))

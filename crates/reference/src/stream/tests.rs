@@ -9,7 +9,7 @@ use crate::{Installed, Output, ReferenceRunner, Tool};
 const TWO: &str = include_str!("captured/5.10-debian12-2-threads.txt");
 const MPI: &str = include_str!("captured/made-mpi-4-ranks.txt");
 const FORTRAN: &str = include_str!("captured/made-fortran.txt");
-/// STREAM within HPC Challenge: hpl's by right, read as STREAM's where that is asked for.
+/// STREAM in HPC Challenge: recognised as hpl's, but read as STREAM's on request.
 const HPCC: &str = include_str!("../hpl/captured/2.0-hpcc-1.5.0-debian12-2-processes.txt");
 
 fn values(output: &Output) -> Vec<(&str, f64)> {
@@ -19,7 +19,7 @@ fn values(output: &Output) -> Vec<(&str, f64)> {
 #[test]
 fn a_process_among_others_is_not_the_machine() {
     let output = Stream.parse(HPCC).unwrap();
-    // GB/s; times of one digit say nothing of mean and slowest.
+    // GB/s. Times of one digit give neither mean nor slowest.
     let expected = [
         ("star.Copy", 31.8312e9),
         ("star.Scale", 32.6596e9),
@@ -30,7 +30,7 @@ fn a_process_among_others_is_not_the_machine() {
         ("Add", 31.992_194e9),
         ("Triad", 30.459_359e9),
     ];
-    // A slowest time of 3 digits is left out too: "Scale: 32.6596 0.0023 0.0001 0.0203".
+    // A slowest time with 3 digits is left out, too: "Scale: 32.6596 0.0023 0.0001 0.0203".
     for ((test, value), (found, v)) in expected.into_iter().zip(values(&output)) {
         assert_eq!(test, found);
         assert!((v / value - 1.0).abs() < 1e-12, "{test}: {v}");
@@ -41,7 +41,7 @@ fn a_process_among_others_is_not_the_machine() {
 
 #[test]
 fn other_forms_are_read() {
-    // What other benchmarks of HPC Challenge say is not STREAM's.
+    // Lines of other benchmarks in HPC Challenge are not STREAM's.
     assert!(HPCC.find("Node(s) with error") < HPCC.find("StarSTREAM"));
     let failed = replaced(HPCC, "Node(s) with error 0", "Node(s) with error 1");
     assert_eq!(Stream.parse(&failed), Stream.parse(HPCC));
@@ -51,7 +51,7 @@ fn other_forms_are_read() {
     assert_eq!(captured(&Stream, &replaced(TWO, new, old)), whole, "of version 5.9");
 }
 
-/// Another run of the same program: the copy took longer.
+/// Returns another run of the same program, whose copy took longer.
 fn again() -> String {
     let slower = replaced(TWO, "23833.6", "22875.2");
     replaced(&slower, "0.237502     0.302189", "0.247453     0.302189")
@@ -68,7 +68,7 @@ fn runs_of_one_configuration_are_trials() {
     }
     let values = output.figures[0].trials.iter().map(|t| t.value / 1e6);
     assert_eq!(values.collect::<Vec<_>>(), [23_833.6, 22_875.2]);
-    // Other arrays, or other threads, are another figure.
+    // Runs with other arrays or threads are another figure.
     let one =
         again().replace("counted = 2", "counted = 1").replace("requested = 2", "requested = 1");
     let fewer = [TWO, &one].concat();
@@ -79,10 +79,10 @@ fn runs_of_one_configuration_are_trials() {
         .map(|f| (f.params.get(key::THREADS), f.trials.len()))
         .collect();
     assert_eq!(threads, [(Some(2), 1), (Some(1), 1)]);
-    // A run never takes the arrays of the one before, and none is lost.
+    // A run never uses the arrays of the run before, and no run is lost.
     let changes = [
         ("Array size", "Arrays", "no 'Array size'"),
-        ("Solution Validates", "Terminated", "this run ends too early"),
+        ("Solution Validates", "Terminated", "the output ends too early"),
     ];
     for (from, to, why) in changes {
         let lacks = again().replace(from, to);
@@ -104,7 +104,7 @@ fn what_it_says_twice_is_compared() {
     assert_eq!(findings("0.237502", "0.237502"), "");
     assert_eq!(
         findings("Threads requested = 2", "Threads requested = 4"),
-        "4 threads were requested, 2 were counted"
+        "4 threads were requested, but 2 were counted"
     );
     assert!(
         findings("Total memory required = 8097", "Total memory required = 8079").contains("total")
@@ -112,8 +112,8 @@ fn what_it_says_twice_is_compared() {
     let changes = [
         ("0.263962     0.237502", "0.233962     0.237502", "mean time is not between"),
         ("0.302189", "0.202189", "mean time is not between"),
-        ("Avg time     Min time", "Min time     Avg time", "not STREAM's columns"),
-        ("MB/s  Avg time", "MB/s  Latency(ns)   Avg time", "not STREAM's columns"),
+        ("Avg time     Min time", "Min time     Avg time", "these are not STREAM's columns"),
+        ("MB/s  Avg time", "MB/s  Latency(ns)   Avg time", "these are not STREAM's columns"),
     ];
     refuses(&Stream, TWO, &changes);
 }
@@ -140,7 +140,7 @@ fn the_mpi_and_the_fortran_version_have_their_own_labels() {
 #[test]
 fn loops_on_a_gpu_are_not_the_machines_memory() {
     let gpu = " STREAM Benchmark implementation in CUDA\n";
-    let why = "a STREAM with CUDA: proofmark has no workload of GPUs";
+    let why = "this STREAM uses CUDA: proofmark has no workload for GPUs";
     let head = replaced(TWO, "This system uses", &format!("{gpu}This system uses"));
     refuses(&Stream, &head, &[("Triad:", "Triad:", why)]);
     let before = format!("NVIDIA GPU 0: 1 GiB\n{TWO}");
@@ -165,7 +165,7 @@ fn what_is_wrong_or_cut_off_is_refused() {
         ("Solution", CUT, "line 26: .. ends too early"),
         ("Triad:", CUT, "ends too early"),
         ("Function", CUT, "no table"),
-        ("Scale: ", "Scope: ", "line 28: not STREAM's loops: expected Scale:"),
+        ("Scale: ", "Scope: ", "line 28: these are not STREAM's loops: expected Scale:"),
         ("0.302189", "", "4 numbers"),
         ("0.237502", "0.137502", "it took"),
         ("23833.6", "inf", "not a number"),
@@ -183,12 +183,12 @@ fn what_is_wrong_or_cut_off_is_refused() {
     assert!(alone.what.contains("SingleSTREAM"));
 }
 
-/// The parameters of a workload; without one of pages, which the machine would have a say in.
+/// Returns the parameters of a workload without `pages`, which depends on the machine.
 fn parameters(changes: &str) -> Params {
     with(&Params::default(), &format!("threads=2 stores=temporal {changes}"))
 }
 
-/// A file of such a program; who is given it removes it.
+/// Writes a file of such a program, which the caller removes.
 fn program_file(words: &str, memory: u64) -> PathBuf {
     let name = format!("proofmark-stream-{}-{:?}", std::process::id(), std::thread::current().id());
     let file: PathBuf = std::env::temp_dir().join(name);
@@ -207,7 +207,7 @@ fn it_has_our_threads_or_is_refused() {
         ("Triad", "", WORDS, Ok(ENDS)),
         ("Triad", "stores=nontemporal", WORDS, Err("..stores=temporal")),
         ("Triad", "threads=3", WORDS, Err("..do not fit..")),
-        ("Triad", "", "STREAM copy", Err("..no STREAM..")),
+        ("Triad", "", "STREAM copy", Err("its program is no longer STREAM")),
         ("Triad", "", alone, Err("..without threads")),
         ("Triad", "threads=1", alone, Ok("OMP_NUM_THREADS=1 ..")),
         ("Copy", "", &copies, Err("..C library's..")),
@@ -230,7 +230,7 @@ fn its_figure_is_of_our_threads() {
     };
     let f = figure("", TWO).unwrap();
     assert_eq!((&*f.test, f.trials[0].value), ("Triad", 8_490_811_392.0 / 0.738_743));
-    // Its mean, not the best that it prints.
+    // The mean, not the best rate that STREAM prints.
     let printed = TWO.lines().find_map(|l| l.strip_prefix("Triad:")).unwrap();
     let printed: f64 = printed.split_whitespace().next().unwrap().parse().unwrap();
     assert!(f.trials[0].value < printed * 1e6);

@@ -1,4 +1,4 @@
-//! What the lines of a run of sysbench say, by their labels.
+//! The lines of a sysbench run, by their labels.
 
 use std::collections::BTreeMap;
 
@@ -7,41 +7,42 @@ use crate::labels::Labels;
 use crate::printed::Rounded;
 use crate::text::{lines, need, number, positive};
 
-/// A value, and its line.
+/// A value with its line.
 pub(super) type Fact<'a> = (usize, &'a str);
 
 pub(super) const MIB: f64 = 1_048_576.0;
 
-/// What is lost between a rate that sysbench counts and its events over its total time, which
-/// includes the start and the end of its threads.
+/// The maximum relative deviation of a printed rate from events over total time, which includes the
+/// start and the end of the threads.
 pub(super) const EDGES: f64 = 0.02;
 
-/// How the options of a run begin.
+/// The line before the options of a run.
 const RUN: &str = "Running the test with following options:";
 
-/// What the report of one run says.
+/// The facts in the report of a run.
 #[derive(Default)]
 pub(super) struct Facts<'a> {
     pub(super) version: Option<&'a str>,
     pub(super) labels: Labels<'a>,
-    /// Lines without a colon, by their first word: sentences.
-    said: BTreeMap<&'a str, Vec<Fact<'a>>>,
+    /// The lines without a colon, which are sentences, by their first word.
+    sentences: BTreeMap<&'a str, Vec<Fact<'a>>>,
     pub(super) warnings: Vec<&'a str>,
 }
 
-/// The version in a line: `sysbench 1.0.20 (using ...)`, `sysbench 0.4.12:  multi-threaded ...`.
+/// Returns the version in a line: `sysbench 1.0.20 (using ...)`, `sysbench 0.4.12:  multi-threaded
+/// ...`.
 fn version(line: &str) -> Option<&str> {
     let version = line.strip_prefix("sysbench ")?.split([' ', ':']).next()?;
     version.starts_with(|c: char| c.is_ascii_digit()).then_some(version)
 }
 
-/// Whether a line is one of a run's first.
+/// Returns true if a line is one of a run's first.
 pub(super) fn begins(line: &str) -> bool {
     let line = line.trim();
     line == RUN || version(line).is_some()
 }
 
-/// The runs of a text. Commands such as `prepare` print a version, too, but no options.
+/// Returns the runs of a text. Commands such as `prepare` also print a version, but no options.
 pub(super) fn runs(text: &str) -> Result<Vec<Facts<'_>>, Malformed> {
     let mut runs: Vec<Facts> = Vec::new();
     let (mut now, mut running, mut last) = (None, false, 1);
@@ -71,62 +72,63 @@ impl<'a> Facts<'a> {
         if line.starts_with("WARNING:") && !line.contains("deprecated") {
             self.warnings.push(line);
         } else if let Some((label, value)) = line.split_once(':') {
-            // What follows a report, such as the output of another program, is no part of it.
+            // A later value, such as in the output of another program, does not belong to the
+            // report.
             if self.labels.get(label.trim()).is_none() {
                 self.labels.insert(label.trim(), at, value);
             }
         } else if let Some(word) = line.split_whitespace().next() {
-            self.said.entry(word).or_default().push((at, line));
+            self.sentences.entry(word).or_default().push((at, line));
         }
     }
 
-    /// What a sentence says between these two pieces of text; the first is words of its own.
+    /// Returns the text between `before` and `after` in a sentence that begins with `before`.
     pub(super) fn between(&self, before: &str, after: &str) -> Option<Fact<'a>> {
         let word = before.split(' ').next()?;
-        let mut sentences = self.said.get(word)?.iter();
+        let mut sentences = self.sentences.get(word)?.iter();
         sentences.find_map(|(at, s)| Some((*at, s.strip_prefix(before)?.strip_suffix(after)?)))
     }
 
-    /// What is before that end of a line without a colon.
+    /// Returns the text before this end of a line without a colon.
     pub(super) fn ending(&self, end: &str) -> Option<Fact<'a>> {
-        let mut sentences = self.said.values().flatten();
+        let mut sentences = self.sentences.values().flatten();
         sentences.find_map(|(at, s)| Some((*at, s.strip_suffix(end)?)))
     }
 
-    /// Seconds that the run lasted; `None` where it does not say.
+    /// Returns the seconds of the run; `None` if it does not report them.
     pub(super) fn seconds(&self) -> Result<Option<f64>, Malformed> {
         let labels = ["total time", "time elapsed"];
         let Some((at, text)) = self.labels.any(&labels) else { return Ok(None) };
         positive(need(text.strip_suffix('s'), at, "the time does not end in s")?, at).map(Some)
     }
 
-    /// A time, or another number, if it is there.
+    /// Returns a time, or another number, if the report has it.
     pub(super) fn value(&self, labels: &[&str], unit: &str) -> Result<Option<f64>, Malformed> {
         self.labels.value(labels, unit).map(|number| number.map(|number| number.value))
     }
 
-    /// The mean of each thread, of a mean and a deviation with a slash between them.
+    /// Returns the mean per thread from a mean and a deviation, separated by a slash.
     pub(super) fn by_thread(&self, label: &str) -> Result<Option<Rounded>, Malformed> {
         let mean =
             self.labels.get(label).and_then(|(at, text)| Some((text.split_once('/')?.0, at)));
         mean.map(|(mean, at)| Rounded::parse(mean, at)).transpose()
     }
 
-    /// Events of all threads.
+    /// Returns the events of all threads.
     pub(super) fn events(&self) -> Result<Option<u64>, Malformed> {
         const LABEL: &str = "total number of events";
         self.labels.get(LABEL).map(|_| self.labels.whole(LABEL)).transpose()
     }
 }
 
-/// Bytes of `16KiB`, of `16Kb` before 1.0 and of `16K`; `None` where it has a fraction, which
-/// sysbench rounds.
+/// Returns the bytes of `16KiB`, of `16Kb` before 1.0, or of `16K`. `None` if the number has a
+/// fraction, which sysbench rounds.
 pub(super) fn size(fact: Fact) -> Result<Option<u64>, Malformed> {
     let bytes = about(fact)?;
     Ok((!fact.1.contains('.')).then_some(bytes as u64))
 }
 
-/// The same, with what its rounding has left.
+/// Returns the same with its rounding error.
 pub(super) fn about((at, text): Fact) -> Result<f64, Malformed> {
     const UNITS: [[&str; 3]; 5] = [
         ["B", "b", ""],

@@ -1,4 +1,4 @@
-//! What a run of sysbench measures.
+//! The figures of a sysbench run.
 
 use proofmark_model::{Latency, Params, Severity, Subsystem, Unit, key};
 
@@ -6,7 +6,7 @@ use super::accounts;
 use super::facts::{EDGES, Fact, Facts, MIB, runs, size};
 use super::fileio::fileio;
 use crate::figure::MEMORY;
-use crate::findings::{unless, warned};
+use crate::findings::{differ_unless, warned};
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{need, number, whole, wrong_if};
 use crate::{Figure, Malformed, Output};
@@ -40,7 +40,7 @@ fn figure(facts: &Facts) -> Result<Figure, Malformed> {
     if let Some((_, rate)) = facts.labels.get("Target transaction rate") {
         figure.comparable = false;
         figure.params = figure.params.with_named("rate limit", rate);
-        let what = format!("--rate held it to {}", Malformed::excerpt(rate));
+        let what = format!("--rate limited it to {}", Malformed::excerpt(rate));
         figure.findings.push(warned(Severity::Suspect, what));
     }
     figure.findings.extend(facts.warnings.iter().map(|warning| {
@@ -49,7 +49,7 @@ fn figure(facts: &Facts) -> Result<Figure, Malformed> {
     Ok(figure)
 }
 
-/// Tests that are not read, by a label or a sentence of theirs.
+/// Tests that are not read, each with a label or a sentence in its report.
 const UNREAD: [(&str, &str); 5] = [
     ("SQL statistics", "a test of a database"),
     ("OLTP test statistics", "a test of a database"),
@@ -58,15 +58,15 @@ const UNREAD: [(&str, &str); 5] = [
     ("Doing mutex performance test", "the test mutex"),
 ];
 
-/// Names the version and the test of a run that is not read.
+/// Returns an error that names the version and the test of a run that is not read.
 fn unread(facts: &Facts) -> Malformed {
-    let said = |(words, _): &(&str, &str)| {
+    let is_in_report = |(words, _): &(&str, &str)| {
         facts.labels.get(words).is_some() || facts.between(words, "").is_some()
     };
-    let unknown = "no test that is known (threads and mutex do not print their names)";
-    let test = UNREAD.into_iter().find(said).map_or(unknown, |(_, test)| test);
+    let unknown = "unknown test (threads and mutex do not print their names)";
+    let test = UNREAD.into_iter().find(is_in_report).map_or(unknown, |(_, test)| test);
     let version = facts.version.unwrap_or("of unknown version");
-    let what = format!("sysbench {version}: {test}; its cpu, memory and fileio are read");
+    let what = format!("sysbench {version}: {test}; proofmark reads cpu, memory and fileio");
     Malformed::at(facts.labels.last, what)
 }
 
@@ -75,7 +75,7 @@ fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let (at, _) = facts.labels.need("total number of events")?;
     let events = facts.events()?.unwrap_or_default() as f64;
     let by_time = facts.seconds()?.map(|seconds| events / seconds);
-    let missing = "no 'events per second:' in it";
+    let missing = "the report has no 'events per second:'";
     let rate = facts.value(&["events per second"], "")?.or(by_time);
     let rate = need(rate, facts.labels.last, missing)?;
     let trial = rated(Unit::OpPerSecond, events, rate, at)?;
@@ -83,8 +83,8 @@ fn cpu(facts: &Facts, (at, limit): Fact) -> Result<Figure, Malformed> {
     let what = (Subsystem::Cpu, Unit::OpPerSecond);
     let mut figure = Figure::rate("cpu", title, what, params, trial);
     figure.findings.extend(by_time.and_then(|by_time| {
-        unless(agree(by_time, rate, EDGES), || {
-            format!("{rate} events per second, {by_time:.2} by their number and the total time")
+        differ_unless(agree(by_time, rate, EDGES), || {
+            format!("{rate} events per second, but {by_time:.2} by their number and the total time")
         })
     }));
     Ok(figure)
@@ -104,7 +104,7 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
         let (at, text) = facts.ending(end)?;
         Some((at, text.split_once(words)))
     });
-    let (at, moved) = need(moved, facts.labels.last, "no 'MiB transferred' in it")?;
+    let (at, moved) = need(moved, facts.labels.last, "the report has no 'MiB transferred'")?;
     let expected = "expected MiB transferred, and MiB/sec in brackets";
     let (moved, rate) = need(moved, at, expected)?;
     let moved = Rounded::parse(moved, at)?.times(MIB);
@@ -115,26 +115,26 @@ fn memory(facts: &Facts) -> Result<Figure, Malformed> {
     let operations: Option<f64> =
         operations.and_then(|(_, text)| text.split(['(', ' ']).next()?.parse().ok());
     let by_blocks = operations.zip(block).and_then(|(operations, block)| {
-        unless(agree(moved, block as f64 * operations, 0.0), || {
-            format!("{} bytes moved, in {operations} blocks of {block}", moved.value)
+        differ_unless(agree(moved, block as f64 * operations, 0.0), || {
+            format!("{} bytes moved, but {operations} blocks of {block} bytes", moved.value)
         })
     });
     let by_time = facts.seconds()?.and_then(|total| {
-        unless(agree(total, Rounded { value: seconds, off: 0.011 }, EDGES), || {
-            format!("the bytes took {seconds:.4} s by their rate, {total} s by the total time")
+        differ_unless(agree(total, Rounded { value: seconds, off: 0.011 }, EDGES), || {
+            format!("the bytes took {seconds:.4} s by their rate, but {total} s by the total time")
         })
     });
     let findings = by_blocks.into_iter().chain(by_time).collect();
     Ok(Figure { findings, ..Figure::rate(test, title, MEMORY, params, trial) })
 }
 
-/// The times of events, where the percentile is the median; printed in ms with two digits behind
-/// the point, of which a `0.00` is no time. Left out where one of them is that short.
+/// Returns the times of events, if the percentile is the median. They are printed in ms with two
+/// decimals. `None` if one of them is 0.00.
 fn latency(facts: &Facts) -> Result<Option<Latency>, Malformed> {
     let median = facts.value(&["50th percentile", "approx.  50 percentile"], "ms")?;
     let (Some(p50), Some(count)) = (median, facts.events()?) else { return Ok(None) };
     let ms = |label: &str| {
-        let missing = format!("no '{label}:' in it");
+        let missing = format!("the report has no '{label}:'");
         need(facts.value(&[label], "ms")?, facts.labels.last, &missing)
     };
     let [min, mean, p50, max] = [ms("min")?, ms("avg")?, p50, ms("max")?].map(|ms| ms / 1e3);

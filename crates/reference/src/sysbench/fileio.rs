@@ -1,15 +1,15 @@
-//! What a run of sysbench's fileio measures, in the forms that its versions print.
+//! The figures of sysbench's fileio, in the forms of its versions.
 
 use proofmark_model::{FileState, Finding, Flush, Order, Param, Params, Trial, Unit, key, word};
 
 use super::facts::{EDGES, Fact, Facts, MIB, about, size};
 use crate::figure::DISK;
-use crate::findings::unless;
+use crate::findings::differ_unless;
 use crate::printed::{Rounded, agree, rated};
 use crate::text::{columns, need, number, whole};
 use crate::{Figure, Malformed};
 
-/// A mode of fileio: what reports and what options call it, whether it writes, and its order.
+/// A mode of fileio: its names in reports and options, whether it writes, and its order.
 struct Mode {
     name: &'static str,
     test: &'static str,
@@ -32,21 +32,21 @@ const MODES: [Mode; 6] = [
 
 const MIXED: &str = "rndrw";
 
-/// How the sentences on its flushes begin. They stand in reports of reading tests too, which make
-/// none: what was counted decides.
+/// The beginnings of the sentences about flushes. Reports of reading tests have them, too, without
+/// any flush: the counts decide.
 const PERIODIC: &str = "Periodic FSYNC enabled, calling fsync() each ";
 const EACH: &str = "Calling fsync() after each write operation.";
 const END: &str = "Calling fsync() at the end of test, Enabled.";
 
-/// What is lost of sizes that are printed without digits behind the point, as a share.
+/// The relative error of sizes printed without decimals.
 const SIZES: f64 = 0.5;
 
 pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     let last = facts.labels.last;
-    let (at, name) = need(facts.between("Doing ", " test"), last, "no 'Doing ... test' in it")?;
+    let (at, name) =
+        need(facts.between("Doing ", " test"), last, "the report has no 'Doing ... test'")?;
     let mode = MODES.iter().find(|m| m.name == name);
-    let mode =
-        mode.ok_or_else(|| Malformed::quoting(at, name, "is no mode of fileio that is known"))?;
+    let mode = mode.ok_or_else(|| Malformed::quoting(at, name, "is no known mode of fileio"))?;
     let files = Files::read(facts, flags)?;
     let done = Done::read(facts, &files)?;
     let way = files.flush(facts, mode, &done);
@@ -89,24 +89,24 @@ pub(super) fn fileio(facts: &Facts, flags: Fact) -> Result<Figure, Malformed> {
     Ok(Figure { comparable, findings, ..figure })
 }
 
-/// Percent of reads of so many reads a write, if they are a whole number but for what is lost of
-/// a ratio of which two digits behind the point are printed.
+/// Returns the percent of reads for a ratio of reads to writes, printed with two decimals. `None`
+/// if no whole percent fits.
 fn percent(ratio: f64) -> Option<u64> {
     let share = 100.0 * ratio / (ratio + 1.0);
     let lost = 0.5 / (ratio + 1.0).powi(2);
     ((share.round() - share).abs() <= lost).then_some(share.round() as u64)
 }
 
-/// What sysbench says of its files and how it reads and writes them.
+/// The files of a run, and the way it reads and writes them.
 struct Files {
     direct: bool,
-    /// `sync` or `dsync`, where one is asked for.
+    /// `sync` or `dsync`, if one of them is requested.
     durable: Option<&'static str>,
     block: Option<u64>,
     merged: Option<u64>,
-    /// Bytes of all files, about.
+    /// The approximate bytes of all files.
     total: f64,
-    /// The same by the number of files and the size of one; 0 if it does not say.
+    /// The same from the number of files and the size of one; 0 if unknown.
     each: f64,
     number: f64,
 }
@@ -151,10 +151,11 @@ impl Files {
             .known(key::QUEUE_DEPTH, depth))
     }
 
-    /// When writes were flushed; after several writes again and again counts as after each.
+    /// Returns when writes were flushed. Repeated flushes after several writes count as one after
+    /// each.
     fn flush(&self, facts: &Facts, mode: &Mode, done: &Done) -> Flush {
         let says = |sentence| facts.between(sentence, "").is_some();
-        // Of less than one in 200 s nothing is printed.
+        // sysbench prints no rate below one in 200 s.
         let hidden = done.flushes == 0.0 && 0.005 * done.seconds >= self.number;
         let counted = done.flushes > 0.0;
         match () {
@@ -168,35 +169,35 @@ impl Files {
     }
 }
 
-/// Whether the flags with which it opened its files are those of direct I/O, and of durable writes.
-/// Versions up to 1.0.11 print the number that Linux has for them.
+/// Reads the flags of the files: direct I/O, and durable writes. Versions up to 1.0.11 print
+/// Linux's number of a flag.
 fn open_flags((at, flags): Fact) -> Result<(bool, Option<&'static str>), Malformed> {
     let (mut direct, mut durable) = (false, None);
     for flag in flags.split_whitespace() {
         match flag {
             "(none)" | "0" => {}
-            // Of x86, Arm and POWER.
+            // The numbers of x86, Arm and POWER.
             "directio" | "16384" | "65536" | "131072" => direct = true,
             "sync" | "1052672" => durable = Some("sync"),
             "dsync" | "4096" => durable = durable.or(Some("dsync")),
-            other => return Err(Malformed::quoting(at, other, "is no flag that is known")),
+            other => return Err(Malformed::quoting(at, other, "is no known flag")),
         }
     }
     Ok((direct, durable))
 }
 
-/// What was done in a second of the run.
+/// The work of a run per second.
 struct Done {
-    /// Line of the counts.
+    /// The line of the counts.
     at: usize,
     reads: f64,
     writes: f64,
     flushes: f64,
-    /// Bytes a second.
+    /// Bytes per second.
     read: f64,
     written: f64,
     seconds: f64,
-    /// Bytes a second that rounding has lost of each.
+    /// The rounding error of each rate in bytes per second.
     lost: f64,
 }
 
@@ -211,7 +212,7 @@ impl Done {
         let rate = |label: &str| facts.labels.number(label, "");
         let (_, read) = rate("read, MiB/s")?;
         let (at, written) = rate("written, MiB/s")?;
-        let seconds = need(facts.seconds()?, facts.labels.last, "no 'total time:' in it")?;
+        let seconds = need(facts.seconds()?, facts.labels.last, "the report has no 'total time:'")?;
         Ok(Self {
             at,
             reads: rate("reads/s")?.1,
@@ -224,7 +225,7 @@ impl Done {
         })
     }
 
-    /// Before 1.0: `6008 Read, 3997 Write, 12800 Other = 22805 Total`.
+    /// Reads the counts of versions before 1.0: `6008 Read, 3997 Write, 12800 Other = 22805 Total`.
     fn counted(facts: &Facts, files: &Files, (at, counts): Fact) -> Result<Self, Malformed> {
         let expected = "expected the counts of Read, Write and Other";
         let [reads, _, writes, _, other, ..] = need(columns::<9>(counts), at, expected)?;
@@ -232,22 +233,22 @@ impl Done {
         let [reads, writes, other] = [reads, writes, other].map(|word| number(word, at));
         let (reads, writes, other) = (reads?, writes?, other?);
         let bytes = facts.between("Read ", "").map(|(at, text)| {
-            let expected = "expected what was Read, Written and transferred";
+            let expected = "expected the bytes Read, Written and transferred";
             let [read, _, written, ..] = need(columns::<7>(text), at, expected)?;
             Ok::<_, Malformed>([about((at, read))?, about((at, written))?])
         });
         let [read, written] = match files.block.filter(|_| files.merged.is_none()) {
-            // Counts are exact, where each is a block; bytes have five digits.
+            // The counts of blocks are exact; the bytes have five digits.
             Some(block) => [reads, writes].map(|n| n * block as f64),
-            None => need(bytes.transpose()?, at, "no bytes that were Read and Written")?,
+            None => need(bytes.transpose()?, at, "the bytes Read and Written are missing")?,
         };
         let [reads, writes, flushes, read, written] =
             [reads, writes, other, read, written].map(|n| n / total);
         Ok(Self { at, reads, writes, flushes, read, written, seconds: total, lost: 0.0 })
     }
 
-    /// 1.1 prints `IOPS=9057.41 88.45 MiB/s (92.75 MB/s)`, and no time: of all events, it follows
-    /// from the sum of their latencies, by thread.
+    /// Reads a report of 1.1: `IOPS=9057.41 88.45 MiB/s (92.75 MB/s)` without a time. The time
+    /// follows from the sum of all latencies, by thread.
     fn without_time(facts: &Facts) -> Result<Self, Malformed> {
         let row = |label: &str| -> Result<(usize, f64, f64), Malformed> {
             let (at, text) = facts.labels.need(label)?;
@@ -267,21 +268,29 @@ impl Done {
         Ok(Self { at, reads, writes, flushes, read, written, seconds, lost: 0.0051 * MIB })
     }
 
-    /// What the run says twice of its work, differently.
+    /// Returns the contradictions in the run's work.
     fn differences(&self, facts: &Facts, files: &Files) -> Result<Vec<Finding>, Malformed> {
         let mut found = Vec::new();
-        found.extend(unless(files.each == 0.0 || agree(files.each, files.total, SIZES), || {
-            format!("files of {:.0} B in all, {:.0} B each by each", files.total, files.each)
-        }));
+        found.extend(differ_unless(
+            files.each == 0.0 || agree(files.each, files.total, SIZES),
+            || {
+                format!(
+                    "the files have {:.0} B in all, but {:.0} B by the size of each",
+                    files.total, files.each
+                )
+            },
+        ));
         if let Some(block) = files.block.filter(|_| files.merged.is_none()) {
             let off = self.lost + 0.0051 * block as f64;
             for (operations, value, what) in
                 [(self.reads, self.read, "reads"), (self.writes, self.written, "writes")]
             {
                 let by_blocks = operations * block as f64;
-                found.extend(unless(agree(by_blocks, Rounded { value, off }, 1e-4), || {
+                found.extend(differ_unless(agree(by_blocks, Rounded { value, off }, 1e-4), || {
                     let mib = value / MIB;
-                    format!("{operations:.2} {what} a second of {block} bytes, {mib:.2} MiB/s")
+                    format!(
+                        "{operations:.2} {what} per second of {block} bytes, but {mib:.2} MiB/s"
+                    )
                 }));
             }
         }
@@ -293,14 +302,14 @@ impl Done {
             // Flushes are events in some versions.
             let each_second = [operations, operations + self.flushes];
             let agrees = each_second.iter().any(|each| agree(each * seconds, events, EDGES));
-            found.extend(unless(agrees, || {
-                format!("{} events in {seconds} s, {operations:.2} a second", events.value)
+            found.extend(differ_unless(agrees, || {
+                format!("{} events in {seconds} s, but {operations:.2} per second", events.value)
             }));
         }
         Ok(found)
     }
 
-    /// Before 1.0: what was transferred in all, and its rate, of five digits.
+    /// Compares the total transferred and its rate, with five digits, in versions before 1.0.
     fn total(&self, facts: &Facts) -> Result<Option<Finding>, Malformed> {
         let words = facts.between("Read ", "").and_then(|(at, text)| Some((at, columns(text)?)));
         let Some((at, [_, _, _, "Total", "transferred", all, rate])) = words else {
@@ -310,9 +319,9 @@ impl Done {
         let (all, rate) = (about((at, all))?, about((at, rate))?);
         let is = self.read + self.written;
         let agrees = agree(all, is * self.seconds, 2e-4) && agree(rate, is, 2e-4);
-        Ok(unless(agrees, || {
+        Ok(differ_unless(agrees, || {
             let (is, rate) = (is / MIB, rate / MIB);
-            format!("{rate:.4} MiB/s in all, {is:.4} by operations, block and time")
+            format!("{rate:.4} MiB/s in all, but {is:.4} by operations, block and time")
         }))
     }
 }

@@ -1,4 +1,4 @@
-//! sysbench by Alexey Kopytov: its tests of CPU, memory and files.
+//! sysbench (Alexey Kopytov): its tests of CPU, memory and files.
 
 mod accounts;
 mod facts;

@@ -1,4 +1,4 @@
-//! How sysbench's memory test is run.
+//! The run of sysbench's memory test.
 
 use super::Sysbench;
 use crate::text::words;
@@ -6,8 +6,8 @@ use crate::{Figure, Installed, Invocation, Output, ReferenceRunner, Task, refuse
 use crate::{data, place};
 use proofmark_model::{Isa, key};
 
-/// Each pass over a block costs it some hundred nanoseconds besides, with which it counts the pass;
-/// one over a block of this size takes tens of microseconds.
+/// The smallest block. sysbench spends some 100 ns per pass on counting it; a pass over a block of
+/// this size takes tens of us.
 const LEAST: u64 = 1 << 20;
 
 impl ReferenceRunner for Sysbench {
@@ -16,7 +16,7 @@ impl ReferenceRunner for Sysbench {
     }
 
     fn counts(&self, test: &str) -> Option<&'static str> {
-        // Its tests of files and of the CPU do not stop after our work.
+        // Its file and CPU tests cannot be limited to the same work.
         operation(test)?;
         Some(
             "bytes read or written, as in proofmark, 8 at a time; it times each pass over its \
@@ -31,10 +31,13 @@ impl ReferenceRunner for Sysbench {
         }
         let block = block(task).ok_or("the configuration has no size")?;
         refuse_if(!block.is_power_of_two(), "its block must be a power of two")?;
-        refuse_if(block < LEAST, "it takes as long to count its passes over so small a block")?;
+        refuse_if(
+            block < LEAST,
+            "with so small a block, counting the passes takes as long as they do",
+        )?;
         let threads = place::threads(task)?;
-        // A block for each thread: otherwise all of them share one. It ends by the work, not after
-        // the 10 s of its default.
+        // `local`: a block per thread, otherwise all of them share one. `--time=0`: the run ends
+        // after the work, not after the default 10 s.
         let arguments = format!(
             "memory --threads={threads} --memory-block-size={block} --memory-total-size={} \
              --memory-oper={operation} --memory-scope=local --memory-access-mode=seq --time=0 run",
@@ -46,7 +49,7 @@ impl ReferenceRunner for Sysbench {
 
     fn takes(&self, task: &Task) -> f64 {
         let pass = self.memory(task) as f64;
-        // The main thread fills the blocks of all.
+        // The main thread fills the blocks of all threads.
         task.seconds.max(pass / 5e9) + place::filling(pass, 1) + 0.5
     }
 
@@ -56,7 +59,7 @@ impl ReferenceRunner for Sysbench {
 
     fn figure(&self, task: &Task, output: Output) -> Option<Figure> {
         let mut figure = output.figures.into_iter().find(|f| f.test == task.test)?;
-        // Whatever it was compiled with: each number is read or written for itself.
+        // sysbench reads or writes each number separately, however it was compiled.
         figure.params = figure.params.with(key::ISA, Isa::Scalar.name());
         let threads = figure.params.threads();
         let array = figure.params.get(key::BLOCK_SIZE).and_then(|block| block.checked_mul(threads));
@@ -64,7 +67,7 @@ impl ReferenceRunner for Sysbench {
     }
 }
 
-/// What a test of memory does to its blocks.
+/// Returns the operation of a memory test.
 fn operation(test: &str) -> Option<&str> {
     test.strip_prefix("memory_").filter(|operation| ["read", "write"].contains(operation))
 }
@@ -73,7 +76,7 @@ fn block(task: &Task) -> Option<u64> {
     data::bytes(task, 1)?.checked_div(task.params.threads())
 }
 
-/// Bytes of all passes of all threads: the same work, a pass each at least.
+/// Returns the bytes of all passes of all threads: the same work, with at least a pass per thread.
 fn total(work: f64, block: u64, threads: u64) -> u64 {
     let pass = block.saturating_mul(threads);
     let passes = data::passes(work, pass, 1_000_000_000);

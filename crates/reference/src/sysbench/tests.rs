@@ -23,7 +23,7 @@ const NEW_CPU: &str = include_str!("captured/made-1.1.0-cpu.txt");
 const NEW_FILES: &str = include_str!("captured/made-1.1.0-fileio-seqrewr.txt");
 const HISTOGRAM: &str = include_str!("captured/1.0.20-debian12-fileio-rndwr-histogram.txt");
 
-/// The figure of random writes whose report has another piece.
+/// Returns the figure of random writes after a piece of the report is replaced.
 fn written(from: &str, to: &str) -> Figure {
     with_piece(&Sysbench, HISTOGRAM, from, to)
 }
@@ -72,7 +72,7 @@ fn flushes_again_and_again_make_it_other_work() {
         let file = f.trials[0].file.as_ref().unwrap();
         assert_eq!((file.flush, file.flush_every_bytes), (Flush::Each, Some(100 * 16384)));
     }
-    // Reading tests say the same, and flush nothing.
+    // Reading tests print the same, but flush nothing.
     let f = only(&Sysbench, DIRECT);
     assert!(DIRECT.contains("Periodic FSYNC") && f.comparable);
     assert_eq!((f.params.named("file-fsync-freq"), f.params.get(key::FLUSH)), (None, None));
@@ -115,10 +115,10 @@ fn the_state_of_the_files_says_when_it_flushed() {
     assert_eq!((file.flush, flush.as_deref(), comparable), (Flush::End, Some("end"), true));
     assert!(file.asked_written_bytes > 500 * file.size_bytes, "written over and over again");
     assert_eq!(state(EACH).0.flush, Flush::Each);
-    // It says that it flushes, and its counts that it did not.
+    // The report announces a flush, but the counts show none.
     let said = NONE.replace("Using synchronous", &format!("{END}\nUsing synchronous"));
     assert_eq!(state(&said).0.flush, Flush::Never);
-    // Of less than 0.005 flushes a second the counts say nothing.
+    // Below 0.005 flushes per second, the counts prove nothing.
     let long =
         said.replace("total time:                          1.0001s", "total time: 3600.0001s");
     assert_eq!(state(&long).0.flush, Flush::End);
@@ -135,7 +135,7 @@ fn the_state_of_the_files_says_when_it_flushed() {
         assert_eq!((file.flush, file.direct), (flush, Some(direct)), "{flags}");
         assert_eq!(comparable, flush == Flush::Never, "{flags}");
     }
-    refuses(&Sysbench, NONE, &[("(none)", "2048", "\"2048\" is no flag that is known")]);
+    refuses(&Sysbench, NONE, &[("(none)", "2048", "\"2048\" is no known flag")]);
 }
 
 #[test]
@@ -167,9 +167,9 @@ fn versions_have_their_own_labels() {
     assert_eq!((f.trials[0].value, f.trials[0].work), (2400.0, 24_000.0));
     let f = only(&Sysbench, NEW_FILES);
     assert_eq!((&*f.test, f.trials[0].value), ("seqrewr", 100.0 * 1_048_576.0));
-    // It prints no time: of four threads together 39.6 s.
+    // The report has no time: its four threads took 39.6 s together.
     assert!((f.trials[0].seconds - 9.9).abs() < 1e-9);
-    // Before 1.0.9 no rate of events was printed.
+    // Versions before 1.0.9 print no rate of events.
     let silent: String =
         CPU.lines().filter(|l| !l.contains("events per second")).flat_map(|l| [l, "\n"]).collect();
     let f = only(&Sysbench, &silent);
@@ -189,11 +189,11 @@ fn runs_of_one_file_are_trials_or_figures() {
     assert_eq!(output.version.as_deref(), Some("1.0.20"));
     let mixed = captured(&Sysbench, &[CPU, NEW_CPU].concat());
     assert_eq!((mixed.version, mixed.figures.len()), (None, 2), "of two versions, and threads");
-    // A text without the first line still says what ran.
+    // A text without the first line still names the test.
     let body = CPU.split_once("\n\n").unwrap().1;
     assert_eq!(captured(&Sysbench, body).figures, captured(&Sysbench, CPU).figures);
-    // Nothing is lost: what is not read refuses the file by its name.
-    let why = "line 58: sysbench 1.0.20: no test that is known";
+    // A test that is not read refuses the file, with its name.
+    let why = "line 58: sysbench 1.0.20: unknown test";
     refuses(&Sysbench, &[CPU, THREADS].concat(), &[("Prime", "Prime", why)]);
 }
 
@@ -216,7 +216,7 @@ fn what_is_not_read_is_named_with_its_version() {
     );
     assert!(THREADS.contains("1880"));
     let alone = Sysbench.parse(THREADS).unwrap_err();
-    assert!(alone.what.contains("cpu, memory and fileio are read"), "{alone}");
+    assert!(alone.what.contains("proofmark reads cpu, memory and fileio"), "{alone}");
     let prepared = "sysbench 1.0.20 (using system LuaJIT)\n\n4 files, 4096Kb each, 16Mb total\n";
     assert!(Sysbench.parse(prepared).unwrap_err().what.contains("no run of sysbench"));
 }
@@ -235,12 +235,12 @@ fn what_it_says_twice_is_compared() {
             TWO,
             "sum:                                 1993.65",
             "sum: 3993.65",
-            "in all, 0.9968 s of each",
+            "in all, but 0.9968 s for each",
         ),
-        (TWO, "2408.0000", "2508.0000", "4816 events in all, 2508"),
+        (TWO, "2408.0000", "2508.0000", "4816 events in all, but 2508"),
         (TWO, "0.41", "14.41", "is not between"),
         (TWO, "0.26", "14.26", "above the maximum"),
-        (NONE, "15005.95", "1500.59", "writes a second of 16384 bytes"),
+        (NONE, "15005.95", "1500.59", "writes per second of 16384 bytes"),
         (NONE, "1.0001s", "2.0001s", "961225 events in 2.0001 s"),
         (
             OLD_FILES,
@@ -249,7 +249,7 @@ fn what_it_says_twice_is_compared() {
             "31.2500 MiB/s in all",
         ),
         (OLD_FILES, "Block size 16Kb", "Block size 64Kb", "by operations, block and time"),
-        (NEW_FILES, "IOPS=6400.00 100.00", "IOPS=6400.00 400.00", "writes a second"),
+        (NEW_FILES, "IOPS=6400.00 100.00", "IOPS=6400.00 400.00", "writes per second"),
         (OLD_MEMORY, "performed: 10240", "performed: 20480", "blocks of 1048576"),
         (OLD_MEMORY, "2.5000s", "5.0000s", "by the total time"),
     ] {
@@ -293,16 +293,16 @@ fn what_is_wrong_is_refused() {
     refuses(&Sysbench, WRITE, &changes);
     let changes = [
         ("fsyncs/s", "fsyncs", "'fsyncs/s:'"),
-        ("random r/w", "mixed", "no mode"),
+        ("random r/w", "mixed", "no known mode"),
         ("Doing", "Did", "no 'Doing"),
         ("1.0003s", "1.0003m", "does not end in"),
-        ("(none)", "huge", "no flag"),
+        ("(none)", "huge", "no known flag"),
         ("each 100", "each one", "whole number"),
     ];
     refuses(&Sysbench, MIXED, &changes);
 }
 
-/// The parameters of a sweep; without one of pages, which the machine would have a say in.
+/// Returns the parameters of a sweep without `pages`, which depends on the machine.
 fn sweep(changes: &str) -> Params {
     with(&Params::default(), &format!("op=read working_set=1m threads=2 isa=scalar {changes}"))
 }
@@ -326,7 +326,7 @@ fn it_goes_over_the_same_set_as_often_or_is_refused() {
         ("memory_read", "isa=avx2", Err("..isa=scalar")),
         ("memory_read", "working_set=3m", Err("its block must be a power of two")),
         ("memory_read", "working_set=0", Err("its block must be a power of two")),
-        ("memory_read", "working_set=512k", Err("..so small a block")),
+        ("memory_read", "working_set=512k", Err("with so small a block..")),
         ("memory_read", "threads=3", Err("..do not fit..")),
     ];
     does(&Sysbench, "1", &task("", &params), &all);

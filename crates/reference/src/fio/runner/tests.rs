@@ -25,7 +25,7 @@ fn task<'a>(test: &'a str, params: &'a Params, seconds: f64, work: f64) -> Task<
     Task { seconds, work, file: Path::new(FILE), ..testing::task(test, params) }
 }
 
-/// The arguments that are not always the same.
+/// Returns the arguments that differ between tasks.
 fn own(test: &str, changes: &str, (seconds, work): (f64, f64)) -> Result<String, String> {
     let params = with(&parameters(test), changes);
     let all = arguments(&task(test, &params, seconds, work), true)?;
@@ -37,7 +37,7 @@ fn own(test: &str, changes: &str, (seconds, work): (f64, f64)) -> Result<String,
 
 #[test]
 fn every_parameter_is_an_option_or_the_task_is_refused() {
-    // Of 40 MB in 0.3 s.
+    // 40 MB in 0.3 s.
     for (test, changes, expected) in [
         (
             "randread",
@@ -51,7 +51,7 @@ fn every_parameter_is_an_option_or_the_task_is_refused() {
         ("randrw", "", Ok("--rw=randrw .. --end_fsync=1 --rwmixread=70 .. --fixedbufs=0 ..")),
         ("randrw", "reads=0", Ok("--rw=randwrite .. --end_fsync=1 --ioengine=..")),
         ("randrw", "reads=100", Ok("--rw=randread .. --end_fsync=0 --ioengine=..")),
-        // 262144 blocks are 87381 for each of three, and one.
+        // 262144 blocks are 87381 for each of three threads; one is left.
         (
             "randwrite",
             "threads=3",
@@ -61,7 +61,7 @@ fn every_parameter_is_an_option_or_the_task_is_refused() {
         ("read", "direct=off cache=cold", Ok(".. --direct=0 --invalidate=1 --end_fsync=0 ..")),
         ("read", "direct=off cache=warm", Ok(".. --direct=0 --invalidate=0 ..")),
         ("read", "engine=psync queue_depth=1", Ok(".. --end_fsync=0 --ioengine=psync --io_size..")),
-        // Without a flush that they would keep away, buffers are registered.
+        // Without a flush, which they would prevent, buffers are registered.
         ("write", "flush=none", Ok(".. --end_fsync=0 .. --fixedbufs=1 ..")),
         ("rw", "flush=end", Err("it has no such work")),
         ("randread", "engine=psync", Err("its psync has no such queue")),
@@ -159,20 +159,20 @@ fn buffers_are_registered_where_they_may_be_locked() {
     assert!(!may_lock(1, "", "") && !may_lock(1, &limits("many"), "CapEff:\tx"));
 }
 
-/// The parameters of the figure that a report has for a task, and the figure.
+/// Returns a report's figure for a task, with its parameters.
 fn figure(test: &str, changes: &str, work: f64, text: &str) -> Option<(Params, Figure)> {
     let params = with(&parameters(test), changes);
     let figure = Fio.figure(&task(test, &params, 0.3, work), Fio.parse(text).ok()?)?;
     Some((params, figure))
 }
 
-/// What fio printed that was run with these very arguments: the figure is the task's.
+/// fio printed these with exactly these arguments, so the figure is the task's.
 #[test]
 fn the_figure_is_in_the_words_of_the_test() {
     let cold = "direct=off cache=cold block_size=1m engine=psync queue_depth=1";
     let cold_text = include_str!("../captured/3.39-beside-cold.json");
     for (test, changes, work, text) in [
-        // Each thread has its part of the file.
+        // Each thread has a part of the file.
         (
             "randread",
             "threads=2",
@@ -216,12 +216,12 @@ fn an_output_reports_how_it_ran() {
         let (asked, f) = figure("randread", &format!("{SMALL} {changes}"), 16e6, text)?;
         Some((asked, f.params, f.trials[0].file.as_ref()?.size_bytes))
     };
-    // A thread's part, of a file that is no multiple of it.
+    // The part of a thread, also in a file that is no multiple of it.
     for size in [16 << 20, (16 << 20) + 5] {
         let (asked, ran, bytes) = reported(&format!("file_size={size}"), PSYNC).unwrap();
         assert_eq!((ran, bytes), (asked, size));
     }
-    // What may differ is reported.
+    // A parameter that may differ is reported.
     let sync = reported("", &replaced(PSYNC, "\"psync\"", "\"pvsync2\"")).unwrap().1;
     assert_eq!(sync.get(key::ENGINE), Some("pvsync2"));
     let twice = "8388608\", \"loops\" : \"2\",";

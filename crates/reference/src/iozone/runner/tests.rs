@@ -54,7 +54,7 @@ fn every_parameter_is_an_option_or_the_task_is_refused() {
 
 #[test]
 fn a_file_that_takes_too_long_is_refused() {
-    // 1 GiB at 100 MB/s: once 10.7 s, four times 42.9 s.
+    // 1 GiB at 100 MB/s takes 10.7 s once, 42.9 s four times.
     let of = |test: &'static str, rate: f64| {
         let params = parameters(test);
         let task = task(test, &params, (0.5, rate * 0.5));
@@ -81,7 +81,7 @@ fn the_figure_is_the_tests_and_its_file_the_runs() {
         ("random write", 56_796.0, 1 << 20, 3 << 20),
         ("random read", 61_914.0, 1 << 20, 0),
     ] {
-        // How it ran, where it differs from what it was asked: it did not flush.
+        // The parameters of the run replace those of the task: it did not flush.
         let (params, found) = figure(test, "").unwrap();
         let ran = if test.ends_with("write") { params.with(key::FLUSH, "none") } else { params };
         assert_eq!((found.trials[0].value, found.params), (kb * 1024.0, ran), "{test}");

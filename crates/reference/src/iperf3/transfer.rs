@@ -1,4 +1,4 @@
-//! What went one way: from the client to the server, or back.
+//! The transfer in one direction: from the client to the server, or back.
 
 use proofmark_model::{Datagrams, Direction};
 
@@ -6,30 +6,30 @@ use super::json::Section;
 use crate::Malformed;
 use crate::printed::agree;
 
-/// By how much a rate may differ from its bytes and time, as a share.
+/// The maximum relative deviation of a rate from its bytes and time.
 const ROUNDING: f64 = 0.01;
 
-/// What went one way, over all streams.
+/// The transfer in one direction, over all streams.
 #[derive(Default)]
-pub(super) struct Way {
-    /// Whether it went from the server.
+pub(super) struct Transfer {
+    /// True if the server sent.
     pub(super) back: bool,
-    /// The names of its sums, by the sender and by the receiver, where it has its own.
+    /// The names of the sender's and the receiver's sums, if this direction has its own.
     pub(super) named: Option<[&'static str; 2]>,
     pub(super) sent_bytes: u64,
     pub(super) received_bytes: u64,
-    /// The receiver's time.
+    /// The receiver's time in seconds.
     pub(super) seconds: f64,
     pub(super) datagrams: Option<Datagrams>,
 }
 
-/// The ways of a test: one, or two of which the first is from the client.
+/// Returns the transfers of a test: one, or two of which the client sent the first.
 pub(super) fn all(
     end: &Section,
     test: &Section,
     udp: bool,
     direction: Direction,
-) -> Result<Vec<Way>, Malformed> {
+) -> Result<Vec<Transfer>, Malformed> {
     let paced = test.number("target_bitrate").is_ok_and(|rate| rate > 0.0);
     let both = direction == Direction::Both;
     let named = !both || end.has("sum_received_bidir_reverse");
@@ -38,20 +38,20 @@ pub(super) fn all(
         Direction::Reverse => &[true],
         Direction::Both => &[false, true],
     };
-    let way = |back: &bool| {
+    let transfer = |back: &bool| {
         let [sent, received] = match *back && both {
             true => ["sum_sent_bidir_reverse", "sum_received_bidir_reverse"],
             false => ["sum_sent", "sum_received"],
         };
-        let way = match (udp, named) {
-            (true, _) if !named || !end.has("sum_received") => of_datagrams(end, !back)?,
-            (_, true) => of_sums(&end.section(sent)?, &end.section(received)?, udp)?,
-            _ => of_connections(end, !back)?,
+        let transfer = match (udp, named) {
+            (true, _) if !named || !end.has("sum_received") => from_udp_streams(end, !back)?,
+            (_, true) => from_sums(&end.section(sent)?, &end.section(received)?, udp)?,
+            _ => from_connections(end, !back)?,
         };
-        if way.received_bytes == 0 {
+        if transfer.received_bytes == 0 {
             return Err(end.wrong(received, "is nothing: the receiver got no byte"));
         }
-        let datagrams = way.datagrams.map(|d| Datagrams {
+        let datagrams = transfer.datagrams.map(|d| Datagrams {
             reordered: reordered(end, !back),
             jitter_s: d.jitter_s.filter(|_| paced),
             ..d
@@ -60,13 +60,13 @@ pub(super) fn all(
             (true, _) => named.then_some([sent, received]),
             (false, is_one_way) => is_one_way.then_some(["sum", "sum"]),
         };
-        Ok(Way { datagrams, back: *back, named: own, ..way })
+        Ok(Transfer { datagrams, back: *back, named: own, ..transfer })
     };
-    backs.iter().map(way).collect()
+    backs.iter().map(transfer).collect()
 }
 
-/// By the sums of both ends.
-fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malformed> {
+/// Reads a transfer from the sums of both ends.
+fn from_sums(sent: &Section, received: &Section, udp: bool) -> Result<Transfer, Malformed> {
     let seconds = received.positive("seconds")?;
     let bytes = received.count("bytes")?;
     let rate = received.number("bits_per_second")?;
@@ -76,55 +76,55 @@ fn of_sums(sent: &Section, received: &Section, udp: bool) -> Result<Way, Malform
     let datagrams = match udp {
         true => Some(Datagrams {
             sent: sent.count("packets")?,
-            received: came(received)?,
+            received: received_packets(received)?,
             jitter_s: received.number("jitter_ms").ok().map(|ms| ms * 1e-3),
             ..Datagrams::default()
         }),
         false => None,
     };
     let sent_bytes = sent.count("bytes")?;
-    Ok(Way { sent_bytes, received_bytes: bytes, datagrams, ..Way::empty(seconds) })
+    Ok(Transfer { sent_bytes, received_bytes: bytes, datagrams, ..Transfer::empty(seconds) })
 }
 
-/// Datagrams up to the last that came, less those of them that did not.
-fn came(of: &Section) -> Result<u64, Malformed> {
-    let came = of.count("packets")?.checked_sub(of.count("lost_packets")?);
-    came.ok_or_else(|| of.wrong("lost_packets", "is more than packets"))
+/// Returns the received datagrams: those up to the last one received, less the lost ones.
+fn received_packets(of: &Section) -> Result<u64, Malformed> {
+    let received_packets = of.count("packets")?.checked_sub(of.count("lost_packets")?);
+    received_packets.ok_or_else(|| of.wrong("lost_packets", "is more than packets"))
 }
 
-/// Of versions up to 3.9, by the streams, whose time is the sender's: what was sent, less the
-/// share that was lost, over the receiver's time, which is that of the sum.
-fn of_datagrams(end: &Section, forward: bool) -> Result<Way, Malformed> {
-    let mut way = Way::empty(end.section("sum")?.positive("seconds")?);
+/// Reads a UDP transfer of versions up to 3.9 from the streams, whose time is the sender's. The
+/// received bytes are those sent, less the share lost. The receiver's time is that of the sum.
+fn from_udp_streams(end: &Section, forward: bool) -> Result<Transfer, Malformed> {
+    let mut transfer = Transfer::empty(end.section("sum")?.positive("seconds")?);
     let (mut all, mut jitter, mut streams) = (Datagrams::default(), Some(0.0), 0_u32);
     for udp in udp_streams(end, forward) {
-        let (sent, came) = (udp.count("packets")?, came(&udp)?);
+        let (sent, received_packets) = (udp.count("packets")?, received_packets(&udp)?);
         let bytes = udp.count("bytes")?;
-        let share = came as f64 / sent.max(1) as f64;
-        way.add(bytes, (bytes as f64 * share).round() as u64);
+        let share = received_packets as f64 / sent.max(1) as f64;
+        transfer.add(bytes, (bytes as f64 * share).round() as u64);
         all.sent = all.sent.saturating_add(sent);
-        all.received = all.received.saturating_add(came);
+        all.received = all.received.saturating_add(received_packets);
         jitter = jitter.zip(udp.number("jitter_ms").ok()).map(|(sum, ms)| sum + ms * 1e-3);
         streams += 1;
     }
     all.jitter_s = jitter.map(|sum| sum / f64::from(streams.max(1)));
-    Ok(Way { datagrams: Some(all), ..way })
+    Ok(Transfer { datagrams: Some(all), ..transfer })
 }
 
-/// Of versions up to 3.9 and both ways, by the connections: the sums of both ways have one name,
-/// so that the second hides the first. The time is the same.
-fn of_connections(end: &Section, forward: bool) -> Result<Way, Malformed> {
-    let mut way = Way::empty(end.section("sum_received")?.positive("seconds")?);
+/// Reads a TCP transfer of versions up to 3.9, both ways, from the connections. The sums of both
+/// directions have one name, so the second hides the first. The time is the same.
+fn from_connections(end: &Section, forward: bool) -> Result<Transfer, Malformed> {
+    let mut transfer = Transfer::empty(end.section("sum_received")?.positive("seconds")?);
     for stream in end.each("streams") {
         let (sender, receiver) = (stream.section("sender")?, stream.section("receiver")?);
         if sender.flag("sender") == Some(forward) {
-            way.add(sender.count("bytes")?, receiver.count("bytes")?);
+            transfer.add(sender.count("bytes")?, receiver.count("bytes")?);
         }
     }
-    Ok(way)
+    Ok(transfer)
 }
 
-impl Way {
+impl Transfer {
     fn empty(seconds: f64) -> Self {
         Self { seconds, ..Self::default() }
     }
@@ -135,21 +135,25 @@ impl Way {
     }
 }
 
-/// Streams of UDP that went that way.
+/// Returns the UDP streams in this direction.
 fn udp_streams<'a>(end: &Section<'a>, forward: bool) -> impl Iterator<Item = Section<'a>> {
     end.each("streams")
         .filter_map(|s| s.get("udp"))
         .filter(move |udp| udp.flag("sender").is_none_or(|sends| sends == forward))
 }
 
-/// Datagrams that came after one that was sent later, where all streams report it.
+/// Returns the datagrams received after one that was sent later, if all streams report it.
 fn reordered(end: &Section, forward: bool) -> Option<u64> {
     let mut streams = udp_streams(end, forward).map(|udp| udp.count("out_of_order").ok());
     let first = streams.next()?;
     streams.fold(first, |sum, count| Some(sum?.saturating_add(count?)))
 }
 
-/// Datagrams of all ways; of several ways without jitter, which does not add up.
-pub(super) fn datagrams(ways: &[Way]) -> Option<Datagrams> {
-    ways.iter().map(|way| way.datagrams).reduce(|sum, more| Some(sum?.plus(more?)))?
+/// Returns the datagrams of all directions. Jitter does not add up: it is only that of a single
+/// direction.
+pub(super) fn datagrams(transfers: &[Transfer]) -> Option<Datagrams> {
+    transfers
+        .iter()
+        .map(|transfer| transfer.datagrams)
+        .reduce(|sum, more| Some(sum?.plus(more?)))?
 }
