@@ -32,4 +32,3 @@ pub fn find<'f, W>(forms: &'f [Form<W>], asked: &str, help: &str) -> Result<&'f 
     let known = forms.iter().find(|form| form.id == asked);
     known.ok_or_else(|| usage(unknown("format", asked, ids, help)))
 }
-
