@@ -83,7 +83,7 @@ impl Output {
     /// first one is the error.
     pub fn save_reports(&self, run: &Run) -> Result<()> {
         let options = Options { width: 100, color: false };
-        let written = |format: &proofmark_report::Format| {
+        let written = |format: &proofmark_report::RunFormat| {
             let Some(name) = format.file else { return Ok(()) };
             let path = self.dir.join(name);
             let text =

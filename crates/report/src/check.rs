@@ -10,17 +10,17 @@ use crate::comparison;
 use crate::junit;
 use crate::markdown::escape;
 use crate::view::{Scale, clean, counted, percent};
-use crate::{Form, RenderError};
+use crate::{Format, RenderError};
 
 /// The writer of a check.
 pub type Writer = fn(&Check) -> Result<String, RenderError>;
 
-/// Every form of a check, in the order of `--help`.
-pub const FORMS: &[Form<Writer>] = &[
-    Form { id: "terminal", write: |check| Ok(check.terminal()) },
-    Form { id: "json", write: |check| check.json() },
-    Form { id: "junit", write: |check| check.junit() },
-    Form { id: "markdown", write: |check| Ok(check.markdown()) },
+/// Every format of a check, in the order of `--help`.
+pub const FORMATS: &[Format<Writer>] = &[
+    Format { id: "terminal", write: |check| Ok(check.terminal()) },
+    Format { id: "json", write: |check| check.json() },
+    Format { id: "junit", write: |check| check.junit() },
+    Format { id: "markdown", write: |check| Ok(check.markdown()) },
 ];
 
 /// The requirements of a run, and its comparison with a baseline.

@@ -60,9 +60,9 @@ pub enum RenderError {
     Unreadable(#[from] proofmark_model::ReadError),
 }
 
-/// One form of a report.
+/// One format of a run's report.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct RunFormat {
     /// The word after `--format`.
     pub id: &'static str,
     /// Name of its file in a run's directory; `None` if it is written on request only.
@@ -72,19 +72,19 @@ pub struct Format {
     write: fn(&Run, &Options) -> Result<String, RenderError>,
 }
 
-impl Format {
+impl RunFormat {
     /// Returns the report's text, which ends in a line break.
     ///
     /// # Errors
-    /// If the run has no form in this format.
+    /// If the format cannot hold a value of the run.
     pub fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
         (self.write)(run, options)
     }
 }
 
-/// One form of a report that is not of one run.
+/// One format of another report, such as a comparison.
 #[derive(Debug, Clone, Copy)]
-pub struct Form<W> {
+pub struct Format<W> {
     /// The word after `--format`.
     pub id: &'static str,
     /// Writes the report.
@@ -92,56 +92,56 @@ pub struct Form<W> {
 }
 
 /// Every format of a run's report, in the order of `--help`.
-pub const ALL: &[Format] = &[
-    Format {
+pub const ALL: &[RunFormat] = &[
+    RunFormat {
         id: "terminal",
         file: None,
         about: "Summary, tables and findings, for reading in a terminal.",
         write: terminal::render,
     },
-    Format {
+    RunFormat {
         id: "html",
         file: Some("report.html"),
         about: "One page with charts, tables, derivations and every trial, for a browser.",
         write: html::render,
     },
-    Format {
+    RunFormat {
         id: "markdown",
         file: Some("report.md"),
         about: "Summary, tables and findings, for an issue or a document.",
         write: markdown::render,
     },
-    Format {
+    RunFormat {
         id: "summary",
         file: None,
         about: "A short summary, for a ticket or a chat.",
         write: summary::render,
     },
-    Format {
+    RunFormat {
         id: "csv",
         file: Some("report.csv"),
         about: "One row per trial, for spreadsheets and statistics programs.",
         write: csv::render,
     },
-    Format {
+    RunFormat {
         id: "json",
         file: None,
         about: "The whole run, for programs; schema proofmark.run/2.",
         write: json::render,
     },
-    Format {
+    RunFormat {
         id: "jsonl",
         file: None,
         about: "One JSON object per line and metric, for log shippers and jq.",
         write: jsonl::render,
     },
-    Format {
+    RunFormat {
         id: "openmetrics",
         file: None,
         about: "Gauges as OpenMetrics text, for node_exporter's textfile collector (write proofmark.prom).",
         write: openmetrics::render,
     },
-    Format {
+    RunFormat {
         id: "junit",
         file: None,
         about: "JUnit XML for continuous integration: a case per configuration; invalid results fail.",
@@ -150,7 +150,7 @@ pub const ALL: &[Format] = &[
 ];
 
 /// Returns the format of that id.
-pub fn find(id: &str) -> Option<&'static Format> {
+pub fn find(id: &str) -> Option<&'static RunFormat> {
     ALL.iter().find(|f| f.id == id)
 }
 

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use proofmark_judge::requirements::Requirement;
 use proofmark_model::{Decision, Run};
-use proofmark_report::check::{Check, FORMS};
+use proofmark_report::check::{Check, FORMATS};
 use proofmark_run::{check_value, read_text, unknown};
 use serde::Deserialize;
 
@@ -21,7 +21,7 @@ const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 /// slower or missing, too few could be compared, or a requirement is missed.
 /// [`Outcome::Undecided`]: none of these, and a requirement is undecided.
 pub fn run(args: &CheckArgs) -> Result<Outcome> {
-    let form = formats::find(FORMS, &args.format, "proofmark check --help")?;
+    let format = formats::find(FORMATS, &args.format, "proofmark check --help")?;
     let history = args.history.history.as_deref();
     let wanted = read_requirements(args)?;
     let comparison = args
@@ -41,7 +41,7 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
             found.map_err(usage)?.concat()
         }
     };
-    let text = (form.write)(&Check::new(&args.run, comparison.as_ref(), &checked))?;
+    let text = (format.write)(&Check::new(&args.run, comparison.as_ref(), &checked))?;
     deliver(&text, &args.format, args.out.as_deref())?;
     let slower = comparison.is_some_and(|c| c.fails());
     Ok(match checked.iter().map(|c| c.decision).max() {

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use proofmark_judge::compare::{Named, Options, compare};
 use proofmark_model::Comparison;
-use proofmark_report::comparison::{ComparisonOptions, FORMS, MOST_RUNS};
+use proofmark_report::comparison::{ComparisonOptions, FORMATS, MOST_RUNS};
 
 use crate::cli::CompareArgs;
 use crate::error::{Outcome, usage};
@@ -15,7 +15,7 @@ use crate::past::named;
 use crate::text::options_for;
 
 pub fn run(args: &CompareArgs) -> Result<Outcome> {
-    let writer = formats::find(FORMS, &args.format, "proofmark compare --help")?.write;
+    let writer = formats::find(FORMATS, &args.format, "proofmark compare --help")?.write;
     let [a, others @ ..] = args.runs.as_slice() else { return Err(usage("name two runs")) };
     if args.runs.len() > MOST_RUNS {
         return Err(usage(format!("compare at most {MOST_RUNS} runs")));

@@ -8,8 +8,8 @@ use proofmark_model::{
     Param, Parameter, ParameterKind, Params, PastPoint, PastRun, Timestamp, WorkloadSpec,
     parse_size,
 };
-use proofmark_report::Form;
-use proofmark_report::history::{FORMS, OverTime, Writer};
+use proofmark_report::Format;
+use proofmark_report::history::{FORMATS, OverTime, Writer};
 use proofmark_run::{typed_parameter, unknown};
 use proofmark_store::{Filter, Store};
 
@@ -25,7 +25,7 @@ use crate::text::{options_for, say};
 const FOR_PEOPLE: &str = "terminal";
 
 pub fn run(args: &HistoryArgs) -> Result<Outcome> {
-    let form = formats::find(FORMS, &args.format, "proofmark history --help")?;
+    let format = formats::find(FORMATS, &args.format, "proofmark history --help")?;
     if args.workload.is_none() && !args.set.is_empty() {
         return Err(usage(
             "--set needs a workload: proofmark history WORKLOAD --set PARAMETER=VALUE",
@@ -37,8 +37,8 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     }
     let store = Store::open_existing(&path)?;
     let text = match &args.workload {
-        None => list(store.as_ref(), &path, args, form)?,
-        Some(workload) => over_time(store.as_ref(), &path, workload, args, form)?,
+        None => list(store.as_ref(), &path, args, format)?,
+        Some(workload) => over_time(store.as_ref(), &path, workload, args, format)?,
     };
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(Outcome::Done)
@@ -82,14 +82,14 @@ fn list(
     store: Option<&Store>,
     path: &Path,
     args: &HistoryArgs,
-    form: &Form<Writer>,
+    format: &Format<Writer>,
 ) -> Result<String> {
     let filter = filter(args);
     let runs: Vec<PastRun> = store.map_or_else(|| Ok(Vec::new()), |s| s.runs(&filter))?;
-    if runs.is_empty() && form.id == FOR_PEOPLE {
+    if runs.is_empty() && format.id == FOR_PEOPLE {
         return nothing(store, path, "no run");
     }
-    Ok((form.write.runs)(&runs, &options_for(args.out.as_deref()))?)
+    Ok((format.write.runs)(&runs, &options_for(args.out.as_deref()))?)
 }
 
 fn over_time(
@@ -97,7 +97,7 @@ fn over_time(
     path: &Path,
     workload: &str,
     args: &HistoryArgs,
-    form: &Form<Writer>,
+    format: &Format<Writer>,
 ) -> Result<String> {
     let spec = proofmark_workloads::find(workload).map(|k| k.spec());
     let stored = store.map_or_else(|| Ok(Vec::new()), Store::workloads)?;
@@ -113,11 +113,11 @@ fn over_time(
         ..filter(args)
     };
     let points: Vec<PastPoint> = store.map_or_else(|| Ok(Vec::new()), |s| s.points(&filter))?;
-    if points.is_empty() && form.id == FOR_PEOPLE {
+    if points.is_empty() && format.id == FOR_PEOPLE {
         return nothing(store, path, &format!("no result of {workload}"));
     }
     let all = OverTime { workload, spec, points: &points };
-    Ok((form.write.over_time)(&all, &options_for(args.out.as_deref()))?)
+    Ok((format.write.over_time)(&all, &options_for(args.out.as_deref()))?)
 }
 
 /// Returns the message for an empty result.

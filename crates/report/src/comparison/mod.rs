@@ -20,7 +20,7 @@ pub(crate) use junit::suites;
 pub use several::{MOST_RUNS, several};
 
 use crate::terminal::page::Page;
-use crate::{Form, Options, RenderError};
+use crate::{Format, Options, RenderError};
 
 /// Options of a comparison's texts.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +40,9 @@ pub struct Writer {
     pub write: fn(&[Comparison], &ComparisonOptions) -> Result<String, RenderError>,
 }
 
-/// Every form of a comparison, in the order of `--help`.
-pub const FORMS: &[Form<Writer>] = &[
-    Form {
+/// Every format of a comparison, in the order of `--help`.
+pub const FORMATS: &[Format<Writer>] = &[
+    Format {
         id: "terminal",
         write: Writer {
             most_runs: MOST_RUNS,
@@ -52,7 +52,7 @@ pub const FORMS: &[Form<Writer>] = &[
             },
         },
     },
-    Form {
+    Format {
         id: "json",
         write: Writer {
             most_runs: MOST_RUNS,
@@ -62,8 +62,8 @@ pub const FORMS: &[Form<Writer>] = &[
             },
         },
     },
-    Form { id: "html", write: Writer { most_runs: 2, write: |all, _| first(all, html) } },
-    Form {
+    Format { id: "html", write: Writer { most_runs: 2, write: |all, _| first(all, html) } },
+    Format {
         id: "markdown",
         write: Writer { most_runs: 2, write: |all, _| first(all, |one| Ok(markdown(one))) },
     },

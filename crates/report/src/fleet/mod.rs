@@ -27,18 +27,18 @@ pub use openmetrics::openmetrics;
 
 use crate::terminal::page::Page;
 use crate::view::Document;
-use crate::{Form, Options, RenderError};
+use crate::{Format, Options, RenderError};
 
 /// The writer of a fleet's report.
 pub type Writer = fn(&FleetReport, &Options) -> Result<String, RenderError>;
 
-/// Every form of a fleet's report, in the order of `--help`.
-pub const FORMS: &[Form<Writer>] = &[
-    Form { id: "terminal", write: |report, options| Ok(terminal(report, options)) },
-    Form { id: "html", write: |report, _| html(report) },
-    Form { id: "json", write: |report, _| json(report) },
-    Form { id: "openmetrics", write: |report, _| Ok(openmetrics(report)) },
-    Form { id: "junit", write: |report, _| junit(report) },
+/// Every format of a fleet's report, in the order of `--help`.
+pub const FORMATS: &[Format<Writer>] = &[
+    Format { id: "terminal", write: |report, options| Ok(terminal(report, options)) },
+    Format { id: "html", write: |report, _| html(report) },
+    Format { id: "json", write: |report, _| json(report) },
+    Format { id: "openmetrics", write: |report, _| Ok(openmetrics(report)) },
+    Format { id: "junit", write: |report, _| junit(report) },
 ];
 
 /// The page.

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::terminal::page::Page;
 use crate::view::Document;
-use crate::{Form, Options, RenderError, html};
+use crate::{Format, Options, RenderError, html};
 
 /// The results of one workload, configuration by configuration, each oldest first.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ pub struct OverTime<'a> {
     pub points: &'a [PastPoint],
 }
 
-/// The two texts of a form.
+/// The writers of a list of runs and of results over time.
 #[derive(Debug, Clone, Copy)]
 pub struct Writer {
     /// Writes a list of runs, in the order in which they come.
@@ -37,16 +37,16 @@ pub struct Writer {
     pub over_time: fn(&OverTime, &Options) -> Result<String, RenderError>,
 }
 
-/// Every form of a history, in the order of `--help`.
-pub const FORMS: &[Form<Writer>] = &[
-    Form {
+/// Every format of a history, in the order of `--help`.
+pub const FORMATS: &[Format<Writer>] = &[
+    Format {
         id: "terminal",
         write: Writer {
             runs: |runs, options| Ok(terminal(&view::runs(runs), options)),
             over_time: |all, options| Ok(terminal(&all.document(), options)),
         },
     },
-    Form {
+    Format {
         id: "json",
         write: Writer {
             runs: |runs, _| History { runs: Some(runs), ..History::default() }.write(),
@@ -56,14 +56,14 @@ pub const FORMS: &[Form<Writer>] = &[
             },
         },
     },
-    Form {
+    Format {
         id: "csv",
         write: Writer {
             runs: |runs, _| csv::runs(runs),
             over_time: |all, _| csv::points(all.points),
         },
     },
-    Form {
+    Format {
         id: "html",
         write: Writer {
             runs: |runs, _| html::document(&view::runs(runs)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::Run;
-use proofmark_report::{ALL, Format, Options};
+use proofmark_report::{ALL, Options, RunFormat};
 
 use super::fixture;
 
@@ -25,7 +25,7 @@ fn renamed(run: &Run, names: &[(&str, String)]) -> Run {
     serde_json::from_str(&json).unwrap()
 }
 
-fn render(format: &Format, run: &Run) -> String {
+fn render(format: &RunFormat, run: &Run) -> String {
     let options = Options { width: 100, color: false };
     // Markdown escapes some ids.
     format.render(run, &options).unwrap().replace('\\', "")

@@ -5,7 +5,7 @@ use proofmark_model::{
     VerdictCounts, key,
 };
 use proofmark_report::Options;
-use proofmark_report::history::{FORMS, OverTime, Writer};
+use proofmark_report::history::{FORMATS, OverTime, Writer};
 
 const WIDE: Options = Options { width: 100, color: false };
 
@@ -61,7 +61,7 @@ fn two() -> Vec<PastPoint> {
 }
 
 fn form(id: &str) -> Writer {
-    FORMS.iter().find(|form| form.id == id).unwrap().write
+    FORMATS.iter().find(|form| form.id == id).unwrap().write
 }
 
 /// Points of `cpu.flops` in a form.

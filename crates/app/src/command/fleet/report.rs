@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use proofmark_fleet::FleetLog;
 use proofmark_judge::fleet::fleet_report;
 use proofmark_model::{Decision, FleetReport};
-use proofmark_report::fleet::{FORMS, html, terminal};
+use proofmark_report::fleet::{FORMATS, html, terminal};
 
 use crate::cli::FleetReportArgs;
 use crate::error::{Outcome, usage};
@@ -19,9 +19,9 @@ use crate::writer::{Existing, write};
 const PAGE: &str = "report.html";
 
 pub fn run(args: &FleetReportArgs) -> Result<Outcome> {
-    let form = formats::find(FORMS, &args.format, "proofmark fleet report --help")?;
+    let format = formats::find(FORMATS, &args.format, "proofmark fleet report --help")?;
     let report = judged(&args.dir)?;
-    let text = (form.write)(&report, &options_for(args.out.as_deref()))?;
+    let text = (format.write)(&report, &options_for(args.out.as_deref()))?;
     deliver(&text, &args.format, args.out.as_deref())?;
     Ok(outcome(&report))
 }
