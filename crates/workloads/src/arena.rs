@@ -1,9 +1,9 @@
-//! The memory of a worker: one anonymous mapping, kept from point to point. Its pages are allocated
-//! and placed once.
+//! The memory of a worker: one anonymous mapping, kept for the next configurations. Its pages are
+//! allocated and placed once.
 //!
 //! Sources: mmap(2), madvise(2), mbind(2), move_pages(2), proc_pid_smaps(5).
 
-#![allow(unsafe_code)] // Mapping memory and asking for their nodes are system calls.
+#![allow(unsafe_code)] // Maps memory and queries its NUMA nodes by system calls.
 
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, Weak};
@@ -12,22 +12,22 @@ use proofmark_engine::{Placement, Refusal};
 use proofmark_model::{format_size, lock};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Page sizes that a workload asks for. Names as in the `pages` parameter.
+/// Page sizes that a workload can request. Names as in the `pages` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pages {
-    /// Transparent huge pages, where the system gives them.
+    /// Transparent huge pages, where the system provides them.
     Huge,
-    /// The smallest size that the CPU has.
+    /// Base pages, the smallest size of the CPU.
     Small,
 }
 
-/// Alignment of an arena, in bytes: that of a huge page on x86-64.
+/// Alignment of an arena in bytes: that of a huge page on x86-64.
 pub(crate) const ALIGNMENT: usize = 2 << 20;
 /// The smallest page size of any architecture here, in bytes.
 const SMALL_PAGE: usize = 4096;
-/// Flag of mbind(2): pages that are there already move too.
+/// Flag of mbind(2): also move pages that exist already.
 const MPOL_MF_MOVE: libc::c_uint = 1 << 1;
-/// Pages whose node is asked for; the rest are taken to be placed as these.
+/// Number of sampled pages whose node is queried.
 const ASKED: usize = 4096;
 
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(crate) struct Arena {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Bytes from the start whose pages have been made.
+    /// Bytes from the start whose pages were touched.
     made: usize,
     /// Description of the contents, written by the workload that filled the arena.
     content: String,
@@ -52,24 +52,25 @@ struct State {
     homes: Vec<(usize, usize, u32)>,
 }
 
-// SAFETY: the mapping is plain memory; the workloads keep the parts of different threads apart.
+// SAFETY: the mapping is plain memory, and the workloads keep the parts of different threads apart.
 unsafe impl Send for Arena {}
-// SAFETY: as above; the fields besides are never changed, or behind a lock.
+// SAFETY: as above. The other fields never change or are behind a lock.
 unsafe impl Sync for Arena {}
 
-/// Arenas whose contents several points use.
+/// Arenas whose contents several configurations use.
 static SHARED: Mutex<Vec<Weak<Arena>>> = Mutex::new(Vec::new());
 
-/// The arena of the previous point.
+/// The arena of the previous configuration.
 static KEPT: Mutex<Option<Arc<Arena>>> = Mutex::new(None);
 
 impl Arena {
-    /// The arena of the previous point if it is large enough, else a new zeroed mapping.
+    /// Returns the arena of the previous configuration if it is large enough, else a new zeroed
+    /// mapping.
     pub(crate) fn get(bytes: u64, pages: Pages, threads: u64) -> Result<Arc<Self>, Refusal> {
         let (bytes, split) = (bytes as usize, split(threads));
         let mut kept = lock(&KEPT);
         let fits = |a: &Arc<Self>| a.bytes >= bytes && a.pages == pages && a.split == split;
-        // One that is still in use, as when tests run in parallel, is not shared.
+        // An arena that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(|a| fits(a) && Arc::strong_count(a) == 1);
         let arena = match again {
             Some(arena) => arena,
@@ -82,8 +83,8 @@ impl Arena {
         Ok(arena)
     }
 
-    /// The arena with these contents that other points use, or another to be filled with them; and
-    /// whether it holds them.
+    /// Returns an arena and true if it has these contents already. Prefers an arena that other
+    /// configurations use. If the result is false, the caller must fill the arena.
     pub(crate) fn shared(
         content: &str,
         bytes: u64,
@@ -106,8 +107,9 @@ impl Arena {
         Ok((arena, holds))
     }
 
-    /// Touches the first `bytes` bytes from all CPUs at once, where any CPU may touch them first.
-    /// In a guest a new page can also fault in the host: some seconds per gigabyte.
+    /// Touches the first `bytes` bytes from all CPUs in parallel, where any CPU may touch them
+    /// first. In a guest a new page can also fault in the host, which takes some seconds per
+    /// gigabyte.
     fn make(&self, bytes: usize) {
         let touched = self.state().made;
         if touched >= bytes {
@@ -126,7 +128,7 @@ impl Arena {
     fn touch(&self, offset: usize, length: usize) {
         let end = (offset + length).min(self.bytes);
         for at in (offset..end).step_by(SMALL_PAGE) {
-            // SAFETY: within the mapping; the byte keeps its value.
+            // SAFETY: within the mapping, and the byte keeps its value.
             unsafe {
                 let byte = self.base.add(at);
                 byte.write_volatile(byte.read_volatile());
@@ -134,8 +136,9 @@ impl Arena {
         }
     }
 
-    /// Reserves a mapping as large as all memory, where the system allows it. A later, larger point
-    /// then finds the pages of an earlier one in place. Untouched pages take no memory.
+    /// Reserves a mapping as large as all memory, where the system allows it. A later, larger
+    /// configuration then finds the pages of an earlier one in place. Untouched pages take no
+    /// memory.
     fn map(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
         let memory = rustix::system::sysinfo();
         let all = memory.totalram.saturating_mul(memory.mem_unit.into());
@@ -147,7 +150,7 @@ impl Arena {
     fn map_exactly(bytes: usize, pages: Pages, split: usize) -> Result<Self, Refusal> {
         let bytes = bytes.max(1).next_multiple_of(ALIGNMENT);
         let whole = bytes + ALIGNMENT;
-        // SAFETY: a new anonymous mapping touches no memory of ours.
+        // SAFETY: a new anonymous mapping overlaps no existing memory.
         let start = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
@@ -165,19 +168,19 @@ impl Arena {
             Pages::Small => Advice::LinuxNoHugepage,
         };
         // SAFETY: the range lies within the new mapping. The advice may fail (no transparent huge
-        // pages); `placement` reports the result.
+        // pages), and `placement` reports the result.
         let _ = unsafe { madvise(base.cast(), bytes, advice) };
         let state = Mutex::new(State::default());
         Ok(Self { mapped: (start, whole), base, bytes, pages, split, state })
     }
 
-    /// The first byte; aligned to [`ALIGNMENT`].
+    /// Returns the first byte, which is aligned to [`ALIGNMENT`].
     pub(crate) fn base(&self) -> *mut u8 {
         self.base
     }
 
-    /// Whether the arena already holds these contents. If not, the caller must fill it: it is
-    /// recorded as holding them from now on.
+    /// Returns true if the arena already has these contents. If not, they are recorded as its
+    /// contents, and the caller must fill it.
     pub(crate) fn holds(&self, content: &str) -> bool {
         let mut state = self.state();
         let same = state.content == content;
@@ -188,8 +191,8 @@ impl Arena {
         same
     }
 
-    /// Touches each page of a range from the calling thread, so that no page fault falls into a
-    /// timed trial. Records the thread's node as the range's intended node.
+    /// Touches each page of a range from the calling thread, so that no page fault occurs in a
+    /// timed trial. Records the thread's node as the intended node of the range.
     pub(crate) fn place_here(&self, offset: usize, length: usize) {
         self.touch(offset, length);
         if let Some(node) = own_node() {
@@ -204,8 +207,8 @@ impl Arena {
         state.homes.push((offset, length, node));
     }
 
-    /// Binds a range to a NUMA node before it is touched. Where that node is full, other nodes
-    /// provide the pages, and [`Arena::placement`] reports it.
+    /// Binds a range to a NUMA node before it is touched. If that node is full, other nodes provide
+    /// the pages, and [`Arena::placement`] reports it.
     pub(crate) fn bind(&self, offset: usize, length: usize, node: u32) -> Result<(), Refusal> {
         let mut mask = [0_u64; 16];
         let word = mask.get_mut(node as usize / 64);
@@ -230,7 +233,8 @@ impl Arena {
         Err(Refusal(format!("cannot bind memory to NUMA node {node}: {why}")))
     }
 
-    /// The share of huge pages in the arena, and that of misplaced ones in the first `used` bytes.
+    /// Returns the share of huge pages in the arena, and the share of misplaced pages in the first
+    /// `used` bytes.
     pub(crate) fn placement(&self, used: u64) -> Placement {
         let used = self.bytes.min(used as usize);
         let start = self.base.addr();
@@ -241,7 +245,7 @@ impl Arena {
         }
     }
 
-    /// Share of the pages that are not on their intended node.
+    /// Returns the share of the sampled pages that are not on their intended node.
     fn misplaced(&self, used: usize) -> Option<f64> {
         let homes = self.state().homes.clone();
         let step = (used / ASKED).max(SMALL_PAGE).next_multiple_of(SMALL_PAGE);
@@ -263,18 +267,18 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map`, and nobody holds the arena any more.
+        // SAFETY: mapped by `map`, and nothing refers to the arena any more.
         let _ = unsafe { munmap(self.mapped.0, self.mapped.1) };
     }
 }
 
-/// Among how many threads pages are divided: where there are several nodes, a page is on that of the
-/// thread which uses it. 0: they are not.
+/// Returns the number of threads among which pages are divided, or 0 on one node. On several nodes,
+/// each page is on the node of the thread that uses it.
 pub(crate) fn split(threads: u64) -> usize {
     if nodes() > 1 { threads as usize } else { 0 }
 }
 
-/// NUMA nodes of this machine; 1 where the system does not report them.
+/// Returns the number of NUMA nodes, or 1 where the system does not report them.
 pub(crate) fn nodes() -> usize {
     let Ok(entries) = std::fs::read_dir("/sys/devices/system/node") else { return 1 };
     let is_node = |name: &str| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok());
@@ -282,21 +286,21 @@ pub(crate) fn nodes() -> usize {
     names.filter(|n| is_node(n)).count().max(1)
 }
 
-/// Node of the CPU that the calling thread runs on.
+/// Returns the node of the CPU that the calling thread runs on.
 pub(crate) fn own_node() -> Option<u32> {
     let (mut cpu, mut node) = (0_u32, 0_u32);
-    // SAFETY: the system call writes the two numbers that it is given.
+    // SAFETY: the system call writes the two numbers passed to it.
     let result = unsafe {
         libc::syscall(libc::SYS_getcpu, &raw mut cpu, &raw mut node, std::ptr::null::<c_void>())
     };
     (result == 0).then_some(node)
 }
 
-/// The node of each page; negative where it has none.
+/// Returns the node of each page, negative where it has none.
 fn nodes_of(pages: &[*mut c_void]) -> Option<Vec<i32>> {
     let mut status = vec![-1_i32; pages.len()];
-    // SAFETY: without target nodes the call only reports; both arrays have as many elements as it
-    // is given.
+    // SAFETY: without target nodes the call only reports, and both arrays have the given number of
+    // elements.
     let result = unsafe {
         libc::syscall(
             libc::SYS_move_pages,
@@ -311,7 +315,7 @@ fn nodes_of(pages: &[*mut c_void]) -> Option<Vec<i32>> {
     (result >= 0).then_some(status)
 }
 
-/// Share of the resident memory between two addresses that huge pages back.
+/// Returns the share of the resident memory between two addresses that huge pages back.
 fn huge_share(smaps: &str, start: usize, end: usize) -> Option<f64> {
     let (mut within, mut resident, mut huge) = (false, 0_u64, 0_u64);
     for line in smaps.lines() {

@@ -1,4 +1,4 @@
-//! What declarations of more than one subsystem have in common.
+//! Constructors that the declarations of several subsystems use.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -59,7 +59,7 @@ pub(crate) const fn threads_parameter(about: &'static str, default: &'static str
     count_parameter(key::THREADS, about, 1..=4096, default)
 }
 
-/// A parameter for a number of bytes that is `auto` unless it is typed.
+/// Declares a parameter for a number of bytes whose default is `auto`.
 pub(crate) const fn auto_size_parameter(
     key: Key<Bytes>,
     about: &'static str,
@@ -68,19 +68,19 @@ pub(crate) const fn auto_size_parameter(
     size_parameter(key, about, min..=MOST, AUTO)
 }
 
-/// These words, as declarations hold them.
+/// Converts words to the form that declarations need.
 pub(crate) const fn words<const N: usize>(words: [&'static str; N]) -> [Cow<'static, str>; N] {
     let mut all = [const { Cow::Borrowed("") }; N];
     let mut i = 0;
     while i < N {
-        // A constant cannot drop what it replaces, which owns nothing.
+        // A constant cannot drop the replaced value, which owns nothing.
         std::mem::forget(std::mem::replace(&mut all[i], Cow::Borrowed(words[i])));
         i += 1;
     }
     all
 }
 
-/// What a workload says of itself in words; see the fields of [`WorkloadSpec`].
+/// The texts of a workload. See the fields of [`WorkloadSpec`].
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
     pub(crate) id: &'static str,
@@ -90,8 +90,8 @@ pub(crate) struct Words {
     pub(crate) method: u32,
 }
 
-/// A workload of which more is better, and whose set-up takes too long for trials of many
-/// points to be taken in turn.
+/// Declares a workload whose result is better if higher. Its set-up takes too long for alternating
+/// the trials of many configurations.
 pub(crate) const fn rate(
     words: Words,
     (subsystem, unit): (Subsystem, Unit),
@@ -122,29 +122,30 @@ pub(crate) const fn rate(
     }
 }
 
-/// The same for a workload whose set-up is cheap: trials of many points are taken in turn.
+/// Marks a workload as cheap to set up: the trials of many configurations are taken in turn.
 pub(crate) const fn interleaved(mut spec: WorkloadSpec) -> WorkloadSpec {
     spec.interleave = true;
     spec
 }
 
-/// The same for a workload that reports a time: less is better.
+/// Marks a workload that reports a time: lower is better.
 pub(crate) const fn lower_is_better(mut spec: WorkloadSpec) -> WorkloadSpec {
     spec.better = Better::Lower;
     spec
 }
 
-/// A row of the first screen: its place in the subsystem, its title and the configuration that answers.
+/// Declares a row of the first screen: its place in the subsystem, its title and the configuration
+/// that fills it.
 pub(crate) const fn main_row(place: u32, title: &'static str, picks: &'static [Pick]) -> MainRow {
     MainRow { place, title: Cow::Borrowed(title), picks: Cow::Borrowed(picks) }
 }
 
-/// Which of the measured values of a parameter answers.
+/// Selects the measured value of a parameter that fills a row.
 pub(crate) const fn pick<T>(key: Key<T>, value: PickedValue) -> Pick {
     Pick { parameter: Cow::Borrowed(key.name()), value }
 }
 
-/// The same where it is one value.
+/// Selects one fixed value of a parameter.
 pub(crate) const fn pick_value<T>(key: Key<T>, value: &'static str) -> Pick {
     pick(key, PickedValue::Is(Cow::Borrowed(value)))
 }
@@ -155,15 +156,15 @@ pub(crate) const ONE_CPU: Pick = pick(key::THREADS, PickedValue::Smallest);
 /// All CPUs.
 pub(crate) const ALL_CPUS: Pick = pick(key::THREADS, PickedValue::UsableCpus);
 
-/// Before a run nobody knows which instruction set a machine is fastest with.
+/// The fastest instruction set, which is unknown before the run.
 pub(crate) const BEST_ISA: Pick = pick(key::ISA, PickedValue::Best);
 
-/// A row of a table of several workloads.
+/// Declares a row of a table of several workloads.
 pub(crate) const fn place(table: &'static str, row: u32, label: &'static str) -> Place {
     Place { table: Cow::Borrowed(table), row, label: Cow::Borrowed(label) }
 }
 
-/// The workload that takes the same blocks in order of addresses.
+/// Refers to the workload that visits the same blocks in order of addresses.
 pub(crate) const fn in_order(workload: &'static str) -> Counterpart {
     Counterpart {
         workload: Cow::Borrowed(workload),
@@ -172,7 +173,8 @@ pub(crate) const fn in_order(workload: &'static str) -> Counterpart {
     }
 }
 
-/// A workload that does the same in another way, and the parameters that may differ.
+/// Refers to a workload that does the same work by another method, and the parameters that may
+/// differ.
 pub(crate) const fn alternative(
     workload: &'static str,
     differs_in: &'static [Cow<'static, str>],

@@ -1,7 +1,8 @@
 //! `device.ops`: operations of a device that a helper process drives and times.
 //!
-//! In tests only: it shows what a subsystem takes that no thread of ours works for. The
-//! program named by `PROOFMARK_DEVICE` is the helper, see [`proofmark_engine::HelperProcess`].
+//! It exists only for tests: it shows what a subsystem needs whose work no thread of proofmark
+//! does. The program named by `PROOFMARK_DEVICE` is the helper, see
+//! [`proofmark_engine::HelperProcess`].
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,9 +12,9 @@ use proofmark_model::{Params, Pick, Role, Subsystem, Unit, Work, WorkloadSpec};
 
 use crate::declare::{Words, main_row, rate, words};
 
-/// The variable with the path of the helper.
+/// Environment variable with the path of the helper.
 const HELPER: &str = "PROOFMARK_DEVICE";
-/// A helper that is silent for so long hangs.
+/// Time after which a silent helper counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 static SPEC: WorkloadSpec = rate(
@@ -38,7 +39,7 @@ static SPEC: WorkloadSpec = rate(
     },
 );
 
-/// The workload.
+/// The workload `device.ops`.
 pub struct Ops;
 
 impl Workload for Ops {
@@ -78,7 +79,7 @@ impl Setup for Device {
         1.0
     }
 
-    /// The helper readies the device as it likes; what it times is its own affair.
+    /// Returns 0: the helper prepares the device itself.
     fn ahead_s(&self, _: f64) -> f64 {
         0.0
     }

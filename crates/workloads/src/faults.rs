@@ -1,6 +1,7 @@
-//! Workloads that go wrong on purpose (feature `faults`): in no list and no profile, run when named.
+//! Workloads that fail on purpose (feature `faults`). No list or profile contains them; they run
+//! when named.
 
-#![allow(unsafe_code)] // A signal to oneself, an illegal instruction, a flipped number in memory.
+#![allow(unsafe_code)] // Sends a signal, runs an illegal instruction and flips a number in memory.
 
 use proofmark_engine::{Amount, Configuration, Load, Refusal, Setup, Workload, wait_until};
 use proofmark_model::{Pace, Params, Role, Subsystem, Unit, Work, WorkloadSpec};
@@ -51,7 +52,7 @@ const fn spec(id: &'static str) -> WorkloadSpec {
     interleaved(rate(words, what, &[], None, &[], Work::CORE, Role::NONE))
 }
 
-/// `memory.copy` with a loop that leaves one element of each segment wrong.
+/// The workload `memory.copy` with a loop that leaves one element of each segment wrong.
 static CORRUPT: Stream =
     Stream { spec: &CORRUPT_SPEC, op: Some(Op::Copy), find: |_, _, _| Some(corrupted as Loop) };
 
@@ -74,7 +75,7 @@ static CORRUPT_SPEC: WorkloadSpec = rate(
 /// Copies, then flips the sign of the second element.
 unsafe extern "C" fn corrupted(segment: &Segment, passes: u64, stamp: f64, k: f64) -> u64 {
     let Some(copy) = find_loop(Op::Copy, Stores::Temporal, Isa::Scalar) else { return 0 };
-    // SAFETY: the caller's promise, passed on; a segment has more than two elements.
+    // SAFETY: the caller's promise, passed on. A segment has more than two elements.
     unsafe {
         let result = copy(segment, passes, stamp, k);
         *segment.dst.add(1) *= -1.0;
@@ -101,13 +102,13 @@ impl Workload for Faulty {
 impl Configuration for Doom {
     fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
         match self.fault {
-            Fault::Refuse => Err(Refusal("it refuses on purpose".to_owned())),
+            Fault::Refuse => Err(Refusal("the workload refuses on purpose".to_owned())),
             _ => Ok(self),
         }
     }
 }
 
-/// The point, and each of its threads.
+/// The configuration, and the load of each of its threads.
 struct Doom {
     fault: Fault,
     index: usize,
@@ -139,11 +140,11 @@ impl Load for Doom {
                 let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
             }
             Fault::Illegal => illegal(),
-            Fault::Panic => panic!("it panics on purpose"),
+            Fault::Panic => panic!("the workload panics on purpose"),
             Fault::Abandon if self.index == 0 => {
                 panic!("planted fault: one thread never reaches the barrier")
             }
-            // For a thread that is gone.
+            // The other thread waits for the thread that panicked.
             Fault::Abandon => wait_until(|| false),
             Fault::Hoard => hoard(),
             // Long enough for calibration to end.
@@ -158,7 +159,7 @@ impl Load for Doom {
     }
 }
 
-/// Takes memory until it is killed; gives up at 2 GiB, where nothing limits it.
+/// Allocates memory until the process is killed. Stops at 2 GiB if there is no limit.
 fn hoard() {
     let taken: Vec<Vec<u8>> = (0..128).map(|_| vec![1; 16 << 20]).collect();
     std::hint::black_box(&taken);
@@ -166,12 +167,12 @@ fn hoard() {
 
 fn illegal() {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the instruction is defined to raise an exception; nothing follows it.
+    // SAFETY: the instruction is defined to raise an exception, and nothing follows it.
     unsafe {
         std::arch::asm!("ud2", options(noreturn));
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: the instruction is defined to raise an exception; nothing follows it.
+    // SAFETY: the instruction is defined to raise an exception, and nothing follows it.
     unsafe {
         std::arch::asm!("udf #0", options(noreturn));
     }

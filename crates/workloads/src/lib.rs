@@ -1,4 +1,4 @@
-//! The workloads that are timed: one folder a subsystem, one file a workload.
+//! The workloads: one folder per subsystem, one file per workload.
 //!
 //! Workloads never print and never judge. They declare their work
 //! ([`proofmark_model::WorkloadSpec`]), do exactly that work, and prove it.
@@ -61,7 +61,7 @@ pub const ALL: &[&dyn Workload] = &[
     &network::TCP_CONNECT,
 ];
 
-/// The workload of that id. With the feature `faults` also one that goes wrong on purpose.
+/// Returns the workload with this id. With the feature `faults` also those that fail on purpose.
 pub fn find(id: &str) -> Option<&'static dyn Workload> {
     let mut known = ALL.iter();
     #[cfg(feature = "faults")]
@@ -69,7 +69,7 @@ pub fn find(id: &str) -> Option<&'static dyn Workload> {
     known.find(|k| k.spec().id == id).copied()
 }
 
-/// Part `index` of `of` of this many things side by side.
+/// Returns part `index` of `of` adjacent parts of this many things.
 fn share(things: usize, index: usize, of: usize) -> Range<usize> {
     index * things / of..(index + 1) * things / of
 }

@@ -1,4 +1,4 @@
-//! Reads and sets the parameters of a point.
+//! Reads and sets the parameters of a configuration.
 
 use proofmark_engine::Refusal;
 use proofmark_model::Params;
@@ -8,12 +8,12 @@ pub(crate) fn unset<T>(key: Key<T>) -> Refusal {
     Refusal(format!("{key} is not set"))
 }
 
-/// The value of a parameter that must be set.
+/// Returns the value of a parameter that must be set.
 pub(crate) fn required<T: Kind>(params: &Params, key: Key<T>) -> Result<T::Value<'_>, Refusal> {
     params.get(key).ok_or_else(|| unset(key))
 }
 
-/// What the word of a parameter means, of the words that are `known`.
+/// Returns the meaning of a parameter's word, from the `known` words.
 pub(crate) fn choice<T: Copy>(
     params: &Params,
     key: Key<Choice>,
@@ -24,7 +24,7 @@ pub(crate) fn choice<T: Copy>(
     found.ok_or_else(|| Refusal(format!("{key} has no value '{word}'")))
 }
 
-/// These parameters with that parameter set, if it is `auto`.
+/// Sets a parameter to `value` if it is `auto`.
 pub(crate) fn resolved<'a, T: Kind>(
     params: Params,
     key: Key<T>,
@@ -45,7 +45,7 @@ pub(crate) mod testing {
 
     use super::Params;
 
-    /// What tests do with parameters.
+    /// Shortcuts for tests of a workload with given parameters.
     pub(crate) trait Tried: Workload {
         fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
             self.configure(params)?.setup()
@@ -58,8 +58,8 @@ pub(crate) mod testing {
 
     impl<W: Workload + ?Sized> Tried for W {}
 
-    /// Runs the threads in parallel and has them verify: of each number of iterations a trial in
-    /// one run and one in many. What runs ahead must not count.
+    /// Runs the threads in parallel and asserts that they verify every trial, both as one run and
+    /// as several slices. Iterations ahead of a trial must not count.
     pub(crate) fn prove(setup: &dyn Setup, threads: usize, trials: &[u64], what: &str) {
         let made = Barrier::new(threads);
         std::thread::scope(|scope| {
@@ -67,12 +67,12 @@ pub(crate) mod testing {
                 let made = &made;
                 scope.spawn(move || {
                     let load = setup.thread(index, threads);
-                    // As in the engine, no thread begins before all are made.
+                    // As in the engine, no thread begins before all threads exist.
                     made.wait();
                     let mut load = load.unwrap();
                     for n in trials {
                         for slices in [vec![*n], uneven_slices(*n)] {
-                            // Prepared for fewer than come.
+                            // Prepared for fewer iterations than follow.
                             load.prepare(*n);
                             [2, 1].iter().for_each(|ahead| load.run(*ahead));
                             let verified = verified(load.as_mut(), &slices);
@@ -85,7 +85,7 @@ pub(crate) mod testing {
         });
     }
 
-    /// This many iterations as slices of 0, 1, 2 ... of them.
+    /// Divides this many iterations into slices of 0, 1, 2 ... iterations.
     pub(crate) fn uneven_slices(iterations: u64) -> Vec<u64> {
         let mut left = iterations;
         let slices = (0..).map_while(|length: u64| {
@@ -96,7 +96,7 @@ pub(crate) mod testing {
         slices.collect()
     }
 
-    /// What a load verifies of these runs.
+    /// Runs the slices and returns the result of the verification.
     pub(crate) fn verified(load: &mut dyn Load, slices: &[u64]) -> Result<u64, String> {
         load.begin();
         slices.iter().for_each(|n| load.run(*n));
@@ -104,7 +104,7 @@ pub(crate) mod testing {
         load.verify()
     }
 
-    /// Parameters as `name=value` words; numbers are numbers.
+    /// Parses parameters from `name=value` words. Values that parse as numbers become numbers.
     pub(crate) fn params(words: &str) -> Params {
         words.split_whitespace().fold(Params::default(), |params, word| {
             let (name, value) = word.split_once('=').unwrap();

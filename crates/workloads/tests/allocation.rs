@@ -1,6 +1,6 @@
-//! The timed part of a workload takes no memory.
+//! Tests that the timed part of a workload allocates no memory.
 
-#![allow(unsafe_code)] // An allocator that counts.
+#![allow(unsafe_code)] // Implements a counting allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,15 +9,15 @@ use proofmark_engine::{Latencies, Load};
 use proofmark_model::{Params, key};
 
 thread_local! {
-    static TAKEN: Cell<u64> = const { Cell::new(0) };
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
 struct Counting;
 
-// SAFETY: the system's allocator does it all; to count takes no memory.
+// SAFETY: the system's allocator does all work, and counting allocates no memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        TAKEN.set(TAKEN.get() + 1);
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
         // SAFETY: the caller's promise, passed on.
         unsafe { System.alloc(layout) }
     }
@@ -31,21 +31,21 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// How often this thread takes memory meanwhile.
-fn taken(work: impl FnOnce()) -> u64 {
-    let before = TAKEN.get();
+/// Returns the number of allocations by this thread during `work`.
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
     work();
-    TAKEN.get() - before
+    ALLOCATIONS.get() - before
 }
 
 #[test]
 fn recording_takes_none_where_it_was_made_ready() {
     let mut ready = Latencies::ready();
     let all = || (0..64).for_each(|bit| ready.record(1 << bit));
-    assert_eq!(taken(all), 0);
+    assert_eq!(allocations(all), 0);
     let mut first = Latencies::default();
-    assert!(taken(|| first.record(1)) > 0, "nothing is counted");
-    assert_eq!(taken(|| first.record(2)), 0);
+    assert!(allocations(|| first.record(1)) > 0, "nothing is counted");
+    assert_eq!(allocations(|| first.record(2)), 0);
 }
 
 fn params(engine: &str, depth: u64) -> Params {
@@ -79,8 +79,8 @@ fn disk_workloads_take_none_while_they_are_timed() {
             for ios in [10, 300] {
                 load.prepare(ios);
                 load.begin();
-                assert_eq!(taken(|| load.run(ios)), 0, "{id} {engine}");
-                assert_eq!(taken(|| load.run(2 * ios)), 0, "{id} {engine}");
+                assert_eq!(allocations(|| load.run(ios)), 0, "{id} {engine}");
+                assert_eq!(allocations(|| load.run(2 * ios)), 0, "{id} {engine}");
                 assert_eq!((load.failure(), load.verify()), (None, Ok(3 * ios)));
             }
             let mut times = Latencies::default();
@@ -124,8 +124,8 @@ fn loads_that_run_in_slices_take_none_in_a_run() {
         load.prepare(100);
         load.run(3);
         load.begin();
-        // Far more than was prepared for.
-        assert_eq!(taken(|| (0..5000).for_each(|k| load.run(k % 3))), 0, "{id}");
+        // Far more iterations than were prepared.
+        assert_eq!(allocations(|| (0..5000).for_each(|k| load.run(k % 3))), 0, "{id}");
         assert_eq!((load.failure(), load.verify()), (None, Ok(4999)), "{id}");
     }
 }

@@ -13,7 +13,7 @@ fn the_share_is_that_of_the_range() {
 }
 
 #[test]
-fn memory_is_aligned_kept_and_says_where_it_lies() {
+fn memory_is_aligned_kept_and_reports_its_node() {
     let bytes = 8 << 20;
     let arena = Arena::map(bytes, Pages::Small, 0).unwrap();
     assert_eq!(arena.base().addr() % ALIGNMENT, 0);
@@ -34,7 +34,7 @@ fn contents_are_shared_by_all_who_use_them_at_the_same_time() {
     let content = "the contents of a test";
     let get = |content, bytes, pages| Arena::shared(content, bytes, pages, 1).unwrap();
     let bytes = ALIGNMENT as u64;
-    // As large as it must be, in the list as any other.
+    // An arena of exactly the needed size, added to the list like any other.
     let first = Arc::new(Arena::map_exactly(ALIGNMENT, Pages::Small, split(1)).unwrap());
     assert!(!first.holds(content), "to be filled");
     lock(&SHARED).push(Arc::downgrade(&first));
@@ -51,7 +51,7 @@ fn contents_are_shared_by_all_who_use_them_at_the_same_time() {
         assert!(filled && Arc::ptr_eq(&other, &again), "what is new is shared too");
         other.holds("nothing");
     }
-    // What was found wrong is shared no more.
+    // Contents that were found to be wrong are not shared any more.
     first.holds("something wrong");
     let (other, filled) = get(content, bytes, Pages::Small);
     assert!(!filled && !Arc::ptr_eq(&first, &other));
@@ -64,6 +64,6 @@ fn contents_are_shared_by_all_who_use_them_at_the_same_time() {
 }
 
 #[test]
-fn what_cannot_be_had_is_refused() {
+fn unavailable_memory_is_refused() {
     assert!(Arena::get(1 << 62, Pages::Huge, 1).is_err());
 }

@@ -57,7 +57,7 @@ impl Configuration for Chains {
 
 impl Setup for Chains {
     fn work_per_iteration(&self) -> f64 {
-        // Divided by the threads: a clock is not summed over cores.
+        // Divided by the threads, because a clock is not summed over cores.
         Chain::First.cycles() as f64 / self.threads.max(1) as f64
     }
 
@@ -66,7 +66,7 @@ impl Setup for Chains {
     }
 }
 
-/// The chain's value so far, and its steps.
+/// The current value of the chain, and its steps.
 struct ChainLoad {
     value: u64,
     steps: u64,

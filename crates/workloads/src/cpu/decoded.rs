@@ -1,4 +1,4 @@
-//! Counts the arithmetic in the machine code of every hot loop against what its workload declares.
+//! Compares the arithmetic in the machine code of every hot loop with the workload's declaration.
 
 #![allow(unsafe_code)] // Reads this program's own code.
 
@@ -12,12 +12,13 @@ use super::law::Law;
 use super::work::{Hot, Variant};
 use super::x86_64::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
 
-/// The instructions of a function in assembly that begins at that address, to its `ret`.
+/// Decodes a function in assembly from its address to its `ret`.
 pub(crate) fn function(mut at: usize) -> Vec<Instruction> {
     let mut all: Vec<Instruction> = Vec::new();
     while all.last().is_none_or(|i| i.flow_control() != FlowControl::Return) {
-        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`; 15 bytes,
-        // the longest instruction, do not leave the code segment, which other functions follow in.
+        // SAFETY: `at` is the start of an instruction of a function that ends with `ret`. The
+        // longest instruction has 15 bytes. These stay within the code segment, because other
+        // functions follow.
         let bytes = unsafe { std::slice::from_raw_parts(at as *const u8, 15) };
         let instruction = Decoder::with_ip(64, bytes, at as u64, DecoderOptions::NONE).decode();
         assert_ne!(instruction.code(), Code::INVALID, "at {at:#x}");
@@ -27,7 +28,7 @@ pub(crate) fn function(mut at: usize) -> Vec<Instruction> {
     all
 }
 
-/// The loops that hold no other: from the target of a backward branch to the branch.
+/// Returns the loops without inner loops, each from the target of a backward branch to the branch.
 pub(crate) fn inner_loops(code: &[Instruction]) -> Vec<RangeInclusive<usize>> {
     let start =
         |i: &Instruction| code.iter().position(|other| other.ip() == i.near_branch_target());
@@ -41,8 +42,8 @@ pub(crate) fn inner_loops(code: &[Instruction]) -> Vec<RangeInclusive<usize>> {
     loops.iter().filter(|range| !holds_one(range)).cloned().collect()
 }
 
-/// The instructions of the only loop of a function.
-fn loop_of(hot: Hot) -> Vec<Instruction> {
+/// Returns the instructions of the only loop of a function.
+fn only_loop(hot: Hot) -> Vec<Instruction> {
     let all = function(hot as usize);
     let branches = all.iter().filter(|i| i.flow_control() != FlowControl::Next);
     assert_eq!(branches.count(), 2, "a branch and a return");
@@ -59,7 +60,7 @@ fn census(instructions: &[Instruction]) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The suffix of an arithmetic mnemonic and the prefix of its encoding.
+/// Returns the encoding prefix and the type suffix of an arithmetic mnemonic.
 fn names(variant: &Variant) -> (&'static str, &'static str) {
     let vex = if matches!(variant.isa, Isa::Scalar | Isa::Sse2) { "" } else { "v" };
     let suffix = match (variant.isa, variant.element) {
@@ -73,7 +74,7 @@ fn names(variant: &Variant) -> (&'static str, &'static str) {
     (vex, suffix)
 }
 
-/// The census that the declaration calls for.
+/// Returns the census that the declaration requires.
 fn declared(variant: &Variant) -> BTreeMap<String, u64> {
     let (v, suffix) = names(variant);
     let mut want = BTreeMap::from([("dec".to_owned(), 1), ("jne".to_owned(), 1)]);
@@ -115,8 +116,8 @@ fn declared(variant: &Variant) -> BTreeMap<String, u64> {
     want
 }
 
-/// Operations that the loop executes: lanes by the width of the register that is
-/// written, two for a fused multiply-add, none for moves and the counter.
+/// Returns the operations that the loop executes: the lanes of the destination register, times two
+/// for a fused multiply-add. Moves and the loop counter count zero.
 fn executed(variant: &Variant, instructions: &[Instruction]) -> u64 {
     let scalar = variant.isa == Isa::Scalar;
     let operations = |i: &Instruction| {
@@ -137,7 +138,7 @@ fn all() -> impl Iterator<Item = &'static Variant> {
 #[test]
 fn the_operations_declared_are_the_operations_executed() {
     for variant in all() {
-        let body = loop_of(variant.hot);
+        let body = only_loop(variant.hot);
         assert_eq!(census(&body), declared(variant), "{variant:?}");
         assert_eq!(executed(variant, &body), variant.operations(), "{variant:?}");
     }
@@ -147,7 +148,7 @@ fn the_operations_declared_are_the_operations_executed() {
 #[test]
 fn no_loop_touches_memory_or_adds_an_immediate() {
     for variant in all() {
-        for i in loop_of(variant.hot) {
+        for i in only_loop(variant.hot) {
             assert!(!i.op_kinds().any(|k| k == iced_x86::OpKind::Memory), "{variant:?}: {i:?}");
             if [Mnemonic::Add, Mnemonic::Sub].contains(&i.mnemonic()) {
                 assert_eq!(i.op1_kind(), iced_x86::OpKind::Register, "{variant:?}: {i:?}");
@@ -164,7 +165,7 @@ fn every_loop_is_encoded_as_its_instruction_set_says() {
             Isa::Avx2 | Isa::Avx2Fma => EncodingKind::VEX,
             Isa::Avx512 => EncodingKind::EVEX,
         };
-        for i in loop_of(variant.hot) {
+        for i in only_loop(variant.hot) {
             if ![Mnemonic::Dec, Mnemonic::Jne].contains(&i.mnemonic()) {
                 assert_eq!(i.encoding(), want, "{variant:?}: {i:?}");
                 if i.mnemonic() == Mnemonic::Add {

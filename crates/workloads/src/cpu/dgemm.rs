@@ -32,7 +32,7 @@ static SPEC: WorkloadSpec = dense::spec(
                  proofmark generates A and B again and compares C v with A (B v) for a new random \
                  vector v. An element of C that is wrong by more than rounding makes its row \
                  differ.",
-        // 1: with AVX-512 the sums of most loops lay in memory, not in registers.
+        // Version 1 kept the sums of most AVX-512 loops in memory, not in registers.
         method: 2,
     },
     PARAMETERS,
@@ -70,8 +70,8 @@ impl Configuration for Parsed {
         let (shape, bytes) = (self.0, self.needs().memory_bytes);
         let arena = dense::arena(&SPEC.id, bytes, &shape)?;
         #[allow(unsafe_code)] // The product works on memory of the arena.
-        // SAFETY: the arena is this point's alone as long as it lives, large enough for the
-        // layout, and aligned to far more than a line.
+        // SAFETY: only this configuration uses the arena while it lives. The arena is large enough
+        // for the layout and aligned to far more than a line.
         let gemm = unsafe { Gemm::at(arena.base().cast(), shape) };
         Ok(Box::new(Point(Arc::new(State { arena, bytes, shape, gemm }))))
     }

@@ -1,4 +1,4 @@
-//! Which instructions a workload uses, and on what type of number.
+//! The instruction sets and number types of workloads.
 
 use proofmark_engine::Refusal;
 pub(crate) use proofmark_model::Isa;
@@ -6,15 +6,15 @@ use proofmark_model::{Params, key};
 
 use crate::params::choice;
 
-/// What of an instruction set depends on the CPU that runs this.
+/// The properties of an instruction set that depend on the running CPU.
 pub(crate) trait OnThisCpu: Sized {
-    /// Whether this CPU and its operating system run it.
+    /// Returns true if this CPU and its operating system support the instruction set.
     fn is_supported(&self) -> bool;
 
-    /// This one, if this CPU has it.
+    /// Returns the instruction set, or a refusal if this CPU does not support it.
     fn supported(self) -> Result<Self, Refusal>;
 
-    /// The instruction set that the parameters name, if this CPU has it.
+    /// Returns the instruction set that the parameters name, if this CPU supports it.
     fn from_params(params: &Params) -> Result<Self, Refusal>;
 }
 
@@ -22,7 +22,7 @@ impl OnThisCpu for Isa {
     #[cfg(target_arch = "x86_64")]
     fn is_supported(&self) -> bool {
         match self {
-            Self::Scalar | Self::Sse2 => true, // every x86-64
+            Self::Scalar | Self::Sse2 => true, // Every x86-64 has SSE2.
             Self::Avx2 => std::is_x86_feature_detected!("avx2"),
             Self::Avx2Fma => {
                 std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma")
@@ -48,7 +48,7 @@ impl OnThisCpu for Isa {
     }
 }
 
-/// A type of number. Names as in the `type` parameter.
+/// A number type. Names as in the `type` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Element {
     F64,
@@ -76,7 +76,7 @@ impl Element {
         }
     }
 
-    /// A lane's bits as a person reads them.
+    /// Formats a lane's bits as a number.
     pub(crate) fn show(self, bits: u64) -> String {
         match self {
             Self::F64 => f64::from_bits(bits).to_string(),

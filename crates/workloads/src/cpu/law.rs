@@ -1,12 +1,13 @@
-//! What the state of a hot loop is before it runs and after `n` iterations, exactly.
+//! The exact state of a hot loop before it runs and after `n` iterations.
 //!
-//! A compiler or a core that skips work leaves another state behind. All values are
-//! integers that the type holds exactly, so equality is the test, not closeness.
+//! A compiler or a core that skips work leaves another state. All values are integers that the type
+//! holds exactly, so the test is equality, not closeness.
 
 use super::isa::Element;
 use crate::mix::STEP;
 
-/// Adds into an accumulator before it starts anew: below 2^24, up to which an f32 counts exactly.
+/// Maximum additions to an accumulator before it restarts. The values stay below 2^24, up to which
+/// an f32 counts exactly.
 const MOST_ADDS: u64 = 1 << 23;
 
 /// Multipliers of the integer mix's two recurrences x = x * A - 1, y = y * B + 1.
@@ -15,13 +16,13 @@ pub(crate) const MULTIPLIER_Y: i32 = 1_664_525;
 
 /// Slots of the 17-operation mix.
 pub(crate) mod slot {
-    /// Counts up by 1; the dividend is 3 times it.
+    /// Counts up by 1. The dividend is 3 times this value.
     pub(crate) const V: usize = 0;
-    /// Takes in the first quotient, gives back `V`.
+    /// Adds the first quotient and subtracts `V`.
     pub(crate) const S: usize = 1;
-    /// Counts down by 1; the dividend is 7 times it.
+    /// Counts down by 1. The dividend is 7 times this value.
     pub(crate) const W: usize = 2;
-    /// Takes in the second quotient, gives back `W`.
+    /// Adds the second quotient and subtracts `W`.
     pub(crate) const T: usize = 3;
     /// First recurrence.
     pub(crate) const X: usize = 4;
@@ -36,19 +37,19 @@ pub(crate) mod slot {
     pub(crate) const COUNT: usize = 14;
 }
 
-/// How a hot loop changes its state.
+/// The law of a hot loop: the formula of its expected state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Law {
-    /// `accumulators` registers, then one that holds the step. Each iteration runs
-    /// `adds` add instructions, dealt to the accumulators in turn; each counts as
-    /// `each` operations a lane (2 where a multiplication by 1 goes with it).
+    /// Has `accumulators` registers, then one with the step. Each iteration runs `adds` add
+    /// instructions, distributed over the accumulators in turn. Each instruction counts as `each`
+    /// operations per lane (2 where a multiplication by 1 goes with it).
     Sum { accumulators: usize, adds: u64, each: u64 },
-    /// The 17-operation mix. `masks` where the comparisons leave a vector behind.
+    /// Runs the 17-operation mix. `masks`: the comparisons leave a vector.
     Arithmetic { masks: bool },
 }
 
 impl Law {
-    /// Registers in the state.
+    /// Returns the registers in the state.
     pub(crate) const fn slots(self) -> usize {
         match self {
             Self::Sum { accumulators, .. } => accumulators + 1,
@@ -56,7 +57,7 @@ impl Law {
         }
     }
 
-    /// Operations in one iteration of one lane.
+    /// Returns the operations of one iteration of one lane.
     pub(crate) const fn operations(self) -> u64 {
         match self {
             Self::Sum { adds, each, .. } => adds * each,
@@ -64,7 +65,7 @@ impl Law {
         }
     }
 
-    /// Most iterations from the start values on for which the state is exact.
+    /// Returns the maximum iterations from the start for which the state is exact.
     pub(crate) const fn most_iterations(self) -> u64 {
         match self {
             Self::Sum { .. } => MOST_ADDS / self.adds_into(0),
@@ -72,7 +73,7 @@ impl Law {
         }
     }
 
-    /// Add instructions an iteration into that accumulator.
+    /// Returns the add instructions per iteration into an accumulator.
     const fn adds_into(self, slot: usize) -> u64 {
         match self {
             Self::Sum { accumulators, adds, .. } if slot < accumulators => {
@@ -83,12 +84,12 @@ impl Law {
         }
     }
 
-    /// The bits of one lane after `n` iterations; the start values are `n = 0`.
+    /// Returns the bits of one lane after `n` iterations. The start value is at `n = 0`.
     pub(crate) fn after(self, element: Element, slot: usize, lane: usize, n: u64) -> u64 {
         match self {
             Self::Sum { accumulators, .. } if slot == accumulators => step(element),
             Self::Sum { .. } => {
-                // A start value of its own, so that no lane can replace another.
+                // Each lane has its own start value, so that no lane can replace another.
                 let start = (1 + slot * 16 + lane) as u64;
                 let adds = n * self.adds_into(slot);
                 match element {
@@ -102,7 +103,7 @@ impl Law {
         }
     }
 
-    /// How many iterations lane 0 of the first accumulator has done.
+    /// Returns the iterations that lane 0 of the first accumulator has done.
     pub(crate) fn count(self, element: Element, bits: u64) -> Option<u64> {
         let start = self.after(element, 0, 0, 0);
         let steps = match element {
@@ -129,13 +130,13 @@ impl Law {
     }
 }
 
-/// A count that was computed in floating point.
+/// Converts a count that was computed in floating point, if it is whole.
 fn whole(x: f64) -> Option<u64> {
     ((0.0..9e15).contains(&x) && x.fract() == 0.0).then_some(x as u64)
 }
 
-/// What is added at each step: 1, or [`STEP`] for integers. It is odd, so that a count of steps is
-/// recovered by its inverse modulo 2^64 or 2^32.
+/// Returns the number added at each step: 1, or [`STEP`] for integers. [`STEP`] is odd, so its
+/// inverse modulo 2^64 or 2^32 gives the count of steps.
 fn step(element: Element) -> u64 {
     match element {
         Element::F64 => 1.0_f64.to_bits(),
@@ -145,7 +146,8 @@ fn step(element: Element) -> u64 {
     }
 }
 
-/// The inverse modulo 2^64, by Newton: each round doubles the number of right bits, from 3 on.
+/// Returns the inverse modulo 2^64 by Newton's method. Each round doubles the number of correct
+/// bits, from 3 on.
 fn inverse(odd: u64) -> u64 {
     (0..5).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))))
 }
@@ -170,7 +172,7 @@ fn arithmetic(element: Element, masks: bool, slot: usize, lane: usize, n: u64) -
     if float { (value as f64).to_bits() } else { value }
 }
 
-/// `x = x * a + b`, `n` times, modulo 2^64, by squaring the map.
+/// Computes `x = x * a + b` `n` times, modulo 2^64, by squaring the map.
 fn affine(mut a: i64, mut b: i64, mut n: u64, mut x: i64) -> i64 {
     while n > 0 {
         if n & 1 == 1 {

@@ -89,8 +89,8 @@ impl Configuration for Parsed {
         let (shape, bytes) = (self.0, self.needs().memory_bytes);
         let arena = dense::arena(&SPEC.id, bytes, &shape)?;
         #[allow(unsafe_code)] // The system works on memory of the arena.
-        // SAFETY: the arena is this point's alone as long as it lives, large enough for the
-        // layout, and aligned to far more than a line.
+        // SAFETY: only this configuration uses the arena while it lives. The arena is large enough
+        // for the layout and aligned to far more than a line.
         let system = unsafe { System::at(arena.base().cast(), shape) };
         let (seed, solution) = (AtomicU64::new(0), Mutex::new(None));
         Ok(Box::new(Point(Arc::new(State { arena, bytes, shape, system, seed, solution }))))
@@ -146,7 +146,7 @@ struct SolveLoad {
     index: usize,
     attempt: Arc<Attempt>,
     clock: ClockSamples,
-    /// Whether a run solved the system.
+    /// True if a run solved the system.
     outcome: Result<bool, Singular>,
 }
 
@@ -170,7 +170,7 @@ impl Load for SolveLoad {
 
     fn run(&mut self, iterations: u64) {
         if self.outcome != Ok(false) {
-            return; // There is one system to be solved.
+            return; // Each trial has one system to solve.
         }
         self.clock.begin();
         if iterations > 0 {
@@ -196,6 +196,6 @@ impl Load for SolveLoad {
             let mut kept = lock(&self.state.solution);
             *kept = Some(solution);
         }
-        Ok(1) // The judge's check `residual` applies the threshold.
+        Ok(1) // The check `residual` applies the threshold.
     }
 }

@@ -122,7 +122,7 @@ const fn mix_parameters(number: Parameter) -> [Parameter; 5] {
 const MIX_FLOAT_PARAMETERS: &[Parameter] =
     &mix_parameters(task::type_parameter(&[Cow::Borrowed("f64")], "f64"));
 
-/// What is the same in the `detail` of both mixes, between sentences of their own.
+/// The text that the `detail` of both mixes shares, around their own sentences.
 macro_rules! mix_detail {
     ($operations:literal, $counting:literal, $verification:literal) => {
         concat!(
@@ -197,7 +197,8 @@ static MIX_INT_SPEC: WorkloadSpec = spec(
 );
 
 impl Loops {
-    /// Whether its work is a fixed number of iterations of a mix, or else a rate is calibrated.
+    /// Returns true if a trial is a fixed number of iterations of a mix. Otherwise the rate is
+    /// calibrated.
     fn is_mix(&self) -> bool {
         self.spec.has(key::MIX)
     }

@@ -1,8 +1,8 @@
 //! CPU workloads: peak rates by instruction set, and the published instruction mixes.
 //!
-//! A workload is a declaration and a table of hot loops (`Variant`); everything else is shared.
-//! `x86_64` holds the loops of that architecture and `portable` those of every other. To add an
-//! architecture, write one module with the same four tables and name it `native` below.
+//! A workload is a declaration and a table of hot loops (`Variant`). The rest is shared. `x86_64`
+//! holds the loops of that architecture and `portable` those of all others. To add an architecture,
+//! write one module with the same four tables and `clocked`, and name it `native` below.
 
 mod clock;
 mod dense;

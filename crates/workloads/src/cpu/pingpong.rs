@@ -1,4 +1,4 @@
-//! `cpu.pingpong`: how long a cache line takes from each CPU to each other one and back.
+//! `cpu.pingpong`: the time of a cache line from each CPU to each other CPU and back.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,18 +17,18 @@ use crate::declare::{Words, interleaved, rate, threads_parameter};
 use crate::params::resolved;
 
 const THREADS: Parameter = threads_parameter(
-    "CPUs, each with a thread of its own, evenly spread over all: 2 to 64; auto: as many as there are.",
+    "CPUs with one thread each, evenly spread over the usable CPUs: 2 to 64; auto: all, up to 64.",
     AUTO,
 );
 
-/// More CPUs have too many pairs for one picture.
+/// Maximum CPUs. More CPUs have too many pairs for one picture.
 const MOST: u64 = 64;
 
-/// Passes in a trial of a pair: together about 20 ms.
+/// Passes in a trial, divided among the turns: together about 20 ms.
 const PASSES: u64 = 100_000;
 const LEAST_PASSES: u64 = 1_000;
 
-/// Looks at a pair of which a thread may lose its CPU.
+/// Probes of each pair, since a thread may lose its CPU during one.
 const TRIES: usize = 3;
 
 static SPEC: WorkloadSpec = {
@@ -36,14 +36,14 @@ static SPEC: WorkloadSpec = {
         id: "cpu.pingpong",
         title: "Round trip between CPUs",
         summary: "Seconds in which a cache line goes from one CPU to another and back.",
-        detail: "Each pair of CPUs passes a line back and forth: one thread writes the next number, the other \
-                 one waits for it and answers with its own. All CPUs do so at once, two by two, until each \
-                 has met each other one; the figure is the mean over these turns, each as long as its slowest \
-                 pair. Before each trial the pairs are probed, again all CPUs at once, two by two: the \
-                 fastest round trip of each, and whether \
-                 both take issue slots from each other, as SMT siblings do. So the \
-                 report shows which CPUs are near each other, also where a hypervisor does not say it. \
-                 Verification: the last number of each pair proves its passes.",
+        detail: "Each pair of CPUs passes a cache line back and forth: one thread writes the next number, \
+                 the other waits for it and answers with its own. All CPUs run at once in pairs, until \
+                 each CPU has been paired with each other CPU. The figure is the mean over these turns. A \
+                 turn takes as long as its slowest pair. Before each trial proofmark probes the pairs, \
+                 again all CPUs at once: the fastest round trip of each pair, and whether its CPUs take \
+                 issue slots from each other, as SMT siblings do. So the report shows which CPUs are near \
+                 each other, even where a hypervisor does not report it. Verification: the last number \
+                 of each pair proves its passes.",
         method: 1,
     };
     let what = (Subsystem::Cpu, Unit::Second);
@@ -69,9 +69,11 @@ impl Workload for PingPong {
     fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let (threads, cpus) = (params.threads(), usable_cpus(None).map_or(1, |c| c.len() as u64));
         match threads {
-            0 | 1 => Err(Refusal("a round trip takes two CPUs".to_owned())),
-            n if n > MOST => Err(Refusal(format!("the most CPUs is {MOST}"))),
-            n if n > cpus => Err(Refusal("threads that share a CPU cannot meet".to_owned())),
+            0 | 1 => Err(Refusal("a round trip needs two CPUs: use threads=2 or more".to_owned())),
+            n if n > MOST => Err(Refusal(format!("cpu.pingpong supports at most {MOST} CPUs"))),
+            n if n > cpus => {
+                Err(Refusal(format!("each thread needs its own CPU: use at most {cpus} threads")))
+            }
             n => Ok(Box::new(Parsed { threads: n as usize })),
         }
     }
@@ -91,18 +93,18 @@ impl Configuration for Parsed {
     }
 }
 
-/// What all threads share.
+/// State that all threads share.
 struct Shared {
     threads: usize,
     passes: u64,
     all: Barrier,
-    /// By the lower thread of the pairs that meet at the same time.
+    /// The lines of the pairs of a turn, by the lower thread of each pair.
     turns: Vec<Turn>,
     seen: Mutex<BTreeMap<(usize, usize), CpuDistance>>,
     cpus: Mutex<Vec<u32>>,
 }
 
-/// The number that two threads pass, on a line of its own.
+/// The number that two threads pass, on its own cache line.
 #[derive(Default)]
 #[repr(align(128))]
 struct Turn {
@@ -123,16 +125,16 @@ impl Shared {
     }
 }
 
-/// Turns until each of so many has met each other one.
+/// Returns the turns until each of this many threads has been paired with each other one.
 fn turns(threads: usize) -> usize {
     threads + threads % 2 - 1
 }
 
-/// Whom a thread meets in a turn, by the circle method; `None`: nobody, of an odd number.
+/// Returns a thread's partner in a turn by the circle method, or `None` for the odd one out.
 fn partner(thread: usize, turn: usize, threads: usize) -> Option<usize> {
     let others = turns(threads);
     let met = if thread == others {
-        // It stays where it is, and meets the one whose double is the turn.
+        // The fixed thread meets the thread whose double equals the turn, modulo the others.
         (0..others).find(|i| 2 * i % others == turn)?
     } else {
         match (turn + others - thread % others) % others {
@@ -152,7 +154,7 @@ impl Setup for Meetings {
         Amount::Whole
     }
 
-    /// Passes one after the other, shared by the threads.
+    /// Returns a thread's share of all consecutive passes.
     fn work_per_iteration(&self) -> f64 {
         let Shared { threads, passes, .. } = *self.shared;
         (turns(threads) as u64 * passes) as f64 / threads as f64
@@ -183,16 +185,16 @@ impl Setup for Meetings {
     }
 }
 
-/// One CPU's thread.
+/// The load of one CPU's thread.
 struct Meeter {
     shared: Arc<Shared>,
     index: usize,
-    /// Turns of which the last number was right.
+    /// Turns whose last number was correct.
     proved: usize,
 }
 
 impl Meeter {
-    /// Does this with each other thread, all at once.
+    /// Calls `meet` with each other thread, all pairs of a turn at once.
     fn meet_all(&self, mut meet: impl FnMut(&Turn, bool, usize)) {
         let Shared { threads, all, turns: places, .. } = &*self.shared;
         for turn in 0..turns(*threads) {
@@ -206,13 +208,14 @@ impl Meeter {
                 let first = self.index.min(partner);
                 meet(&places[first], first == self.index, partner);
             }
-            // The numbers are read before anyone sets them back.
+            // All threads read the numbers before one resets them.
             all.wait();
         }
     }
 }
 
-/// Spins without a pause, which would take longer than a pass; but the other one may need this CPU.
+/// Waits for a number. Spins without a pause, which would take longer than a pass, then yields: the
+/// other thread may need this CPU.
 fn wait_for(number: &AtomicU64, wanted: u64) {
     const SPINS: u32 = 10_000;
     let is = || number.load(Ordering::Acquire) == wanted;
@@ -263,7 +266,7 @@ impl Load for Meeter {
         match self.proved % met {
             0 => Ok((self.proved / met) as u64),
             _ => Err(format!(
-                "{} meetings are proved, which is no whole number of rounds",
+                "{} pairings are verified, which is no whole number of rounds",
                 self.proved
             )),
         }
@@ -297,12 +300,12 @@ mod tests {
     fn one_cpu_and_too_many_are_refused() {
         let threads = |n| PingPong.refusal(&Params::default().with(key::THREADS, n));
         assert!(threads(1).unwrap().contains("two CPUs"));
-        assert!(threads(65).unwrap().contains("most"));
+        assert!(threads(65).unwrap().contains("at most 64"));
     }
 
     #[test]
-    fn what_was_passed_is_proved_and_each_pair_was_looked_at() {
-        // As few passes as threads that take turns on one CPU can do.
+    fn passes_are_verified_and_each_pair_is_probed() {
+        // Few passes, so that threads that share one CPU can finish them.
         let threads = 3;
         let shared = Arc::new(Shared { passes: 3, ..Shared::new(threads) });
         let setup = Meetings { shared: Arc::clone(&shared) };

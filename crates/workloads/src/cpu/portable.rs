@@ -1,8 +1,8 @@
-//! Hot loops in plain Rust, for architectures without loops of their own.
+//! Hot loops in plain Rust, for architectures without their own loops.
 //!
-//! Every result passes through [`black_box`] once, so that the compiler can neither fold two
-//! iterations into one nor join lanes into a vector. What it makes of that (often a store and a
-//! load) costs time but no operation: these rates are exact counts of work done, not peaks.
+//! Every result passes through [`black_box`] once. So the compiler can neither fold two iterations
+//! into one nor join lanes into a vector. The resulting code (often a store and a load) costs time
+//! but no operation. So these rates are exact counts of work, not peaks.
 
 #![allow(unsafe_code)] // The same signature as the loops in assembly.
 
@@ -22,12 +22,12 @@ pub(crate) fn clocked(_: Isa, _: Element) -> Option<[Clocked; 2]> {
     None
 }
 
-/// Defines a loop over accumulators: `$turns` times an iteration, one step for each.
+/// Defines a loop over accumulators: `$turns` rounds per iteration, one step per accumulator.
 macro_rules! sum {
     ($name:ident, $type:ty, $turns:literal, $x:ident, $one:ident, $step:expr) => {
         unsafe extern "C" fn $name(state: *mut Line, iterations: u64) {
-            // SAFETY: the state has ACCUMULATORS lines and one for the step; lane 0 of a
-            // line is its first bytes.
+            // SAFETY: the state has ACCUMULATORS lines and one for the step. Lane 0 of a line is
+            // its first bytes.
             unsafe {
                 let at = |k: usize| state.add(k).cast::<$type>();
                 let $one = black_box(*at(ACCUMULATORS));
@@ -58,11 +58,11 @@ sum!(iops_i32, u32, 4, x, one, x.wrapping_add(one));
 sum!(add16_f64, f64, 2, x, one, x + one);
 sum!(add16_i64, u64, 2, x, one, x.wrapping_add(one));
 
-/// Defines the 17-operation loop; `x86_64::mix` says what it does.
+/// Defines the 17-operation loop, which `x86_64::mix` describes.
 macro_rules! arith17 {
     ($name:ident, $type:ty, $add:path, $sub:path, $mul:path, $div:path, $x:expr, $y:expr) => {
         unsafe extern "C" fn $name(state: *mut Line, iterations: u64) {
-            // SAFETY: the state has slot::COUNT lines; lane 0 of a line is its first bytes.
+            // SAFETY: the state has slot::COUNT lines. Lane 0 of a line is its first bytes.
             unsafe {
                 let at = |k: usize| state.add(k).cast::<$type>();
                 let [mut v, mut s, mut w, mut t, mut x, mut y, mut u] =

@@ -1,13 +1,13 @@
-//! The numbers that a hot loop works on, in memory before and after it.
+//! The register values of a hot loop, in memory before and after it.
 
 use super::isa::Element;
 
-/// One register's worth, whatever its width: lane 0 first.
+/// The contents of one register of any width, lane 0 first.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Line([u64; 8]);
 
-/// One line a register: the accumulators first, then the constants.
+/// One line per register: the accumulators first, then the constants.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     lines: Box<[Line]>,
@@ -23,12 +23,12 @@ impl State {
         self.lines.as_mut_ptr()
     }
 
-    /// Takes over all lines of a state of the same shape.
+    /// Copies all lines of a state of the same shape.
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.lines.copy_from_slice(&other.lines);
     }
 
-    /// The bits of one lane; those of a 32-bit type in the low half.
+    /// Returns the bits of one lane. Those of a 32-bit type are in the low half.
     pub(crate) fn get(&self, slot: usize, lane: usize) -> u64 {
         let words = &self.lines[slot].0;
         match self.element.bytes() {

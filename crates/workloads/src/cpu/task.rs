@@ -1,4 +1,4 @@
-//! Selects the hot loop for the parameters of a point; all CPU workloads share it.
+//! Selects the hot loop for the parameters of a configuration. Shared by the CPU loop workloads.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ pub(super) const ITERATIONS: Parameter = count_parameter(
     "1000000000",
 );
 
-/// The declaration of a workload that computes in registers.
+/// Returns the declaration of a workload that computes in registers.
 pub(super) const fn spec(
     words: Words,
     unit: Unit,
@@ -54,7 +54,7 @@ pub(super) const fn spec(
     interleaved(rate(words, what, parameters, None, ceilings, proofmark_model::Work::CORE, role))
 }
 
-/// The hot loop of that table that the parameters name: where `mixed`, that of their mix.
+/// Returns the hot loop of a table that the parameters name. `mixed`: the parameters name a mix.
 pub(super) fn find(
     workload: &str,
     table: &[Variant],
@@ -79,13 +79,13 @@ pub(super) fn find(
     })
 }
 
-/// The number of these threads that can run at one time.
-pub(super) fn together(threads: u64) -> f64 {
+/// Returns how many of these threads can run at the same time.
+pub(super) fn concurrent_threads(threads: u64) -> f64 {
     let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
     threads.clamp(1, cpus) as f64
 }
 
-/// A loop and how much of it a trial runs.
+/// A loop and the amount of it that a trial runs.
 pub(super) struct Task {
     pub(super) variant: Variant,
     pub(super) amount: Amount,
@@ -93,12 +93,13 @@ pub(super) struct Task {
 }
 
 impl Configuration for Task {
-    /// The seconds of a mix at 4 GHz: 4 plain additions per cycle, or 1 operation with divisions.
+    /// Estimates the seconds of a mix at 4 GHz: 4 plain additions per cycle, or 1 operation with
+    /// divisions.
     fn needs(&self) -> Needs {
         let Amount::Total(iterations) = self.amount else { return Needs::default() };
         let divides = matches!(self.variant.law, Law::Arithmetic { .. });
         let cycles = if divides { 17.0 } else { 4.0 };
-        let seconds = iterations as f64 * cycles / 4e9 / together(self.threads);
+        let seconds = iterations as f64 * cycles / 4e9 / concurrent_threads(self.threads);
         Needs { fixed_s: Some(seconds), ..Needs::default() }
     }
 
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_refused_with_the_reason() {
+    fn unsupported_parameters_are_refused_with_the_reason() {
         for (workload, words, reason) in [
             (&FLOPS, "isa=mmx type=f64", "isa has no value 'mmx'"),
             (&FLOPS, "isa=scalar type=f16", "type has no value 'f16'"),

@@ -1,5 +1,5 @@
-//! Runs a hot loop in blocks and proves each block from the state it left behind. A block goes on
-//! from run to run: a check looks at up to some hundred lanes, too many after each short run.
+//! Runs a hot loop in blocks and proves each block from its final state. A block spans several
+//! runs: a check reads up to some hundred lanes, too many after each short run.
 
 use proofmark_engine::Load;
 use proofmark_engine::chain::Chain;
@@ -9,18 +9,19 @@ use super::law::Law;
 use super::native;
 use super::state::{Line, State};
 
-/// Loads its registers from the state, runs that many iterations (at least 1), stores them back.
+/// Loads the registers from the state, runs `iterations` iterations (at least 1), and stores the
+/// registers.
 pub(crate) type Hot = unsafe extern "C" fn(state: *mut Line, iterations: u64);
 
-/// A loop as heavy as a hot loop, around a chain of [`CLOCKED_CYCLES`] cycles a step: runs that many
-/// steps (at least 1) and returns the cycles that the chain takes.
+/// A loop as heavy as a hot loop, around a chain of [`CLOCKED_CYCLES`] cycles per step. Runs
+/// `steps` steps (at least 1) and returns the cycles that the chain takes.
 pub(crate) type Clocked = unsafe extern "C" fn(steps: u64) -> u64;
 
-/// Cycles of one step of a clocked loop, around the first chain and around the second.
+/// Cycles per step of a clocked loop, around the first chain and around the second.
 pub(crate) const CLOCKED_CYCLES: [u64; 2] = [21, 20];
 
-/// About this many cycles of the clocked loop of that instruction set, which must be here, around
-/// such a chain; returns how many they were. `None`: a plain chain measures the clock.
+/// Runs about `cycles` cycles of the clocked loop of an instruction set that this CPU supports,
+/// around a chain. Returns the exact cycles, or `None` where a plain chain measures the clock.
 pub(super) fn clock_chain(
     (isa, element): (Isa, Element),
     chain: Chain,
@@ -28,13 +29,13 @@ pub(super) fn clock_chain(
 ) -> Option<u64> {
     let clocked = native::clocked(isa, element)?[chain as usize];
     #[allow(unsafe_code)] // A clocked loop is a function in assembly.
-    // SAFETY: it touches registers only, the steps are at least 1, and the caller found
-    // the instructions here.
+    // SAFETY: the loop uses only registers, the steps are at least 1, and the caller verified that
+    // the CPU has the instructions.
     let cycles = unsafe { clocked((cycles / CLOCKED_CYCLES[chain as usize]).max(1)) };
     Some(cycles)
 }
 
-/// One hot loop and what it does.
+/// One hot loop and its declaration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Variant {
     pub(crate) isa: Isa,
@@ -56,13 +57,13 @@ impl Variant {
 /// One thread's part of a CPU workload.
 pub(crate) struct Work {
     variant: Variant,
-    /// Most iterations of a block.
+    /// Maximum iterations of a block.
     block: u64,
     start: State,
     state: State,
-    /// Iterations asked of the current block.
-    asked: u64,
-    /// What the blocks before it proved.
+    /// Iterations requested in the current block.
+    requested: u64,
+    /// Iterations proven by the blocks before it, or the first failure.
     proven: Result<u64, String>,
 }
 
@@ -76,21 +77,22 @@ impl Work {
             }
         }
         let state = start.clone();
-        Self { variant, block: law.most_iterations(), start, state, asked: 0, proven: Ok(0) }
+        Self { variant, block: law.most_iterations(), start, state, requested: 0, proven: Ok(0) }
     }
 
     fn new_block(&mut self) {
         self.state.copy_from(&self.start);
-        self.asked = 0;
+        self.requested = 0;
     }
 
-    /// What all blocks prove, the current one too; else the first failure.
+    /// Returns the iterations that all blocks prove, including the current one, or the first
+    /// failure.
     fn proven_so_far(&self) -> Result<u64, String> {
         let before = self.proven.clone()?;
         Ok(before.saturating_add(self.check()?))
     }
 
-    /// The iterations that the state proves since it was last set to the start.
+    /// Returns the iterations that the state of the current block proves.
     fn check(&self) -> Result<u64, String> {
         let Variant { law, element, .. } = self.variant;
         let shown =
@@ -122,15 +124,15 @@ impl Load for Work {
     fn run(&mut self, iterations: u64) {
         let mut left = iterations;
         while left > 0 {
-            if self.asked == self.block {
+            if self.requested == self.block {
                 self.proven = self.proven_so_far();
                 self.new_block();
             }
-            let n = left.min(self.block - self.asked);
-            self.asked += n;
+            let n = left.min(self.block - self.requested);
+            self.requested += n;
             #[allow(unsafe_code)] // A hot loop is a function in assembly.
-            // SAFETY: the state has the slots of the variant's law, which is what its loop
-            // loads and stores; n is at least 1; `configure` found the instructions here.
+            // SAFETY: the state has the slots of the variant's law, which its loop loads and
+            // stores. n is at least 1. `configure` verified that the CPU has the instructions.
             unsafe {
                 (self.variant.hot)(self.state.as_mut_ptr(), n);
             }
@@ -159,18 +161,18 @@ mod tests {
     /// Runs the variant over block boundaries and checks that it proves every iteration.
     fn prove(variant: Variant) {
         let mut work = Work::new(variant);
-        assert!(work.block > 10_000, "a block must be long against its check");
+        assert!(work.block > 10_000, "a block must take long compared with its check");
         for block in [5, 1_000] {
             work.block = block;
             for n in [0, 1, 2, 3, 4, 5, 6, 999, 1_000, 1_001, 2_500] {
                 for slices in [vec![n], uneven_slices(n)] {
-                    work.run(7); // Ahead: not counted.
+                    work.run(7); // Ahead of the trial, not counted.
                     let verified = verified(&mut work, &slices);
                     assert_eq!(verified, Ok(n), "{variant:?}, block {block}, {slices:?}");
                 }
             }
         }
-        // One whole block of the real size and one iteration more.
+        // One whole block of the real size and one more iteration.
         let mut work = Work::new(variant);
         let n = work.block.min(1 << 20) + 1;
         work.block = n - 1;
@@ -196,7 +198,7 @@ mod tests {
                 let chains = native::clocked(isa, element).into_iter().flatten();
                 for (clocked, cycles) in chains.zip(CLOCKED_CYCLES) {
                     for steps in [1, 2, 1000] {
-                        // SAFETY: this CPU has the instructions; steps is at least 1.
+                        // SAFETY: this CPU has the instructions, and steps is at least 1.
                         let counted = unsafe { clocked(steps) };
                         assert_eq!(counted, steps * cycles, "{isa:?} {element:?}");
                     }
@@ -207,7 +209,7 @@ mod tests {
 
     const SUM: Law = Law::Sum { accumulators: 2, adds: 4, each: 1 };
 
-    /// Adds to both accumulators as it should, and `too_much` to line `wrong`.
+    /// Adds to both accumulators correctly, and adds `too_much` to line `wrong`.
     unsafe fn add(state: *mut Line, n: u64, (wrong, too_much): (usize, f64)) {
         // SAFETY: the state has 3 lines.
         unsafe {
@@ -217,7 +219,7 @@ mod tests {
         }
     }
 
-    /// A loop over a state of 3 lines, of `$n` iterations, that does this.
+    /// Defines a loop over a state of 3 lines that runs `$iterations` iterations with an error.
     macro_rules! hot {
         ($name:ident, $n:ident => $iterations:expr, $wrong:expr) => {
             unsafe extern "C" fn $name(state: *mut Line, $n: u64) {
@@ -232,7 +234,7 @@ mod tests {
     hot!(lossy, n => n, (1, -1.0));
     hot!(uneven, n => n, (0, -1.0));
     hot!(trampling, n => n, (2, -0.5));
-    // Wrong in the first block of two only, which is the longer one.
+    // Wrong only in the first of two blocks, the longer one.
     hot!(once, n => n, (1, if n == 5 { -1.0 } else { 0.0 }));
 
     fn work_with(hot: Hot) -> Work {
@@ -243,7 +245,7 @@ mod tests {
     fn only_what_was_done_is_proven_and_a_wrong_lane_is_named() {
         let cases: [(&str, Hot, Result<u64, &str>); 5] = [
             ("honest", honest, Ok(10)),
-            ("half", half, Ok(5)), // counted from the state, not from the request
+            ("half", half, Ok(5)), // Counted from the state, not from the request.
             ("lossy", lossy, Err("register 1 lane 0 holds 36, not 37 after 10 iterations")),
             (
                 "uneven",
@@ -261,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_fault_in_one_block_of_many_stays() {
-        // In the first block, in a middle slice of the only one, and in a middle block.
+        // In the first block, in a middle slice of the only block, and in a middle block.
         for (block, slices) in [(5, &[7][..]), (100, &[3, 5, 4]), (10, &[4, 4, 4, 2, 5, 9, 1])] {
             let mut work = work_with(once);
             work.block = block;
@@ -275,8 +277,8 @@ mod tests {
         let mut work = work_with(honest);
         work.block = 1000;
         assert_eq!(verified(&mut work, &[3; 300]), Ok(900));
-        assert_eq!((work.asked, &work.proven), (900, &Ok(0)));
+        assert_eq!((work.requested, &work.proven), (900, &Ok(0)));
         assert_eq!(verified(&mut work, &[3; 400]), Ok(1200));
-        assert_eq!((work.asked, &work.proven), (200, &Ok(1000)));
+        assert_eq!((work.requested, &work.proven), (200, &Ok(1000)));
     }
 }

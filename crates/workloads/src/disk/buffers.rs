@@ -1,9 +1,9 @@
 //! I/O buffers: aligned, allocated before the first I/O, one mapping per thread.
 //!
-//! In huge pages a block of 1 MiB is 1 or 2 segments, in base pages up to 256, by chance. A device
-//! that takes fewer per request (virtio: 254) then needs two requests.
+//! A block of 1 MiB in huge pages is 1 or 2 segments. In base pages it is up to 256, depending on
+//! chance. A device that accepts fewer per request (virtio: 254) then needs two requests.
 
-#![allow(unsafe_code)] // Mapping memory is a system call; slices are made of it.
+#![allow(unsafe_code)] // Maps memory by system calls and makes slices of it.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,10 +11,10 @@ use std::ptr;
 use proofmark_engine::Refusal;
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 
-/// Alignment in bytes: the smallest page size here, and not less than any device's sector.
+/// Alignment in bytes: the smallest page size here, and at least any device's sector.
 pub(super) const PAGE: usize = 4096;
 
-/// Size of a huge page in bytes where pages are of 4 KiB; the mapping is aligned to it.
+/// Bytes of a huge page where base pages are 4 KiB. The mapping is aligned to it.
 const HUGE: usize = 2 << 20;
 
 pub(super) struct Buffers {
@@ -27,12 +27,12 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Bytes of memory that this many buffers of `block` bytes take.
+    /// Returns the bytes of memory for `count` buffers of `block` bytes.
     pub(super) fn bytes(count: u64, block: u64) -> u64 {
         count.saturating_mul(block.next_multiple_of(PAGE as u64))
     }
 
-    /// `count` buffers of `block` bytes, all zero, their pages made by this thread.
+    /// Allocates `count` zeroed buffers of `block` bytes. The calling thread touches their pages.
     pub(super) fn new(count: usize, block: usize) -> Result<Self, Refusal> {
         let bytes = Self::bytes(count as u64, block as u64) as usize;
         let huge = bytes >= HUGE;
@@ -50,22 +50,22 @@ impl Buffers {
         let base = start.cast::<u8>();
         let base = if huge { base.wrapping_add(base.align_offset(HUGE)) } else { base };
         if huge {
-            // SAFETY: the advice changes no byte. Without it the pages are the usual ones.
+            // SAFETY: the advice changes no byte. If it fails, the memory has base pages.
             let _ = unsafe {
                 madvise(base.cast(), bytes.next_multiple_of(HUGE), Advice::LinuxHugepage)
             };
         }
-        // SAFETY: within the mapping; nobody else knows of it.
+        // SAFETY: within the mapping, which nothing else refers to.
         unsafe { base.write_bytes(0, bytes) };
         let stride = block.next_multiple_of(PAGE);
         Ok(Self { mapped: (start, mapped), base, stride, block, count })
     }
 
-    /// One of them. It must not be in flight.
+    /// Returns one buffer, which must not be in flight.
     pub(super) fn slot(&mut self, index: usize) -> &mut [u8] {
         assert!(index < self.count);
-        // SAFETY: within the mapping, which lives as long as `self`. No two slots
-        // overlap, so whatever the kernel moves meanwhile is elsewhere.
+        // SAFETY: within the mapping, which lives as long as `self`. Slots do not overlap, so the
+        // kernel moves only the bytes of others meanwhile.
         unsafe { std::slice::from_raw_parts_mut(self.address(index), self.block) }
     }
 

@@ -1,10 +1,11 @@
-//! Contents of a test file. Every byte can be verified, and no device can make the work smaller.
+//! Contents of a test file. Every byte can be verified, and no device can reduce the work.
 //!
 //! The bytes repeat a random pool, but each 512-byte sector begins with a unique stamp. So
 //! compression and deduplication save nothing. The second half of the stamp is the generation,
 //! which the writer changes from run to run, so that a rewrite never repeats existing data.
 //!
-//! The generator can start at any place, so computing a sector's stamp takes a few multiplications.
+//! The generator can start at any place, so computing a sector's stamp takes only a few
+//! multiplications.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,15 +13,15 @@ use std::sync::OnceLock;
 
 use crate::mix::{mixed, random};
 
-/// Bytes after which the pool begins again.
+/// Bytes after which the pool repeats.
 pub(super) const POOL: usize = 1 << 20;
-/// Bytes that begin with a stamp: the smallest block of any device.
+/// Bytes from one stamp to the next: the smallest block of any device.
 pub(super) const SECTOR: usize = 512;
-/// Bytes of a block whose I/O takes so long that looking at a whole sector is nothing.
+/// Minimum bytes of a block whose I/O takes so long that comparing a whole sector costs nothing.
 pub(super) const LARGE: usize = 64 << 10;
-/// One in this many smaller blocks is verified like this.
+/// One in this many smaller blocks is verified like a large one.
 const SOME: u64 = 16;
-/// Bytes of a stamp: its first half is the sector, its second the generation.
+/// Bytes of a stamp: its first half names the sector, its second half the generation.
 const STAMP: usize = 16;
 const HALF: usize = STAMP / 2;
 
@@ -33,7 +34,8 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// The same in the whole process; another process has other bytes.
+    /// Returns the content, which is the same in the whole process. Another process has other
+    /// bytes.
     pub(crate) fn new() -> Self {
         static MADE: OnceLock<Content> = OnceLock::new();
         *MADE.get_or_init(|| {
@@ -43,7 +45,7 @@ impl Content {
         })
     }
 
-    /// Makes `buf` what the file holds from byte `offset` on.
+    /// Fills `buf` with the contents of the file from byte `offset` on.
     pub(crate) fn fill(&self, buf: &mut [u8], offset: u64, generation: u64) {
         let mut from = (offset % POOL as u64) as usize;
         let mut rest = &mut *buf;
@@ -55,8 +57,8 @@ impl Content {
         self.stamp(buf, offset, generation);
     }
 
-    /// As [`Content::fill`] where `buf` was filled before for a place that is a whole
-    /// number of [`POOL`]s away: only the stamps differ.
+    /// Changes only the stamps. The result is that of [`Content::fill`] if `buf` was filled before
+    /// for a place that is a whole number of [`POOL`]s away.
     pub(crate) fn stamp(&self, buf: &mut [u8], offset: u64, generation: u64) {
         for piece in pieces(offset, buf.len()) {
             let stamp = self.stamp_of(piece.sector, generation);
@@ -70,8 +72,8 @@ impl Content {
         }
     }
 
-    /// As [`Content::fill`], with no more than the stamps where `holds` says that `buf` was last
-    /// filled for the same place of the pool.
+    /// Fills `buf` like [`Content::fill`], but writes only the stamps if `holds` shows that `buf`
+    /// was last filled for the same place of the pool.
     #[inline]
     pub(crate) fn refill(
         &self,
@@ -101,9 +103,9 @@ impl Content {
     }
 
     /// Verifies a block that was just read, at low cost: the stamps of its first and last whole
-    /// sector. Of a block from [`LARGE`] on, and of one smaller block in [`SOME`], it also verifies
-    /// a whole sector in between. Generations are ignored. `chance`, an unpredictable number,
-    /// selects them. A block without a whole stamp is verified byte by byte.
+    /// sector. In blocks from [`LARGE`] on, and in one of [`SOME`] smaller ones, it also verifies a
+    /// whole sector in between. Generations are ignored. `chance`, an unpredictable number, makes
+    /// these choices. A block without a whole stamp is verified byte by byte.
     pub(crate) fn check(&self, buf: &[u8], offset: u64, chance: u64) -> Result<(), String> {
         let end = offset + buf.len() as u64;
         let first = offset.next_multiple_of(SECTOR as u64);
@@ -126,7 +128,7 @@ impl Content {
         self.check_all(&buf[at..at + SECTOR], start)
     }
 
-    /// Checks every byte, generations apart.
+    /// Verifies every byte except the generations.
     pub(crate) fn check_all(&self, buf: &[u8], offset: u64) -> Result<(), String> {
         for piece in pieces(offset, buf.len()) {
             let start = piece.sector * SECTOR as u64;
@@ -134,7 +136,7 @@ impl Content {
             let read = &buf[piece.range];
             let name = self.name(piece.sector).to_le_bytes();
             let place = (start % POOL as u64) as usize;
-            // What is before the generation, and what is after it.
+            // The bytes before the generation, and those after it.
             let parts =
                 [(0..HALF, &name[..]), (STAMP..SECTOR, &self.pool[place + STAMP..place + SECTOR])];
             for (part, due) in parts {
@@ -148,7 +150,7 @@ impl Content {
         Ok(())
     }
 
-    /// The generation of the first whole stamp in `buf`; `None` where it holds none.
+    /// Returns the generation of the first whole stamp in `buf`, or `None` if it has none.
     pub(crate) fn generation(&self, buf: &[u8], offset: u64) -> Option<u64> {
         let start = offset.next_multiple_of(SECTOR as u64);
         let at = (start - offset) as usize + HALF;
@@ -157,15 +159,15 @@ impl Content {
     }
 }
 
-/// What of a range is in one sector.
+/// The part of a range that lies in one sector.
 struct Piece {
     sector: u64,
-    /// First byte of the sector that is part of it.
+    /// Offset in the sector of the part's first byte.
     within: usize,
     range: Range<usize>,
 }
 
-/// The sectors of which a range has a part.
+/// Divides a range into its parts by sector.
 fn pieces(offset: u64, length: usize) -> impl Iterator<Item = Piece> {
     let (mut sector, mut within) = (offset / SECTOR as u64, (offset % SECTOR as u64) as usize);
     let mut at = 0;
@@ -189,21 +191,21 @@ fn same(read: &[u8], due: &[u8], offset: u64) -> Result<(), String> {
     Err(format!("byte {offset} of the test file: read {read}, expected {due}"))
 }
 
-/// Bytes within which repeats are looked for: what file systems compress at once
-/// (the record of ZFS, the extent of btrfs).
+/// Bytes within which repeats are counted: the unit that file systems compress (the record of ZFS,
+/// the extent of btrfs).
 pub(super) const WINDOW: usize = 128 << 10;
 
-/// Bits a byte that no device could do without, by three measures of which the least
-/// counts; `None` of an empty sample:
+/// Estimates the bits per byte that any device must store, as the minimum of three measures.
+/// Returns `None` for an empty sample.
 ///
-/// - Shannon's entropy of the single bytes, which sees zeros and text, but no repeats;
-/// - 8 times the share of 64-byte chunks that are different, each [`WINDOW`] of the
-///   sample by itself: what a compressor finds;
-/// - 8 times the share of sectors that are different in the whole sample: what
-///   storing equal blocks once finds.
+/// - Shannon's entropy of the single bytes, which detects zeros and text, but no repeats;
+/// - 8 times the share of 64-byte chunks that are different, within each [`WINDOW`] of the sample:
+///   the gain of a compressor;
+/// - 8 times the share of sectors that are different in the whole sample: the gain of
+///   deduplication.
 ///
-/// Random bytes come out at 8, less 184 / the sample's bytes: Shannon's entropy of a
-/// finite sample is too low by that much. Aligned repeats alone are seen.
+/// Random bytes give 8 - 184 / (bytes of the sample), since Shannon's entropy of a finite sample is
+/// too low by that amount. Only aligned repeats are detected.
 pub(crate) fn entropy_bits(sample: &[u8]) -> Option<f64> {
     if sample.is_empty() {
         return None;
@@ -223,7 +225,7 @@ fn shannon(sample: &[u8]) -> f64 {
     shares.map(|p| -p * p.log2()).sum::<f64>().max(0.0)
 }
 
-/// Share of the chunks of this many bytes that are different.
+/// Returns the share of different chunks of this many bytes.
 fn distinct(sample: &[u8], bytes: usize) -> f64 {
     let kinds = sample.chunks(bytes).collect::<HashSet<_>>().len();
     kinds as f64 / sample.len().div_ceil(bytes) as f64
@@ -247,7 +249,7 @@ mod tests {
         (HALF as u64..STAMP as u64).contains(&(offset % SECTOR as u64))
     }
 
-    /// Anywhere in a file, and in a pool's and in a sector's last bytes more often.
+    /// Any place in a file, with the last bytes of a pool and of a sector more often.
     fn anywhere() -> impl Strategy<Value = u64> {
         prop_oneof![0..64 * MIB, (1_u64..9, 0_u64..40).prop_map(|(n, less)| n * MIB - less)]
     }
@@ -283,7 +285,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_filled_is_found_right(
+        fn filled_blocks_pass_verification(
             offset in anywhere(), length in 0_usize..5000, generation: u64,
         ) {
             let content = Content::new();
@@ -354,7 +356,7 @@ mod tests {
         assert!(one.chunks(SECTOR).zip(two.chunks(SECTOR)).all(|(a, b)| a != b));
         assert_eq!(content.generation(&one, 4096), Some(1));
         assert_eq!(content.generation(&two, 4096), Some(2));
-        // Of the sector before, only the end is there.
+        // Only the end of the preceding sector is in the buffer.
         assert_eq!(content.generation(&filled(4000, 8192, 3), 4000), Some(3));
         assert_eq!(content.generation(&one[..STAMP - 1], 4096), None);
     }
@@ -370,23 +372,23 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_compressed_has_less_entropy() {
+    fn compressible_data_have_less_entropy() {
         let random = filled(0, 1 << 20, 0);
         let bits = |sample: &[u8]| entropy_bits(sample).unwrap();
         assert_eq!(bits(&[0; 4096]), 0.0);
         assert_eq!(entropy_bits(&[]), None);
         let text = "no man is an island, entire of itself; ".repeat(3000);
         assert!(bits(text.as_bytes()) < 4.5);
-        // Repeats that the entropy of bytes does not see: one block written all over ...
+        // Repeats that the entropy of bytes does not detect: one block written everywhere ...
         let mut repeated = random[..4096].repeat(256);
         assert!(shannon(&repeated) > 7.9 && bits(&repeated) < 0.3, "{}", bits(&repeated));
         // ... also with a stamp in each sector ...
         Content::new().stamp(&mut repeated, 0, 0);
         assert!(distinct(&repeated, SECTOR) == 1.0 && bits(&repeated) < 1.5);
-        // ... and blocks that come again too far away for a compressor.
+        // ... and blocks that repeat beyond the window of a compressor.
         let far = random[..WINDOW].repeat(4);
         assert!((bits(&far) - 2.0).abs() < 0.01, "{}", bits(&far));
-        // Half of it zeros.
+        // Half of the bytes are zeros.
         let half: Vec<u8> =
             random.chunks(1024).flat_map(|c| [&c[..512], &[0; 512]].concat()).collect();
         assert!(bits(&half) < 5.1, "{}", bits(&half));

@@ -1,4 +1,4 @@
-//! Which parts of a file were ever written, and which are in the page cache.
+//! The parts of a file that were ever written, and those that are in the page cache.
 //!
 //! Sources: Documentation/filesystems/fiemap.rst of Linux, lseek(2), cachestat in
 //! Linux 6.5 (mm/filemap.c, include/uapi/linux/mman.h), mincore(2).
@@ -12,13 +12,13 @@ use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// `struct fiemap` without its extents; the code of the request holds its size.
+/// `struct fiemap` without its extents. The request code contains its size.
 type Head = [u64; 4];
 const FS_IOC_FIEMAP: Opcode = opcode::read_write::<Head>(b'f', 11);
-/// Write out first what is not yet written, so that its place is known.
+/// Flag: write delayed data out first, so that their place is known.
 const FIEMAP_FLAG_SYNC: u32 = 1;
 const FIEMAP_EXTENT_LAST: u32 = 1;
-/// Extents whose data are nowhere yet: unknown place, delayed allocation, unwritten.
+/// Flags of extents without written data: unknown place, delayed allocation, unwritten.
 const NOT_WRITTEN: u32 = 0x2 | 0x4 | 0x800;
 const EXTENTS: usize = 128;
 
@@ -44,9 +44,10 @@ struct Fiemap {
     extents: [Extent; EXTENTS],
 }
 
-/// Share of the first `size` bytes of a file that was never written, 0 to 1: holes, and allocated
-/// but unwritten extents, which a read fills with zeros without device I/O. Dirty data in the page
-/// cache are written out first. `None` where the file system does not report extents.
+/// Returns the share (0 to 1) of the first `size` bytes that was never written. It consists of
+/// holes and of allocated but unwritten extents, which a read fills with zeros without device I/O.
+/// Dirty data in the page cache are written out first. `None` where the file system does not report
+/// extents.
 pub(crate) fn unwritten_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     if size == 0 {
@@ -58,7 +59,7 @@ pub(crate) fn unwritten_share(fd: impl AsFd, size: u64) -> Option<f64> {
     }
 }
 
-/// Bytes in extents that hold data, asked for this many extents at a time.
+/// Returns the bytes in extents that hold data. Each request asks for up to `room` extents.
 fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno> {
     let (mut at, mut written) = (0, 0);
     while at < size {
@@ -75,7 +76,8 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
         unsafe { ioctl(fd, Updater::<FS_IOC_FIEMAP, Fiemap>::new(&mut map))? };
         let found = map.extents.get(..map.mapped as usize).unwrap_or(&map.extents);
         for extent in found {
-            // Extents are whole blocks: the first may begin before, the last end after.
+            // Extents are whole blocks: the first may begin before the range, the last end after
+            // it.
             let (from, to) = (extent.logical.max(at), (extent.logical + extent.length).min(size));
             if extent.flags & NOT_WRITTEN == 0 {
                 written += to.saturating_sub(from);
@@ -89,7 +91,8 @@ fn written_extents(fd: BorrowedFd, size: u64, room: usize) -> Result<u64, Errno>
     Ok(written)
 }
 
-/// Bytes in holes; `None` if none: a file system without holes reports everything as data.
+/// Returns the bytes in holes, or `None` if there are none: a file system without holes reports
+/// everything as data.
 fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     let (mut at, mut data) = (0, 0);
     while at < size {
@@ -108,7 +111,8 @@ fn holes(fd: BorrowedFd, size: u64) -> Option<u64> {
     (data < size).then(|| size - data)
 }
 
-/// Share, 0 to 1, of the first `size` bytes in the page cache; `None` where it is not reported.
+/// Returns the cached share (0 to 1) of the first `size` bytes, or `None` where the system does not
+/// report it.
 pub(crate) fn cached_share(fd: impl AsFd, size: u64) -> Option<f64> {
     let fd = fd.as_fd();
     let pages = size.div_ceil(rustix::param::page_size() as u64);
@@ -119,12 +123,12 @@ pub(crate) fn cached_share(fd: impl AsFd, size: u64) -> Option<f64> {
     Some((cached as f64 / pages as f64).min(1.0))
 }
 
-/// Pages in the cache by cachestat(2). `None`: Linux before 6.5, or a filter refuses.
+/// Counts pages in the cache by cachestat(2). `None` before Linux 6.5, or where a filter refuses.
 fn cachestat(fd: BorrowedFd, size: u64) -> Option<u64> {
-    // Not yet named by libc.
+    // The crate libc does not define it yet.
     const SYS_CACHESTAT: libc::c_long = 451;
     let range = [0_u64, size];
-    // In the cache, dirty, being written, evicted, evicted of late.
+    // Pages in the cache, dirty, in writeback, evicted, recently evicted.
     let mut counts = [0_u64; 5];
     // SAFETY: the kernel reads two numbers and writes five.
     let result = unsafe {
@@ -133,15 +137,15 @@ fn cachestat(fd: BorrowedFd, size: u64) -> Option<u64> {
     (result == 0).then_some(counts[0])
 }
 
-/// Pages in the cache by mincore(2): those of a mapping that a read would find in memory.
+/// Counts pages in the cache by mincore(2): those of a mapping that are resident.
 fn resident(fd: BorrowedFd, size: u64) -> Option<u64> {
     let bytes = usize::try_from(size).ok()?;
     let mut pages = vec![0_u8; bytes.div_ceil(rustix::param::page_size())];
-    // SAFETY: a new mapping, which nobody touches, so that nothing is read into it.
+    // SAFETY: a new mapping. Nothing touches it, so nothing is read into it.
     let start =
         unsafe { mmap(std::ptr::null_mut(), bytes, ProtFlags::READ, MapFlags::SHARED, fd, 0) };
     let start = start.ok()?;
-    // SAFETY: the mapping has this many bytes, and there is one byte for each of its pages.
+    // SAFETY: the mapping has this many bytes, and the vector one byte for each of its pages.
     let result = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
     // SAFETY: mapped above, and nothing points into it.
     let _ = unsafe { munmap(start, bytes) };
@@ -162,7 +166,7 @@ mod tests {
     const KIB: u64 = 1024;
     const SIZE: u64 = 1024 * KIB;
 
-    /// A new file whose extents are reported.
+    /// Creates a file, if the file system reports its extents.
     #[track_caller]
     fn file() -> Option<File> {
         let file = Folder::new().unnamed(SIZE).buffered;
@@ -184,7 +188,7 @@ mod tests {
         if fallocate(&file, FallocateFlags::empty(), 0, SIZE / 2).is_ok() {
             assert_eq!(unwritten(), 1.0, "allocated");
         }
-        // Waiting in the page cache until it is asked for.
+        // The data wait in the page cache until the request.
         file.write_all_at(&[1; 256 * 1024], 0).unwrap();
         assert_eq!(unwritten(), 0.75);
         file.write_all_at(&[1; 256 * 1024], 600 * KIB).unwrap();

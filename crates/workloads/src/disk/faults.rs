@@ -19,15 +19,15 @@ use super::{Disk, spec};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fault {
-    /// Its I/Os go through a warm page cache, whatever its parameters say.
+    /// I/Os use a warm page cache, regardless of the parameters.
     Cached,
-    /// This was done to the file, and what is read is not looked at.
+    /// The function damaged the file, and the read data are not verified.
     Spoiled(fn(&TestFile) -> io::Result<()>),
-    /// What it writes is gone again before it is read back.
+    /// Written data are lost before they are read back.
     Lost,
 }
 
-/// Declares them: name, id, operation, summary, fault.
+/// Declares the workloads: name, id, operation, summary, fault.
 macro_rules! faults {
     ($($name:ident = $id:literal $operation:ident $summary:literal $fault:expr;)*) => {
         $(pub(crate) static $name: Disk = {
@@ -39,22 +39,22 @@ macro_rules! faults {
 }
 
 faults! {
-    CACHED = "test.disk.cached" Read "Reads what the page cache holds, whatever its parameters say."
+    CACHED = "test.disk.cached" Read "Reads through a warm page cache, regardless of its parameters."
         Fault::Cached;
-    SPARSE = "test.disk.sparse" Read "Reads a file that is one hole." Fault::Spoiled(hole);
-    FALLOCATED = "test.disk.fallocated" Read "Reads a file that was given space, but no data."
+    SPARSE = "test.disk.sparse" Read "Reads a file that consists of one hole." Fault::Spoiled(hole);
+    FALLOCATED = "test.disk.fallocated" Read "Reads a file with reserved space, but without data."
         Fault::Spoiled(space);
     ZEROS = "test.disk.zeros" Read "Reads a file of zeros." Fault::Spoiled(zeros);
-    LOST = "test.disk.lost" Write "Loses what it writes." Fault::Lost;
+    LOST = "test.disk.lost" Write "Loses the data that it writes." Fault::Lost;
 }
 
-/// Leaves a file its size alone: one hole.
+/// Replaces the contents of a file by one hole.
 fn hole(file: &TestFile) -> io::Result<()> {
     ftruncate(file.buffered(), 0)?;
     Ok(ftruncate(file.buffered(), file.size)?)
 }
 
-/// Leaves a file its space, but nothing written, where the file system can do that.
+/// Reserves the space of a file without writing data, where the file system supports that.
 fn space(file: &TestFile) -> io::Result<()> {
     hole(file)?;
     match fallocate(file.buffered(), FallocateFlags::empty(), 0, file.size) {
@@ -72,7 +72,7 @@ fn zeros(file: &TestFile) -> io::Result<()> {
 }
 
 impl Fault {
-    /// What the threads of a point with this fault share.
+    /// Creates the shared state of a configuration with this fault.
     pub(super) fn task(self, kind: (Operation, Order), mut shape: Shape) -> Result<Task, Refusal> {
         if let Self::Cached = self {
             (shape.direct, shape.cache) = (false, Cache::Warm);
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::params::testing::{Tried, params};
 
-    /// The state of the file after a trial, which proves nothing.
+    /// Returns the state of the file after a trial, which passes verification.
     fn state_after(workload: &Disk, direct: bool) -> Option<FileState> {
         let words = if direct { "direct=on cache=none" } else { "direct=off cache=cold" };
         let params = params(&format!(

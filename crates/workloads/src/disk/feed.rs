@@ -1,4 +1,4 @@
-//! What one thread's I/Os are, one after the other, and what came of them.
+//! The sequence of one thread's I/Os, and their results.
 
 use std::ops::Range;
 
@@ -10,59 +10,59 @@ use super::order::{Order, Sequence};
 use super::shape::{Operation, Shape};
 use crate::mix::{mixed, random};
 
-/// One in this many buffered I/Os is timed, since they may take less than a microsecond. A prime,
-/// so that every place within a page gets its turn.
+/// One in this many buffered I/Os is timed, since they may take less than a microsecond. The number
+/// is prime, so that every place within a page is sampled.
 const BUFFERED_STEP: u64 = 61;
 
 /// Verify this many blocks per run, then 1 small block in [`SOME`]. Verifying all cost 5 % of the 4
-/// KiB rate on a virtual disk: its host writes the next block into a buffer whose lines this CPU
+/// KiB rate on a virtual disk. Its host writes the next block into a buffer whose lines this CPU
 /// has just read, which costs 0.2 us per line.
 const EACH: u64 = 1000;
 const SOME: u64 = 16;
 
-/// The most places of written blocks that are kept, to be read back: an even number.
+/// Maximum number of offsets of written blocks that are kept for reading back. It must be even.
 const SAMPLES: u64 = 64;
 
-/// Where a thread's I/Os come from.
+/// The source of a thread's I/Os.
 pub(super) struct Feed {
     content: Content,
     block: u64,
     /// Number of reads per 100 I/Os.
     reads: u64,
-    /// Grows by `reads` with each I/O; each time that it passes 100, one reads.
+    /// Accumulator of `reads`: an I/O reads each time that it passes 100.
     turn: u64,
     reading: Sequence,
-    /// Where there is none, writes go where reads would.
+    /// The sequence of the writes. `None`: reads and writes share one sequence.
     writing: Option<Sequence>,
-    /// One of this many I/Os is timed, the next after `until_timed` others.
+    /// One in this many I/Os is timed. The next one follows after `until_timed` others.
     timed_step: u64,
     until_timed: u64,
-    /// By slot: which place of the pool its buffer holds, if it was last written from.
+    /// Place of the pool that each slot's buffer holds, if a write used it last.
     holds: Vec<Option<u64>>,
     pub(super) run: Run,
 }
 
-/// What came of the I/Os of all runs since [`Feed::begin`].
+/// Results of the I/Os of all runs since [`Feed::begin`].
 #[derive(Default)]
 pub(super) struct Run {
-    /// What the stamps of written blocks say.
+    /// The generation in the stamps of written blocks.
     pub(super) generation: u64,
     pub(super) done: u64,
     /// Bytes read and bytes written.
     pub(super) moved: [u64; 2],
-    /// From which it follows which blocks are looked at.
+    /// Seed of the choice of blocks to verify.
     secret: u64,
-    /// The first block that held other data than was written there.
+    /// The first error: a block with wrong data.
     pub(super) wrong: Option<String>,
     pub(super) latencies: Latencies,
-    /// Offsets of some of the blocks written: of one in `sample_step`, from the first on.
+    /// Offsets of a sample of the written blocks: one in `sample_step`, from the first on.
     pub(super) written: Vec<u64>,
     writes: u64,
     sample_step: u64,
 }
 
 impl Feed {
-    /// The I/Os of a thread with those blocks of the file.
+    /// Creates the I/Os of a thread for its blocks of the file.
     pub(super) fn new(
         content: Content,
         (operation, order): (Operation, Order),
@@ -70,7 +70,7 @@ impl Feed {
         part: Range<usize>,
     ) -> Self {
         let (first, blocks) = (part.start as u64, part.len() as u64);
-        // Another order each time: a cache behind the device must not know it.
+        // Another order each time, so that a cache behind the device cannot know it.
         let sequence = |first, blocks| Sequence::new(order, first, blocks, random());
         let half = blocks / 2;
         let copies = operation == Operation::Copy;
@@ -92,7 +92,7 @@ impl Feed {
         }
     }
 
-    /// Forgets what was done. Blocks are now written with that generation.
+    /// Clears the results. From now on blocks are written with this generation.
     pub(super) fn begin(&mut self, generation: u64) {
         let mut written = std::mem::take(&mut self.run.written);
         let mut latencies = std::mem::take(&mut self.run.latencies);
@@ -117,19 +117,20 @@ impl Feed {
 }
 
 impl Run {
-    /// Whether the block just read is looked at; then a number for [`Content::check`].
+    /// Decides whether to verify the block that was just read. Returns a number for
+    /// [`Content::check`] if so.
     #[inline]
-    fn looks(&self, bytes: usize) -> Option<u64> {
+    fn verification_chance(&self, bytes: usize) -> Option<u64> {
         let chance = mixed(self.secret, self.done);
         let first = self.moved[0] <= EACH * bytes as u64;
-        let looks = first || bytes >= LARGE || chance.is_multiple_of(SOME);
-        looks.then_some(chance / SOME)
+        let verifies = first || bytes >= LARGE || chance.is_multiple_of(SOME);
+        verifies.then_some(chance / SOME)
     }
 
-    /// Keeps where a block is about to be written, of some of them. How many come is not known: of
-    /// too many every second one stays.
+    /// Adds the offset of a block that is about to be written to the sample. The number of writes
+    /// is unknown, so a full sample drops every second offset.
     #[inline]
-    fn keep(&mut self, offset: u64) {
+    fn sample(&mut self, offset: u64) {
         if self.writes.is_multiple_of(self.sample_step) {
             if self.written.len() as u64 == SAMPLES {
                 let mut stays = false;
@@ -152,7 +153,7 @@ impl Source for Feed {
         let sequence = if write { self.writing.as_mut() } else { None };
         let offset = sequence.unwrap_or(&mut self.reading).next() * self.block;
         if write {
-            self.run.keep(offset);
+            self.run.sample(offset);
             self.content.refill(buffer, offset, self.run.generation, &mut self.holds[slot]);
         } else {
             self.holds[slot] = None;
@@ -168,7 +169,7 @@ impl Source for Feed {
             self.run.latencies.record(nanoseconds);
         }
         if !io.write
-            && let Some(chance) = self.run.looks(buffer.len())
+            && let Some(chance) = self.run.verification_chance(buffer.len())
             && let Err(reason) = self.content.check(buffer, io.offset, chance)
         {
             self.run.wrong.get_or_insert(reason);

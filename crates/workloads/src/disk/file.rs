@@ -1,8 +1,8 @@
-//! The test file of a worker: fully written once, then kept from point to point.
+//! The test file of a worker: fully written once, then kept for the next configurations.
 //!
-//! Writing it takes longer than many a trial, so the next point of the same size and folder uses it
-//! again. Every byte is on the device before the first read: a read of a hole, of an unwritten
-//! extent or of a cached page causes no device I/O.
+//! Writing it takes longer than many trials, so the next configuration with the same size and
+//! folder uses it again. Every byte is on the device before the first read. A read of a hole, of an
+//! unwritten extent or of a cached page causes no device I/O.
 //!
 //! Sources: open(2), fallocate(2), posix_fadvise(2), statx(2).
 
@@ -27,29 +27,30 @@ mod unnamed;
 
 pub(crate) use unnamed::{Unnamed, refused};
 
-/// Bytes that are written or read at once while the file is laid out or warmed.
+/// Bytes that are written or read at once when the file is laid out or warmed.
 const BLOCK: usize = POOL;
-/// Blocks in flight meanwhile, a thread each.
+/// Blocks in flight during that, with one thread each.
 const IN_FLIGHT: u64 = 8;
-/// Pieces of the file, of [`WINDOW`] bytes each, whose entropy is looked at.
+/// Pieces of the file, of [`WINDOW`] bytes each, whose entropy is estimated.
 const SAMPLES: u64 = 8;
 
-/// A file without a name, whose every byte is known.
+/// An unlinked file with known contents.
 #[derive(Debug)]
 pub(crate) struct TestFile {
     file: Unnamed,
     folder: (u64, u64),
-    /// In bytes.
+    /// Size in bytes.
     pub(super) size: u64,
-    /// What it was laid out with.
+    /// The content with which the file was laid out.
     pub(super) content: Content,
 }
 
 static KEPT: Mutex<Option<Arc<TestFile>>> = Mutex::new(None);
 
 impl TestFile {
-    /// A file of this many bytes in a folder: that of the previous point where it is the same, else
-    /// a new one, for which the old one gives up its space. Refused as by [`Unnamed::create`].
+    /// Returns a file of this many bytes in a folder: that of the previous configuration if it is
+    /// the same, else a new one. The old file is deleted first to free its space. Refusals are
+    /// those of [`Unnamed::create`].
     pub(crate) fn get(folder: &Path, bytes: u64) -> Result<Arc<Self>, Refusal> {
         Self::get_from(&KEPT, folder, bytes)
     }
@@ -62,7 +63,7 @@ impl TestFile {
         let number = unnamed::number(folder)?;
         let mut kept = lock(kept);
         let fits = |f: &Arc<Self>| f.folder == number && f.size == bytes;
-        // One that is still in use, as when tests run in parallel, is not shared.
+        // A file that is still in use, as when tests run in parallel, is not shared.
         let again = kept.take().filter(fits).filter(|f| Arc::strong_count(f) == 1);
         let file = match again {
             Some(file) => file,
@@ -72,15 +73,15 @@ impl TestFile {
         Ok(file)
     }
 
-    /// An empty file without a name, open with `more` flags; `bytes` will be written to it and
-    /// others like it.
+    /// Creates an empty unlinked file, open with `more` flags. `bytes` is the size that will be
+    /// written to it and to others like it.
     pub(crate) fn new_unnamed(folder: &Path, bytes: u64, more: OFlags) -> Result<Unnamed, Refusal> {
-        // The test file gives up its space: both might take more than half of what is free.
+        // Deletes the kept test file, since both might need more than half of the free space.
         lock(&KEPT).take();
         Unnamed::create_with(folder, bytes, more)
     }
 
-    /// A file that no other point has.
+    /// Creates a file that no other configuration shares.
     pub(super) fn new(folder: &Path, size: u64) -> Result<Self, Refusal> {
         let number = unnamed::number(folder)?;
         let file = Unnamed::create(folder, size)?;
@@ -93,17 +94,19 @@ impl TestFile {
         Ok(new)
     }
 
-    /// Reserves the whole size: a full disk is reported at once, and the file has few extents.
+    /// Reserves the whole size, so that a full disk is reported at once and the file has few
+    /// extents.
     fn reserve(&self) -> io::Result<()> {
         let file = &self.file.buffered;
         match fallocate(file, FallocateFlags::empty(), 0, self.size) {
-            // What cannot be reserved is written all the same.
+            // If the file system cannot reserve space, the file is written anyway.
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(ftruncate(file, self.size)?),
             done => Ok(done?),
         }
     }
 
-    /// Some file systems accept O_DIRECT and then refuse each I/O or serve it from the page cache.
+    /// Tries direct I/O. Some file systems accept O_DIRECT and then refuse each I/O, or serve it
+    /// from the page cache.
     fn try_direct(&mut self) {
         let alignment = self.file.alignment();
         let Some(file) = self.file.direct_file() else { return };
@@ -120,7 +123,7 @@ impl TestFile {
         }
     }
 
-    /// Writes all of it, onto the device and out of the page cache.
+    /// Writes the whole file to the device and evicts it from the page cache.
     pub(super) fn lay_out(&self) -> io::Result<()> {
         self.in_blocks(|buf, offset| {
             self.content.fill(buf, offset, 0);
@@ -130,7 +133,7 @@ impl TestFile {
         self.evict()
     }
 
-    /// Works on the whole file, several blocks at a time: each block's buffer and offset.
+    /// Calls `work` with the buffer and offset of each block of the file, several blocks at a time.
     pub(super) fn in_blocks(
         &self,
         work: impl Fn(&mut [u8], u64) -> io::Result<()> + Sync,
@@ -145,7 +148,7 @@ impl TestFile {
                     return Ok(());
                 }
                 if let Err(e) = work(&mut block.slot(0)[..left], offset) {
-                    // Nobody needs to begin another one.
+                    // Stops the other threads before their next block.
                     next.store(self.size / BLOCK as u64 + 1, Ordering::Relaxed);
                     return Err(e);
                 }
@@ -154,12 +157,13 @@ impl TestFile {
         std::thread::scope(|scope| {
             let blocks = self.size.div_ceil(BLOCK as u64);
             let threads: Vec<_> = (0..blocks.min(IN_FLIGHT)).map(|_| scope.spawn(some)).collect();
-            let died = |_| Err(io::Error::other("a thread died"));
+            let died = |_| Err(io::Error::other("a thread panicked"));
             threads.into_iter().try_for_each(|t| t.join().unwrap_or_else(died))
         })
     }
 
-    /// The descriptor that passes by the page cache, where this many bytes may.
+    /// Returns the descriptor for direct I/O if this many bytes are aligned for it, else the
+    /// buffered one.
     fn past_cache(&self, bytes: usize) -> &File {
         let direct = self.file.direct_file().filter(|_| bytes.is_multiple_of(PAGE));
         direct.unwrap_or(&self.file.buffered)
@@ -169,18 +173,18 @@ impl TestFile {
         self.file.direct()
     }
 
-    /// The descriptor for I/O through the page cache.
+    /// Returns the descriptor for I/O through the page cache.
     pub(crate) fn buffered(&self) -> BorrowedFd<'_> {
         self.file.buffered.as_fd()
     }
 
-    /// Alignment in bytes of offset, length and memory for direct I/O. `None` without direct I/O or
-    /// where the kernel does not report it (before Linux 6.1).
+    /// Returns the alignment in bytes of offset, length and memory for direct I/O. `None` without
+    /// direct I/O, or where the kernel does not report it (before Linux 6.1).
     pub(crate) fn block(&self) -> Option<u64> {
         self.file.alignment().filter(|bytes| *bytes > 0)
     }
 
-    /// Has all that was written brought to stable storage.
+    /// Flushes all written data to stable storage.
     pub(crate) fn flush(&self) -> io::Result<()> {
         self.file.buffered.sync_data()
     }
@@ -191,7 +195,7 @@ impl TestFile {
 
     /// Writes the file out and evicts it from the page cache.
     pub(crate) fn evict(&self) -> io::Result<()> {
-        // Dirty pages stay.
+        // Dirty pages cannot be evicted.
         self.flush()?;
         Ok(fadvise(&self.file.buffered, 0, None, Advice::DontNeed)?)
     }
@@ -201,8 +205,8 @@ impl TestFile {
         self.in_blocks(|buf, offset| self.file.buffered.read_exact_at(buf, offset))
     }
 
-    /// Entropy of the file, in bits a byte, from pieces all over it; `None` where it cannot be
-    /// read. Does not go through the page cache where direct I/O works.
+    /// Estimates the entropy of the file in bits per byte from pieces spread over it. `None` if it
+    /// cannot be read. It bypasses the page cache where direct I/O works.
     pub(crate) fn entropy_bits(&self) -> Option<f64> {
         let window = WINDOW as u64;
         let pieces = self.size.div_ceil(window);
@@ -220,12 +224,12 @@ impl TestFile {
     }
 }
 
-/// Whether a descriptor is open for direct I/O, as the kernel says; `None` if it does not.
+/// Returns true if a descriptor is open for direct I/O, or `None` if the kernel does not report it.
 pub(crate) fn is_direct(fd: impl AsFd) -> Option<bool> {
     fcntl_getfl(fd).ok().map(|flags| flags.contains(OFlags::DIRECT))
 }
 
-/// Whether each write to a descriptor is durable, as the kernel says.
+/// Returns true if the kernel reports that each write to a descriptor is durable.
 pub(crate) fn is_dsync(fd: impl AsFd) -> bool {
     fcntl_getfl(fd).is_ok_and(|flags| flags.contains(OFlags::DSYNC))
 }

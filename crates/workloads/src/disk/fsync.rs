@@ -1,4 +1,4 @@
-//! `disk.fsync`: writes that are durable one by one, as a database does for each commit.
+//! `disk.fsync`: writes that are durable one by one, like the commits of a database.
 
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ use super::shape::{Method, Mode, Shape};
 /// Bytes before the end of the last write that are read back.
 const TAIL: u64 = 64 << 10;
 
-/// A point that is set up.
+/// A configuration of `disk.fsync` after set-up.
 pub(super) struct Commits {
     shape: Shape,
     seen: Arc<Seen>,
@@ -67,7 +67,7 @@ impl Setup for Commits {
     }
 }
 
-/// What a file is opened with besides.
+/// Returns the additional flags with which a file is opened.
 fn flags(method: Method) -> OFlags {
     match method {
         Method::Fdatasync => OFlags::empty(),
@@ -75,7 +75,7 @@ fn flags(method: Method) -> OFlags {
     }
 }
 
-/// One thread's file and what was written to it.
+/// One thread's file and the results of its writes.
 struct Log {
     file: Unnamed,
     shape: Shape,
@@ -83,11 +83,11 @@ struct Log {
     index: usize,
     content: Content,
     buffer: Buffers,
-    /// Which place of the pool the buffer holds.
+    /// The place of the pool that the buffer holds.
     holds: Option<u64>,
-    /// Where the next block is written.
+    /// Offset of the next block.
     next: u64,
-    /// What the stamps say since it was begun.
+    /// The generation in the stamps since the last restart.
     generation: u64,
     done: u64,
     latencies: Latencies,
@@ -122,8 +122,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Writes the whole file and flushes it, so that overwriting changes nothing but data. It stays
-    /// in the page cache: a block that is less than a page needs no read.
+    /// Writes the whole file and flushes it, so that overwriting changes nothing but data. The file
+    /// stays in the page cache, so that a block smaller than a page needs no read.
     fn lay_out(&mut self) -> io::Result<()> {
         let mut buffer = Buffers::new(1, POOL).map_err(io::Error::other)?;
         for offset in (0..self.shape.file_size).step_by(POOL) {
@@ -174,7 +174,7 @@ impl Log {
         Ok(())
     }
 
-    /// When its writes become durable; that a file is open with O_DSYNC, the system must say.
+    /// Returns when writes become durable. O_DSYNC counts only if the system confirms it.
     fn flush(&self) -> Flush {
         match self.shape.method {
             Method::Fdatasync => Flush::Each,
@@ -228,17 +228,17 @@ impl Load for Log {
             ..FileState::default()
         };
         if length > 0 {
-            // Past the page cache, where there is a way.
-            let way_back = self.file.direct().unwrap_or(file);
-            self.back.check(way_back, &self.content, block, self.generation)?;
+            // Past the page cache, where direct I/O is available.
+            let readback_fd = self.file.direct().unwrap_or(file);
+            self.back.check(readback_fd, &self.content, block, self.generation)?;
             state.entropy_bits =
-                entropy_bits(self.back.piece(way_back, block.0, length as usize)?);
+                entropy_bits(self.back.piece(readback_fd, block.0, length as usize)?);
         }
         if self.shape.mode == Mode::Overwrite {
             state.unwritten = unwritten_share(file, self.shape.file_size);
         }
-        self.seen.saw(|file| *file = state);
-        self.seen.asked(self.index, [0, self.done * self.shape.block_size]);
+        self.seen.update_file(|file| *file = state);
+        self.seen.set_requested(self.index, [0, self.done * self.shape.block_size]);
         Ok(self.done)
     }
 }

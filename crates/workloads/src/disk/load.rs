@@ -1,4 +1,4 @@
-//! The work of every workload of blocks: one file, each thread its own part of it.
+//! The work of all block workloads: one file, of which each thread has its own part.
 
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -20,54 +20,54 @@ use super::seen::Seen;
 use super::shape::{Cache, Operation, Shape};
 use crate::share;
 
-/// Where the test file is: the run starts its workers there.
+/// Folder of the test file. The run starts its workers there.
 pub(super) const FOLDER: &str = ".";
 
-/// Trials of at least this many seconds begin with untimed work. A cgroup or a provider that
-/// throttles I/O grants it in slices of about 100 ms, and allows a burst after a pause.
+/// Minimum seconds of a trial that begins with untimed work. A cgroup or provider that throttles
+/// I/O grants it in slices of about 100 ms, and allows a burst after a pause.
 const LONG_TRIAL_S: f64 = 1.0;
 /// Untimed work before a long trial, as a share of the trial.
 const AHEAD: f64 = 1.0 / 8.0;
 
-/// Seconds of untimed work before a trial of this many.
+/// Returns the seconds of untimed work before a trial of `trial_s` seconds.
 pub(super) fn ahead_s(trial_s: f64) -> f64 {
     if trial_s >= LONG_TRIAL_S { trial_s * AHEAD } else { 0.0 }
 }
 
-/// What fixed work a shape asks for.
+/// Returns the amount of work of a trial.
 pub(super) fn amount(shape: &Shape) -> Amount {
     shape.iterations().map_or(Amount::Calibrated, Amount::Total)
 }
 
-/// A number that no block of this process was written with before.
+/// Returns a number with which no block of this process was written before.
 pub(super) fn new_generation() -> u64 {
-    // The file is laid out with 0.
+    // Generation 0 is that of the laid-out file.
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 #[cfg(feature = "faults")]
-/// Plants a fault in the file or in what came of a run.
+/// Plants a fault in the file or in the results of a run.
 pub(super) type Plant = fn(&TestFile, &mut Run) -> Result<(), String>;
 
-/// What the threads of a point share.
+/// State that the threads of a configuration share.
 pub(super) struct Task {
     kind: (Operation, Order),
     shape: Shape,
     file: Arc<TestFile>,
     seen: Seen,
-    /// A fault that is planted once a run has ended.
+    /// A fault that is planted after a run has ended.
     #[cfg(feature = "faults")]
     pub(super) before_check: Option<Plant>,
 }
 
 impl Task {
-    /// Lays the file out, or takes that of the previous point.
+    /// Lays the file out, or takes that of the previous configuration.
     pub(super) fn new(kind: (Operation, Order), shape: Shape) -> Result<Self, Refusal> {
         Self::on(TestFile::get(Path::new(FOLDER), shape.file_size)?, kind, shape)
     }
 
-    /// Takes this file, and puts it out of the page cache.
+    /// Uses this file, and evicts it from the page cache.
     pub(super) fn on(
         file: Arc<TestFile>,
         kind: (Operation, Order),
@@ -87,7 +87,7 @@ impl Task {
         Ok(task)
     }
 
-    /// Whether direct I/O can move such blocks here.
+    /// Refuses blocks that direct I/O cannot move here.
     fn check_sector(&self) -> Result<(), Refusal> {
         self.descriptor()?;
         let (block, direct) = (self.shape.block_size, self.shape.direct);
@@ -99,17 +99,17 @@ impl Task {
         }
     }
 
-    /// What the I/Os go to.
+    /// Returns the descriptor for the I/Os.
     fn descriptor(&self) -> Result<BorrowedFd<'_>, Refusal> {
         if self.shape.direct { self.file.direct() } else { Ok(self.file.buffered()) }
     }
 
-    /// The descriptor for reading back: direct I/O if available.
-    fn way_back(&self) -> BorrowedFd<'_> {
+    /// Returns the descriptor for reading back: that of direct I/O if available.
+    fn readback_fd(&self) -> BorrowedFd<'_> {
         self.file.direct().unwrap_or_else(|_| self.file.buffered())
     }
 
-    /// Makes the page cache hold what the point says.
+    /// Brings the page cache into the state that the configuration requires.
     fn ready(&self) -> Result<(), String> {
         let size = self.file.size;
         let cached = || cached_share(self.file.buffered(), size);
@@ -120,12 +120,12 @@ impl Task {
             Cache::Warm => self.file.warm(),
         }
         .map_err(|e| format!("cannot prepare the page cache: {e}"))?;
-        self.seen.saw(|file| file.cached = cached());
+        self.seen.update_file(|file| file.cached = cached());
         Ok(())
     }
 }
 
-/// A point of a workload of blocks that is set up.
+/// A configuration of a block workload after set-up.
 pub(super) struct Blocks(pub(super) Arc<Task>);
 
 impl Setup for Blocks {
@@ -160,7 +160,7 @@ impl Setup for Blocks {
     }
 
     fn ahead_s(&self, trial_s: f64) -> f64 {
-        // What was read ahead would no longer be cold.
+        // Data that were read ahead would no longer be cold.
         if self.0.shape.cache == Cache::Cold { 0.0 } else { ahead_s(trial_s) }
     }
 
@@ -190,7 +190,7 @@ impl Thread {
         Ok(Self { task, index, engine, feed, back, failure: None })
     }
 
-    /// Does the I/Os, and flushes what they wrote where that is part of the work.
+    /// Does the I/Os, and flushes the written data if that is part of the work.
     fn work(&mut self, iterations: u64) -> Result<(), String> {
         self.engine.run(iterations, &mut self.feed)?;
         if self.task.shape.flush && iterations > 0 {
@@ -234,12 +234,12 @@ impl Load for Thread {
         if let Some(wrong) = run.wrong.take() {
             return Err(wrong);
         }
-        let (file, content) = (self.task.way_back(), &self.task.file.content);
+        let (file, content) = (self.task.readback_fd(), &self.task.file.content);
         for offset in &run.written {
             let block = (*offset, self.task.shape.block_size);
             self.back.check(file, content, block, run.generation)?;
         }
-        self.task.seen.asked(self.index, run.moved);
+        self.task.seen.set_requested(self.index, run.moved);
         Ok(run.done)
     }
 }

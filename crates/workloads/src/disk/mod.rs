@@ -1,10 +1,10 @@
 //! Disk workloads: they measure the device, not the page cache.
 //!
-//! `spec` declares the workloads, `shape` turns parameters into numbers. `file` creates the test
-//! file, `content` defines every byte of it, `order` the sequence of blocks, `extents` what is
-//! written or cached. `engine` submits I/Os, `feed` generates those of one thread. `load` and
-//! `fsync` are the timed work, `readback` verifies what was written, `seen` collects the threads'
-//! reports of a trial. `faults` plants faults for the tests of the checks.
+//! `spec` declares the workloads, and `shape` turns parameters into numbers. `file` creates the
+//! test file, `content` defines every byte of it, `order` the sequence of blocks, and `extents`
+//! shows what is written or cached. `engine` submits I/Os, and `feed` generates those of one
+//! thread. `load` and `fsync` are the timed work, `readback` verifies written data, and `seen`
+//! collects the threads' reports of a trial. `faults` plants faults for the tests of the checks.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -43,24 +43,24 @@ pub(crate) struct Disk {
     spec: &'static WorkloadSpec,
     operation: Operation,
     order: Order,
-    /// What goes wrong in it on purpose.
+    /// The planted fault.
     #[cfg(feature = "faults")]
     fault: Option<faults::Fault>,
 }
 
-/// What answers for a disk: past the page cache, with what was written flushed.
+/// The result that represents a disk bypasses the page cache, and its written data are flushed.
 const DIRECT: Pick = pick_value(key::DIRECT, word::ON);
 const FLUSHED: Pick = pick_value(key::FLUSH, word::END);
 /// A cache behind the device may hold a small file.
 const LARGE: Pick = pick(key::FILE_SIZE, PickedValue::Largest);
 const COLD: Pick = pick_value(key::CACHE, word::COLD);
 const ONE_AT_A_TIME: Pick = pick(key::QUEUE_DEPTH, PickedValue::Smallest);
-/// A commit as most programs do it.
+/// A commit as most programs make it.
 const APPENDED: Pick = pick_value(key::MODE, word::APPEND);
 const BY_FDATASYNC: Pick = pick_value(key::METHOD, word::FDATASYNC);
 const DEEP: Pick = pick(key::QUEUE_DEPTH, PickedValue::Largest);
 
-/// Declares a workload: its name here, id, title, operation, whether it is random, summary.
+/// Declares a workload: constant, id, title, operation, order, summary and role.
 macro_rules! workloads {
     ($($name:ident = $id:literal $title:literal $operation:ident $order:ident
         $summary:literal, $role:expr;)*) => {

@@ -1,36 +1,36 @@
-//! In which order a thread takes the blocks of its part of the file.
+//! The order in which a thread visits the blocks of its part of the file.
 //!
-//! The random order is a keyed permutation that is computed, not stored: a Feistel network over the
-//! smallest number of bits that can number the blocks (Luby and Rackoff, *How to Construct
-//! Pseudorandom Permutations*, SIAM J. Comput. 1988), taken again while it leads to a number that
-//! is no block (cycle walking: Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, CT-RSA
-//! 2002), on average less than twice. So each pass takes every block once, and no cache of a device
-//! meets a block again before all others have come.
+//! The random order is a keyed permutation that is computed, not stored. It is a Feistel network
+//! over as few bits as can number the blocks (Luby and Rackoff, *How to Construct Pseudorandom
+//! Permutations*, SIAM J. Comput. 1988). It is repeated while it gives a number that is no block
+//! (cycle walking: Black and Rogaway, *Ciphers with Arbitrary Finite Domains*, CT-RSA 2002), on
+//! average less than twice. So each pass takes every block once, and no cache of a device receives
+//! a block again before all others.
 
 pub(crate) use proofmark_model::Order;
 
 use crate::mix::mixed;
 
-/// Rounds of the network. Four are enough for many blocks; of fewer than a hundred, some
-/// orders would come much more often than others.
+/// Rounds of the network. Four are enough for many blocks. With fewer than a hundred blocks, some
+/// orders would be much more frequent than others.
 const ROUNDS: usize = 8;
 
-/// The block numbers of one part of a file, without end: after the last comes the first.
+/// The endless sequence of the block numbers of one part of a file: after the last comes the first.
 #[derive(Debug, Clone)]
 pub(crate) struct Sequence {
     order: Order,
     first: u64,
     blocks: u64,
     seed: u64,
-    /// Blocks of this pass that were given out, and passes before it.
+    /// Blocks of this pass that were returned, and the number of passes before it.
     at: u64,
     pass: u64,
     permutation: Permutation,
 }
 
 impl Sequence {
-    /// Of `blocks` blocks from number `first_block` on, at least one. Other seeds, other
-    /// random orders.
+    /// Creates the sequence of `blocks` blocks from `first_block` on, at least one. Each seed gives
+    /// another random order.
     pub(crate) fn new(order: Order, first_block: u64, blocks: u64, seed: u64) -> Self {
         let blocks = blocks.max(1);
         let permutation = Permutation::new(blocks, seed, 0);
@@ -56,7 +56,7 @@ impl Sequence {
 #[derive(Debug, Clone)]
 struct Permutation {
     blocks: u64,
-    /// Bits of the low and of the high half of a number, and their masks.
+    /// Bits of the low half of a number, and the masks of the low and high halves.
     low_bits: u32,
     masks: [u64; 2],
     keys: [u64; ROUNDS],
@@ -80,7 +80,8 @@ impl Permutation {
         number
     }
 
-    /// The halves change in turn, each by what the other is: so every round can be undone.
+    /// Permutes a number. The halves change in turn, each by a function of the other, so every
+    /// round is invertible.
     fn scrambled(&self, number: u64) -> u64 {
         let [mut low, mut high] = [number & self.masks[0], number >> self.low_bits];
         for keys in self.keys.chunks_exact(2) {
@@ -91,8 +92,8 @@ impl Permutation {
     }
 }
 
-/// Up to 32 bits that hang on all bits of a number and of a key: the upper half of a
-/// keyed product (multiply-shift hashing: Dietzfelbinger et al., *A Reliable Randomized
+/// Returns up to 32 bits that depend on all bits of a number and of a key. They are the upper half
+/// of a keyed product (multiply-shift hashing: Dietzfelbinger et al., *A Reliable Randomized
 /// Algorithm for the Closest-Pair Problem*, J. Algorithms 1997).
 fn noise(number: u64, key: u64) -> u64 {
     (number ^ (key >> 32)).wrapping_mul(key | 1) >> 32
@@ -108,10 +109,10 @@ mod tests {
         (0..blocks).map(|_| sequence.next()).collect()
     }
 
-    fn is_permutation(mut of: Vec<u64>, first: u64) -> bool {
-        of.sort_unstable();
-        let blocks = of.len() as u64;
-        of.into_iter().eq(first..first + blocks)
+    fn is_permutation(mut numbers: Vec<u64>, first: u64) -> bool {
+        numbers.sort_unstable();
+        let blocks = numbers.len() as u64;
+        numbers.into_iter().eq(first..first + blocks)
     }
 
     proptest! {
@@ -164,8 +165,7 @@ mod tests {
         }
     }
 
-    /// Also each pair of blocks comes as often as another one behind each other. With four
-    /// rounds this fails.
+    /// Also, each pair of blocks must be adjacent equally often. With four rounds this fails.
     #[test]
     fn every_block_comes_as_often_in_every_place() {
         for blocks in [16_u64, 20] {

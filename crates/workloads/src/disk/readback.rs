@@ -1,4 +1,4 @@
-//! Reads back what was written, bypassing the page cache where that is possible.
+//! Reads written data back, bypassing the page cache where that is possible.
 
 use std::os::fd::BorrowedFd;
 
@@ -9,10 +9,10 @@ use super::buffers::{Buffers, PAGE};
 use super::content::{Content, SECTOR};
 use crate::mix::mixed;
 
-/// The most bytes that are read back at once; of a larger block, one piece.
+/// Maximum bytes that are read back at once. Of a larger block it is one piece.
 pub(super) const PIECE: usize = 256 << 10;
 
-/// A piece and what is around it up to whole pages: direct I/O moves no less.
+/// Bytes of a piece extended to whole pages, the minimum for direct I/O.
 pub(super) const BYTES: usize = PIECE + 2 * PAGE;
 
 pub(super) struct ReadBack {
@@ -24,7 +24,7 @@ impl ReadBack {
         Ok(Self { buffer: Buffers::new(1, BYTES)? })
     }
 
-    /// What the file holds in `length` bytes, at most [`PIECE`], from `offset` on.
+    /// Returns the `length` bytes of the file from `offset` on, at most [`PIECE`].
     pub(super) fn piece(
         &mut self,
         file: BorrowedFd,
@@ -40,7 +40,8 @@ impl ReadBack {
             let into = &mut buffer[read..needed.next_multiple_of(PAGE)];
             let more = retry_on_intr(|| pread(file, &mut *into, start + read as u64));
             match more {
-                // A direct read goes on at a whole page only: at the file's end.
+                // A direct read can continue only at a whole page. Otherwise it is at the end of
+                // the file.
                 Ok(more) if more > 0 && (read + more >= needed || more % PAGE == 0) => read += more,
                 Ok(_) => {
                     return Err(format!("the file ends before byte {}", offset + length as u64));
@@ -51,8 +52,8 @@ impl ReadBack {
         Ok(&self.buffer.slot(0)[within..needed])
     }
 
-    /// Checks that the block of `block` bytes at `offset` was written with that
-    /// generation: all of it, or of a large one some piece.
+    /// Verifies that the block of `block` bytes at `offset` was written with this generation: the
+    /// whole block, or one piece of a large one.
     pub(super) fn check(
         &mut self,
         file: BorrowedFd,

@@ -8,16 +8,16 @@ use super::engine::Kind;
 use super::readback;
 use crate::params::{choice, required, resolved};
 
-/// What the I/Os of a workload do.
+/// The kind of I/Os of a workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Read,
     Write,
-    /// They read and write in turn, from one half of a part to the other.
+    /// Reads and writes alternate, from the first half of a part to the second.
     Copy,
-    /// Some of them read, the others write, anywhere in a part.
+    /// Reads and writes at random places of a part.
     Mixed,
-    /// Each thread writes to a file of its own, and each block is durable before the next.
+    /// Each thread writes to its own file, and each block is durable before the next.
     Commit,
 }
 
@@ -26,7 +26,7 @@ impl Operation {
         self != Self::Read
     }
 
-    /// Bytes that a file needs at least, for these threads.
+    /// Returns the minimum bytes of a file for these threads.
     fn least_file(self, block: u64, threads: u64) -> u64 {
         match self {
             Self::Commit => block,
@@ -36,18 +36,18 @@ impl Operation {
     }
 }
 
-/// What the page cache holds of the file before a trial.
+/// The state of the file in the page cache before a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cache {
-    /// It is gone past.
+    /// Bypassed by direct I/O.
     None,
-    /// Nothing.
+    /// Evicted.
     Cold,
-    /// All of it.
+    /// Fully cached.
     Warm,
 }
 
-/// What a commit writes to.
+/// The place of a commit's write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
     /// The end of a file, which grows.
@@ -56,11 +56,11 @@ pub(super) enum Mode {
     Overwrite,
 }
 
-/// What makes a commit durable.
+/// The method that makes a commit durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Fdatasync,
-    /// The file is open with O_DSYNC.
+    /// A file that is open with O_DSYNC.
     ODsync,
 }
 
@@ -71,9 +71,9 @@ const FSYNC_FILE: u64 = 64 << 20;
 const MIB: u64 = 1 << 20;
 /// The smallest sector of any device, in bytes.
 const LEAST_SECTOR: u64 = 512;
-/// The sector size assumed for an unknown device, in bytes.
+/// Sector size assumed for an unknown device, in bytes.
 const USUAL_SECTOR: u64 = 4096;
-/// Bytes per second that a disk transfers, for estimates only.
+/// Bytes per second of a disk, for estimates only.
 const NOMINAL: f64 = 200e6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,18 +87,18 @@ pub(super) struct Shape {
     pub(super) engine: Kind,
     pub(super) direct: bool,
     pub(super) cache: Cache,
-    /// Whether each thread ends with an fdatasync.
+    /// True if each thread ends with an fdatasync.
     pub(super) flush: bool,
-    /// Of commits.
+    /// Mode of commits.
     pub(super) mode: Mode,
-    /// Of commits.
+    /// Method of commits.
     pub(super) method: Method,
-    /// Bytes of a trial, where they are fixed.
+    /// Bytes of a trial, if they are fixed.
     pub(super) amount: Option<u64>,
 }
 
 impl Shape {
-    /// The numbers of a point whose parameters are resolved.
+    /// Reads the numbers from resolved parameters.
     pub(super) fn from_params(operation: Operation, params: &Params) -> Result<Self, Refusal> {
         let mut shape = Self {
             threads: params.threads().max(1),
@@ -138,16 +138,16 @@ impl Shape {
     }
 
     fn check(&self, operation: Operation) -> Result<(), Refusal> {
-        let no = |reason: String| Err(Refusal(reason));
+        let refuse = |reason: String| Err(Refusal(reason));
         let block = format_size(self.block_size);
         if self.direct && !self.block_size.is_multiple_of(LEAST_SECTOR) {
-            return no(format!(
+            return refuse(format!(
                 "direct I/O needs multiples of a sector of at least {LEAST_SECTOR} B, but \
                  block_size is {block}; set direct=off"
             ));
         }
         if !self.engine.queues() && self.queue_depth > 1 {
-            return no(format!(
+            return refuse(format!(
                 "{} has 1 I/O in flight per thread, but queue_depth is {}; set engine={}",
                 self.engine.name(),
                 self.queue_depth,
@@ -156,10 +156,12 @@ impl Shape {
         }
         match (self.direct, self.cache) {
             (true, Cache::Cold | Cache::Warm) => {
-                return no("direct I/O bypasses the page cache: direct=on needs cache=none".into());
+                return refuse(
+                    "direct I/O bypasses the page cache: direct=on needs cache=none".into(),
+                );
             }
             (false, Cache::None) => {
-                return no(
+                return refuse(
                     "buffered I/O uses the page cache: direct=off needs cache=cold or cache=warm"
                         .into(),
                 );
@@ -171,14 +173,14 @@ impl Shape {
         let least = operation.least_file(self.block_size, threads);
         if file < least {
             let (least, file) = (size(least), size(file));
-            return no(format!(
+            return refuse(format!(
                 "block_size {block} with threads={threads} needs a file of {least}, but file_size is \
                  {file}"
             ));
         }
         let least = self.block_size.saturating_mul(threads);
         match self.amount.filter(|amount| *amount < least) {
-            Some(amount) => no(format!(
+            Some(amount) => refuse(format!(
                 "one block of {block} for each of {threads} threads is {}, but amount is {}",
                 size(least),
                 size(amount)
@@ -187,24 +189,24 @@ impl Shape {
         }
     }
 
-    /// Iterations of a trial, where they are fixed.
+    /// Returns the iterations of a trial, if they are fixed.
     pub(super) fn iterations(&self) -> Option<u64> {
         self.amount.map(|amount| amount / self.block_size)
     }
 
-    /// Bytes of the buffers of all threads, those for reading back included.
+    /// Returns the bytes of the buffers of all threads, including those for reading back.
     pub(super) fn memory_bytes(&self) -> u64 {
         let queue = Buffers::bytes(self.queue_depth, self.block_size);
         self.threads.saturating_mul(queue.saturating_add(readback::BYTES as u64))
     }
 
-    /// Estimated duration in seconds of a trial whose amount is fixed, at 200 MB/s.
+    /// Estimates the duration in seconds of a trial with a fixed amount, at 200 MB/s.
     pub(super) fn fixed_s(&self) -> Option<f64> {
         self.amount.map(|amount| amount as f64 / NOMINAL)
     }
 }
 
-/// Resolves `auto`. Buffered I/O with cache=auto becomes two points, cold and warm.
+/// Resolves `auto`. Buffered I/O with cache=auto becomes two configurations, cold and warm.
 pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) -> Vec<Params> {
     let params = resolve_engine(params, host);
     let block = params.get(key::BLOCK_SIZE).unwrap_or(1);
@@ -224,7 +226,8 @@ pub(super) fn resolve_auto(operation: Operation, params: Params, host: &Host) ->
     all
 }
 
-/// io_uring where there is a queue; without io_uring psync, which has none.
+/// Selects io_uring where there is a queue. Where the system refuses io_uring, it selects psync
+/// without a queue.
 fn resolve_engine(params: Params, host: &Host) -> Params {
     if params.get(key::ENGINE) != Some(AUTO) {
         return params;

@@ -1,4 +1,4 @@
-//! What the disk workloads declare: parameters, units, explanations.
+//! Declarations of the disk workloads: parameters, units, explanations.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ const CACHE: Parameter = choice_parameter(
 
 const FLUSH: Parameter = choice_parameter(
     key::FLUSH,
-    "Whether each thread ends with an fdatasync in the timed part.",
+    "Flush at the end of the timed part: an fdatasync of each thread (end), or no flush (none).",
     const { &words(["end", "none"]) },
     "end",
 );
@@ -72,8 +72,8 @@ const fn queue_depth(default: &'static str) -> Parameter {
     count_parameter(key::QUEUE_DEPTH, about, 1..=1024, default)
 }
 
-/// The parameters of a workload by its default block and queue depth; sizes that are `auto` and may be
-/// reduced come before `amount`.
+/// The parameters of a workload, with its default block size and queue depth. Sizes that are `auto`
+/// and may be reduced come before `amount`.
 macro_rules! parameters {
     ($block:literal, $depth:literal $(, $own:expr)*) => {
         &[
@@ -99,14 +99,14 @@ const FSYNC_PARAMETERS: &[Parameter] = &[
     threads_parameter("Threads, each with its own file; the scheduler places them.", "1"),
     choice_parameter(
         key::MODE,
-        "What is written: the end of the file, which grows (append), or blocks of a file that was \
+        "Target of the writes: the end of the file, which grows (append), or blocks of a file that was \
          written in full before, in place (overwrite).",
         const { &words(["append", "overwrite"]) },
         "append",
     ),
     choice_parameter(
         key::METHOD,
-        "What makes a write durable: an fdatasync(2) after it (fdatasync), or a file that is open \
+        "Method that makes a write durable: an fdatasync(2) after it (fdatasync), or a file that is open \
          with O_DSYNC (o_dsync).",
         const { &words(["fdatasync", "o_dsync"]) },
         "fdatasync",
@@ -121,7 +121,7 @@ const FSYNC_PARAMETERS: &[Parameter] = &[
     AMOUNT,
 ];
 
-/// What all `detail`s but that of `disk.fsync` share, after two sentences of their own.
+/// The text that all `detail`s but that of `disk.fsync` share, after two sentences of their own.
 macro_rules! detail {
     ($order:literal, $operation:expr) => {
         concat!(
@@ -147,7 +147,7 @@ macro_rules! detail {
     };
 }
 
-/// The description of the order of the blocks.
+/// Text: the order of the blocks.
 macro_rules! ordered {
     (sequential, $operation:expr) => {
         detail!(
@@ -165,7 +165,7 @@ macro_rules! ordered {
     };
 }
 
-/// What the workloads do that only write.
+/// Text: the work of the workloads that only write.
 macro_rules! writes {
     () => {
         "Every I/O overwrites a block of the file in place. With flush=end (the default) the timed \
@@ -208,7 +208,7 @@ const FSYNC: &str = "Each thread writes blocks to its own file through the page 
                      The sectors exceed the bytes written, since the file system also writes its \
                      journal.";
 
-/// What a block counts as; empty where it is both read and written.
+/// Returns the counted traffic of a block, which is empty where it is both read and written.
 const fn traffic(operation: Operation) -> &'static [Traffic] {
     const READ: Traffic = Traffic { when: None, read: 1.0, written: 0.0, flops: 0.0 };
     const WRITE: Traffic = Traffic { when: None, read: 0.0, written: 1.0, flops: 0.0 };
@@ -219,7 +219,7 @@ const fn traffic(operation: Operation) -> &'static [Traffic] {
     }
 }
 
-/// The declaration of a workload.
+/// Returns the declaration of a workload.
 pub(super) const fn blocks(
     (id, title, summary): (&'static str, &'static str, &'static str),
     operation: Operation,

@@ -1,4 +1,4 @@
-//! A test file for a reference tool, like the workloads' own.
+//! A test file for a reference tool, like that of the workloads.
 
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
@@ -14,24 +14,26 @@ use super::file::TestFile;
 pub struct ToolFile(TestFile);
 
 impl ToolFile {
-    /// A file of this many bytes in a folder, if there is room for it.
+    /// Creates a file of this many bytes in a folder, if there is enough free space.
     pub fn new(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
         TestFile::new(folder, bytes).map(Self)
     }
 
-    /// Creates an empty one, which disappears at once, to see whether the folder allows it.
+    /// Checks whether the folder allows such files, by creating an empty one that disappears at
+    /// once.
     pub fn try_in(folder: &Path) -> Result<(), Refusal> {
         TestFile::new_unnamed(folder, 0, OFlags::empty()).map(drop)
     }
 
-    /// The path by which a child of this process opens it.
+    /// Returns the path by which a child of this process opens the file.
     pub fn path(&self) -> PathBuf {
         let descriptor = self.0.buffered().as_raw_fd();
         PathBuf::from(format!("/proc/{}/fd/{descriptor}", std::process::id()))
     }
 
-    /// Cuts off what was appended to it, brings all that was written to it onto the device, and has
-    /// the page cache hold all of it where the parameter `cache` says `warm`, else nothing.
+    /// Prepares the file for a trial: cuts off appended data and flushes written data to the
+    /// device. The page cache then holds the whole file if the parameter `cache` is `warm`, else
+    /// nothing.
     pub fn make_ready(&self, cache: Option<&str>) -> std::io::Result<()> {
         self.0.cut()?;
         match cache {

@@ -9,7 +9,7 @@ use super::x86_64::{Form, find};
 use crate::cpu::decoded::{function, inner_loops};
 use crate::cpu::isa::{Element, Isa};
 
-/// Bytes loaded and stored, by the pointer, and the stored ones by the kind of store.
+/// Bytes loaded and stored by pointer, and bytes stored by kind of store.
 #[derive(Debug, Default, PartialEq)]
 struct Traffic {
     from_a: usize,
@@ -36,7 +36,7 @@ fn traffic(code: &[Instruction]) -> Traffic {
         for used in factory.info(i).used_memory() {
             let bytes = used.memory_size().size();
             match (used.access(), used.base()) {
-                (_, Register::R11 | Register::RSP) => {} // the segment; the return
+                (_, Register::R11 | Register::RSP) => {} // The segment and the return address.
                 (OpAccess::Read, Register::RDX) => sum.from_a += bytes,
                 (OpAccess::Read, Register::RCX) => sum.from_b += bytes,
                 (OpAccess::Write, base @ (Register::RDI | Register::RDX)) => {
@@ -52,7 +52,7 @@ fn traffic(code: &[Instruction]) -> Traffic {
     sum
 }
 
-/// What a turn of a loop of that operation has to move.
+/// Returns the traffic that a turn of a loop of this operation must have.
 fn declared(op: Op, stores: Stores) -> Traffic {
     let to_dst = if op.stores() { GRAIN } else { 0 };
     let (temporal, non_temporal) =
@@ -61,7 +61,7 @@ fn declared(op: Op, stores: Stores) -> Traffic {
     Traffic { from_a: from(1), from_b: from(2), to_dst, to_a: 0, temporal, non_temporal }
 }
 
-/// The loops in assembly, with what they are for and their code.
+/// Returns the loops in assembly with their operation, stores, instruction set and code.
 fn assembled() -> Vec<(Op, Stores, Isa, Vec<Instruction>)> {
     let all = all().into_iter().filter(|row| row.2 != Isa::Scalar);
     all.map(|(op, stores, isa, f)| (op, stores, isa, function(f as usize))).collect()
@@ -81,7 +81,7 @@ fn every_turn_loads_and_stores_what_is_declared() {
 }
 
 #[test]
-fn beside_the_loops_only_the_stamp_is_stored() {
+fn outside_the_loops_only_the_stamp_is_stored() {
     for (op, stores, isa, code) in assembled() {
         let loops = inner_loops(&code);
         let outside: Vec<Instruction> = (0..code.len())
@@ -137,10 +137,10 @@ fn plain_loops_walk_one_stream_and_ask_for_nothing() {
 
 #[test]
 fn only_intel_s_cores_are_guided() {
-    let of = |vendor: &str| Form::choose_for(vendor.as_bytes());
-    assert_eq!([of("GenuineIntel"), of("AuthenticAMD")], [Form::Guided, Form::Plain]);
+    let form = |vendor: &str| Form::choose_for(vendor.as_bytes());
+    assert_eq!([form("GenuineIntel"), form("AuthenticAMD")], [Form::Guided, Form::Plain]);
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     if let Some(line) = info.lines().find(|l| l.starts_with("vendor_id")) {
-        assert_eq!(Form::here(), of(line.rsplit(' ').next().unwrap()));
+        assert_eq!(Form::here(), form(line.rsplit(' ').next().unwrap()));
     }
 }

@@ -7,8 +7,9 @@ use proofmark_model::{
     Host, Parameter, Params, PickedValue, Property, Role, WorkloadSpec, key, word,
 };
 
-use super::chase::{Chase, Order, PAGE};
-use super::node::{CPU_NODE, MEMORY_NODE, Pair, several};
+use super::chase::Chase;
+use super::cycle::{Order, PAGE};
+use super::node::{CPU_NODE, MEMORY_NODE, Pair, require_several_nodes};
 use super::parameters::{
     self, ANY_LEVEL, PAGES, arrays, chase, four_times_the_cache, time_of_load,
 };
@@ -21,7 +22,7 @@ use crate::params::{choice, required, resolved};
 /// A workload that chases pointers on one thread.
 pub struct Latency {
     spec: &'static WorkloadSpec,
-    /// Whether the parameters name the nodes of the thread and of the memory.
+    /// True if the parameters name the nodes of the thread and of the memory.
     by_node: bool,
 }
 
@@ -115,7 +116,7 @@ impl Workload for Latency {
 
     fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let (pair, order) = if self.by_node {
-            several()?;
+            require_several_nodes()?;
             (Some(Pair::from_params(params)?), Order::Rand)
         } else {
             (None, order(params)?)
@@ -153,7 +154,7 @@ fn order(params: &Params) -> Result<Order, Refusal> {
     choice(params, key::ORDER, &[(word::RAND, Order::Rand), (word::LOCAL, Order::Local)])
 }
 
-/// The working set as it is used: whole pages, a multiple of the cache by default.
+/// Resolves the working set: a multiple of the cache by default, always in whole pages.
 pub(super) fn resolve_auto(params: Params, host: &Host) -> Params {
     let params = resolved(params, key::WORKING_SET, |_| four_times_the_cache(host));
     match params.get(key::WORKING_SET) {
@@ -166,7 +167,7 @@ pub(super) fn whole_pages(bytes: u64) -> u64 {
     bytes - bytes % PAGE
 }
 
-/// How much memory, in which pages.
+/// Size and page type of the measured memory.
 pub(super) struct Place {
     pub(super) bytes: u64,
     pub(super) pages: Pages,
@@ -183,7 +184,7 @@ impl Place {
     }
 }
 
-/// A chase of one thread, with the nodes of both where they were named.
+/// The chase of one thread, with the nodes of thread and memory if the parameters name them.
 struct Alone {
     chase: Chase,
     pair: Option<Pair>,
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set_up_is_refused() {
+    fn invalid_parameters_are_refused() {
         assert_eq!(whole_pages(100_000), 98_304);
         for (words, reason) in [
             ("working_set=100 pages=huge order=rand", "working_set must be at least 4 KiB"),

@@ -1,4 +1,4 @@
-//! `memory.loaded_latency`: the latency of memory while other threads load the bus.
+//! `memory.loaded_latency`: the latency of memory while other threads read memory.
 
 use std::hint::{black_box, spin_loop};
 use std::sync::Barrier;
@@ -10,7 +10,8 @@ use proofmark_engine::{
 use proofmark_model::key::{Count, Key};
 use proofmark_model::{AUTO, Host, Parameter, Params, Role, WorkloadSpec, key};
 
-use super::chase::{Chase, Order};
+use super::chase::Chase;
+use super::cycle::Order;
 use super::latency::{self, Place, WORKING_SET, whole_pages};
 use super::parameters::{PAGES, arrays, chase, time_of_load};
 use super::reader::{BURST, Reader};
@@ -74,7 +75,7 @@ impl Workload for LoadedLatency {
             return Err(Refusal(reason.to_owned()));
         }
         if threads == 1 && load > 0 {
-            let reason = "one thread cannot load the memory as well: set load=0 or use 2 threads";
+            let reason = "one thread cannot chase and load the memory: set load=0 or use 2 threads";
             return Err(Refusal(reason.to_owned()));
         }
         Ok(Box::new(Parsed { place: Place::from_params(params)?, threads, load }))
@@ -88,7 +89,7 @@ impl Workload for LoadedLatency {
 struct Parsed {
     place: Place,
     threads: u64,
-    /// Percent.
+    /// Load in percent.
     load: u64,
 }
 
@@ -115,11 +116,11 @@ fn load(params: &Params) -> Result<u64, Refusal> {
     required(params, LOAD_SHARE).map(|percent| percent.min(100))
 }
 
-/// Who has which bytes of the arena.
+/// The division of the arena among the threads.
 struct Regions {
-    /// Those of the chase, in whole bursts.
+    /// Bytes of the chase.
     chase: u64,
-    /// Those of each loading thread.
+    /// Bytes of each loading thread, in whole bursts.
     part: u64,
     loading: u64,
 }
@@ -135,7 +136,7 @@ impl Regions {
         self.chase + self.loading * self.part
     }
 
-    /// Where the part of a loading thread begins; thread 0 chases.
+    /// Returns the offset of a loading thread's part. Thread 0 chases.
     fn start(&self, thread: u64) -> u64 {
         self.chase + (thread - 1) * self.part
     }
@@ -144,9 +145,9 @@ impl Regions {
 struct Loaded {
     chase: Chase,
     regions: Regions,
-    /// Percent.
+    /// Load in percent.
     load: u64,
-    /// Where all meet before the loading threads measure what they can do.
+    /// Barrier before the loading threads measure their maximum rate.
     ready: Barrier,
 }
 
@@ -171,7 +172,8 @@ impl Setup for Loaded {
         }
         let start = self.regions.start(index as u64);
         let reader = Reader::new(&self.chase.arena, start, self.regions.part);
-        // A thread that cannot read still joins, so that the others do not wait forever.
+        // A thread that cannot read still reaches the barrier, so that the others do not wait
+        // forever.
         self.ready.wait();
         let mut loader = Loader { reader: reader?, period_s: 0.0, load: self.load };
         if (1..100).contains(&self.load) {
@@ -181,22 +183,22 @@ impl Setup for Loaded {
     }
 }
 
-/// Seconds for which the loading threads measure what they can do.
+/// Seconds for which the loading threads measure their maximum rate.
 const MEASURED_S: f64 = 0.02;
 
 struct Loader {
     reader: Reader,
-    /// Seconds from burst to burst that make the load; 0: no pause.
+    /// Seconds between the starts of two bursts that give the load. 0: no pause.
     period_s: f64,
-    /// Percent.
+    /// Load in percent.
     load: u64,
 }
 
 impl Loader {
-    /// Reads without a pause while the others do; half of the time passes before it
+    /// Reads without a pause while the other loading threads do. Only the second half of the time
     /// counts, so that all have begun.
     fn measure(&mut self) {
-        // A clock reading holds up the loads after it: not one for each burst.
+        // A clock reading delays the loads after it, so there is one per 64 bursts.
         const AT_ONCE: u64 = 64;
         let start = raw_seconds();
         let (mut bursts, mut from, mut now) = (0_u64, start, start);
@@ -214,7 +216,7 @@ impl Loader {
         self.period_s = (now - from) / bursts as f64 * 100.0 / self.load as f64;
     }
 
-    /// Bursts read until the flag is set.
+    /// Reads bursts until the flag is set, and returns their number.
     fn bursts(&mut self, stop: &AtomicBool) -> u64 {
         let (mut bursts, mut due) = (0, 0.0);
         while !stop.load(Ordering::Relaxed) {
@@ -228,7 +230,7 @@ impl Loader {
                     spin_loop();
                     continue;
                 }
-                // A thread that is late by more than a few bursts does not catch up.
+                // A thread that is late by more than 4 bursts does not catch up.
                 due = due.max(now - 4.0 * self.period_s) + self.period_s;
             }
             black_box(self.reader.burst());
@@ -239,7 +241,7 @@ impl Loader {
 }
 
 impl Load for Loader {
-    /// A loading thread has no share of the work.
+    /// Does nothing: a loading thread has no share of the work.
     fn run(&mut self, _: u64) {}
 
     fn disturb(&mut self, stop: &AtomicBool) -> f64 {
@@ -262,7 +264,7 @@ mod tests {
         params(&format!("threads={threads} load={load} working_set=4194304 pages=small"))
     }
 
-    /// Bytes that the loading thread reads in this many seconds, while thread 0 chases.
+    /// Returns the bytes that the loading thread reads in this many seconds while thread 0 chases.
     fn disturbed(load: u64, seconds: f64) -> f64 {
         let setup = LoadedLatency.setup(&point(2, load)).unwrap();
         assert_eq!(setup.workers(2), 1);
@@ -273,7 +275,7 @@ mod tests {
             chaser.run(100);
             let proved = verified(chaser.as_mut(), &[60_000, 1, 39_999]);
             std::thread::sleep(Duration::from_secs_f64(seconds));
-            // Before anything is asserted: the other thread would never end.
+            // Before any assertion: a failed one would leave the other thread running forever.
             stop.store(true, Ordering::Relaxed);
             assert_eq!(proved, Ok(100_000));
             loading.join().unwrap()
@@ -283,7 +285,7 @@ mod tests {
     #[test]
     fn load_0_reads_nothing_and_load_100_reads() {
         assert_eq!(disturbed(0, 0.02), 0.0);
-        // A busy machine may run the loading thread late.
+        // A busy machine may delay the loading thread.
         assert!(disturbed(100, 0.5) > BURST as f64);
     }
 
@@ -291,7 +293,7 @@ mod tests {
     fn a_load_is_kept_by_pausing() {
         let arena = Arena::get(1 << 20, crate::arena::Pages::Small, 1).unwrap();
         let reader = Reader::new(&arena, 0, 1 << 20).unwrap();
-        // A burst a millisecond, whatever the machine can do.
+        // One burst per millisecond, at any speed of the machine.
         let mut loader = Loader { reader, period_s: 1e-3, load: 50 };
         let stop = AtomicBool::new(false);
         let start = raw_seconds();
@@ -315,7 +317,7 @@ mod tests {
             loader.measure();
             loader.period_s
         };
-        // Other work of this machine can only make a period longer.
+        // Other work on this machine can only make a period longer.
         let tenth = (0..5).map(|_| period(10)).fold(f64::INFINITY, f64::min);
         proofmark_testing::wait_until("a period that is not disturbed", || {
             let most = period(90);

@@ -1,4 +1,4 @@
-//! Which loop does an operation on this machine.
+//! Selects the loop for an operation on this machine.
 
 use super::portable;
 use super::segment::Loop;
@@ -7,7 +7,8 @@ use super::stream::op::{Op, Stores};
 use super::x86_64;
 use crate::cpu::isa::{Isa, OnThisCpu};
 
-/// The loop, if this machine can run it; `read` has one for both kinds of stores.
+/// Returns the loop, if this machine can run it. For `read` it is the same for both kinds of
+/// stores.
 pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     if !isa.is_supported() {
         return None;
@@ -23,16 +24,16 @@ pub(crate) fn find(op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    #![allow(unsafe_code)] // It calls the loops.
+    #![allow(unsafe_code)] // The tests call the loops.
 
     use super::super::segment::{STAMP, Segment, fence};
     use super::*;
     use crate::mix::mixed;
 
-    const MARGIN: usize = 16; // f64s before and after the segment, two lines
+    const MARGIN: usize = 16; // f64 elements before and after the segment: two lines.
     const K: f64 = 1.7;
 
-    /// Every loop of this machine, also those that it would not choose.
+    /// Returns every loop of this machine, also those that it would not select.
     pub(crate) fn all() -> Vec<(Op, Stores, Isa, Loop)> {
         let mut all = Vec::new();
         for isa in Isa::ALL {
@@ -54,7 +55,7 @@ pub(crate) mod tests {
         find(op, stores, isa).into_iter().collect()
     }
 
-    /// An array on a line of its own within margins, of random numbers.
+    /// An array of random numbers that starts on a line and has margins on both sides.
     struct Array {
         cells: Vec<f64>,
         first: usize,
@@ -77,7 +78,7 @@ pub(crate) mod tests {
             &self.cells[self.first..self.first + self.len]
         }
 
-        /// The bits of everything, the margins too.
+        /// Returns the bits of all elements, including the margins.
         fn bits(&self) -> Vec<u64> {
             self.cells.iter().map(|x| x.to_bits()).collect()
         }
@@ -87,7 +88,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// What [`Loop`] says, element by element.
+    /// Performs the operation that [`Loop`] specifies, element by element.
     fn reference(op: Op, arrays: &mut [Array; 3], passes: u64, first_stamp: f64) -> u64 {
         let [dst, a, b] = arrays;
         let mut sum = 0u64;
@@ -111,11 +112,11 @@ pub(crate) mod tests {
         sum
     }
 
-    /// That the loop does exactly what the reference does, and nothing else.
+    /// Asserts that the loop does exactly what the reference does, and nothing else.
     fn check(op: Op, f: Loop, bytes: usize, passes: u64, what: &str) {
         let new = || [1, 2, 3].map(|seed| Array::random(bytes / 8, seed * 0x9e37_79b9 + passes));
         let (mut want, mut got) = (new(), new());
-        // An allocation may be placed otherwise than its twin; the numbers must start alike.
+        // Two allocations may have different alignment, but the numbers must be equal at first.
         for (w, g) in want.iter_mut().zip(&mut got) {
             for k in 0..w.len {
                 g.set(k, w.piece()[k]);
@@ -124,8 +125,8 @@ pub(crate) mod tests {
         let before: Vec<_> = got.iter().map(Array::bits).collect();
         let [dst, a, b] = got.each_mut().map(Array::start);
         let segment = Segment { dst, a, b, bytes };
-        // SAFETY: three arrays of that many bytes, each on a line of its own, and an
-        // instruction set that `find` saw on this machine.
+        // SAFETY: three arrays of this many bytes, each starting on a line, and an instruction set
+        // that `find` detected on this machine.
         let sum = unsafe { f(&segment, passes, 41.0, K) };
         fence();
         assert_eq!(sum, reference(op, &mut want, passes, 41.0), "{what}");

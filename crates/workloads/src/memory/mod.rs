@@ -2,11 +2,12 @@
 //!
 //! Workloads: `stream` (copy, scale, add, triad, read, write; `memory.sweep`: the same loops by
 //! working set), `block` (sequential and random blocks), `latency`, `loaded_latency`, `numa`.
-//! Shared: `arena` (the memory), `parameters`; `loops` with `segment`, `x86_64` and `portable`
-//! (the hot loops over arrays), `chase` (the pointer chase), `reader`, `node`.
+//! Shared: `arena` (the memory), `parameters`; `loops` with `segment`, `x86_64` and `portable` (the
+//! hot loops over arrays), `cycle` and `chase` (the pointer chase), `reader`, `node`.
 
 mod block;
 mod chase;
+mod cycle;
 mod latency;
 mod loaded_latency;
 mod loops;

@@ -1,4 +1,4 @@
-//! NUMA nodes: which there are, which CPUs they have, and threads and memory put on them.
+//! NUMA nodes: their existence, their CPUs, and the placement of threads and memory on them.
 //!
 //! Source: Linux `Documentation/ABI/stable/sysfs-devices-node`.
 
@@ -26,16 +26,16 @@ const fn node_parameter(key: Key<Count>, about: &'static str) -> Parameter {
     count_parameter(key, about, 0..=1023, "0")
 }
 
-/// Threads on the CPUs of one node, memory on another or the same.
+/// Threads on the CPUs of one node, and memory on the same or another node.
 pub(super) struct Pair {
-    /// CPUs of the first that may be used.
+    /// Usable CPUs of the threads' node.
     pub(super) cpus: Vec<u32>,
     memory: u32,
 }
 
 impl Pair {
-    /// Reads the nodes from the parameters. Called before the calling thread is pinned, since what it may
-    /// use is what all may.
+    /// Reads the nodes from the parameters. It must run before the calling thread is pinned, since
+    /// it takes this thread's affinity for that of all threads.
     pub(super) fn from_params(params: &Params) -> Result<Self, Refusal> {
         let node = |key| {
             let node = u32::try_from(required(params, key)?).unwrap_or(u32::MAX);
@@ -56,35 +56,35 @@ impl Pair {
         Ok(Self { cpus: usable, memory })
     }
 
-    /// Memory that is bound to the node.
+    /// Returns memory that is bound to the node.
     pub(super) fn arena(&self, bytes: u64, pages: Pages) -> Result<Arc<Arena>, Refusal> {
         // A number of threads that no other workload has: the memory stays bound, so only
-        // points with the same node may take it over.
+        // configurations with the same node may reuse it.
         let arena = Arena::get(bytes, pages, u64::MAX - u64::from(self.memory))?;
         arena.bind(0, bytes as usize, self.memory)?;
         Ok(arena)
     }
 
-    /// Notes that this range should be on the node, whoever has touched it.
+    /// Records that this range belongs on the node, whichever thread touched it.
     pub(super) fn expect(&self, arena: &Arena, offset: u64, bytes: u64) {
         arena.expect(offset as usize, bytes as usize, self.memory);
     }
 
-    /// Those of these CPUs that are the node's.
+    /// Returns those of these CPUs that belong to the node.
     pub(super) fn among(&self, usable: &[u32]) -> Vec<u32> {
         usable.iter().copied().filter(|cpu| self.cpus.contains(cpu)).collect()
     }
 }
 
-/// Refuses where all memory is equally far.
-pub(super) fn several() -> Result<(), Refusal> {
+/// Returns a refusal if the machine has only one node.
+pub(super) fn require_several_nodes() -> Result<(), Refusal> {
     match arena::nodes() {
         0 | 1 => Err(Refusal("this machine has one NUMA node".to_owned())),
         _ => Ok(()),
     }
 }
 
-/// Whether a list such as `0-3,8` holds that number.
+/// Returns true if a list such as `0-3,8` contains this number.
 fn lists(list: &str, cpu: u32) -> bool {
     list.trim().split(',').any(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

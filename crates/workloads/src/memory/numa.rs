@@ -8,7 +8,7 @@ use proofmark_model::{
 };
 
 use super::latency::{Place, WORKING_SET, resolve_auto};
-use super::node::{CPU_NODE, MEMORY_NODE, Pair, THREADS_ON, several};
+use super::node::{CPU_NODE, MEMORY_NODE, Pair, THREADS_ON, require_several_nodes};
 use super::parameters::{PAGES, arrays, work};
 use super::reader::{BURST, Reader};
 use super::stream::op::Op;
@@ -40,7 +40,7 @@ static READ: WorkloadSpec = rate(
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[CPU_NODE, MEMORY_NODE, THREADS, WORKING_SET, PAGES] },
     None,
-    &[], // Those of the whole machine do not hold for one node.
+    &[], // The ceilings of the whole machine are not valid for one node.
     work(Access::Sequential, Op::Read.declared(), arrays(key::WORKING_SET), true),
     Role::NONE,
 );
@@ -51,11 +51,13 @@ impl Workload for NumaRead {
     }
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
-        vec![resolved(resolve_auto(params, host), key::THREADS, |p| cpus_of(p, host).max(1))]
+        vec![resolved(resolve_auto(params, host), key::THREADS, |p| {
+            usable_node_cpus(p, host).max(1)
+        })]
     }
 
     fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
-        several()?;
+        require_several_nodes()?;
         let (pair, threads) = (Pair::from_params(params)?, params.threads());
         let cpus = pair.cpus.len();
         if threads > cpus as u64 {
@@ -91,15 +93,15 @@ impl Configuration for Parsed {
     }
 }
 
-/// CPUs of the node that may be used, as the host has them.
-fn cpus_of(params: &Params, host: &Host) -> u64 {
+/// Returns the number of usable CPUs of the node, according to the host facts.
+fn usable_node_cpus(params: &Params, host: &Host) -> u64 {
     let nodes = host.cpu.numa_nodes.get().map_or(&[][..], Vec::as_slice);
     let node = nodes.iter().find(|n| Some(u64::from(n.id)) == params.get(THREADS_ON));
     let usable = |cpu: &&u32| host.limits.usable_cpus.contains(cpu);
     node.map_or(0, |n| n.cpus.iter().filter(usable).count() as u64)
 }
 
-/// The bytes of one thread, in whole bursts.
+/// Returns the bytes of one thread, in whole bursts.
 fn part(bytes: u64, threads: u64) -> Result<u64, Refusal> {
     match bytes / threads.max(1) / BURST * BURST {
         0 => Err(Refusal(format!("working_set must be at least {BURST} B per thread"))),
@@ -139,15 +141,15 @@ impl Setup for Readers {
     }
 }
 
-/// Reads numbers whose sums are known.
+/// A load that reads numbers whose sums are known.
 struct Summing {
     reader: Reader,
-    /// Sum of all bursts before each, and of all.
+    /// Sum of all bursts before each burst, and the sum of all.
     before: Vec<u64>,
-    /// The first burst since the beginning, and how many were read, with this sum.
+    /// The first burst since `begin`, and the number of bursts since.
     ran: (u64, u64),
     sum: u64,
-    /// Bursts read since it was made.
+    /// Bursts read since set-up.
     visits: u64,
 }
 
@@ -156,7 +158,7 @@ impl Summing {
         let (mut before, mut sum, mut number) = (vec![0], 0_u64, 0_u64);
         for burst in 0..reader.bursts {
             for word in reader.words(burst) {
-                // An odd multiple of a well mixed number: no two words are the same.
+                // Multiples of an odd number: no two words are the same.
                 number = number.wrapping_add(STEP);
                 *word = number;
                 sum = sum.wrapping_add(number);
@@ -166,7 +168,7 @@ impl Summing {
         Self { reader, before, ran: (0, 0), sum: 0, visits: 0 }
     }
 
-    /// Sum of the first this many bursts, counted on over the end.
+    /// Returns the sum of the first `bursts` bursts, counted over the end.
     fn first(&self, bursts: u64) -> u64 {
         let len = self.reader.bursts;
         let whole = self.before[len as usize].wrapping_mul(bursts / len);

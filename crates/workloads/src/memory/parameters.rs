@@ -1,4 +1,4 @@
-//! The parameters that memory workloads share, and how `auto` is resolved.
+//! The parameters that memory workloads share, and the resolution of `auto`.
 
 use std::borrow::Cow;
 
@@ -42,25 +42,25 @@ pub(super) const STORES: Parameter = choice_parameter(
     AUTO,
 );
 
-/// Data that must come from memory, the size of each array by that parameter.
+/// Declares data that must come from memory. The parameter is the size of each array.
 pub(super) const fn arrays(key: Key<Bytes>) -> Data {
     let parameter = Cow::Borrowed(key.name());
     Data { parameter, per_thread: false, all_arrays: false, any_level: false }
 }
 
-/// A working set that points choose to fit into a cache level or to exceed all.
+/// Declares a working set that a configuration fits into a cache level or not.
 pub(super) const ANY_LEVEL: Data = {
     let mut data = arrays(key::WORKING_SET);
     data.any_level = true;
     data
 };
 
-/// A chase through memory: each load waits for the one before it.
+/// Declares a chase through memory: each load waits for the previous one.
 pub(super) const fn chase(data: Data, names_node: bool) -> Work {
     work(Access::Dependent, Cow::Borrowed(&[]), data, names_node)
 }
 
-/// What waits for memory.
+/// Declares work that waits for memory.
 pub(super) const fn work(
     access: Access,
     traffic: Cow<'static, [Traffic]>,
@@ -72,7 +72,7 @@ pub(super) const fn work(
     Work { pace: Pace::Memory, access, traffic, data, names_node, whole_problem: false }
 }
 
-/// A workload that reports the time of one load of a chase.
+/// Declares a workload that reports the time of one load of a chase.
 pub(super) const fn time_of_load(
     words: Words,
     parameters: &'static [Parameter],
@@ -85,7 +85,7 @@ pub(super) const fn time_of_load(
     lower_is_better(declare::rate(words, what, parameters, axis, ceilings, work, role))
 }
 
-/// A workload that reports bytes per second of the whole machine's memory.
+/// Declares a workload that reports bytes per second of the whole machine's memory.
 pub(super) const fn rate(
     words: Words,
     parameters: &'static [Parameter],
@@ -101,8 +101,9 @@ const CEILINGS: &[Cow<str>] = &words([ceiling_id::MEMORY_CORE, ceiling_id::MEMOR
 
 const MIB: u64 = 1 << 20;
 
-/// What STREAM asks for: at least 4 times the last-level cache that the usable CPUs
-/// reach, in bytes. Whole MiB, not less than 256; 1 GiB where no cache is reported.
+/// Returns the array size that STREAM requires: at least 4 times the last-level cache that the
+/// usable CPUs reach, in bytes. It is in whole MiB and at least 256 MiB, or 1 GiB where the system
+/// reports no cache.
 pub(super) fn four_times_the_cache(host: &Host) -> u64 {
     let bytes = host.usable_cache().map_or(1024 * MIB, |cache| cache.saturating_mul(4));
     bytes.clamp(256 * MIB, MOST).next_multiple_of(MIB)

@@ -1,7 +1,8 @@
 //! Stream loops in plain Rust, for any architecture.
 //!
-//! [`black_box`] takes each chunk once it is stored, so that no compiler can leave out a pass or
-//! make one library call of a whole segment; within a chunk it may use what vectors the target has.
+//! [`black_box`] takes each chunk once it is stored, so that no compiler can omit a pass or replace
+//! a whole segment by one library call. Within a chunk the compiler may use the vectors of the
+//! target.
 
 #![allow(unsafe_code)] // The same signature as the loops in assembly.
 
@@ -14,7 +15,7 @@ const CHUNK: usize = GRAIN / size_of::<f64>();
 
 type Chunk = [f64; CHUNK];
 
-/// The loop for that operation. Plain Rust has ordinary stores only.
+/// Returns the loop for the operation. Plain Rust has ordinary stores only.
 pub(crate) fn find(op: Op, stores: Stores) -> Option<Loop> {
     if stores == Stores::NonTemporal {
         return None;
@@ -46,8 +47,8 @@ unsafe extern "C" fn read(segment: &Segment, passes: u64, _: f64, _: f64) -> u64
     sums.into_iter().fold(0, u64::wrapping_add)
 }
 
-/// Defines a loop that makes each chunk of the destination out of the stamp, `k` and
-/// the chunks of the sources.
+/// Defines a loop that computes each chunk of the destination from the stamp, `k` and the chunks of
+/// the sources.
 macro_rules! storing {
     ($name:ident, [$($source:ident),*], |$stamp:ident, $k:ident, $at:ident| $value:expr) => {
         unsafe extern "C" fn $name(
@@ -55,7 +56,7 @@ macro_rules! storing {
         ) -> u64 {
             for pass in 0..passes {
                 let ($stamp, $k) = black_box((first_stamp + pass as f64, factor));
-                let _ = ($stamp, $k); // not every operation uses both
+                let _ = ($stamp, $k); // Not every operation uses both.
                 // SAFETY: each array that the operation names holds `bytes`, none overlaps
                 // another, and the stamp lies within `a`, by the contract of `Loop`.
                 unsafe {
@@ -75,7 +76,7 @@ macro_rules! storing {
     };
 }
 
-/// Puts the stamp into the last line of `source` if that is the first source.
+/// Writes the stamp to the last line of `source` if that is the first source.
 unsafe fn stamp_last(source: *mut f64, segment: &Segment, stamp: f64) {
     if source == segment.a {
         let last = (segment.bytes - STAMP) / size_of::<f64>();

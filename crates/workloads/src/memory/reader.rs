@@ -1,5 +1,5 @@
-//! Reading memory as fast as one thread can, in bursts whose sums are known to come from every
-//! word: the load of `memory.loaded_latency` and the work of `memory.numa_read`.
+//! Reads memory in bursts as fast as one thread can, and returns sums that prove that every word
+//! was read. It is the load of `memory.loaded_latency` and the work of `memory.numa_read`.
 
 #![allow(unsafe_code)] // The stream loops read raw memory.
 
@@ -13,21 +13,23 @@ use super::stream::op::{Op, Stores};
 use crate::arena::Arena;
 use crate::cpu::isa::Isa;
 
-/// Bytes of one burst: short enough to be paced by the microsecond, long enough to hide the call.
+/// Bytes of one burst: short enough for pacing in microseconds, long enough to hide the cost of the
+/// call.
 pub(super) const BURST: u64 = 16 << 10;
 
-/// A thread's own part of an arena, read from its start to its end and again.
+/// A thread's own part of an arena, read from start to end repeatedly.
 pub(super) struct Reader {
     arena: Arc<Arena>,
     offset: u64,
     pub(super) bursts: u64,
-    /// The burst that comes next, from 0.
+    /// The next burst, from 0.
     pub(super) next: u64,
     read: Loop,
 }
 
 impl Reader {
-    /// Over `bytes` from `offset`, both whole bursts. The memory is touched by the calling thread.
+    /// Creates a reader of `bytes` bytes from `offset` on, both whole bursts. The calling thread
+    /// touches the memory.
     pub(super) fn new(arena: &Arc<Arena>, offset: u64, bytes: u64) -> Result<Self, Refusal> {
         let widest = Isa::ALL.into_iter().rev();
         let read = widest.filter_map(|isa| find(Op::Read, Stores::Temporal, isa)).next();
@@ -36,13 +38,13 @@ impl Reader {
         Ok(Self { arena: Arc::clone(arena), offset, bursts: bytes / BURST, next: 0, read })
     }
 
-    /// The words of one burst, for filling.
+    /// Returns the words of one burst, for filling.
     pub(super) fn words(&mut self, burst: u64) -> &mut [u64] {
         // SAFETY: within the part, which is this thread's own; zero or filled before.
         unsafe { std::slice::from_raw_parts_mut(self.start(burst).cast(), BURST as usize / 8) }
     }
 
-    /// Reads the next burst; returns the wrapping sum of its words.
+    /// Reads the next burst and returns the wrapping sum of its words.
     pub(super) fn burst(&mut self) -> u64 {
         let a = self.start(self.next);
         self.next = if self.next + 1 == self.bursts { 0 } else { self.next + 1 };
@@ -64,7 +66,7 @@ mod tests {
     use crate::arena::Pages;
 
     #[test]
-    fn every_word_of_the_part_is_read_and_none_beside_it() {
+    fn every_word_of_the_part_is_read_and_none_outside_it() {
         let arena = Arena::get(6 * BURST, Pages::Small, 1).unwrap();
         let mut whole = Reader::new(&arena, 0, 6 * BURST).unwrap();
         for burst in 0..6 {

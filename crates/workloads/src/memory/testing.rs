@@ -1,8 +1,8 @@
-//! A machine for tests.
+//! A host for tests.
 
 use proofmark_model::{Host, Probe, testing};
 
-/// CPUs 0 and 1 and, if given, one last-level cache of this many bytes that they share.
+/// Returns a host with CPUs 0 and 1 and, if given, one shared last-level cache of this many bytes.
 pub(super) fn host(cache: Option<u64>) -> Host {
     let mut host = Host::unknown("not known in this test");
     if let Some(size_bytes) = cache {

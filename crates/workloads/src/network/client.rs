@@ -1,4 +1,4 @@
-//! The client of a point: its connections, a thread for each, and the reports of both ends.
+//! The client of a configuration: its connections, a thread for each, and the reports of both ends.
 
 use std::net::{TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
@@ -15,19 +15,19 @@ use super::wire::Request;
 use super::{line, placement, tcp, udp};
 
 pub(super) trait ClientSide {
-    /// Runs the current request together with the server.
+    /// Runs a request together with the server.
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String>;
 
-    /// Adds to the account what is known once the time has stopped.
+    /// Adds data to the tally that are available only after the timing.
     fn after(&mut self, _stream: &TcpStream, _tally: &mut Tally) {}
 }
 
-/// What a thread needs for its connection.
+/// The connection of one thread.
 pub(super) struct Link {
     pub(super) stream: TcpStream,
     /// A connected socket (UDP only).
     pub(super) udp: Option<UdpSocket>,
-    /// The server's own socket, where it has one.
+    /// The server's separate socket, if it has one.
     pub(super) target: Option<Target>,
 }
 
@@ -37,11 +37,11 @@ pub(super) struct Point {
     links: Mutex<Vec<Option<Link>>>,
     shared: Arc<Shared>,
     before: Mutex<EndCounters>,
-    /// Whose counters are read, where it is known.
+    /// The interface whose counters are read, if known.
     interface: Option<String>,
 }
 
-/// By connection, what it carried in the last trial.
+/// The traffic of each connection in the last trial.
 pub(super) struct Shared(Mutex<Vec<Traffic>>);
 
 impl Shared {
@@ -49,7 +49,7 @@ impl Shared {
         Arc::new(Self(Mutex::new(vec![Traffic::default(); connections])))
     }
 
-    /// The traffic of all connections in the last trial.
+    /// Returns the traffic of all connections in the last trial.
     pub(super) fn summed(&self) -> NetworkTraffic {
         let all = lock(&self.0);
         let datagrams: Vec<_> = all.iter().filter_map(|t| t.datagrams).collect();
@@ -68,16 +68,16 @@ impl Shared {
 }
 
 impl Point {
-    /// Joins the run's session, and opens the point's connections.
+    /// Joins the run's session, and opens the configuration's connections.
     pub(super) fn new(shape: Shape) -> Result<Self, Refusal> {
         let invitation = Invitation::from_env().map_err(|e| Refusal(e.to_string()))?;
         let invitation = invitation.ok_or_else(|| {
-            Refusal("no server: the run started none, and none was named".to_owned())
+            Refusal("no server: the run neither started one nor got one by --peer".to_owned())
         })?;
         Self::with(shape, &invitation)
     }
 
-    /// The same, into this session.
+    /// Joins the session of this invitation, and opens the connections.
     pub(super) fn with(shape: Shape, invitation: &Invitation) -> Result<Self, Refusal> {
         let refused = |e: proofmark_peer::PeerError| Refusal(e.to_string());
         let mut channel = Channel::join(invitation).map_err(refused)?;
@@ -108,11 +108,11 @@ impl Point {
     }
 
     fn client_counters(&self) -> EndCounters {
-        // Quotas and stops of this end are in the conditions of the trial.
+        // Quotas and stalls of this end are in the conditions of the trial.
         EndCounters::read(self.interface.as_deref(), &[], None)
     }
 
-    /// What the server counted since it was asked last.
+    /// Returns the server's counters since the last query.
     fn server_counters(&self) -> Result<EndTraffic, Refusal> {
         let value = lock(&self.channel).counters().map_err(|e| Refusal(e.to_string()))?;
         serde_json::from_value(value)
@@ -120,7 +120,7 @@ impl Point {
     }
 }
 
-/// Makes a connection ready for its thread.
+/// Prepares a connection for its thread.
 pub(super) fn link(
     stream: TcpStream,
     udp: Option<UdpSocket>,
@@ -138,7 +138,7 @@ pub(super) fn link(
     Ok(Link { stream, udp, target })
 }
 
-/// Refuses to report a loopback run as a network run, and vice versa.
+/// Refuses a loopback connection for a network result, and vice versa.
 fn check_path(path: NetworkPath, ends: Ends) -> Result<(), Refusal> {
     let (loopback, ip) = (ends.one_machine(), ends.peer.ip());
     Err(Refusal(match path {
@@ -173,7 +173,7 @@ impl Setup for Point {
 
     fn ahead_s(&self, trial_s: f64) -> f64 {
         match (self.shape.kind, self.shape.path) {
-            // A window that shrank while nothing was sent grows again.
+            // A congestion window that shrank during the pause grows again.
             (Kind::TcpStream, NetworkPath::Peer) => trial_s / 8.0,
             _ => AHEAD_S.min(trial_s / 8.0),
         }
@@ -191,7 +191,7 @@ impl Setup for Point {
         let server = self.server_counters()?;
         let server = match self.shape.path {
             NetworkPath::Peer => server,
-            // One system: the client's account already holds what it counted.
+            // Both ends are on one system, so the client's counters already include the server's.
             NetworkPath::Loopback => EndTraffic {
                 own_cpu_s: server.own_cpu_s,
                 waiting_s: server.waiting_s,
@@ -210,19 +210,19 @@ impl Setup for Point {
     }
 }
 
-/// Untimed work ahead of a trial, in seconds: both ends are awake, their buffers in caches.
+/// Seconds of untimed work ahead of a trial, so that both ends are awake and their buffers cached.
 const AHEAD_S: f64 = 10e-3;
 
-/// How long each way took, where there are two: forward, reverse.
+/// Returns the seconds of each direction (forward, reverse), if both were used.
 fn ways_s(all: &[Traffic], shape: &Shape) -> Option<[f64; 2]> {
-    let way = |forward: bool| {
-        let of =
+    let span = |forward: bool| {
+        let own =
             |(i, t): (usize, &Traffic)| (shape.client_sends(i) == forward).then_some(t.span_ns);
-        let spans = || all.iter().enumerate().filter_map(of);
+        let spans = || all.iter().enumerate().filter_map(own);
         let (first, last) = (spans().map(|s| s[0]).min()?, spans().map(|s| s[1]).max()?);
         Some((last - first) as f64 * 1e-9)
     };
-    Some([way(true)?, way(false)?])
+    Some([span(true)?, span(false)?])
 }
 
 pub(super) struct Thread {
@@ -261,7 +261,7 @@ impl Thread {
         Ok(Self { client, stream, next: 0, tally, kind, index, shared, failure: None })
     }
 
-    /// Asks the server for this many iterations, and does them with it.
+    /// Sends a request for this many iterations to the server, and runs it.
     fn request(&mut self, count: u64) -> Result<(), String> {
         let line = Line::new(&self.stream, Patience::For(SILENCE));
         let request = Request { first: self.next, count };
@@ -281,7 +281,7 @@ impl Load for Thread {
     }
 
     fn run(&mut self, iterations: u64) {
-        self.tally.ask(iterations);
+        self.tally.request(iterations);
         if iterations > 0 && self.failure.is_none() {
             let began = raw_ns();
             self.failure = self.request(iterations).err();
@@ -310,9 +310,9 @@ impl Load for Thread {
         if let Some(mine) = lock(&self.shared.0).get_mut(self.index) {
             *mine = self.tally.traffic;
         }
-        let Tally { counted, asked, .. } = self.tally;
-        if counted != asked && !self.kind.datagrams() {
-            return Err(format!("the server counted {counted} of {asked}"));
+        let Tally { counted, requested, .. } = self.tally;
+        if counted != requested && !self.kind.datagrams() {
+            return Err(format!("the server counted {counted} of {requested}"));
         }
         Ok(counted)
     }

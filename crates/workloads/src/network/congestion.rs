@@ -1,4 +1,4 @@
-//! Which congestion control a connection may be given.
+//! Checks which congestion control a connection may use.
 
 use std::io;
 
@@ -7,9 +7,10 @@ use proofmark_engine::Refusal;
 /// The names that the kernel has loaded (Linux `Documentation/networking/ip-sysctl.rst`).
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// Whether a connection of `machine`, which runs this, may be given a congestion control. Only
-/// names that the kernel lists: setsockopt(2) of any other name makes the kernel look for a module
-/// of that name, which it loads for root. A peer must not choose what a server loads.
+/// Checks that a connection of `machine`, on which this code runs, may use a congestion control.
+/// Only names that the kernel lists are allowed. For any other name setsockopt(2) makes the kernel
+/// look for a module, which it loads for root. A peer must not choose the modules that a server
+/// loads.
 pub(super) fn check(name: &str, machine: &str) -> Result<(), Refusal> {
     listed(name, machine, std::fs::read_to_string(AVAILABLE))
 }

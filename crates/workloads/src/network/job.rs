@@ -1,4 +1,4 @@
-//! What a client asks of the server for a point, and the sockets that both ends create.
+//! The client's request to the server for a configuration, and the sockets that both ends create.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -18,19 +18,19 @@ use super::{congestion, line, socket};
 #[serde(deny_unknown_fields)]
 pub(super) struct Job {
     pub(super) shape: Shape,
-    /// By connection, the client's UDP port; empty for TCP.
+    /// The client's UDP port by connection. Empty for TCP.
     pub(super) ports: Vec<u16>,
 }
 
 impl Job {
-    /// Whether a server can do it; asked before anything is made for it.
+    /// Checks that a server can do the job, before it creates anything for it.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         self.shape.check()?;
         let ports = if self.shape.kind.datagrams() { self.shape.connections() } else { 0 };
         if self.ports.len() as u64 != ports || self.ports.contains(&0) {
             return Err(Refusal(format!("this job needs {ports} UDP ports")));
         }
-        // Refused before any socket exists: only a refusal of the whole job reaches the client.
+        // Before any socket exists, because only a refusal of the whole job reaches the client.
         self.shape
             .congestion
             .as_deref()
@@ -41,13 +41,13 @@ impl Job {
 /// The server's description of one of its streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct StreamDescription {
-    /// The port of its own socket for it, where it has one.
+    /// The port of the server's separate socket for the stream, if it has one.
     pub(super) port: Option<u16>,
     /// The token with which the client identifies itself there.
     pub(super) token: Token,
 }
 
-/// The server's own socket of a stream, as the client knows it.
+/// The server's separate socket of a stream, from the client's view.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Target {
     pub(super) address: SocketAddr,
@@ -56,14 +56,14 @@ pub(super) struct Target {
 }
 
 impl StreamDescription {
-    /// Where that socket is, if there is one.
+    /// Returns the address and token of the separate socket, if there is one.
     pub(super) fn target(self, mut server: SocketAddr) -> Option<Target> {
         server.set_port(self.port?);
         Some(Target { address: server, token: self.token })
     }
 }
 
-/// A UDP socket for a point, at the address of this end.
+/// Creates a UDP socket for a configuration, at the address of this end.
 pub(super) fn udp_socket(shape: &Shape, ends: Ends) -> io::Result<UdpSocket> {
     let mut local = ends.local;
     local.set_port(0);
@@ -78,21 +78,21 @@ pub(super) fn udp_socket(shape: &Shape, ends: Ends) -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// Connects a UDP socket, and forgets what others sent to it before.
+/// Connects a UDP socket, and discards datagrams that others sent to it before.
 pub(super) fn connect(socket: &UdpSocket, to: SocketAddr) -> io::Result<()> {
     socket.connect(to)?;
     let start = Instant::now();
     while start.elapsed() < line::SLICE {
         match socket::receive_now(socket, &mut [0], false) {
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
-            // A datagram, or what a router said of one.
+            // A datagram, or an error message of a router about one.
             Ok(_) | Err(_) => {}
         }
     }
     Err(io::Error::other("the UDP socket received datagrams before the test began"))
 }
 
-/// The client's sockets, by connection: none for TCP.
+/// Creates the client's sockets, by connection: none for TCP.
 pub(super) fn client_sockets(shape: &Shape, ends: Ends) -> Result<Vec<Option<UdpSocket>>, Refusal> {
     let make = |_| {
         let socket = shape.kind.datagrams().then(|| udp_socket(shape, ends)).transpose();
@@ -106,9 +106,9 @@ pub(super) fn ports(sockets: &[Option<UdpSocket>]) -> Vec<u16> {
     sockets.iter().flatten().map(port).collect()
 }
 
-/// Gives a data connection what the parameters ask for.
+/// Sets the options of a data connection that the parameters request.
 pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> {
-    let failed = |what: &str, e: io::Error| Refusal(format!("{what}: {e}"));
+    let failed = |what: &str, e: io::Error| Refusal(format!("cannot set {what}: {e}"));
     stream.set_nodelay(true).map_err(|e| failed("TCP_NODELAY", e))?;
     if shape.kind.datagrams() {
         return Ok(());
@@ -118,8 +118,8 @@ pub(super) fn prepare(stream: &TcpStream, shape: &Shape) -> Result<(), Refusal> 
     }
     if let Some(name) = &shape.congestion {
         congestion::check(name, "this machine")?;
-        let none = format!("this system has no congestion control '{name}'");
-        set_tcp_congestion(stream, name).map_err(|e| failed(&none, e.into()))?;
+        let option = format!("congestion control '{name}'");
+        set_tcp_congestion(stream, name).map_err(|e| failed(&option, e.into()))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A data connection with deadlines.
 //!
-//! Every read and write returns within [`SLICE`]; the caller then asks its [`Patience`] whether to
-//! wait on.
+//! Every read and write returns within [`SLICE`]. The caller then asks its [`Patience`] whether to
+//! continue waiting.
 
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::net::TcpStream;
@@ -13,23 +13,23 @@ use rustix::net::sockopt::set_tcp_user_timeout;
 use super::socket;
 use super::wire::{Message, Outcome, Report, Sent};
 
-/// How long one system call waits.
+/// Maximum wait of one system call.
 pub(super) const SLICE: Duration = Duration::from_millis(100);
 
-/// How long the client waits for a server that gives no sign of life.
+/// Time after which the client gives up a silent server.
 pub(super) const SILENCE: Duration = Duration::from_secs(5);
 
-/// How long an end waits for the other.
+/// The limit of an end's wait for the other end.
 #[derive(Clone, Copy)]
 pub(super) enum Patience<'a> {
-    /// This long without anything that moves.
+    /// Waits this long without progress.
     For(Duration),
-    /// While the session lasts.
+    /// Waits while the session lasts.
     While(&'a Bounds),
 }
 
 impl Patience<'_> {
-    /// Whether to wait on, `since` the last sign of life.
+    /// Returns an error if waiting must end. `since` is the time of the last progress.
     pub(super) fn check(&self, since: Instant) -> Result<(), String> {
         match self {
             Self::For(limit) if since.elapsed() >= *limit => {
@@ -46,16 +46,16 @@ pub(super) struct Line<'a> {
     pub(super) patience: Patience<'a>,
 }
 
-/// One in this many empty reads lets other threads run.
+/// Number of empty reads after which a spinning reader lets other threads run.
 const SPINS: u32 = 1 << 12;
 
 impl<'a> Line<'a> {
-    /// Over a connection whose timeouts are set: see [`ready`].
+    /// Wraps a connection whose timeouts are set, see [`ready`].
     pub(super) fn new(stream: &'a TcpStream, patience: Patience<'a>) -> Self {
         Self { stream, patience }
     }
 
-    /// Some bytes, at least one.
+    /// Reads at least one byte.
     #[inline]
     pub(super) fn read(&self, bytes: &mut [u8]) -> Result<usize, String> {
         let mut stream = self.stream;
@@ -67,8 +67,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// After the first slice of waiting. What the other end takes of what was sent to it
-    /// is a sign of its life too.
+    /// Continues a read after the first slice of waiting. Acknowledgements of sent data are
+    /// progress of the other end too.
     #[cold]
     fn read_later(&self, bytes: &mut [u8]) -> Result<usize, String> {
         let mut stream = self.stream;
@@ -98,7 +98,7 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// Exactly this many bytes, without ever sleeping for them.
+    /// Reads exactly this many bytes without sleeping.
     pub(super) fn spin_exact(&self, bytes: &mut [u8]) -> Result<(), String> {
         let (mut done, mut spins) = (0, 0_u32);
         let mut since = None;
@@ -130,7 +130,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Both parts, one after the other, by one system call where that takes them.
+    /// Writes both parts in order, by one system call if that takes them.
     #[inline]
     pub(super) fn write_both(&self, first: &[u8], second: &[u8]) -> Result<(), String> {
         let mut stream = self.stream;
@@ -173,7 +173,7 @@ impl<'a> Line<'a> {
         M::decode(&bytes).ok_or_else(|| "the server violates the protocol".to_owned())
     }
 
-    /// A message, if all of it is there.
+    /// Returns a message if all of it has arrived.
     pub(super) fn receive_now<M: Message>(&self) -> Result<Option<M>, String> {
         let mut bytes = M::EMPTY;
         match socket::receive_now(self.stream, bytes.as_mut(), true) {
@@ -185,7 +185,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A message, if its first byte comes within a [`SLICE`].
+    /// Returns a message if its first byte arrives within a [`SLICE`].
     pub(super) fn receive_soon<M: Message>(&self) -> Result<Option<M>, String> {
         match self.stream.peek(&mut [0]) {
             Ok(0) => Err(closed()),
@@ -195,12 +195,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// What the other end said of what it sent, if it has said so, or what it will say.
-    pub(super) fn all_sent(&self, said: Option<Sent>) -> Result<Sent, String> {
-        said.map_or_else(|| self.receive(), Ok)
+    /// Returns the other end's message that it has sent everything. Waits for it unless it has
+    /// arrived.
+    pub(super) fn all_sent(&self, arrived: Option<Sent>) -> Result<Sent, String> {
+        arrived.map_or_else(|| self.receive(), Ok)
     }
 
-    /// The server's report of a request that it did.
+    /// Receives the server's report of a completed request.
     pub(super) fn report(&self) -> Result<Report, String> {
         let report: Report = self.receive()?;
         match report.outcome {
@@ -209,8 +210,8 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Why a server stopped taking what was sent to it: what it said last, if it said so.
-    pub(super) fn why(&self, failure: String) -> String {
+    /// Replaces a failed write's error by the refusal, if the server sent one before it closed.
+    pub(super) fn refusal_or(&self, failure: String) -> String {
         match self.receive_now::<Report>() {
             Ok(Some(Report { outcome: Outcome::Refused, .. })) => REFUSED.to_owned(),
             _ => failure,
@@ -220,14 +221,14 @@ impl<'a> Line<'a> {
 
 const REFUSED: &str = "the session's limit of bytes or time is reached";
 
-/// Sets the timeouts that a [`Line`] counts on.
+/// Sets the timeouts that a [`Line`] requires.
 pub(super) fn ready(stream: &TcpStream) -> io::Result<()> {
     stream.set_read_timeout(Some(SLICE))?;
     stream.set_write_timeout(Some(SLICE))?;
     Ok(set_tcp_user_timeout(stream, SILENCE.as_millis() as u32)?)
 }
 
-/// Whether a call was only not done in time.
+/// Returns true if a call failed only because it would have had to wait longer.
 pub(super) fn waits(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

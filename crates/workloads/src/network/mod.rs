@@ -1,8 +1,9 @@
-//! Network workloads: what goes over TCP and UDP, as the receiver counts it.
+//! Network workloads: TCP and UDP traffic, as the receiver counts it.
 //!
-//! A point has a client, a worker of the run, and a server: `proofmark serve` on this machine or
-//! another. The client opens a job over the control channel of `proofmark_peer`. Each stream then
-//! has one data connection: the client sends a request, both ends transfer data, the server reports.
+//! A configuration has a client, which is a worker of the run, and a server: `proofmark serve` on
+//! this machine or another. The client opens a job over the control channel of `proofmark_peer`.
+//! Each stream then has one data connection: the client sends a request, both ends transfer data,
+//! and the server reports.
 //!
 //! `spec` declares the workloads, `shape` turns parameters into numbers, `job` is the request to
 //! the server. `line` is a data connection, `wire` its messages, `stamp` the mark in every block.

@@ -1,8 +1,8 @@
-//! What blocks carry besides their numbers.
+//! The contents of blocks after their numbers.
 //!
-//! Between machines no byte comes again within 32 MiB: a tunnel that compresses would else show its own
-//! speed as that of the link (zlib looks back 32 KiB, others some MiB). Within one machine nothing
-//! compresses, and one block again and again stays in a core's cache.
+//! Between machines no byte repeats within 32 MiB. Otherwise a tunnel that compresses would show
+//! its own speed as that of the link (zlib looks back 32 KiB, others some MiB). Within one machine
+//! nothing compresses, and repeating one block keeps it in a core's cache.
 
 use std::sync::OnceLock;
 
@@ -11,7 +11,7 @@ use proofmark_model::NetworkPath;
 use super::shape::Shape;
 use super::stamp::{self, LEAST};
 
-/// Bytes until the payload comes again.
+/// Bytes after which the payload repeats.
 const POOL: usize = 32 << 20;
 
 /// The bytes of the next block, from a pool that all threads of a process share.
@@ -21,8 +21,9 @@ pub(super) struct Moving {
 }
 
 impl Moving {
-    /// Of the connection of that number. Each begins at another place, so that what one has just
-    /// sent, another sends much later. `None` where the same block may come again.
+    /// Creates the payload of connection `index`. Each connection begins at another place, so that
+    /// data just sent by one are sent by another much later. `None` where the same block may
+    /// repeat.
     pub(super) fn new(shape: &Shape, index: usize) -> Option<Self> {
         let moves = shape.path == NetworkPath::Peer && shape.block as usize >= LEAST;
         moves.then(|| Self::at(POOL / shape.connections().max(1) as usize * index))
@@ -34,7 +35,7 @@ impl Moving {
         Self { pool, at: at % POOL }
     }
 
-    /// So many bytes, at most those of the pool.
+    /// Returns the next `bytes` bytes, at most those of the pool.
     #[inline]
     pub(super) fn next(&mut self, bytes: usize) -> &'static [u8] {
         if self.pool.len() - self.at < bytes {
@@ -60,7 +61,7 @@ mod tests {
         places.sort_unstable();
         places.dedup();
         assert_eq!(places.len(), sent.len());
-        // Within the window of zlib, and of any other: no two blocks begin alike.
+        // Within any compression window no two blocks begin with the same bytes.
         let mut begin: Vec<&[u8]> = sent.iter().map(|s| &s[..16]).collect();
         begin.sort_unstable();
         begin.dedup();

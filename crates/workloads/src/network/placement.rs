@@ -1,11 +1,11 @@
-//! Where the threads of the two ends run, where they are to run apart. Over loopback each end
-//! has its half of the CPUs, so that however many streams there are, no sender takes turns
-//! with a receiver: what an unpaced sender sends while a receiver waits for its turn is lost.
+//! The placement of the threads of both ends, where they should run apart. Over loopback each end
+//! has its half of the CPUs. So with any number of streams no sender alternates with a receiver on
+//! a CPU. Datagrams of an unpaced sender would be lost while the receiver waits for its turn.
 
 use proofmark_engine::{pin, usable_cpus};
 use proofmark_model::NetworkPath;
 
-/// The CPUs of the client, of those that may be used, in the order given.
+/// Returns the CPUs of the client from the usable ones, in the given order.
 pub(super) fn client(usable: &[u32], path: NetworkPath) -> Vec<u32> {
     let mut sorted = usable.to_vec();
     sorted.sort_unstable();
@@ -16,7 +16,7 @@ pub(super) fn client(usable: &[u32], path: NetworkPath) -> Vec<u32> {
     usable.iter().copied().filter(|cpu| own.contains(cpu)).collect()
 }
 
-/// Those of the server, from the last one on.
+/// Returns the CPUs of the server, from the last one on.
 fn server(usable: &[u32], path: NetworkPath) -> Vec<u32> {
     let from = match path {
         NetworkPath::Loopback if usable.len() > 1 => usable.len().div_ceil(2),
@@ -25,7 +25,7 @@ fn server(usable: &[u32], path: NetworkPath) -> Vec<u32> {
     usable[from..].iter().rev().copied().collect()
 }
 
-/// The CPUs of another program's client and server over loopback.
+/// Returns the CPUs of another program's client and server over loopback.
 pub fn cpus_of_ends(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u32>) {
     let path = NetworkPath::Loopback;
     match placement {
@@ -34,7 +34,7 @@ pub fn cpus_of_ends(placement: Option<&str>, usable: &[u32]) -> (Vec<u32>, Vec<u
     }
 }
 
-/// Pins this thread, which serves stream `index`, where that is allowed.
+/// Pins this thread, which serves stream `index`, where the system allows it.
 pub(super) fn pin_server(index: usize, path: NetworkPath) {
     let cpus = server(&usable_cpus(None).unwrap_or_default(), path);
     if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {

@@ -1,4 +1,4 @@
-//! The server of all network workloads: what `proofmark serve` does for a session.
+//! The server of all network workloads: the work of `proofmark serve` in a session.
 
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::shape::{Kind, Shape};
 use super::wire::{Outcome, Report, Request};
 use super::{placement, tcp, udp};
 
-/// A request that was done, or why the connection is of no more use.
+/// The report of a completed request, or the reason why the connection is not usable any more.
 pub(super) type Served = Result<Report, String>;
 
 pub(super) trait Serve {
@@ -27,23 +27,23 @@ pub(super) trait Serve {
 #[derive(Debug)]
 pub struct ServerSide {
     interface: fn(Ends) -> Option<Interface>,
-    /// The counters as they were when they were asked for last, and by whom.
-    asked: Mutex<Option<(SocketAddr, EndCounters)>>,
-    /// cpu.stat files of this process's cgroups, nearest first.
+    /// The last query of the counters: the client's address and the counters.
+    last_query: Mutex<Option<(SocketAddr, EndCounters)>>,
+    /// Files cpu.stat of this process's cgroups, nearest first.
     cpu_stat: Vec<PathBuf>,
-    /// Beats while there are streams.
+    /// Runs while there are streams.
     heartbeat: Mutex<Weak<Heartbeat>>,
 }
 
 impl ServerSide {
-    /// One that learns from `interface` which of this machine's interfaces leads to a
-    /// client: it reports that interface to the client and reads its counters, and those of
-    /// these cpu.stat files (of its cgroups, nearest first).
+    /// Creates a server. `interface` returns the interface of this machine that leads to a client.
+    /// The server reports that interface to the client and reads its counters, and those of the
+    /// `cpu_stat` files (of its cgroups, nearest first).
     pub fn new(interface: fn(Ends) -> Option<Interface>, cpu_stat: Vec<PathBuf>) -> Self {
-        Self { interface, asked: Mutex::default(), cpu_stat, heartbeat: Mutex::default() }
+        Self { interface, last_query: Mutex::default(), cpu_stat, heartbeat: Mutex::default() }
     }
 
-    /// The one that beats, or a new one; `None` where none can be started.
+    /// Returns the running heartbeat or starts a new one, or `None` if none can be started.
     fn heartbeat(&self) -> Option<Arc<Heartbeat>> {
         let mut beats = lock(&self.heartbeat);
         if let Some(there) = beats.upgrade() {
@@ -73,13 +73,13 @@ impl Work for ServerSide {
         Ok(streams.into_iter().map(with).collect())
     }
 
-    /// What was counted since the same channel asked last.
+    /// Returns the counters since the last query on the same channel.
     fn counters(&self, ends: Ends) -> Value {
         let interface = self.interface(ends).map(|i| i.name);
         let heartbeat = lock(&self.heartbeat).upgrade();
         let now = EndCounters::read(interface.as_deref(), &self.cpu_stat, heartbeat.as_deref());
-        let mut asked = lock(&self.asked);
-        let before = asked.replace((ends.peer, now.clone()));
+        let mut last_query = lock(&self.last_query);
+        let before = last_query.replace((ends.peer, now.clone()));
         let traffic = match before {
             Some((peer, before)) if peer == ends.peer => now.since(&before),
             _ => EndTraffic::default(),
@@ -88,7 +88,7 @@ impl Work for ServerSide {
     }
 }
 
-/// The streams of a job, with their sockets.
+/// Creates the streams of a job, with their sockets.
 pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
     job.check()?;
     job.shape.fits(ends.peer.is_ipv6())?;
@@ -122,11 +122,11 @@ pub(super) fn streams(job: &Job, ends: Ends) -> Result<Vec<Stream>, Refusal> {
 pub(super) struct Stream {
     shape: Shape,
     index: usize,
-    /// What the client shows at `udp` or `listener`.
+    /// The token that the client must send to `udp` or `listener`.
     token: Token,
     udp: Option<UdpSocket>,
     listener: Option<TcpListener>,
-    /// Beats as long as a stream lives.
+    /// Keeps the heartbeat running as long as the stream lives.
     heartbeat: Option<Arc<Heartbeat>>,
 }
 
@@ -137,13 +137,13 @@ impl Task for Stream {
 
     fn run(self: Box<Self>, data: TcpStream, bounds: &Bounds) {
         let _beats = self.heartbeat.clone();
-        // Whoever waits for the rest sees the connection end.
+        // The client sees that the connection ends.
         let _ = self.serve(&data, bounds);
     }
 }
 
 impl Stream {
-    /// What the client must know about it.
+    /// Returns the description of the stream for the client.
     pub(super) fn describe(&self) -> StreamDescription {
         let udp = self.udp.as_ref().map(UdpSocket::local_addr);
         let address = udp.or(self.listener.as_ref().map(TcpListener::local_addr));
@@ -153,7 +153,7 @@ impl Stream {
         }
     }
 
-    /// Does what is asked for over a data connection, until that or the session ends.
+    /// Serves requests over a data connection until the connection or the session ends.
     pub(super) fn serve(self, data: &TcpStream, bounds: &Bounds) -> Result<(), String> {
         line::ready(data).map_err(|e| e.to_string())?;
         job::prepare(data, &self.shape).map_err(|e| e.0)?;
@@ -173,7 +173,7 @@ impl Stream {
             let bytes = count.checked_mul(shape.block).is_some();
             if !numbers || !bytes || !bounds.spend(shape.cost(count)) {
                 line.send(&Report { outcome: Outcome::Refused, ..Report::default() })?;
-                return Err("the client asked for more than was agreed".to_owned());
+                return Err("the client requested more than the session allows".to_owned());
             }
             let report = end.serve(&line, request)?;
             line.send(&report)?;

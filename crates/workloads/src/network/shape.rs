@@ -1,4 +1,5 @@
-//! Turns parameters into numbers: resolves `auto`, rejects contradictions, and defines what the server gets.
+//! Turns parameters into numbers: resolves `auto`, rejects contradictions, and defines the job of
+//! the server.
 
 use std::time::Duration;
 
@@ -9,33 +10,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::params::{choice, required, resolved, unset};
 
-/// Most data connections of a point.
+/// Maximum data connections of a configuration.
 pub(super) const CONNECTIONS: u64 = 256;
-/// Largest block in bytes.
+/// Maximum bytes of a block.
 pub(super) const BLOCK: u64 = 16 << 20;
-/// Largest payload of a datagram over IPv4 in bytes: 65,535 less the headers of IP and UDP.
+/// Maximum payload of a datagram over IPv4 in bytes: 65,535 less the headers of IP and UDP.
 pub const DATAGRAM_V4: u64 = 65_507;
-/// The same over IPv6, whose own header does not count.
+/// Maximum payload of a datagram over IPv6 in bytes, where the IP header does not count.
 pub(super) const DATAGRAM_V6: u64 = 65_527;
 /// Bytes of the headers of IP and UDP.
 const HEADERS_V4: u64 = 28;
-/// The same of IPv6.
+/// Bytes of the headers of IPv6 and UDP.
 const HEADERS_V6: u64 = 48;
-/// MTU assumed for an interface that does not report it, in bytes: Ethernet's.
+/// MTU assumed for an interface that does not report it, in bytes: that of Ethernet.
 const MTU: u64 = 1500;
-/// Most bytes of the blocks of all connections of a point.
+/// Maximum bytes of the blocks of all connections.
 const MEMORY: u64 = 256 << 20;
 /// Minimum paced rate, in bits per second.
 pub(super) const LEAST_RATE: u64 = 1000;
-/// Longest time from one datagram of a connection to the next in seconds: less than either
-/// end waits for a sign of life.
+/// Maximum seconds from one datagram of a connection to the next: less than either end waits for a
+/// sign of life.
 const PACE: f64 = 4.0;
-/// What one connection that is made costs of what was agreed with the server: its
-/// handshake, a byte and its end, in bytes of packets.
+/// Bytes of packets that one new connection uses of the session's limit: its handshake, a byte and
+/// its end.
 const CONNECTION: u64 = 400;
-/// Bytes that any thread of a stream uses, about.
+/// Approximate bytes that a thread of a stream uses.
 const THREAD: u64 = 512 << 10;
-/// For estimates only: bits per second of a stream, and the least seconds of a block.
+/// Bits per second of a stream, and minimum seconds of a block. For estimates only.
 const NOMINAL: f64 = 10e9;
 const NOMINAL_BLOCK_S: f64 = 5e-6;
 
@@ -59,32 +60,32 @@ impl Kind {
     }
 }
 
-/// The numbers of a point, as both ends know them.
+/// The numbers of a configuration, as both ends know them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Shape {
     pub(super) kind: Kind,
     pub(super) streams: u64,
-    /// Bytes.
+    /// Bytes of a block.
     pub(super) block: u64,
     pub(super) direction: Direction,
-    /// Bytes of a trial, where they are fixed.
+    /// Bytes of a trial, if they are fixed.
     pub(super) amount: Option<u64>,
-    /// Bytes of each socket's buffers, where they are asked for.
+    /// Requested bytes of each socket's buffers.
     pub(super) socket_buffer: Option<u64>,
     pub(super) congestion: Option<String>,
     pub(super) no_delay: bool,
-    /// Bits per second that all streams together send at most.
+    /// Maximum bits per second that all streams together send.
     pub(super) rate: Option<u64>,
-    /// Whether whoever waits for an answer spins.
+    /// True if threads that wait for an answer spin.
     pub(super) poll: bool,
-    /// Whether the threads of both ends are pinned: see `placement`.
+    /// True if the threads of both ends are pinned, see `placement`.
     pub(super) apart: bool,
     pub(super) path: NetworkPath,
 }
 
 impl Shape {
-    /// The numbers of a point whose parameters are resolved.
+    /// Reads the numbers from resolved parameters.
     pub(super) fn from_params(kind: Kind, params: &Params) -> Result<Self, Refusal> {
         let block = match kind {
             Kind::TcpConnect => 1,
@@ -114,31 +115,31 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Whether such a point can be; asked at both ends.
+    /// Checks that the configuration is possible. Both ends call it.
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        let no = |reason: String| Err(Refusal(reason));
+        let refuse = |reason: String| Err(Refusal(reason));
         let (block, connections) = (self.block, self.connections());
         if self.streams == 0 || connections > CONNECTIONS {
-            return no(format!(
+            return refuse(format!(
                 "streams must be 1 to {CONNECTIONS}; {connections} connections were requested"
             ));
         }
         if self.kind.datagrams() && block > DATAGRAM_V6 {
-            return no(too_large(block, DATAGRAM_V4, "IPv4"));
+            return refuse(too_large(block, DATAGRAM_V4, "IPv4"));
         }
         if block == 0 || block > BLOCK {
-            return no(format!("block_size must be 1 B to {BLOCK} B; it is {block} B"));
+            return refuse(format!("block_size must be 1 B to {BLOCK} B; it is {block} B"));
         }
         let least = block * connections;
         if least > MEMORY {
-            return no(format!(
+            return refuse(format!(
                 "a block of {block} B for each of {connections} connections takes {least} B; the \
                  limit is {MEMORY} B"
             ));
         }
         self.check_rate()?;
         match self.amount {
-            Some(amount) if amount < least => no(format!(
+            Some(amount) if amount < least => refuse(format!(
                 "a block of {block} B for each of {connections} connections takes {least} B, but \
                  amount is {amount} B"
             )),
@@ -165,7 +166,7 @@ impl Shape {
         Ok(())
     }
 
-    /// Whether a datagram of such a point goes over IPv6, or else over IPv4.
+    /// Checks that a datagram of the configuration fits into IPv6 or IPv4.
     pub(super) fn fits(&self, v6: bool) -> Result<(), Refusal> {
         let (most, name) = if v6 { (DATAGRAM_V6, "IPv6") } else { (DATAGRAM_V4, "IPv4") };
         if self.kind.datagrams() && self.block > most {
@@ -174,13 +175,13 @@ impl Shape {
         Ok(())
     }
 
-    /// Data connections, each with a thread at each end.
+    /// Returns the data connections, each with a thread at both ends.
     pub(super) fn connections(&self) -> u64 {
         let ways = if self.direction == Direction::Both { 2 } else { 1 };
         self.streams.saturating_mul(ways)
     }
 
-    /// Whether the client sends on a connection.
+    /// Returns true if the client sends on a connection.
     pub(super) fn client_sends(&self, connection: usize) -> bool {
         match self.direction {
             Direction::Forward => true,
@@ -189,7 +190,7 @@ impl Shape {
         }
     }
 
-    /// What this many blocks cost of what was agreed with the server, in bytes.
+    /// Returns the bytes of the session's limit that this many blocks use.
     pub(super) fn cost(&self, count: u64) -> u64 {
         let each = match self.kind {
             Kind::TcpStream | Kind::UdpStream => self.block,
@@ -199,12 +200,12 @@ impl Shape {
         count.saturating_mul(each)
     }
 
-    /// Bits per second that one connection sends at most.
+    /// Returns the maximum bits per second that one connection sends.
     pub(super) fn rate_each(&self) -> Option<f64> {
         self.rate.map(|rate| rate as f64 / self.connections() as f64)
     }
 
-    /// How long a receiver of datagrams waits for one that is late, once all were sent.
+    /// Returns the time that a receiver waits for late datagrams after all were sent.
     pub(super) fn lateness(&self) -> Duration {
         Duration::from_millis(match self.path {
             NetworkPath::Loopback => 20,
@@ -212,25 +213,26 @@ impl Shape {
         })
     }
 
-    /// Blocks of a trial, where they are fixed. At a rate each connection sends as many, since one
-    /// more on some of them would take another interval, in which the others send nothing.
+    /// Returns the blocks of a trial, if they are fixed. At a rate all connections send the same
+    /// number: one more on some of them would take another interval in which the others send
+    /// nothing.
     pub(super) fn blocks(&self) -> Option<u64> {
         let blocks = self.amount? / self.block;
         let uneven = if self.rate.is_some() { blocks % self.connections() } else { 0 };
         Some(blocks - uneven)
     }
 
-    /// Seconds from one datagram of a connection to the next, where they are paced.
+    /// Returns the seconds from one datagram of a connection to the next, if they are paced.
     pub(super) fn interval_s(&self) -> Option<f64> {
         self.rate_each().map(|rate| self.block as f64 * 8.0 / rate)
     }
 
-    /// Bytes of the buffers of all threads of the client.
+    /// Returns the bytes of the buffers of all threads of the client.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.connections().saturating_mul((2 * self.block).max(THREAD))
     }
 
-    /// About how long a trial takes whose amount is fixed, in seconds: a guess for estimates only.
+    /// Estimates the seconds of a trial whose amount is fixed.
     pub(super) fn fixed_s(&self) -> Option<f64> {
         let rate = self.rate.map_or(NOMINAL, |rate| NOMINAL.min(rate as f64));
         let blocks = self.blocks()?;
@@ -239,7 +241,7 @@ impl Shape {
     }
 }
 
-/// What the word of a parameter means; `None` where there is no such parameter, or it is left open.
+/// Returns the meaning of a parameter's word, or `None` if the parameter is missing or `auto`.
 fn open_choice<T: Copy>(
     params: &Params,
     key: Key<Choice>,
@@ -258,7 +260,7 @@ fn too_large(block: u64, most: u64, protocol: &str) -> String {
     )
 }
 
-/// Sets the parameters that are `auto`. Round trips whose mode is left open are two points.
+/// Sets the parameters that are `auto`. Round trips with mode=auto become two configurations.
 pub(super) fn resolve_auto(kind: Kind, params: Params, host: &Host) -> Vec<Params> {
     let network = host.network.get();
     let path = network.map_or(NetworkPath::Loopback, |n| n.path);
@@ -274,8 +276,8 @@ pub(super) fn resolve_auto(kind: Kind, params: Params, host: &Host) -> Vec<Param
     vec![params]
 }
 
-/// Bytes of payload of the largest datagram that goes to the server in one packet; over
-/// loopback, the largest that there is.
+/// Returns the payload bytes of the largest datagram that reaches the server in one packet. Over
+/// loopback it is the largest possible one.
 fn largest_datagram(host: &Host) -> u64 {
     let Some(network) = host.network.get() else { return DATAGRAM_V4 };
     let v6 = network.is_v6();

@@ -1,4 +1,4 @@
-//! What the standard library does not offer of sockets: options, TCP_INFO, reads that do not wait.
+//! Socket functions that the standard library lacks: options, TCP_INFO, reads without waiting.
 
 #![allow(unsafe_code)] // System calls on open descriptors, with memory that outlives them.
 
@@ -17,14 +17,14 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, connect, recv, socket_with};
 
-/// Asks for buffers of this many bytes each way. The system may give other ones.
+/// Requests buffers of this many bytes in each direction. The system may grant other sizes.
 pub(super) fn set_buffers(fd: impl AsFd, bytes: u64) -> io::Result<()> {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX).min(c_int::MAX as usize);
     set_socket_send_buffer_size(&fd, bytes)?;
     Ok(set_socket_recv_buffer_size(&fd, bytes)?)
 }
 
-/// The most bytes a blocking read waits for.
+/// Sets the minimum bytes for which a blocking read waits.
 pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
     let value = c_int::try_from(bytes).unwrap_or(c_int::MAX);
     let length = size_of::<c_int>() as libc::socklen_t;
@@ -36,8 +36,8 @@ pub(super) fn set_low_water(stream: &TcpStream, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Makes a connection of which no step waits longer than `patience`. Closing it ends it at
-/// once, by a reset, so that neither system keeps a trace of it.
+/// Opens a connection whose steps wait at most `patience` each. Closing it resets it at once, so
+/// that neither system keeps state of it.
 pub(super) fn dial(target: SocketAddr, patience: Duration) -> io::Result<TcpStream> {
     let family = if target.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let fd = socket_with(family, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
@@ -46,37 +46,37 @@ pub(super) fn dial(target: SocketAddr, patience: Duration) -> io::Result<TcpStre
     set_socket_linger(&fd, Some(Duration::ZERO))?;
     match connect(&fd, &target) {
         Ok(()) => Ok(fd.into()),
-        // What connect(2) says when its time is over.
+        // The errors of connect(2) at the end of its timeout.
         Err(Errno::INPROGRESS | Errno::AGAIN) => Err(io::ErrorKind::TimedOut.into()),
         Err(e) => Err(e.into()),
     }
 }
 
-/// Bytes that were sent and not yet acknowledged.
+/// Returns the bytes that were sent and not yet acknowledged.
 pub(super) fn unacknowledged(stream: &TcpStream) -> u64 {
     let mut bytes: c_int = 0;
-    // SAFETY: the call writes one whole number, to `bytes`.
+    // SAFETY: the call writes one integer, to `bytes`.
     unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     u64::try_from(bytes).unwrap_or(0)
 }
 
-/// What there is to read, without waiting for it; where it only `peeks`, it stays there.
+/// Reads available data without waiting. With `peeks`, the data stay in the queue.
 #[inline]
 pub(super) fn receive_now(fd: impl AsFd, bytes: &mut [u8], peeks: bool) -> io::Result<usize> {
     let flags = RecvFlags::DONTWAIT | if peeks { RecvFlags::PEEK } else { RecvFlags::empty() };
     Ok(recv(fd, bytes, flags)?.0)
 }
 
-/// What the system knows of a connection (TCP_INFO).
+/// Returns the system's state of a connection (TCP_INFO).
 pub(super) fn tcp_state(stream: &TcpStream) -> Option<TcpState> {
-    // SAFETY: all zeros is a value of it.
+    // SAFETY: all zeros is a valid value of the type.
     let mut info: libc::tcp_info = unsafe { zeroed() };
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
     let (fd, place) = (stream.as_raw_fd(), (&raw mut info).cast::<c_void>());
     // SAFETY: `length` bytes can be written at `place`.
     let result =
         unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length) };
-    // 0 before Linux 4.9, all ones until one was measured.
+    // The minimum is 0 before Linux 4.9, and all ones until the first measurement.
     let least = Some(info.tcpi_min_rtt).filter(|us| (1..u32::MAX).contains(us));
     (result == 0).then(|| TcpState {
         retransmits: u64::from(info.tcpi_total_retrans),
@@ -96,7 +96,7 @@ mod tests {
     use crate::network::tests::{LOOPBACK, pair};
 
     #[test]
-    fn a_connection_tells_its_state() {
+    fn a_connection_reports_its_state() {
         let (mut client, server) = pair(LOOPBACK);
         client.write_all(b"12345").unwrap();
         let state = tcp_state(&client).unwrap();

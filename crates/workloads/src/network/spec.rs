@@ -1,4 +1,4 @@
-//! What the network workloads declare: parameters, units, explanations.
+//! Declarations of the network workloads: parameters, units, explanations.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::declare::{
     pick_value, place, rate, size_parameter, words,
 };
 
-/// Another machine before this one itself.
+/// Results with another machine are preferred to loopback.
 const PEER: Pick = pick_value(key::PATH, "peer");
 const ONE_STREAM: Pick = pick(key::STREAMS, PickedValue::Smallest);
 const MOST_STREAMS: Pick = pick(key::STREAMS, PickedValue::Largest);
@@ -78,8 +78,8 @@ const CONGESTION: Parameter = choice_parameter(
 
 const NO_DELAY: Parameter = choice_parameter(
     key::NO_DELAY,
-    "Whether small segments are sent at once (on: TCP_NODELAY) or wait until earlier data is \
-     acknowledged (off).",
+    "TCP_NODELAY: small segments are sent at once (on) or wait until earlier data is acknowledged \
+     (off).",
     const { &words(["on", "off"]) },
     "off",
 );
@@ -111,12 +111,12 @@ const PLACEMENT: Parameter = choice_parameter(
 
 const PATH: Parameter = choice_parameter(
     key::PATH,
-    "Whether the server is this machine (loopback) or another (peer); auto: detected.",
+    "Location of the server: this machine (loopback) or another one (peer); auto: detected.",
     const { &words(["loopback", "peer"]) },
     AUTO,
 );
 
-/// What is the same in the `detail` of every workload. It follows on sentences of its own.
+/// The text that the `detail` of every workload shares, after its own sentences.
 macro_rules! detail {
     ($own:literal) => {
         concat!(
@@ -218,7 +218,7 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
         title: "UDP throughput",
         summary: "UDP payload in bits per second, counted by the receiver.",
         detail: UDP_STREAM_DETAIL,
-        // 1: paced datagrams took an interval less.
+        // In version 1 paced datagrams took one interval less.
         method: 2,
     },
     Unit::BitPerSecond,

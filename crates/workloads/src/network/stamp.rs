@@ -1,22 +1,22 @@
-//! The payload: bytes without a pattern, and at the start of a block its number, or as many
-//! of that number's low bytes as the block has room for.
+//! The payload: bytes without a pattern, with the block's number at its start, or the low bytes of
+//! the number in shorter blocks.
 
 use crate::mix::mixed;
 
 /// Bytes of a number.
 pub(super) const NUMBER: usize = 8;
 
-/// Blocks from this length on are numbered in streams: a datagram of it has room for its
-/// number and for when it was sent.
+/// Minimum bytes of a numbered block of a stream. Such a datagram has room for its number and its
+/// send time.
 pub(super) const LEAST: usize = 16;
 
-/// Bytes that neither a link nor a system can make shorter.
+/// Returns bytes that neither a link nor a system can compress.
 pub(super) fn payload(bytes: usize) -> Vec<u8> {
     let words = (0..bytes.div_ceil(8) as u64).flat_map(|i| mixed(1, i).to_le_bytes());
     words.take(bytes).collect()
 }
 
-/// Writes a number at the start of a block, as much of it as there is room for.
+/// Writes a number at the start of a block, or its low bytes in a shorter block.
 #[inline]
 pub(super) fn put(block: &mut [u8], number: u64) {
     let bytes = number.to_le_bytes();
@@ -26,13 +26,13 @@ pub(super) fn put(block: &mut [u8], number: u64) {
     }
 }
 
-/// The number at the start of a block that has room for one.
+/// Returns the number at the start of a block, if the block is long enough.
 #[inline]
 pub(super) fn get(block: &[u8]) -> Option<u64> {
     block.first_chunk::<NUMBER>().map(|place| u64::from_le_bytes(*place))
 }
 
-/// What a block says of its number, and those bits of it that it has room for.
+/// Returns the number in a block, and the mask of the bits that the block has room for.
 #[inline]
 fn low(block: &[u8]) -> (u64, u64) {
     let whole = block.first_chunk::<NUMBER>().map(|place| (u64::from_le_bytes(*place), u64::MAX));
@@ -42,7 +42,7 @@ fn low(block: &[u8]) -> (u64, u64) {
     })
 }
 
-/// Whether a block carries that number, as far as it has room for it.
+/// Checks that a block carries a number, or its low bytes in a shorter block.
 #[inline]
 pub(super) fn answers(block: &[u8], number: u64) -> Result<(), Wrong> {
     let (found, bits) = low(block);
@@ -50,9 +50,9 @@ pub(super) fn answers(block: &[u8], number: u64) -> Result<(), Wrong> {
     if found == due { Ok(()) } else { Err(Wrong { due, found }) }
 }
 
-/// The number of a block where numbers only grow, and `next` is the least that is still to
-/// come; `None`: one that was there before. Short blocks repeat their numbers: what is
-/// ahead by less than half of them is new.
+/// Returns the number of a block in an increasing sequence, where `next` is the lowest expected
+/// number. `None` if the number was used before. Short blocks repeat their numbers: a block is new
+/// if it is ahead by less than half of the range.
 #[inline]
 pub(super) fn ahead(block: &[u8], next: u64) -> Option<u64> {
     let (found, bits) = low(block);
@@ -60,15 +60,15 @@ pub(super) fn ahead(block: &[u8], next: u64) -> Option<u64> {
     if ahead > bits / 2 { None } else { next.checked_add(ahead) }
 }
 
-/// A block that is not the one that was due.
+/// A block with another number than expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wrong {
     pub(super) due: u64,
     pub(super) found: u64,
 }
 
-/// Looks at the first block that begins within a piece of a stream of blocks, if its number
-/// is in the piece. The piece begins `at` bytes after the start of block `first`.
+/// Checks the number of the first block that begins within a piece of a stream, if the piece
+/// contains the number. The piece begins `at` bytes after the start of block `first`.
 #[inline]
 pub(super) fn check(piece: &[u8], at: u64, block: usize, first: u64) -> Result<(), Wrong> {
     if block < LEAST {

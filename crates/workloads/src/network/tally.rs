@@ -1,4 +1,4 @@
-//! What the requests of one connection came to, as its client knows it.
+//! The client's results of the requests of one connection.
 
 use proofmark_engine::Latencies;
 use proofmark_model::{Datagrams, TcpState};
@@ -9,30 +9,30 @@ use super::wire::{Outcome, Report};
 
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// Iterations that were asked for since [`Tally::begin`], and those that the results prove.
+    /// Iterations since [`Tally::begin`]: those that the results prove, and those requested.
     pub(super) counted: u64,
-    pub(super) asked: u64,
-    /// Seconds at the end of the last request in which only what was lost was waited for.
+    pub(super) requested: u64,
+    /// Seconds at the end of the last request that only waited for lost datagrams.
     pub(super) idled_s: f64,
     pub(super) latencies: Latencies,
-    /// The first block of the trial that was not the one that was due.
+    /// The first block of the trial with a wrong number.
     pub(super) wrong: Option<String>,
-    /// What was sent and received in the trial, untimed requests included.
+    /// The traffic of the trial, including untimed requests.
     pub(super) traffic: Traffic,
 }
 
-/// What was sent and received over a connection.
+/// The traffic of a connection.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Traffic {
-    /// Bytes of payload that senders handed to their systems.
+    /// Payload bytes that senders passed to their systems.
     pub(super) sent_bytes: u64,
-    /// Bytes of payload that receivers got.
+    /// Payload bytes that receivers got.
     pub(super) received_bytes: u64,
     /// The datagrams (UDP only).
     pub(super) datagrams: Option<Datagrams>,
-    /// When the last request began and when its work ended, in nanoseconds on the clock of trials.
+    /// Start of the last request and end of its work, in nanoseconds on the clock of trials.
     pub(super) span_ns: [u64; 2],
-    /// The sender's connection (TCP only).
+    /// The sender's connection state (TCP only).
     pub(super) state: Option<TcpState>,
 }
 
@@ -43,21 +43,21 @@ impl Tally {
     }
 
     pub(super) fn begin(&mut self) {
-        (self.counted, self.asked, self.idled_s) = (0, 0, 0.0);
+        (self.counted, self.requested, self.idled_s) = (0, 0, 0.0);
         self.latencies.clear();
     }
 
-    pub(super) fn ask(&mut self, iterations: u64) {
-        (self.asked, self.idled_s) = (self.asked + iterations, 0.0);
+    pub(super) fn request(&mut self, iterations: u64) {
+        (self.requested, self.idled_s) = (self.requested + iterations, 0.0);
     }
 
-    /// Counts bytes that were sent, and of them those that were received.
+    /// Adds bytes that were sent, and bytes that were received.
     pub(super) fn add_bytes(&mut self, sent: u64, received: u64) {
         self.traffic.sent_bytes += sent;
         self.traffic.received_bytes += received;
     }
 
-    /// Adds the datagrams of a request. The jitter is that of the last one.
+    /// Adds the datagrams of a request. The jitter is that of the last request.
     pub(super) fn add_datagrams(&mut self, more: Datagrams) {
         let all = self.traffic.datagrams.get_or_insert_default();
         let sum =
@@ -71,7 +71,7 @@ impl Tally {
         };
     }
 
-    /// Waits for the server's report of a request for so many blocks of so many bytes.
+    /// Waits for the server's report of a request for `count` blocks of `block` bytes.
     pub(super) fn report(
         &mut self,
         line: &Line,
@@ -90,7 +90,7 @@ impl Tally {
         Ok(report)
     }
 
-    /// Keeps a wrong block, if it is the first.
+    /// Records a wrong block, if it is the first.
     pub(super) fn found(&mut self, wrong: Wrong) {
         let Wrong { due, found } = wrong;
         self.wrong.get_or_insert_with(|| format!("block {found} arrived, expected block {due}"));
@@ -98,12 +98,12 @@ impl Tally {
 }
 
 impl Report {
-    /// A report of `blocks` blocks of `block` bytes each.
+    /// Creates a report of `blocks` blocks of `block` bytes each.
     pub(super) fn count_blocks(blocks: u64, block: u64) -> Self {
         Self { blocks, bytes: blocks * block, ..Self::default() }
     }
 
-    /// Adds what the server knows about a connection on which it sends.
+    /// Adds the server's state of a connection on which it sends.
     pub(super) fn with_state(self, state: Option<TcpState>) -> Self {
         let Some(state) = state else { return self };
         Self {
@@ -116,7 +116,7 @@ impl Report {
         }
     }
 
-    /// What the server knows of a connection on which it sends.
+    /// Returns the server's state of a connection on which it sends.
     pub(super) fn state(&self) -> TcpState {
         TcpState {
             retransmits: self.retransmits,

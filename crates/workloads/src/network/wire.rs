@@ -1,15 +1,15 @@
-//! What the two ends send each other on a data connection besides payload: messages of a
-//! fixed size, a word that names the message and then its fields, each 8 bytes, little-endian.
+//! The messages of the two ends on a data connection, apart from payload. Each has a fixed size: a
+//! word that names the message, then its fields, each 8 bytes, little-endian.
 
 /// A message of a fixed size.
 pub(super) trait Message: Sized {
-    /// Its bytes.
+    /// The type of its bytes.
     type Bytes: AsRef<[u8]> + AsMut<[u8]>;
-    /// The same number of zeros.
+    /// The same number of zero bytes.
     const EMPTY: Self::Bytes;
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     fn encode(&self) -> Self::Bytes;
-    /// What such bytes say; `None`: they are no such message.
+    /// Parses bytes, or returns `None` if they are no such message.
     fn decode(bytes: &Self::Bytes) -> Option<Self>;
 }
 
@@ -29,15 +29,15 @@ impl Field for u64 {
     }
 }
 
-/// How a server came out of a request.
+/// A server's outcome of a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// All of it was done, and what arrived was as it must be.
+    /// The request was done, and all data that arrived were right.
     #[default]
     Done,
     /// Nothing was done: the session has no bytes left for it.
     Refused,
-    /// A block that arrived was not the one that was due.
+    /// A block arrived with another number than expected.
     Wrong,
 }
 
@@ -51,7 +51,7 @@ impl Field for Outcome {
     }
 }
 
-/// Declares messages: name, the word that it begins with, fields.
+/// Declares messages: name, initial word, fields.
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident $word:literal {
         $($(#[$field_doc:meta])* $field:ident: $type:ty,)*
@@ -89,58 +89,58 @@ macro_rules! messages {
 }
 
 messages! {
-    /// The client asks for a run of a stream.
+    /// The client requests a run of a stream.
     Request b"request\0" {
-        /// Number of the first block; no block of the connection had it before.
+        /// Number of the first block, which no earlier block of the connection had.
         first: u64,
         /// Blocks, round trips or connections.
         count: u64,
     }
 
-    /// The datagram that shows whose socket the client's is has come.
+    /// The datagram with the token of the client's socket has arrived.
     Reached b"reached\0" {
-        /// Bytes of it.
+        /// Bytes of the datagram.
         bytes: u64,
     }
 
-    /// Whoever sent datagrams has sent all that it will.
+    /// The sender of datagrams has sent all that it will send.
     Sent b"all sent" {
-        /// As many.
+        /// Number of datagrams sent.
         count: u64,
-        /// From the first to the last, in nanoseconds; of paced ones to the end of the last one's
-        /// interval.
+        /// Nanoseconds from the first to the last datagram. For paced ones, to the end of the last
+        /// one's interval.
         took_ns: u64,
     }
 
     /// The server's account of a request.
     Report b"report\0\0" {
-        /// How it came out.
+        /// Outcome of the request.
         outcome: Outcome,
-        /// The number expected where a block was wrong.
+        /// The expected number, if a block was wrong.
         due: u64,
-        /// The number found there.
+        /// The number found in the wrong block.
         found: u64,
-        /// Blocks received or, by the sender, sent; answers; connections accepted.
+        /// Blocks received (or sent, if the server sends), answers, or accepted connections.
         blocks: u64,
-        /// Bytes of payload in them.
+        /// Payload bytes of the blocks.
         bytes: u64,
-        /// Datagrams that came after one that was sent later.
+        /// Datagrams that arrived after one that was sent later.
         reordered: u64,
-        /// Datagrams that came once more.
+        /// Datagrams that arrived again.
         duplicated: u64,
-        /// Jitter of datagrams (RFC 3550), in nanoseconds; 0: not known.
+        /// Jitter of datagrams (RFC 3550) in nanoseconds, or 0 if unknown.
         jitter_ns: u64,
-        /// From the last datagram that counts to this report, in nanoseconds.
+        /// Nanoseconds from the last counted datagram to this report.
         quiet_ns: u64,
-        /// Where the server sends by TCP: segments sent again since the connection was made.
+        /// Segments that the server, sending by TCP, retransmitted since the connection was opened.
         retransmits: u64,
-        /// The same: congestion window in bytes.
+        /// Congestion window of a server that sends by TCP, in bytes.
         window_bytes: u64,
-        /// The same: smoothed round trip in nanoseconds.
+        /// Smoothed round trip of a server that sends by TCP, in nanoseconds.
         rtt_ns: u64,
-        /// The same: shortest round trip in nanoseconds; 0: not known.
+        /// Shortest round trip of a server that sends by TCP, in nanoseconds, or 0 if unknown.
         least_rtt_ns: u64,
-        /// The same: largest payload of a segment in bytes.
+        /// Largest payload of a segment of a server that sends by TCP, in bytes.
         segment_bytes: u64,
     }
 }
@@ -174,7 +174,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_sent_is_what_is_read(
+        fn decoded_messages_equal_the_encoded_ones(
             outcome in prop::sample::select(vec![Outcome::Done, Outcome::Refused, Outcome::Wrong]),
             rest: [u64; WORDS - 2],
         ) {

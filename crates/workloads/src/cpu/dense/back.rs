@@ -1,7 +1,8 @@
 //! Back substitution: U x = y, by many threads.
 //!
-//! From the last rows up, 64 at a time: every thread solves the block for itself, then takes its
-//! own rows above along, in sums of 8 lanes that are added up only when the turn comes to a row.
+//! The solve works upwards, 64 rows at a time. Every thread solves the whole block, then updates
+//! its own rows above it. A row's sums have 8 lanes, which are added up only when the solve reaches
+//! the row.
 
 #![allow(unsafe_code)] // Threads share a matrix and keep its rows apart.
 
@@ -13,38 +14,39 @@ use super::share;
 
 pub(super) struct Back<'a> {
     pub(super) loops: &'a Loops,
-    /// U in the upper triangle of the first n columns.
+    /// The matrix, with U in the upper triangle of the first n columns.
     pub(super) matrix: Matrix,
     pub(super) n: usize,
-    /// One group of lines: the sums, zero at first.
+    /// The sums: one group of lines, initially zero.
     pub(super) sums: Matrix,
-    /// One group of lines, of which the first n/8 hold x.
+    /// The solution: one group of lines, of which the first n/8 hold x.
     pub(super) x: Matrix,
     pub(super) barrier: &'a Barrier,
 }
 
 impl Back<'_> {
-    /// One thread's part: thread `index` of `of`. The right-hand side is column n.
+    /// Runs the part of thread `index` of `of` threads. The right-hand side is column n.
     ///
     /// # Safety
-    /// Only these threads use the matrices meanwhile, and the CPU has the loops' instructions.
+    /// Only these threads may use the matrices meanwhile, and the CPU must have the loops'
+    /// instructions.
     pub(super) unsafe fn run(&self, index: usize, of: usize) {
         let mut end = self.n.div_ceil(GROUP);
         for row in share(self.n, index, of) {
-            // SAFETY: each row is one thread's.
+            // SAFETY: each row belongs to one thread.
             unsafe { *self.sums.line(row, 0).cast::<[f64; GROUP]>() = [0.0; GROUP] };
         }
         while end > 0 {
             self.barrier.wait();
             let start = end.saturating_sub(AT_ONCE);
-            // SAFETY: the rows of this block are up to date, and nobody writes to them.
+            // SAFETY: the rows of this block are up to date, and no thread writes to them.
             let x = unsafe { self.block(start, end) };
-            // Only the first block, above which there are no rows, can be narrower.
+            // Only the first block can be narrower, and no rows are above it.
             let rows = share(start * GROUP, index, of);
             if !rows.is_empty() {
                 let lines = self.matrix.line(rows.start, start);
                 let sums = self.sums.line(rows.start, 0);
-                // SAFETY: each row above is one thread's.
+                // SAFETY: each row above belongs to one thread.
                 unsafe {
                     let stride = self.matrix.stride();
                     (self.loops.accumulate)(sums, lines, stride, x.0.as_ptr(), rows.len());
@@ -63,7 +65,7 @@ impl Back<'_> {
         self.barrier.wait();
     }
 
-    /// The unknowns of these groups; those past the last are zero.
+    /// Returns the unknowns of these groups, with zeros after the last one.
     unsafe fn block(&self, start: usize, end: usize) -> Block {
         let first = start * GROUP;
         let last = (end * GROUP).min(self.n);
@@ -88,6 +90,6 @@ impl Back<'_> {
     }
 }
 
-/// The unknowns of a block, aligned as vectors are.
+/// The unknowns of a block, aligned for vectors.
 #[repr(align(64))]
 struct Block([f64; AT_ONCE * GROUP]);

@@ -1,4 +1,4 @@
-//! The inner loops that go down groups of columns, for any vector.
+//! The inner loops over groups of columns, for any vector type.
 
 #![allow(unsafe_code)] // Raw pointers into matrices.
 
@@ -6,11 +6,11 @@ use super::Line;
 use super::matrix::GROUP;
 use super::vector::Vector;
 
-/// Solves L X = B in place for N vectors of columns, L unit lower triangular, of `depth`
-/// groups and 8 `depth` rows; strides in elements.
+/// Solves L X = B in place for N vectors of columns. L is unit lower triangular and has `depth`
+/// groups and 8 `depth` rows. Strides are in elements.
 ///
 /// # Safety
-/// The CPU has V's instructions. L and B are valid for that.
+/// The CPU must have V's instructions, and L and B must be valid for these sizes.
 #[inline(always)]
 pub(super) unsafe fn solve_lower<V: Vector, const N: usize>(
     l: *const f64,
@@ -70,12 +70,12 @@ pub(super) unsafe fn solve_lower<V: Vector, const N: usize>(
     }
 }
 
-/// Factors one group in place by elimination with partial pivoting: `rows` lines, the
-/// first `columns` columns; the others go along. `pivots[c]` becomes the line that was
-/// exchanged with line c. Stops at a column without a pivot and returns its number.
+/// Factors one group in place by elimination with partial pivoting: `rows` lines and the first
+/// `columns` columns. The other columns are updated too. `pivots[c]` becomes the line that was
+/// exchanged with line c. At a column without a pivot it stops and returns the column's number.
 ///
 /// # Safety
-/// The CPU has V's instructions; `lines` is valid for the rows.
+/// The CPU must have V's instructions, and `lines` must be valid for the rows.
 #[inline(always)]
 pub(super) unsafe fn eliminate<V: Vector>(
     lines: *mut f64,
@@ -98,7 +98,7 @@ pub(super) unsafe fn eliminate<V: Vector>(
             }
             *chosen = pivot;
             exchange::<V>(lines.add(c * GROUP), lines.add(pivot * GROUP));
-            // The pivot's line, zero up to the pivot.
+            // The line of the pivot, with zeros up to the pivot.
             let mut top = Line::default();
             for (lane, value) in top.0.iter_mut().enumerate().skip(c + 1) {
                 *value = *lines.add(c * GROUP + lane);
@@ -132,7 +132,7 @@ pub(super) unsafe fn eliminate<V: Vector>(
 /// Exchanges two lines, which may be the same.
 ///
 /// # Safety
-/// The CPU has V's instructions; both are valid.
+/// The CPU must have V's instructions, and both lines must be valid.
 #[inline(always)]
 pub(super) unsafe fn exchange<V: Vector>(one: *mut f64, other: *mut f64) {
     for v in 0..GROUP / V::LANES {
@@ -146,11 +146,11 @@ pub(super) unsafe fn exchange<V: Vector>(one: *mut f64, other: *mut f64) {
     }
 }
 
-/// Adds to each line of `sums` the element-wise product of N groups' lines with the N
-/// lines `x`; `rows` lines, `group` elements from a group to the next.
+/// Adds the element-wise products of N groups' lines with the N lines `x` to the lines of `sums`.
+/// There are `rows` lines, and `group` elements from one group to the next.
 ///
 /// # Safety
-/// The CPU has V's instructions; all are valid for that.
+/// The CPU must have V's instructions, and all pointers must be valid for these sizes.
 #[inline(always)]
 pub(super) unsafe fn accumulate<V: Vector, const N: usize>(
     sums: *mut f64,

@@ -15,15 +15,15 @@ use super::random::element;
 use super::tile::{Tile, Update, fetch_nearer};
 use super::{Line, Shape, share};
 
-/// Where the parts are, in elements.
+/// Sizes of the parts in memory, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
-    /// Lines of a row of A, B and C, padded with zeros: an odd number, so that the lines of
-    /// one column are in different sets of every cache.
+    /// Lines of a row of A, B and C, padded with zeros. The number is odd, so that the lines of one
+    /// column are in different sets of every cache.
     lines: usize,
     /// Elements of each matrix.
     matrix: usize,
-    /// Elements of one thread's copy.
+    /// Elements of one thread's copy of a block of B.
     copy: usize,
     threads: usize,
 }
@@ -33,12 +33,12 @@ impl Layout {
         let Shape { n, threads, block, .. } = *shape;
         let lines = n.div_ceil(GROUP) | 1;
         let copy = Matrix::elements(block * GROUP + 1, width(block));
-        // Tiles read past the last row of A.
+        // Tiles read beyond the last row of A.
         let rows = n + MOST_ROWS - 1;
         Self { lines, matrix: rows * lines * GROUP, copy, threads }
     }
 
-    /// Elements of all matrices, copies and vectors of the verification.
+    /// Returns the elements of all matrices and copies, and of the vector of the verification.
     pub(crate) const fn elements(&self) -> usize {
         3 * self.matrix + self.threads * self.copy + self.lines * GROUP
     }
@@ -52,15 +52,15 @@ struct Grid {
 }
 
 impl Grid {
-    /// As near to a square as the number of threads allows, wider rather than taller: threads in
-    /// one column copy the same part of B.
+    /// Arranges the threads as nearly in a square as their number allows, wider rather than taller.
+    /// Threads in one column copy the same part of B.
     fn arrange(threads: usize) -> Self {
         let divides = |down: &usize| down * down <= threads && threads.is_multiple_of(*down);
         let down = (1..=threads).filter(divides).max().unwrap_or(1);
         Self { down, across: threads / down }
     }
 
-    /// Rows, and columns in groups, of one thread's rectangle.
+    /// Returns the rows, and the columns in groups, of one thread's rectangle.
     fn rectangle(&self, n: usize, index: usize) -> (Range<usize>, Range<usize>) {
         let (row, column) = (index / self.across, index % self.across);
         (share(n, row, self.down), share(n.div_ceil(GROUP), column, self.across))
@@ -74,7 +74,7 @@ pub(crate) enum Which {
     C,
 }
 
-/// Two matrices and their product. Threads call its methods each with its own number.
+/// Two matrices and their product. Each thread calls the methods with its own index.
 pub(crate) struct Gemm {
     shape: Shape,
     layout: Layout,
@@ -84,7 +84,7 @@ pub(crate) struct Gemm {
     seed: AtomicU64,
 }
 
-// SAFETY: a place in memory, whose parts the methods keep apart by thread.
+// SAFETY: the matrices are plain memory, and the methods access disjoint parts by thread.
 unsafe impl Send for Gemm {}
 // SAFETY: as above.
 unsafe impl Sync for Gemm {}
@@ -93,16 +93,16 @@ const SEED_OF_A: u64 = 1;
 const SEED_OF_B: u64 = 2;
 
 impl Gemm {
-    /// In memory of `Layout::elements` from `base` on.
+    /// Creates the matrices in memory of [`Layout::elements`] elements from `base` on.
     ///
     /// # Safety
-    /// The memory is aligned to a line, and nobody else uses it as long as this is used.
+    /// The memory must be aligned to a line, and nothing else may use it while this value is used.
     pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
         let barrier = Barrier::new(shape.threads);
         Self { shape, layout: Layout::new(&shape), base, barrier, seed: AtomicU64::new(SEED_OF_B) }
     }
 
-    /// Begins a trial. Called by one thread, while no other uses the product.
+    /// Begins a trial. One thread calls it while no other thread uses the product.
     pub(crate) fn begin(&self) {
         self.seed.fetch_add(1, Ordering::Relaxed);
     }
@@ -117,7 +117,7 @@ impl Gemm {
         self.row(which, row).wrapping_add(column)
     }
 
-    /// Elements of a row, padding included.
+    /// Returns the elements of a row, including padding.
     fn stride(&self) -> usize {
         self.layout.lines * GROUP
     }
@@ -129,17 +129,17 @@ impl Gemm {
             for (which, seed) in [(Which::A, SEED_OF_A), (Which::B, SEED_OF_B)] {
                 for column in 0..self.stride() {
                     let value = if column < n { element(seed, row, column) } else { 0.0 };
-                    // SAFETY: the row is this thread's.
+                    // SAFETY: the row belongs to this thread.
                     unsafe { *self.row(which, row).add(column) = value };
                 }
             }
         }
     }
 
-    /// Takes away a thread's rows of the last product.
+    /// Overwrites a thread's rows of the last product.
     pub(crate) fn clear(&self, index: usize) {
         for row in share(self.shape.n, index, self.shape.threads) {
-            // SAFETY: the row is this thread's, and as long.
+            // SAFETY: the row belongs to this thread and has this length.
             unsafe {
                 std::slice::from_raw_parts_mut(self.row(Which::C, row), self.stride())
                     .fill(f64::NAN)
@@ -162,7 +162,7 @@ impl Gemm {
             for group in columns.clone().step_by(width(block)) {
                 let groups = group..(group + width(block)).min(columns.end);
                 self.copy_b(&b, first..first + depth * GROUP, &groups);
-                // SAFETY: the copies and the rectangle are this thread's.
+                // SAFETY: the copy and the rectangle belong to this thread.
                 unsafe {
                     self.block(&b, &rows, first..first + depth * GROUP, groups, update, clock)
                 };
@@ -170,7 +170,7 @@ impl Gemm {
         }
     }
 
-    /// Copies some rows of B, those past the last one as zeros.
+    /// Copies rows of B into groups. Rows beyond the last one become zeros.
     fn copy_b(&self, b: &Matrix, rows: Range<usize>, groups: &Range<usize>) {
         const AHEAD: usize = 6;
         for (to, row) in rows.enumerate() {
@@ -178,17 +178,17 @@ impl Gemm {
                 let at = |row| self.row(Which::B, row).wrapping_add(group * GROUP);
                 fetch_nearer(at(row + AHEAD));
                 let from = (row < self.shape.n).then(|| at(row));
-                // SAFETY: within the copy, which is this thread's, and within B.
+                // SAFETY: within the copy, which belongs to this thread, and within B.
                 unsafe { copy_line(from, b.line(to, i)) };
             }
         }
     }
 
-    /// The product of some columns of A with the copy of B, whole tiles into C, the last
-    /// rows by way of a buffer.
+    /// Multiplies some columns of A by the copy of B: whole tiles directly into C, the last rows
+    /// through a buffer.
     ///
     /// # Safety
-    /// The copy and the rectangle are the caller's.
+    /// The copy and the rectangle must belong to the calling thread.
     unsafe fn block(
         &self,
         b: &Matrix,
@@ -248,9 +248,8 @@ impl Gemm {
         }
     }
 
-    /// One thread's part of the verification: compares C v with A (B v) in its rows, for a random
-    /// vector v, with A and B generated again. The error is the first row in which they differ by
-    /// more than rounding can.
+    /// Verifies one thread's rows: compares C v with A (B v) for a random vector v, with A and B
+    /// generated again. The error names the first row whose difference exceeds rounding.
     pub(crate) fn check(&self, index: usize) -> Result<(), String> {
         let Shape { n, threads, .. } = self.shape;
         let seed = self.seed.load(Ordering::Relaxed);
@@ -260,17 +259,17 @@ impl Gemm {
         };
         let shared = self.base.wrapping_add(3 * self.layout.matrix + threads * self.layout.copy);
         for row in share(n, index, threads) {
-            // SAFETY: this element is this thread's.
+            // SAFETY: this element belongs to this thread.
             unsafe { *shared.add(row) = times(&|i| element(SEED_OF_B, row, i), &v) };
         }
         self.barrier.wait();
-        // SAFETY: all have written their part before the meeting, and nobody writes after it.
+        // SAFETY: all threads have written their part before the barrier, and none writes after it.
         let w = unsafe { std::slice::from_raw_parts(shared, n) };
-        // Rounding differs by 0.03 n^1.5 eps or so, as a standard deviation.
+        // The standard deviation of the rounding difference is about 0.03 n^1.5 eps.
         let most = ((n as f64).powf(1.5) + 8.0) * f64::EPSILON;
         for row in share(n, index, threads) {
             let c = self.row(Which::C, row);
-            // SAFETY: nobody writes to C any more.
+            // SAFETY: no thread writes to C any more.
             let found = times(&|i| unsafe { *c.add(i) }, &v);
             let expected = times(&|i| element(SEED_OF_A, row, i), w);
             let difference = (found - expected).abs();
@@ -285,18 +284,19 @@ impl Gemm {
     }
 }
 
-/// Groups of a block of B: two thirds of its depth, as deep blocks need fewer passes over C.
+/// Returns the width of a block of B in groups: two thirds of its depth, as deep blocks need fewer
+/// passes over C.
 fn width(block: usize) -> usize {
     (block * 2 / 3 / MOST_GROUPS * MOST_GROUPS).max(MOST_GROUPS)
 }
 
-/// Groups of the buffer for the last rows, as many as the widest tile has.
+/// Groups of the buffer for the last rows: as many as the widest tile has.
 const MOST_GROUPS: usize = 4;
 
-/// Copies one line, zeros where there is none.
+/// Copies one line, or writes zeros if there is none.
 ///
 /// # Safety
-/// Both are valid and aligned.
+/// Both pointers must be valid and aligned.
 unsafe fn copy_line(from: Option<*mut f64>, to: *mut f64) {
     let line = match from {
         // SAFETY: as the caller guarantees.

@@ -1,4 +1,4 @@
-//! The inner loops as each instruction set has them.
+//! Instances of the inner loops for each instruction set.
 
 #![allow(unsafe_code)] // Functions that need an instruction set.
 
@@ -11,7 +11,7 @@ use super::tile::{Tile, Update};
 /// A micro-kernel (the BLAS term): the product of a tile of fixed size.
 #[derive(Clone, Copy)]
 pub(super) struct TileLoop {
-    /// A divisor of [`super::matrix::MOST_ROWS`].
+    /// Rows of the tile: a divisor of [`super::matrix::MOST_ROWS`].
     pub(super) rows: usize,
     pub(super) groups: usize,
     /// See [`tile::multiply`].
@@ -22,12 +22,12 @@ pub(super) struct TileLoop {
 #[derive(Clone, Copy)]
 pub(super) struct SolveLower {
     pub(super) groups: usize,
-    /// L, elements to its next group, B, elements to its next group, groups of L; see
+    /// Arguments: L, elements to its next group, B, elements to its next group, groups of L. See
     /// [`columns::solve_lower`].
     pub(super) run: unsafe fn(*const f64, usize, *mut f64, usize, usize),
 }
 
-/// The loops of one instruction set: tiles and solves from the widest to that of a single group.
+/// The loops of one instruction set. Tiles and solves are ordered from the widest to one group.
 pub(crate) struct Loops {
     pub(super) tiles: &'static [TileLoop],
     pub(super) solves: &'static [SolveLower],
@@ -36,15 +36,15 @@ pub(crate) struct Loops {
         unsafe fn(*mut f64, usize, usize, &mut [usize; GROUP]) -> Result<(), usize>,
     /// See [`columns::exchange`].
     pub(super) exchange: unsafe fn(*mut f64, *mut f64),
-    /// Sums, lines, elements from a group of lines to the next, x, rows; see
-    /// [`columns::accumulate`], of [`AT_ONCE`] groups.
+    /// Arguments: sums, lines, elements from one group of lines to the next, x, rows. See
+    /// [`columns::accumulate`], with [`AT_ONCE`] groups.
     pub(super) accumulate: unsafe fn(*mut f64, *const f64, usize, *const f64, usize),
 }
 
-/// Groups that one pass of the back substitution takes.
+/// Groups per pass of the back substitution.
 pub(super) const AT_ONCE: usize = 8;
 
-/// The inner loops of that instruction set; `None` where there are none on this architecture.
+/// Returns the inner loops of an instruction set, or `None` where this architecture has none.
 pub(super) fn find(isa: Isa) -> Option<&'static Loops> {
     match isa {
         #[cfg(target_arch = "x86_64")]
@@ -59,11 +59,11 @@ pub(super) fn find(isa: Isa) -> Option<&'static Loops> {
     }
 }
 
-/// A module with the loops of one instruction set: its vector, how functions get it, tiles
-/// as rows x groups (a divisor of 12 rows), and groups that a triangular solve takes.
+/// Defines a module with the loops of one instruction set. Arguments: vector, enabling attribute,
+/// tiles as rows x groups (rows divide 12), groups per triangular solve.
 macro_rules! loops {
     ($module:ident, $vector:ty, #[$with:meta], tiles: [$($product:ident = $rows:literal x $groups:literal),+],
-     solves: [$($solve:ident = $of:literal),+]) => {
+     solves: [$($solve:ident = $width:literal),+]) => {
         mod $module {
             #[allow(unused_imports, clippy::wildcard_imports)]
             #[cfg(target_arch = "x86_64")]
@@ -76,16 +76,16 @@ macro_rules! loops {
             use super::super::vector::Vector;
             use super::{AT_ONCE, Loops, SolveLower, TileLoop};
 
-            /// Vectors of a group.
+            /// Vectors per group.
             const PER: usize = GROUP / <$vector>::LANES;
 
-            // Whole tiles fill what is a multiple of the most rows, and only a vector as
-            // wide as a group can solve several groups at once.
-            const _: () = assert!($(MOST_ROWS.is_multiple_of($rows))&&+ && (PER == 1 || ($($of == 1)&&+)));
+            // Whole tiles must fill a multiple of the maximum rows. Only a vector as wide as a
+            // group can solve several groups at once.
+            const _: () = assert!($(MOST_ROWS.is_multiple_of($rows))&&+ && (PER == 1 || ($($width == 1)&&+)));
 
             pub(in super::super) static LOOPS: Loops = Loops {
                 tiles: &[$(TileLoop { rows: $rows, groups: $groups, run: $product }),+],
-                solves: &[$(SolveLower { groups: $of, run: $solve }),+],
+                solves: &[$(SolveLower { groups: $width, run: $solve }),+],
                 eliminate,
                 exchange,
                 accumulate,
@@ -96,7 +96,8 @@ macro_rules! loops {
                 unsafe fn $product(t: &Tile, next_a: usize, update: Update) {
                     // SAFETY: as the caller guarantees.
                     unsafe {
-                        // How to update is known while compiling, where the time goes.
+                        // Makes the kind of update and the row distance of the usual cases
+                        // constants.
                         match (update, t.a_row) {
                             (Update::Subtract, GROUP) => {
                                 tile::multiply::<$vector, $rows, { $groups * PER }, true>(t, next_a, Update::Subtract);
@@ -118,8 +119,8 @@ macro_rules! loops {
             $(
                 #[$with]
                 unsafe fn $solve(l: *const f64, l_group: usize, b: *mut f64, b_group: usize, depth: usize) {
-                    // Whole groups a vector each, or one group part by part.
-                    const VECTORS: usize = if PER == 1 { $of } else { 1 };
+                    // Either one vector per group, or one group in several parts.
+                    const VECTORS: usize = if PER == 1 { $width } else { 1 };
                     for part in 0..PER {
                         // SAFETY: as the caller guarantees.
                         unsafe {
@@ -156,9 +157,8 @@ macro_rules! loops {
     };
 }
 
-// Measured on Redwood Cove: the more is loaded with 512-bit multiply-adds, the lower the core's
-// clock, so the tile with the fewest loads wins by a percent or two, 6 x 4 groups before 8 x 3
-// and 12 x 2.
+// Measured on Redwood Cove: more loads with 512-bit multiply-adds lower the core's clock. So the
+// tile with the fewest loads, 6 x 4 groups, is a percent or two faster than 8 x 3 and 12 x 2.
 #[cfg(target_arch = "x86_64")]
 loops!(avx512, __m512d, #[target_feature(enable = "avx512f")], tiles: [wide = 6 x 4, middle = 12 x 2, narrow = 12 x 1], solves: [two = 2, single = 1]);
 #[cfg(target_arch = "x86_64")]

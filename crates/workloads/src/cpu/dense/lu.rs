@@ -1,11 +1,11 @@
 //! Gaussian elimination with partial pivoting, by many threads.
 //!
-//! The matrix is cut into *chunks* of columns, and some of these make a *panel*. Step k takes panel
-//! k, once it is factored, and brings every chunk to the right of it up to date: exchange rows,
-//! solve for U, subtract the product. The thread that updates the last chunk of the next panel
-//! factors that panel at once, while the others continue with the step (look-ahead). Threads take
-//! chunks in order, step after step. Each waits only for its chunk and its panel, and both belong
-//! to a thread that took them earlier. So some thread always proceeds, and no barrier is needed.
+//! The matrix is cut into *chunks* of columns, and several chunks make a *panel*. Step k takes the
+//! factored panel k and updates every chunk to the right of it: exchange rows, solve for U,
+//! subtract the product. The thread that updates the last chunk of the next panel factors that
+//! panel at once, while the others continue with the step (look-ahead). Threads take chunks in
+//! order, step after step. Each waits only for its chunk and its panel, and both belong to a thread
+//! that took them earlier. So some thread always proceeds, and no barrier is needed.
 //!
 //! The right-hand side is one more column, so that the elimination also solves L y = P b.
 
@@ -20,23 +20,23 @@ use super::loops::Loops;
 use super::matrix::{GROUP, Matrix};
 use super::update::{Elimination, Panel};
 
-/// A column without a pivot: of zeros, or with numbers that are not finite.
+/// A column without a pivot: it has only zeros, or numbers that are not finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the matrix is singular or not finite: column {0} has no pivot")]
 pub(crate) struct Singular(pub(super) usize);
 
-/// How the columns are cut, in groups.
+/// The division of the columns into chunks and panels, in groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cut {
     chunk: usize,
-    /// Where panels begin, multiples of a chunk, and where the last one ends.
+    /// Starts of the panels, which are multiples of a chunk, and the end of the last one.
     panels: Vec<usize>,
-    /// All groups, those to the right of the panels included.
+    /// All groups, including those to the right of the panels.
     groups: usize,
 }
 
 impl Cut {
-    /// For this many columns that are eliminated, of a matrix of this many groups.
+    /// Divides `columns` columns that are eliminated, of a matrix of `groups` groups.
     pub(super) fn new(columns: usize, groups: usize, widths: &Widths) -> Self {
         let end = columns.div_ceil(GROUP);
         let mut panels = vec![0];
@@ -61,35 +61,35 @@ impl Cut {
         Panel { row: group * GROUP, group, width: end - group }
     }
 
-    /// Chunks that hold columns to the right of a step's panel.
+    /// Returns the chunks with columns to the right of a step's panel.
     fn behind(&self, step: usize) -> Range<usize> {
         self.panels[step + 1] / self.chunk..self.chunks()
     }
 
-    /// Chunks of a step's panel.
-    fn of_panel(&self, step: usize) -> Range<usize> {
+    /// Returns the chunks of a step's panel.
+    fn chunks_of_panel(&self, step: usize) -> Range<usize> {
         self.panels[step] / self.chunk..self.panels[step + 1].div_ceil(self.chunk)
     }
 
-    /// Groups of a chunk to the right of a step's panel.
+    /// Returns the groups of a chunk to the right of a step's panel.
     fn groups_behind(&self, step: usize, chunk: usize) -> Range<usize> {
         let (start, end) = (chunk * self.chunk, (chunk + 1) * self.chunk);
         start.max(self.panels[step + 1])..end.min(self.groups)
     }
 }
 
-/// Widths in groups.
+/// Widths of chunks and panels, in groups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Widths {
     pub(super) chunk: usize,
-    /// Width of the widest panel: a multiple of the chunk.
+    /// Width of the widest panel, a multiple of the chunk.
     pub(super) widest: usize,
-    /// Panels become narrower so that at least this many are left.
+    /// Divisor of the groups that are left: panels get narrower so that about this many remain.
     pub(super) left: usize,
 }
 
 impl Widths {
-    /// Width of the next panel where this many groups are left.
+    /// Returns the width of the next panel where `left` groups are left.
     fn panel(&self, left: usize) -> usize {
         let width = (left / self.left).next_multiple_of(self.chunk);
         width.clamp(self.chunk, self.widest)
@@ -97,18 +97,18 @@ impl Widths {
 }
 
 pub(super) struct Lu<'a> {
-    /// As many rows as columns that are eliminated.
+    /// The matrix and its loops. The matrix has as many rows as eliminated columns.
     work: Elimination<'a>,
     cut: Cut,
     pivots: Box<[AtomicUsize]>,
     factored: AtomicUsize,
-    /// By step: the next chunk that nobody has taken, counted from the first behind.
+    /// Next untaken chunk by step, counted from the first one behind the panel.
     taken: Box<[AtomicUsize]>,
-    /// By chunk: steps that it is up to date with.
+    /// Number of applied steps, by chunk.
     done: Box<[AtomicUsize]>,
-    /// By step: chunks of its panel that are not up to date.
+    /// Number of outdated chunks of the panel, by step.
     missing: Box<[AtomicUsize]>,
-    /// The column without a pivot.
+    /// The column without a pivot, or `usize::MAX`.
     singular: AtomicUsize,
 }
 
@@ -126,20 +126,20 @@ impl<'a> Lu<'a> {
             factored: AtomicUsize::new(0),
             taken: counters((0..cut.steps()).map(|_| 0)),
             done: counters((0..cut.chunks()).map(|_| 0)),
-            missing: counters((0..cut.steps()).map(|step| cut.of_panel(step).len())),
+            missing: counters((0..cut.steps()).map(|step| cut.chunks_of_panel(step).len())),
             singular: AtomicUsize::new(usize::MAX),
             cut,
         }
     }
 
-    /// One thread's part; all threads call it at about the same time, one of them as the
-    /// one that `leads`. An error if the matrix is singular.
+    /// Runs one thread's part. All threads call it at about the same time, and exactly one `leads`.
+    /// Returns an error if the matrix is singular.
     ///
     /// # Safety
-    /// Nobody else uses the matrix meanwhile, and the CPU has the loops' instructions.
+    /// Nothing else may use the matrix meanwhile, and the CPU must have the loops' instructions.
     pub(super) unsafe fn run(&self, leads: bool, clock: &mut ClockSamples) -> Result<(), Singular> {
         if leads && self.work.rows > 0 {
-            // SAFETY: nobody touches the first panel before it is factored.
+            // SAFETY: no thread touches the first panel before it is factored.
             unsafe { self.factor(0) };
         }
         for step in 0..self.cut.steps() {
@@ -154,8 +154,8 @@ impl<'a> Lu<'a> {
                 if self.over() {
                     break;
                 }
-                // SAFETY: the chunk is this thread's, since it alone took it in this step
-                // and the step before has ended with it.
+                // SAFETY: only this thread took the chunk in this step, and the previous step has
+                // finished with it.
                 unsafe { self.update(step, chunk, clock) };
             }
         }
@@ -179,13 +179,12 @@ impl<'a> Lu<'a> {
                 .all(|chunk| self.done[chunk].load(Ordering::Acquire) >= steps)
     }
 
-    /// Brings a chunk up to date with a step, and factors the next panel if that was the
-    /// last of it.
+    /// Applies a step to a chunk. Factors the next panel if this was its last chunk.
     unsafe fn update(&self, step: usize, chunk: usize, clock: &mut ClockSamples) {
         let panel = self.cut.panel(step);
         let groups = self.cut.groups_behind(step, chunk);
         let pivots = self.pivots(panel);
-        // SAFETY: the chunk is the caller's own, and the panel is factored.
+        // SAFETY: the chunk belongs to the caller, and the panel is factored.
         unsafe {
             for group in groups.clone() {
                 self.work.exchange(group, panel.row, pivots);
@@ -194,15 +193,15 @@ impl<'a> Lu<'a> {
         }
         self.done[chunk].store(step + 1, Ordering::Release);
         if step + 1 < self.cut.steps()
-            && self.cut.of_panel(step + 1).contains(&chunk)
+            && self.cut.chunks_of_panel(step + 1).contains(&chunk)
             && self.missing[step + 1].fetch_sub(1, Ordering::AcqRel) == 1
         {
-            // SAFETY: all of the panel is up to date, and nobody takes it in this step again.
+            // SAFETY: the whole panel is up to date, and no thread takes it again in this step.
             unsafe { self.factor(step + 1) };
         }
     }
 
-    /// Solves for U in these groups, and subtracts the product below.
+    /// Solves for U in these groups, and subtracts the product from the rows below.
     unsafe fn apply(&self, panel: Panel, groups: Range<usize>, clock: Option<&mut ClockSamples>) {
         // SAFETY: as the callers guarantee.
         unsafe {
@@ -218,14 +217,14 @@ impl<'a> Lu<'a> {
     /// Factors a step's panel and publishes it.
     unsafe fn factor(&self, step: usize) {
         let panel = self.cut.panel(step);
-        // SAFETY: the panel is the caller's own.
+        // SAFETY: the panel belongs to the caller.
         match unsafe { self.halves(panel) } {
             Ok(()) => self.factored.store(step + 1, Ordering::Release),
             Err(Singular(column)) => self.singular.store(column, Ordering::Release),
         }
     }
 
-    /// Factors some groups: the left half, then with it the right one.
+    /// Factors several groups: the left half first, then the right half after its update.
     unsafe fn halves(&self, panel: Panel) -> Result<(), Singular> {
         let Panel { row, group, width } = panel;
         if width == 1 {
@@ -235,7 +234,7 @@ impl<'a> Lu<'a> {
         let left = Panel { row, group, width: width / 2 };
         let right =
             Panel { row: left.below(), group: group + left.width, width: width - left.width };
-        // SAFETY: the panel is the caller's own.
+        // SAFETY: the panel belongs to the caller.
         unsafe {
             self.halves(left)?;
             let pivots = self.pivots(left);
@@ -256,7 +255,7 @@ impl<'a> Lu<'a> {
         let rows = self.work.rows - row;
         let columns = rows.min(GROUP);
         let mut pivots = [0; GROUP];
-        // SAFETY: the group is the caller's own.
+        // SAFETY: the group belongs to the caller.
         unsafe {
             let lines = self.work.matrix.line(row, group);
             (self.work.loops.eliminate)(lines, rows, columns, &mut pivots)

@@ -4,8 +4,8 @@
 //! `loops` instantiates them per instruction set. `product` uses these. `gemm` uses `product`, and
 //! so does the `solver`, through `update`, `lu` and `back`. `residual` verifies its solutions.
 //!
-//! To add an instruction set: its `Vector`, its lines at the end of `loops` and in
-//! `loops::find`, its name in `Isa` and [`ISAS`].
+//! To add an instruction set: implement `Vector`, add its lines at the end of `loops` and in
+//! `loops::find`, and its name in `Isa` and [`ISAS`].
 
 mod back;
 mod columns;
@@ -38,13 +38,13 @@ use self::matrix::{GROUP, Matrix};
 use self::product::Product;
 use self::tile::{Tile, Update};
 use super::isa::{Isa, OnThisCpu};
-use super::task::together;
+use super::task::concurrent_threads;
 use crate::arena::{Arena, Pages};
 use crate::declare::{Words, choice_parameter, count_parameter, rate, threads_parameter, words};
 use crate::params::{required, resolved};
 use crate::share;
 
-/// Most rows and columns that can be asked for.
+/// Maximum rows and columns of a matrix.
 const MOST: u64 = 1_000_000;
 
 const THREADS: Parameter =
@@ -73,13 +73,13 @@ const BLOCK: Parameter = count_parameter(
     AUTO,
 );
 
-/// The parameters of a workload, by what its `n` is about and the default.
+/// Returns the parameters of a workload, from the description and default of its `n`.
 pub(super) const fn parameters(n: &'static str, default: &'static str) -> [Parameter; 4] {
     let n = count_parameter(key::MATRIX_SIZE, n, 1..=MOST, default);
     [THREADS, n, ISA, BLOCK]
 }
 
-/// The declaration of a workload of one complete solve per trial.
+/// Returns the declaration of a workload with one complete solve per trial.
 pub(super) const fn spec(
     words: Words,
     parameters: &'static [Parameter],
@@ -93,7 +93,7 @@ pub(super) const fn spec(
     spec
 }
 
-/// Memory for the matrices of a point, which are filled anew.
+/// Returns memory for the matrices of a configuration, which must be filled again.
 pub(super) fn arena(workload: &str, bytes: u64, shape: &Shape) -> Result<Arc<Arena>, Refusal> {
     let arena = Arena::get(bytes, Pages::Huge, shape.threads as u64)?;
     arena.holds(&format!("{workload} {}", shape.n));
@@ -105,7 +105,7 @@ pub(super) struct Shape {
     pub(super) n: usize,
     pub(super) threads: usize,
     pub(super) loops: &'static Loops,
-    /// Groups of columns of a block.
+    /// Depth of a block, in groups of columns.
     pub(super) block: usize,
 }
 
@@ -124,18 +124,20 @@ impl Shape {
     }
 }
 
-/// Instruction sets of this CPU that there are loops for, the widest last.
-fn here() -> impl Iterator<Item = Isa> {
+/// Returns the instruction sets of this CPU that have loops, the widest last.
+fn supported_isas() -> impl Iterator<Item = Isa> {
     Isa::ALL.into_iter().filter(|isa| isa.is_supported() && loops::find(*isa).is_some())
 }
 
 /// Share of the L2 cache that a square block fills.
 const FILL: f64 = 0.625;
 
-/// `auto`: the widest instruction set, and blocks that fit into the L2 cache, up to `widest`.
+/// Resolves `auto`: the widest instruction set, and blocks that fit into the L2 cache, up to
+/// `widest`.
 pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Params> {
-    let params =
-        resolved(params, key::ISA, |_| here().last().map_or(Isa::Scalar.name(), Isa::name));
+    let params = resolved(params, key::ISA, |_| {
+        supported_isas().last().map_or(Isa::Scalar.name(), Isa::name)
+    });
     vec![resolved(params, key::MATRIX_BLOCK, |_| {
         let caches = host.cpu.caches.get().map(Vec::as_slice).unwrap_or_default();
         let second = caches.iter().find(|c| c.level == 2 && c.kind != CacheKind::Instruction);
@@ -144,14 +146,15 @@ pub(super) fn resolve_auto(params: Params, host: &Host, widest: u64) -> Vec<Para
     })]
 }
 
-/// The needs of so many matrix elements and `share` n^3 operations, at 50 Gop/s per CPU.
+/// Returns the needs of `elements` matrix elements and `share` n^3 operations, at 50 Gop/s per CPU.
 pub(super) fn needs(shape: &Shape, elements: usize, share: f64) -> Needs {
-    let seconds = share * (shape.n as f64).powi(3) / 5e10 / together(shape.threads as u64);
+    let seconds =
+        share * (shape.n as f64).powi(3) / 5e10 / concurrent_threads(shape.threads as u64);
     Needs { memory_bytes: 8 * elements as u64, fixed_s: Some(seconds), ..Needs::default() }
 }
 
-/// Multiplies small matrices of zeros until the core runs at the clock of that load.
-#[allow(unsafe_code)] // Calls the inner loops on a matrix of its own.
+/// Multiplies small matrices of zeros so that the core reaches its clock under this load.
+#[allow(unsafe_code)] // Calls the inner loops on its own matrices.
 pub(super) fn warm(shape: &Shape) {
     const SIDE: usize = 48;
     const GROUPS: usize = SIDE / GROUP;
@@ -179,14 +182,14 @@ pub(super) fn warm(shape: &Shape) {
     };
     let start = raw_seconds();
     while raw_seconds() - start < AHEAD_S {
-        // SAFETY: three matrices of this function's own, with lines below the last row; the
-        // loops' instructions are here.
+        // SAFETY: the three matrices belong to this function and have lines below the last row. The
+        // CPU has the loops' instructions.
         unsafe { product.run(shape.loops, Update::Add, None) };
     }
     black_box(&memory);
 }
 
-/// A line in memory of Rust's own.
+/// A line in memory that Rust owns.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(C, align(64))]
 pub(super) struct Line(pub(super) [f64; GROUP]);

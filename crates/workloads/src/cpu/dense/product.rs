@@ -1,4 +1,4 @@
-//! The product of two matrices that are stored in groups, tile by tile.
+//! The product of two matrices, tile by tile.
 
 #![allow(unsafe_code)] // Raw pointers into matrices.
 
@@ -9,7 +9,7 @@ use proofmark_engine::ClockSamples;
 use super::loops::Loops;
 use super::tile::{Tile, Update};
 
-/// C = A B, or C with it added or subtracted.
+/// C = A B, C + A B or C - A B.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Product {
     /// The tile of the first rows and groups.
@@ -19,12 +19,14 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Computes it. Whole tiles are done: some rows past the last one too. B should fit into the L2
-    /// cache, where it stays while A goes by, a tile's rows at a time.
+    /// Computes the product. Tiles are always computed whole, so some rows beyond the last one are
+    /// updated too. B should fit into the L2 cache, where it stays while A passes, the rows of one
+    /// tile at a time.
     ///
     /// # Safety
-    /// All are valid, [`super::matrix::MOST_ROWS`] - 1 rows of A and C past the last one too; nobody
-    /// else writes to A and B or uses C; the CPU has the loops' instructions.
+    /// All operands must be valid, including [`super::matrix::MOST_ROWS`] - 1 rows of A and C after
+    /// the last one. Nothing else may write to A and B or use C. The CPU must have the loops'
+    /// instructions.
     pub(super) unsafe fn run(
         &self,
         loops: &Loops,
@@ -41,7 +43,7 @@ impl Product {
                         c: first.c.wrapping_add(row * first.c_row + group * first.c_group),
                         ..*first
                     };
-                    // Each tile has one row of the next rows fetched.
+                    // Each tile prefetches one of the next rows.
                     let next_a = (tile_loop.rows + i.min(tile_loop.rows - 1)) * first.a_row;
                     // SAFETY: as the caller guarantees.
                     unsafe { (tile_loop.run)(&tile, next_a, update) };
@@ -54,7 +56,7 @@ impl Product {
     }
 }
 
-/// Parts of a range with the widest loop for each; the last loop is one group wide.
+/// Divides a range into parts with the widest loop for each. The last loop is one group wide.
 pub(super) fn split<T>(
     range: Range<usize>,
     loops: &[T],

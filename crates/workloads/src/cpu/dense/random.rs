@@ -1,8 +1,8 @@
-//! Random numbers that can be made again, each from its place alone.
+//! Random numbers that can be generated again from their place alone.
 
 use crate::mix::mixed;
 
-/// An element of that seed's random matrix: between -1/2 and 1/2, a multiple of 2^-53.
+/// Returns an element of a seed's random matrix: between -1/2 and 1/2, a multiple of 2^-53.
 #[inline]
 pub(crate) fn element(seed: u64, row: usize, column: usize) -> f64 {
     let bits = mixed(seed, (column as u64) << 32 ^ row as u64);

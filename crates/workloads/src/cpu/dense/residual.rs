@@ -1,18 +1,19 @@
-//! How well a solution fits its system: the residual as HPL has it, by many threads.
+//! The residual of a solution, computed as in HPL by many threads.
 //!
-//! Source: HPL 2.3, HPL_pdtest: |A x - b| over eps (|A| |x| + |b|) n in the norms of the
-//! largest row sum, with eps = 2^-53.
+//! Source: HPL 2.3, HPL_pdtest: |A x - b| / (eps (|A| |x| + |b|) n), with the largest row sum as
+//! norm and eps = 2^-53.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The largest of numbers that are not negative; one that is not a number is largest.
+/// The largest of several magnitudes. NaN counts as the largest.
 #[derive(Debug, Default)]
 struct Greatest(AtomicU64);
 
 impl Greatest {
     fn take(&self, value: f64) {
-        // Bits of numbers without a sign are in their order, those of NaN above them all.
+        // Without the sign, the bits of numbers have the same order as the numbers, and NaN is
+        // above all.
         self.0.fetch_max(value.abs().to_bits(), Ordering::Relaxed);
     }
 
@@ -21,7 +22,7 @@ impl Greatest {
     }
 }
 
-/// The residual of one solution, gathered from rows in any order.
+/// The residual of one solution, collected from rows in any order.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     difference: Greatest,
@@ -31,7 +32,7 @@ pub(super) struct Residual {
 }
 
 impl Residual {
-    /// Takes these rows of A x = b, where `element` is of A, or of b in column n.
+    /// Adds these rows of A x = b. `element` returns elements of A, or of b in column n.
     pub(super) fn take(
         &self,
         x: &[f64],
@@ -53,7 +54,8 @@ impl Residual {
         }
     }
 
-    /// The largest difference, and what HPL holds against its threshold.
+    /// Returns the largest difference, and the normalised residual that HPL compares with its
+    /// threshold.
     pub(super) fn compute(&self, n: usize) -> (f64, f64) {
         let difference = self.difference.value();
         let scale = self.a.value() * self.x.value() + self.b.value();
@@ -71,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_residual_by_hand() {
-        // 2 x + 1 y = 5, 1 x - 3 y = -1; x = 2, y = 1 and a bit.
+        // 2 x + 1 y = 5 and 1 x - 3 y = -1, with x = 2 and y slightly above 1.
         let system = |row: usize, column: usize| [[2.0, 1.0, 5.0], [1.0, -3.0, -1.0]][row][column];
         let residual_of = |x: [f64; 2]| {
             let residual = Residual::default();

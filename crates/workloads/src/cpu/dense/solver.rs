@@ -1,4 +1,4 @@
-//! A system of linear equations in memory, and the threads that solve it.
+//! A system of linear equations in memory, solved by several threads.
 
 #![allow(unsafe_code)] // Threads share matrices and keep their parts apart.
 
@@ -13,7 +13,7 @@ use super::matrix::{GROUP, Matrix, lines_for};
 use super::residual::Residual;
 use super::{Shape, share};
 
-/// Where the parts of a system are, in elements from its start.
+/// Sizes of the parts of a system, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     lines: usize,
@@ -21,19 +21,19 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The layout for n equations: A, and b as one more column.
+    /// Returns the layout for n equations: A, and b as one more column.
     pub(crate) const fn new(n: usize) -> Self {
         Self { lines: lines_for(n), groups: (n + 1).div_ceil(GROUP) }
     }
 
-    /// Elements of the matrix, the solution, and the sums of its last step.
+    /// Returns the elements of the matrix, the solution, and the sums of the back substitution.
     pub(crate) const fn elements(&self) -> usize {
         Matrix::elements(self.lines, self.groups + 2)
     }
 }
 
-/// One system. Its threads call [`System::fill`], [`System::solve`] and [`System::check`]
-/// in this order, all of them, with a meeting between any two.
+/// One system. All its threads call [`System::fill`], [`System::solve`] and [`System::check`] in
+/// this order, with a barrier between any two.
 pub(crate) struct System {
     shape: Shape,
     matrix: Matrix,
@@ -49,10 +49,10 @@ pub(crate) struct Attempt {
 }
 
 impl System {
-    /// In memory of `Layout::elements` from `base` on.
+    /// Creates the system in memory of [`Layout::elements`] elements from `base` on.
     ///
     /// # Safety
-    /// The memory is aligned to a line, and nobody else uses it as long as the system is.
+    /// The memory must be aligned to a line, and nothing else may use it while the system exists.
     pub(crate) unsafe fn at(base: *mut f64, shape: Shape) -> Self {
         let Layout { lines, groups, .. } = Layout::new(shape.n);
         let matrix = Matrix::at(base, lines, groups);
@@ -63,7 +63,7 @@ impl System {
         Self { shape, matrix, sums: group(0), x: group(1), barrier, attempt }
     }
 
-    /// Begins anew. Called by one thread, while no other uses the system.
+    /// Begins a new attempt. One thread calls it while no other thread uses the system.
     pub(crate) fn begin(&self) {
         let mut attempt = lock(&self.attempt);
         *attempt = Arc::new(Attempt::new(self.shape, self.matrix));
@@ -73,7 +73,7 @@ impl System {
         Arc::clone(&lock(&self.attempt))
     }
 
-    /// Writes a thread's part of A and b, zeros around them, and no solution.
+    /// Writes a thread's part of A and b with zeros around them, and clears the solution.
     pub(crate) fn fill(&self, index: usize, element: impl Fn(usize, usize) -> f64) {
         let n = self.shape.n;
         for group in (index..self.matrix.groups).step_by(self.shape.threads) {
@@ -86,7 +86,7 @@ impl System {
                         *value = element(row, group * GROUP + lane);
                     }
                 }
-                // SAFETY: the group is this thread's.
+                // SAFETY: the group belongs to this thread.
                 unsafe { *self.matrix.line(row, group).cast::<[f64; GROUP]>() = line };
             }
         }
@@ -98,7 +98,7 @@ impl System {
         }
     }
 
-    /// One thread's part of the solve. An error to every thread if the matrix is singular.
+    /// Runs one thread's part of the solve. Every thread gets an error if the matrix is singular.
     pub(crate) fn solve(
         &self,
         attempt: &Attempt,
@@ -108,8 +108,8 @@ impl System {
         let Shape { n, threads, loops, .. } = self.shape;
         let Self { matrix, sums, x, barrier, .. } = self;
         let back = Back { loops, matrix: *matrix, n, sums: *sums, x: *x, barrier };
-        // SAFETY: only the system's threads use its memory, and `Shape` found the loops'
-        // instructions here.
+        // SAFETY: only the system's threads use its memory, and `Shape` verified that the CPU has
+        // the loops' instructions.
         unsafe {
             attempt.lu.run(index == 0, clock)?;
             back.run(index, threads);
@@ -117,7 +117,7 @@ impl System {
         Ok(())
     }
 
-    /// One thread's part of the verification: the residual, with A and b made again.
+    /// Runs one thread's part of the verification: the residual, with A and b generated again.
     pub(crate) fn check(
         &self,
         attempt: &Attempt,
@@ -139,7 +139,7 @@ impl System {
     }
 
     pub(crate) fn x(&self) -> &[f64] {
-        // SAFETY: x lies within the system's memory, and is not written to after `solve`.
+        // SAFETY: x lies within the system's memory, and no thread writes to it after `solve`.
         unsafe { std::slice::from_raw_parts(self.x.line(0, 0), self.shape.n) }
     }
 }
@@ -147,8 +147,8 @@ impl System {
 impl Attempt {
     fn new(shape: Shape, matrix: Matrix) -> Self {
         let Shape { n, threads, loops, block, .. } = shape;
-        // Chunks are so narrow that each thread has some, panels so narrow that the last
-        // ones do not take longer than the rest of the matrix.
+        // Chunks are narrow enough that each thread has several. Panels are narrow enough that the
+        // last ones do not take longer than the rest of the matrix.
         let chunk = (matrix.groups / (16 * threads)).next_power_of_two().max(4).min(block);
         let widest = block / chunk * chunk;
         let widths = Widths { chunk, widest, left: 8 };

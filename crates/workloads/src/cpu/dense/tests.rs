@@ -1,4 +1,4 @@
-//! The solver by its residual, the product by a plain one.
+//! Tests of the solver by its residual, and of the product by a plain product.
 
 #![allow(unsafe_code)] // Gives the solver memory.
 
@@ -21,7 +21,7 @@ fn shape(isa: Isa, n: usize, threads: usize, block: usize) -> Shape {
     Shape { n, threads, loops: loops::find(isa).unwrap(), block }
 }
 
-/// Runs one function on each thread.
+/// Runs a function on each thread, and returns the results.
 fn on_all<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     thread::scope(|scope| {
         let work = &work;
@@ -30,34 +30,34 @@ fn on_all<T: Send>(threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     })
 }
 
-/// Solves a system; the solution and what all threads say of it.
+/// Solves a system. Returns the solution and its residual.
 fn solve(
     shape: Shape,
-    of: &(dyn Fn(usize, usize) -> f64 + Sync),
+    matrix: &(dyn Fn(usize, usize) -> f64 + Sync),
 ) -> Result<(Vec<f64>, Solution), Singular> {
     let mut memory = vec![Line::default(); Layout::new(shape.n).elements() / GROUP];
-    // SAFETY: the memory is as large as the layout says, and lives as long as the system.
+    // SAFETY: the memory has the size of the layout, and lives as long as the system.
     let system = unsafe { System::at(memory.as_mut_ptr().cast(), shape) };
     system.begin();
     let attempt = system.attempt();
-    on_all(shape.threads, |i| system.fill(i, of));
+    on_all(shape.threads, |i| system.fill(i, matrix));
     let outcomes =
         on_all(shape.threads, |i| system.solve(&attempt, i, &mut ClockSamples::default()));
     assert!(outcomes.iter().all(|o| *o == outcomes[0]), "all threads agree: {outcomes:?}");
     outcomes[0]?;
-    let mut solutions = on_all(shape.threads, |i| system.check(&attempt, i, of));
+    let mut solutions = on_all(shape.threads, |i| system.check(&attempt, i, matrix));
     Ok((system.x().to_vec(), solutions.swap_remove(0)))
 }
 
-/// Matrices as they come, and as they are hard; b is in column n.
+/// Kinds of matrices, ordinary and difficult. b is in column n.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Random,
-    /// Rows and columns that differ by up to 2^200.
+    /// Scales rows and columns by powers of two from 2^-100 to 2^100.
     Scaled,
-    /// Numbers so small that their inverses overflow.
+    /// Contains numbers so small that their inverses overflow.
     Tiny,
-    /// A sum of n - 1 products, but for some noise of 2^-45.
+    /// Has a last column that is the difference of two others, but for noise of 2^-45.
     NearlySingular,
 }
 
@@ -75,7 +75,7 @@ impl Kind {
                 _ if column == n => x,
                 Self::Random => x,
                 Self::Scaled => x * rows[row] * columns[column],
-                // The last column is the sum of two others, nearly.
+                // The last column is nearly the difference of two others.
                 Self::NearlySingular if column + 1 == n && n > 2 => {
                     element(seed, row, 0) - element(seed, row, 1) + x * 2_f64.powi(-45)
                 }
@@ -85,7 +85,7 @@ impl Kind {
     }
 }
 
-/// Solves and returns what is wrong with the result.
+/// Solves a system and asserts that the solution passes.
 fn passes(shape: Shape, kind: Kind, seed: u64) {
     let what =
         format!("{kind:?} {} {} tiles of {}", shape.n, shape.threads, shape.loops.tiles[0].rows);
@@ -107,17 +107,17 @@ fn passes(shape: Shape, kind: Kind, seed: u64) {
     assert!(solution.normalised_residual < 2.0, "{what}: {solution:?}");
 }
 
-/// The loops of a debug build are some hundred times slower.
+/// The loops of a debug build are about a hundred times slower.
 const EACH_TO: usize = if cfg!(debug_assertions) { 40 } else { 300 };
 const LARGEST: usize = if cfg!(debug_assertions) { 180 } else { 1500 };
 
 #[test]
 fn every_size_is_solved_by_every_instruction_set() {
-    let widest = here().last().unwrap();
+    let widest = supported_isas().last().unwrap();
     for n in 1..=EACH_TO {
-        for (i, isa) in here().enumerate() {
+        for (i, isa) in supported_isas().enumerate() {
             for (k, kind) in KINDS.into_iter().enumerate() {
-                // The others take the kinds by turns.
+                // The other instruction sets take the kinds in turn.
                 if isa == widest || (n + i + k) % 4 == 0 {
                     let (threads, block) = (1 + (n + k) % 3, [2, 4, 16, 32][(n + k) / 3 % 4]);
                     passes(shape(isa, n, threads, block), kind, n as u64);
@@ -130,12 +130,14 @@ fn every_size_is_solved_by_every_instruction_set() {
 #[test]
 fn the_clock_is_read_while_matrices_are_worked_out() {
     for id in ["cpu.dgemm", "cpu.linpack"] {
-        let params = params("n=1000 threads=1 nb=64").with(key::ISA, here().last().unwrap().name());
+        let params = params("n=1000 threads=1 nb=64")
+            .with(key::ISA, supported_isas().last().unwrap().name());
         let setup = crate::find(id).unwrap().setup(&params).unwrap();
-        // Other work may disturb all samples of a run, or the chain that they are compared with, or how
-        // fine the clock seems.
+        // Other work may disturb all samples of a run, the chain that they are compared with, or
+        // the measured clock resolution.
         wait_until("a clock that wide vectors lower, but not by half", || {
-            // Of a trial there is one solve: a second one would wait for ever for what the first took.
+            // A trial has one solve: a second one would wait forever for the chunks that the first
+            // one took.
             setup.begin_trial().unwrap();
             let mut load = setup.thread(0, 1).unwrap();
             let plain = proofmark_engine::chain::read_clock(200e-6, 50).hz();
@@ -154,33 +156,33 @@ fn the_clock_is_read_while_matrices_are_worked_out() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 200 }))]
 
-    /// Any instruction set, any number of threads, any width of a block.
+    /// Solves systems with any instruction set, number of threads and block width.
     #[test]
     fn systems_are_solved_however_they_are_divided(
         n in 1..LARGEST,
         threads in 1..8_usize,
-        isa in 0..here().count(),
+        isa in 0..supported_isas().count(),
         block in 1..20_usize,
         kind in prop::sample::select(vec![Kind::Random, Kind::Scaled, Kind::NearlySingular]),
         seed in 0..u64::MAX,
     ) {
-        let shape = shape(here().nth(isa).unwrap(), n, threads, block);
+        let shape = shape(supported_isas().nth(isa).unwrap(), n, threads, block);
         let (_, solution) = solve(shape, &kind.matrix(n, seed)).unwrap();
         prop_assert!(solution.passes(), "{:?}", solution);
     }
 
-    /// Any size, any number of threads: the product of a plain one.
+    /// Compares products of any size on any number of threads with a plain product.
     #[test]
     fn products_pass_their_own_proof_and_a_fault_in_any_element_does_not(
         n in 1..if cfg!(debug_assertions) { 50_usize } else { 150 },
         threads in 1..13_usize,
-        isa in 0..here().count(),
+        isa in 0..supported_isas().count(),
         block in 1..8_usize,
         place in 0..10_000_usize,
     ) {
-        let shape = shape(here().nth(isa).unwrap(), n, threads, block);
+        let shape = shape(supported_isas().nth(isa).unwrap(), n, threads, block);
         let mut memory = vec![Line::default(); gemm::Layout::new(&shape).elements() / GROUP];
-        // SAFETY: the memory is as large as the layout says, and outlives the product.
+        // SAFETY: the memory has the size of the layout, and outlives the product.
         let product = unsafe { Gemm::at(memory.as_mut_ptr().cast(), shape) };
         let check = || {
             product.begin();
@@ -193,11 +195,11 @@ proptest! {
         prop_assert_eq!(check(), Ok(()));
         let (row, column, other) = (place % n, place / n % n, place / 7 % n);
         let at = |which, row, column| product.element(which, row, column);
-        // SAFETY: within the matrices, which nobody writes to meanwhile.
+        // SAFETY: within the matrices, and no thread writes to them meanwhile.
         unsafe {
             let sum: f64 = (0..n).map(|k| *at(Which::A, row, k) * *at(Which::B, k, column)).sum();
             prop_assert!((*at(Which::C, row, column) - sum).abs() < 1e-13 * n as f64);
-            // One product too much, a lane in another's place, an operand that was damaged.
+            // An error in one element, two exchanged elements, and a damaged operand.
             *at(Which::C, row, column) += 1e-6;
             let fault = check().unwrap_err();
             prop_assert!(fault.starts_with(&format!("row {row} of C")), "{}", fault);
@@ -217,20 +219,20 @@ proptest! {
 
 #[test]
 fn a_singular_matrix_is_reported_to_every_thread() {
-    type Of = Box<dyn Fn(usize, usize) -> f64 + Sync>;
+    type Matrix = Box<dyn Fn(usize, usize) -> f64 + Sync>;
     let n = 45;
-    let cases: [(usize, Of); 5] = [
+    let cases: [(usize, Matrix); 5] = [
         (0, Box::new(|_, _| 0.0)),
         (17, Box::new(|r, c| if c == 17 { 0.0 } else { element(1, r, c) })),
         (44, Box::new(|r, c| if c == 44 { 0.0 } else { element(1, r, c) })),
-        // The same column twice; small whole numbers, so that rounding cannot hide it.
+        // The same column twice, with small whole numbers so that rounding cannot hide it.
         (1, Box::new(|_, c| if c < 2 { 1.0 } else { 0.0 })),
         (0, Box::new(|_, _| f64::NAN)),
     ];
-    for (column, of) in &cases {
-        for isa in here() {
+    for (column, matrix) in &cases {
+        for isa in supported_isas() {
             for threads in [1, 2, 3] {
-                let singular = solve(shape(isa, n, threads, 2), of).unwrap_err();
+                let singular = solve(shape(isa, n, threads, 2), matrix).unwrap_err();
                 assert_eq!(singular, Singular(*column), "{isa:?} {threads}");
                 let words =
                     format!("the matrix is singular or not finite: column {column} has no pivot");
@@ -247,18 +249,19 @@ fn a_wrong_solution_does_not_pass() {
     let mut memory = vec![Line::default(); Layout::new(n).elements() / GROUP];
     // SAFETY: as in `solve`.
     let system = unsafe { System::at(memory.as_mut_ptr().cast(), shape) };
-    let of = Kind::Random.matrix(n, 3);
+    let matrix = Kind::Random.matrix(n, 3);
     let normalised = |fault: f64| {
         system.begin();
         let attempt = system.attempt();
-        system.fill(0, &of);
+        system.fill(0, &matrix);
         if fault.is_nan() {
-            return system.check(&attempt, 0, &of).normalised_residual; // Nothing was solved.
+            // The system was not solved.
+            return system.check(&attempt, 0, &matrix).normalised_residual;
         }
         system.solve(&attempt, 0, &mut ClockSamples::default()).unwrap();
-        // SAFETY: nobody else uses the solution.
+        // SAFETY: nothing else uses the solution.
         unsafe { *system.x().as_ptr().cast_mut().add(7) *= 1.0 + fault };
-        system.check(&attempt, 0, &of).normalised_residual
+        system.check(&attempt, 0, &matrix).normalised_residual
     };
     assert!(normalised(0.0) < 1.0);
     assert!(normalised(1e-9) > 16.0);

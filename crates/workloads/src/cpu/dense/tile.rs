@@ -1,15 +1,15 @@
-//! The inner loops, for any vector: what fits into the registers of a core.
+//! The inner loop for any vector type: a product whose sums fit into the registers of a core.
 
 #![allow(unsafe_code)] // Raw pointers into matrices, and prefetches.
 
 use super::matrix::GROUP;
 use super::vector::Vector;
 
-/// Groups of A before the last one, at which C is fetched: near enough that B does not push it out
-/// of the L1 cache again, and longer than memory takes.
+/// Groups of A before the last one at which C is prefetched. This is late enough that B does not
+/// evict C from the L1 cache, and early enough to cover the latency of memory.
 const LEAD: usize = 16;
 
-/// What becomes of a product.
+/// The use of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Update {
     /// C = A B
@@ -20,43 +20,44 @@ pub(super) enum Update {
     Subtract,
 }
 
-/// A product that one call works out in registers: a tile of C of some rows and groups,
-/// from as many rows of A and groups of B. Strides in elements.
+/// A product that one call computes in registers. A tile of C needs as many rows of A and groups of
+/// B. Strides are in elements.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
     /// First row of A.
     pub(super) a: *const f64,
-    /// From a row of A to the next.
+    /// Distance from a row of A to the next.
     pub(super) a_row: usize,
-    /// From a group of A to the next.
+    /// Distance from a group of A to the next.
     pub(super) a_group: usize,
     /// First row of B.
     pub(super) b: *const f64,
-    /// From a group of B to the next.
+    /// Distance from a group of B to the next.
     pub(super) b_group: usize,
     /// First row of C.
     pub(super) c: *mut f64,
-    /// From a row of C to the next.
+    /// Distance from a row of C to the next.
     pub(super) c_row: usize,
-    /// From a group of C to the next.
+    /// Distance from a group of C to the next.
     pub(super) c_group: usize,
     /// Columns of A and rows of B, in groups of 8.
     pub(super) depth: usize,
 }
 
-/// The same pointer, of which the compiler does not know that: so it works out addresses
-/// from it where they are used, instead of keeping more of them than there are registers.
+/// Returns the same pointer but hides its origin from the compiler. So the compiler computes
+/// addresses from it where they are used, instead of keeping more addresses than there are
+/// registers.
 #[inline(always)]
-#[allow(clippy::pointers_in_nomem_asm_block)] // It is not read through.
+#[allow(clippy::pointers_in_nomem_asm_block)] // The code does not read through it.
 fn opaque(mut pointer: *const f64) -> *const f64 {
-    // SAFETY: no instruction.
+    // SAFETY: the assembly contains no instruction.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) pointer, options(nomem, nostack, preserves_flags))
     };
     pointer
 }
 
-/// Has a line fetched to be written.
+/// Prefetches a line for writing.
 #[inline(always)]
 pub(super) fn fetch_to_write(line: *const f64) {
     #[cfg(target_arch = "x86_64")]
@@ -68,7 +69,7 @@ pub(super) fn fetch_to_write(line: *const f64) {
     let _ = line;
 }
 
-/// Has a line fetched into the L2 cache.
+/// Prefetches a line into the L2 cache.
 #[inline(always)]
 pub(super) fn fetch_nearer(line: *const f64) {
     #[cfg(target_arch = "x86_64")]
@@ -80,13 +81,13 @@ pub(super) fn fetch_nearer(line: *const f64) {
     let _ = line;
 }
 
-/// The tile's product, R rows by N vectors. LINES: the rows of A are in lines that follow
-/// each other, so that their distance is known while compiling. `next_a`: from each row of A
-/// to one that is needed soon, which is fetched meanwhile.
+/// Computes the tile's product of R rows by N vectors. LINES: the rows of A are adjacent lines, so
+/// their distance is a constant. `next_a` is the distance from each row of A to a row that is
+/// needed soon, which is prefetched.
 ///
 /// # Safety
-/// The CPU has V's instructions. A is valid for R rows, or as many as it has lines for, of
-/// `depth` groups; B for 8 `depth` rows and C for R rows of the groups that N vectors make.
+/// The CPU must have V's instructions. A must be valid for R rows of `depth` groups, and B for 8
+/// `depth` rows. C must be valid for R rows of the groups of N vectors.
 #[inline(always)]
 pub(super) unsafe fn multiply<V: Vector, const R: usize, const N: usize, const LINES: bool>(
     t: &Tile,
@@ -108,7 +109,7 @@ pub(super) unsafe fn multiply<V: Vector, const R: usize, const N: usize, const L
                 }
             }
             fetch_nearer(a.wrapping_add(next_a));
-            group_of::<V, R, N>(&mut sums, (a, a_row), (b, t.b_group));
+            add_group::<V, R, N>(&mut sums, (a, a_row), (b, t.b_group));
             a = a.wrapping_add(t.a_group);
             b = b.wrapping_add(GROUP * GROUP);
         }
@@ -128,12 +129,12 @@ pub(super) unsafe fn multiply<V: Vector, const R: usize, const N: usize, const L
 
 /// Adds the products of 8 columns of A with 8 rows of B.
 #[inline(always)]
-unsafe fn group_of<V: Vector, const R: usize, const N: usize>(
+unsafe fn add_group<V: Vector, const R: usize, const N: usize>(
     sums: &mut [[V; N]; R],
     a: (*const f64, usize),
     b: (*const f64, usize),
 ) {
-    // Written out, since every instruction of a loop's own takes a place in the pipeline.
+    // Unrolled, since every instruction of loop control takes a place in the pipeline.
     let (a, b) = ((opaque(a.0), a.1), (opaque(b.0), b.1));
     // SAFETY: as in `multiply`.
     unsafe {

@@ -1,4 +1,4 @@
-//! What elimination does with whole groups of a matrix.
+//! The steps of the elimination on whole groups of a matrix.
 
 #![allow(unsafe_code)] // Calls the inner loops on parts of a matrix.
 
@@ -12,8 +12,8 @@ use super::matrix::{GROUP, Matrix};
 use super::product::{Product, split};
 use super::tile::{Tile, Update, fetch_to_write};
 
-/// Groups that hold L, and the rows from which they do: columns `groups`, of which the
-/// first is on the diagonal in row `row`.
+/// The groups that hold L: `width` groups from `group` on. The first one is on the diagonal, in row
+/// `row`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Panel {
     pub(super) row: usize,
@@ -22,13 +22,13 @@ pub(super) struct Panel {
 }
 
 impl Panel {
-    /// The first row below the panel's triangle.
+    /// Returns the first row below the panel's triangle.
     pub(super) const fn below(&self) -> usize {
         self.row + self.width * GROUP
     }
 }
 
-/// A matrix, its rows that count, and the loops that work on it.
+/// A matrix, its number of valid rows, and the loops that work on it.
 #[derive(Clone, Copy)]
 pub(super) struct Elimination<'a> {
     pub(super) loops: &'a Loops,
@@ -37,10 +37,10 @@ pub(super) struct Elimination<'a> {
 }
 
 impl Elimination<'_> {
-    /// Exchanges rows of one group: the i-th from `row` on with `pivots[i]`.
+    /// Exchanges rows of one group: row `row` + i with row `pivots[i]`.
     ///
     /// # Safety
-    /// Nobody else uses the group; the pivots are rows of the matrix.
+    /// Nothing else may use the group, and the pivots must be rows of the matrix.
     pub(super) unsafe fn exchange(&self, group: usize, row: usize, pivots: &[AtomicUsize]) {
         const AHEAD: usize = 8;
         let row_of = |pivot: &AtomicUsize| pivot.load(Ordering::Relaxed);
@@ -50,7 +50,7 @@ impl Elimination<'_> {
             }
             let pivot = row_of(pivot);
             if pivot != row + i {
-                // SAFETY: lines of the caller's own group.
+                // SAFETY: the lines are in the caller's own group.
                 unsafe {
                     let line = |row| self.matrix.line(row, group);
                     (self.loops.exchange)(line(row + i), line(pivot));
@@ -59,16 +59,16 @@ impl Elimination<'_> {
         }
     }
 
-    /// Solves L X = B in place, B being the panel's rows of other groups.
+    /// Solves L X = B in place, where B is the panel's rows in other groups.
     ///
     /// # Safety
-    /// The panel is factored, and nobody else uses the groups.
+    /// The panel must be factored, and nothing else may use the groups.
     pub(super) unsafe fn solve(&self, panel: Panel, groups: Range<usize>) {
         let l = self.matrix.line(panel.row, panel.group);
         let stride = self.matrix.stride();
         for (groups, solve) in split(groups, self.loops.solves, |s| s.groups) {
             for group in groups.step_by(solve.groups) {
-                // SAFETY: L is factored, and B is the caller's own.
+                // SAFETY: L is factored, and B belongs to the caller.
                 unsafe {
                     let b = self.matrix.line(panel.row, group);
                     (solve.run)(l, stride, b, stride, panel.width);
@@ -77,11 +77,12 @@ impl Elimination<'_> {
         }
     }
 
-    /// Subtracts from the rows below the panel, in other groups, the product of the
-    /// panel's columns with the panel's rows in those groups.
+    /// Subtracts the product of the panel's columns with the panel's rows in other groups from the
+    /// rows below, in those groups.
     ///
     /// # Safety
-    /// The panel is factored, its rows in the groups are solved, and nobody else uses the groups.
+    /// The panel must be factored and its rows in the groups solved, and nothing else may use the
+    /// groups.
     pub(super) unsafe fn subtract_product(
         &self,
         panel: Panel,
@@ -105,8 +106,8 @@ impl Elimination<'_> {
             rows: self.rows.saturating_sub(below),
             groups: groups.len(),
         };
-        // SAFETY: A is factored, B and C are the caller's own; lines below the last row are
-        // there, and hold zeros in A.
+        // SAFETY: A is factored, and B and C belong to the caller. Lines below the last row exist,
+        // and are zero in A.
         unsafe { product.run(self.loops, Update::Subtract, clock) };
     }
 }

@@ -1,25 +1,25 @@
-//! A vector register of `f64`, of one instruction set.
+//! A vector register of `f64`, for each instruction set.
 //!
-//! The methods are the intrinsics of their names and are always inlined, so that they
-//! compile to single instructions within a function that has the instruction set
-//! (`#[target_feature]`); see `loops.rs`.
+//! The methods are the intrinsics of their names and are always inlined. So they compile to single
+//! instructions within a function that enables the instruction set (`#[target_feature]`). See
+//! `loops.rs`.
 
 #![allow(unsafe_code)] // Loads, stores and instructions of an instruction set.
 
 use std::ops::{Add, Sub};
 
-/// One register. All methods: the CPU must have the instruction set, pointers must be
-/// valid for [`Vector::LANES`] elements (for one: [`Vector::splat`]) and, where a whole
-/// vector is moved, aligned to it.
+/// One register. For all methods the CPU must have the instruction set. Pointers must be valid for
+/// [`Vector::LANES`] elements (for one in [`Vector::splat`]), and aligned where a whole vector is
+/// moved.
 pub(super) trait Vector: Copy {
     const LANES: usize;
 
     unsafe fn zero() -> Self;
-    /// From aligned memory.
+    /// Loads from aligned memory.
     unsafe fn load(from: *const f64) -> Self;
-    /// Update aligned memory.
+    /// Stores to aligned memory.
     unsafe fn store(self, to: *mut f64);
-    /// One number in every lane.
+    /// Returns one number in every lane.
     unsafe fn splat(from: *const f64) -> Self;
     unsafe fn plus(self, other: Self) -> Self;
     unsafe fn minus(self, other: Self) -> Self;
@@ -27,8 +27,8 @@ pub(super) trait Vector: Copy {
     unsafe fn minus_product(self, a: Self, b: Self) -> Self;
 }
 
-/// One implementation: the type, its lanes, its intrinsics, and how a product is added
-/// and subtracted.
+/// Implements the trait: the type, its lanes, its intrinsics, and the addition and subtraction of a
+/// product.
 macro_rules! vector {
     ($type:ident, $lanes:literal, $zero:path, $load:path, $store:path, $splat:path, $add:path, $sub:path,
      |$c:ident, $a:ident, $b:ident| $plus:expr, $minus:expr) => {
@@ -37,44 +37,44 @@ macro_rules! vector {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn zero() -> Self {
-                // SAFETY: as the trait says; so for all methods.
+                // SAFETY: as the trait requires. The same applies to all methods.
                 unsafe { $zero() }
             }
             #[inline(always)]
             unsafe fn load(from: *const f64) -> Self {
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $load(from) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut f64) {
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $store(to, self) }
             }
             #[inline(always)]
             unsafe fn splat(from: *const f64) -> Self {
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $splat(*from) }
             }
             #[inline(always)]
             unsafe fn plus(self, other: Self) -> Self {
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $add(self, other) }
             }
             #[inline(always)]
             unsafe fn minus(self, other: Self) -> Self {
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $sub(self, other) }
             }
             #[inline(always)]
             unsafe fn plus_product(self, $a: Self, $b: Self) -> Self {
                 let $c = self;
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $plus }
             }
             #[inline(always)]
             unsafe fn minus_product(self, $a: Self, $b: Self) -> Self {
                 let $c = self;
-                // SAFETY: as the trait says.
+                // SAFETY: as the trait requires.
                 unsafe { $minus }
             }
         }

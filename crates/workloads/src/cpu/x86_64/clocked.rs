@@ -1,15 +1,16 @@
-//! The core clock under wide vectors.
+//! Loops that measure the core clock under wide vectors.
 //!
-//! A core lowers its clock while wide vectors run and raises it within microseconds after them
-//! (measured on Granite Rapids in one hour: 3.79 GHz under 512-bit FMA, 4.0 and rising in the 40
-//! microseconds after it). So the clock under such a load can only be read within it: a step here
-//! is 16 vector instructions, at most 16 cycles of any port, among a chain of 7 dependent
-//! multiplications, 21 cycles, or of 20 register adds, 20 cycles. The chain takes the time.
+//! A core lowers its clock while wide vectors run and raises it within microseconds after them.
+//! Granite Rapids had 3.79 GHz under 512-bit FMA, and 4.0 and rising in the 40 microseconds after
+//! it. So the clock under such a load can only be read within it. A step here has 16 vector
+//! instructions, at most 16 cycles of any port. They are among a chain of 7 dependent
+//! multiplications (21 cycles) or 20 register adds (20 cycles), which determines the time.
 
 use super::super::isa::{Element, Isa};
 use super::super::work::Clocked;
 
-/// Loops as heavy as those of this set, one per chain; `None` where no core lowers its clock for it.
+/// Returns loops as heavy as those of an instruction set, one per chain, or `None` where no core
+/// lowers its clock for it.
 pub(crate) fn clocked(isa: Isa, element: Element) -> Option<[Clocked; 2]> {
     let float = matches!(element, Element::F64 | Element::F32);
     match (isa, float) {
@@ -37,8 +38,8 @@ macro_rules! ones_zmm {
     };
 }
 
-/// 16 times `$a` or `$b` per step, among 7 multiplications (`rax` counts their cycles) or 20 adds of 1
-/// to `rax`.
+/// Defines loops with 16 times `$a` or `$b` per step, among 7 multiplications (`rax` counts their
+/// cycles) or 20 adds of 1 to `rax`.
 macro_rules! clocked {
     ($name:ident, $one:expr, $a:literal, $b:literal) => {
         mod $name {

@@ -1,12 +1,12 @@
 //! Floating-point peak loops.
 //!
-//! Without FMA, each accumulator is multiplied by 1 and has 1 added to it, half and half. Intel's
-//! cores from Golden Cove on multiply on ports 0 and 1 and add on ports 1 and 5, so 3 such
-//! instructions a cycle fit; but a core binds an instruction to a port while renaming, before it
-//! knows which will be free. Of the orders tried there (pairs, whole blocks, groups of 2 to 6,
-//! several distances), groups of four multiplications and four additions, on 15 accumulators, came
-//! out at 3.00 a cycle, pairs at 2.92. Zen 2 and later have two ports of each and run 4 a cycle;
-//! the 15 accumulators also cover their latency of 6.
+//! Without FMA, each accumulator is multiplied by 1 and has 1 added to it, equally often. Intel's
+//! cores from Golden Cove on multiply on ports 0 and 1 and add on ports 1 and 5. So 3 such
+//! instructions per cycle fit. But a core binds an instruction to a port while renaming, before it
+//! knows which port will be free. The orders tried there were pairs, whole blocks, groups of 2 to
+//! 6, and several distances. Groups of four multiplications and four additions on 15 accumulators
+//! reached 3.00 per cycle, pairs 2.92. Zen 2 and later have two ports of each kind and run 4 per
+//! cycle. The 15 accumulators also cover their latency of 6.
 //!
 //! With FMA, x = 1 * 1 + x on all registers but one.
 
@@ -18,14 +18,14 @@ use super::super::state::Line;
 use super::super::work::Variant;
 use super::{fifteen, hot, hot_xmm, hot_ymm, hot_zmm, sixteen, thirty};
 
-/// Four multiplications, then four additions to the four registers before.
+/// Four multiplications, then four additions to the four preceding registers.
 macro_rules! octet {
     ($mul:literal, $add:literal, $m:literal, $a:literal) => {
         concat!(".irp k,", $m, "\n", $mul, "\n.endr\n", ".irp k,", $a, "\n", $add, "\n.endr\n")
     };
 }
 
-/// 60 multiplications and 60 additions: 4 of each a register of 15.
+/// 60 multiplications and 60 additions: 4 of each per register of 15.
 macro_rules! mul_add {
     ($m:literal, $a:literal) => {
         concat!(
@@ -48,14 +48,14 @@ macro_rules! mul_add {
     };
 }
 
-/// 120 fused multiply-adds: 8 a register of 15.
+/// 120 fused multiply-adds: 8 per register of 15.
 macro_rules! fma_ymm {
     ($fma:literal) => {
         concat!(".rept 8\n.irp k,", fifteen!(), "\n", $fma, " ymm\\k, ymm15, ymm15\n.endr\n.endr\n")
     };
 }
 
-/// 120 fused multiply-adds: 4 a register of 30.
+/// 120 fused multiply-adds: 4 per register of 30.
 macro_rules! fma_zmm {
     ($fma:literal) => {
         concat!(".rept 4\n.irp k,", thirty!(), "\n", $fma, " zmm\\k, zmm30, zmm30\n.endr\n.endr\n")

@@ -1,7 +1,7 @@
 //! Integer peak loops: adds of one register to another.
 //!
-//! Not adds of an immediate: cores since Golden Cove fold those while renaming, and
-//! the operations would not be executed.
+//! They do not add immediates: cores since Golden Cove fold those while renaming, so the operations
+//! would not be executed.
 
 use std::arch::naked_asm;
 
@@ -14,21 +14,21 @@ use super::{
     thirty,
 };
 
-/// 208 adds: 16 a register of 13.
+/// 208 adds: 16 per register of 13.
 macro_rules! adds_general {
     ($registers:literal, $step:literal) => {
         concat!(".rept 16\n.irp r,", $registers, "\nadd \\r, ", $step, "\n.endr\n.endr\n")
     };
 }
 
-/// 120 vector adds: 8 a register of 15.
+/// 120 vector adds: 8 per register of 15.
 macro_rules! adds_vector {
     ($add:literal) => {
         concat!(".rept 8\n.irp k,", fifteen!(), "\n", $add, "\n.endr\n.endr\n")
     };
 }
 
-/// 120 vector adds: 4 a register of 30.
+/// 120 vector adds: 4 per register of 30.
 macro_rules! adds_zmm {
     ($add:literal) => {
         concat!(".rept 4\n.irp k,", thirty!(), "\n", $add, " zmm\\k, zmm\\k, zmm30\n.endr\n.endr\n")

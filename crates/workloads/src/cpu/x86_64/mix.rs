@@ -1,6 +1,6 @@
-//! The published instruction mixes: one pass of the loop is one iteration, 16
-//! additions or 17 operations. The loop's own counter and branch are not counted,
-//! nor are the moves and sign extensions that the operands need.
+//! The published instruction mixes: one pass of the loop is one iteration of 16 additions or 17
+//! operations. The loop's counter and branch do not count, nor do the moves and sign extensions of
+//! the operands.
 
 use std::arch::naked_asm;
 
@@ -28,7 +28,7 @@ hot_ymm!(add16_i64_avx2, add16!("vpaddq ymm\\k, ymm\\k, ymm15"));
 hot_xmm!(add16_f64, "movsd", add16!("addsd xmm\\k, xmm15"));
 hot_ymm!(add16_f64_avx2, add16!("vaddpd ymm\\k, ymm\\k, ymm15"));
 
-// The 17 operations. The slots of the state are those of `law::slot`; a and b are quotients:
+// The 17 operations. The state has the slots of `law::slot`. a and b are quotients:…
 //
 //   v += 1   a = v * 3   a /= 3   s += a   s -= v   compare a with v
 //   x *= A   x -= 1 (floats: x = x * 2 - 3)
@@ -36,8 +36,8 @@ hot_ymm!(add16_f64_avx2, add16!("vaddpd ymm\\k, ymm\\k, ymm15"));
 //   y *= B   y += 1 (floats: y = y / 2 + 7, the half by multiplication)
 //   u += 1
 //
-// v, w and u count the iterations; s and t drift if one quotient is wrong; the
-// integer x and y wrap around, the float ones are at their fixed points.
+// v, w and u count the iterations. s and t drift if one quotient is wrong. The integer x and y wrap
+// around, and the float ones stay at their fixed points.
 
 #[unsafe(naked)]
 unsafe extern "C" fn arith17_i64(state: *mut Line, iterations: u64) {
@@ -124,7 +124,7 @@ unsafe extern "C" fn arith17_f64(state: *mut Line, iterations: u64) {
     )
 }
 
-// The same on 4 lanes; ymm14 and 15 hold what the comparisons found.
+// The same on 4 lanes. ymm14 and ymm15 hold the results of the comparisons.
 #[unsafe(naked)]
 unsafe extern "C" fn arith17_f64_avx2(state: *mut Line, iterations: u64) {
     naked_asm!(

@@ -1,9 +1,10 @@
-//! Hot loops for x86-64, as whole functions in assembly, so that no compiler can
-//! fold the work away and a debug build runs the same instructions as a release.
+//! Hot loops for x86-64, as whole functions in assembly. So no compiler can fold the work away, and
+//! a debug build runs the same instructions as a release build.
 //!
-//! Every loop is called as `f(state, iterations)` in the System V convention: the state in `rdi`,
-//! one 64-byte line a register, the iterations in `rsi`. The assembler's own `.irp` and `.rept`
-//! spell out the registers. A test decodes the machine code and counts it against the declaration.
+//! Every loop is called as `f(state, iterations)` in the System V convention. `rdi` points to the
+//! state, with one 64-byte line per register; `rsi` has the iterations. The assembler's `.irp` and
+//! `.rept` repeat code per register. A test decodes the machine code and compares it with the
+//! declaration.
 
 #![allow(unsafe_code)] // Naked functions are unsafe attributes; their callers are in `work`.
 
@@ -17,8 +18,8 @@ pub(crate) use flops::FLOPS;
 pub(crate) use iops::IOPS;
 pub(crate) use mix::{MIX_FLOAT, MIX_INT};
 
-/// A hot loop: load, then the body `rsi` times, then store. All vector registers
-/// and `rsi` are the callee's to change in this convention.
+/// A hot loop: load, then the body `rsi` times, then store. In this convention the callee may
+/// change all vector registers and `rsi`.
 macro_rules! hot {
     ($name:ident, $load:expr, $body:expr, $store:expr) => {
         #[unsafe(naked)]
@@ -40,7 +41,7 @@ macro_rules! hot_xmm {
     };
 }
 
-/// The same in 256-bit registers.
+/// A hot loop like [`hot_xmm`] in 256-bit registers.
 macro_rules! hot_ymm {
     ($name:ident, $body:expr) => {
         hot!(
@@ -52,7 +53,7 @@ macro_rules! hot_ymm {
     };
 }
 
-/// The same with 30 accumulators in 512-bit registers.
+/// A hot loop on 30 accumulators and a constant in 512-bit registers.
 macro_rules! hot_zmm {
     ($name:ident, $body:expr) => {
         hot!(
@@ -64,7 +65,7 @@ macro_rules! hot_zmm {
     };
 }
 
-/// The same with 13 accumulators and a step in general registers.
+/// A hot loop on 13 accumulators and a step in general registers.
 macro_rules! hot_general {
     ($name:ident, $body:expr) => {
         hot!($name, load_general!(), $body, store_general!());
@@ -88,8 +89,8 @@ macro_rules! thirty {
     };
 }
 
-/// Loads 13 accumulators and the step in `r15`. The pointer to the state waits on
-/// the stack, since its register is an accumulator too.
+/// Loads 13 accumulators and the step in `r15`. The pointer to the state is on the stack, since its
+/// register is an accumulator too.
 macro_rules! load_general {
     () => {
         concat!(
@@ -103,7 +104,8 @@ macro_rules! load_general {
     };
 }
 
-/// Stores what [`load_general`] loaded and restores what the caller keeps.
+/// Stores the registers that [`load_general`] loaded, and restores those that the callee must
+/// preserve.
 macro_rules! store_general {
     () => {
         concat!(

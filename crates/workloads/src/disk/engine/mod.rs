@@ -20,20 +20,20 @@ mod tests;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Io {
-    /// Whether it writes; else it reads.
+    /// True for a write, false for a read.
     pub(super) write: bool,
-    /// Where in the file, in bytes.
+    /// Offset in the file, in bytes.
     pub(super) offset: u64,
-    /// Whether its time is taken.
+    /// True if the engine times this I/O.
     pub(super) timed: bool,
 }
 
-/// Where an engine gets its I/Os from, and who learns of each that is done.
+/// The origin of an engine's I/Os, which also receives the completed ones.
 pub(super) trait Source {
-    /// The next I/O, which uses buffer number `slot`; of a write, fills it.
+    /// Returns the next I/O, which uses buffer number `slot`. For a write it fills the buffer.
     fn next(&mut self, slot: usize, buffer: &mut [u8]) -> Io;
 
-    /// This I/O has moved all of `buffer`, in this many nanoseconds where it was timed.
+    /// Reports that an I/O has moved all of `buffer`, with its nanoseconds if it was timed.
     fn done(&mut self, io: Io, buffer: &[u8], nanoseconds: Option<u64>);
 }
 
@@ -45,7 +45,7 @@ pub(super) enum Kind {
 
 pub(super) const NAMES: &[Cow<str>] = &words(["psync", "io_uring"]);
 
-/// All names, each with what it is.
+/// Description of the parameter, with all names.
 pub(super) const ABOUT: &str = "How I/Os are submitted: psync (pread and pwrite, 1 I/O in flight per thread); io_uring (one \
      ring per thread); auto: io_uring where queue_depth is above 1 and the system allows it.";
 
@@ -59,28 +59,28 @@ impl Kind {
         }
     }
 
-    /// Whether it keeps more than one I/O in flight.
+    /// Returns true if the engine can keep more than one I/O in flight.
     pub(super) fn queues(self) -> bool {
         self == Self::Uring
     }
 }
 
-/// One thread's engine, created on that thread: a `match` a run, and no call through a table for
-/// an I/O.
+/// One thread's engine, created on that thread. An enum, so that there is one `match` per run and
+/// no dynamic call per I/O.
 pub(super) enum Engine {
     Psync(Psync),
     Uring(Box<Uring>),
 }
 
 impl Engine {
-    /// An engine for I/Os of `block` bytes, `depth` of them in flight.
+    /// Creates an engine for I/Os of `block` bytes with `depth` of them in flight.
     pub(super) fn new(
         kind: Kind,
         file: BorrowedFd,
         block: usize,
         depth: usize,
     ) -> Result<Self, Refusal> {
-        // An own descriptor of the same open file: it lives as long as the engine.
+        // A duplicate descriptor of the same open file, which lives as long as the engine.
         let file = file
             .try_clone_to_owned()
             .map_err(|e| Refusal(format!("cannot use the test file: {e}")))?;
@@ -90,8 +90,9 @@ impl Engine {
         })
     }
 
-    /// Does this many I/Os, up to the first that fails. When it returns, none is in flight, unless
-    /// the engine itself failed: then it is not to be used again, and dropping it waits for them.
+    /// Does `count` I/Os, up to the first that fails. Afterwards none is in flight, unless the
+    /// engine itself failed. Then the engine must not be used again, and dropping it waits for
+    /// them.
     pub(super) fn run(&mut self, count: u64, source: &mut impl Source) -> Result<(), String> {
         match self {
             Self::Psync(psync) => psync.run(count, source),
@@ -100,7 +101,7 @@ impl Engine {
     }
 }
 
-/// Why an I/O of `block` bytes did not do its work, if it did not.
+/// Returns the reason why an I/O of `block` bytes failed, if it did.
 fn failure(io: Io, block: usize, result: Result<usize, io::Error>) -> Option<String> {
     let Io { write, offset, .. } = io;
     let what = if write { "writing" } else { "reading" };

@@ -1,4 +1,4 @@
-//! One I/O at a time by pread(2) and pwrite(2).
+//! The engine with one I/O at a time, by pread(2) and pwrite(2).
 
 use std::os::fd::OwnedFd;
 

@@ -10,7 +10,7 @@ use super::super::file::Unnamed;
 use super::super::file::testing::Folder;
 use super::*;
 
-/// Blocks in order of offsets, all read or all written, with what [`Content`] says.
+/// Blocks in order of offsets, all read or all written, with the data of [`Content`].
 #[derive(Default)]
 pub(super) struct Ordered {
     pub(super) write: bool,
@@ -28,7 +28,7 @@ impl Ordered {
         Self { write, block: block as u64, ..Self::default() }
     }
 
-    /// That this many I/Os were each done once, right, with at most `depth` in flight.
+    /// Asserts that `count` I/Os were each done once, correctly, with at most `depth` in flight.
     pub(super) fn check(&self, count: u64, depth: usize, what: &str) {
         let mut offsets = self.ended.clone();
         offsets.sort_unstable();
@@ -65,10 +65,10 @@ impl Source for Ordered {
 
 const MIB: usize = 1 << 20;
 
-/// Engines by name and depth, as far as the system allows them.
+/// Returns the engines with their depths, as far as the system allows them.
 #[track_caller]
 fn kinds() -> Vec<(Kind, usize)> {
-    let file = of_zeros(512);
+    let file = zero_file(512);
     let mut kinds = Vec::new();
     for kind in Kind::ALL {
         let depths: &[usize] = if kind.queues() { &[1, 2, 32] } else { &[1] };
@@ -98,7 +98,7 @@ fn written_and_read(file: BorrowedFd, blocks: &[usize]) {
 }
 
 #[test]
-fn what_is_written_is_read_through_the_page_cache_and_past_it() {
+fn written_data_are_read_through_the_page_cache_and_past_it() {
     let file = Folder::new().unnamed(4 << 20);
     written_and_read(file.buffered.as_fd(), &[1, 8, 512, 4096, 4097, MIB]);
     match file.direct() {
@@ -107,7 +107,7 @@ fn what_is_written_is_read_through_the_page_cache_and_past_it() {
     }
 }
 
-fn of_zeros(size: u64) -> Unnamed {
+fn zero_file(size: u64) -> Unnamed {
     let file = Folder::new().unnamed(size);
     file.buffered.set_len(size).unwrap();
     file
@@ -116,13 +116,13 @@ fn of_zeros(size: u64) -> Unnamed {
 #[test]
 fn the_end_of_the_file_is_reported_with_its_offset_and_nothing_stays_in_flight() {
     for (kind, depth) in kinds() {
-        // Two and a half blocks.
-        let file = of_zeros(5 * 2048);
+        // The file has two and a half blocks.
+        let file = zero_file(5 * 2048);
         let mut engine = Engine::new(kind, file.buffered.as_fd(), 4096, depth).unwrap();
         let reason = engine.run(100, &mut Ordered::new(false, 4096)).unwrap_err();
         let short = "reading 4096 B at offset 8192 of the test file: only 2048 B were transferred";
         let none = "of the test file: only 0 B were transferred";
-        // The first failure that is seen counts: with a queue it may be a later block's.
+        // The first observed failure counts. With a queue it may be that of a later block.
         assert!(
             reason == short || (depth > 1 && reason.contains(none)),
             "{kind:?} {depth}: {reason}"
@@ -148,7 +148,7 @@ fn the_systems_words_are_reported() {
 }
 
 #[test]
-fn what_a_panic_left_in_flight_is_waited_for() {
+fn dropping_waits_for_ios_that_a_panic_left_in_flight() {
     let file = Folder::new().unnamed(8 << 20);
     let mut source = Ordered { panics: true, ..Ordered::new(true, MIB) };
     let mut engine = match Engine::new(Kind::Uring, file.buffered.as_fd(), MIB, 8) {

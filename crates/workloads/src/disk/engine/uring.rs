@@ -1,5 +1,5 @@
-//! Many I/Os at a time by io_uring(7): one ring a thread, at most one system call for
-//! each I/O, the file and the buffers registered where that is allowed.
+//! The engine with many I/Os in flight, by io_uring(7): one ring per thread, and at most one system
+//! call per I/O. The file and the buffers are registered where the system allows it.
 //!
 //! Source: Linux io_uring_setup(2), io_uring_enter(2), io_uring_register(2).
 
@@ -17,19 +17,19 @@ use proofmark_engine::{Refusal, raw_ns};
 use super::super::buffers::Buffers;
 use super::{Io, Source, failure};
 
-/// Bytes of I/Os submitted before the next I/O is prepared. Replacing all completed I/Os by one
-/// submission would idle a fast device: at depth 32 a virtual disk reached 0.85 times the 4 KiB
-/// rate, and 0.97 times with four I/Os per submission.
+/// Bytes of I/Os that are submitted before the next I/O is prepared. Replacing all completed I/Os
+/// by one submission would idle a fast device. At depth 32 a virtual disk reached 0.85 times the 4
+/// KiB rate, and 0.97 times with four I/Os per submission.
 const EARLY: usize = 4 << 10;
 
 pub(in super::super) struct Uring {
     ring: IoUring,
-    /// Dropped only once nothing is in flight.
+    /// Dropped only when nothing is in flight.
     buffers: ManuallyDrop<Buffers>,
     file: OwnedFd,
-    /// Whether the ring knows the file, as number 0.
+    /// True if the file is registered with the ring, as number 0.
     fixed_file: bool,
-    /// Whether the ring knows the buffers, by their numbers.
+    /// True if the buffers are registered with the ring, by slot.
     fixed_buffers: bool,
     block: usize,
     slots: Vec<Slot>,
@@ -37,21 +37,21 @@ pub(in super::super) struct Uring {
     free: Vec<usize>,
     /// Slots filled since the last submission.
     fresh: Vec<usize>,
-    /// I/Os that are with the kernel or on their way to it.
+    /// I/Os that were begun and have not completed.
     in_flight: usize,
-    /// How many of these are timed.
+    /// Number of timed I/Os among these.
     timed: usize,
 }
 
-/// An I/O and when it was submitted, in nanoseconds.
+/// An I/O and its time of submission in nanoseconds.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     io: Io,
     start: u64,
 }
 
-/// A ring for `depth` I/Os of this thread. Completions are processed when the thread asks for them
-/// and interrupt nobody. Linux before 6.1 lacks some of these flags.
+/// Creates a ring for `depth` I/Os of this thread. The kernel processes completions when the thread
+/// asks for them, and interrupts no CPU. Linux before 6.1 lacks some of these flags.
 fn ring(depth: u32) -> Result<IoUring, Refusal> {
     IoUring::builder()
         .setup_single_issuer()
@@ -96,7 +96,7 @@ impl Uring {
         self.refill(&mut left, 0, source)?;
         while self.in_flight > 0 {
             self.enter(1)?;
-            // One reading for all that this call brought; what comes later has its own.
+            // One clock reading for all completions of this call. Later ones get their own.
             let come = self.ring.completion().len();
             let now = if self.timed > 0 { raw_ns() } else { 0 };
             for waiting in (0..come).rev() {
@@ -112,8 +112,8 @@ impl Uring {
         outcome
     }
 
-    /// Begins I/Os in all free slots, of as many as are left. Some are submitted early
-    /// where others, or completions still `waiting` to be looked at, delay the next call.
+    /// Begins I/Os in all free slots, at most `left`. It submits some early if other I/Os, or
+    /// `waiting` unprocessed completions, would delay the next call.
     fn refill(
         &mut self,
         left: &mut u64,
@@ -130,7 +130,7 @@ impl Uring {
         Ok(())
     }
 
-    /// Has the source fill a free slot, if there is one, and puts its I/O into the ring.
+    /// Takes an I/O from the source for a free slot, if there is one, and puts it into the ring.
     fn begin(&mut self, source: &mut impl Source) -> bool {
         let Some(slot) = self.free.pop() else { return false };
         let io = source.next(slot, self.buffers.slot(slot));
@@ -144,8 +144,8 @@ impl Uring {
     /// Puts a slot's I/O into the ring, which has as many entries as there are slots.
     fn push(&mut self, slot: usize) {
         let entry = self.entry(slot);
-        // SAFETY: the file is open and the buffer stays where it is until the I/O is
-        // done: `drop` sees to that. Nobody looks at the buffer before.
+        // SAFETY: the file stays open and the buffer in place until the I/O has completed, which
+        // `drop` ensures. Nothing accesses the buffer before.
         let pushed = unsafe { self.ring.submission().push(&entry) };
         assert!(pushed.is_ok(), "a ring has as many entries as slots");
         self.fresh.push(slot);
@@ -173,9 +173,9 @@ impl Uring {
         entry.user_data(slot as u64)
     }
 
-    /// Submits what is in the ring and waits for this many completions.
+    /// Submits the entries of the ring and waits for this many completions.
     fn enter(&mut self, want: usize) -> Result<(), String> {
-        // An I/O that is submitted once more keeps its start.
+        // An I/O that is submitted again keeps its start.
         let due = |slot: &Slot| slot.io.timed && slot.start == 0;
         if self.fresh.iter().any(|i| due(&self.slots[*i])) {
             let now = raw_ns();
@@ -190,7 +190,7 @@ impl Uring {
                 Ok(_) => Ok(()),
                 Err(e) => match e.raw_os_error() {
                     Some(libc::EINTR) => continue,
-                    // What has completed is taken first, the rest submitted by the next call.
+                    // The caller first takes the completed I/Os. The next call submits the rest.
                     Some(libc::EAGAIN | libc::EBUSY) => {
                         std::thread::yield_now();
                         Ok(())
@@ -201,7 +201,7 @@ impl Uring {
         }
     }
 
-    /// Takes a completion. Returns why the I/O failed, if it did.
+    /// Processes a completion, and returns the reason if the I/O failed.
     fn end(
         &mut self,
         slot: usize,
@@ -228,7 +228,7 @@ impl Uring {
 
 #[cfg(test)]
 impl Uring {
-    /// A ring as on a system that refuses to register anything.
+    /// Returns the ring as on a system that refuses to register files and buffers.
     pub(super) fn unregistered(self) -> Self {
         let mut uring = self;
         let submitter = uring.ring.submitter();
@@ -241,14 +241,14 @@ impl Uring {
 
 impl Drop for Uring {
     fn drop(&mut self) {
-        // In flight here is only what an error of the ring or a panic left behind.
+        // Only an error of the ring or a panic can leave I/Os in flight here.
         while self.in_flight > 0 {
             if self.enter(1).is_err() {
-                return; // The kernel may still write into the buffers: they stay.
+                return; // The kernel may still write into the buffers, so they are leaked.
             }
             self.in_flight -= self.ring.completion().count().min(self.in_flight);
         }
-        // SAFETY: nothing is in flight, and nothing uses them after this.
+        // SAFETY: nothing is in flight, and nothing uses the buffers after this.
         unsafe { ManuallyDrop::drop(&mut self.buffers) }
     }
 }

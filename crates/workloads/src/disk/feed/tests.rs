@@ -11,7 +11,7 @@ fn feed(kind: (Operation, Order), shape: &Shape, part: Range<usize>) -> Feed {
     Feed::new(Content::new(), kind, shape, part)
 }
 
-/// The I/Os of a run, all of which succeed at once.
+/// Returns the I/Os of a run that all succeed at once.
 fn run(feed: &mut Feed, count: u64, block: usize) -> Vec<Io> {
     let mut buffer = vec![0; block];
     feed.begin(5);
@@ -33,7 +33,7 @@ fn reads_and_writes_are_mixed_as_asked() {
         let ios = run(&mut feed(MIXED, &shape, 0..5000), 1000, 512);
         let found = ios.iter().filter(|io| !io.write).count() as u64;
         assert_eq!(found, reads * 10);
-        // Evenly: in any hundred as many.
+        // Evenly: any hundred I/Os have the same number of reads.
         let hundred = ios[333..433].iter().filter(|io| !io.write).count() as u64;
         assert_eq!(hundred, reads);
     }
@@ -64,7 +64,7 @@ fn direct_ios_are_all_timed_and_of_buffered_ones_every_61st() {
     assert!(timed.iter().enumerate().all(|(i, timed)| *timed == i.is_multiple_of(61)));
     let summary = some.run.latencies.summary().unwrap();
     assert_eq!(summary.count, 12);
-    // The next run goes on where this one ended: 700 = 11 * 61 + 29.
+    // The next run continues where this one ended: 700 = 11 * 61 + 29.
     let first = run(&mut some, 61, 8).iter().position(|io| io.timed);
     assert_eq!(first, Some(61 - 29));
 }
@@ -125,7 +125,7 @@ fn the_first_wrong_block_is_reported() {
 
 #[test]
 fn the_first_blocks_are_each_looked_at_and_later_small_ones_by_chance() {
-    // A run of reads of which one holds other data; whether that was seen.
+    // Runs reads of which one has wrong data, and returns true if it was detected.
     let seen = |wrong: u64, count: u64, block: usize| {
         let shape = shape(block as u64, 100, true);
         let mut feed = feed((Operation::Read, Order::Seq), &shape, 0..2);
@@ -143,7 +143,7 @@ fn the_first_blocks_are_each_looked_at_and_later_small_ones_by_chance() {
     };
     assert!((0..10).all(|k| seen(k * 111, EACH, 512)));
     assert!((0..3).all(|k| seen(EACH + 5 + k, EACH + 10, LARGE)));
-    // Of 2000 one in 16: fewer than 60 or more than 200 in 1 of 10^9.
+    // One in 16 of 2000: fewer than 60 or more than 200 have a probability of 10^-9.
     let small = (0..2000).filter(|_| seen(EACH + 5, EACH + 10, 512)).count();
     assert!((60..200).contains(&small), "{small}");
 }

@@ -1,4 +1,4 @@
-//! A folder for the tests of the subsystem.
+//! A temporary folder for the tests of the subsystem.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::Unnamed;
 
-/// A new folder next to the test program, in the build; removed when dropped.
+/// A new folder next to the test program, in the build directory. It is removed when dropped.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {

@@ -12,7 +12,7 @@ fn read(file: &File, size: u64) -> Vec<u8> {
     block.slot(0)[..length].to_vec()
 }
 
-/// Share that was never written; `None`, and said, where that is not reported.
+/// Returns the share that was never written. Where it is not reported, the test is skipped by name.
 #[track_caller]
 fn unwritten(file: &TestFile) -> Option<f64> {
     let share = unwritten_share(file.buffered(), file.size);
@@ -63,7 +63,7 @@ fn it_goes_into_the_cache_and_out_again() {
     assert_eq!(cached(), Some(1.0));
     file.evict().unwrap();
     assert_eq!(cached(), Some(0.0));
-    // What is dirty leaves the cache too, and is not lost.
+    // Dirty data leave the cache too, and are not lost.
     let mut block = vec![0; 8192];
     file.content.fill(&mut block, MIB, 3);
     file.file.buffered.write_all_at(&block, MIB).unwrap();
@@ -83,7 +83,7 @@ fn direct_io_that_fails_is_refused_in_words() {
     file.file.refuse_direct(unnamed::no_direct(&einval));
     let Refusal(why) = file.direct().unwrap_err();
     assert_eq!(why, "this file system refuses direct I/O (EINVAL)");
-    // It is laid out and read all the same.
+    // It is still laid out and read.
     file.lay_out().unwrap();
     assert!(file.entropy_bits().unwrap() > 7.99);
     assert_eq!(file.content.check_all(&read(&file.file.buffered, MIB), 0), Ok(()));

@@ -1,9 +1,9 @@
 //! An unlinked temporary file.
 //!
 //! It is created with O_TMPFILE and O_EXCL, so it never gets a name. The second descriptor, for
-//! direct I/O, is opened through /proc/self/fd; a duplicate would share the flags of the first.
+//! direct I/O, is opened through /proc/self/fd: a duplicate would share the flags of the first.
 //! Without O_TMPFILE or /proc, the file gets a random name, is opened twice and unlinked at once,
-//! before anything is written. A kill between the two leaves an empty file.
+//! before anything is written. If the process is killed in between, an empty file remains.
 //!
 //! Sources: open(2), statx(2), setrlimit(2).
 
@@ -24,35 +24,36 @@ use crate::mix::random;
 const OURS: OFlags = OFlags::RDWR.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 const MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// A file without a name, open twice: through the page cache, and past it.
+/// An unlinked file with two descriptors: through the page cache, and past it.
 #[derive(Debug)]
 pub(crate) struct Unnamed {
-    /// Reads and writes through the page cache.
+    /// The descriptor for I/O through the page cache.
     pub(crate) buffered: File,
-    /// The same file for direct I/O, or why there is none.
+    /// The descriptor for direct I/O, or the reason why there is none.
     direct: Result<File, String>,
 }
 
 impl Unnamed {
-    /// An empty file in a folder in which this many bytes are about to be written, in this file or
-    /// in several: refused if more than half of what is free there, or more than a file may have.
+    /// Creates an empty file in a folder. `bytes` will be written to it, or to it and others
+    /// together. Refused if they exceed half of the free space there, or the maximum size of a
+    /// file.
     pub(crate) fn create(folder: &Path, bytes: u64) -> Result<Self, Refusal> {
         Self::create_with(folder, bytes, OFlags::empty())
     }
 
-    /// The same with more flags on the descriptor that writes through the page cache.
+    /// Creates the file with `more` flags on the descriptor for the page cache.
     pub(crate) fn create_with(folder: &Path, bytes: u64, more: OFlags) -> Result<Self, Refusal> {
         let dir = open_folder(folder)?;
         let limit = getrlimit(Resource::Fsize).current;
-        // Beyond it a write does not fail but ends the process, with SIGXFSZ.
+        // A write beyond the limit does not fail but ends the process with SIGXFSZ.
         let fits = within_limit(bytes, limit).and_then(|()| {
             let Ok(s) = fstatvfs(&dir) else { return Ok(()) };
-            // A file system without a size, such as ramfs, does not say what is free.
+            // A file system without a size, such as ramfs, does not report its free space.
             let free = (s.f_blocks > 0).then(|| s.f_bavail.saturating_mul(s.f_frsize));
             within_half(bytes, free, folder)
         });
         fits?;
-        let file = without_name(dir.as_fd(), more).or_else(|_| renounced(dir.as_fd(), more));
+        let file = create_unnamed(dir.as_fd(), more).or_else(|_| create_named(dir.as_fd(), more));
         file.map_err(|e| refused(folder, bytes, &e.into()))
     }
 
@@ -68,9 +69,9 @@ impl Unnamed {
         self.direct = Err(why);
     }
 
-    /// Bytes to which place, length and memory of direct I/O must be aligned; 0 where the file
-    /// system carries it out through the page cache; `None` where it does not report it (before
-    /// Linux 6.1).
+    /// Returns the alignment in bytes of offset, length and memory of direct I/O. 0 where the file
+    /// system serves direct I/O through the page cache. `None` where it does not report the
+    /// alignment (before Linux 6.1).
     pub(super) fn alignment(&self) -> Option<u64> {
         let reported = statx(&self.buffered, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
         let both = [reported.stx_dio_offset_align, reported.stx_dio_mem_align];
@@ -79,7 +80,7 @@ impl Unnamed {
     }
 }
 
-/// The folder, with its number: device and inode.
+/// Returns the device and inode of a folder.
 pub(super) fn number(folder: &Path) -> Result<(u64, u64), Refusal> {
     let stat = fstat(open_folder(folder)?).map_err(|e| refused(folder, 0, &e.into()))?;
     Ok((stat.st_dev, stat.st_ino))
@@ -91,10 +92,10 @@ fn open_folder(folder: &Path) -> Result<OwnedFd, Refusal> {
 }
 
 /// Creates the file with O_TMPFILE and opens it again through /proc.
-fn without_name(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
+fn create_unnamed(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
     let buffered = openat(folder, ".", OURS | more | OFlags::TMPFILE | OFlags::EXCL, MODE)?;
     let again = format!("/proc/self/fd/{}", buffered.as_raw_fd());
-    // The link in /proc is what must be followed.
+    // The link in /proc must be followed.
     let flags = OURS.difference(OFlags::NOFOLLOW) | OFlags::DIRECT;
     let direct = match openat(CWD, again, flags, Mode::empty()) {
         Err(e) if e != Errno::INVAL => return Err(e),
@@ -103,18 +104,18 @@ fn without_name(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
     Ok(both(buffered, direct))
 }
 
-/// Creates the file with a name that is removed at once.
-fn renounced(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
+/// Creates the file with a name and removes the name at once.
+fn create_named(folder: BorrowedFd, more: OFlags) -> Result<Unnamed, Errno> {
     let name = format!(".proofmark-{:016x}", random());
     let buffered = openat(folder, &*name, OURS | more | OFlags::CREATE | OFlags::EXCL, MODE)?;
-    let direct = again(folder, &name, &buffered);
+    let direct = reopen(folder, &name, &buffered);
     unlinkat(folder, &*name, AtFlags::empty())?;
     Ok(both(buffered, direct))
 }
 
-/// The file of that name for direct I/O, if it is still the one that was made: whoever
-/// may write to the folder could have put another one in its place.
-fn again(folder: BorrowedFd, name: &str, made: &OwnedFd) -> Result<OwnedFd, Errno> {
+/// Opens the file of that name for direct I/O, if it is still the file that was made. Any user who
+/// may write to the folder could have replaced it.
+fn reopen(folder: BorrowedFd, name: &str, made: &OwnedFd) -> Result<OwnedFd, Errno> {
     let found = openat(folder, name, OURS | OFlags::DIRECT, Mode::empty())?;
     let [made, there] = [fstat(made)?, fstat(&found)?].map(|s| (s.st_dev, s.st_ino));
     if made == there { Ok(found) } else { Err(Errno::STALE) }
@@ -125,7 +126,7 @@ fn both(buffered: OwnedFd, direct: Result<OwnedFd, Errno>) -> Unnamed {
     Unnamed { buffered: buffered.into(), direct }
 }
 
-/// That direct I/O is refused, and with what error.
+/// Formats the refusal of direct I/O with its error.
 pub(super) fn no_direct(e: &std::io::Error) -> String {
     let is_invalid = Errno::from_io_error(e) == Some(Errno::INVAL);
     let name = if is_invalid { "EINVAL".to_owned() } else { e.to_string() };
@@ -149,7 +150,7 @@ fn within_half(bytes: u64, free: Option<u64>, folder: &Path) -> Result<(), Refus
     )))
 }
 
-/// Why a file of this size cannot be created or written in a folder.
+/// Explains why a file of this size cannot be created or written in a folder.
 pub(crate) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refusal {
     let (is_there, folder, size) = (folder.is_dir(), shown(folder), format_size(bytes));
     Refusal(match Errno::from_io_error(error) {
@@ -166,7 +167,7 @@ pub(crate) fn refused(folder: &Path, bytes: u64, error: &std::io::Error) -> Refu
     })
 }
 
-/// The folder with its whole path: the point names it by `.`.
+/// Returns the absolute path of the folder, since configurations refer to it as `.`.
 fn shown(folder: &Path) -> String {
     let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
     whole.as_deref().unwrap_or(folder).display().to_string()
@@ -182,13 +183,15 @@ mod tests {
     use super::super::testing::Folder;
     use super::*;
 
-    type Way = fn(BorrowedFd, OFlags) -> Result<Unnamed, Errno>;
+    type Create = fn(BorrowedFd, OFlags) -> Result<Unnamed, Errno>;
 
     #[test]
     fn no_way_leaves_a_name() {
-        for (name, way) in [("O_TMPFILE", without_name as Way), ("a name", renounced as Way)] {
+        for (name, create) in
+            [("O_TMPFILE", create_unnamed as Create), ("a name", create_named as Create)]
+        {
             let folder = Folder::new();
-            let file = match way(open_folder(folder.path()).unwrap().as_fd(), OFlags::DSYNC) {
+            let file = match create(open_folder(folder.path()).unwrap().as_fd(), OFlags::DSYNC) {
                 Ok(file) => file,
                 Err(e) if name == "O_TMPFILE" => {
                     skip(format!("{name}: {e}"));
@@ -222,12 +225,12 @@ mod tests {
         let make = |name: &str| openat(&dir, name, OURS | OFlags::CREATE, MODE).unwrap();
         let (ours, _other) = (make("ours"), make("other"));
         std::os::unix::fs::symlink("ours", folder.path().join("link")).unwrap();
-        match again(dir.as_fd(), "ours", &ours) {
+        match reopen(dir.as_fd(), "ours", &ours) {
             Err(Errno::INVAL) => return skip("no direct I/O"),
             found => assert!(found.is_ok(), "{found:?}"),
         }
-        assert_eq!(again(dir.as_fd(), "other", &ours).unwrap_err(), Errno::STALE);
-        assert_eq!(again(dir.as_fd(), "link", &ours).unwrap_err(), Errno::LOOP);
+        assert_eq!(reopen(dir.as_fd(), "other", &ours).unwrap_err(), Errno::STALE);
+        assert_eq!(reopen(dir.as_fd(), "link", &ours).unwrap_err(), Errno::LOOP);
     }
 
     #[test]
@@ -255,7 +258,7 @@ mod tests {
         );
     }
 
-    /// Runs itself once more, under such a limit.
+    /// Runs this test again in a child process under such a limit.
     #[test]
     fn a_file_beyond_the_limit_is_refused_and_kills_nobody() {
         let name = "a_file_beyond_the_limit_is_refused_and_kills_nobody";

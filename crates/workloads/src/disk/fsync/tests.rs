@@ -13,7 +13,7 @@ fn params(block: u64, file_size: u64) -> Params {
     ))
 }
 
-/// The parameters of every mode by every method, the default first, and how each flushes.
+/// Returns the parameters of all modes and methods, the default first, with their kind of flush.
 fn all_four(block: u64, file_size: u64) -> impl Iterator<Item = (Params, Flush)> {
     let methods = [("fdatasync", Flush::Each), ("o_dsync", Flush::Dsync)];
     let modes = ["append", "overwrite"].into_iter();
@@ -23,7 +23,7 @@ fn all_four(block: u64, file_size: u64) -> impl Iterator<Item = (Params, Flush)>
     })
 }
 
-fn log_of(params: &Params) -> Log {
+fn new_log(params: &Params) -> Log {
     let shape = Shape::from_params(Operation::Commit, params).unwrap();
     let all = shape.file_size;
     let file = TestFile::new_unnamed(Path::new(FOLDER), all, flags(shape.method)).unwrap();
@@ -31,7 +31,7 @@ fn log_of(params: &Params) -> Log {
 }
 
 fn log(block: u64, file_size: u64) -> Log {
-    log_of(&params(block, file_size))
+    new_log(&params(block, file_size))
 }
 
 fn length(log: &Log) -> u64 {
@@ -65,7 +65,7 @@ fn commits_are_written_timed_and_read_back() {
 #[test]
 fn appends_grow_the_file_and_overwrites_leave_its_length() {
     for (params, flush) in all_four(1000, 1 << 20) {
-        let mut log = log_of(&params);
+        let mut log = new_log(&params);
         let grows = params.get(key::MODE) == Some("append");
         assert_eq!(length(&log), if grows { 0 } else { 1 << 20 }, "{params:?}");
         log.run(3);
@@ -75,7 +75,7 @@ fn appends_grow_the_file_and_overwrites_leave_its_length() {
         log.file().read_exact_at(&mut written, 0).unwrap();
         assert_eq!(log.content.check_all(&written, 0), Ok(()));
         assert_eq!(log.content.generation(&written, 0), Some(log.generation));
-        // What is not yet overwritten is what was laid out.
+        // Blocks that were not overwritten yet still have the initial data.
         let mut rest = vec![0; 4096];
         let read = log.file().read_at(&mut rest, 4096).unwrap();
         assert_eq!(read, if grows { 0 } else { 4096 });
@@ -86,7 +86,7 @@ fn appends_grow_the_file_and_overwrites_leave_its_length() {
 
 #[test]
 fn a_file_that_lost_its_flag_is_not_durable() {
-    let mut log = log_of(&params(4096, 1 << 20).with(key::METHOD, "o_dsync"));
+    let mut log = new_log(&params(4096, 1 << 20).with(key::METHOD, "o_dsync"));
     log.run(1);
     assert_eq!((log.verify(), log.seen.file().flush), (Ok(1), Flush::Dsync));
     let plain = TestFile::new_unnamed(Path::new(FOLDER), 0, OFlags::empty()).unwrap();
@@ -97,8 +97,8 @@ fn a_file_that_lost_its_flag_is_not_durable() {
 }
 
 #[test]
-fn what_was_only_allocated_before_it_is_overwritten_is_found() {
-    let mut log = log_of(&params(4096, 1 << 20).with(key::MODE, "overwrite"));
+fn overwriting_a_file_that_was_only_allocated_is_found() {
+    let mut log = new_log(&params(4096, 1 << 20).with(key::MODE, "overwrite"));
     log.run(1);
     assert_eq!(log.verify(), Ok(1));
     if log.seen.file().unwritten.is_none() {
@@ -128,7 +128,7 @@ fn threads_add_up() {
 #[test]
 fn a_full_file_is_begun_anew() {
     for (params, _) in all_four(1000, 4500) {
-        let mut log = log_of(&params);
+        let mut log = new_log(&params);
         let grows = params.get(key::MODE) == Some("append");
         log.prepare(3);
         log.run(3);
@@ -136,7 +136,7 @@ fn a_full_file_is_begun_anew() {
         assert_eq!(log.verify(), Ok(3));
         log.prepare(2);
         assert_eq!(log.next, 0, "two more do not fit");
-        // More than fits at all: begun anew on the way.
+        // More than fits into the file: it restarts in between.
         log.prepare(6);
         assert_eq!(verified(&mut log, &[1, 4, 1]), Ok(6));
         assert_eq!((log.next, length(&log)), (2000, if grows { 2000 } else { 4500 }));
@@ -144,7 +144,7 @@ fn a_full_file_is_begun_anew() {
 }
 
 #[test]
-fn what_is_lost_at_the_end_of_the_file_is_found() {
+fn data_lost_at_the_end_of_the_file_are_found() {
     let mut log = log(4096, 1 << 20);
     log.run(8);
     let mut last = [0; 16];
@@ -154,14 +154,14 @@ fn what_is_lost_at_the_end_of_the_file_is_found() {
     assert!(reason.starts_with("the file ends before byte 32768"), "{reason}");
     log.file().set_len(8 * 4096).unwrap();
     let reason = log.verify().unwrap_err();
-    // One random byte in 256 is a zero, as the hole that is read back.
+    // One random byte in 256 is zero, like the hole that is read back.
     let first = 28672 + last.iter().position(|byte| *byte != 0).unwrap();
     assert!(reason.starts_with(&format!("byte {first} of the test file: read 00")), "{reason}");
 }
 
 #[test]
 fn an_overwrite_that_left_the_old_data_is_found() {
-    let mut log = log_of(&params(4096, 1 << 20).with(key::MODE, "overwrite"));
+    let mut log = new_log(&params(4096, 1 << 20).with(key::MODE, "overwrite"));
     log.run(8);
     let mut old = vec![0; 4096];
     log.content.fill(&mut old, 7 * 4096, 0);

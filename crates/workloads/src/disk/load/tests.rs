@@ -12,14 +12,14 @@ use crate::params::testing::{uneven_slices, verified};
 
 const MIB: u64 = 1 << 20;
 
-/// The file size is that of no other test: a damaged file is not kept for another.
+/// Each test has its own file size, so that no test gets a file that another one damaged.
 fn shape(file_size: u64, block_size: u64, queue_depth: u64, direct: bool) -> Shape {
     let engine = if queue_depth > 1 { Kind::Uring } else { Kind::Psync };
     let cache = if direct { Cache::None } else { Cache::Cold };
     Shape { block_size, queue_depth, file_size, engine, direct, cache, ..SHAPE }
 }
 
-/// The task and its only thread; `None` where the system cannot do it.
+/// Returns the task and its only thread, or `None` where the system does not support it.
 fn task(kind: (Operation, Order), shape: Shape) -> Option<(Arc<Task>, Thread)> {
     let task = match Task::new(kind, shape) {
         Err(reason) if shape.direct => {
@@ -41,7 +41,7 @@ fn trial(thread: &mut Thread, iterations: u64) -> Result<u64, String> {
     trial_in(thread, &[iterations])
 }
 
-/// A trial in these runs, with some more ahead that do not count.
+/// Runs a trial in these slices, after some I/Os ahead that do not count.
 fn trial_in(thread: &mut Thread, slices: &[u64]) -> Result<u64, String> {
     thread.prepare(slices.iter().sum());
     thread.run(3);
@@ -75,7 +75,7 @@ fn every_workload_does_what_it_is_asked_and_proves_it() {
                 continue;
             };
             let what = format!("{operation:?} {order:?} {block} {depth}");
-            // More than the file has blocks of the larger kind.
+            // More than the number of larger blocks in the file.
             for slices in [vec![0], vec![1], uneven_slices(150), vec![200], uneven_slices(200)] {
                 let all = slices.iter().sum();
                 assert_eq!(trial_in(&mut thread, &slices), Ok(all), "{what}");
@@ -110,7 +110,7 @@ fn a_warm_cache_is_warm_and_a_cold_one_cold() {
         assert_eq!(trial(&mut thread, 100), Ok(100));
         let setup = Blocks(task);
         let cached = setup.file().unwrap().cached;
-        // The system may take a page or two at any time.
+        // The system may evict a page or two at any time.
         assert!(cached.is_none_or(|c| (c - share).abs() < 0.01), "{cache:?}: {cached:?}");
         let ahead = if cache == Cache::Cold { 0.0 } else { 0.25 };
         assert_eq!((setup.ahead_s(2.0), setup.ahead_s(0.5)), (ahead, 0.0));
@@ -122,7 +122,7 @@ fn threads_read_and_write_each_its_own_part() {
     let shape = Shape { threads: 3, reads: 0, flush: true, ..shape(6 * MIB, 4096, 1, false) };
     let task = Arc::new(Task::new((Write, Seq), shape).unwrap());
     let mut threads: Vec<_> = (0..3).map(|i| Thread::new(&task, i, 3).unwrap()).collect();
-    // Each a third of the file, once round: all is written, nothing twice.
+    // Each thread writes its third of the file once: all is written, and nothing twice.
     for thread in &mut threads {
         thread.prepare(512);
         thread.run(512);
@@ -136,7 +136,7 @@ fn threads_read_and_write_each_its_own_part() {
 #[test]
 fn a_wrong_byte_in_the_file_is_found_by_what_reads_it() {
     for (order, direct) in [(Seq, false), (Rand, false), (Rand, true)] {
-        // Few enough blocks to be all looked at.
+        // Few enough blocks that all are verified.
         let (size, block) =
             (7 * MIB + 16384 * (u64::from(direct) + u64::from(order == Rand)), 16384);
         let Some((task, mut thread)) = task((Read, order), shape(size, block, 1, direct)) else {
@@ -163,7 +163,7 @@ fn a_write_that_is_dropped_is_found() {
         thread.begin();
         thread.run(1);
         thread.run(3);
-        // The file holds again what it held before.
+        // The file has its previous data again.
         task.file.lay_out().unwrap();
         let reason = thread.verify().unwrap_err();
         assert!(reason.contains("the last write is missing"), "{block}: {reason}");
@@ -176,7 +176,7 @@ fn a_write_that_is_dropped_in_a_middle_run_is_found() {
     let (task, mut thread) = task((Write, Seq), shape).unwrap();
     let file = std::fs::File::from(task.file.buffered().try_clone_to_owned().unwrap());
     for (trial, drops) in [(0, false), (1, true)] {
-        // Of the 30 blocks of a trial in order, the middle run writes 5 to 24.
+        // A trial writes 30 blocks in order, and its middle run blocks 5 to 24.
         let (offset, mut block) = ((trial * 30 + 17) * 4096, [0; 4096]);
         file.read_exact_at(&mut block, offset).unwrap();
         thread.begin();

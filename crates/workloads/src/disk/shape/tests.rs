@@ -7,7 +7,7 @@ use crate::params::testing::params;
 
 const MIB: u64 = 1 << 20;
 
-/// A machine whose disk has sectors of this many bytes, and which allows io_uring or not.
+/// Returns a host whose disk has sectors of this many bytes, and which allows io_uring or not.
 fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
     let mut host = Host::unknown("not known in this test");
     if let Some(bytes) = sector {
@@ -24,12 +24,12 @@ fn host(sector: Option<u64>, io_uring: Option<bool>) -> Host {
 const OPEN: &str =
     "engine=auto direct=auto cache=auto file_size=auto amount=auto flush=end threads=1";
 
-fn words(params: &Params, of: &[&str]) -> String {
-    of.iter().map(|k| params.named(k).unwrap().to_string()).collect::<Vec<_>>().join(" ")
+fn words(params: &Params, names: &[&str]) -> String {
+    names.iter().map(|k| params.named(k).unwrap().to_string()).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn what_is_left_to_the_machine_is_set() {
+fn auto_values_are_resolved() {
     let here = host(Some(512), Some(true));
     let set = ["engine", "queue_depth", "direct", "cache"];
     let both = &["psync 1 off cold", "psync 1 off warm"][..];
@@ -44,7 +44,7 @@ fn what_is_left_to_the_machine_is_set() {
         ("block_size=1024 queue_depth=1", &host(None, None), both),
         ("block_size=4096 queue_depth=1 cache=warm", &here, &["psync 1 off warm"]),
         ("block_size=4096 queue_depth=1 direct=off", &here, both),
-        // What was asked for stays, even where it cannot be.
+        // Requested values stay, even if they are impossible.
         ("block_size=4096 queue_depth=8 engine=psync", &here, &["psync 8 on none"]),
         ("block_size=8 queue_depth=1 direct=on", &here, &["psync 1 on none"]),
         ("block_size=4096 queue_depth=1 direct=off cache=none", &here, &["psync 1 off none"]),
@@ -80,7 +80,7 @@ const RESOLVED: &str = "threads=2 block_size=4096 queue_depth=4 file_size=104857
                        direct=on cache=none flush=end amount=auto reads=70";
 
 #[test]
-fn what_contradicts_itself_is_refused_in_one_line() {
+fn contradictions_are_refused_in_one_line() {
     for (operation, change, expected) in [
         (
             Read,
@@ -115,37 +115,37 @@ fn what_contradicts_itself_is_refused_in_one_line() {
 }
 
 #[test]
-fn what_can_be_is_read_right() {
+fn valid_parameters_are_parsed() {
     let shape = Shape::from_params(Mixed, &params(RESOLVED)).unwrap();
     let sizes = Shape { threads: 2, queue_depth: 4, reads: 70, file_size: MIB, ..testing::SHAPE };
     assert_eq!(shape, Shape { engine: Kind::Uring, flush: true, ..sizes });
     assert_eq!((shape.iterations(), shape.fixed_s()), (None, None));
     let back = readback::BYTES as u64;
     assert_eq!(shape.memory_bytes(), 2 * (4 * 4096 + back));
-    let of =
+    let parse =
         |words: &str| Shape::from_params(Copy, &params(&format!("{RESOLVED} {words}"))).unwrap();
-    let buffered = of("direct=off cache=cold block_size=5 amount=11 flush=none");
+    let buffered = parse("direct=off cache=cold block_size=5 amount=11 flush=none");
     assert_eq!((buffered.iterations(), buffered.reads, buffered.flush), (Some(2), 50, false));
     assert_eq!(buffered.memory_bytes(), 2 * (4 * 4096 + back), "a buffer is a page at least");
-    assert_eq!(of("amount=400000000").fixed_s(), Some(2.0));
+    assert_eq!(parse("amount=400000000").fixed_s(), Some(2.0));
     assert!(
         !Shape::from_params(Read, &params(RESOLVED)).unwrap().flush,
         "what only reads flushes nothing"
     );
-    of("file_size=16384");
+    parse("file_size=16384");
 }
 
 #[test]
-fn of_fsync_the_file_is_each_threads_own() {
+fn each_thread_of_fsync_has_its_own_file() {
     const COMMITS: &str = "threads=1 block_size=4096 file_size=4096 amount=auto mode=append \
                            method=fdatasync";
-    let of = |words: &str| Shape::from_params(Commit, &params(&format!("{COMMITS} {words}")));
-    let shape = of("threads=8").unwrap();
+    let parse = |words: &str| Shape::from_params(Commit, &params(&format!("{COMMITS} {words}")));
+    let shape = parse("threads=8").unwrap();
     assert!(shape.flush && shape.engine == Kind::Psync && shape.queue_depth == 1);
     assert_eq!((shape.mode, shape.method), (Mode::Append, Method::Fdatasync));
-    let other = of("mode=overwrite method=o_dsync").unwrap();
+    let other = parse("mode=overwrite method=o_dsync").unwrap();
     assert_eq!((other.mode, other.method), (Mode::Overwrite, Method::ODsync));
-    let refused = |words: &str| of(words).unwrap_err().0;
+    let refused = |words: &str| parse(words).unwrap_err().0;
     assert!(refused("file_size=4095").contains("needs a file of 4 KiB"));
     assert!(refused("threads=2 amount=4096").contains("amount is"));
     assert_eq!(refused("mode=truncate"), "mode has no value 'truncate'");

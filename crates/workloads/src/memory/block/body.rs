@@ -1,18 +1,18 @@
-//! The hot loops: what is done to one block, and block after block.
+//! The hot loops: one operation on each of a list of blocks.
 //!
-//! Blocks of 1 and of 8 bytes are moved by one plain load or store each, which is marked volatile:
-//! so neighbouring blocks are not joined into vectors, and random order differs from the order of
-//! addresses by nothing but the order. Other blocks are moved in vectors of 32 bytes where the CPU
-//! has AVX2. Whole cache lines are then written with non-temporal stores, as the data is meant not
-//! to fit into a cache: on Granite Rapids they wrote blocks from 256 B up 2.5 to 5 times as fast as
-//! `rep stosb`, the C library's memset, and ordinary stores of 32 or 64 bytes; copies gained a
-//! factor of 1.8 in order of addresses. Without AVX2 it is the C library's memset and memcpy.
+//! Blocks of 1 and of 8 bytes are moved by one volatile load or store each. So the compiler does
+//! not join neighbouring blocks into vectors, and random order differs from the order of addresses
+//! only in the order. Other blocks are moved in vectors of 32 bytes where the CPU has AVX2. Whole
+//! cache lines are then written with non-temporal stores, since the data should not fit into a
+//! cache. On Granite Rapids they wrote blocks from 256 B up 2.5 to 5 times as fast as `rep stosb`,
+//! memset and ordinary stores of 32 or 64 bytes. Copies in order of addresses gained a factor of
+//! 1.8. Without AVX2 the C library's memset and memcpy move the blocks.
 
 #![allow(unsafe_code)] // Blocks are addressed by number, as raw memory.
 
 use super::Operation;
 
-/// The memory of one thread: its blocks follow one another.
+/// The memory of one thread, divided into adjacent blocks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area {
     pub(super) source: *const u8,
@@ -30,10 +30,10 @@ impl Area {
     }
 }
 
-/// Blocks to be visited, by number, in this order.
+/// Numbers of the blocks to visit, in order.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Blocks<'a> {
-    /// So many from the first on, by address.
+    /// Adjacent blocks: the first one and their count.
     Row(usize, usize),
     /// The blocks of this list.
     List(&'a [u32]),
@@ -53,15 +53,15 @@ impl Blocks<'_> {
     }
 }
 
-/// Does its operation to each of the blocks. Writes fill them with `stamp`. The result
-/// of a read is the sum of the whole aligned words and of the other bytes; else 0.
+/// Applies an operation to each block. Writes fill the blocks with `stamp`. A read returns the sum
+/// of the whole aligned words and of the other bytes. Writes and copies return 0.
 ///
 /// # Safety
-/// All blocks lie within the area's memory, which nobody else uses and which is
-/// aligned to a cache line where block 0 of all threads begins.
+/// All blocks must lie within the area's memory, which no other thread may use. Block 0 of all
+/// threads must begin on a cache line.
 pub(super) type Body = unsafe fn(area: &Area, blocks: Blocks<'_>, stamp: u8) -> u64;
 
-/// The fastest body for blocks of that size on this CPU.
+/// Returns the fastest body for blocks of this size on this CPU.
 pub(super) fn body(operation: Operation, size: u64) -> Body {
     match (operation, size) {
         (Operation::Read, 1) => read_bytes,
@@ -74,7 +74,7 @@ pub(super) fn body(operation: Operation, size: u64) -> Body {
     }
 }
 
-/// Whether a body writes whole cache lines past the cache.
+/// Returns true if the body for this block size writes whole cache lines past the cache.
 pub(super) fn streams(size: u64) -> bool {
     !matches!(size, 1 | 8) && has_vectors()
 }
@@ -105,10 +105,10 @@ fn bulk(operation: Operation) -> Body {
     }
 }
 
-/// Blocks handled in one turn of a loop over small ones.
+/// Blocks handled in one turn of a loop over small blocks.
 const UNROLLED: usize = 8;
 
-/// Calls `visit` with each block in order, and with the place of the call in the loop.
+/// Calls `visit` with the place in the unrolled turn and each block, in order.
 #[inline(always)]
 fn each(blocks: Blocks<'_>, mut visit: impl FnMut(usize, usize)) {
     match blocks {
@@ -144,7 +144,7 @@ macro_rules! numbers {
     ($number:ty, $read:ident, $write:ident, $copy:ident) => {
         unsafe fn $read(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
             let source = area.source.cast::<$number>();
-            // Several sums, so that no addition waits for the previous one.
+            // Several sums let the additions overlap.
             let mut sums = [0_u64; 4];
             each(blocks, |i, block| {
                 // SAFETY: the caller's blocks lie within the area, aligned to their size.
@@ -187,7 +187,7 @@ unsafe fn read_any(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
     sum
 }
 
-/// The sum of the whole aligned words and of the other bytes of a range.
+/// Returns the sum of the whole aligned words and of the other bytes of a range.
 #[inline]
 unsafe fn sum_of(at: *const u8, length: usize) -> u64 {
     // SAFETY: the caller's range can be read.
@@ -208,7 +208,7 @@ unsafe fn write_any(area: &Area, blocks: Blocks<'_>, stamp: u8) -> u64 {
 
 unsafe fn copy_any(area: &Area, blocks: Blocks<'_>, _: u8) -> u64 {
     for block in blocks.iter() {
-        // SAFETY: the caller's blocks lie within the area, whose two sides do not overlap.
+        // SAFETY: the caller's blocks lie within the area, whose source and target do not overlap.
         unsafe { area.to(block).copy_from_nonoverlapping(area.from(block), area.size) }
     }
     0
@@ -227,7 +227,7 @@ mod avx2 {
 
     const LINE: usize = 64;
 
-    /// Bytes of a range before its first whole line, in whole lines, and after them.
+    /// Returns the bytes of a range before its first whole line, in whole lines, and after them.
     #[inline]
     fn lines(at: usize, length: usize) -> (usize, usize, usize) {
         let head = (at.wrapping_neg() % LINE).min(length);
@@ -295,8 +295,8 @@ mod avx2 {
         for block in blocks.iter() {
             let (from, to) = (area.from(block), area.to(block));
             let (head, whole, tail) = lines(to.addr(), area.size);
-            // SAFETY: the caller's blocks lie within the area, whose two sides do not
-            // overlap and are aligned alike.
+            // SAFETY: the caller's blocks lie within the area, whose source and target do not
+            // overlap and have the same alignment.
             unsafe {
                 for line in (head..head + whole).step_by(LINE) {
                     let (from, to) =

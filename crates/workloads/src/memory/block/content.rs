@@ -1,7 +1,7 @@
-//! What the memory holds that blocks are read from, and what their bytes add up to.
+//! The contents of the memory that blocks are read from, and the expected sums.
 //!
-//! Word i of 8 bytes is (i + 1) times an odd constant, so that words differ, sums of neighbouring
-//! words have a closed form, and what a read must give is known without reading it a second time.
+//! Word i of 8 bytes is (i + 1) times an odd constant. So words differ, sums of neighbouring words
+//! have a closed form, and the sum of a read is known without reading it a second time.
 
 #![allow(unsafe_code)] // Filling memory by address.
 
@@ -13,7 +13,7 @@ fn word(index: usize) -> u64 {
     (index as u64 + 1).wrapping_mul(STEP)
 }
 
-/// Byte `offset % 8` of its word, in the order of memory.
+/// Returns byte `offset % 8` of the word at `offset`, in the order of memory.
 fn byte(offset: usize) -> u8 {
     (word(offset / 8).to_le() >> (offset % 8 * 8)) as u8
 }
@@ -21,7 +21,8 @@ fn byte(offset: usize) -> u8 {
 /// Fills a range of offsets from `base`.
 ///
 /// # Safety
-/// The range is memory that nobody else uses, and `base` is aligned to 8 bytes.
+/// No other thread may use the range, which must be valid for writes, and `base` is aligned to 8
+/// bytes.
 pub(super) unsafe fn fill(base: *mut u8, range: Range<usize>) {
     let (head, words, tail) = split(&range);
     for at in head.chain(tail) {
@@ -35,7 +36,7 @@ pub(super) unsafe fn fill(base: *mut u8, range: Range<usize>) {
     }
 }
 
-/// The whole words of a range, by number, and the bytes before and after them.
+/// Returns the whole words of a range, by number, and the bytes before and after them.
 fn split(range: &Range<usize>) -> (Range<usize>, Range<usize>, Range<usize>) {
     let first = range.start.next_multiple_of(8);
     let last = range.end / 8 * 8;
@@ -45,15 +46,15 @@ fn split(range: &Range<usize>) -> (Range<usize>, Range<usize>, Range<usize>) {
     (range.start..first, first / 8..last / 8, last..range.end)
 }
 
-/// What reading blocks of `size` bytes must give, `count` of them from offset `start` on: the sum
-/// of their whole words, where words are aligned, and of the other bytes one by one.
+/// Returns the expected sum of reading `count` blocks of `size` bytes from `start` on: their whole
+/// aligned words, and the other bytes one by one.
 pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     let all = start..start + size * count;
     if size.is_multiple_of(8) {
         return words(all.start / 8..all.end / 8);
     }
     if size < 8 {
-        return bytes(all); // no such block holds a whole word
+        return bytes(all); // No such block holds a whole word.
     }
     let blocks = (0..count).map(|i| start + i * size..start + (i + 1) * size);
     blocks.fold(0, |sum, block| {
@@ -62,8 +63,9 @@ pub(super) fn sum(start: usize, size: usize, count: usize) -> u64 {
     })
 }
 
-/// The same of listed blocks; block 0 is at offset `first`, a multiple of `size`. Of words only the
-/// first of each block is added: with their closed form inside the loop it took twice as long.
+/// Returns the expected sum of reading listed blocks. Block 0 is at offset `first`, a multiple of
+/// `size`. For whole words, only the first word of each block is added in the loop: the closed form
+/// in the loop took twice as long.
 pub(super) fn sum_of(first: usize, size: usize, blocks: &[u32]) -> u64 {
     let starts = blocks.iter().map(|block| first + *block as usize * size);
     let add = u64::wrapping_add;
@@ -84,21 +86,21 @@ fn words(range: Range<usize>) -> u64 {
     words_of(range.start as u64, 1, range.len())
 }
 
-/// (s + 1) + (s + 2) + ... + (s + n) times the constant, over so many ranges of n words, where the
-/// numbers s of their first words add up to `firsts`.
+/// Returns (s + 1) + (s + 2) + ... + (s + n) times the constant, over `ranges` ranges of n words.
+/// `firsts` is the sum of the numbers s of their first words.
 fn words_of(firsts: u64, ranges: usize, n: usize) -> u64 {
     let up_to = (n as u128 * (n as u128 + 1) / 2) as u64;
     firsts.wrapping_mul(n as u64).wrapping_add(up_to.wrapping_mul(ranges as u64)).wrapping_mul(STEP)
 }
 
-/// The sum of these bytes, each taken as a number.
+/// Returns the sum of the bytes at these offsets.
 fn bytes(range: Range<usize>) -> u64 {
     let (head, whole, tail) = split(&range);
     let single: u64 = head.chain(tail).map(|at| u64::from(byte(at))).sum();
     single + whole.map(|i| bytes_of(word(i))).sum::<u64>()
 }
 
-/// The sum of the bytes of one word.
+/// Returns the sum of the bytes of one word.
 fn bytes_of(word: u64) -> u64 {
     const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
     let pairs = (word & EVEN) + (word >> 8 & EVEN);
@@ -123,14 +125,14 @@ mod tests {
             // SAFETY: all of the memory.
             unsafe { fill(base, 0..memory.len() * 8) };
             let first = first * size;
-            let of_block = |b: &u32| -> u64 {
+            let block_sum = |b: &u32| -> u64 {
                 let block = first + *b as usize * size..first + (*b as usize + 1) * size;
                 let (head, whole, tail) = split(&block);
                 let byte = |at: usize| u64::from(memory[at / 8].to_ne_bytes()[at % 8]);
                 let single: u64 = head.chain(tail).map(byte).sum();
                 memory[whole].iter().fold(single, |sum, word| sum.wrapping_add(*word))
             };
-            let read = blocks.iter().fold(0, |sum: u64, b| sum.wrapping_add(of_block(b)));
+            let read = blocks.iter().fold(0, |sum: u64, b| sum.wrapping_add(block_sum(b)));
             prop_assert_eq!(sum_of(first, size, &blocks), read);
             if let [one] = blocks[..] {
                 prop_assert_eq!(sum(first + one as usize * size, size, 1), read);

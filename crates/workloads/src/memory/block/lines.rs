@@ -1,4 +1,4 @@
-//! Which cache lines the random orders of all threads go to, where several blocks are in one line.
+//! The cache lines that the random orders of all threads visit, where several blocks share a line.
 
 use std::sync::Mutex;
 
@@ -12,18 +12,18 @@ pub(super) const LINE: u64 = 64;
 pub(super) struct Lines(Mutex<Vec<u64>>);
 
 impl Lines {
-    /// Of data of so many bytes, none marked.
+    /// Creates the bits for data of this size, none marked.
     pub(super) fn new(data_size: u64) -> Self {
         Self(Mutex::new(vec![0; words(data_size)]))
     }
 
-    /// Bytes that it takes.
+    /// Returns the size of the bits in bytes.
     pub(super) fn memory(data_size: u64) -> u64 {
         (words(data_size) * size_of::<u64>()) as u64
     }
 
-    /// Marks the lines that these blocks of so many bytes begin in, the first of which begins at that
-    /// byte of the data; how many no thread had marked.
+    /// Marks the lines in which these blocks begin, and returns how many lines were unmarked
+    /// before. Block 0 begins at byte `first` of the data.
     pub(super) fn mark(&self, blocks: &[u32], (first, block_size): (usize, usize)) -> u64 {
         let mut marked = lock(&self.0);
         let mut new = 0;

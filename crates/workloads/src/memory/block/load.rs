@@ -1,26 +1,25 @@
-//! One thread's part: its blocks, the order in which they are visited, and the verification that
-//! they were.
+//! The blocks of one thread, the order in which it visits them, and the verification of the visits.
 //!
-//! Runs go round a ring of blocks: all of the part's in order of addresses, or the random order that
-//! was made when the part was. Once round is a *pass*, in which no block comes twice; what one run
-//! visits of one pass is a *stretch*. The next run goes on where the last one ended, in the next trial
-//! as well: so how soon a block comes again depends on no estimate of how many a trial needs.
-//! A large block is visited in pieces, so that an iteration takes microseconds; each piece is
-//! treated as a block.
+//! Runs visit a ring of blocks: all blocks of the part in order of addresses, or the random order
+//! that set-up computed. One round is a *pass*, in which no block comes twice. The visits of one
+//! run within one pass are a *stretch*. Each run continues where the previous one ended, also in
+//! the next trial. So the distance between two visits of a block does not depend on an estimate of
+//! the iterations that a trial needs. A large block is visited in pieces, so that an iteration
+//! takes microseconds. Each piece is treated as a block.
 //!
-//! How the runs since the last verification are proven:
-//! - **Read**: the sum of everything that was read is what the memory holds there.
-//! - **Write**: each pass writes a stamp of its own, and each block must hold, in
-//!   every byte, that of the last pass that came by.
+//! The runs since the last verification are verified as follows:
+//! - **Read**: the sum of everything read must equal the known sum of the contents.
+//! - **Write**: each pass writes its own stamp. Each byte of a block must hold the stamp of the
+//!   last pass that visited the block.
 //! - **Copy**: each target block must equal its source block.
 //!
-//! So that neither a copy nor a stamp of an earlier trial can pass for a new one, a block that was
-//! checked is *spoilt*: its first target byte is inverted. So each block counts once: one that an
-//! order holds twice is found spoilt when it comes up again. Stretches that a later pass wrote over
-//! cannot be checked afterwards. They are proven by their last block, which is spoilt before and
-//! read after each stretch; this one store and one load a stretch are timed. What stays unproven is
-//! what a stretch left out before its last block, if a later pass of the trial wrote it, or, of a
-//! copy, if an earlier one had.
+//! A copy or stamp of an earlier trial must not pass for a new one. So verification *spoils* each
+//! block that it checked: it inverts the first target byte. Each block thus counts once: a block
+//! that an order holds twice is found spoilt the second time. Stretches that a later pass overwrote
+//! cannot be checked afterwards. The last block of each stretch proves them: it is spoilt before
+//! the stretch and read after it. This store and load per stretch are timed. One omission stays
+//! unproven: blocks of a stretch before its last one, if a later pass of the trial wrote them. For
+//! a copy this also holds if an earlier pass wrote them.
 
 #![allow(unsafe_code)] // The blocks are raw memory.
 
@@ -39,16 +38,16 @@ use crate::memory::segment::fence;
 pub(super) struct BlockLoad {
     pub(super) operation: Operation,
     pub(super) body: Body,
-    /// Its blocks are the pieces.
+    /// The memory of the part. Its blocks are the pieces.
     pub(super) area: Area,
     pub(super) blocks: usize,
-    /// Pieces that one block of the point is visited in.
+    /// Pieces in which one block of the configuration is visited.
     pub(super) pieces: usize,
-    /// Offset of the area's first byte in the source, which decides what it holds.
+    /// Offset of the area's first byte in the source. The contents depend on it.
     pub(super) offset: usize,
-    /// The random order, if that is asked for; it may leave blocks out, or to other threads.
+    /// The random order, if requested. It may omit blocks or leave them to other threads.
     pub(super) random: Option<Vec<u32>>,
-    /// Bytes of the distinct lines once round that pass through the caches.
+    /// Bytes of the distinct lines of one round that pass through the caches.
     pub(super) round_bytes: u64,
     pub(super) _arena: Arc<Arena>,
     pub(super) state: State,
@@ -56,46 +55,46 @@ pub(super) struct BlockLoad {
 
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct State {
-    /// Where the next run goes on in the ring, and in which pass.
+    /// Position in the ring at which the next run continues, and the current pass.
     at: usize,
     pass: u64,
-    /// Blocks visited since the part was made.
+    /// Blocks visited since set-up.
     visited: u64,
-    /// Blocks visited since the beginning of what counts.
+    /// Blocks visited since `begin`.
     counted: u64,
     unproven: Unproven,
 }
 
-/// What came of the runs since the last verification.
+/// Results of the runs since the last verification.
 #[derive(Debug, Clone, Copy, Default)]
 struct Unproven {
     blocks: u64,
-    /// What was read adds up to this.
+    /// Sum of everything read.
     sum: u64,
-    /// The last block of the first stretch that did not write it.
+    /// The last block of the first stretch that did not write that block.
     left_out: Option<usize>,
 }
 
-/// Blocks that are fetched before they are checked: more than misses overlap, and less than a
-/// first-level cache holds.
+/// Blocks that are fetched before they are checked. More than a core has misses in flight, and less
+/// than an L1 cache holds.
 const AT_ONCE: usize = 128;
 
-/// Stamps come round after this many. None has the highest bit set, so that no spoilt byte, which
-/// has, looks like one.
+/// Number of distinct stamps, after which they repeat. No stamp has the highest bit set and every
+/// spoilt byte has, so no spoilt byte equals a stamp.
 const STAMPS: u64 = 127;
 
-/// Whether to compare byte by byte: a call of memcmp takes longer.
+/// Returns true if the slice is compared byte by byte, since a call of memcmp takes longer.
 fn is_short(bytes: &[u8]) -> bool {
     bytes.len() <= 8
 }
 
-/// What that pass writes.
+/// Returns the byte that a pass writes.
 fn stamp(pass: u64) -> u8 {
     (pass % STAMPS) as u8 + 1
 }
 
 impl BlockLoad {
-    /// Spoils all blocks, so that what an earlier point left there proves nothing.
+    /// Spoils all blocks, so that results of an earlier configuration prove nothing.
     pub(super) fn spoil_all(&mut self) {
         if self.operation != Operation::Read {
             (0..self.blocks).for_each(|block| self.spoil(block, 0));
@@ -106,7 +105,7 @@ impl BlockLoad {
         self.random.as_ref().map_or(self.blocks, Vec::len)
     }
 
-    /// The blocks at these places of the ring.
+    /// Returns the blocks at these places of the ring.
     fn visited(&self, places: Range<usize>) -> Blocks<'_> {
         match &self.random {
             Some(order) => Blocks::List(&order[places]),
@@ -114,15 +113,15 @@ impl BlockLoad {
         }
     }
 
-    /// The block at that place of the ring.
+    /// Returns the block at a place of the ring.
     fn block(&self, place: usize) -> usize {
         self.random.as_ref().map_or(place, |order| order[place] as usize)
     }
 
     fn source(&self, block: usize, count: usize) -> &[u8] {
         let at = self.area.source.wrapping_add(block * self.area.size);
-        // SAFETY: blocks of this part, which no other thread touches, and which only
-        // `run`, that borrows all of the part, writes.
+        // SAFETY: the blocks belong to this part. No other thread touches them, and only `run`
+        // writes them, which borrows the part mutably.
         unsafe { std::slice::from_raw_parts(at, count * self.area.size) }
     }
 
@@ -132,7 +131,7 @@ impl BlockLoad {
         unsafe { std::slice::from_raw_parts(at, count * self.area.size) }
     }
 
-    /// What the first byte of a target block is when it was just written.
+    /// Returns the value of the first byte of a target block directly after it was written.
     fn first_byte(&self, block: usize, stamp: u8) -> u8 {
         match self.operation {
             Operation::Copy => self.source(block, 1)[0],
@@ -147,7 +146,7 @@ impl BlockLoad {
         unsafe { at.write(byte) };
     }
 
-    /// Visits the blocks at these places, and keeps what proves it.
+    /// Visits the blocks at these places and records the evidence.
     fn stretch(&mut self, places: Range<usize>) {
         let (last, stamp) = (self.block(places.end - 1), stamp(self.state.pass));
         if self.operation == Operation::Read {
@@ -166,8 +165,8 @@ impl BlockLoad {
         }
     }
 
-    /// The places of the latest blocks, at most once round: those of the pass before the current
-    /// one, and those of the current one.
+    /// Returns the places of the last `blocks` visits, at most one round: those in the previous
+    /// pass, then those in the current pass.
     fn latest(&self, blocks: u64) -> [Range<usize>; 2] {
         let (at, ring) = (self.state.at, self.ring());
         let blocks = blocks.min(ring as u64) as usize;
@@ -175,7 +174,7 @@ impl BlockLoad {
         [ring - (blocks - now.len())..ring, now]
     }
 
-    /// What reading this many blocks up to here must add up to.
+    /// Returns the expected sum of the last `blocks` reads.
     fn expected_sum(&self, blocks: u64) -> u64 {
         let ring = self.ring();
         let (passes, rest) = (blocks / ring.max(1) as u64, blocks % ring.max(1) as u64);
@@ -183,7 +182,7 @@ impl BlockLoad {
         self.latest(rest).into_iter().fold(whole, |s, places| s.wrapping_add(self.sum(places)))
     }
 
-    /// What the blocks at these places add up to.
+    /// Returns the expected sum of the blocks at these places.
     fn sum(&self, places: Range<usize>) -> u64 {
         let size = self.area.size;
         match self.visited(places) {
@@ -192,7 +191,7 @@ impl BlockLoad {
         }
     }
 
-    /// Checks what was written to the blocks at these places, and spoils them.
+    /// Checks the contents written to the blocks at these places, and spoils the blocks.
     fn check_written(&mut self, places: Range<usize>, stamp: u8) -> Result<(), String> {
         if self.random.is_none() {
             return self.check(places.start, places.len(), stamp);
@@ -211,7 +210,7 @@ impl BlockLoad {
         black_box(places.fold(0, |all, place| all ^ first(self.block(place))));
     }
 
-    /// Checks this many blocks from that one on, and spoils them.
+    /// Checks `count` blocks from `block` on, and spoils them.
     fn check(&mut self, block: usize, count: usize, stamp: u8) -> Result<(), String> {
         if count == 0 {
             return Ok(());
@@ -230,7 +229,7 @@ impl BlockLoad {
         Ok(())
     }
 
-    /// Where what was written differs from what it should be, in words.
+    /// Describes the first difference between the target and its expected contents.
     fn difference(&self, block: usize, count: usize, stamp: u8) -> String {
         let target = self.target(block, count);
         let wanted = |i: usize| match self.operation {
@@ -243,7 +242,7 @@ impl BlockLoad {
         format!("byte {byte} of block {block} is {found}, expected {}", wanted(at))
     }
 
-    /// The block of the point that a piece is of, and the byte of it that the piece begins with.
+    /// Returns the block of a piece, and the byte of the block at which the piece begins.
     fn block_of(&self, piece: usize) -> (usize, usize) {
         (piece / self.pieces, piece % self.pieces * self.area.size)
     }
@@ -271,7 +270,7 @@ impl Load for BlockLoad {
                 (*at, *pass) = (0, *pass + 1);
             }
         }
-        fence(); // Makes what was stored past the cache visible, so that a trial includes it.
+        fence(); // Makes the non-temporal stores visible, so that a trial includes them.
     }
 
     fn verify(&mut self) -> Result<u64, String> {
@@ -288,8 +287,8 @@ impl Load for BlockLoad {
             ));
         }
         let (pass, [before, now]) = (self.state.pass, self.latest(blocks));
-        // In the order of the runs, so that what this leaves in the cache is what the
-        // next run meets last.
+        // In the order of the runs: the lines that this check leaves in the cache are those that
+        // the next run reaches last.
         self.check_written(before, stamp(pass.saturating_sub(1)))?;
         self.check_written(now, stamp(pass))?;
         Ok(self.state.counted)

@@ -1,4 +1,4 @@
-//! Block operations as in published reports: memory is read, written or copied block by block, in
+//! Block operations as in published reports: reading, writing or copying memory block by block, in
 //! order of addresses or in random order.
 
 #![allow(unsafe_code)] // Blocks are raw memory.
@@ -38,13 +38,13 @@ enum Operation {
 }
 
 impl Operation {
-    /// Blocks of data for one block of the part: a copy has two sides.
+    /// Returns the data areas of the operation: a copy has a source and a target.
     fn sides(self) -> u64 {
         if self == Self::Copy { 2 } else { 1 }
     }
 }
 
-/// One of the workloads of this file.
+/// One workload of this file.
 #[derive(Debug)]
 pub struct Blocks {
     spec: &'static WorkloadSpec,
@@ -52,7 +52,7 @@ pub struct Blocks {
     random: bool,
 }
 
-/// Declares a workload: its name here, id, title, operation, order and summary.
+/// Declares a workload: constant, id, title, operation, random order, summary and role.
 macro_rules! workloads {
     ($($name:ident = $id:literal $title:literal $operation:ident $random:literal
         $summary:literal, $role:expr;)*) => {
@@ -102,7 +102,7 @@ const PARAMETERS: &[Parameter] = &[
     parameters::PAGES,
 ];
 
-/// What is the same in every `detail`. It follows on a sentence of its own workload.
+/// The text that all `detail` texts share, after a sentence about the workload itself.
 macro_rules! detail {
     ($own:literal) => {
         concat!(
@@ -207,9 +207,9 @@ struct Task {
     random: bool,
     shape: Shape,
     arena: Arc<Arena>,
-    /// Whether the data to be read is still to be filled in.
+    /// True if set-up must write the data to be read.
     empty: bool,
-    /// Where the random orders go, of blocks that share lines.
+    /// Lines that the random orders visit, if blocks share lines.
     lines: Option<Lines>,
 }
 
@@ -230,7 +230,7 @@ impl Task {
         Ok(Self { operation, random, shape, arena, empty, lines })
     }
 
-    /// A thread's part, made on that thread.
+    /// Creates a thread's part, on that thread.
     fn part(&self, index: u64, of: u64) -> load::BlockLoad {
         let (Shape { block_size, .. }, other_side) = (self.shape, self.shape.other_side() as usize);
         let pieces = self.shape.pieces() as usize;
@@ -240,9 +240,9 @@ impl Task {
         let (offset, bytes) = (blocks.start * size, blocks.len() * size);
         self.arena.place_here(offset, bytes);
         if self.empty {
-            // The last one also fills what is left over, which other block sizes use.
+            // The last thread also fills the remainder, which other block sizes use.
             let end = if index + 1 == of { self.shape.data_size as usize } else { offset + bytes };
-            // SAFETY: within the arena, which is aligned; no other thread has this part.
+            // SAFETY: within the arena, which is aligned. No other thread has this part.
             unsafe { content::fill(self.arena.base(), offset..end) };
         }
         let source = self.arena.base().wrapping_add(offset);
@@ -270,11 +270,10 @@ impl Task {
         part
     }
 
-    /// Gives a part its random order. Where memory is alike near for all CPUs, the
-    /// part is spread over all of the data: were it a piece of its own, more threads would
-    /// each jump about in less memory and fewer pages, and even threads that wait for each
-    /// other would be faster for being more. Its blocks then are in what other threads
-    /// fill, so no thread runs before all parts are made.
+    /// Gives a part its random order. On a machine with one NUMA node the part is spread over all
+    /// of the data. Otherwise more threads would each access less memory and fewer pages, and even
+    /// threads that wait for each other would gain speed with their number. The blocks of a part
+    /// then lie in memory that other threads fill, so no thread may run before all parts exist.
     fn mix(&self, part: &mut load::BlockLoad, index: u64, of: u64) {
         let mut share = order::Share::new((part.blocks / part.pieces) as u64, 0, 1);
         if arena::nodes() == 1 {
@@ -296,8 +295,8 @@ impl Task {
         part.random = Some(order);
     }
 
-    /// Sides of a block that pass through the caches: a copy's target does not where it is written past
-    /// them.
+    /// Returns the data areas that pass through the caches: all but a copy's target that is written
+    /// past them.
     fn cached_sides(&self) -> u64 {
         if body::streams(self.shape.block_size) { 1 } else { self.operation.sides() }
     }

@@ -1,32 +1,32 @@
-//! The random order of blocks: the first ones of a permutation, of which no table is needed.
+//! The random order of blocks: the first elements of a permutation that needs no table.
 //!
-//! A keyed mixer (multiplications by odd numbers and xor-shifts, each of which can be
-//! undone) maps the numbers below a power of two onto themselves. Counting through
-//! them and leaving out what is not below the number of blocks visits each block once.
+//! A keyed mixer maps the numbers below a power of two onto themselves. It consists of invertible
+//! steps: multiplications by odd numbers and xor-shifts. Counting through these numbers and
+//! skipping those that are not below the number of blocks visits each block once.
 
 use crate::mix::mixed;
 
-/// Numbers mixed at a time, apart from each other, so that the compiler can use vectors.
+/// Numbers mixed per batch, independent of each other so that the compiler can use vectors.
 const BATCH: usize = 64;
 
-/// The most blocks of which an order can be made.
+/// The maximum number of blocks in an order.
 pub(super) const MOST: u64 = 1 << 32;
 
-/// The blocks of which one thread makes an order: of each group of neighbours, as many as
-/// there are threads, one. Which one changes from group to group, so that no thread always
-/// has the same place in a page, and so the same memory channels.
+/// The blocks that one thread orders: one of each group of as many neighbours as there are threads.
+/// The place in the group changes from group to group. So no thread always has the same place in a
+/// page, and with it the same memory channels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     thread: u32,
     threads: u32,
-    /// Groups of which no neighbour is missing.
+    /// Number of complete groups.
     whole: u32,
     count: u64,
 }
 
 impl Share {
-    /// What thread number `thread` of `threads` has of this many blocks, from as many as threads to
-    /// [`MOST`].
+    /// Returns the share of `thread` in this many blocks, which must be between the number of
+    /// threads and [`MOST`].
     pub(super) fn new(blocks: u64, thread: u64, threads: u64) -> Self {
         let count = (blocks - thread).div_ceil(threads);
         let whole = (blocks / threads).min(u64::from(u32::MAX)) as u32;
@@ -43,12 +43,12 @@ impl Share {
         let turn = if group < self.whole { turn as u32 } else { 0 };
         let place = self.thread + turn;
         let place = if place < self.threads { place } else { place - self.threads };
-        // Of a number that is no group of this thread nothing is used.
+        // The caller discards results for numbers that are no group of this thread.
         group.wrapping_mul(self.threads).wrapping_add(place)
     }
 }
 
-/// A random order of these blocks.
+/// A random order of the blocks of a share.
 #[derive(Debug, Clone)]
 pub(super) struct Permutation {
     share: Share,
@@ -56,14 +56,14 @@ pub(super) struct Permutation {
 }
 
 impl Permutation {
-    /// An order of these blocks; other seeds, other orders.
+    /// Creates an order of these blocks. Each seed gives another order.
     pub(super) fn new(share: Share, seed: u64) -> Self {
-        // As many numbers as the power of two from the number of blocks up.
+        // The smallest power of two that is not below the number of blocks.
         Self { share, mixer: Mixer::new(share.count.next_power_of_two(), seed) }
     }
 
-    /// The first `count` blocks, all different, of which there must be as many; room for `spare` times
-    /// as many.
+    /// Returns the first `count` blocks, all different, with capacity for `spare` times as many.
+    /// `count` must not exceed the blocks of the share.
     pub(super) fn first(&self, count: usize, spare: usize) -> Vec<u32> {
         let mut blocks = Vec::with_capacity(count * spare);
         let mut at = 0_u64;
@@ -92,7 +92,7 @@ impl Permutation {
     }
 }
 
-/// A map of the numbers below a power of two onto themselves.
+/// A bijection of the numbers below a power of two.
 #[derive(Debug, Clone, Copy)]
 struct Mixer {
     mask: u32,
@@ -145,7 +145,7 @@ mod tests {
         all.into_iter().map(u64::from).eq(0..blocks)
     }
 
-    /// All blocks of the share, in their order.
+    /// Returns all blocks of the share, in their order.
     fn pass(order: &Permutation) -> Vec<u32> {
         order.first(order.share.count as usize, 1)
     }

@@ -1,4 +1,4 @@
-//! What a trial of blocks reports as touched, against every block that its loop was given.
+//! Compares the touched blocks that a trial reports with every block that its loop received.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,11 +11,11 @@ use super::body::{Area, Blocks as Visited};
 use super::*;
 
 thread_local! {
-    /// Blocks that the body below was given, in order.
+    /// Blocks that the body below received, in order.
     static GIVEN: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes the blocks, and touches nothing.
+/// Records the blocks and touches nothing.
 unsafe fn notes(_: &Area, blocks: Visited<'_>, _: u8) -> u64 {
     GIVEN.with_borrow_mut(|given| match blocks {
         Visited::Row(first, count) => given.extend((first..first + count).map(|b| b as u32)),
@@ -24,7 +24,7 @@ unsafe fn notes(_: &Area, blocks: Visited<'_>, _: u8) -> u64 {
     0
 }
 
-/// What these blocks of so many bytes come to, one by one, those from `from` on being the trial's.
+/// Counts the touched blocks one by one. The trial's blocks begin at index `from`.
 fn counted(given: &[u32], from: usize, block_size: u64) -> Touched {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     given[from..].iter().for_each(|block| *counts.entry(*block).or_default() += 1);
@@ -32,7 +32,7 @@ fn counted(given: &[u32], from: usize, block_size: u64) -> Touched {
     let mut reuse: Option<u64> = None;
     for (at, block) in given.iter().enumerate() {
         let Some(before) = last.insert(*block, at).filter(|_| at >= from) else { continue };
-        // All are as far from their visit before: a few are enough.
+        // All have the same distance to their previous visit, so a sample is enough.
         if at.is_multiple_of(97) || reuse.is_none() {
             let bytes = lines(&given[before..at], block_size);
             reuse = Some(reuse.map_or(bytes, |least| least.min(bytes)));
@@ -47,13 +47,13 @@ fn counted(given: &[u32], from: usize, block_size: u64) -> Touched {
     }
 }
 
-/// Bytes of the lines of these blocks.
+/// Returns the bytes of the lines of these blocks.
 fn lines(blocks: &[u32], block_size: u64) -> u64 {
-    let of = |block: &u32| {
+    let lines = |block: &u32| {
         let first = u64::from(*block) * block_size;
         first / LINE..(first + block_size).div_ceil(LINE)
     };
-    LINE * blocks.iter().flat_map(of).collect::<BTreeSet<u64>>().len() as u64
+    LINE * blocks.iter().flat_map(lines).collect::<BTreeSet<u64>>().len() as u64
 }
 
 fn task(random: bool, block_size: u64, data_size: u64) -> Task {
@@ -64,10 +64,10 @@ fn task(random: bool, block_size: u64, data_size: u64) -> Task {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// A speed that is wrong by any factor decides how many blocks are made ready, and how many run
-    /// in a slice and ahead: never how soon one comes again.
+    /// A wrong calibrated speed may change how many blocks are prepared, and how many run in a
+    /// slice and ahead. It must not change how soon a block is visited again.
     #[test]
-    fn whatever_speed_was_calibrated_what_is_reported_is_what_was_touched(
+    fn reported_blocks_are_the_touched_ones_at_any_calibrated_speed(
         random: bool,
         block_size in prop::sample::select(vec![1_u64, 8, 64, 1024]),
         blocks in 64_u64..700,
@@ -91,8 +91,8 @@ proptest! {
     }
 }
 
-/// However short the trial was thought to be: each block, or all lines of small ones, come before any
-/// block comes again.
+/// However short a trial was estimated: every block, or every line of small blocks, is visited
+/// before any block is visited again.
 #[test]
 fn no_block_comes_again_before_nearly_all_of_the_data() {
     const DATA: u64 = 8 << 20;

@@ -1,4 +1,5 @@
-//! The sizes of a point: what fits, what memory it takes, what the hardware carries.
+//! The sizes of a configuration: whether they fit, the memory they need, the bytes that the
+//! hardware moves.
 
 use proofmark_engine::Refusal;
 use proofmark_model::{Params, format_size, key};
@@ -8,12 +9,12 @@ use super::{Operation, body, order};
 use crate::arena::ALIGNMENT;
 use crate::params::required;
 
-/// A block of several times this many bytes is visited in pieces of this size: an iteration should
-/// take microseconds. Each is still long against a call.
+/// Bytes of a piece. A block of several times this size is visited in pieces, since an iteration
+/// should take microseconds. A piece still takes long compared with a call.
 const PIECE: u64 = 128 << 10;
 
-/// The most bytes of the random orders of all threads. As many lines as they can name are more than 4
-/// times a last-level cache of 1 GiB, even where many blocks are in one line.
+/// Maximum bytes of the random orders of all threads. Their entries can name more lines than 4
+/// times a last-level cache of 1 GiB has, even where many blocks share a line.
 const ORDERS: u64 = 1 << 30;
 
 #[derive(Debug, Clone, Copy)]
@@ -52,32 +53,33 @@ impl Shape {
         self.data_size / self.block_size
     }
 
-    /// Pieces that a block is visited in, one an iteration. What the C library moves stays whole:
-    /// how it does that depends on the length.
+    /// Returns the pieces in which a block is visited, one per iteration. Blocks that the C library
+    /// moves stay whole, because its method depends on the length.
     pub(super) fn pieces(&self) -> u64 {
         let divides = self.block_size.is_multiple_of(PIECE) && body::streams(self.block_size);
         if divides { self.block_size / PIECE } else { 1 }
     }
 
-    /// Bytes of a piece.
+    /// Returns the bytes of a piece.
     pub(super) fn piece(&self) -> u64 {
         self.block_size / self.pieces()
     }
 
-    /// Where a copy's other side begins.
+    /// Returns the offset of a copy's target.
     pub(super) fn other_side(&self) -> u64 {
         self.data_size.next_multiple_of(ALIGNMENT as u64)
     }
 
-    /// Blocks of one thread's random order, which holds a number for each piece. However fast the blocks
-    /// are, no line that a cache could still hold comes again: small blocks go to each line of the
-    /// data about four times, others are all that the thread has.
+    /// Returns the blocks of one thread's random order, which has an entry for each piece. At any
+    /// speed, no line is visited again while a cache could still hold it. Orders of small blocks
+    /// visit each line of the data about four times. Those of larger blocks hold all blocks of the
+    /// thread.
     pub(super) fn ordered(&self) -> u64 {
         let entries = ORDERS.min(self.data_size / 4) / size_of::<u32>() as u64;
         (entries / self.threads).clamp(1, self.blocks().div_ceil(self.threads))
     }
 
-    /// Whether several blocks are in one line.
+    /// Returns true if several blocks share a line.
     pub(super) fn shares_lines(&self) -> bool {
         self.block_size < LINE
     }
@@ -92,18 +94,18 @@ impl Shape {
         if random { data + orders + lines } else { data }
     }
 
-    /// Bytes that must be carried for one block, on average over the blocks. Stores
-    /// carry a line twice, to read it first and to write it back, unless the whole
-    /// line is written past the cache (`streams`).
+    /// Returns the bytes that the hardware moves for one block, averaged over the blocks. Stores
+    /// move a line twice: they read it and write it back. With `streams`, lines that are written
+    /// whole bypass the cache and move once.
     pub(super) fn moved(&self, operation: Operation, random: bool, streams: bool) -> f64 {
         let (size, line) = (self.block_size as f64, LINE as f64);
-        // Blocks of s bytes begin at every multiple of g = gcd(s, 64) in a line alike
-        // often. So they touch (s - g) / 64 + 1 lines, (s + g) / 64 - 1 of which they
-        // fill, if that is not negative.
+        // Blocks of s bytes begin equally often at every multiple of g = gcd(s, 64) in a line. So
+        // they touch (s - g) / 64 + 1 lines. They fill (s + g) / 64 - 1 of these, if that is not
+        // negative.
         let step = (1_u64 << self.block_size.trailing_zeros()).min(LINE) as f64;
         let touched = (size - step) / line + 1.0;
         let filled = if streams { ((size + step) / line - 1.0).max(0.0) } else { 0.0 };
-        // In order of addresses the lines at a block's ends are shared with its neighbours.
+        // In order of addresses a block shares its first and last line with its neighbours.
         let touched = if random { touched } else { size / line };
         let (read, written) = (touched * line, (filled + 2.0 * (touched - filled)) * line);
         match operation {
@@ -122,7 +124,7 @@ mod tests {
         Shape { threads: 2, block_size, data_size: 1 << 30 }
     }
 
-    /// What is carried for reads, writes and copies.
+    /// Returns the bytes moved for reads, writes and copies.
     fn moved(size: u64, random: bool, streams: bool) -> [f64; 3] {
         let all = [Operation::Read, Operation::Write, Operation::Copy];
         all.map(|operation| shape(size).moved(operation, random, streams))
@@ -137,7 +139,7 @@ mod tests {
             (1, false, false, [1.0, 2.0, 3.0]),
             (8192, true, false, [8192.0, 16384.0, 24576.0]),
             (8192, false, true, [8192.0, 8192.0, 16384.0]),
-            // They begin at 0, 4, .. 60 in a line. 8 of these 16 touch 2 lines and 8 touch 3; 10
+            // They begin at 0, 4, .. 60 in a line. 8 of these 16 touch 2 lines and 8 touch 3. 10
             // fill one line, none two.
             (100, true, true, [160.0, 280.0, 440.0]),
             (100, true, false, [160.0, 320.0, 480.0]),
@@ -145,7 +147,7 @@ mod tests {
         ] {
             assert_eq!(moved(size, random, streams), expected, "{size} {random} {streams}");
         }
-        // By counting, for many sizes.
+        // Compare with a count, for many sizes.
         for size in 1..300_u64 {
             let lines = |i: u64| ((i + 1) * size - 1) / LINE - i * size / LINE + 1;
             let full = |i: u64| ((i + 1) * size / LINE).saturating_sub((i * size).div_ceil(LINE));

@@ -1,4 +1,4 @@
-//! Every workload proves its work, and faults planted in it are found.
+//! Tests that every workload proves its work, and that planted faults are found.
 
 use proofmark_model::key;
 use std::sync::Mutex;
@@ -23,11 +23,12 @@ fn point(block_size: u64, data_size: u64, threads: u64) -> Params {
 fn every_workload_proves_every_block_on_every_thread() {
     for workload in ALL {
         for size in SIZES {
-            // Data of its own, whose parts begin and end anywhere in a word.
+            // Data whose parts begin and end anywhere in a word.
             let data = if size < 8 { 10_000 } else { 150_000 } + 3 * size;
             let setup = workload.setup(&point(size, data, 2)).unwrap();
             let part = data / size / 2;
-            // Also none, more than are left of a pass, several passes, and more than stamps.
+            // No iterations, more than a pass has left, several passes, and more passes than
+            // stamps.
             let trials = [1, part / 2, part, 0, part + 2, 3 * part + 1, 130 * part];
             prove(&*setup, 2, &trials, &format!("{} {size} B", workload.spec.id));
         }
@@ -76,7 +77,7 @@ fn the_threads_of_a_point_share_out_all_blocks() {
                     None => part.blocks,
                 } as u64;
                 part.begin();
-                // SAFETY: all of the data, which nobody writes meanwhile.
+                // SAFETY: all of the data, which no thread writes meanwhile.
                 let data = || unsafe { std::slice::from_raw_parts(task.arena.base(), 10_000) };
                 let before = data().to_vec();
                 part.run(own);
@@ -95,7 +96,7 @@ fn part(operation: Operation, random: bool, size: u64) -> load::BlockLoad {
     let shape = Shape { threads: 1, block_size: size, data_size: size * 40 };
     let mut part = Task::new(operation, random, shape, Pages::Small).unwrap().part(0, 1);
     if let Some(order) = &mut part.random {
-        // So little data would not have so long an order.
+        // Data this small would not have such a long order.
         *order = order::Permutation::new(order::Share::new(40, 0, 1), 3).first(40, 1);
     }
     part
@@ -108,19 +109,18 @@ fn list(blocks: Visited<'_>) -> Vec<u32> {
     }
 }
 
-/// The right body of operation number `O`.
+/// Runs the correct body of operation number `O`.
 unsafe fn right<const O: usize>(area: &Area, blocks: &[u32], stamp: u8) -> u64 {
     // SAFETY: the caller's promise, passed on.
     unsafe { body(OPERATIONS[O], area.size as u64)(area, Visited::List(blocks), stamp) }
 }
 
-/// The block with which something goes wrong: one with which the stretches of a run before
-/// this one did not go right.
+/// Returns the faulty block. The stretches before this one did not include it correctly.
 fn victim(list: &[u32]) -> u32 {
     if list.contains(&20) { 20 } else { list[0] }
 }
 
-/// Leaves out one block.
+/// Omits one block.
 unsafe fn skips<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
     let mut list = list(blocks);
     let victim = victim(&list);
@@ -129,7 +129,7 @@ unsafe fn skips<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> 
     unsafe { right::<O>(area, &list, stamp) }
 }
 
-/// Visits one block a second time in the place of another.
+/// Visits one block a second time in place of another.
 unsafe fn repeats<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
     let mut list = list(blocks);
     let victim = victim(&list);
@@ -139,7 +139,7 @@ unsafe fn repeats<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -
     unsafe { right::<O>(area, &list, stamp) }
 }
 
-/// Gets one byte wrong, the last of a block.
+/// Corrupts the last byte of a block.
 unsafe fn errs<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
     let list = list(blocks);
     // SAFETY: the caller's promise, passed on.
@@ -157,8 +157,8 @@ unsafe fn idles(_: &Area, _: Visited<'_>, _: u8) -> u64 {
     0
 }
 
-/// Runs that many blocks with the right body a few times, then with this one; what
-/// verification finds.
+/// Runs the given slices with the correct body `good` times, then once with `body`. Returns the
+/// result of the last verification.
 fn outcome(
     mut part: load::BlockLoad,
     slices: &[u64],
@@ -209,7 +209,7 @@ fn a_faulty_operation_is_found() {
 /// Calls of the body below.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Does nothing the first time it is called.
+/// Does nothing in its first call.
 unsafe fn late<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
     if CALLS.fetch_add(1, Ordering::Relaxed) == 0 {
         return 0;
@@ -230,11 +230,11 @@ fn a_pass_left_out_is_found_though_the_next_one_writes_over_it() {
     }
 }
 
-/// The call of the body below that goes wrong, of those that follow.
+/// Calls of the body below until the faulty one.
 static UNTIL_FAULT: AtomicU64 = AtomicU64::new(0);
 static FAULT: Mutex<Option<Body>> = Mutex::new(None);
 
-/// Goes wrong in one call.
+/// Commits the planted fault in one call.
 unsafe fn once<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u64 {
     let is_due = UNTIL_FAULT.fetch_sub(1, Ordering::Relaxed) == 0;
     let fault = FAULT.lock().unwrap().filter(|_| is_due);
@@ -250,7 +250,7 @@ unsafe fn once<const O: usize>(area: &Area, blocks: Visited<'_>, stamp: u8) -> u
 fn every_fault_in_a_slice<const O: usize>() {
     let faults: [(&str, Body); 4] =
         [("skips", skips::<O>), ("repeats", repeats::<O>), ("errs", errs::<O>), ("idles", idles)];
-    // Less than once round; and more, with the fault where a later pass writes over it.
+    // First less than one round, then more, with the fault where a later pass overwrites it.
     for (slices, wrong) in [([7, 2, 9, 5, 8], 1..4), ([30, 6, 30, 2, 29], 0..5)] {
         let counted = slices.iter().sum();
         let overwritten = counted > 40;
@@ -259,14 +259,14 @@ fn every_fault_in_a_slice<const O: usize>() {
             let cases = faults.into_iter().flat_map(move |f| wrong.clone().map(move |at| (f, at)));
             cases.map(move |case| (random, case))
         }) {
-            // What is left out within a stretch that is written over stays unproven.
+            // Omissions within a stretch that is overwritten stay unproven.
             if overwritten && OPERATIONS[O] != Operation::Read && fault != "idles" {
                 continue;
             }
             let mut part = part(OPERATIONS[O], random, 64);
             part.body = once::<O>;
             *FAULT.lock().unwrap() = None;
-            part.run(6); // Ahead, and no fault.
+            part.run(6); // Ahead of the trial, without a fault.
             assert_eq!(verified(&mut part, &slices), Ok(counted), "an honest body");
             part.run(6);
             *FAULT.lock().unwrap() = Some(body);
@@ -285,9 +285,9 @@ fn a_fault_in_a_middle_slice_is_found() {
     every_fault_in_a_slice::<2>();
 }
 
-/// What ran ahead is not counted; what it left out is found all the same.
+/// Blocks that ran ahead do not count, but an omission there is still found.
 #[test]
-fn what_ran_ahead_is_proven_too() {
+fn blocks_that_ran_ahead_are_verified_too() {
     for operation in [Operation::Write, Operation::Copy] {
         let mut part = part(operation, false, 64);
         part.run(10);
@@ -295,7 +295,7 @@ fn what_ran_ahead_is_proven_too() {
         unsafe { *part.area.target.add(3 * 64) ^= 1 };
         let error = verified(&mut part, &[20]).unwrap_err();
         assert!(error.starts_with("byte 0 of block 3 is "), "{error}");
-        // A copy that is left from then proves nothing later.
+        // A copy that is left from the run ahead proves nothing later.
         let mut part = self::part(operation, false, 64);
         part.run(10);
         assert_eq!(verified(&mut part, &[30]), Ok(30));
@@ -339,7 +339,7 @@ fn data_left_to_the_machine_defeats_the_cache_and_holds_the_blocks() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_in_one_line() {
+fn blocks_that_do_not_fit_are_refused_in_one_line() {
     for (point, reason) in [
         (
             point(80 << 20, 512 << 20, 8),
@@ -359,12 +359,12 @@ fn what_does_not_fit_is_refused_in_one_line() {
 fn a_copy_counts_and_takes_both_sides() {
     let point = point(1 << 20, 10 << 20, 2);
     let pieces = if body::streams(1 << 20) { 8 } else { 1 };
-    let of = |workload: &Blocks| {
+    let sizes = |workload: &Blocks| {
         let setup = workload.setup(&point).unwrap();
         (setup.work_per_iteration() * pieces as f64, workload.needs(&point).memory_bytes)
     };
-    assert_eq!(of(&SEQ_READ), (1048576.0, 10 << 20));
-    assert_eq!(of(&READ_WRITE), (2097152.0, 20 << 20));
+    assert_eq!(sizes(&SEQ_READ), (1048576.0, 10 << 20));
+    assert_eq!(sizes(&READ_WRITE), (2097152.0, 20 << 20));
     // 5 blocks for each of 2 threads, with an entry of 4 bytes for each of their pieces.
-    assert_eq!(of(&RAND_READ_WRITE), (2097152.0, (20 << 20) + 5 * pieces * 4 * 2));
+    assert_eq!(sizes(&RAND_READ_WRITE), (2097152.0, (20 << 20) + 5 * pieces * 4 * 2));
 }

@@ -1,21 +1,21 @@
-//! What the arrays hold: numbers that grow evenly from element to element, so that
-//! the result of every operation is known, exact, and different at every element.
+//! The contents of the arrays: numbers that grow evenly from element to element. So the result of
+//! every operation is known, exact, and different at every element.
 
 /// An arithmetic progression: element `i` is `first + i * step`.
 ///
-/// All values here are whole numbers below 2^53, so adding up is exact.
+/// All values here are whole numbers below 2^53, so additions are exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Progression {
     pub(super) first: f64,
     pub(super) step: f64,
 }
 
-/// Elements treated at once; slices here are multiples of it.
+/// Elements processed at once. The slices here have multiples of this length.
 const LANES: usize = 8;
 
 impl Progression {
-    /// Elements of a source array from that index on. The first source counts from 1
-    /// and the second from beyond the end of any first one.
+    /// Returns the elements of a source array from `index` on. The first source counts from 1, the
+    /// second from beyond the end of any first source.
     pub(super) fn source(number: u64, index: u64) -> Self {
         Self { first: (index + 1) as f64 + number as f64 * APART, step: 1.0 }
     }
@@ -24,7 +24,7 @@ impl Progression {
         Self { first: value, step: 0.0 }
     }
 
-    /// What a linear operation makes of two progressions, element by element.
+    /// Applies a linear operation to two progressions, element by element.
     pub(super) fn combine(operation: impl Fn(f64, f64) -> f64, a: Self, b: Self) -> Self {
         let first = operation(a.first, b.first);
         Self { first, step: operation(a.first + a.step, b.first + b.step) - first }
@@ -42,10 +42,10 @@ impl Progression {
         }
     }
 
-    /// The first element that is another number than it should be.
+    /// Returns the first element that differs from its expected number.
     pub(super) fn first_difference(&self, found: &[f64]) -> Option<usize> {
         let (mut lanes, mut different) = (self.lanes(), [0; LANES]);
-        // Without a branch, so that it becomes vector code.
+        // Without a branch, so that the compiler generates vector code.
         for chunk in found.as_chunks::<LANES>().0 {
             for lane in 0..LANES {
                 different[lane] |= chunk[lane].to_bits() ^ lanes[lane].to_bits();
@@ -56,7 +56,7 @@ impl Progression {
         (!equal).then(|| (0..found.len()).find(|i| found[*i].to_bits() != self.at(*i).to_bits()))?
     }
 
-    /// Sum of the bits of this many elements as integers, modulo 2^64.
+    /// Returns the sum of the bits of this many elements as integers, modulo 2^64.
     pub(super) fn sum_of_bits(&self, elements: usize) -> u64 {
         let (mut lanes, mut sums) = (self.lanes(), [0_u64; LANES]);
         for _ in 0..elements / LANES {
@@ -79,8 +79,8 @@ impl Progression {
     }
 }
 
-/// From the first source to the second: beyond the elements of the largest array, and so small that
-/// three times it and more is still exact.
+/// Distance from the first source to the second: more than the elements of the largest array. Sums
+/// of more than three times this value are still exact.
 const APART: f64 = (1_u64 << 44) as f64;
 
 #[cfg(test)]
@@ -92,10 +92,10 @@ mod tests {
         let numbers = Progression::source(0, 1000);
         for wrong in 0..64 {
             for value in [f64::NAN, 0.0, numbers.at(wrong) + 1.0, -numbers.at(wrong)] {
-                let mut held = vec![0.0; 64];
-                numbers.fill(&mut held);
-                held[wrong] = value;
-                assert_eq!(numbers.first_difference(&held), Some(wrong), "{value}");
+                let mut found = vec![0.0; 64];
+                numbers.fill(&mut found);
+                found[wrong] = value;
+                assert_eq!(numbers.first_difference(&found), Some(wrong), "{value}");
             }
         }
     }

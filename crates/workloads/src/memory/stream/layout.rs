@@ -1,4 +1,4 @@
-//! How arrays are divided among threads and segments, and where they are in an arena.
+//! The division of arrays among threads and segments, and their places in an arena.
 
 use proofmark_engine::Refusal;
 use proofmark_model::format_size;
@@ -7,36 +7,37 @@ use super::super::segment::GRAIN;
 use super::op::Op;
 use crate::arena::{ALIGNMENT, nodes};
 
-/// Bytes of a segment, where a thread's part is not smaller. One call of a hot loop
-/// does one segment: long enough that the call costs nothing, short enough that a
-/// trial can stop nearly anywhere.
+/// Bytes of a segment, unless a thread's part is smaller. One call of a hot loop processes one
+/// segment. It is long enough that the call costs nothing, and short enough that a trial can stop
+/// at nearly any point.
 const SEGMENT: u64 = 128 << 10;
 
-/// Largest part that is one segment where the operation is a read, in bytes. Of guided loops the
-/// first pass of a call prefetches, which halves the rate at which a set within L2 is read (95
-/// against 190 GB/s on Granite Rapids); writes and copies lose nothing.
+/// Maximum bytes of a part that is one segment where the operation is a read. In guided loops the
+/// first pass of a call prefetches. This halves the rate at which a set within L2 is read (95
+/// instead of 190 GB/s on Granite Rapids). Writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
 const LEAST: u64 = 1 << 10;
 
-/// Bytes that an array is further on than a multiple of [`ALIGNMENT`], for each array before it.
-/// Loops are at the same element of all arrays; without the odd 1 KiB a load could have the low 12
-/// bits of the address of a store in flight, which many CPUs take for the same address at first.
-/// (On Granite Rapids it makes no difference.) With 1 KiB alone the lines that a loop is at seem to
-/// be in one bank of DRAM: plain loops of SSE2 then copy at 20 GB/s a core on Zen 4, and at 26 to
-/// 31 with 8 KiB to 1 MiB more. 128 KiB keeps the place in an L2 whose ways are as large.
+/// Distance in bytes of an array from a multiple of [`ALIGNMENT`], per array before it. Loops
+/// access the same element of all arrays. Without the odd 1 KiB a load could have the low 12
+/// address bits of a store in flight, which many CPUs first take for the same address. On Granite
+/// Rapids it makes no difference. With 1 KiB alone the current lines of a loop seem to share a DRAM
+/// bank. On Zen 4 plain SSE2 loops then copy 20 GB/s per core, and 26 to 31 GB/s with 8 KiB to 1
+/// MiB more. 128 KiB keeps the place in an L2 cache with ways of that size.
 const SKEW: u64 = (128 << 10) + (1 << 10);
 
-/// A page has one node, so where there are several no two parts share a page.
+/// Returns the alignment of parts. A page has one node, so on several nodes no two parts share a
+/// page.
 fn page() -> u64 {
     if nodes() > 1 { ALIGNMENT as u64 } else { 4096 }
 }
 
-/// Arrays, each divided into one part a thread, each part into equal segments.
+/// Arrays, each divided into one part per thread, and each part into equal segments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     arrays: u64,
-    /// Where the destination and the sources are, of those that the operation has.
+    /// Places of the destination and the sources, where the operation has them.
     pub(super) dst: Option<u64>,
     pub(super) sources: [Option<u64>; 2],
     pub(super) threads: u64,
@@ -48,15 +49,15 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The arrays of an operation alone, of up to this many bytes each; less than 256 bytes a
-    /// segment may be left over. An error if a thread's part would be too small.
+    /// Lays out the arrays of one operation, of up to `array_size` bytes each. Less than 256 bytes
+    /// per segment may remain unused. Returns an error if a thread's part would be too small.
     pub(super) fn new(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
         Self::with_page(op, array_size, threads.max(1), page())
     }
 
-    /// The arrays of all operations, which share them: a destination, the source that loops stamp,
-    /// and the one that none writes to, which is what a read reads.
-    pub(super) fn of_all(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
+    /// Lays out the arrays that all operations share: a destination, the source that loops stamp,
+    /// and the source for reads, which no loop writes.
+    pub(super) fn shared(op: Op, array_size: u64, threads: u64) -> Result<Self, Refusal> {
         let all = Self::with_page(Op::Triad, array_size, threads.max(1), page())?;
         let has = |is_used: bool, place| is_used.then_some(place);
         let (dst, second) = (has(op.stores(), 0), has(op.sources() > 1, 2));
@@ -64,8 +65,8 @@ impl Layout {
         Ok(Self { dst, sources: [first, second], ..all })
     }
 
-    /// Whether the arrays are those of all operations.
-    pub(super) fn is_of_all(&self) -> bool {
+    /// Returns true if all operations share the arrays.
+    pub(super) fn is_shared(&self) -> bool {
         self.arrays == 3
     }
 
@@ -81,7 +82,7 @@ impl Layout {
                  {least}"
             )));
         }
-        // The last array begins so far into a page, and its parts end as far beyond one.
+        // The last array begins this far into a page, and its parts end as far beyond one.
         let shift = if page > SKEW { SKEW * (op.arrays() as u64 - 1) } else { 0 };
         let part_stride = (segment * segments + shift).next_multiple_of(page);
         let array_stride = (part_stride * threads).next_multiple_of(ALIGNMENT as u64) + SKEW;
@@ -93,40 +94,41 @@ impl Layout {
         Ok(Self { arrays, dst, sources, threads, segment, segments, part_stride, array_stride })
     }
 
-    /// Bytes from the first to the last of all arrays.
+    /// Returns the bytes from the start of the first array to the end of the last one.
     pub(super) fn bytes(&self) -> u64 {
         self.array_stride * (self.arrays - 1) + self.part_stride * self.threads
     }
 
-    /// The arrays by their places, each with the numbers that a source holds; `None`: the destination.
+    /// Returns the places of the arrays with the number of the source that each holds, or `None`
+    /// for the destination.
     pub(super) fn contents(&self) -> impl Iterator<Item = (u64, Option<u64>)> {
-        let has_dst = self.dst.is_some() || self.is_of_all();
+        let has_dst = self.dst.is_some() || self.is_shared();
         (0..self.arrays)
             .map(move |place| (place, if has_dst { place.checked_sub(1) } else { Some(place) }))
     }
 
-    /// Which numbers the first source holds.
+    /// Returns the number of the source that the first source array holds.
     pub(super) fn numbers_of_first(&self) -> u64 {
         let place = self.sources[0];
         self.contents().find(|(at, _)| Some(*at) == place).and_then(|(_, n)| n).unwrap_or(0)
     }
 
-    /// Bytes of one thread's part of an array.
+    /// Returns the bytes of one thread's part of an array.
     pub(super) fn part(&self) -> u64 {
         self.segment * self.segments
     }
 
-    /// Bytes before a thread's part of its array.
+    /// Returns the bytes of an array before a thread's part.
     pub(super) fn within(&self, thread: u64) -> u64 {
         self.part_stride * thread
     }
 
-    /// Bytes before a thread's part of that array in the arena.
+    /// Returns the offset in the arena of a thread's part of an array.
     pub(super) fn offset(&self, array: u64, thread: u64) -> u64 {
         self.array_stride * array + self.within(thread)
     }
 
-    /// Equal for segments at the same places, however many threads they are divided among.
+    /// Describes the layout. Equal for segments at the same places, for any number of threads.
     pub(super) fn describe(&self) -> String {
         let Self { arrays, threads, segment, array_stride, part_stride, .. } = self;
         let parts = if *part_stride == self.part() {
@@ -159,7 +161,7 @@ mod tests {
             (Op::Copy, MIB, 2, 128 << 10, 4),
             (Op::Copy, MIB + 70_000, 1, 139_776, 8),
             (Op::Copy, 640 * MIB, 3, 131_072, 1706),
-            // A read that fits into a cache of a core is one segment.
+            // A read that fits into a core's cache is one segment.
             (Op::Read, 4 * MIB, 2, 2 * MIB, 1),
             (Op::Read, 5 * MIB, 2, 128 << 10, 20),
             (Op::Write, 4 * MIB, 2, 128 << 10, 16),

@@ -1,4 +1,4 @@
-//! One thread's part of the arrays: the segments that it walks, and the verification.
+//! One thread's part of the arrays: its segments and their verification.
 
 #![allow(unsafe_code)] // Hot loops work on raw memory, whose contents are then read back.
 
@@ -14,44 +14,44 @@ use super::op::{Op, Stores};
 use crate::arena::Arena;
 use crate::cpu::isa::Isa;
 
-/// Factor of scale and triad; STREAM's.
+/// Factor of scale and triad, as in STREAM.
 const K: f64 = 3.0;
 
-/// What a destination holds before it is written: no result of any operation.
+/// Value of a destination before it is written. No operation has this result.
 const UNWRITTEN: f64 = f64::NAN;
 
 /// One thread's part.
 ///
-/// Iterations are counted from set-up on and never start anew: iteration `i` is a pass
-/// over segment `i % segments`, stamped `i + 1`. So a trial goes on where the one before
-/// stopped, and does not begin with lines that were left in the cache.
+/// Iterations are counted from set-up and never restart: iteration `i` is a pass over segment `i %
+/// segments` with stamp `i + 1`. So a trial continues where the previous one stopped, and does not
+/// begin with lines that are still in the cache.
 pub(super) struct StreamLoad {
     hot: Loop,
-    /// Writes past the caches, where this machine can: lines that verifying leaves
-    /// there to be written back would be written back during the next trial.
+    /// Loop that writes past the caches, where this machine has one. Otherwise lines that
+    /// verification leaves in the cache would be written back during the next trial.
     pub(super) erase: Option<Loop>,
     op: Op,
-    /// Whether `hot` writes past the caches.
+    /// True if `hot` writes past the caches.
     past_caches: bool,
-    /// Beginning of the part in each array; null for those that `op` has not.
+    /// Start of the part in each array. Null for arrays that `op` does not use.
     places: Segment,
     segments: u64,
-    /// Which numbers the first source holds.
+    /// Number of the source that the first source array holds.
     numbers: u64,
     /// Index of the part's first element in its array.
     first: u64,
     done: u64,
-    /// Iterations done before those that count.
+    /// Iterations done before `begin`.
     before: u64,
     /// Iterations done up to the last verification.
     proved: u64,
-    /// Sum of what was read since.
+    /// Sum of all words read since the last verification.
     sum: u64,
     arena: Arc<Arena>,
 }
 
-/// Fills a thread's part of an array, whose first element there has that index, with the numbers of a
-/// source, or as unwritten.
+/// Fills a thread's part of an array with the numbers of a source, or marks it as unwritten.
+/// `first` is the index of its first element in the array.
 fn fill_with(part: *mut f64, elements: usize, (numbers, first): (Option<u64>, u64)) {
     // SAFETY: this many elements are this thread's part, aligned and mapped.
     let part = unsafe { std::slice::from_raw_parts_mut(part, elements) };
@@ -62,7 +62,8 @@ fn fill_with(part: *mut f64, elements: usize, (numbers, first): (Option<u64>, u6
 }
 
 impl StreamLoad {
-    /// That thread's part, with its pages touched. `fill`: the arena does not hold the arrays yet.
+    /// Creates the part of a thread and touches its pages. `fill`: the arena does not hold the
+    /// arrays yet.
     pub(super) fn new(
         (op, hot, stores): (Op, Loop, Stores),
         arena: &Arc<Arena>,
@@ -115,15 +116,15 @@ impl StreamLoad {
         Segment { dst: at(dst), a: at(a), b: at(b), bytes }
     }
 
-    /// Index in its array of the first element of that iteration's segment.
+    /// Returns the index in its array of the first element of an iteration's segment.
     fn index(&self, iteration: u64) -> u64 {
         self.first + iteration % self.segments * (self.places.bytes / 8) as u64
     }
 
     fn pass(&mut self, passes: u64) {
         let segment = self.segment(self.done);
-        // SAFETY: the segment is this thread's own, mapped as long as `self` lives, of a
-        // length that loops take; the loop is one for which this CPU was looked at.
+        // SAFETY: the segment belongs to this thread, is mapped as long as `self` lives, and has a
+        // valid length. The CPU was checked for the instruction set of the loop.
         let sum = unsafe { (self.hot)(&segment, passes, stamp(self.done), K) };
         self.sum = self.sum.wrapping_add(sum);
         self.done += passes;
@@ -133,14 +134,14 @@ impl StreamLoad {
         if !self.op.stores() {
             return self.prove_read();
         }
-        // In the order of the run, so that what this leaves in the cache is what the
-        // next run meets last.
+        // In the order of the run: the lines that this check leaves in the cache are those that the
+        // next run reaches last.
         let covered = (self.done - self.proved).min(self.segments);
         (self.done - covered..self.done).try_for_each(|iteration| self.prove_written(iteration))
     }
 
-    /// Compares each element of the destination with the result of what the sources
-    /// held in that iteration, and makes it unwritten again.
+    /// Compares each element of the destination with the expected result of an iteration, and marks
+    /// the elements as unwritten.
     fn prove_written(&self, iteration: u64) -> Result<(), String> {
         let Segment { dst, bytes, .. } = self.segment(iteration);
         // SAFETY: this thread's part, and no loop runs.
@@ -170,7 +171,7 @@ impl StreamLoad {
         }
     }
 
-    /// Compares elements of the destination from that index of the array on.
+    /// Compares elements of the destination from `index` of the array on.
     fn compare(&self, found: &[f64], index: u64, a: Progression) -> Result<(), String> {
         let b = Progression::source(1, index);
         let expected = Progression::combine(|a, b| result(self.op, a, b), a, b);
@@ -184,7 +185,7 @@ impl StreamLoad {
         })
     }
 
-    /// Compares the sum of what was read with that of what the segments hold.
+    /// Compares the sum of all words read with the known sum of the segments.
     fn prove_read(&self) -> Result<(), String> {
         let mut expected = 0_u64;
         let end = self.proved + (self.done - self.proved).min(self.segments);
@@ -208,7 +209,7 @@ impl Load for StreamLoad {
 
     fn run(&mut self, iterations: u64) {
         if self.segments == 1 {
-            // The whole part in one call, over and over, so that calls cost nothing.
+            // The whole part in one call, repeatedly, so that calls cost nothing.
             if iterations > 0 {
                 self.pass(iterations);
             }
@@ -222,7 +223,8 @@ impl Load for StreamLoad {
 
     fn verify(&mut self) -> Result<u64, String> {
         if let Err(wrong) = self.prove() {
-            // Nobody knows what else is wrong there: the next point fills it anew.
+            // The extent of the damage is unknown, so the next configuration fills the arrays
+            // again.
             self.arena.holds("something wrong");
             return Err(wrong);
         }
@@ -233,7 +235,7 @@ impl Load for StreamLoad {
     fn visits(&self) -> Option<Visits> {
         let Segment { dst, a, b, bytes } = self.places;
         let sources = [a, b].iter().filter(|array| !array.is_null()).count();
-        // A destination that is written past the caches takes no room there from what is read.
+        // A destination that is written past the caches takes no cache space from the sources.
         let arrays = match (dst.is_null(), sources) {
             (true, _) | (_, 0) => sources.max(1),
             (false, _) => sources + usize::from(!self.past_caches),
@@ -251,7 +253,7 @@ fn stamp(iteration: u64) -> f64 {
     (iteration + 1) as f64
 }
 
-/// What an element of the destination becomes.
+/// Returns the value that an operation gives an element of the destination.
 fn result(op: Op, a: f64, b: f64) -> f64 {
     match op {
         Op::Read | Op::Write | Op::Copy => a,

@@ -1,4 +1,4 @@
-//! The workloads after STREAM: one operation on long arrays, without reuse.
+//! The workloads modelled on STREAM: one operation on long arrays, without reuse.
 //!
 //! Source: J. D. McCalpin, *Memory Bandwidth and Machine Balance in Current High
 //! Performance Computers*, IEEE TCCA Newsletter, December 1995.
@@ -31,10 +31,10 @@ use op::{Op, Stores};
 #[cfg(feature = "faults")]
 pub(crate) use spec::STORING;
 
-/// A workload that does one operation on whole arrays.
+/// A workload that applies one operation to whole arrays.
 pub struct Stream {
     pub(crate) spec: &'static WorkloadSpec,
-    /// `None`: the one that the parameters name, on a working set of each thread's own.
+    /// The operation. `None`: the parameters name it, and each thread has its own working set.
     pub(crate) op: Option<Op>,
     pub(crate) find: fn(Op, Stores, Isa) -> Option<Loop>,
 }
@@ -71,7 +71,7 @@ impl Stream {
             None => required(params, key::WORKING_SET)? / op.arrays() as u64 * threads,
         };
         match self.op {
-            Some(_) => Layout::of_all(op, size, threads),
+            Some(_) => Layout::shared(op, size, threads),
             None => Layout::new(op, size, threads),
         }
     }
@@ -100,7 +100,7 @@ impl Workload for Stream {
             (enough / p.threads().max(1)).next_multiple_of(MIB)
         });
         let op = self.op(&params).unwrap_or(Op::Read);
-        // The widest first.
+        // The widest instruction set first.
         let has = |stores, isa: &Isa| isa.is_supported() && (self.find)(op, stores, *isa).is_some();
         let isas = || Isa::ALL.into_iter().rev();
         let params = resolved(params, key::STORES, |p| {
@@ -129,13 +129,13 @@ impl Workload for Stream {
     }
 }
 
-/// A point, looked at and found possible.
+/// A configuration whose parameters were checked.
 struct Task {
     op: Op,
     hot: Loop,
     layout: Layout,
     pages: Pages,
-    /// How the lines reach memory; `None` where it depends on the size of the set whether they do.
+    /// The kind of stores, or `None` where the size of the set decides whether lines reach memory.
     stores: Option<Stores>,
 }
 
@@ -154,19 +154,19 @@ impl Configuration for Task {
 }
 
 impl Task {
-    /// What the filled arena holds: the same for points whose sources are at the same places, of the
-    /// same nodes.
+    /// Describes the contents of the filled arena. Equal for configurations with the sources at the
+    /// same places and on the same nodes.
     fn content(&self) -> String {
         let Layout { threads, .. } = self.layout;
         let (dst, layout) = (self.layout.dst.is_some(), self.layout.describe());
         let split = arena::split(threads);
-        match self.layout.is_of_all() {
+        match self.layout.is_shared() {
             true => format!("stream: all of {layout}, split {split}"),
             false => format!("stream: {dst} {layout}, split {split}"),
         }
     }
 
-    /// Bytes counted in an iteration, as read and as written.
+    /// Returns the bytes read and written in an iteration, as counted.
     fn counted(&self) -> (u64, u64) {
         let segment = self.layout.segment;
         (segment * self.op.sources() as u64, segment * u64::from(self.op.stores()))
@@ -176,7 +176,7 @@ impl Task {
 struct Ready {
     task: Task,
     arena: Arc<Arena>,
-    /// Whether the arrays have to be filled first.
+    /// True if the arrays must be filled first.
     fill: bool,
 }
 
@@ -195,9 +195,10 @@ impl Setup for Ready {
         Some((read + written + allocated) as f64)
     }
 
-    /// Half of an array: it is of four times the caches, so what other operations left there is gone.
+    /// Returns half of an array. It is 4 times the caches, so no data of other operations stays in
+    /// them.
     fn ahead_iterations(&self) -> u64 {
-        if self.task.layout.is_of_all() { self.task.layout.segments / 2 } else { 0 }
+        if self.task.layout.is_shared() { self.task.layout.segments / 2 } else { 0 }
     }
 
     fn placement(&self) -> Placement {
@@ -210,7 +211,8 @@ impl Setup for Ready {
         let mut part =
             StreamLoad::new((*op, *hot, stores), &self.arena, layout, index as u64, self.fill);
         if self.task.stores.is_none() {
-            part.erase = None; // The set may belong in a cache: what verifying writes stays there.
+            // The set may fit into a cache, so lines written by verification stay there.
+            part.erase = None;
         }
         Ok(Box::new(part))
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proofmark_model::{Traffic, When};
 
-/// An operation on arrays of f64, after STREAM. Names as in the workloads' ids.
+/// An operation on arrays of f64, as in STREAM. Names as in the workloads' ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Op {
     /// Loads `a` and sums its bits.
@@ -17,7 +17,7 @@ pub(crate) enum Op {
     Scale,
     /// `dst = a + b`
     Add,
-    /// `dst = a + k * b`, the product rounded before the sum.
+    /// `dst = a + k * b`, with the product rounded before the sum.
     Triad,
 }
 
@@ -37,7 +37,7 @@ impl Op {
         }
     }
 
-    /// Arrays that are loaded from: `a`, or `a` and `b`.
+    /// Returns the number of arrays that the operation loads: `a`, or `a` and `b`.
     pub(crate) const fn sources(self) -> usize {
         match self {
             Self::Write => 0,
@@ -46,7 +46,7 @@ impl Op {
         }
     }
 
-    /// Whether there is an array that is stored to.
+    /// Returns true if the operation stores to an array.
     pub(crate) const fn stores(self) -> bool {
         !matches!(self, Self::Read)
     }
@@ -55,7 +55,7 @@ impl Op {
         self.sources() + self.stores() as usize
     }
 
-    /// What one element takes, for the declaration.
+    /// Returns the traffic of one element, for the declaration.
     pub(crate) const fn traffic(self, when: Option<When>) -> Traffic {
         let flops = match self {
             Self::Scale | Self::Add => 1.0,
@@ -65,7 +65,7 @@ impl Op {
         Traffic { when, read: self.sources() as f64, written: self.stores() as u8 as f64, flops }
     }
 
-    /// The same for a workload of nothing else.
+    /// Returns the traffic declaration of a workload with this operation only.
     pub(crate) const fn declared(self) -> Cow<'static, [Traffic]> {
         const ALL: [&[Traffic]; 6] = [
             &[Op::Read.traffic(None)],
@@ -79,7 +79,7 @@ impl Op {
     }
 }
 
-/// How results are stored. Names as in the `stores` parameter.
+/// The kind of stores. Names as in the `stores` parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stores {
     /// Ordinary stores: the line is first read into the cache (write-allocate).

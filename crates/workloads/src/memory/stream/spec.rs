@@ -1,4 +1,4 @@
-//! What the workloads after STREAM declare about themselves.
+//! Declarations of the workloads modelled on STREAM.
 
 use std::borrow::Cow;
 
@@ -10,9 +10,9 @@ use crate::declare::{
     ALL_CPUS, BEST_ISA, Words, auto_size_parameter, main_row, pick, pick_value, place,
 };
 
-/// Stores past the caches, which move no more than is counted, where the machine has them.
+/// Stores past the caches, which move only the counted bytes, where the machine has them.
 const BYPASSING: Pick = pick_value(key::STORES, "nontemporal");
-/// Small arrays may lie in a cache.
+/// Small arrays may fit into a cache.
 const LARGE: Pick = pick(key::ARRAY_SIZE, PickedValue::Largest);
 
 const ARRAY_SIZE: Parameter = auto_size_parameter(
@@ -27,7 +27,7 @@ pub(crate) const STORING: &[Parameter] =
 const READING: &[Parameter] =
     &[parameters::THREADS, parameters::ISA, ARRAY_SIZE, parameters::PAGES];
 
-/// How a thread walks the arrays.
+/// Text: how a thread walks the arrays.
 macro_rules! walk {
     () => {
         "Each thread owns one part of each array. It walks the part in segments of about 128 KiB, \
@@ -36,7 +36,7 @@ macro_rules! walk {
     };
 }
 
-/// How storing workloads are counted and verified.
+/// Text: how storing workloads count and verify.
 macro_rules! storing {
     () => {
         "With ordinary stores the hardware also reads each line before it is written \

@@ -1,4 +1,4 @@
-//! What `memory.sweep` declares: bandwidth by working set, from the L1 cache to memory.
+//! Declaration of `memory.sweep`: bandwidth by working set, from the L1 cache to memory.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ pub(super) static SWEEP: WorkloadSpec = rate(
 
 const ROLE: Role = Role { provides: Cow::Borrowed(&[Property::LevelBandwidth]), ..Role::NONE };
 
-/// What an operation of the sweep reads and writes.
+/// Returns the traffic of an operation of the sweep.
 const fn op_traffic(op: Op) -> Traffic {
     op.traffic(Some(When {
         parameter: Cow::Borrowed(key::OPERATION.name()),

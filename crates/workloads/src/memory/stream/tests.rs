@@ -1,6 +1,6 @@
-//! Every workload proves its work, and work left out is found.
+//! Tests that every workload proves its work, and that omitted work is found.
 
-#![allow(unsafe_code)] // Loops that go wrong on purpose.
+#![allow(unsafe_code)] // Faulty loops on raw memory.
 
 use proofmark_model::key;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ fn point(threads: u64, size: u64) -> Params {
     params(&format!("{words} isa=scalar stores=temporal pages=small"))
 }
 
-/// The only thread's part of such a point, with that loop.
+/// Creates the only thread's part of a configuration, with this loop.
 fn planted(op: Op, hot: Loop, size: u64) -> Box<dyn Load> {
     let workload = Stream { spec: &spec::COPY, op: Some(op), find };
     let task = Task { hot, ..workload.task(&point(1, size)).unwrap() };
@@ -60,7 +60,7 @@ unsafe extern "C" fn idle(_: &Segment, _: u64, _: f64, _: f64) -> u64 {
     0
 }
 
-/// Puts the stamps, and nothing else.
+/// Writes the stamps and nothing else.
 unsafe extern "C" fn stamps_only(s: &Segment, passes: u64, stamp: f64, _: f64) -> u64 {
     for at in s.bytes / 8 - 8..s.bytes / 8 {
         // SAFETY: within the segment, which the caller promises to be valid.
@@ -72,7 +72,7 @@ unsafe extern "C" fn stamps_only(s: &Segment, passes: u64, stamp: f64, _: f64) -
     0
 }
 
-/// A loop of that operation with this done to its arguments before or its results after.
+/// Defines a loop that changes the arguments or the results of the correct loop.
 macro_rules! faulty {
     ($name:ident, $op:expr, |$segment:ident, $passes:ident, $stamp:ident, $inner:ident| $body:expr) => {
         unsafe extern "C" fn $name($segment: &Segment, $passes: u64, $stamp: f64, k: f64) -> u64 {
@@ -125,7 +125,7 @@ faulty!(half_written, Op::Write, |s, n, stamp, run| {
 faulty!(half_read, Op::Read, |s, n, stamp, run| {
     run(&Segment { bytes: s.bytes - 256, ..*s }, n, stamp)
 });
-// With 1 iteration ahead, the third one that counts.
+// With 1 iteration ahead, this is the third one that counts.
 faulty!(fourth_copy_left_out, Op::Copy, |s, n, stamp, run| {
     if stamp == 4.0 { 0 } else { run(s, n, stamp) }
 });
@@ -139,8 +139,8 @@ faulty!(read_once_only, Op::Read, |s, _n, stamp, run| run(s, 1, stamp));
 
 #[test]
 fn each_fault_is_found() {
-    let one = 64 << 10; // one segment
-    let many = 3 << 20; // several
+    let one = 64 << 10; // One segment.
+    let many = 3 << 20; // Several segments.
     let faults: &[(&str, Op, Loop, u64)] = &[
         ("idle", Op::Copy, idle, one),
         ("idle", Op::Write, idle, many),
@@ -169,7 +169,7 @@ fn each_fault_is_found() {
     for (name, op, hot, size) in faults {
         for slices in [&[5][..], &[1, 3, 1]] {
             LATE.store(0, Ordering::Relaxed);
-            // What ran ahead is proved too.
+            // The iterations ahead are verified too.
             let mut part = planted(*op, *hot, *size);
             part.run(1);
             assert!(verified(part.as_mut(), slices).is_err(), "{name} {op:?} {size} {slices:?}");
@@ -197,7 +197,7 @@ faulty!(tires, Op::Copy, |s, n, stamp, run| {
 
 #[test]
 fn a_loop_that_stops_working_is_found_although_old_results_are_right() {
-    // The first run is honest, so every element has been right once.
+    // The first run is correct, so every element has been right once.
     let mut part = planted(Op::Copy, tires, 1 << 20);
     assert_eq!(verified(part.as_mut(), &[5, 3]), Ok(8));
     let error = verified(part.as_mut(), &[1, 7]).unwrap_err();
@@ -253,7 +253,7 @@ fn arrays_are_filled_once_for_the_points_that_share_them() {
 
 #[test]
 fn all_operations_take_turns_on_the_same_arrays() {
-    // Of a size of its own, so that no other test uses its arrays.
+    // A size that no other test uses, so that no other test uses these arrays.
     let at = |threads| point(threads, 7 << 20).with(key::PAGES, "huge");
     let all = [&READ, &WRITE, &COPY, &SCALE, &ADD, &TRIAD];
     let setups: Vec<_> = all
@@ -275,7 +275,7 @@ fn all_operations_take_turns_on_the_same_arrays() {
 }
 
 #[test]
-fn what_was_found_wrong_is_filled_anew() {
+fn arrays_that_were_found_wrong_are_filled_again() {
     let task = || COPY.task(&point(1, 1 << 20)).unwrap();
     let arena = Arena::get(task().layout.bytes(), Pages::Small, 1).unwrap();
     let part = |hot: Loop, fill| {
@@ -322,7 +322,7 @@ fn parameters_left_to_the_machine_are_resolved() {
 }
 
 #[test]
-fn what_cannot_run_is_refused_with_the_reason() {
+fn unsupported_parameters_are_refused_with_the_reason() {
     let good = "threads=2 array_size=1048576 isa=scalar stores=temporal pages=small";
     assert_eq!(COPY.refusal(&params(good)), None);
     for (change, reason) in [
@@ -344,7 +344,8 @@ fn what_cannot_run_is_refused_with_the_reason() {
     assert_eq!(COPY.refusal(&Params::default()).as_deref(), Some("stores is not set"));
 }
 
-/// Bytes that pass through the caches before a segment comes again, and segments once round.
+/// Checks the bytes that pass through the caches between two visits of a segment, and the segments
+/// of a round.
 #[test]
 fn a_segment_comes_again_after_all_arrays() {
     const SIZE: u64 = 1 << 20;

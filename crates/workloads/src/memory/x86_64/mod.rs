@@ -1,14 +1,14 @@
 //! Stream loops for x86-64, as whole functions in assembly.
 //!
-//! Every turn of every loop takes 256 bytes, four lines, of each array. There are two
-//! kinds. *Far* loops, for data that comes from memory, in two forms, see [`Form`].
-//! *Near* loops, for the further passes over a segment that the first has brought into
-//! the cache: one stream and no prefetches, which would take the place of loads. How
-//! each operation's streams and distances were chosen is written next to it.
+//! Every turn of every loop takes 256 bytes (four lines) of each array. There are two kinds. *Far*
+//! loops are for data from memory and have two forms, see [`Form`]. *Near* loops are for further
+//! passes over a segment that the first pass brought into the cache. They have one stream and no
+//! prefetches, which would take the place of loads. Each operation's file gives the reason for its
+//! streams and distances.
 //!
-//! Registers: `rdi`, `rdx`, `rcx` walk `dst`, `a`, `b`; `rsi` counts passes, `r10`
-//! bytes; `r8` is the length of a stream, `r9` three of it; `r11` the segment. Vector
-//! register 15 holds `k`, 14 the stamp, 13 the number one.
+//! Registers: `rdi`, `rdx`, `rcx` walk `dst`, `a`, `b`. `rsi` counts passes, `r10` bytes. `r8` is
+//! the length of a stream, `r9` three times that. `r11` is the segment. Vector register 15 holds
+//! `k`, 14 the stamp, 13 the number one.
 
 #![allow(unsafe_code)] // Naked functions are unsafe attributes; their contract is `Loop`.
 
@@ -20,13 +20,13 @@ use super::segment::Loop;
 use super::stream::op::{Op, Stores};
 use crate::cpu::isa::Isa;
 
-/// How a far loop gets its data from memory.
+/// Method by which a far loop gets its data from memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// In 1, 2 or 4 streams side by side, so that the prefetchers of the core have several pages to
-    /// follow, and with prefetches of its own where they help.
+    /// Uses 1, 2 or 4 parallel streams, so that the core's prefetchers have several pages to
+    /// follow, and software prefetches where they help.
     Guided,
-    /// In one stream, all left to the core.
+    /// Uses one stream with hardware prefetching only.
     Plain,
 }
 
@@ -34,21 +34,22 @@ impl Form {
     #[cfg(test)]
     pub(crate) const ALL: [Self; 2] = [Self::Guided, Self::Plain];
 
-    /// The one for this machine.
+    /// Returns the form for this machine.
     pub(crate) fn here() -> Self {
         let leaf = std::arch::x86_64::__cpuid(0);
         Self::choose_for([leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened())
     }
 
-    /// Guided on Intel's cores, plain on others, as measured on Granite Rapids and Zen 4: the
-    /// other form costs between nothing and two fifths there, by operation.
+    /// Returns the guided form for Intel CPUs and the plain form for others, as measured on Granite
+    /// Rapids and Zen 4. The other form costs between nothing and two fifths there, depending on
+    /// the operation.
     pub(crate) fn choose_for(vendor: &[u8]) -> Self {
         if vendor == b"GenuineIntel" { Self::Guided } else { Self::Plain }
     }
 }
 
-/// The loop of that form for that operation; `None` for sets without one.
-/// [`Isa::Avx2Fma`] has none: the operations round product and sum apart.
+/// Returns the loop of this form for an operation, or `None` for instruction sets without one.
+/// [`Isa::Avx2Fma`] has none: the operations round product and sum separately.
 pub(crate) fn find(form: Form, op: Op, stores: Stores, isa: Isa) -> Option<Loop> {
     let rows = match (op, stores, form) {
         (Op::Read, _, Form::Guided) => read::GUIDED,
@@ -64,8 +65,8 @@ pub(crate) fn find(form: Form, op: Op, stores: Stores, isa: Isa) -> Option<Loop>
 /// An operation, an instruction set and the loop.
 type Row = (Op, Isa, Loop);
 
-/// The rows of all loops that store: `$function!` defines one, from its name, its
-/// operation, its registers and the instruction that stores them.
+/// Builds the rows of all storing loops. `$function!` defines one loop from its name, its
+/// operation, its registers and its store instruction.
 macro_rules! rows {
     ($function:ident, $sse2:literal, $avx:literal) => {
         rows!($function, $sse2, $avx, Write write, Copy copy, Scale scale, Add add, Triad triad)
@@ -79,8 +80,8 @@ macro_rules! rows {
     };
 }
 
-/// The body of a turn: `$line` once for each of the four lines, `$vector` for each
-/// vector of a line. They name the place as `\l` and `\l+\v`.
+/// The body of a turn: `$line` once for each of the four lines, `$vector` for each vector of a
+/// line. They refer to the place as `\l` and `\l+\v`.
 macro_rules! turn {
     ($streams:tt, $width:tt, $line:expr, $vector:expr) => {
         concat!(
@@ -97,7 +98,7 @@ macro_rules! turn {
     };
 }
 
-/// One vector of an operation, stored by `$store` in that register file.
+/// One vector of an operation, stored by `$store` from that register file.
 macro_rules! vector {
     (write, $width:tt, $store:literal) => {
         concat!($store, " [rdi+\\l+\\v], ", stringify!($width), "14")
@@ -172,7 +173,7 @@ macro_rules! vectors {
     };
 }
 
-/// From one turn to the next, then back to `2`.
+/// Advances to the next turn, then jumps back to `2`.
 macro_rules! advance {
     (1) => {
         advance!("256")
@@ -188,8 +189,8 @@ macro_rules! advance {
     };
 }
 
-/// Sets `r11` to the segment, `r8` and `r9` for that many streams, register 13 to
-/// one and 15 to `k`; leaves for `9` if there is nothing to do.
+/// Sets `r11` to the segment, `r8` and `r9` for this many streams, register 13 to one and 15 to
+/// `k`. Jumps to `9` if there are no passes.
 macro_rules! enter {
     ($streams:tt, $width:tt) => {
         concat!(
@@ -219,8 +220,8 @@ macro_rules! enter {
     };
 }
 
-/// Before a pass: the cursors to the start, the stamp into register 14, and the next
-/// pass's stamp into `xmm0`.
+/// Begins a pass: moves the cursors to the start, copies the stamp to register 14, and advances
+/// `xmm0` to the next pass's stamp.
 macro_rules! begin {
     ($width:tt) => {
         concat!(
@@ -239,7 +240,8 @@ macro_rules! begin {
     };
 }
 
-/// Before a pass: the stamp into the last line of `a`, of operations that store what they load.
+/// Writes the stamp before a pass to the last line of `a`, for operations that store what they
+/// load.
 macro_rules! stamp {
     (read $width:tt) => {
         ""
@@ -269,7 +271,7 @@ macro_rules! stamp {
     };
 }
 
-/// Ends the function; wide registers leave clean.
+/// Ends the function, with the upper halves of wide registers cleared.
 macro_rules! leave {
     (xmm) => {
         "ret"
@@ -279,7 +281,7 @@ macro_rules! leave {
     };
 }
 
-/// A function of one loop, every pass of it.
+/// A function with one loop for all passes.
 macro_rules! one_loop {
     ($name:ident, $op:tt, $width:tt, $streams:tt, $turn:expr) => {
         #[unsafe(naked)]
@@ -302,8 +304,8 @@ macro_rules! one_loop {
     };
 }
 
-/// A function whose first pass is a far loop and whose further passes are near.
-/// `$clear` comes before both and `$result` after them, where `rax` is set.
+/// A function whose first pass is a far loop and whose further passes are near loops. `$clear`
+/// comes before both, and `$result`, which sets `rax`, after them.
 macro_rules! two_loops {
     ($name:ident, $op:tt, $width:tt, $streams:tt, $far:expr, $near:expr, $clear:expr, $result:expr) => {
         #[unsafe(naked)]
@@ -337,7 +339,7 @@ macro_rules! two_loops {
     };
 }
 
-/// A function of a plain loop: the same for data from memory and from the cache.
+/// A function with a plain loop: the same for data from memory and from the cache.
 macro_rules! plain {
     ($name:ident, $op:tt, $width:tt, $store:literal) => {
         one_loop!($name, $op, $width, 1, turn!(1, $width, "", vector!($op, $width, $store)));

@@ -1,8 +1,8 @@
 //! Reading: the wrapping sum of every 64 bits.
 //!
-//! On Granite Rapids a stream alone reads 15 to 18 GB/s a core, 2 streams 18, 4 streams 17 to 19, 2
-//! streams with a prefetch into L2 16 lines ahead 21. A further distance (2 KiB, 4 KiB),
-//! `prefetchnta` and prefetches by pairs of lines are slower. On Zen 4 a stream alone reads 27, as
+//! On Granite Rapids one stream reads 15 to 18 GB/s per core, 2 streams 18, 4 streams 17 to 19. 2
+//! streams with a prefetch into L2 16 lines ahead read 21. Larger distances (2 KiB, 4 KiB),
+//! `prefetchnta` and prefetches of pairs of lines are slower. On Zen 4 one stream reads 27 GB/s, as
 //! do 2, and each prefetch tried costs a tenth to a quarter of it.
 
 use std::arch::naked_asm;
@@ -25,7 +25,7 @@ macro_rules! add {
     };
 }
 
-/// Adds one line at `$l` to the accumulators of its own.
+/// Adds the line at `$l` to its own accumulators.
 macro_rules! line {
     (xmm, $a:literal, $b:literal, $l:literal) => {
         concat!(
@@ -43,7 +43,7 @@ macro_rules! line {
     };
 }
 
-/// A turn over four lines, of which the last two begin there.
+/// A turn over four lines. `$third` and `$fourth` are the offsets of the last two.
 macro_rules! turn {
     ($width:tt, $third:literal, $fourth:literal) => {
         concat!(
@@ -72,7 +72,7 @@ macro_rules! near_turn {
     };
 }
 
-/// The accumulators to zero: 0 is the stamp's.
+/// Sets the accumulators to zero. Register 0 holds the stamp.
 macro_rules! clear {
     (xmm) => {
         ".irp k,2,3,4,5,6,7,8,9\npxor xmm\\k, xmm\\k\n.endr\n"
@@ -82,7 +82,7 @@ macro_rules! clear {
     };
 }
 
-/// The sum of all lanes of all accumulators to `rax`.
+/// Adds all lanes of all accumulators into `rax`.
 macro_rules! result {
     (xmm) => {
         concat!(

@@ -24,7 +24,7 @@ fn host(path: NetworkPath, address: &str, mtu: u64) -> Host {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_words() {
+fn impossible_values_are_refused_with_the_reason() {
     use Kind::{TcpStream, UdpStream};
     for (kind, words, reason) in [
         (
@@ -92,18 +92,18 @@ fn rates_and_costs() {
 
 #[test]
 fn a_trial_at_a_slow_rate_is_as_long_as_a_datagram_takes() {
-    let of = |words: &str| parse_shape(Kind::UdpStream, words).unwrap().needs().trial_s(0.1);
-    let slow = of("block_size=65507 rate=1000000 streams=1");
+    let trial_s = |words: &str| parse_shape(Kind::UdpStream, words).unwrap().needs().trial_s(0.1);
+    let slow = trial_s("block_size=65507 rate=1000000 streams=1");
     assert!((slow - 2.0 * 0.524_056).abs() < 1e-9, "{slow}: one, and one ahead of it");
-    assert_eq!(of("block_size=1470 rate=1000000 streams=1"), 0.1);
-    assert_eq!(of("block_size=65507 streams=1"), 0.1);
+    assert_eq!(trial_s("block_size=1470 rate=1000000 streams=1"), 0.1);
+    assert_eq!(trial_s("block_size=65507 streams=1"), 0.1);
     let none = "block_size=65507 rate=100000 streams=1";
     let why = parse_shape(Kind::UdpStream, none).unwrap_err();
     assert!(why.contains("5.2 s apart; the maximum is 4 s"), "{why}");
 }
 
 #[test]
-fn what_is_left_open_is_set_by_the_host() {
+fn auto_values_depend_on_the_host() {
     let peer = |address, mtu| host(NetworkPath::Peer, address, mtu);
     let mut smaller = peer("10.0.0.2:5277", 9000);
     let mut unknown = smaller.clone();
@@ -128,7 +128,8 @@ fn what_is_left_open_is_set_by_the_host() {
         let resolved = |kind| resolve_auto(kind, open.clone(), &host).remove(0);
         let stream = resolved(Kind::UdpStream);
         assert_eq!((stream.get(key::PATH), stream.get(key::BLOCK_SIZE)), (Some(path), Some(block)));
-        // What would be lost or wait over loopback runs apart.
+        // Over loopback, workloads whose datagrams would be lost or whose threads would wait run
+        // apart.
         let apart = if path == "loopback" { "apart" } else { "free" };
         for (kind, placement) in [
             (Kind::TcpRtt, apart),

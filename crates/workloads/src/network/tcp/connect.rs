@@ -1,6 +1,6 @@
-//! Connections: each is made, accepted, proves by the stream's token that it is the
-//! client's, is answered with one byte, and ended by a reset, so that neither system keeps a
-//! trace of it that the next would meet.
+//! Connections per second. Each connection is opened, accepted, authenticated by the stream's
+//! token, and answered with one byte. It ends by a reset, so that neither system keeps state that
+//! the next one would meet.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 use proofmark_engine::raw_ns;
 
-/// What the server says to a connection of the client's.
+/// The server's answer to a connection of the client.
 const HELLO: u8 = b'!';
 
 pub(in crate::network) struct ClientEnd(pub(in crate::network) Target);
@@ -54,8 +54,8 @@ impl ClientSide for ClientEnd {
     }
 }
 
-/// The server: accepts as many connections that show the token as were asked for. It also
-/// ends when the client says that it has made them all.
+/// The server: accepts the requested number of connections that send the token. It also ends when
+/// the client reports that it has opened all of them.
 pub(in crate::network) struct ServerEnd {
     pub(in crate::network) listener: TcpListener,
     pub(in crate::network) token: Token,
@@ -78,7 +78,7 @@ impl Serve for ServerEnd {
                 Err(e) if waits(&e) => {}
                 Err(e) => return Err(broken(&e)),
             }
-            // Unauthenticated peers alone must not keep this thread.
+            // Unauthenticated peers alone must not keep this thread busy.
             sent = line.receive_now::<Sent>()?;
         }
         line.all_sent(sent)?;
@@ -86,8 +86,9 @@ impl Serve for ServerEnd {
     }
 }
 
-/// Whether a connection showed the token, and was answered. It must do so in one piece: what
-/// is accepted has the listener's timeout, so who says nothing holds nobody up for long.
+/// Returns true if a connection sent the token and was answered. The token must arrive in one
+/// piece. Accepted connections have the listener's timeout, so silent ones block the thread only
+/// briefly.
 fn answer(mut connection: impl Read + Write, token: Token) -> bool {
     let mut bytes = [0; size_of::<Token>() + 1];
     let shown = connection.read(&mut bytes).is_ok_and(|n| bytes[..n] == token.bytes());

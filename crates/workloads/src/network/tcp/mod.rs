@@ -1,4 +1,4 @@
-//! What goes over TCP: each file holds the client and the server of one protocol.
+//! The TCP workloads: each file has the client and the server of one protocol.
 
 pub(super) mod connect;
 pub(super) mod rtt;

@@ -1,4 +1,4 @@
-//! Round trips over TCP: a block there and the same block back, one in flight.
+//! Round trips over TCP: a block to the server and the same block back, one in flight.
 
 use std::net::TcpStream;
 
@@ -20,12 +20,12 @@ pub(in crate::network) struct ClientEnd {
     out: Vec<u8>,
     moving: Option<Moving>,
     back: Vec<u8>,
-    /// Segments that the server has sent again since the connection was made.
+    /// Segments that the server has retransmitted since the connection was opened.
     server_retransmits: u64,
 }
 
 impl ClientEnd {
-    /// The client of the connection of that number.
+    /// Creates the client of connection `index`.
     pub(in crate::network) fn new(shape: &Shape, index: usize) -> Self {
         let out = stamp::payload(shape.block as usize);
         let (back, moving) = (out.clone(), Moving::new(shape, index));
@@ -67,7 +67,7 @@ impl ClientSide for ClientEnd {
         Ok(())
     }
 
-    /// Both ends send: what either sent again is reported.
+    /// Adds the connection state, with the retransmissions of both ends, since both send.
     fn after(&mut self, stream: &TcpStream, tally: &mut Tally) {
         let state = tcp_state(stream);
         tally.traffic.state = state.map(|state| TcpState {
@@ -77,7 +77,7 @@ impl ClientSide for ClientEnd {
     }
 }
 
-/// The server: sends back what comes.
+/// The server: returns the received blocks.
 pub(in crate::network) struct ServerEnd {
     poll: bool,
     block: Vec<u8>,

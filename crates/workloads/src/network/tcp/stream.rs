@@ -1,5 +1,5 @@
-//! Blocks over TCP, one way: who receives counts them, and a request is done when the
-//! client knows that count.
+//! Blocks over TCP in one direction. The receiver counts them, and a request is done when the
+//! client has the count.
 
 use std::net::TcpStream;
 
@@ -13,15 +13,15 @@ use crate::network::stamp::{self, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request};
 
-/// Bytes of one read: a few blocks of the usual size, and little enough that what was just
-/// copied is still in a core's own cache when the next read overwrites it.
+/// Bytes of one read: some blocks of the usual size. Copied data are still in a core's own cache
+/// when the next read overwrites them.
 const READ: usize = 256 << 10;
 
-/// From this many bytes on a receiver waits for a whole block: waking it for less costs
-/// both ends more than it brings.
+/// Minimum bytes of a block for which a receiver waits until the block is complete. Waking it for
+/// less costs both ends more than it gains.
 const WHOLE: usize = 4 << 10;
 
-/// One end of a stream: what it sends from, or reads into.
+/// One end of a stream, with its send or receive buffer.
 pub(in crate::network) struct End {
     block: usize,
     sends: bool,
@@ -31,7 +31,7 @@ pub(in crate::network) struct End {
 }
 
 impl End {
-    /// One end of the connection of that number.
+    /// Creates one end of connection `index`.
     pub(in crate::network) fn new(shape: &Shape, sends: bool, index: usize) -> Self {
         let block = shape.block as usize;
         let moving = sends.then(|| Moving::new(shape, index)).flatten();
@@ -39,7 +39,7 @@ impl End {
         Self { block, sends, no_delay: shape.no_delay, buffer, moving }
     }
 
-    /// Sends blocks from the number `first` on.
+    /// Sends blocks from number `first` on.
     fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<(), String> {
         let delay = |on: bool| line.stream.set_nodelay(!on).map_err(|e| e.to_string());
         delay(!self.no_delay)?;
@@ -54,12 +54,12 @@ impl End {
             }
             line.write_all(&self.buffer)?;
         }
-        // The last piece must not wait for an acknowledgement of the one before.
+        // The last piece must not wait for an acknowledgement of the previous one.
         delay(false)
     }
 
-    /// Receives blocks from the number `first` on. Returns their bytes, and the first block
-    /// that was not the one that was due.
+    /// Receives blocks from number `first` on. Returns their bytes, and the first block with a
+    /// wrong number.
     fn receive(
         &mut self,
         line: &Line,
@@ -95,7 +95,7 @@ impl ClientSide for End {
         let Request { first, count } = request;
         let block = self.block as u64;
         if self.sends {
-            self.send(line, first, count).map_err(|e| line.why(e))?;
+            self.send(line, first, count).map_err(|e| line.refusal_or(e))?;
             let report = tally.report(line, (count, block))?;
             tally.add_bytes(count * block, report.bytes);
             tally.counted += report.bytes / block;

@@ -1,4 +1,4 @@
-//! A server that dies, sends wrong counts, is silent or whose session ends.
+//! Servers that die, send wrong counts, stay silent, or whose session ends.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, UdpSocket};
@@ -13,7 +13,7 @@ use crate::network::stamp;
 use crate::network::wire::{Message, Outcome, Report, Request, Sent};
 use crate::network::{TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 
-/// A trial of `count` blocks against a server that is `server`, without work ahead of it.
+/// Runs a trial of `count` blocks against a server function, without work ahead of it.
 fn against(
     shape: &Shape,
     count: u64,
@@ -22,7 +22,7 @@ fn against(
     against_over(pair(LOOPBACK), shape, (count, &Shared::new(1)), server)
 }
 
-/// The same over a connection, the client's end and the server's.
+/// Runs such a trial over a connection, given by the client's and the server's socket.
 fn against_over(
     (client, data): (TcpStream, TcpStream),
     shape: &Shape,
@@ -73,11 +73,12 @@ fn a_receiver_that_counts_wrong_is_not_believed() {
     }
 }
 
-/// A trial of 50 datagrams of 100 B that a server sends which sends only half of them, takes a
-/// fifth of a second for it, and reports `says` of them as sent.
-fn half_arrive(says: u64) -> (Thread, f64) {
+/// Runs a trial of 50 datagrams of 100 B against a server that sends only half of them. The server
+/// takes a fifth of a second and reports `reported` datagrams as sent.
+fn half_arrive(reported: u64) -> (Thread, f64) {
     let shape = shape_of(&UDP_STREAM, "block_size=100 direction=reverse");
-    // The wait for what is lost is 200 ms there, not 20: no delay of a busy machine looks like it.
+    // Here the wait for lost datagrams is 200 ms, not 20 ms, longer than the delays of a busy
+    // machine.
     let shape = Shape { path: NetworkPath::Peer, ..shape };
     let (client, data) = pair(LOOPBACK);
     let own = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
@@ -97,7 +98,7 @@ fn half_arrive(says: u64) -> (Thread, f64) {
             server.send(&datagram).unwrap();
         }
         std::thread::sleep(Duration::from_millis(200));
-        line.send(&Sent { count: says, took_ns: 200_000_000 }).unwrap();
+        line.send(&Sent { count: reported, took_ns: 200_000_000 }).unwrap();
         let _ = line.send(&Report::count_blocks(count, 100));
     });
     let link = Link { stream: client, udp: Some(own), target };
@@ -114,13 +115,13 @@ fn half_arrive(says: u64) -> (Thread, f64) {
 fn the_time_of_a_server_that_sends_runs_until_it_has_sent_all() {
     let (mut load, seconds) = half_arrive(50);
     assert_eq!((load.failure(), load.verify()), (None, Ok(25)));
-    // The wait for what is lost does not count, and the sending does.
+    // The wait for lost datagrams does not count, but sending does.
     let idled = load.idled_s();
     assert!(idled > 0.199 && seconds - idled > 0.199, "idle for {idled} of {seconds} s");
 }
 
 #[test]
-fn a_server_that_sends_less_than_was_asked_for_is_reported() {
+fn a_server_that_sends_less_than_requested_is_reported() {
     let (mut load, _) = half_arrive(25);
     assert_eq!(load.failure().unwrap(), "the server sent 25 of 50 datagrams");
 }
@@ -137,7 +138,7 @@ fn a_wrong_block_is_found_at_either_end() {
             for n in first..first + count {
                 stamp::put(&mut block, if Some(n) == wrong { 99 } else { n });
                 line.write_all(&block).unwrap();
-                // Each block is a read of its own.
+                // So each block is read separately.
                 wait_until("the client to read the block", || {
                     rustix::io::ioctl_fionread(&client).unwrap() == 0
                 });
@@ -230,7 +231,7 @@ fn a_silent_server_is_given_up_within_ten_seconds() {
             let start = Instant::now();
             let (failure, _) = against(&shape, 50, |line| {
                 let Request { .. } = line.receive().unwrap();
-                // Until the client closes.
+                // Until the client closes the connection.
                 let mut stream = line.stream;
                 stream.set_read_timeout(Some(DEADLINE)).unwrap();
                 let _ = std::io::copy(&mut stream, &mut std::io::sink());
@@ -258,7 +259,7 @@ fn a_server_whose_sockets_are_gone_is_reported() {
 
 #[test]
 fn a_paced_server_ends_with_its_session() {
-    // A datagram every 3 s. Other load may delay the end, but not in every try.
+    // One datagram per 3 s. Other load may delay the end, but not in every try.
     let shape = shape_of(&UDP_STREAM, "block_size=1000 rate=2667 direction=reverse");
     wait_until("a server that ends before its next datagram", || {
         let mut bench = Bench::new(shape.clone());

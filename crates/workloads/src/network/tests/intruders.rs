@@ -1,4 +1,4 @@
-//! Others who connect and send to either end; a client that asks for too much.
+//! Unauthenticated peers that connect and send to either end, and a client that requests too much.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, UdpSocket};
@@ -21,11 +21,11 @@ fn intruders_get_no_connection_answered_and_keep_nobody() {
     let Target { address, token } = link.target.unwrap();
     let line = Line::new(&link.stream, Patience::For(DEADLINE));
     line.send(&Request { first: 0, count: 10 }).unwrap();
-    let intruder = |says: &[u8]| {
+    let intruder = |message: &[u8]| {
         let mut intruder = TcpStream::connect(address).unwrap();
-        intruder.write_all(says).unwrap();
+        intruder.write_all(message).unwrap();
         intruder.set_read_timeout(Some(DEADLINE)).unwrap();
-        // It is closed without a byte, or reset where what it said was not read.
+        // The connection is closed without a byte, or reset if the server did not read the data.
         assert_eq!(intruder.read(&mut [0]).unwrap_or(0), 0);
     };
     intruder(&[]);
@@ -36,7 +36,7 @@ fn intruders_get_no_connection_answered_and_keep_nobody() {
     own.set_read_timeout(Some(DEADLINE)).unwrap();
     own.write_all(&token.bytes()).unwrap();
     assert_eq!(own.read(&mut [0]).unwrap(), 1);
-    // A queue full of them, while the client says that it is done.
+    // A full queue of intruders while the client reports that it is done.
     let crowd: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
     line.send(&Sent { count: 1, took_ns: 0 }).unwrap();
     assert_eq!(line.report().unwrap().blocks, 1);
@@ -75,7 +75,7 @@ fn a_crowd_of_intruders_does_not_outlive_the_session() {
 #[test]
 fn a_port_that_cannot_be_reached_is_reported_and_nothing_is_sent_there() {
     let shape = shape_of(&UDP_STREAM, "block_size=100 direction=reverse");
-    // The server takes a third socket for the client's.
+    // The server takes a third socket for that of the client.
     let third = UdpSocket::bind((LOOPBACK, 0)).unwrap();
     let mut sockets = job::client_sockets(&shape, ends_at(LOOPBACK)).unwrap();
     let (description, client, server) = served(&shape, vec![third.local_addr().unwrap().port()]);
@@ -101,13 +101,13 @@ fn another_token_opens_nothing() {
     (&line).write_all(&Request { first: 0, count: 5 }.encode()).unwrap();
     line.shutdown(Shutdown::Write).unwrap();
     let ended = join("the server to end", server).unwrap_err();
-    assert_eq!(ended, "it asked before its datagrams came");
+    assert_eq!(ended, "the client sent a request before its UDP token arrived");
     client.set_nonblocking(true).unwrap();
     assert!(client.recv(&mut [0; 100]).is_err(), "nothing was sent");
 }
 
 #[test]
-fn what_others_sent_before_is_gone() {
+fn datagrams_of_others_before_connect_are_discarded() {
     let shape = shape_of(&UDP_STREAM, "block_size=1 direction=reverse");
     let client = job::udp_socket(&shape, ends_at(LOOPBACK)).unwrap();
     let (other, server) =
@@ -159,7 +159,7 @@ fn intruders_datagrams_get_no_answer_and_change_no_count() {
 }
 
 #[test]
-fn no_more_is_done_than_was_agreed() {
+fn no_more_is_done_than_the_session_allows() {
     for (workload, bytes) in
         [(&TCP_STREAM, 100 * 20), (&UDP_STREAM, 100 * 20), (&UDP_RTT, 200 * 20)]
     {
@@ -174,7 +174,7 @@ fn no_more_is_done_than_was_agreed() {
                 failure.contains("limit of bytes or time") || failure.contains("the server");
             assert!(known, "{failure}");
             let ended = bench.first_server().unwrap_err();
-            assert_eq!(ended, "the client asked for more than was agreed");
+            assert_eq!(ended, "the client requested more than the session allows");
         }
     }
 }
@@ -190,7 +190,7 @@ fn counts_that_overflow_are_refused() {
         let (_, mut client, server) = served(&shape, vec![]);
         client.write_all(&request.encode()).unwrap();
         let ended = join("the server to end", server).unwrap_err();
-        assert_eq!(ended, "the client asked for more than was agreed");
+        assert_eq!(ended, "the client requested more than the session allows");
         let mut bytes = Report::EMPTY;
         client.read_exact(&mut bytes).unwrap();
         assert_eq!(Report::decode(&bytes).unwrap().outcome, Outcome::Refused);

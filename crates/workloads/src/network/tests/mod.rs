@@ -29,7 +29,7 @@ fn end(session: &Bounds) {
     while session.spend(u64::MAX) {}
 }
 
-/// A point with these `name=value` words and else defaults, on a host of which nothing is known.
+/// Returns a configuration with these `name=value` words and defaults, on an unknown host.
 fn shape_of(workload: &super::Network, words: &str) -> Shape {
     let defaults = workload.spec.parameters.iter().map(|p| format!("{}={} ", p.name, p.default));
     let params = params(&(defaults.collect::<String>() + words));
@@ -53,8 +53,8 @@ pub(super) fn pair(ip: IpAddr) -> (TcpStream, TcpStream) {
     (client, server)
 }
 
-/// The first stream of a job in this process, with the client's end of its data connection and why
-/// the server ended.
+/// Serves the first stream of a job in this process. Returns its description, the client's end of
+/// its data connection, and the server's result.
 fn served(
     shape: &Shape,
     ports: Vec<u16>,
@@ -80,8 +80,8 @@ impl Bench {
         Self::at(LOOPBACK, shape, u64::MAX, |_, client, server| (client, server))
     }
 
-    /// With that many bytes, at that address; `between` gets the ports of each stream's two
-    /// ends, and returns to which port each of them sends.
+    /// Starts a session with a limit of bytes, at an address. `between` gets the ports of each
+    /// stream's two ends, and returns the port to which each of them sends.
     fn at(
         ip: IpAddr,
         shape: Shape,
@@ -91,7 +91,7 @@ impl Bench {
         Self::over(ip, shape, bytes, between, || pair(ip))
     }
 
-    /// The same over data connections that `connect` makes, the client's socket first.
+    /// Starts a session over data connections that `connect` opens, the client's socket first.
     fn over(
         ip: IpAddr,
         shape: Shape,
@@ -103,7 +103,7 @@ impl Bench {
         let session = Arc::new(Bounds::without_session(bytes));
         let sockets = job::client_sockets(&shape, ends).unwrap();
         let ports = job::ports(&sockets);
-        // The server connects to its port first; a relay takes that one.
+        // The server connects to its port first, and a relay takes that port.
         let (mut links, mut server) = (Vec::new(), Vec::new());
         let relayed: Vec<_> =
             ports.iter().enumerate().map(|(i, port)| between(i, *port, 0).0).collect();
@@ -125,7 +125,7 @@ impl Bench {
         Self { shape, links, server, shared, session }
     }
 
-    /// Waits for the server of the first connection to end; why it did.
+    /// Waits until the server of the first connection ends, and returns its result.
     fn first_server(&mut self) -> Result<(), String> {
         join("the server to end", self.server.remove(0))
     }
@@ -135,7 +135,7 @@ impl Bench {
         Thread::new(link, &self.shape, index, Arc::clone(&self.shared)).unwrap()
     }
 
-    /// Runs a trial of `count` on each connection; what each says of it.
+    /// Runs a trial of `count` iterations on each connection, and returns the results.
     fn trial(&mut self, count: u64) -> Vec<Trial> {
         let connections = self.links.len();
         let links: Vec<_> = self.links.iter_mut().map(|l| l.take().unwrap()).collect();

@@ -1,4 +1,4 @@
-//! Something between the two ends does what networks do.
+//! A relay between the two ends that loses, delays and duplicates datagrams like a network.
 
 use std::cell::Cell;
 use std::io::{Read, Write};
@@ -16,7 +16,7 @@ use crate::network::UDP_STREAM;
 use crate::network::socket::set_buffers;
 use crate::network::wire::{Message, Request, Sent};
 
-/// A trial of `count` datagrams whose way there leads through `fate`, all at once.
+/// Runs a trial of `count` datagrams. The relay applies `fate` to all of them at once.
 fn through(
     shape: Shape,
     count: u64,
@@ -32,7 +32,8 @@ fn through(
 
 type Drops = fn(u64) -> bool;
 
-/// A trial of `count` datagrams of which each goes on at once, but for those that `drops` names.
+/// Runs a trial of `count` datagrams. The relay passes each at once, except those that `drops`
+/// selects.
 fn live(shape: Shape, count: u64, drops: Drops) -> Trial {
     let (trial, _) = relayed(shape, count, move |relay| {
         let warm_up = (0..2).map(|_| relay.take()).collect();
@@ -48,7 +49,7 @@ fn live(shape: Shape, count: u64, drops: Drops) -> Trial {
     trial
 }
 
-/// Takes the place of the network between the two ends.
+/// Replaces the network between the two ends.
 struct Relay {
     client: UdpSocket,
     server: UdpSocket,
@@ -68,7 +69,7 @@ impl Relay {
         Self { client: socket(), server: socket(), taken: Cell::new(0), done }
     }
 
-    /// The ports to which the client and the server send.
+    /// Returns the ports to which the client and the server send.
     fn ports(&self) -> (u16, u16) {
         let port = |s: &UdpSocket| s.local_addr().unwrap().port();
         (port(&self.server), port(&self.client))
@@ -77,12 +78,12 @@ impl Relay {
     fn pass_token(&self) {
         let mut token = [0; size_of::<Token>()];
         wait_until("the client's token", || self.client.recv(&mut token).is_ok());
-        // One more that comes late does no harm.
+        // A second, late token does no harm.
         self.pass(&token);
         self.pass(&token);
     }
 
-    /// The client's next datagram but for the tokens, of which there may be more than one.
+    /// Returns the client's next datagram. Skips tokens, of which there may be several.
     fn take(&self) -> Vec<u8> {
         let mut bytes = vec![0; 65_536];
         self.taken.set(self.taken.get() + 1);
@@ -103,16 +104,16 @@ impl Relay {
         self.end_request();
     }
 
-    /// Lets the client report that it has sent all of a request.
+    /// Lets the client report that it has sent all datagrams of a request.
     fn end_request(&self) {
         self.done.send(()).unwrap();
     }
 }
 
-/// A data connection on which the client's report that it sent all datagrams of a request
-/// passes only when the relay has passed these: the server waits only 20 ms for datagrams
-/// after that report, and a busy machine may not run the relay for longer.
-fn held_back(done: Receiver<()>) -> (TcpStream, TcpStream) {
+/// Opens a data connection that delays the client's report that it has sent all datagrams of a
+/// request until the relay has passed them. The server waits only 20 ms for datagrams after that
+/// report, and a busy machine may not run the relay for longer than that.
+fn delaying_pair(done: Receiver<()>) -> (TcpStream, TcpStream) {
     let ((client, relay_client), (relay_server, server)) = (pair(LOOPBACK), pair(LOOPBACK));
     let (mut from_server, mut to_client) =
         (relay_server.try_clone().unwrap(), relay_client.try_clone().unwrap());
@@ -122,7 +123,7 @@ fn held_back(done: Receiver<()>) -> (TcpStream, TcpStream) {
     });
     std::thread::spawn(move || {
         while pass::<Request>(&relay_client, &relay_server) {
-            // A relay that failed does not keep the trial from its end.
+            // If the relay failed, the trial can still end.
             let _ = done.recv_timeout(DEADLINE);
             pass::<Sent>(&relay_client, &relay_server);
         }
@@ -131,13 +132,14 @@ fn held_back(done: Receiver<()>) -> (TcpStream, TcpStream) {
     (client, server)
 }
 
-/// Whether there was one more message, which is passed on.
+/// Passes on the next message. Returns false if there is none.
 fn pass<M: Message>(mut from: &TcpStream, mut to: &TcpStream) -> bool {
     let mut bytes = M::EMPTY;
     from.read_exact(bytes.as_mut()).and_then(|()| to.write_all(bytes.as_ref())).is_ok()
 }
 
-/// A trial whose datagrams take the way that `work` makes, once the client has shown its token.
+/// Runs a trial whose datagrams pass through the relay of `work`, after the client has sent its
+/// token.
 fn relayed(
     shape: Shape,
     count: u64,
@@ -162,7 +164,7 @@ fn relayed(
         ports
     };
     let mut done = Some(done);
-    let connect = || held_back(done.take().unwrap());
+    let connect = || delaying_pair(done.take().unwrap());
     let mut bench = Bench::over(LOOPBACK, shape, u64::MAX, between, connect);
     let mut load = bench.load(0);
     let trial = trial(&mut load, count);
@@ -180,14 +182,14 @@ fn counts(datagrams: Option<Datagrams>) -> (u64, u64, Option<u64>, Option<u64>) 
     (d.sent, d.received, d.reordered, d.duplicated)
 }
 
-/// The time after which a receiver gives up what is lost is 200 ms there, not 20.
+/// Sets the path to `peer`, where a receiver waits 200 ms for lost datagrams, not 20 ms.
 fn peer(shape: Shape) -> Shape {
     Shape { path: NetworkPath::Peer, ..shape }
 }
 
 #[test]
 fn the_time_runs_until_all_were_sent_and_not_while_what_is_lost_is_waited_for() {
-    // A datagram a millisecond.
+    // One datagram per millisecond.
     let shape = shape_of(&UDP_STREAM, "block_size=1000 rate=8000000");
     let cases: [(Drops, _, _); 3] = [
         (|_| false, peer(shape.clone()), 200),
@@ -213,7 +215,7 @@ fn the_time_runs_until_all_were_sent_and_not_while_what_is_lost_is_waited_for() 
 
 #[test]
 fn doubles_keep_nobody_waiting() {
-    // One datagram is lost; another comes again and again, sooner than a read times out.
+    // One datagram is lost. Another one repeats more often than a read times out.
     let done = Arc::new(AtomicBool::new(false));
     let stop = Arc::clone(&done);
     let (sender, doubles) = channel();
@@ -222,7 +224,7 @@ fn doubles_keep_nobody_waiting() {
         let mut all: Vec<_> = (0..50).map(|_| relay.take()).collect();
         all.pop();
         let double = all[48].clone();
-        // The doubles that are counted are there before the client reports.
+        // The counted duplicates are there before the client reports.
         all.extend(std::iter::repeat_n(double.clone(), 5));
         let server = relay.server.try_clone().unwrap();
         let trickle = std::thread::spawn(move || {
@@ -237,7 +239,7 @@ fn doubles_keep_nobody_waiting() {
         relay.pass_request(all);
     });
     done.store(true, Ordering::Relaxed);
-    // It panics if the trial did not end before the doubles did.
+    // The thread panics if the trial did not end before it.
     join("the doubles to end", recv("the thread that sends doubles", &doubles));
     assert_eq!((trial.failure, trial.verified), (None, Ok(49)));
     assert!(datagrams.unwrap().duplicated >= Some(5));
@@ -246,11 +248,11 @@ fn doubles_keep_nobody_waiting() {
 type Fate = fn(Vec<Vec<u8>>) -> Vec<Vec<u8>>;
 
 #[test]
-fn datagrams_are_told_apart_by_their_numbers() {
+fn datagrams_are_distinguished_by_their_numbers() {
     let cases: [(&str, Fate, u64, (u64, u64)); 5] = [
         ("as they were sent", |all| all, 50, (0, 0)),
         ("every second", |all| all.into_iter().step_by(2).collect(), 25, (0, 0)),
-        // All but the last, whose double might come when all are there already.
+        // All but the last, whose duplicate could arrive when all are there already.
         (
             "twice",
             |mut all| {
@@ -288,7 +290,7 @@ fn datagrams_are_told_apart_by_their_numbers() {
         let expected = (52, 2 + counted, Some(reordered), Some(duplicated));
         assert_eq!(counts(datagrams), expected, "{name}");
     }
-    // Short ones have no number.
+    // Short datagrams have no number.
     let short = shape_of(&UDP_STREAM, "block_size=1");
     let (trial, datagrams) = through(short, 50, |mut all| all.split_off(10));
     assert_eq!(trial.verified, Ok(40));

@@ -1,4 +1,4 @@
-//! Round trips over UDP whose requests or answers are lost, late, doubled or another's.
+//! Round trips over UDP whose requests or answers are lost, late, duplicated or from another peer.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn a_server_answers_each_request_once() {
             udp::rtt::ServerEnd::new(server, &shape).serve(&line, request).unwrap()
         });
         let mut bytes = vec![0; block];
-        // Each twice, one from before and one beyond.
+        // Each request twice, one with an earlier number and one beyond the last.
         for number in (300..310_u64).flat_map(|n| [n, n]).chain([299, 310]) {
             stamp::put(&mut bytes, number);
             client.send(&bytes).unwrap();
@@ -50,7 +50,8 @@ fn a_server_answers_each_request_once() {
     }
 }
 
-/// A server of round trips that answers as `answer` says, by the request's place in the run.
+/// Runs a trial against a server that answers by `answer`, which gets the request's place in the
+/// run.
 fn answered(block: &str, count: u64, answer: fn(u64, &UdpSocket, &[u8])) -> Trial {
     let shape = shape_of(&UDP_RTT, &format!("block_size={block} mode=block"));
     let server = UdpSocket::bind((LOOPBACK, 0)).unwrap();
@@ -123,7 +124,7 @@ fn each_request_counts_once_and_only_with_its_own_answer() {
             10,
         ),
         (
-            // The double of the answer before the one that is lost is not taken for that.
+            // The duplicate of the previous answer is not taken for the lost answer.
             "all but one, which is lost, are answered twice",
             |i, server, bytes| {
                 if i != 4 {

@@ -1,4 +1,4 @@
-//! A whole point, over a control channel and its server, client and server in one process.
+//! A complete configuration over a control channel, with client and server in one process.
 
 use proofmark_engine::Setup;
 use proofmark_model::NetworkTraffic;
@@ -9,7 +9,7 @@ use super::*;
 use crate::network::client::Point;
 use crate::network::{Network, ServerSide, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 
-/// What comes of `with` in a session of this many bytes.
+/// Returns the result of `with` in a session with this limit of bytes.
 fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
     let key = Key::generate().unwrap();
     let limits = Limits { seconds: 60, bytes };
@@ -26,12 +26,12 @@ fn in_session<T>(bytes: u64, with: impl FnOnce(&ControlSession) -> T) -> T {
     result
 }
 
-/// What a worker gets from the run of such a session.
+/// Returns the invitation that a worker gets from the run of such a session.
 fn invitation(lead: &ControlSession) -> Invitation {
     Invitation { interface: Some("lo".to_owned()), ..lead.invitation() }
 }
 
-/// A trial of a point with one connection, as the engine takes it.
+/// Runs a trial of a configuration with one connection, like the engine.
 fn sampled(point: &Point, count: u64) -> Result<(u64, NetworkTraffic), String> {
     assert_eq!(point.threads(1), 1);
     let mut load = point.thread(0, 1).map_err(|e| e.0)?;
@@ -57,7 +57,7 @@ fn every_workload_works_within_a_session() {
             let (counted, traffic) = sampled(&point, 20).unwrap();
             assert_eq!(counted, 20, "{workload:?}");
             assert_eq!(traffic.received_bytes, 22 * bytes, "{workload:?}");
-            // The system saw at least those bytes, and both ends used CPU time.
+            // The system counted at least those bytes, and both ends used CPU time.
             assert!(traffic.client.in_bytes.unwrap() >= 22 * bytes, "{workload:?}");
             assert!(traffic.client.own_cpu_s.unwrap() > 0.0);
             assert!(traffic.server.own_cpu_s.unwrap() > 0.0);
@@ -67,7 +67,7 @@ fn every_workload_works_within_a_session() {
 }
 
 #[test]
-fn what_a_session_does_not_allow_is_refused_in_words() {
+fn work_beyond_the_session_is_refused_with_the_reason() {
     in_session(10 * 65_536, |lead| {
         let stream = shape_of(&TCP_STREAM, "");
         let peer = Shape { path: NetworkPath::Peer, ..stream.clone() };

@@ -1,4 +1,4 @@
-//! What is counted is what went over.
+//! Tests that the counts match the transferred data.
 
 use std::net::Ipv6Addr;
 
@@ -9,7 +9,7 @@ use super::*;
 use crate::network::{Network, TCP_CONNECT, TCP_RTT, TCP_STREAM, UDP_RTT, UDP_STREAM};
 use crate::params::testing::{uneven_slices, verified};
 
-/// A trial of `count` on each connection, of which nothing may be lost.
+/// Runs a trial of `count` iterations on each connection, of which none may be lost.
 fn whole(workload: &Network, set: &str, count: u64) -> NetworkTraffic {
     let mut bench = Bench::new(shape_of(workload, set));
     for (i, trial) in bench.trial(count).into_iter().enumerate() {
@@ -74,19 +74,19 @@ fn udp_datagrams_of_any_size_either_way() {
 #[test]
 fn a_rate_is_kept() {
     for (direction, streams) in [("forward", "1"), ("reverse", "1"), ("both", "2")] {
-        // 8 Mbit/s over all: of 1000 B a millisecond over all connections.
+        // 8 Mbit/s over all connections: 1000 B per millisecond in total.
         let set = format!("direction={direction} streams={streams} block_size=1000 rate=8000000");
         let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
         let count = 200 / bench.shape.connections();
         for trial in bench.trial(count) {
             assert_eq!(trial.verified, Ok(count));
-            // A sender that is late catches up. Ten times as long would be another rate.
+            // A late sender catches up. A duration ten times as long would be another rate.
             assert!((0.18..2.0).contains(&trial.seconds), "{} s", trial.seconds);
         }
     }
 }
 
-/// n datagrams take n intervals, so that a rate reads as itself however few a trial holds.
+/// n datagrams take n intervals, so that the result equals the rate for any number of datagrams.
 #[test]
 fn a_rate_reads_as_itself() {
     let cases = [
@@ -98,7 +98,7 @@ fn a_rate_reads_as_itself() {
         ("block_size=65507 rate=500000000", 100),
     ];
     for (set, count) in cases {
-        // A busy machine may hold up a sender or an answer. None makes it read too much.
+        // A busy machine may delay a sender or an answer. Nothing makes the result too high.
         wait_until("a rate that was not held up", || {
             let mut bench = Bench::new(shape_of(&UDP_STREAM, set));
             let shape = bench.shape.clone();
@@ -117,7 +117,7 @@ fn a_rate_reads_as_itself() {
 fn datagrams_that_come_one_by_one_have_a_jitter() {
     for direction in ["forward", "reverse"] {
         let set = format!("direction={direction} block_size=1000 rate=200000");
-        // One each 40 ms. A busy machine delivers several together, which have no jitter.
+        // One per 40 ms. A busy machine delivers several together, which have no jitter.
         let jitter = wait_until("datagrams that come one by one", || {
             let mut bench = Bench::new(shape_of(&UDP_STREAM, &set));
             assert_eq!(bench.trial(10)[0].verified, Ok(10));
@@ -142,8 +142,8 @@ fn round_trips_of_any_size_are_each_timed() {
     round_trips_over_udp("block_size=65507 streams=2", 20);
 }
 
-/// A reply that a busy machine holds up for 200 ms is lost, which takes these 200 ms. All else
-/// is exact.
+/// Checks round trips over UDP. A reply that a busy machine delays by 200 ms counts as lost and
+/// takes these 200 ms. All other counts are exact.
 fn round_trips_over_udp(set: &str, count: u64) {
     let mut bench = Bench::new(shape_of(&UDP_RTT, set));
     let (block, connections) = (bench.shape.block, bench.shape.connections());
@@ -160,7 +160,7 @@ fn round_trips_over_udp(set: &str, count: u64) {
     let datagrams = udp.datagrams.unwrap();
     let lost = all - datagrams.received;
     assert!(lost <= waits && lost <= all / 10, "{lost} lost in {waits} waits, {set:?}");
-    // Those before the trial have no latency, and can be lost too.
+    // Datagrams ahead of the trial have no latency, and can be lost too.
     assert!((datagrams.received..=datagrams.received + lost).contains(&answered), "{datagrams:?}");
     assert_eq!(datagrams.sent, all);
     assert_eq!(udp.sent_bytes, 2 * all * block, "the server answered each");
@@ -208,7 +208,7 @@ fn trials_follow_each_other_on_one_connection() {
     }
 }
 
-/// setsockopt(2) of a name that is not loaded makes the kernel look for a module of that name.
+/// For the name of a module that is not loaded, setsockopt(2) makes the kernel look for the module.
 #[test]
 fn a_peer_cannot_name_a_module_for_the_server_to_load() {
     let mut shape = shape_of(&TCP_STREAM, "");

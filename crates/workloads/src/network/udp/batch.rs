@@ -1,7 +1,7 @@
-//! Several datagrams a system call (sendmmsg(2), recvmmsg(2)).
+//! Batches of datagrams per system call (sendmmsg(2), recvmmsg(2)).
 //!
-//! Every datagram has a head of its own; what follows is the same memory for all. So a batch of
-//! large datagrams stays in a core's own cache, and each byte of each is still copied.
+//! Every datagram has its own head. The rest is the same memory for all. So a batch of large
+//! datagrams stays in a core's own cache, and each byte of each datagram is still copied.
 
 #![allow(unsafe_code)] // Two system calls that take vectors of pointers.
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 use crate::network::payload::Moving;
 use crate::network::stamp::{self, LEAST, NUMBER};
 
-/// Bytes that a batch is filled up to.
+/// Target bytes of a batch.
 const FILL: usize = 128 << 10;
 const MOST: usize = 64;
 
@@ -26,38 +26,38 @@ type Head = [u8; LEAST];
 pub(super) struct Batch {
     block: usize,
     heads: Vec<Head>,
-    /// What follows each head; a byte longer than that, to see datagrams that are.
+    /// The part after each head, with one more byte to detect longer datagrams.
     rest: Vec<u8>,
-    /// What follows each head instead, where the payload must not come again.
+    /// The part after each head instead, where the payload must not repeat.
     moving: Option<Moving>,
     vectors: Vec<[libc::iovec; 2]>,
     messages: Vec<libc::mmsghdr>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Came {
-    /// Its length in bytes.
+pub(super) struct Arrival {
+    /// Length in bytes.
     pub(super) bytes: usize,
-    /// Its number and when it was sent, where it is long enough to say so.
+    /// Number and send time, if the datagram is long enough to contain them.
     pub(super) head: Option<(u64, u64)>,
 }
 
 impl Batch {
     pub(super) fn new(block: usize, moving: Option<Moving>) -> Self {
         let most = (FILL / block).clamp(1, MOST);
-        // SAFETY: all zeros is a value of both: no memory, no length.
+        // SAFETY: all zeros is a valid value of both types: no memory, no length.
         let (vector, message) = unsafe { (zeroed::<libc::iovec>(), zeroed::<libc::mmsghdr>()) };
         let (vectors, messages) = (vec![[vector; 2]; most], vec![message; most]);
         let rest = stamp::payload(rest_of(block) + 1);
         Self { block, heads: vec![[0; LEAST]; most], rest, moving, vectors, messages }
     }
 
-    /// Most datagrams of one call.
+    /// Returns the maximum datagrams of one call.
     pub(super) fn most(&self) -> u64 {
         self.messages.len() as u64
     }
 
-    /// Sends up to `count` datagrams, whose numbers begin with `first`; returns how many.
+    /// Sends up to `count` datagrams with numbers from `first` on, and returns how many.
     pub(super) fn send(
         &mut self,
         socket: &UdpSocket,
@@ -78,18 +78,18 @@ impl Batch {
             }
         }
         let (fd, messages) = (socket.as_raw_fd(), self.messages.as_mut_ptr());
-        // SAFETY: `count` messages, whose vectors `point` has just made, or whose rest is in a pool that
-        // lasts; it is only read.
+        // SAFETY: `point` has just set the vectors of these `count` messages. The rest may also be
+        // in a pool that lives forever. The call only reads this memory.
         counted(unsafe { libc::sendmmsg(fd, messages, count as libc::c_uint, libc::MSG_NOSIGNAL) })
     }
 
-    /// Waits for a datagram, and takes those that are there with it. Where there is none, it
-    /// takes a `nap` first, if that is given.
+    /// Waits for a datagram, and receives all that have arrived with it. If none is there, it first
+    /// sleeps for `nap`, if given.
     pub(super) fn receive(
         &mut self,
         socket: &UdpSocket,
         nap: Option<Duration>,
-    ) -> io::Result<impl Iterator<Item = Came>> {
+    ) -> io::Result<impl Iterator<Item = Arrival>> {
         self.point(self.messages.len(), self.rest.len(), true);
         let there = match nap.map(|nap| (nap, self.take(socket, libc::MSG_DONTWAIT))) {
             Some((nap, Err(e))) if e.kind() == io::ErrorKind::WouldBlock => {
@@ -102,19 +102,19 @@ impl Batch {
         Ok(self.messages[..n].iter().zip(&self.heads).map(|(message, head)| {
             let bytes = message.msg_len as usize;
             let word = |at: usize| stamp::get(&head[at..]).filter(|_| bytes >= LEAST);
-            Came { bytes, head: word(0).zip(word(NUMBER)) }
+            Arrival { bytes, head: word(0).zip(word(NUMBER)) }
         }))
     }
 
-    /// Takes datagrams into memory that the messages point to.
+    /// Receives datagrams into the memory of the messages.
     fn take(&mut self, socket: &UdpSocket, flags: libc::c_int) -> io::Result<u64> {
         let (fd, messages) = (socket.as_raw_fd(), self.messages.as_mut_ptr());
         let most = self.messages.len() as libc::c_uint;
-        // SAFETY: as in `send`; the heads and the rest can be written to.
+        // SAFETY: as in `send`. The heads and the rest are writable.
         counted(unsafe { libc::recvmmsg(fd, messages, most, flags as _, ptr::null_mut()) })
     }
 
-    /// Points the messages to their memory: heads, where they have some, and then the rest.
+    /// Points the messages to their memory: the heads, if used, and then the rest.
     fn point(&mut self, count: usize, rest: usize, heads: bool) {
         let rest = libc::iovec { iov_base: self.rest.as_mut_ptr().cast(), iov_len: rest };
         let own = self.heads[..count].iter_mut();
@@ -128,7 +128,7 @@ impl Batch {
     }
 }
 
-/// Bytes of a datagram that are not in its head.
+/// Returns the bytes of a datagram that are not in its head.
 fn rest_of(block: usize) -> usize {
     if block >= LEAST { block - LEAST } else { block }
 }
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(out.send(&a, (7, 1), || 99).unwrap(), 1);
             let came: Vec<_> = back.receive(&b, None).unwrap().collect();
             let head = (block >= LEAST).then_some((7, 99));
-            assert_eq!(came, [Came { bytes: block, head }]);
+            assert_eq!(came, [Arrival { bytes: block, head }]);
             if block > LEAST {
                 assert_eq!(back.rest[..block - LEAST], out.rest[..block - LEAST]);
             }
@@ -167,11 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn where_datagrams_are_short_a_longer_one_is_seen_whole() {
+    fn a_longer_datagram_than_the_block_is_received_whole() {
         let (a, b) = pair();
         a.send(&[7_u64.to_le_bytes(), 9_u64.to_le_bytes()].concat()).unwrap();
         let came: Vec<_> = Batch::new(1, None).receive(&b, None).unwrap().collect();
-        assert_eq!(came, [Came { bytes: LEAST, head: Some((7, 9)) }]);
+        assert_eq!(came, [Arrival { bytes: LEAST, head: Some((7, 9)) }]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! What goes over UDP: `stream` and `rtt` hold the client and the server of one protocol
-//! each, `reach` what comes before both, `batch` gets datagrams to the system and from it,
-//! `window` counts them, and `pace` says when those of a rate are due.
+//! The UDP workloads: `stream` and `rtt` have the client and the server of one protocol each.
+//! `reach` authenticates the client before both. `batch` sends and receives datagrams, `window`
+//! counts them, and `pace` computes when paced ones are due.
 
 mod batch;
 mod pace;

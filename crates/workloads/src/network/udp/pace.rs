@@ -1,35 +1,37 @@
-//! When datagrams of a rate are due: number i after i intervals. So n of them take n intervals, the
-//! last one's included; without it a rate would read n / (n - 1) of itself.
+//! Due times of paced datagrams: number i is due after i intervals. So n datagrams take n
+//! intervals, including that of the last one. Without it the result would be n / (n - 1) of the
+//! rate.
 
-/// Datagrams of one connection at an even rate.
+/// The even rate of the datagrams of one connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
-    /// From one datagram to the next.
+    /// Nanoseconds from one datagram to the next.
     interval_ns: f64,
 }
 
-/// What a sender may do.
+/// The next step of a sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Send this many, at least one.
+    /// Send this many datagrams, at least one.
     Send(u64),
-    /// Wait until then, in nanoseconds since the first.
+    /// Wait until this time, in nanoseconds since the first datagram.
     Wait(u64),
 }
 
 impl Pace {
-    /// Datagrams of `block` bytes at `rate` bits per second.
+    /// Creates the pace of datagrams of `block` bytes at `rate` bits per second.
     pub(super) fn new(block: usize, rate: f64) -> Self {
         Self { interval_ns: block as f64 * 8e9 / rate }
     }
 
-    /// When the datagram of that number is due, in nanoseconds since the first; of the number after
-    /// the last, when the work ends.
+    /// Returns the due time of a datagram in nanoseconds since the first. For the number after the
+    /// last, it is the end of the work.
     pub(super) fn due_ns(self, number: u64) -> u64 {
         (number as f64 * self.interval_ns).round() as u64
     }
 
-    /// What is to be done `now_ns` after the first, when so many were sent. Who is late catches up.
+    /// Returns the next step at `now_ns` after the first datagram, when `sent` were sent. A late
+    /// sender catches up.
     pub(super) fn next(self, sent: u64, now_ns: u64) -> Next {
         let at = self.due_ns(sent);
         if now_ns < at {
@@ -39,8 +41,9 @@ impl Pace {
         Next::Send(due.saturating_sub(sent).max(1))
     }
 
-    /// How long it took to send `count`, the last of them `last_ns` after the first. Who wakes late
-    /// from the last interval took no longer; who sent later than the rate did.
+    /// Returns the time of sending `count` datagrams, if the last one was sent `last_ns` after the
+    /// first. A sender that wakes late from the last interval took no longer. One that sent later
+    /// than the rate did.
     pub(super) fn took_ns(self, count: u64, last_ns: u64) -> u64 {
         last_ns.max(self.due_ns(count))
     }
@@ -50,7 +53,7 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// A sender on a clock of its own: each sleep ends `late_ns` after its time, and each datagram
+    /// Simulates a sender with its own clock: each sleep ends `late_ns` too late, and each datagram
     /// costs `cost_ns`. Returns bits per second.
     fn simulate(pace: Pace, block: usize, count: u64, [late_ns, cost_ns]: [u64; 2]) -> f64 {
         let (mut now, mut sent) = (0, 0);
@@ -73,12 +76,12 @@ mod tests {
             for block in [1, 16, 1470, 8192, 65_507] {
                 for streams in [1, 2, 7, 256] {
                     let pace = Pace::new(block, rate / f64::from(streams));
-                    // Of trials of 20 ms to 1 s, which hold one datagram at least.
+                    // Trials of 20 ms to 1 s, with at least one datagram.
                     for seconds in [0.02, 0.1, 1.0] {
                         let count = (seconds * 1e9 / pace.interval_ns).ceil().clamp(1.0, 1e5);
                         let read = f64::from(streams) * simulate(pace, block, count as u64, [0, 0]);
                         let off = (read / rate - 1.0).abs();
-                        // A nanosecond is the clock's step.
+                        // The clock's resolution is a nanosecond.
                         let step = 2.0 / (count * pace.interval_ns);
                         assert!(off <= step + 1e-9, "{rate} {block} {streams} {count}: {read}");
                     }
@@ -88,13 +91,13 @@ mod tests {
     }
 
     #[test]
-    fn who_wakes_late_catches_up_and_who_cannot_keep_the_rate_reads_less() {
+    fn a_late_sender_catches_up_and_an_overloaded_one_has_a_lower_rate() {
         let pace = Pace::new(1470, 10e6);
         for count in [1, 2, 14, 1000] {
             let read = simulate(pace, 1470, count, [60_000, 3000]);
             assert!((read / 10e6 - 1.0).abs() < 1e-6, "{count}: {read}");
         }
-        // Each takes twice its interval.
+        // Each datagram takes twice its interval.
         let overloaded = simulate(pace, 1470, 1000, [0, 2_352_000]);
         assert!((overloaded / 5e6 - 1.0).abs() < 1e-3, "{overloaded}");
     }

@@ -1,6 +1,7 @@
-//! Before a stream's first datagram the client shows that its UDP socket is its own: it
-//! sends the stream's token from there. The server sends nothing to a port from which that
-//! has not come, and whatever is between the two has then seen the way from the inside.
+//! Authentication of the client's UDP socket. Before a stream's first datagram the client sends the
+//! stream's token from its socket. The server sends nothing to a port from which the token has not
+//! arrived. The token also opens the way through firewalls and address translators between the
+//! ends.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -11,10 +12,10 @@ use crate::network::job::Target;
 use crate::network::line::{Line, broken, waits};
 use crate::network::wire::{Reached, Request};
 
-/// How long the client tries: a busy machine may let neither end run for seconds.
+/// Time for which the client tries. A busy machine may not run either end for seconds.
 const TRIES: Duration = Duration::from_secs(10);
 
-/// The client: sends the token until the server says that it came.
+/// Runs the client: sends the token until the server reports that it arrived.
 pub(in crate::network) fn client(
     line: &Line,
     socket: &UdpSocket,
@@ -22,7 +23,7 @@ pub(in crate::network) fn client(
 ) -> Result<(), String> {
     let start = Instant::now();
     while start.elapsed() < TRIES {
-        // A later call reports that the port is closed; it is tried again.
+        // The error of a closed port comes with a later call, so errors are ignored here.
         let _ = socket.send(&target.token.bytes());
         if line.receive_soon::<Reached>()?.is_some() {
             return Ok(());
@@ -32,7 +33,7 @@ pub(in crate::network) fn client(
     Err(format!("UDP port {} of {} is not reachable", address.port(), address.ip()))
 }
 
-/// The server: waits for the token, and says that it came.
+/// Runs the server: waits for the token, and reports that it arrived.
 pub(in crate::network) fn server(
     line: &Line,
     socket: &UdpSocket,
@@ -48,9 +49,9 @@ pub(in crate::network) fn server(
             Err(e) => return Err(broken(&e)),
         }
         line.patience.check(Instant::now())?;
-        // It asks for nothing before that; but it may have gone.
+        // The client sends no request before that, but it may have closed the connection.
         if line.receive_now::<Request>()?.is_some() {
-            return Err("it asked before its datagrams came".to_owned());
+            return Err("the client sent a request before its UDP token arrived".to_owned());
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Round trips over UDP: a datagram there and the same back, one in flight. One that never
-//! comes back is lost, and no latency.
+//! Round trips over UDP: a datagram to the server and the same back, one in flight. A datagram that
+//! does not come back counts as lost and has no latency.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -17,10 +17,10 @@ use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 use proofmark_engine::raw_ns;
 
-/// An answer that has not come by then is lost.
+/// Time after which a missing answer counts as lost.
 pub(in crate::network) const LOST_AFTER: Duration = Duration::from_millis(200);
 
-/// After one in this many empty reads it checks for other events.
+/// Number of empty reads after which a spinning end checks for other events.
 const SPINS: u32 = 1 << 10;
 
 pub(in crate::network) struct ClientEnd {
@@ -32,14 +32,15 @@ pub(in crate::network) struct ClientEnd {
 }
 
 impl ClientEnd {
-    /// A client on a connected socket whose reads end within [`LOST_AFTER`].
+    /// Creates a client on a connected socket whose reads end within [`LOST_AFTER`].
     pub(in crate::network) fn new(socket: UdpSocket, shape: &Shape, index: usize) -> Self {
         let out = stamp::payload(shape.block as usize);
         let (back, moving) = (vec![0; out.len() + 1], Moving::new(shape, index));
         Self { socket, poll: shape.poll, out, moving, back }
     }
 
-    /// Sends a datagram and waits for its answer, asked for at `before`. False: it is lost.
+    /// Sends a datagram and waits for its answer. `before` is its start. Returns false if it is
+    /// lost.
     fn round_trip(&mut self, number: u64, before: u64) -> Result<bool, String> {
         if let Some(moving) = &mut self.moving {
             let rest = &mut self.out[stamp::NUMBER..];
@@ -53,7 +54,7 @@ impl ClientEnd {
                 Ok(n) if n == self.out.len() && stamp::answers(&self.back[..n], number).is_ok() => {
                     return Ok(true);
                 }
-                // A late answer to what was given up as lost, or one more to what was answered.
+                // A late answer to a lost datagram, or a second answer.
                 Ok(_) => {}
                 Err(e) if waits(&e) => {
                     spins = spins.wrapping_add(1);
@@ -100,11 +101,12 @@ impl ClientSide for ClientEnd {
     }
 }
 
-/// Answers each datagram with itself, once; not what comes again, late or unasked.
+/// The server: returns each datagram once. It ignores duplicates, late datagrams and those outside
+/// the request.
 pub(in crate::network) struct ServerEnd {
     socket: UdpSocket,
     poll: bool,
-    /// One byte longer than a datagram, to see those that are.
+    /// Buffer with one byte more than a datagram, to detect longer ones.
     block: Vec<u8>,
 }
 

@@ -1,5 +1,5 @@
-//! Datagrams one way. What arrives is counted by number; a request is done when all have
-//! come, or when nothing more has come for a while after the last was sent.
+//! Datagrams in one direction. The receiver counts them by number. A request is done when all have
+//! arrived, or when nothing more has arrived for a while after the last was sent.
 
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use proofmark_model::Datagrams;
 use proofmark_peer::Token;
 use rustix::net::sockopt::socket_recv_buffer_size;
 
-use super::batch::{Batch, Came};
+use super::batch::{Arrival, Batch};
 use super::pace::{Next, Pace};
 use super::window::Window;
 use crate::network::client::ClientSide;
@@ -21,18 +21,18 @@ use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 use proofmark_engine::raw_ns;
 
-/// After one in this many consecutive batches it checks whether the session still lasts.
+/// Number of consecutive batches after which it checks whether the session still lasts.
 const LOOK: u64 = 256;
 
-/// How long a receiver of datagrams that are not paced sleeps when it has taken all that were
-/// there; the system makes some 60 us of it. Else it would be asleep for almost each one, and
-/// to wake it is the sender's work, a sixth of it: over loopback with 65,507 B a nap brought
-/// 8 %, and to spin instead cost 20 %.
+/// Sleep of a receiver of unpaced datagrams when it has received all that were there. The system
+/// extends it to about 60 us. Without it the receiver would sleep before nearly every datagram, and
+/// waking it is a sixth of the sender's work. Over loopback with 65,507 B the nap gained 8 %, and
+/// spinning instead cost 20 %.
 const NAP: Duration = Duration::from_micros(5);
-/// Bytes of receive buffer, as the system counts them, that hold what comes meanwhile.
+/// Bytes of receive buffer, as the system counts them, that hold the datagrams of a nap.
 const NAP_NEEDS: usize = 4 << 20;
 
-/// Datagrams a batch from which on they came so close together that jitter is unknown.
+/// Datagrams per batch from which on they arrived so close together that jitter is unknown.
 const ONE_BY_ONE: f64 = 1.25;
 
 /// One end of a stream of datagrams.
@@ -40,29 +40,29 @@ pub(in crate::network) struct End {
     socket: UdpSocket,
     block: usize,
     sends: bool,
-    /// How long the receiver sleeps when there is nothing.
+    /// Sleep of the receiver when no datagram is there.
     nap: Option<Duration>,
-    /// When each datagram is due, where they are paced.
+    /// Due times of the datagrams, if they are paced.
     pace: Option<Pace>,
     lateness: Duration,
     batch: Batch,
     window: Window,
-    /// What a datagram says that came before the first request; see `reach`.
+    /// Head of a datagram with the token, which may arrive before the first request. See `reach`.
     token: (u64, u64),
 }
 
 struct Received {
-    /// What was sent, by the word of who sent it.
+    /// The sender's message that it has sent all.
     sent: Sent,
-    /// Since the last one that counts came, or since the start.
+    /// Time since the last counted datagram arrived, or since the start.
     quiet: Duration,
     wrong: Option<Wrong>,
-    /// Datagrams per reading of the clock, on average.
+    /// Average datagrams per clock reading.
     batch: f64,
 }
 
 impl End {
-    /// A client on a connected socket whose reads end within [`Shape::lateness`].
+    /// Creates an end on a connected socket whose reads end within [`Shape::lateness`].
     pub(in crate::network) fn new(
         socket: UdpSocket,
         token: Token,
@@ -82,8 +82,8 @@ impl End {
         Self { socket, block, sends, nap, pace, lateness, batch, window, token }
     }
 
-    /// Sends datagrams from the number `first` on, and then says that it has. Returns how long that
-    /// took; paced ones take their intervals, the last one's included.
+    /// Sends datagrams from number `first` on, then reports that it has. Returns the time that it
+    /// took. Paced datagrams take their intervals, including that of the last one.
     fn send(&mut self, line: &Line, first: u64, count: u64) -> Result<Duration, String> {
         let start = raw_ns();
         let (mut sent, mut calls, mut since) = (0, 0_u64, Instant::now());
@@ -91,7 +91,8 @@ impl End {
             let due = self.due(line, sent, start)?.min(count - sent);
             match self.batch.send(&self.socket, (first + sent, due), raw_ns) {
                 Ok(n) => (sent, since) = (sent + n, Instant::now()),
-                // The device's queue is full: what a plain program would lose, too, waits here.
+                // The queue of the device is full. Datagrams that a simple program would lose wait
+                // here.
                 Err(e) if full(&e) => {
                     line.patience.check(since)?;
                     std::thread::yield_now();
@@ -113,11 +114,11 @@ impl End {
         Ok(Duration::from_nanos(took_ns))
     }
 
-    /// Waits until the datagram after so many is due; how many may be sent.
+    /// Waits until the datagram after `sent` others is due, and returns how many may be sent.
     fn due(&self, line: &Line, sent: u64, start_ns: u64) -> Result<u64, String> {
         let Some(pace) = self.pace else { return Ok(u64::MAX) };
         loop {
-            // Nobody is silent while this end waits for its own time.
+            // The wait for a due time is no silence of the other end.
             line.patience.check(Instant::now())?;
             let now = raw_ns() - start_ns;
             match pace.next(sent, now) {
@@ -129,7 +130,7 @@ impl End {
         }
     }
 
-    /// Receives what comes of the datagrams from the number `first` on.
+    /// Receives the datagrams of a request, from number `first` on.
     fn receive(&mut self, line: &Line, first: u64, count: u64) -> Result<Received, String> {
         self.window.begin(first, count);
         let (mut last, mut calls, mut wrong) = (Instant::now(), 0_u64, None);
@@ -171,7 +172,7 @@ impl End {
 
     fn report(&self, received: &Received) -> Report {
         let w = &self.window;
-        // Those of a batch came at one and the same time.
+        // The datagrams of a batch have one arrival time.
         let jitter_ns = if received.batch < ONE_BY_ONE { w.jitter_ns() as u64 } else { 0 };
         Report {
             reordered: w.reordered,
@@ -184,7 +185,7 @@ impl End {
     }
 }
 
-fn take(window: &mut Window, wrong: &mut Option<Wrong>, came: Came, block: usize, now: u64) {
+fn take(window: &mut Window, wrong: &mut Option<Wrong>, came: Arrival, block: usize, now: u64) {
     match came.head {
         _ if came.bytes != block => {
             wrong.get_or_insert(Wrong { due: block as u64, found: came.bytes as u64 });
@@ -202,9 +203,9 @@ impl ClientSide for End {
     fn run(&mut self, line: &Line, request: Request, tally: &mut Tally) -> Result<(), String> {
         let Request { first, count } = request;
         let (block, start) = (self.block as u64, Instant::now());
-        // What is sent after the last that arrives is work, too.
+        // Datagrams sent after the last one that arrives are work too.
         let (report, quiet, worked) = if self.sends {
-            let worked = self.send(line, first, count).map_err(|e| line.why(e))?;
+            let worked = self.send(line, first, count).map_err(|e| line.refusal_or(e))?;
             let report = tally.report(line, (count, block))?;
             (report, Duration::from_nanos(report.quiet_ns), worked)
         } else {

@@ -1,23 +1,24 @@
-//! Which datagrams came, each counted once.
+//! Counts arrived datagrams, each once.
 
-/// Datagrams back from the newest that can be distinguished: those that came from those that
-/// did not.
+/// Numbers back from the newest within which arrived datagrams are distinguished from missing ones.
 const REACH: u64 = 1 << 16;
 
-/// What came of the datagrams with the numbers from `first` on, `count` of them.
+/// The arrivals among `count` datagrams with numbers from `first` on.
 #[derive(Debug, Default)]
 pub(super) struct Window {
     first: u64,
     count: u64,
-    /// The number after the newest that came, from 0.
+    /// The number after the newest arrival, counted from 0.
     next: u64,
-    /// Which of the [`REACH`] numbers before `next` arrived; number n at bit n modulo `REACH`.
+    /// A bit for each of the [`REACH`] numbers before `next` that arrived: number n at bit n modulo
+    /// `REACH`.
     came: Vec<u64>,
-    /// Datagrams that came, each once.
+    /// Datagrams that arrived, each counted once.
     pub(super) received: u64,
-    /// Those that arrived after a newer one.
+    /// Datagrams that arrived after a newer one.
     pub(super) reordered: u64,
-    /// Those that came once more; also those too old to know, which are not counted again.
+    /// Datagrams that arrived again, and those that are too old to know, which are not counted
+    /// again.
     pub(super) duplicated: u64,
     jitter: Jitter,
 }
@@ -27,15 +28,15 @@ impl Window {
         Self { came: vec![0; (REACH / 64) as usize], ..Self::default() }
     }
 
-    /// Forgets all, for other numbers.
+    /// Clears the window, for other numbers.
     pub(super) fn begin(&mut self, first: u64, count: u64) {
         let mut came = std::mem::take(&mut self.came);
         came.fill(0);
         *self = Self { first, count, came, ..Self::default() };
     }
 
-    /// A datagram with that number came; when it was sent and when it came, in
-    /// nanoseconds, each by its own end's clock. One of another request does not count.
+    /// Records the arrival of a datagram. The send and arrival times are in nanoseconds of each
+    /// end's own clock. Datagrams of other requests do not count.
     pub(super) fn take(&mut self, number: u64, sent_ns: u64, came_ns: u64) {
         let Some(n) = number.checked_sub(self.first).filter(|n| *n < self.count) else { return };
         if n >= self.next {
@@ -52,12 +53,12 @@ impl Window {
         self.jitter.add(sent_ns, came_ns);
     }
 
-    /// A datagram without a number came. More than were sent cannot come.
+    /// Records the arrival of a datagram without a number. No more can arrive than were sent.
     pub(super) fn take_any(&mut self) {
         self.received = self.count.min(self.received + 1);
     }
 
-    /// Interarrival jitter in nanoseconds.
+    /// Returns the interarrival jitter in nanoseconds.
     pub(super) fn jitter_ns(&self) -> f64 {
         self.jitter.mean_ns
     }
@@ -66,7 +67,7 @@ impl Window {
         self.came[place(n)] & mask(n) != 0
     }
 
-    /// Makes room: the numbers from `next` to before `n` have not come.
+    /// Clears the bits of the numbers from `next` to `n`, which have not arrived.
     fn clear(&mut self, n: u64) {
         if n - self.next >= REACH {
             self.came.fill(0);
@@ -85,8 +86,8 @@ fn mask(n: u64) -> u64 {
     1 << (n % 64)
 }
 
-/// Interarrival jitter, RFC 3550, 6.4.1: a running mean over some 16 datagrams of how much
-/// the time under way differs between one and the next that comes.
+/// Interarrival jitter by RFC 3550, 6.4.1: a running mean over about 16 datagrams of the difference
+/// between the transit times of successive arrivals.
 #[derive(Debug, Default)]
 struct Jitter {
     last_ns: Option<i64>,
@@ -95,7 +96,8 @@ struct Jitter {
 
 impl Jitter {
     fn add(&mut self, sent_ns: u64, came_ns: u64) {
-        // The clocks of two machines differ by anything; differences of the difference stay.
+        // The offset between the clocks of two machines is arbitrary, but it cancels in
+        // differences.
         let transit = came_ns.wrapping_sub(sent_ns) as i64;
         if let Some(last) = self.last_ns.replace(transit) {
             let d = transit.wrapping_sub(last).unsigned_abs() as f64;
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_to_tell_does_not_count_again() {
+    fn a_number_beyond_reach_does_not_count_again() {
         let mut w = window(1 << 20);
         w.take(1000, 0, 0);
         w.take(1000 + REACH, 0, 0);
