@@ -33,7 +33,7 @@ lint: setup
 	cargo fmt --all --check
 	@scripts/sentences
 	@scripts/deny
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	@scripts/clippy
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 ## bench: the workloads that reference tools also run, in pairs with each installed tool (ARGS="memory disk" for a part)
