@@ -51,7 +51,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "suspect",
-        "Verdict: a named cause changed the result, or its claim is unconfirmed",
+        "Verdict: a named cause changed the result, or what its name says cannot be confirmed",
         "The change is larger than the tolerance: CPU 2 %, memory 10 %, disk and network 25 %. Follow the \
          finding's advice and measure again. With --strict the exit status is 3.",
     ),
