@@ -177,7 +177,8 @@ fn parse_figure(text: &str) -> Result<ParsedFigure, String> {
 
 fn amount(text: &str) -> Result<Amount, String> {
     let (number, unit) = split_unit(text);
-    let number: f64 = number.parse().map_err(|_| format!("'{text}' is no number with a unit"))?;
+    let number: f64 =
+        number.parse().map_err(|_| format!("'{text}' is not a number with a unit"))?;
     if !is_quantity(number) {
         return Err(format!("'{text}' is out of range"));
     }

@@ -16,7 +16,7 @@ pub enum Severity {
     Note,
     /// The configuration was not run, so there is no figure.
     NotRun,
-    /// A named cause changed the result, or its claim is unconfirmed.
+    /// A named cause changed the result, or what its name says cannot be confirmed.
     Suspect,
     /// The result is not what its name says.
     Invalid,
@@ -89,7 +89,7 @@ pub enum Verdict {
     NoInterval,
     /// The configuration could not be run here, so there is no figure.
     NotRun,
-    /// A named cause changed the result, or its claim is unconfirmed.
+    /// A named cause changed the result, or what its name says cannot be confirmed.
     Suspect,
     /// The result is not what its name says.
     Invalid,

@@ -79,7 +79,7 @@ pub struct FleetRunArgs {
     pub budget: Option<Duration>,
     /// Nodes measured at the same time [default: all]
     ///
-    /// Half as many pairs, at least one
+    /// With --pairs: half as many pairs, at least one
     #[arg(long, help_heading = "Measurement", value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub at_once: Option<u32>,
     #[arg(
@@ -123,7 +123,7 @@ pub struct FleetRunArgs {
     pub label: Option<String>,
     /// Continue the stopped fleet in DIR
     ///
-    /// Repeat its other options
+    /// Give the same options as for the stopped run
     #[arg(long, help_heading = "Output", value_name = "DIR")]
     pub resume: Option<PathBuf>,
     /// Print the commands, or the Job, and stop

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use proofmark_model::{Subsystem, parse_duration};
+use proofmark_model::{Limit, Subsystem, parse_duration};
 use proofmark_peer::Address;
 
 use super::shared::{Before, HistoryFile, ResultFiles};
@@ -64,9 +64,7 @@ pub struct RunArgs {
     #[arg(hide_short_help = true, long, conflicts_with = "reference")]
     pub no_reference: bool,
     /// Provider's limit, such as disk.read=160MB/s
-    ///
-    /// It is used as a ceiling. Other names: disk.read_iops=3000
-    #[arg(long, value_name = "NAME=VALUE", value_parser = limit::parse)]
+    #[arg(long, long_help = limits(), value_name = "NAME=VALUE", value_parser = limit::parse)]
     pub limit: Vec<(String, f64)>,
     /// Number of trials of each result
     ///
@@ -88,6 +86,14 @@ pub struct RunArgs {
 fn names() -> String {
     let subsystems = Subsystem::ALL.map(Subsystem::as_str).join(", ");
     format!("{subsystems}, or workloads (cpu.flops) [default: all]")
+}
+
+/// Returns the long help of `--limit`.
+fn limits() -> String {
+    let names = Limit::ALL.map(Limit::name).join(", ");
+    format!(
+        "Provider's limit, such as disk.read=160MB/s\n\nA ceiling of the results. Names: {names}"
+    )
 }
 
 #[derive(Debug, Args)]

@@ -47,7 +47,7 @@ pub struct ExitRules {
     /// Exit status 3 also if a result is suspect
     #[arg(hide_short_help = true, long)]
     pub strict: bool,
-    /// Exit status 3 also if ± is wider, such as 2%
+    /// Exit status 3 also if ± exceeds this, such as 2%
     ///
     /// ± is half the 95 % interval
     #[arg(hide_short_help = true, long, value_name = "SHARE", value_parser = limit::share)]

@@ -42,7 +42,7 @@ fn measurement(spec: &WorkloadSpec, threads: u64, value: f64) -> Measurement {
 
 fn throttled(run: &mut Run) {
     for m in &mut run.measurements {
-        let message = "a CPU quota of 0.5 CPUs held the process back for 50 % of the time";
+        let message = "a CPU quota of 0.5 CPUs throttled the process for 50 % of the time";
         m.findings.push(Finding::new("throttled", Severity::Suspect, message, ""));
         m.verdict = Verdict::Suspect;
     }

@@ -268,7 +268,7 @@ fn only_the_rest_is_lost(dir: &Path, child: &mut Child) {
     let status = wait("the run to end", child);
     // 4 configurations remain, and each would wait 5 s for a silent server.
     assert!(reported.elapsed() < Duration::from_secs(15), "each waits anew for the server");
-    assert_eq!(status.code(), Some(1), "it could not go on");
+    assert_eq!(status.code(), Some(1), "it ended with {:?}", saved(dir).measurements[1].ending);
     let run = saved(dir);
     let [before, during, after @ ..] = run.measurements.as_slice() else { panic!("{run:?}") };
     assert_eq!((&before.ending, before.trials.len()), (&Ending::Complete, TRIALS as usize));

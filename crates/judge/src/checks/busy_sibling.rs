@@ -83,7 +83,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     };
     let message = format!(
         "an SMT sibling was busy in {shared} of {all} {what}{} {took}{}",
-        if by_us > 0 { format!(" (in {by_us} it was our own)") } else { String::new() },
+        if by_us > 0 { format!(" (in {by_us} a thread of this run)") } else { String::new() },
         if change > 0.0 { format!("; it cost at most {}", percent(change)) } else { String::new() },
     );
     let advice = "use a host with dedicated cores, or treat the rate as that of shared cores";
@@ -318,6 +318,6 @@ mod tests {
             "an SMT sibling was busy in 5 of 10 rounds and took up to 40.0 % of the core's issue slots"
         );
         let some = text(on_one_core(with_widths(at(1, 0.99), &[7.02, 11.7]), 4));
-        assert!(some.contains("in 5 of 10 rounds (in 2 it was our own) and"), "{some}");
+        assert!(some.contains("in 5 of 10 rounds (in 2 a thread of this run) and"), "{some}");
     }
 }

@@ -135,7 +135,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         // A program that the system saw preempt the threads explains the loss without a sibling.
         let preempted = PREEMPTING.iter().any(|id| found_before(m, id, Severity::Note));
         let why = match preempted {
-            true => "a program that preempts the threads again and again slows them",
+            true => "a program that preempts the threads repeatedly slows them",
             false => "an unknown load shares the core, such as a hidden SMT sibling",
         };
         (changed, why)
@@ -149,8 +149,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         ),
         None => why.to_owned(),
     };
-    let message =
-        format!("{} of the execution ports at a steady clock: {why}", percent(efficiency));
+    let message = format!(
+        "the rate is {} of what the execution ports can start, at a steady clock: {why}",
+        percent(efficiency)
+    );
     let advice = match waited {
         Some(_) => {
             "use cores that are equally fast, or treat the rate as that of the slowest of them: each \

@@ -74,7 +74,7 @@ pub(super) static THROTTLED: Check = Check {
     id: check_id::THROTTLED,
     class: Class::TAKEN_TIME,
     title: "Throttled by a CPU quota",
-    about: "Compares the time that the cgroup's CPU quota held the process back (cpu.stat, both \
+    about: "Compares the time that the cgroup's CPU quota throttled the process (cpu.stat, both \
          versions of cgroups) with the CPU time of all trials. More than 0.5 % is a note. The \
          worst tenth of the trials is left out, unless the figure is delivered, of which all \
          count. If it is suspect, the result is that of the quota, not of the machine. The quota \
@@ -93,7 +93,7 @@ fn throttled(ctx: &Context, m: &Measurement) -> Option<Finding> {
         None => "a CPU quota outside of this container".to_owned(),
     };
     let message = format!(
-        "{who} held the process back for {} of the trials' CPU time{}",
+        "{who} throttled the process for {} of the trials' CPU time{}",
         percent(share.all),
         weight.ending()
     );

@@ -89,10 +89,12 @@ fn above_limit(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (ceiling, efficiency) = exceeded(m, limits)?;
     let declared = ceiling.inputs.iter().any(|i| i.source == Provenance::Declared);
     let (whose, why) = match declared {
-        true => ("declared limit", "burst, cache, or not enforced"),
+        true => {
+            ("declared limit", "it allows bursts, a cache served a part, or it is not enforced")
+        }
         false => ("cgroup's limit", "it changed during the run, allows bursts, or is not enforced"),
     };
-    let message = format!("{} of the {whose}: {why}", percent(efficiency));
+    let message = format!("the result is {} of the {whose}: {why}", percent(efficiency));
     let advice = "measure for longer, so that bursts end, or correct the limit";
     let finding = ABOVE_LIMIT.suspect(message, advice).with("efficiency", efficiency);
     Some(finding.with("limit", ceiling.value))

@@ -127,13 +127,16 @@ impl Data {
     /// Describes in how many trials a line came again too soon, and why.
     fn came_again(self, ctx: &Context, m: &Measurement, (distance, short): (u64, usize)) -> String {
         let trials = counted(m.trials.len() as f64, "trial");
-        let what = format!("in {short} of {trials} a line came again after {}", mib(distance));
+        let what = format!(
+            "in {short} of {trials} a line was accessed again after {} of other data",
+            mib(distance)
+        );
         let although = format!("{what}, although the data is {}", mib(self.array));
         match self.why_again(ctx, m, distance) {
             Why::Whole => format!("{what}, once round the data"),
             Why::Uneven([least, most]) => format!(
                 "{although}: threads progressed unevenly ({least} to {most} rounds of their parts), \
-                 and the fastest came round before the others"
+                 and the fastest finished a pass before the others"
             ),
             Why::PartOfOrder => format!(
                 "{although}: the random order held only a part of the data, as versions that sized it \
@@ -222,12 +225,12 @@ impl Data {
         }
         let note = |message| self.report(ctx, m, (Severity::Note, self.array), message);
         let Some(block) = m.params.get(key::BLOCK_SIZE).filter(|b| *b < LINE) else {
-            let message = "how soon a block came again is unknown".to_owned();
+            let message = "the reuse distance of the blocks is unknown".to_owned();
             return (!recorded).then(|| with_lack(note(message), recorded));
         };
         let share = cache_share(ctx.host, self.all);
         let message = format!(
-            "in random order a pass meets each line for up to {} blocks of {block} B: up to {} of \
+            "in random order a pass accesses each line for up to {} blocks of {block} B: up to {} of \
              them may come from the cache",
             LINE / block.max(1),
             percent(share)

@@ -123,7 +123,7 @@ fn by_datagrams(m: &Measurement, taken_in: bool) -> Option<Finding> {
         _ => (Severity::Invalid, format!("only {}", format_count(counted as u64))),
     };
     let message = format!(
-        "the result claims {} received datagrams, but by the systems' count {only} were {did}",
+        "the result claims {} received datagrams, but the systems counted {only} that were {did}",
         format_count(claimed as u64)
     );
     let advice = "compare with nstat -a: the system must have counted every transferred datagram";

@@ -7,8 +7,8 @@ use crate::Context;
 
 pub(super) static CHECK: Check = Check {
     id: "no_headline",
-    class: Class::claim("what the run got is measured, what the hardware does was not seen"),
-    title: "The headline figure was not seen",
+    class: Class::claim("the run's own speed is measured; that of undisturbed hardware is unknown"),
+    title: "No headline figure",
     about: "Attainable and typical figures need 20 ms of windows in which nothing was taken. With \
          less, the result has no headline figure, and no other figure replaces it. The result is \
          suspect. Its delivered figure, all work / all time, has its own column. Repeat when other \

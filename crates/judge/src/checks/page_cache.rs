@@ -101,8 +101,8 @@ fn too_few_from_device(ctx: &Context, m: &Measurement, way: Way) -> Option<Findi
     let (share, done) = (percent(sum.moved / sum.asked), way.word());
     let (short, trials) = (sum.short, counted(sum.trials, "trial"));
     let message = format!(
-        "of {asked} requested, the device has {done} only {moved} ({share}), too little in {short} \
-         of {trials}: the page cache served the rest"
+        "the device has {done} only {moved} ({share}) of the {asked} requested, too little in \
+         {short} of {trials}: the page cache served the rest"
     );
     let finding = CHECK.invalid(message, advice);
     Some(sum.add_to(finding, way))

@@ -128,9 +128,9 @@ const LOST: f64 = 0.01;
 pub(super) static SERVER_HELD: Check = Check {
     id: "server_held",
     class: Class::DISTURBANCE,
-    title: "The server was held back",
+    title: "The server lost CPU time",
     about: "Applies to networks with a server on another machine. The check compares three times \
-         with the trials' time: that a CPU quota held the server back, that its threads waited for \
+         with the trials' time: that a CPU quota throttled the server, that its threads waited for \
          a CPU, and that a hypervisor took from its CPUs. More than 1 % is a note. It is weighed \
          without the worst tenth of the trials. Give the server a quiet machine without a CPU \
          quota.",
@@ -143,7 +143,7 @@ fn server_held(_: &Context, m: &Measurement) -> Option<Finding> {
     }
     let server = |t: &Trial| t.network.as_ref().map(|n| End::ServerSide.of(n).clone());
     let causes: [(&str, Seconds); 3] = [
-        ("a CPU quota held it back", |e| e.throttled_s),
+        ("a CPU quota throttled it", |e| e.throttled_s),
         ("its threads waited for a CPU", |e| {
             Some((e.waiting_s? - e.throttled_s.unwrap_or(0.0)).max(0.0))
         }),
@@ -253,7 +253,7 @@ mod tests {
             })
         };
         SERVER_HELD.expect([
-            ("half of the time", held(0.05), suspect("a CPU quota held it back")),
+            ("half of the time", held(0.05), suspect("a CPU quota throttled it")),
             ("never", held(0.0), SILENT),
             ("not reported", tcp(1, "peer"), SILENT),
         ]);

@@ -22,7 +22,7 @@ use crate::words::counted;
 const SUMS: f64 = 1e-9;
 
 fn count(value: f64) -> String {
-    if value.is_finite() { format!("{value:e}") } else { "no number of".to_owned() }
+    if value.is_finite() { format!("{value:e}") } else { "an invalid number of".to_owned() }
 }
 
 /// The name of the units in which a workload counts its work.

@@ -44,7 +44,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
         },
         Cause { words: "other programs used the device", share: &|t| others_in_device(ctx, m, t) },
         Cause {
-            words: "a CPU quota held the process back",
+            words: "a CPU quota throttled the process",
             share: &|t| cpu(t.conditions.throttled_s, t),
         },
         Cause { words: "the hypervisor took CPU time", share: &|t| cpu(t.conditions.steal_s, t) },

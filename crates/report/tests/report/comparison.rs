@@ -55,7 +55,7 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
 fn comparison() -> Comparison {
     use Comparability::{Faster, NoDifferenceShown, NotComparable, Slower, Undecided};
     let quota =
-        |share: &str| format!("in B a CPU quota of 0.5 CPUs held the process back for {share} %");
+        |share: &str| format!("in B a CPU quota of 0.5 CPUs throttled the process for {share} %");
     let mut only = point(16, 1.0, NotComparable, "only in A");
     (only.b, only.headline) = (None, None);
     let mut invalid = point(32, 1.0, NotComparable, "A is invalid: the page cache did it");

@@ -30,9 +30,9 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
     (
         LONGER,
         "Longer trials than planned",
-        "At the requested rate a trial of the planned length holds no whole piece of work, such as \
-        one datagram per stream. A trial then holds one piece and lasts as long as that takes. Set \
-        a higher rate or a smaller block_size for more pieces per trial.",
+        "At the requested rate a trial of the planned length completes no operation, such as \
+        one datagram per stream. A trial then completes one and lasts as long as that takes. Set \
+        a higher rate or a smaller block_size for more operations per trial.",
     ),
 ];
 
@@ -94,8 +94,10 @@ impl Gathering<'_> {
             return;
         }
         let why = self.host.limits.io_uring.origin();
-        let message =
-            format!("disk: psync with one I/O in flight instead of deeper queues: io_uring: {why}");
+        let message = format!(
+            "disk: proofmark uses psync with one I/O in flight instead of deeper queues. io_uring: \
+             {why}"
+        );
         let advice = "allow io_uring, or raise the number of threads";
         self.planned.add(Finding::new(ENGINE, Severity::Note, message, advice));
     }
@@ -113,7 +115,7 @@ impl Gathering<'_> {
             "{point}: at this rate no operation completes within a trial of {planned}; each trial \
              does one and takes about {trial}, with its warm-up"
         );
-        let advice = "set a higher rate or a smaller block_size for more pieces per trial";
+        let advice = "set a higher rate or a smaller block_size for more operations per trial";
         self.planned.add(Finding::new(LONGER, Severity::Note, message, advice));
     }
 

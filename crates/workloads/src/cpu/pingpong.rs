@@ -266,7 +266,7 @@ impl Load for Meeter {
         match self.proved % met {
             0 => Ok((self.proved / met) as u64),
             _ => Err(format!(
-                "{} pairings are verified, which is no whole number of rounds",
+                "{} pairings are verified, which is not a multiple of {met}",
                 self.proved
             )),
         }

@@ -147,7 +147,9 @@ fn near_it_the_limit_is_the_bottleneck_and_far_above_the_number_is_suspect() {
     let cgroup = "^cgroup I/O limit$ ... io.max";
     expect_bottleneck(&limited(slow_reads), reading(49.9e6), &[], cgroup);
     let check = crate::checks::find("above_limit").unwrap();
-    let above = suspect("^113.3 % of the declared limit: burst, cache, or not enforced$");
+    let above = suspect(
+        "^the result is 113.3 % of the declared limit: it allows bursts, a cache served a part, or it is not enforced$",
+    );
     check.on(&declared, &[]).expect([
         ("at it", reading(3010.0 * 4096.0), SILENT),
         ("above", reading(3400.0 * 4096.0), above),
