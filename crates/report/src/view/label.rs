@@ -72,7 +72,7 @@ impl<'a> Group<'a> {
             let mut values = all.iter().map(|m| value(run, m, name));
             let first = values.next();
             // A table needs a column that names its rows.
-            **name == axis || key::THREADS.is(name) || values.any(|v| Some(v) != first)
+            **name == axis || key::THREADS == **name || values.any(|v| Some(v) != first)
         });
         let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.named(name));
         all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
@@ -133,7 +133,7 @@ impl<'a> Group<'a> {
             |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
         name == WAY
             || (name == PATH && self.all.iter().any(|m| is_network(m)))
-            || (key::DIRECTION.is(name)
+            || (key::DIRECTION == name
                 && self.fixed.contains(&name)
                 && self.all.iter().any(other_direction))
     }
@@ -278,7 +278,7 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     }
     let (text, noun) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
-        (_, Param::Int(percent)) if key::READS.is(name) => format!("{percent} % reads"),
+        (_, Param::Int(percent)) if key::READS == name => format!("{percent} % reads"),
         (Some(one), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(one)),
         // A numeric option of a tool: `fsync 16`.
         (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {

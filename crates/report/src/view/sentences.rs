@@ -90,9 +90,9 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
         return None;
     }
     let kind = enclosed(" (", &group.short_without(answer, &but), ")");
-    let (against, parts) = if key::THREADS.is(parameter) {
+    let (against, parts) = if key::THREADS == parameter {
         (counted(first.0, "thread"), by_threads(group, answer, *first, rest))
-    } else if key::STREAMS.is(parameter) {
+    } else if key::STREAMS == parameter {
         (counted(first.0, "stream"), steps(*first, rest, "with"))
     } else {
         (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at"))
@@ -164,7 +164,7 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
 
 /// The figures of each cache level and of memory, one sentence per series of working sets.
 fn levels(group: &Group, answer: &Measurement, scale: &Scale) -> Vec<String> {
-    if !key::WORKING_SET.is(group.axis) {
+    if key::WORKING_SET != group.axis {
         return Vec::new();
     }
     let but = [key::WORKING_SET];

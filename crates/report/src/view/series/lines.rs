@@ -48,7 +48,7 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
 fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
     let sizes: BTreeSet<_> = part.iter().map(|m| m.params.named(group.axis)).collect();
     let published =
-        key::THREADS.is(parameter) && key::BLOCK_SIZE.is(group.axis) && sizes.len() <= LINES;
+        key::THREADS == parameter && key::BLOCK_SIZE == group.axis && sizes.len() <= LINES;
     published || part.iter().any(|m| is_io(m))
 }
 
@@ -74,7 +74,7 @@ fn along<'a>(
     let across = across(group, parameter, &members)?;
     // Like the headline, random I/O is counted in operations; over several block sizes, rates
     // compare better.
-    let count = key::QUEUE_DEPTH.is(group.axis) && !key::BLOCK_SIZE.is(parameter);
+    let count = key::QUEUE_DEPTH == group.axis && key::BLOCK_SIZE != parameter;
     let value = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Value::Iops,
         // The time of round trips is more useful than their rate.
