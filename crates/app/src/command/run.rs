@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use proofmark_model::{LOOKS, Plan, Policy, format_percent, format_seconds};
+use proofmark_model::{LOOKS, Plan, Policy, format_percent, format_seconds, or_list};
 use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
 use crate::error::Outcome;
-use crate::formats::one_of;
 use crate::measuring::{Shown, carry_out, tell};
 use crate::quiet;
 use crate::text::{print, say};
@@ -46,7 +45,7 @@ fn targets(policy: &Policy) -> String {
 /// if the interval is within 2.0 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
-    let numbers = |all: &[u32]| one_of(all.iter().map(u32::to_string));
+    let numbers = |all: &[u32]| or_list(all.iter().map(u32::to_string));
     let workloads = || plan.points.iter().map(|p| p.workload.as_str());
     let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
     let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();
