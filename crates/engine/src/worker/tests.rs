@@ -163,8 +163,8 @@ fn the_next_point_replaces_the_one_before() {
     ]
     .into_iter()
     .unzip();
-    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
-    assert_eq!(said, expected);
+    let replies: Vec<_> = converse(&find, &orders).iter().map(describe).collect();
+    assert_eq!(replies, expected);
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
 }
 
@@ -219,13 +219,13 @@ fn points_in_several_slots_take_turns_and_are_taken_down_one_by_one() {
     ]
     .into_iter()
     .unzip();
-    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
-    assert_eq!(said, expected);
+    let replies: Vec<_> = converse(&find, &orders).iter().map(describe).collect();
+    assert_eq!(replies, expected);
     assert!(ALIVE.iter().all(|alive| alive.load(Ordering::SeqCst) == 0));
 }
 
 /// A reply in a few words.
-fn said(reply: &Reply) -> String {
+fn describe(reply: &Reply) -> String {
     match reply {
         Reply::Ready => "ready".to_owned(),
         Reply::Taken(taken) => format!("moved {:?}", taken.trial.moved),

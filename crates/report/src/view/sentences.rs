@@ -4,7 +4,7 @@ use proofmark_model::{
     Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
 };
 
-use super::disk::{device_share, distance, fall_phrase};
+use super::disk::{device_share, distance_from_device, fall_phrase};
 use super::grouping::distinct;
 use super::label::{Group, best_usable, differing_only_in, series, spoken, title, usable};
 use super::levels::{Plateau, disagreements, plateaus};
@@ -142,7 +142,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
 /// The fastest result that the page cache served.
 fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
-        group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
+        group.all.iter().copied().filter(|m| distance_from_device(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
     let device = match device_share(m).and_then(percentage) {

@@ -22,11 +22,11 @@ const THREADS: Parameter = threads_parameter(
 );
 
 /// Maximum CPUs. More CPUs have too many pairs for one picture.
-const MOST: u64 = 64;
+const MAX_CPUS: u64 = 64;
 
 /// Passes in a trial, divided among the turns: together about 20 ms.
 const PASSES: u64 = 100_000;
-const LEAST_PASSES: u64 = 1_000;
+const MIN_PASSES: u64 = 1_000;
 
 /// Probes of each pair, since a thread may lose its CPU during one.
 const TRIES: usize = 3;
@@ -63,14 +63,16 @@ impl Workload for PingPong {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let cpus = host.limits.usable_cpus.len() as u64;
-        vec![resolved(params, key::THREADS, |_| cpus.min(MOST))]
+        vec![resolved(params, key::THREADS, |_| cpus.min(MAX_CPUS))]
     }
 
     fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let (threads, cpus) = (params.threads(), usable_cpus(None).map_or(1, |c| c.len() as u64));
         match threads {
             0 | 1 => Err(Refusal("a round trip needs two CPUs: use threads=2 or more".to_owned())),
-            n if n > MOST => Err(Refusal(format!("cpu.pingpong supports at most {MOST} CPUs"))),
+            n if n > MAX_CPUS => {
+                Err(Refusal(format!("cpu.pingpong supports at most {MAX_CPUS} CPUs")))
+            }
             n if n > cpus => {
                 Err(Refusal(format!("each thread needs its own CPU: use at most {cpus} threads")))
             }
@@ -116,7 +118,7 @@ impl Shared {
     fn new(threads: usize) -> Self {
         Self {
             threads,
-            passes: (PASSES / turns(threads) as u64).max(LEAST_PASSES),
+            passes: (PASSES / turns(threads) as u64).max(MIN_PASSES),
             all: Barrier::new(threads),
             turns: (0..threads).map(|_| Turn::default()).collect(),
             seen: Mutex::default(),

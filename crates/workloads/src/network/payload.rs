@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use proofmark_model::NetworkPath;
 
 use super::shape::Shape;
-use super::stamp::{self, LEAST};
+use super::stamp::{self, MIN_NUMBERED};
 
 /// Bytes after which the payload repeats.
 const POOL: usize = 32 << 20;
@@ -25,7 +25,7 @@ impl Moving {
     /// data just sent by one are sent by another much later. `None` where the same block may
     /// repeat.
     pub(super) fn new(shape: &Shape, index: usize) -> Option<Self> {
-        let moves = shape.path == NetworkPath::Peer && shape.block as usize >= LEAST;
+        let moves = shape.path == NetworkPath::Peer && shape.block as usize >= MIN_NUMBERED;
         moves.then(|| Self::at(POOL / shape.connections().max(1) as usize * index))
     }
 

@@ -278,7 +278,7 @@ fn has_other_limit(c: &Compared) -> bool {
 /// True if the tool reports that it works on one number at a time: its loop does few operations per
 /// cycle by design.
 fn narrow(tool: &Reference) -> bool {
-    Isa::of(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
+    Isa::from_params(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
 }
 
 /// Explains the difference if the tool's threads do a few operations per cycle, and proofmark's

@@ -10,7 +10,7 @@ use super::panels::{Panel, panels};
 use super::value::Value;
 use super::{drawable, follows, line_name, title};
 use crate::view::chart::{Chart, LINES, Series, Spot};
-use crate::view::disk::{WAY, chart_iops, iops, way};
+use crate::view::disk::{IO_PATH, chart_iops, io_path, iops};
 use crate::view::grouping::{distinct, grouped};
 use crate::view::label::Group;
 use crate::view::network::round_trips;
@@ -28,11 +28,11 @@ const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained ra
 /// one along each other parameter.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     let drawn = drawable(group, scale);
-    let mut ways: Vec<Option<String>> = distinct(drawn.iter().map(|m| way(m)));
-    ways.sort_by_key(|way| !way.as_ref().is_some_and(|w| w.starts_with("direct")));
+    let mut paths: Vec<Option<String>> = distinct(drawn.iter().map(|m| io_path(m)));
+    paths.sort_by_key(|path| !path.as_ref().is_some_and(|w| w.starts_with("direct")));
     let mut out = Vec::new();
-    for of in ways {
-        let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| way(m) == of).collect();
+    for of in paths {
+        let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| io_path(m) == of).collect();
         let first = along(group, scale, group.axis, &part).unwrap_or_default();
         let other = |n: &&str| *n != group.axis && (first.is_empty() || is_drawn(group, n, &part));
         let others = PARAMETERS.into_iter().filter(other);
@@ -63,7 +63,7 @@ fn along<'a>(
     parameter: &'a str,
     part: &[&'a Measurement],
 ) -> Option<Vec<Chart>> {
-    let mut named = vec![parameter, WAY];
+    let mut named = vec![parameter, IO_PATH];
     named.extend(follows(group, parameter));
     let name = |m: &&Measurement| group.short_without(m, &named);
     let mut points: BTreeMap<String, usize> = BTreeMap::new();
@@ -84,7 +84,7 @@ fn along<'a>(
     // The title names what all these results have in common.
     let common = common(group, &members, &named);
     let differing: Vec<&str> =
-        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();
+        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != IO_PATH).collect();
     let name = group.short_without(members.first()?, &differing);
     named.extend(common);
     let panels = panels(group, &members, &named, LINES);

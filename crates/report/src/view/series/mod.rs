@@ -17,7 +17,7 @@ use proofmark_model::{Measurement, key};
 pub use self::bars::bars;
 pub use self::lines::lines;
 pub use self::value::{both_on_axis, mark, mark_at, on_axis};
-use super::disk::way;
+use super::disk::io_path;
 use super::label::{Group, differing_only_in};
 use super::num::Scale;
 use super::text::enclosed;
@@ -28,7 +28,7 @@ pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
     let engine = group.varying.iter().copied().find(|n| key::ENGINE == *n)?;
     let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
     let one_each = group.all.iter().all(|a| {
-        let same = |b: &&&Measurement| depth(a) == depth(b) && way(a) == way(b);
+        let same = |b: &&&Measurement| depth(a) == depth(b) && io_path(a) == io_path(b);
         group.all.iter().filter(same).all(|b| a.params.named(engine) == b.params.named(engine))
     });
     (key::QUEUE_DEPTH == parameter && one_each).then_some(engine)

@@ -49,7 +49,7 @@ impl End {
                 line.write_both(&number.to_le_bytes(), rest)?;
                 continue;
             }
-            if self.block >= stamp::LEAST {
+            if self.block >= stamp::MIN_NUMBERED {
                 stamp::put(&mut self.buffer, number);
             }
             line.write_all(&self.buffer)?;

@@ -16,7 +16,7 @@ use crate::network::line::{Line, SLICE, broken, waits};
 use crate::network::payload::Moving;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
+use crate::network::stamp::{self, MIN_NUMBERED, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 use proofmark_engine::raw_ns;
@@ -218,7 +218,7 @@ impl ClientSide for End {
             (self.report(&received), received.quiet, Duration::from_nanos(sent.took_ns))
         };
         tally.add_bytes(count * block, report.bytes);
-        let numbered = |n: u64| (block >= LEAST as u64).then_some(n);
+        let numbered = |n: u64| (block >= MIN_NUMBERED as u64).then_some(n);
         let jitter = numbered(report.jitter_ns).filter(|ns| *ns > 0 && self.pace.is_some());
         tally.add_datagrams(Datagrams {
             sent: count,
