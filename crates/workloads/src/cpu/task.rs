@@ -128,7 +128,7 @@ mod tests {
 
     use super::super::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
     use super::*;
-    use crate::params::testing::{Tried, params, prove};
+    use crate::params::testing::{WorkloadExt, params, prove};
 
     #[test]
     fn every_supported_point_proves_its_work_on_every_thread() {

@@ -48,7 +48,7 @@ pub(super) const fn arrays(key: Key<Bytes>) -> Data {
     Data { parameter, per_thread: false, all_arrays: false, any_level: false }
 }
 
-/// Declares a working set that a configuration fits into a cache level or not.
+/// Declares a working set that may fit into a cache level.
 pub(super) const ANY_LEVEL: Data = {
     let mut data = arrays(key::WORKING_SET);
     data.any_level = true;

@@ -13,7 +13,7 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::time::Duration;
 
-use crate::network::payload::Moving;
+use crate::network::payload::PayloadCursor;
 use crate::network::stamp::{self, MIN_NUMBERED, NUMBER};
 
 /// Target bytes of a batch.
@@ -29,7 +29,7 @@ pub(super) struct Batch {
     /// The part after each head, with one more byte to detect longer datagrams.
     rest: Vec<u8>,
     /// The part after each head instead, where the payload must not repeat.
-    moving: Option<Moving>,
+    moving: Option<PayloadCursor>,
     vectors: Vec<[libc::iovec; 2]>,
     messages: Vec<libc::mmsghdr>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Arrival {
 }
 
 impl Batch {
-    pub(super) fn new(block: usize, moving: Option<Moving>) -> Self {
+    pub(super) fn new(block: usize, moving: Option<PayloadCursor>) -> Self {
         let most = (FILL / block).clamp(1, MAX_MESSAGES);
         // SAFETY: all zeros is a valid value of both types: no memory, no length.
         let (vector, message) = unsafe { (zeroed::<libc::iovec>(), zeroed::<libc::mmsghdr>()) };

@@ -13,7 +13,7 @@ use super::pace::{Next, Pace};
 use super::window::Window;
 use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
-use crate::network::payload::Moving;
+use crate::network::payload::PayloadCursor;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::stamp::{self, MIN_NUMBERED, NUMBER, Wrong};
@@ -71,7 +71,7 @@ impl End {
     ) -> Self {
         let block = shape.block as usize;
         let pace = shape.rate_each().map(|rate| Pace::new(block, rate));
-        let moving = sends.then(|| Moving::new(shape, index)).flatten();
+        let moving = sends.then(|| PayloadCursor::new(shape, index)).flatten();
         let (lateness, batch) = (shape.lateness(), Batch::new(block, moving));
         let token = token.bytes();
         let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
