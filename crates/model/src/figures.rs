@@ -263,7 +263,9 @@ pub fn summarise_trials(
 /// Returns all work over all time of the rounds; under a CPU quota, of those that show it.
 fn delivered_of_rounds(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
     if !unit.is_work() {
-        return Figure::none("a clock counts no work: it runs on while others use the core");
+        return Figure::none(
+            "a clock counts no work: it also runs while other processes use the core",
+        );
     }
     let figure = |done: &[Done]| Figure::delivered(unit, Fixed::Time, done, least);
     let done = |(value, seconds): (f64, f64)| Done { work: seconds * unit.rate(value), seconds };

@@ -82,8 +82,7 @@ pub enum Verdict {
     /// The figure is what its definition says, within the tolerance, and its interval is narrow.
     #[default]
     Valid,
-    /// No check found a problem, but the interval is wide: see
-    /// [`crate::SubsystemInfo::coarse_from`].
+    /// No check found a problem, but the interval is wider than the limit of the subsystem.
     Coarse,
     /// No check found a problem, but there are too few values for an interval.
     NoInterval,

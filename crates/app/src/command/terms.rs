@@ -78,8 +78,8 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     (
         "delivered",
         "Figure: all work divided by all time",
-        "The speed of the run, including the time that others took. The headline of disk and network. \
-         delivered / attainable is the run's share of a CPU.",
+        "The speed of the run, including the time that other processes or the hypervisor took. The \
+         headline of disk and network. delivered / attainable is the run's share of a CPU.",
     ),
     (
         "undisturbed",
