@@ -325,7 +325,7 @@ fn fastest(
     Ok(shortest)
 }
 
-/// Scales iterations that took `seconds` up to `goal`, at least by 2 and at most by [`MAX_LENGTHENING`].
+/// Scales iterations that took `seconds` up to `goal`, by 2 to [`MAX_LENGTHENING`].
 fn lengthened(iterations: u64, seconds: f64, goal: f64) -> u64 {
     scaled(iterations, 1.0, (goal / seconds.max(1e-9)).clamp(2.0, MAX_LENGTHENING))
 }

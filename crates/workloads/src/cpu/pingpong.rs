@@ -136,7 +136,7 @@ fn turns(threads: usize) -> usize {
 fn partner(thread: usize, turn: usize, threads: usize) -> Option<usize> {
     let others = turns(threads);
     let met = if thread == others {
-        // The partner of the fixed thread is the one whose double equals the turn, modulo the others.
+        // The partner of the fixed thread is the one whose double is the turn, modulo the others.
         (0..others).find(|i| 2 * i % others == turn)?
     } else {
         match (turn + others - thread % others) % others {
