@@ -1,4 +1,4 @@
-//! What each target does with the bytes of an outsider. Used by `targets/`, and by the test `fuzz` of
+//! The use of untrusted bytes by each target. Used by `targets/`, and by the test `fuzz` of
 //! the workspace (`crates/app/tests/fuzz/`), which needs no nightly compiler.
 
 #![allow(dead_code, reason = "each target uses one of them")]

@@ -1,7 +1,6 @@
 //! The output formats of the commands that have several.
 
 use anyhow::Result;
-pub use proofmark_model::or_list as one_of;
 use proofmark_report::{Format, check, comparison, fleet, history};
 use proofmark_run::unknown;
 

@@ -24,7 +24,7 @@ use crate::text::say;
 use crate::this_program::tool;
 
 /// Prints skipped work, findings and warnings before a plan is carried out.
-pub fn tell(machine: &Machine, planned: &Planned) {
+pub fn print_before_run(machine: &Machine, planned: &Planned) {
     for reason in &planned.left_out {
         say(&format!("proofmark: skipped: {reason}"));
     }
@@ -90,7 +90,7 @@ pub fn carry_out(
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
     let report = |line: &str| progress.say(&explained(line));
-    let live = Live { server: server.as_ref(), stop: &stop, file: &output, tell: &report };
+    let live = Live { server: server.as_ref(), stop: &stop, file: &output, print_line: &report };
     let mut samples = SampleLog::new(output.dir(), &report);
     let run = measure_here(run, tools, &live, &mut [&mut &progress, &mut samples])?;
     progress.finish();

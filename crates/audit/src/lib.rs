@@ -105,7 +105,7 @@ fn judge(sheet: &Sheet, figure: &Figure) -> Judged {
         };
         missing.push(Missing { rule: None, what });
     }
-    Judged { verdict: Verdict::of(&findings), findings, checked, missing }
+    Judged { verdict: Verdict::from_findings(&findings), findings, checked, missing }
 }
 
 /// Returns the worst verdict of all figures; `Valid` for none.

@@ -35,7 +35,7 @@ pub trait Executor {
 /// The amount of work of a trial in slices.
 #[derive(Debug, Clone)]
 pub(crate) enum SlicedAmount {
-    /// As much as fits into this many seconds.
+    /// The work that fits into this many seconds.
     Seconds(f64),
     /// Iterations of each thread, and the approximate seconds that they take.
     Iterations(Vec<u64>, f64),

@@ -166,7 +166,7 @@ impl Workers {
                 (LOOKS[0] as u32).div_ceil(self.policy.trials_for(&point.workload).1.max(1))
             }),
             // A quota that the plan does not know takes effect when it is set.
-            quota_periods: self.policy.quota.map_or(CpuQuota::LEAST_PERIODS as u32, |q| q.periods),
+            quota_periods: self.policy.quota.map_or(CpuQuota::MIN_PERIODS as u32, |q| q.periods),
         }
     }
 

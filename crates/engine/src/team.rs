@@ -216,11 +216,11 @@ impl CpuTeam {
 
     fn ran_on(&self, results: &[ThreadResult], usable: [&[u32]; 2]) -> RanOn {
         if !self.pinned {
-            return RanOn::of_process(&self.planned, usable);
+            return RanOn::from_process(&self.planned, usable);
         }
         let threads: Vec<_> =
             self.planned.iter().copied().zip(results.iter().map(|p| p.ran_on)).collect();
-        RanOn::of_pinned(&threads, usable)
+        RanOn::from_pinned(&threads, usable)
     }
 
     fn conditions(

@@ -81,15 +81,15 @@ const WARM_PART: u64 = 4;
 
 /// Maximum seconds of untimed slices, about: within this time the bus replaces the contents of any
 /// cache, and the estimate of their number may be wrong.
-const MOST_AHEAD_S: f64 = 2.0;
+const MAX_AHEAD_S: f64 = 2.0;
 
 /// A trial shorter than this share of its plan is too short to use. It is repeated with more
-/// iterations, at most [`MOST_LENGTHENED`] times as many at once.
+/// iterations, at most [`MAX_LENGTHENING`] times as many at once.
 const TOO_SHORT: f64 = 0.1;
-const MOST_LENGTHENED: f64 = 16.0;
+const MAX_LENGTHENING: f64 = 16.0;
 
 /// Maximum repetitions of a trial that is too short.
-const MOST_AGAIN: usize = 12;
+const MAX_REPEATS: usize = 12;
 
 /// Factor by which a trial is lengthened, so that a core that speeds up does not make it too short.
 const MARGIN: f64 = 1.05;
@@ -146,7 +146,7 @@ impl Work {
 
     /// Takes a trial that is not cut; repeats one that is far too short, with more iterations.
     fn long_enough(&mut self) -> Result<Trial, Reply> {
-        for _ in 0..MOST_AGAIN {
+        for _ in 0..MAX_REPEATS {
             let before = self.latencies.clone();
             let trial = self.trial(&self.shares(self.filling), self.ahead())?;
             let is_fixed = self.setup.amount() != Amount::Calibrated;
@@ -304,13 +304,13 @@ fn fastest(
     (enough, half): (f64, f64),
     mut seconds: impl FnMut() -> Result<f64, Reply>,
 ) -> Result<f64, Reply> {
-    const LEAST: usize = 4;
-    const MOST: usize = 10;
+    const MIN_TIMINGS: usize = 4;
+    const MAX_TIMINGS: usize = 10;
     const AGREE: f64 = 1.25;
     // Twice the iterations should take twice the time; the rest is a margin.
     const LONGER: f64 = 4.0;
     let [mut shortest, mut next] = [f64::INFINITY; 2];
-    for timings in 1..=MOST {
+    for timings in 1..=MAX_TIMINGS {
         let took = seconds()?;
         if took < shortest {
             (shortest, next) = (took, shortest);
@@ -318,16 +318,16 @@ fn fastest(
             next = next.min(took);
         }
         let agree = next <= AGREE * shortest && shortest <= LONGER * half;
-        if shortest < enough || (agree && timings >= LEAST) {
+        if shortest < enough || (agree && timings >= MIN_TIMINGS) {
             break;
         }
     }
     Ok(shortest)
 }
 
-/// Scales iterations that took `seconds` up to `goal`, at least by 2 and at most by [`MOST_LENGTHENED`].
+/// Scales iterations that took `seconds` up to `goal`, by 2 to [`MAX_LENGTHENING`].
 fn lengthened(iterations: u64, seconds: f64, goal: f64) -> u64 {
-    scaled(iterations, 1.0, (goal / seconds.max(1e-9)).clamp(2.0, MOST_LENGTHENED))
+    scaled(iterations, 1.0, (goal / seconds.max(1e-9)).clamp(2.0, MAX_LENGTHENING))
 }
 
 /// Iterations that fill a trial at the median of these rates. With the last rate, a pause as long as a
@@ -343,7 +343,7 @@ fn scaled(iterations: u64, seconds: f64, goal: f64) -> u64 {
 
 /// Seconds of untimed slices for `iterations` of about `each_s` each.
 fn untimed_s(iterations: u64, each_s: f64) -> f64 {
-    (iterations as f64 * each_s).clamp(SLICED_AHEAD_S, MOST_AHEAD_S)
+    (iterations as f64 * each_s).clamp(SLICED_AHEAD_S, MAX_AHEAD_S)
 }
 
 /// Divides `total` among `threads` as evenly as whole numbers allow.

@@ -59,7 +59,7 @@ pub trait Workload: Sync {
 
 /// The parameters of one configuration, read and found consistent.
 pub trait Configuration {
-    /// What it takes of the machine; nothing by default.
+    /// Returns the resources that it needs; none by default.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -73,7 +73,7 @@ pub trait Configuration {
     fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal>;
 }
 
-/// What a configuration takes of the machine.
+/// The resources of the machine that a configuration needs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Needs {
     /// Bytes of memory of its data, over all threads. Where they are too many, the run reduces the
@@ -109,7 +109,7 @@ const SHORTEST_S: f64 = 0.03;
 /// The amount of work in a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
-    /// As many iterations as fill the planned duration; the engine calibrates.
+    /// The iterations that fill the planned duration; the engine calibrates their number.
     Calibrated,
     /// This total of iterations, divided among the threads (strong scaling).
     Total(u64),

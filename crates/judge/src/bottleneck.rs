@@ -157,7 +157,7 @@ fn shared(ctx: &Context, m: &Measurement) -> Option<&'static str> {
 /// lines in flight: in a cache the same loops are many times as fast. Else it is the core as a
 /// whole.
 fn own(ctx: &Context, m: &Measurement) -> &'static str {
-    let wide = Isa::of(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
+    let wide = Isa::from_params(&m.params).is_some_and(|isa| isa.vector_bits().is_some());
     let long = m.params.get(key::BLOCK_SIZE).map_or(wide, |block| block >= LONG);
     if long && from_memory(ctx, m).is_ok() { "lines in flight of a core" } else { "core" }
 }

@@ -17,7 +17,7 @@ use crate::words::known;
 
 /// The direction of a result's blocks; round trips have both.
 pub(crate) fn direction(m: &Measurement) -> Direction {
-    Direction::of(&m.params).unwrap_or(Direction::Both)
+    Direction::from_params(&m.params).unwrap_or(Direction::Both)
 }
 
 /// Returns true for a network result that has trials.
@@ -133,7 +133,7 @@ fn share(
 /// CPUs. At most 1, since the duration of an account is known to some percent.
 pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
     let all = share(m, |t, n| {
-        let side = end.of(n);
+        let side = end.counters(n);
         let cpus = connections(m).min(side.cpus?) as f64;
         Some((side.own_cpu_s?, m.account_s(t)? * cpus))
     });
@@ -143,7 +143,7 @@ pub(crate) fn own_share(m: &Measurement, end: End) -> Option<f64> {
 /// Busy time of an end's CPUs over their total time; `None` if far above it.
 pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
     let all = share(m, |t, n| {
-        let side = end.of(n);
+        let side = end.counters(n);
         Some((side.busy_s?, m.account_s(t)? * side.cpus? as f64))
     });
     all.filter(|share| *share <= 1.0 + ROUGH).map(|share| share.min(1.0))
@@ -151,7 +151,7 @@ pub(crate) fn system_share(m: &Measurement, end: End) -> Option<f64> {
 
 /// Share of an end's own threads in the busy time of the CPUs that it may use.
 pub(crate) fn own_of_system(m: &Measurement, end: End) -> Option<f64> {
-    share(m, |_, n| Some((end.of(n).own_cpu_s?, end.of(n).busy_s?)))
+    share(m, |_, n| Some((end.counters(n).own_cpu_s?, end.counters(n).busy_s?)))
 }
 
 /// CPU time of the result's threads on this machine, over that of the CPUs on which they could run.
@@ -211,7 +211,8 @@ pub(crate) fn segments(m: &Measurement, t: &Trial) -> Option<f64> {
 pub(crate) fn retransmitted(m: &Measurement, t: &Trial) -> Option<f64> {
     let n = t.network.as_ref()?;
     if n.streams.is_empty() {
-        let all: Vec<u64> = End::BOTH.iter().filter_map(|end| end.of(n).retransmits).collect();
+        let all: Vec<u64> =
+            End::BOTH.iter().filter_map(|end| end.counters(n).retransmits).collect();
         return (!all.is_empty()).then(|| all.iter().map(|c| *c as f64).sum());
     }
     let at = m.trials.iter().position(|other| std::ptr::eq(other, t))?;

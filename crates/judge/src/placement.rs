@@ -24,5 +24,5 @@ fn figure(
     let counted = rounds.filter(|round| in_headline(round));
     let values: Vec<f64> = counted.filter_map(|round| round.figure(kind)).collect();
     // The interval may have decided the number of rounds.
-    Some(Figure::of_rounds(&values, m.all_rounds().count(), true))
+    Some(Figure::from_rounds(&values, m.all_rounds().count(), true))
 }

@@ -33,7 +33,7 @@ pub(crate) fn judged(ctx: &Context, m: &Measurement, raw: Reference) -> Referenc
             }
         }
     }
-    r.verdict = Verdict::of(&r.findings);
+    r.verdict = Verdict::from_findings(&r.findings);
     r.paired_findings = disturbances(ctx, &paired(m, &r));
     r
 }
@@ -64,7 +64,7 @@ pub(crate) fn paired(m: &Measurement, r: &Reference) -> Measurement {
     Measurement {
         params: m.params.clone(),
         trials: r.paired.clone(),
-        summary: Summary::of_values(&r.paired_values()),
+        summary: Summary::from_values(&r.paired_values()),
         efficiency: m.efficiency,
         findings,
         verdict: m.verdict,
@@ -82,7 +82,7 @@ pub(crate) fn as_measurement(m: &Measurement, r: &Reference) -> Measurement {
         better: m.better,
         trials: r.evidence.clone(),
         warmup: Vec::new(),
-        summary: Some(Summary::of_statistics(
+        summary: Some(Summary::from_statistics(
             r.summary.clone().unwrap_or_else(|| single_value_statistics(r)),
         )),
         precision: None,
@@ -226,7 +226,7 @@ mod tests {
             assert!(m.findings.iter().all(|f| f.check == "one_machine"), "{:?}", m.findings);
             let r = &m.references[0];
             let found: Vec<&str> = r.findings.iter().map(|f| &*f.check).collect();
-            assert_eq!((found, r.verdict), (vec![check], Verdict::of(&r.findings)));
+            assert_eq!((found, r.verdict), (vec![check], Verdict::from_findings(&r.findings)));
         }
     }
 

@@ -82,7 +82,7 @@ pub fn read_again(stored: &Run, raw: &RawRun, own: Own) -> Reread {
             }
             None => keep_worse_verdict(old, new, &stored.tool),
         }
-        new.verdict = new.verdict.max(Verdict::of(&new.findings));
+        new.verdict = new.verdict.max(Verdict::from_findings(&new.findings));
         changed += usize::from(new.verdict != old.verdict);
     }
     let declared = by_us.then(|| differing_declaration(stored, own.declared)).flatten();
@@ -198,7 +198,7 @@ fn keep_worse_verdict(stored: &Measurement, judged: &mut Measurement, by: &Tool)
     }
     // A run that was completed since is no longer unfinished.
     let is_over = |f: &Finding| f.check == UNFINISHED && judged.trials.len() > stored.trials.len();
-    let weighs = |f: &&Finding| Verdict::of(std::slice::from_ref(*f)) == stored.verdict;
+    let weighs = |f: &&Finding| Verdict::from_findings(std::slice::from_ref(*f)) == stored.verdict;
     if stored.findings.iter().filter(weighs).any(is_over) {
         return;
     }

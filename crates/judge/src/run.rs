@@ -106,7 +106,7 @@ impl Context<'_> {
         let execution = Execution::derive(&self.among(all), &all[i]);
         all[i].precision = self.precision(&all[i]);
         let width = width::classify(&self.among(all), &all[i]);
-        all[i].verdict = Verdict::of(&all[i].findings).with_width(width);
+        all[i].verdict = Verdict::from_findings(&all[i].findings).with_width(width);
         explain_what_is_missing(&mut all[i], &execution);
     }
 }

@@ -44,7 +44,7 @@ fn known<T>(value: T) -> Probe<T> {
 
 /// Statistics of trials with these values.
 pub(crate) fn summary(values: &[f64]) -> Option<proofmark_model::Summary> {
-    proofmark_model::Summary::of_values(values)
+    proofmark_model::Summary::from_values(values)
 }
 
 /// The machine with another core design.

@@ -4,7 +4,7 @@ use proofmark_model::{Direction, Measurement, key, word};
 
 /// Threads of a result at one end, one per connection for a network; each direction has its own.
 pub(crate) fn connections(m: &Measurement) -> u64 {
-    let ways = if Direction::of(&m.params) == Some(Direction::Both) { 2 } else { 1 };
+    let ways = if Direction::from_params(&m.params) == Some(Direction::Both) { 2 } else { 1 };
     m.params.threads().max(1).saturating_mul(ways)
 }
 

@@ -57,7 +57,7 @@ mod tests {
         let (host, policy) = (usual_host(&m), policy());
         let spec = spec(&m.workload);
         let width = classify(&context(&host, &spec, &policy, &[]), &m);
-        Verdict::of(&m.findings).with_width(width)
+        Verdict::from_findings(&m.findings).with_width(width)
     }
 
     #[test]

@@ -112,8 +112,8 @@ pub struct ComparedPoint {
     pub figure: Option<FigureKind>,
     /// B / A of that figure; null where there is no ratio.
     pub headline: Option<ComparedFigure>,
-    /// The delivered figure, which includes time that others took; null where `figure` is
-    /// delivered, and without rounds.
+    /// The delivered figure, which includes the time that other processes or the hypervisor took;
+    /// null where `figure` is delivered, and without rounds.
     pub delivered: Option<ComparedFigure>,
     /// The reason, in a sentence: the cause of a difference as far as findings name it, or why the
     /// two cannot be compared.

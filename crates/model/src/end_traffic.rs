@@ -48,8 +48,7 @@ pub struct EndTraffic {
     pub throttled_s: Option<f64>,
     /// The tightest CPU quota of this end; null without one, or where it was not read.
     pub quota: Option<CpuQuota>,
-    /// Time that no thread of this end could run: see
-    /// [`Conditions::stopped_s`](crate::Conditions::stopped_s).
+    /// Time that no thread of this end could run, as `stopped_s` of the conditions.
     pub stopped_s: Option<f64>,
     /// Name of the process that traced one of its threads (ptrace).
     pub tracer: Option<String>,

@@ -72,7 +72,7 @@ impl Figure {
 
     /// Returns the median of the figures of some of `rounds` rounds. A trial that cannot be cut is
     /// one round.
-    pub fn of_rounds(values: &[f64], rounds: usize, stopped_by_interval: bool) -> Self {
+    pub fn from_rounds(values: &[f64], rounds: usize, stopped_by_interval: bool) -> Self {
         let Some(value) = median(values) else { return Self::none("no round has one") };
         match interval_of_rounds(values, rounds, stopped_by_interval) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
@@ -248,7 +248,7 @@ pub fn summarise_trials(
             summarise_rounds((cut, unit), (delivered, statistics), &rounds, stopped_by_interval)
         }
         Cut::Whole => {
-            let median = Figure::of_rounds(&values, values.len(), stopped_by_interval);
+            let median = Figure::from_rounds(&values, values.len(), stopped_by_interval);
             summarise_solves(unit, [median, delivered], statistics)
         }
         Cut::Single => delivered_alone(
@@ -263,7 +263,9 @@ pub fn summarise_trials(
 /// Returns all work over all time of the rounds; under a CPU quota, of those that show it.
 fn delivered_of_rounds(unit: Unit, trials: &[Trial], rounds: &[&Round], least: usize) -> Figure {
     if !unit.is_work() {
-        return Figure::none("a clock counts no work: it runs on while others use the core");
+        return Figure::none(
+            "a clock counts no work: it also runs while other processes use the core",
+        );
     }
     let figure = |done: &[Done]| Figure::delivered(unit, Fixed::Time, done, least);
     let done = |(value, seconds): (f64, f64)| Done { work: seconds * unit.rate(value), seconds };
@@ -293,7 +295,7 @@ fn summarise_rounds(
         rounds.iter().filter_map(|r| figure(r)).collect()
     };
     let all_in = |figure: fn(&Round) -> Option<f64>| {
-        Figure::of_rounds(&figures(figure), rounds.len(), stopped_by_interval)
+        Figure::from_rounds(&figures(figure), rounds.len(), stopped_by_interval)
     };
     let clean_s: f64 = rounds.iter().map(|r| r.clean_s).sum();
     let unseen = || {
@@ -314,13 +316,13 @@ fn summarise_rounds(
 impl Summary {
     /// Returns the summary of values without rounds, such as those of a tool, an import or pairs:
     /// delivered alone.
-    pub fn of_values(values: &[f64]) -> Option<Self> {
-        summarise(values).map(Self::of_statistics)
+    pub fn from_values(values: &[f64]) -> Option<Self> {
+        summarise(values).map(Self::from_statistics)
     }
 
     /// Returns the summary of statistics of such values. No interval decided their number, so the
     /// interval of a single look is valid, from 6 values on.
-    pub fn of_statistics(values: Statistics) -> Self {
+    pub fn from_statistics(values: Statistics) -> Self {
         let few = || too_few(values.n as usize, "values", MIN_VALUES);
         let delivered = Figure {
             value: Some(values.median),
@@ -339,7 +341,7 @@ fn attainable_of_cores(rounds: &[&Round], stopped_by_interval: bool) -> Figure {
     let figures = |counts: &dyn Fn(&Round) -> bool| -> Vec<f64> {
         rounds.iter().filter(|r| counts(r)).filter_map(|r| r.attainable).collect()
     };
-    let of = |values: &[f64]| Figure::of_rounds(values, rounds.len(), stopped_by_interval);
+    let of = |values: &[f64]| Figure::from_rounds(values, rounds.len(), stopped_by_interval);
     let alone = of(&figures(&|r| r.alone(widest)));
     match alone.value {
         Some(value) if alone.ci95.is_none() => of(&figures(&|_| true)).with_value(value),

@@ -82,8 +82,7 @@ pub enum Verdict {
     /// The figure is what its definition says, within the tolerance, and its interval is narrow.
     #[default]
     Valid,
-    /// No check found a problem, but the interval is wide: see
-    /// [`crate::SubsystemInfo::coarse_from`].
+    /// No check found a problem, but the interval is wider than the limit of the subsystem.
     Coarse,
     /// No check found a problem, but there are too few values for an interval.
     NoInterval,
@@ -112,7 +111,7 @@ impl Verdict {
         [Self::Valid, Self::Coarse, Self::NoInterval, Self::NotRun, Self::Suspect, Self::Invalid];
 
     /// Returns the verdict over a list of findings: the worst of them decides.
-    pub fn of(findings: &[Finding]) -> Self {
+    pub fn from_findings(findings: &[Finding]) -> Self {
         match findings.iter().map(|f| f.severity).max() {
             None | Some(Severity::Note) => Self::Valid,
             Some(Severity::NotRun) => Self::NotRun,
@@ -229,11 +228,20 @@ mod tests {
     #[test]
     fn the_worst_finding_decides() {
         let f = |s| Finding::new("x", s, "", "");
-        assert_eq!(Verdict::of(&[]), Verdict::Valid);
-        assert_eq!(Verdict::of(&[f(Severity::Note)]), Verdict::Valid);
-        assert_eq!(Verdict::of(&[f(Severity::Suspect), f(Severity::Note)]), Verdict::Suspect);
-        assert_eq!(Verdict::of(&[f(Severity::Invalid), f(Severity::Suspect)]), Verdict::Invalid);
-        assert_eq!(Verdict::of(&[f(Severity::NotRun), f(Severity::Note)]), Verdict::NotRun);
+        assert_eq!(Verdict::from_findings(&[]), Verdict::Valid);
+        assert_eq!(Verdict::from_findings(&[f(Severity::Note)]), Verdict::Valid);
+        assert_eq!(
+            Verdict::from_findings(&[f(Severity::Suspect), f(Severity::Note)]),
+            Verdict::Suspect
+        );
+        assert_eq!(
+            Verdict::from_findings(&[f(Severity::Invalid), f(Severity::Suspect)]),
+            Verdict::Invalid
+        );
+        assert_eq!(
+            Verdict::from_findings(&[f(Severity::NotRun), f(Severity::Note)]),
+            Verdict::NotRun
+        );
     }
 
     #[test]

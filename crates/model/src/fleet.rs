@@ -117,7 +117,7 @@ pub struct RoundRobin {
 
 impl RoundRobin {
     /// Maximum number of rounds.
-    pub const MOST_ROUNDS: u32 = 1024;
+    pub const MAX_ROUNDS: u32 = 1024;
     /// Maximum number of rounds beyond the planned ones.
     pub const FURTHER: u32 = 8;
 

@@ -29,7 +29,7 @@ impl NodeRound {
         }
         if self.figures.iter().any(|f| f.subsystem.info().has_server != self.pass.of_pairs()) {
             return Err(
-                "it sent results of the network outside of pairs, or others of a pair".into()
+                "it sent network results outside a round of pairs, or other results in one".into(),
             );
         }
         self.figures.iter().try_for_each(figure)

@@ -82,7 +82,7 @@ impl Isa {
     }
 
     /// Returns the instruction set of a configuration; `None` without one or with an unknown one.
-    pub fn of(params: &Params) -> Option<Self> {
+    pub fn from_params(params: &Params) -> Option<Self> {
         params.get(key::ISA).and_then(Self::named)
     }
 }

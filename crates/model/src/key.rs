@@ -66,11 +66,6 @@ impl<T> Key<T> {
     pub const fn name(self) -> &'static str {
         self.name
     }
-
-    /// Returns true if it is the key of that name, like `==`.
-    pub fn is(self, name: &str) -> bool {
-        self.name == name
-    }
 }
 
 // Derived implementations would require the same of `T`.

@@ -16,7 +16,6 @@ mod ending;
 mod fact_id;
 mod figure_values;
 mod figures;
-mod file_way;
 mod finding;
 mod fleet;
 mod fleet_check;
@@ -24,6 +23,7 @@ mod fleet_report;
 mod fnv;
 mod history;
 mod host;
+mod io_path;
 mod isa;
 pub mod key;
 mod limit;
@@ -73,7 +73,6 @@ pub use fact_id::FactId;
 pub use figures::{
     CLEAN_S, Cut, Figure, FigureKind, LOOKS, Summary, is_alone, summarise_trials, widest,
 };
-pub use file_way::{WAY, distance, way};
 pub use finding::{Finding, Severity, Verdict, VerdictCounts, Width};
 pub use fleet::{
     FLEET_ROUNDS, FLEET_SCHEMA, FleetLine, FleetPlan, FleetTask, NodeFact, NodeFailure, NodeFigure,
@@ -90,6 +89,7 @@ pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,
 };
+pub use io_path::{IO_PATH, distance_from_device, io_path};
 pub use isa::Isa;
 pub use key::Key;
 pub use limit::Limit;

@@ -142,7 +142,7 @@ impl End {
     pub const BOTH: [Self; 2] = [Self::ClientSide, Self::ServerSide];
 
     /// Returns the counters of this end's system.
-    pub fn of(self, traffic: &NetworkTraffic) -> &EndTraffic {
+    pub fn counters(self, traffic: &NetworkTraffic) -> &EndTraffic {
         match self {
             Self::ClientSide => &traffic.client,
             Self::ServerSide => &traffic.server,
@@ -184,7 +184,7 @@ impl Direction {
     }
 
     /// Returns the direction of a configuration; `None` where it has no such parameter.
-    pub fn of(params: &Params) -> Option<Self> {
+    pub fn from_params(params: &Params) -> Option<Self> {
         let word = params.get(key::DIRECTION)?;
         Self::ALL.into_iter().find(|d| d.as_str() == word)
     }

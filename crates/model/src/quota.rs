@@ -36,7 +36,7 @@ impl CpuQuota {
     pub const PERIODS: f64 = 5.0;
 
     /// Minimum whole periods over which the share of CPU time is counted.
-    pub const LEAST_PERIODS: f64 = 2.0;
+    pub const MIN_PERIODS: f64 = 2.0;
 
     /// Refills under full load after which a period's allowance no longer includes savings.
     pub const REFILLS: u64 = 2;

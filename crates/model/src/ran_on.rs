@@ -34,7 +34,7 @@ pub struct Strayed {
 impl RanOn {
     /// Describes pinned threads: for each, the CPU that it was pinned to and those that it was on
     /// at both ends. `usable`: the CPUs that the process could use at both.
-    pub fn of_pinned(threads: &[(u32, [u32; 2])], usable: [&[u32]; 2]) -> Self {
+    pub fn from_pinned(threads: &[(u32, [u32; 2])], usable: [&[u32]; 2]) -> Self {
         let stray = |(pinned_to, at): &(u32, [u32; 2])| {
             let strays = at.iter().any(|cpu| cpu != pinned_to);
             strays.then_some(Strayed { pinned_to: *pinned_to, at: *at })
@@ -47,13 +47,13 @@ impl RanOn {
         Self {
             strayed: threads.iter().filter_map(stray).collect(),
             most_on_one: most(0).max(most(1)),
-            ..Self::of_process(&planned, usable)
+            ..Self::from_process(&planned, usable)
         }
     }
 
     /// Describes threads that may run anywhere, of a run on the CPUs `planned`. `usable`: the CPUs
     /// that the process could use at both ends; an empty list where that is unknown.
-    pub fn of_process(planned: &[u32], usable: [&[u32]; 2]) -> Self {
+    pub fn from_process(planned: &[u32], usable: [&[u32]; 2]) -> Self {
         let known = || usable.iter().filter(|cpus| !cpus.is_empty());
         let is_gone = |cpu: &u32| known().any(|cpus| !cpus.contains(cpu));
         let mut gone: Vec<u32> = planned.iter().copied().filter(is_gone).collect();
@@ -87,19 +87,19 @@ mod tests {
     #[test]
     fn threads_are_where_they_were_pinned_or_strayed() {
         let both: &[u32] = &[4, 9];
-        let as_planned = RanOn::of_pinned(&[(4, [4, 4]), (9, [9, 9])], [both, both]);
+        let as_planned = RanOn::from_pinned(&[(4, [4, 4]), (9, [9, 9])], [both, both]);
         assert_eq!(as_planned, RanOn { most_on_one: 1, usable: 2, ..RanOn::default() });
         // CPU 9 was removed while the trial ran: its thread ended on the other's CPU.
-        let gone = RanOn::of_pinned(&[(4, [4, 4]), (9, [9, 4])], [both, &[4]]);
+        let gone = RanOn::from_pinned(&[(4, [4, 4]), (9, [9, 4])], [both, &[4]]);
         assert_eq!(gone.strayed, [Strayed { pinned_to: 9, at: [9, 4] }]);
         assert_eq!((gone.most_on_one, &gone.gone[..], gone.usable), (2, &[9][..], 1));
         // Both ends on the wrong one: start and end agree, and yet it never was where it should.
-        let away = RanOn::of_pinned(&[(4, [4, 4]), (9, [4, 4])], [both, both]);
+        let away = RanOn::from_pinned(&[(4, [4, 4]), (9, [4, 4])], [both, both]);
         assert_eq!((away.strayed.len(), away.most_on_one, away.gone.len()), (1, 2, 0));
         // Threads that share a CPU by plan do not stray.
-        let turns = RanOn::of_pinned(&[(4, [4, 4]), (4, [4, 4])], [both, &[]]);
+        let turns = RanOn::from_pinned(&[(4, [4, 4]), (4, [4, 4])], [both, &[]]);
         assert_eq!(turns, RanOn { most_on_one: 2, usable: 2, ..RanOn::default() });
-        let anywhere = RanOn::of_process(&[4, 9], [&[4, 9, 11], &[9, 11]]);
+        let anywhere = RanOn::from_process(&[4, 9], [&[4, 9, 11], &[9, 11]]);
         assert_eq!((&anywhere.gone[..], anywhere.usable), (&[4][..], 2));
     }
 }

@@ -98,7 +98,7 @@ impl RawMeasurement {
     /// values.
     pub fn summary(&self, spec: Option<&WorkloadSpec>, policy: &Policy) -> Option<Summary> {
         let Some(spec) = spec else {
-            return Summary::of_values(&self.trials.iter().map(|t| t.value).collect::<Vec<_>>());
+            return Summary::from_values(&self.trials.iter().map(|t| t.value).collect::<Vec<_>>());
         };
         // No series is stopped by its interval.
         let stopped_by_interval = self.series.is_none() && !policy.is_fixed(&self.workload);
@@ -126,7 +126,7 @@ impl RawMeasurement {
             series: self.series.as_ref().map(RawSeries::unjudged),
             references: self.references.iter().filter_map(RawReference::unjudged).collect(),
             findings: self.findings.clone(),
-            verdict: Verdict::of(&self.findings),
+            verdict: Verdict::from_findings(&self.findings),
             missing: self.missing.clone(),
             ending: self.ending.clone(),
         }
@@ -194,7 +194,7 @@ impl RawReference {
             efficiency: None,
             findings: self.findings.clone(),
             paired_findings: Vec::new(),
-            verdict: Verdict::of(&self.findings),
+            verdict: Verdict::from_findings(&self.findings),
         })
     }
 }

@@ -73,9 +73,9 @@ pub struct Program {
 
 impl Program {
     /// Minimum share of one CPU for a program to be named.
-    const LEAST: f64 = 0.01;
+    const MIN_CPU_SHARE: f64 = 0.01;
     /// Minimum bytes per second for a program to be named.
-    pub const LEAST_BYTES_PER_S: f64 = 1e6;
+    pub const MIN_BYTES_PER_S: f64 = 1e6;
     /// Maximum number of programs that a finding names.
     const NAMED: usize = 3;
 
@@ -83,7 +83,7 @@ impl Program {
     /// `None` if none used 1 %.
     pub fn words(all: &[Self], most: usize) -> Option<String> {
         let worth_it =
-            all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::LEAST);
+            all.iter().filter(|p| p.of_one_cpu.is_finite() && p.of_one_cpu >= Self::MIN_CPU_SHARE);
         let named = worth_it.take(most);
         let named = named.map(|p| format!("{} {}", clean(&p.name), format_percent(p.of_one_cpu)));
         let named: Vec<String> = named.collect();
@@ -94,7 +94,7 @@ impl Program {
     /// 1 MB/s.
     pub fn disk_users(all: &[Self]) -> Option<String> {
         let mut users: Vec<&Self> =
-            all.iter().filter(|p| p.io_bytes_per_s >= Self::LEAST_BYTES_PER_S).collect();
+            all.iter().filter(|p| p.io_bytes_per_s >= Self::MIN_BYTES_PER_S).collect();
         users.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));
         let rate = |p: &&Self| format_quantity(p.io_bytes_per_s, Unit::BytePerSecond);
         let named =

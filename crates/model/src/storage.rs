@@ -134,7 +134,7 @@ pub struct IoLimit {
 impl IoLimit {
     /// Returns the maximum that it sets for that limit, in the limit's unit; `None` where it sets
     /// none.
-    pub fn of(&self, limit: Limit) -> Option<f64> {
+    pub fn maximum(&self, limit: Limit) -> Option<f64> {
         match limit {
             Limit::DiskRead => self.read_bytes_per_s,
             Limit::DiskWrite => self.write_bytes_per_s,

@@ -78,7 +78,7 @@ pub fn split_unit(text: &str) -> (&str, &str) {
 
 impl Unit {
     /// Returns true if it counts work, which a run delivers in its time. A clock counts none: it
-    /// runs on while others use the core.
+    /// also runs while other processes use the core.
     pub fn is_work(self) -> bool {
         self != Self::Hertz
     }

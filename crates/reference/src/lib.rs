@@ -140,6 +140,11 @@ impl<'t> dyn Tool + 't {
         tests.find(|t| self.counts(t.test).is_some()).map(|t| t.test)
     }
 
+    /// Returns true if proofmark reads the tool's output but runs the tool for no workload.
+    pub fn is_only_read(&self) -> bool {
+        !self.description().same_work.iter().any(|t| self.counts(t.test).is_some())
+    }
+
     /// Returns true if this test does that workload's work in every configuration.
     fn measures(&self, workload: &str, test: &str) -> bool {
         let same = |t: &SameWork| t.workload == workload && t.test == test && t.when.is_none();

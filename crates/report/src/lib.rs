@@ -67,7 +67,7 @@ pub struct RunFormat {
     pub id: &'static str,
     /// Name of its file in a run's directory; `None` if it is written on request only.
     pub file: Option<&'static str>,
-    /// Its use, in one sentence.
+    /// The use, in one sentence.
     pub about: &'static str,
     write: fn(&Run, &Options) -> Result<String, RenderError>,
 }

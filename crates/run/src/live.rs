@@ -42,7 +42,7 @@ pub struct Live<'a> {
     /// The file in which the run is saved.
     pub file: &'a dyn RunFile,
     /// Prints a line for the user.
-    pub tell: &'a dyn Fn(&str),
+    pub print_line: &'a dyn Fn(&str),
 }
 
 /// Creates the run before anything is measured. `findings` concern the run as a whole.
@@ -86,7 +86,7 @@ pub fn measure_here(
     live: &Live,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Run, RunError> {
-    let Live { server, stop, file, tell } = *live;
+    let Live { server, stop, file, print_line } = *live;
     let workers = workers(&run.host, &run.plan, stop)?;
     let launcher = Served { server, session: session_for(&run.plan), workers: &workers };
     let programs = Programs::new(&workers);
@@ -99,7 +99,7 @@ pub fn measure_here(
         clock: &RawClock,
         stop,
         file,
-        tell,
+        print_line,
     };
     let begun = ClocksMoment::now();
     let mut others = Others::new(&RawClock);

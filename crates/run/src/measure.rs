@@ -19,7 +19,7 @@ pub fn measure(
 ) -> RawRun {
     let plan = run.plan.clone();
     let pairs = Pairs::new(&plan, tools, means.find_tool, means.tools);
-    let mut recorder = Recorder::new(run, means.file, means.clock, means.tell);
+    let mut recorder = Recorder::new(run, means.file, means.clock, means.print_line);
     let mut all: Vec<&mut dyn Observer> = Vec::with_capacity(observers.len() + 1);
     all.extend(observers.iter_mut().map(|o| &mut **o as &mut dyn Observer));
     all.push(&mut recorder);

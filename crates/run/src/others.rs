@@ -127,7 +127,7 @@ impl<'a> Others<'a> {
         };
         let mut all: Vec<Program> = self.took.into_iter().map(program).collect();
         all.retain(|p| {
-            p.of_one_cpu >= MIN_CPU_SHARE || p.io_bytes_per_s >= Program::LEAST_BYTES_PER_S
+            p.of_one_cpu >= MIN_CPU_SHARE || p.io_bytes_per_s >= Program::MIN_BYTES_PER_S
         });
         // Those with the most bytes are named too.
         all.sort_by(|a, b| b.io_bytes_per_s.total_cmp(&a.io_bytes_per_s));

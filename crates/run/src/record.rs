@@ -28,7 +28,7 @@ pub(crate) struct Recorder<'a> {
     run: RawRun,
     file: &'a dyn RunFile,
     clock: &'a dyn Clock,
-    tell: &'a dyn Fn(&str),
+    print_line: &'a dyn Fn(&str),
     /// Time of the last save, and the duration of judging and saving, in seconds.
     saved_at: f64,
     cost_s: f64,
@@ -43,10 +43,10 @@ impl<'a> Recorder<'a> {
         run: RawRun,
         file: &'a dyn RunFile,
         clock: &'a dyn Clock,
-        tell: &'a dyn Fn(&str),
+        print_line: &'a dyn Fn(&str),
     ) -> Self {
         let (saved_at, cost_s, saved) = (clock.now(), 0.0, 0);
-        Self { run, file, clock, tell, saved_at, cost_s, saved, has_failed: false }
+        Self { run, file, clock, print_line, saved_at, cost_s, saved, has_failed: false }
     }
 
     fn is_due(&self, measurements: &[RawMeasurement]) -> bool {
@@ -95,7 +95,7 @@ impl Observer for Recorder<'_> {
             && let Err(e) = self.save(step.measurements)
             && !std::mem::replace(&mut self.has_failed, true)
         {
-            (self.tell)(&format!("cannot save the run ({e}); the run continues"));
+            (self.print_line)(&format!("cannot save the run ({e}); the run continues"));
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn subsystem(id: &str) -> Option<Subsystem> {
     Some(find(id)?.spec().subsystem)
 }
 
-/// Whether the trials of that workload are cut into slices, and so into rounds.
+/// Returns true if the trials of that workload are cut into slices, and so into rounds.
 pub(crate) fn in_rounds(id: &str) -> bool {
     find(id).is_some_and(|workload| workload.spec().work.cut().has_slices())
 }

@@ -103,7 +103,7 @@ pub struct MachineRequest {
 pub struct PeerRequest {
     /// The address on which it listens.
     pub address: Address,
-    /// Its key.
+    /// The key of the server.
     pub key: PeerKey,
 }
 

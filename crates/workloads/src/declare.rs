@@ -10,7 +10,7 @@ use proofmark_model::{
 };
 
 /// The largest size of any parameter, in bytes: 64 TiB.
-pub(crate) const MOST: u64 = 1 << 46;
+pub(crate) const MAX_SIZE: u64 = 1 << 46;
 
 const fn parameter(
     name: &'static str,
@@ -65,7 +65,7 @@ pub(crate) const fn auto_size_parameter(
     about: &'static str,
     min: u64,
 ) -> Parameter {
-    size_parameter(key, about, min..=MOST, AUTO)
+    size_parameter(key, about, min..=MAX_SIZE, AUTO)
 }
 
 /// Converts words to the form that declarations need.

@@ -95,11 +95,11 @@ impl Workload for Faulty {
     }
 
     fn configure(&self, _: &Params) -> Result<Box<dyn Configuration>, Refusal> {
-        Ok(Box::new(Doom { fault: self.fault, index: 0 }))
+        Ok(Box::new(FaultyTask { fault: self.fault, index: 0 }))
     }
 }
 
-impl Configuration for Doom {
+impl Configuration for FaultyTask {
     fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
         match self.fault {
             Fault::Refuse => Err(Refusal("the workload refuses on purpose".to_owned())),
@@ -109,12 +109,12 @@ impl Configuration for Doom {
 }
 
 /// The configuration, and the load of each of its threads.
-struct Doom {
+struct FaultyTask {
     fault: Fault,
     index: usize,
 }
 
-impl Setup for Doom {
+impl Setup for FaultyTask {
     fn amount(&self) -> Amount {
         Amount::Total(1)
     }
@@ -128,11 +128,11 @@ impl Setup for Doom {
     }
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Doom { index, ..*self }))
+        Ok(Box::new(FaultyTask { index, ..*self }))
     }
 }
 
-impl Load for Doom {
+impl Load for FaultyTask {
     fn run(&mut self, _: u64) {
         match self.fault {
             Fault::Kill => {

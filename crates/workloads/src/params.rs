@@ -46,7 +46,7 @@ pub(crate) mod testing {
     use super::Params;
 
     /// Shortcuts for tests of a workload with given parameters.
-    pub(crate) trait Tried: Workload {
+    pub(crate) trait WorkloadExt: Workload {
         fn setup(&self, params: &Params) -> Result<Box<dyn Setup>, Refusal> {
             self.configure(params)?.setup()
         }
@@ -56,7 +56,7 @@ pub(crate) mod testing {
         }
     }
 
-    impl<W: Workload + ?Sized> Tried for W {}
+    impl<W: Workload + ?Sized> WorkloadExt for W {}
 
     /// Runs the threads in parallel and asserts that they verify every trial, both as one run and
     /// as several slices. Iterations ahead of a trial must not count.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, value_parser};
 use proofmark_fleet::Subnet;
 use proofmark_fleet::launch::NodeLabels;
-use proofmark_model::{FLEET_ROUNDS, Pairs, parse_duration};
+use proofmark_model::{FLEET_ROUNDS, Pairs, or_list, parse_duration};
 
 use crate::formats;
 use crate::limit;
@@ -240,7 +240,7 @@ pub struct FleetReportArgs {
     /// The fleet's directory
     pub dir: PathBuf,
     /// Output format
-    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::FLEET))]
+    #[arg(long, default_value = "terminal", help = or_list(&formats::FLEET))]
     pub format: String,
     /// Write to this file
     #[arg(long, value_name = "FILE")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use proofmark_judge::requirements::named_statistics;
-use proofmark_model::parse_duration;
+use proofmark_model::{or_list, parse_duration};
 
 use super::shared::HistoryPlace;
 use crate::formats;
@@ -31,7 +31,7 @@ pub struct CompareArgs {
     #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<String>,
     /// Output format
-    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::COMPARE))]
+    #[arg(long, default_value = "terminal", help = or_list(&formats::COMPARE))]
     pub format: String,
     /// Write to this file
     #[arg(long, value_name = "FILE")]
@@ -72,7 +72,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
     pub margin: Option<f64>,
     /// Output format
-    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::CHECK))]
+    #[arg(long, default_value = "terminal", help = or_list(&formats::CHECK))]
     pub format: String,
     /// Write to this file
     #[arg(long, value_name = "FILE")]
@@ -113,7 +113,7 @@ pub struct HistoryArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: u32,
     /// Output format
-    #[arg(long, default_value = "terminal", help = formats::one_of(&formats::HISTORY))]
+    #[arg(long, default_value = "terminal", help = or_list(&formats::HISTORY))]
     pub format: String,
     /// Write to this file
     #[arg(long, value_name = "FILE")]

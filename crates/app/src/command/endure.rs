@@ -5,14 +5,14 @@ use proofmark_run::Machine;
 
 use crate::cli::EndureArgs;
 use crate::error::Outcome;
-use crate::measuring::{Shown, carry_out, tell};
+use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
 
 pub fn run(args: &EndureArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_endure(&request)?;
     let planned = proofmark_run::endure(&request, &machine.host)?;
-    tell(&machine, &planned);
+    print_before_run(&machine, &planned);
     quiet::look(&machine.host, args.before.wait_quiet);
     carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
 }

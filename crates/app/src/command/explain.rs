@@ -27,7 +27,7 @@ fn text(entry: Entry) -> String {
         Entry::Profile(name, toml) => explain_profile(name, toml),
         Entry::Tool(tool) => {
             let d = tool.description();
-            explain((d.id, d.title, d.about)) + "\n" + &compared_with(tool)
+            explain((d.id, d.title, d.about)) + &compared_with(tool)
         }
         Entry::Words(words) => explain(words) + &example(words.0),
     }
@@ -99,9 +99,12 @@ fn explain((id, title, about): (&str, &str, &str)) -> String {
     format!("{id}: {title}\n\n{}", paragraph(about))
 }
 
-/// Lists the tests of a tool that do the same work as workloads.
+/// Lists the tests of a tool that do the same work as workloads; empty without any.
 fn compared_with(tool: &dyn Tool) -> String {
-    let mut text = "Compared with these workloads, by test:\n".to_owned();
+    if tool.description().same_work.is_empty() {
+        return String::new();
+    }
+    let mut text = "\nCompared with these workloads, by test:\n".to_owned();
     for same in tool.description().same_work {
         text += &format!("  {}: {}", same.test, same.workload);
         if let Some(when) = &same.when {
@@ -165,5 +168,18 @@ fn range(parameter: &Parameter) -> String {
             format!("{} to {}", format_size(*min), format_size(*max))
         }
         ParameterKind::Choice(choices) => choices.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::list::tests::OnlyRead;
+
+    #[test]
+    fn a_tool_without_the_work_of_a_workload_has_no_heading_of_workloads() {
+        assert_eq!(compared_with(&OnlyRead), "");
+        let fio = proofmark_reference::find("fio").unwrap();
+        assert!(compared_with(fio).starts_with("\nCompared with these workloads, by test:\n  "));
     }
 }

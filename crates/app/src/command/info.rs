@@ -85,8 +85,11 @@ fn describe(limits: &[Limit]) -> String {
 
 fn row(limit: &Limit) -> (String, String) {
     let Params(params) = &limit.point.params;
-    let parameters: Vec<String> =
-        params.iter().filter(|(k, _)| !key::THREADS.is(k)).map(|(_, v)| v.to_string()).collect();
+    let parameters: Vec<String> = params
+        .iter()
+        .filter(|(k, _)| key::THREADS != k.as_str())
+        .map(|(_, v)| v.to_string())
+        .collect();
     let unit = proofmark_workloads::find(&limit.point.workload).map(|k| k.spec().unit);
     let value = match (&limit.ceiling, unit) {
         (Some(c), Some(unit)) => {

@@ -45,11 +45,56 @@ fn topics() -> impl Iterator<Item = (String, String)> {
     Listing::ALL.iter().filter_map(topic)
 }
 
-/// Returns a tool's title, and whether it is installed here.
+/// Returns a tool's title, and whether it is installed here if proofmark runs it.
 fn reference(tool: &dyn Tool) -> String {
     let here = match tool.installed() {
+        _ if tool.is_only_read() => "only read".to_owned(),
         Some(installed) => format!("installed: {}", installed.version),
         None => format!("not installed ({})", tool.description().package),
     };
     format!("{}; {here}", tool.description().title)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proofmark_model::Printed;
+    use proofmark_reference::{Description, Malformed, Output, ReferenceRunner};
+
+    use super::*;
+
+    /// A tool whose output proofmark only reads.
+    pub struct OnlyRead;
+
+    impl ReferenceRunner for OnlyRead {}
+
+    impl Tool for OnlyRead {
+        fn description(&self) -> &Description {
+            const {
+                &Description {
+                    id: "meter",
+                    printed: Printed::Mean,
+                    title: "Meter",
+                    package: "proofmark only reads its output",
+                    same_work: &[],
+                    about: "Rates of a meter.",
+                }
+            }
+        }
+
+        fn recognises(&self, _: &str) -> bool {
+            false
+        }
+
+        fn read(&self, _: &str) -> Result<Output, Malformed> {
+            Ok(Output::default())
+        }
+    }
+
+    #[test]
+    fn a_tool_that_is_only_read_cannot_be_installed() {
+        assert_eq!(reference(&OnlyRead), "Meter; only read");
+        assert!(
+            proofmark_reference::ALL.iter().all(|tool| !reference(*tool).contains("only read"))
+        );
+    }
 }

@@ -8,7 +8,7 @@ use proofmark_run::{Machine, plan};
 
 use crate::cli::NoiseArgs;
 use crate::error::{Outcome, usage};
-use crate::measuring::{Shown, carry_out, tell};
+use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
 
 /// Minimum time: eight rounds.
@@ -21,7 +21,7 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     let request = args.request();
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
-    tell(&machine, &planned);
+    print_before_run(&machine, &planned);
     let shown = Shown { printed: terminal::noise, live: true };
     quiet::look(&machine.host, args.before.wait_quiet);
     carry_out(machine, planned, (&args.results, None), shown)

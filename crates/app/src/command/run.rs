@@ -3,13 +3,12 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use proofmark_model::{LOOKS, Plan, Policy, format_percent, format_seconds};
+use proofmark_model::{LOOKS, Plan, Policy, format_percent, format_seconds, or_list};
 use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
 use crate::error::Outcome;
-use crate::formats::one_of;
-use crate::measuring::{Shown, carry_out, tell};
+use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
 use crate::text::{print, say};
 
@@ -22,7 +21,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     for reason in unsupported {
         say(&format!("proofmark: skipped: {reason}"));
     }
-    tell(&machine, &planned);
+    print_before_run(&machine, &planned);
     if args.dry_run {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
@@ -46,7 +45,7 @@ fn targets(policy: &Policy) -> String {
 /// if the interval is within 2.0 %`.
 fn trials(plan: &Plan) -> String {
     let policy = &plan.policy;
-    let numbers = |all: &[u32]| one_of(all.iter().map(u32::to_string));
+    let numbers = |all: &[u32]| or_list(all.iter().map(u32::to_string));
     let workloads = || plan.points.iter().map(|p| p.workload.as_str());
     let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
     let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();
@@ -107,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_looks_are_those_that_the_number_of_trials_allows() {
-        let said = |min_trials, max_trials, own: &[u32]| {
+        let describe = |min_trials, max_trials, own: &[u32]| {
             let ids = || (0..own.len() + 1).map(|i| i.to_string());
             let points = ids().map(|workload| Point { workload, params: Params::default() });
             let trials_of = ids().zip(own.iter().copied()).collect();
@@ -117,14 +116,14 @@ mod tests {
             trials(&Plan { policy, points: points.collect(), ..Plan::default() })
         };
         let until = |looks: &str| format!(", ending after {looks} if the interval is within 2.0 %");
-        assert_eq!(said(8, 20, &[]), "8 to 20 trials each".to_owned() + &until("8, 12 or 20"));
-        assert_eq!(said(8, 12, &[]), "8 to 12 trials each".to_owned() + &until("8 or 12"));
-        assert_eq!(said(9, 30, &[]), "9 to 30 trials each".to_owned() + &until("12 or 20"));
-        assert_eq!(said(3, 5, &[]), "3 to 5 trials each");
-        assert_eq!(said(3, 3, &[10, 10]), "3 or 10 trials each");
-        assert_eq!(said(8, 8, &[]), "8 trials each");
+        assert_eq!(describe(8, 20, &[]), "8 to 20 trials each".to_owned() + &until("8, 12 or 20"));
+        assert_eq!(describe(8, 12, &[]), "8 to 12 trials each".to_owned() + &until("8 or 12"));
+        assert_eq!(describe(9, 30, &[]), "9 to 30 trials each".to_owned() + &until("12 or 20"));
+        assert_eq!(describe(3, 5, &[]), "3 to 5 trials each");
+        assert_eq!(describe(3, 3, &[10, 10]), "3 or 10 trials each");
+        assert_eq!(describe(8, 8, &[]), "8 trials each");
         assert_eq!(
-            said(3, 8, &[2]),
+            describe(3, 8, &[2]),
             "2 trials each, or 3 to 8 trials each".to_owned() + &until("8")
         );
     }

@@ -53,7 +53,7 @@ fn only(trials: usize, run: &mut Run) {
     for m in &mut run.measurements {
         m.trials.truncate(trials);
         let values: Vec<f64> = m.trials.iter().map(|t| t.value).collect();
-        let (summary, verdict) = (Summary::of_values(&values), Verdict::NoInterval);
+        let (summary, verdict) = (Summary::from_values(&values), Verdict::NoInterval);
         *m = proved(Measurement { summary, verdict, ..m.clone() });
     }
 }

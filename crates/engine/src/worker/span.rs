@@ -90,7 +90,7 @@ impl Work {
 
     /// Lengthens parts until one is not far too short. These parts do not count.
     fn lengthen(&mut self, goal: f64) -> Result<(), Reply> {
-        for _ in 0..super::MOST_AGAIN {
+        for _ in 0..super::MAX_REPEATS {
             let shares = self.shares(self.parts.iterations);
             let before = self.latencies.clone();
             let took_s = self.trial(&shares, 0)?.seconds;

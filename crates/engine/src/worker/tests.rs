@@ -163,12 +163,12 @@ fn the_next_point_replaces_the_one_before() {
     ]
     .into_iter()
     .unzip();
-    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
-    assert_eq!(said, expected);
+    let replies: Vec<_> = converse(&find, &orders).iter().map(describe).collect();
+    assert_eq!(replies, expected);
     assert_eq!(SET_UP.load(Ordering::SeqCst), 0);
 }
 
-/// What is set up in each slot: workloads that tell what they are by what they moved.
+/// Each slot has a workload that a reply identifies by the bytes moved.
 #[test]
 fn points_in_several_slots_take_turns_and_are_taken_down_one_by_one() {
     static ALIVE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
@@ -219,13 +219,13 @@ fn points_in_several_slots_take_turns_and_are_taken_down_one_by_one() {
     ]
     .into_iter()
     .unzip();
-    let said: Vec<_> = converse(&find, &orders).iter().map(said).collect();
-    assert_eq!(said, expected);
+    let replies: Vec<_> = converse(&find, &orders).iter().map(describe).collect();
+    assert_eq!(replies, expected);
     assert!(ALIVE.iter().all(|alive| alive.load(Ordering::SeqCst) == 0));
 }
 
 /// A reply in a few words.
-fn said(reply: &Reply) -> String {
+fn describe(reply: &Reply) -> String {
     match reply {
         Reply::Ready => "ready".to_owned(),
         Reply::Taken(taken) => format!("moved {:?}", taken.trial.moved),
@@ -298,7 +298,7 @@ fn the_file_and_the_devices_are_reported() {
     assert!(on(&[name]).device.is_some(), "{name}");
 }
 
-/// Of 100 messages so many arrive: what a network loses on the way is no work.
+/// Some of 100 messages arrive. Messages that a network loses are no work.
 #[test]
 fn what_was_received_is_the_work_and_the_interfaces_verify_it() {
     let sender = |arrive| {

@@ -102,8 +102,8 @@ impl Coordinator<'_> {
         }
         let groups = (network.groups)().map_err(Unfinished::Failed)?;
         let largest = groups.iter().map(Vec::len).max().unwrap_or(0);
-        if network.pairs == Pairs::All && largest > RoundRobin::MOST_ROUNDS as usize {
-            let most = RoundRobin::MOST_ROUNDS;
+        if network.pairs == Pairs::All && largest > RoundRobin::MAX_ROUNDS as usize {
+            let most = RoundRobin::MAX_ROUNDS;
             return Err(Unfinished::Failed(format!(
                 "--pairs all allows groups of up to {most} nodes, but one has {largest}; give a \
                  number of partners, such as --pairs 64"

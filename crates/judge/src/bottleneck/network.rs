@@ -87,7 +87,7 @@ fn overflown(m: &Measurement) -> Option<Bottleneck> {
     if lost <= LOST * sent {
         return None;
     }
-    let full = |end: End| sum(m, |n| end.of(n).full_buffers);
+    let full = |end: End| sum(m, |n| end.counters(n).full_buffers);
     let (end, count) =
         End::BOTH.map(|e| (e, full(e))).into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     if count < lost / 2.0 {

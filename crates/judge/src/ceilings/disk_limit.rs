@@ -54,7 +54,7 @@ fn by_cgroup<'a>(ctx: &'a Context, storage: &Storage) -> impl Iterator<Item = Se
     limits.filter(move |l| numbers.contains(&l.device)).flat_map(|l: &IoLimit| {
         Limit::ALL.into_iter().filter_map(|limit| {
             let cgroup = Some(format!("{} on {}", l.source, l.device));
-            Some(SetLimit { limit, way: Way::limited_by(limit)?, value: l.of(limit)?, cgroup })
+            Some(SetLimit { limit, way: Way::limited_by(limit)?, value: l.maximum(limit)?, cgroup })
         })
     })
 }

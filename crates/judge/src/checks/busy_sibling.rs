@@ -166,7 +166,7 @@ fn width_on_one_thread(ctx: &Context, m: &Measurement) -> Option<f64> {
 fn usual_width(ctx: &Context, m: &Measurement) -> f64 {
     let whole = ctx.work(m).cut() == Cut::Whole;
     let is_alike = |o: &&Measurement| {
-        let highest_licence = Isa::of(&o.params).is_some_and(|isa| isa.licence() == 2);
+        let highest_licence = Isa::from_params(&o.params).is_some_and(|isa| isa.licence() == 2);
         let is_core = ctx.work(o).cut() == Cut::Core && !highest_licence;
         (o.workload == m.workload || whole && is_core) && o.params.threads() == m.params.threads()
     };

@@ -78,7 +78,7 @@ fn clock_drop(ctx: &Context, m: &Measurement) -> Option<Finding> {
     if now >= start * (1.0 - TWO_STEPS) {
         return None;
     }
-    let wide = Isa::of(&m.params).is_some_and(|isa| isa.licence() > 0);
+    let wide = Isa::from_params(&m.params).is_some_and(|isa| isa.licence() > 0);
     let by_design = wide || m.params.threads() > 1;
     let changed = Weight::derive(m).change(1.0 - now / start);
     let severity = if by_design { Severity::Note } else { changed };

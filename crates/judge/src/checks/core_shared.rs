@@ -65,7 +65,7 @@ impl Reach {
 
 /// True if the product may have one 512-bit unit where its design has two.
 fn may_have_one_unit(ctx: &Context, m: &Measurement) -> bool {
-    Isa::of(&m.params).is_some_and(|isa| isa.vector_bits() == Some(512))
+    Isa::from_params(&m.params).is_some_and(|isa| isa.vector_bits() == Some(512))
         && ctx
             .host
             .cpu

@@ -56,7 +56,7 @@ fn no_device_witness(ctx: &Context, m: &Measurement) -> Option<Finding> {
 
 /// True if an end's interface reported both directions.
 fn counts(end: End, n: &NetworkTraffic) -> bool {
-    let side = end.of(n);
+    let side = end.counters(n);
     let reported = |counts: [Option<u64>; 2]| counts.iter().all(Option::is_some);
     reported([side.in_bytes, side.out_bytes]) || reported([side.all_in_bytes, side.all_out_bytes])
 }

@@ -80,7 +80,7 @@ mod tests {
         each(m, |i, t| {
             let usable: &[u32] = if i < trials && still { &[2] } else { &[2, 5] };
             let second = if i < trials { [2, 2] } else { [5, 5] };
-            t.ran_on = Some(RanOn::of_pinned(&[(2, [2, 2]), (5, second)], [usable, usable]));
+            t.ran_on = Some(RanOn::from_pinned(&[(2, [2, 2]), (5, second)], [usable, usable]));
         })
     }
 
@@ -96,7 +96,8 @@ mod tests {
             ("one of ten", without_a_cpu(flops(2), 1, true), SUSPECT),
             ("not reported", flops(2), SILENT),
         ]);
-        let away = |m| each(m, |_, t| t.ran_on = Some(RanOn::of_process(&[0, 1], [&[0, 1], &[1]])));
+        let away =
+            |m| each(m, |_, t| t.ran_on = Some(RanOn::from_process(&[0, 1], [&[0, 1], &[1]])));
         CPUS_LOST.expect([(
             "a disk",
             each_condition(away(rand_read(1)), |_, c| c.migrations = None),

@@ -21,7 +21,7 @@ const CONNECTION: f64 = 4.0;
 /// too little, those of all its interfaces. A service address is on no interface that packets take,
 /// and routes of equal cost use several.
 fn carried(m: &Measurement, end: End, n: &NetworkTraffic) -> Option<f64> {
-    let side = end.of(n);
+    let side = end.counters(n);
     if over_loopback(m) {
         // Bytes that leave the loopback interface also enter it.
         return Some(side.in_bytes?.min(side.out_bytes?) as f64);
@@ -56,8 +56,8 @@ fn datagrams(m: &Measurement, n: &NetworkTraffic) -> Option<[Option<f64>; 3]> {
             |end: &End| if over_loopback(m) { *end == End::ClientSide } else { wanted(*end) };
         End::BOTH.into_iter().filter(here).map(|end| Some(count(end)? as f64)).sum::<Option<f64>>()
     };
-    let taken_in = sum(&|end| way.receives(end), &|end| end.of(n).in_datagrams);
-    let sent_out = sum(&|end| way.sends(end), &|end| end.of(n).out_datagrams);
+    let taken_in = sum(&|end| way.receives(end), &|end| end.counters(n).in_datagrams);
+    let sent_out = sum(&|end| way.sends(end), &|end| end.counters(n).out_datagrams);
     Some([Some(claimed), taken_in, sent_out])
 }
 

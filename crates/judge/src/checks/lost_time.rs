@@ -34,7 +34,7 @@ fn stopped(_: &Context, m: &Measurement) -> Option<Finding> {
 
 /// The same for loads without slices, at the end that was stopped longer.
 fn stopped_uncut(m: &Measurement) -> Option<Finding> {
-    let server = |t: &Trial| End::ServerSide.of(t.network.as_ref()?).stopped_s;
+    let server = |t: &Trial| End::ServerSide.counters(t.network.as_ref()?).stopped_s;
     let sum =
         |stopped_s: &dyn Fn(&Trial) -> Option<f64>| Share::sum(&m.trials, stopped_s, |t| t.seconds);
     let ends = [("the process", sum(&|t| t.conditions.stopped_s)), ("the server", sum(&server))];

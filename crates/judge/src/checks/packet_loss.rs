@@ -85,8 +85,9 @@ fn udp_loss(_: &Context, m: &Measurement) -> Option<Finding> {
 /// not report its buffers.
 fn lost_at_ends(m: &Measurement) -> Option<u64> {
     let way = direction(m);
-    let unknown =
-        |end: &End| way.receives(*end) && m.traffics().any(|(_, n)| BUFFERS.1(end.of(n)).is_none());
+    let unknown = |end: &End| {
+        way.receives(*end) && m.traffics().any(|(_, n)| BUFFERS.1(end.counters(n)).is_none())
+    };
     if End::BOTH.iter().any(unknown) {
         return None;
     }
@@ -110,9 +111,10 @@ const INTERFACE: Place = ("the interface", |e| e.dropped);
 
 /// Packets that an end dropped at a place, over all trials that report it.
 fn dropped(m: &Measurement, end: End, place: Place) -> u64 {
-    let all = m.traffics().filter_map(|(_, n)| place.1(end.of(n)));
+    let all = m.traffics().filter_map(|(_, n)| place.1(end.counters(n)));
     let sum = all.fold(0_u64, u64::saturating_add);
-    let packets = m.traffics().flat_map(|(_, n)| [end.of(n).in_packets, end.of(n).out_packets]);
+    let packets =
+        m.traffics().flat_map(|(_, n)| [end.counters(n).in_packets, end.counters(n).out_packets]);
     let packets: f64 = packets.flatten().map(|p| p as f64).sum();
     let counts = match place.0 {
         name if name == INTERFACE.0 => sum as f64 > STRAY * packets,

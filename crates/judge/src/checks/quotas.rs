@@ -141,7 +141,7 @@ fn server_held(_: &Context, m: &Measurement) -> Option<Finding> {
     if over_loopback(m) {
         return None; // The server uses the CPUs of this machine, which other checks cover.
     }
-    let server = |t: &Trial| t.network.as_ref().map(|n| End::ServerSide.of(n).clone());
+    let server = |t: &Trial| t.network.as_ref().map(|n| End::ServerSide.counters(n).clone());
     let causes: [(&str, Seconds); 3] = [
         ("a CPU quota throttled it", |e| e.throttled_s),
         ("its threads waited for a CPU", |e| {

@@ -43,7 +43,7 @@ const COUNTERS: [Counter; 4] = [
 
 impl Counter {
     fn counted(self, n: &NetworkTraffic) -> Option<f64> {
-        let side: &EndTraffic = self.end.of(n);
+        let side: &EndTraffic = self.end.counters(n);
         let bytes = if self.out { side.out_bytes } else { side.in_bytes };
         bytes.map(|bytes| bytes as f64)
     }

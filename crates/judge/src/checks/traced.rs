@@ -21,7 +21,7 @@ pub(super) static TRACED: Check = Check {
 
 fn traced(_: &Context, m: &Measurement) -> Option<Finding> {
     let here = || m.trials.iter().filter_map(|t| t.conditions.tracer.as_deref());
-    let there = || m.traffics().filter_map(|(_, n)| End::ServerSide.of(n).tracer.as_deref());
+    let there = || m.traffics().filter_map(|(_, n)| End::ServerSide.counters(n).tracer.as_deref());
     let name = here().chain(there()).next()?;
     let trials = here().count().max(there().count());
     let whom = match (here().next(), there().next()) {

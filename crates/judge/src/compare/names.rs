@@ -61,7 +61,7 @@ impl<'a> Names<'a> {
 }
 
 fn is_always(name: &str) -> bool {
-    ALWAYS.iter().any(|key| key.is(name))
+    ALWAYS.iter().any(|key| *key == name)
 }
 
 /// The path to a disk's file in words; empty if another parameter states it, `None` for other

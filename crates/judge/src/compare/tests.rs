@@ -70,7 +70,7 @@ fn expect(a: Measurement, b: Measurement, outcome: Comparability, words: &str) {
 fn found(mut m: Measurement, check: &'static str, severity: Severity, share: f64) -> Measurement {
     let message = format!("{check} took {:.0} %", share * 100.0);
     m.findings.push(Finding::new(check, severity, message, "").with("share", share));
-    m.verdict = Verdict::of(&m.findings);
+    m.verdict = Verdict::from_findings(&m.findings);
     m
 }
 

@@ -94,7 +94,7 @@ impl Intake {
 
     /// Keeps the first round robin.
     fn round_robin(&mut self, mut round_robin: RoundRobin) {
-        round_robin.rounds = round_robin.rounds.min(RoundRobin::MOST_ROUNDS);
+        round_robin.rounds = round_robin.rounds.min(RoundRobin::MAX_ROUNDS);
         let mut seen = BTreeSet::new();
         for group in &mut round_robin.groups {
             group.retain(|name| self.nodes.contains_key(name) && seen.insert(name.clone()));
@@ -161,7 +161,7 @@ impl Intake {
 
     fn put(&mut self, ends: &[usize], pass: Pass, round: u32, turn: RoundOutcome) {
         let most = if pass == Pass::Pairs {
-            RoundRobin::MOST_ROUNDS + RoundRobin::FURTHER
+            RoundRobin::MAX_ROUNDS + RoundRobin::FURTHER
         } else {
             self.lines.plan.rounds
         };

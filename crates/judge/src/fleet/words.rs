@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 pub(super) use proofmark_model::format_percent as percent;
-use proofmark_model::{Better, FactId, FigureKind, FleetFigure, GroupDifference, format_factor};
+use proofmark_model::{
+    Better, FactId, FigureKind, FleetFigure, GroupDifference, and_list, format_factor,
+};
 
 use crate::words::counted;
 
@@ -57,7 +59,7 @@ pub(super) fn rounds(all: &[usize]) -> String {
         [] => "no round".to_owned(),
         [one] => format!("round {one}"),
         [first, .., last] if in_a_row && all.len() > 2 => format!("rounds {first} to {last}"),
-        [before @ .., last] => format!("rounds {} and {last}", before.join(", ")),
+        several => format!("rounds {}", and_list(several)),
     }
 }
 

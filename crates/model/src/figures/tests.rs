@@ -61,7 +61,7 @@ fn two_states(random: &mut Random, n: usize, (upper, dwell_s): (f64, f64)) -> Ve
 
 /// Returns the interval at the first look that is narrow enough, else at the last.
 fn stopped(rounds: &[f64], target: f64) -> [f64; 2] {
-    let at = |n: usize| Figure::of_rounds(&rounds[..n], n, true);
+    let at = |n: usize| Figure::from_rounds(&rounds[..n], n, true);
     let narrow = |n: &usize| at(*n).half_width().is_some_and(|half| half <= target);
     let n = LOOKS.into_iter().find(narrow).unwrap_or(LOOKS[2]);
     at(n).ci95.unwrap()
@@ -94,11 +94,11 @@ fn a_trial_that_cannot_be_cut_is_one_round() {
         assert_eq!((delivered(7, true).ci95, delivered(5, false).ci95), (None, None), "{cut:?}");
         assert!(delivered(8, true).ci95.is_some() && delivered(6, false).ci95.is_some());
     }
-    let some = |n: usize| Figure::of_rounds(&values[..n], 12, true);
+    let some = |n: usize| Figure::from_rounds(&values[..n], 12, true);
     let why = some(8).missing.unwrap();
     assert_eq!(why, "8 rounds are too few for a 95 % interval, which needs 9", "of 12");
     assert!(some(9).ci95.is_some() && some(8).ci95.is_none());
-    let alone = |n| Summary::of_values(&values[..n]).unwrap();
+    let alone = |n| Summary::from_values(&values[..n]).unwrap();
     assert_eq!((alone(6).ci95(), alone(5).ci95()), (Some([1.0, 6.0]), None));
     let why = alone(5).delivered.missing.unwrap();
     assert_eq!(why, "5 values are too few for a 95 % interval, which needs 6");

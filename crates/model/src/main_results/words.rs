@@ -3,7 +3,7 @@
 use super::{MainResult, MainRow, Pick, PickedValue, value};
 use crate::{
     AUTO, Measurement, Param, Parameter, ParameterKind, Params, Run, clean, counted, format_count,
-    format_size, key, way, word,
+    format_size, io_path, key, word,
 };
 
 impl MainResult<'_> {
@@ -27,7 +27,7 @@ impl MainResult<'_> {
         };
         let usual = |way: &String| way == "direct" || way == "direct, flush included";
         let words = names.into_iter().filter_map(|name| word(run, m, name));
-        let words: Vec<String> = words.chain(way(m).filter(|way| !usual(way))).collect();
+        let words: Vec<String> = words.chain(io_path(m).filter(|way| !usual(way))).collect();
         Some(words.join(", "))
     }
 }

@@ -83,7 +83,7 @@ impl QuotaTrial {
     pub fn share(&self) -> Option<f64> {
         let could_use_s = self.window_s * self.cpus;
         let share = self.own_cpu_s? / could_use_s;
-        let is_seen = self.is_steady() && self.whole_periods() >= CpuQuota::LEAST_PERIODS;
+        let is_seen = self.is_steady() && self.whole_periods() >= CpuQuota::MIN_PERIODS;
         (is_seen && share.is_finite() && share >= 0.0).then_some(share.min(1.0))
     }
 }
@@ -156,7 +156,7 @@ fn why_derived(derived: &[QuotaTrial], left_out: usize) -> Option<String> {
         counted(first.cpus, "CPU"),
         own_s,
         rounds(derived.len()),
-        counted(CpuQuota::LEAST_PERIODS, "period"),
+        counted(CpuQuota::MIN_PERIODS, "period"),
         CpuQuota::PERIODS,
     );
     Some(if left_out > 0 { format!("{words}; {}", too_short(left_out)) } else { words })

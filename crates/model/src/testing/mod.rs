@@ -95,7 +95,7 @@ pub fn measurement(spec: &WorkloadSpec, params: Params, values: &[f64]) -> Measu
     };
     Measurement {
         trials: values.iter().map(trial).collect(),
-        summary: Summary::of_values(values),
+        summary: Summary::from_values(values),
         ending: Ending::Complete,
         ..Measurement::new(spec, params)
     }

@@ -3,7 +3,7 @@
 //! The line of a group (`group_reporting`) has the name of its first job, the options of its last,
 //! and the statistics of all. Up to version 3.3, fio omits `numjobs` of the global section.
 
-use proofmark_model::is_quantity;
+use proofmark_model::{counted, is_quantity};
 
 use super::json::{Job, JobOptions, Side};
 use super::options::{amount, block, depth, pacing, plain, processes, reads};
@@ -61,8 +61,8 @@ pub(super) fn count(entries: &[&Job], options: Option<JobOptions<'_>>, hidden: b
         (Some(n), Some((least, exact))) if least > n => match hidden && !named {
             true => certain(exact),
             false => contradicted(format!(
-                "the options ask for {n} process{}, but job_runtime is that of at least {least}",
-                if n == 1 { "" } else { "es" }
+                "the options ask for {}, but job_runtime is that of at least {least}",
+                counted(n, "job")
             )),
         },
         (Some(n), Some((_, Some(1)))) if n > 1 => {

@@ -65,7 +65,7 @@ impl<'a> Parameters<'a> {
         Ok(Self {
             streams: task.number(key::STREAMS)?,
             block: task.number(key::BLOCK_SIZE)?,
-            direction: Direction::of(params).unwrap_or(Direction::Forward),
+            direction: Direction::from_params(params).unwrap_or(Direction::Forward),
             rate: params.get(key::RATE),
             socket_buffer: params.get(key::SOCKET_BUFFER),
             congestion: params.get(key::CONGESTION).filter(|name| *name != proofmark_model::AUTO),

@@ -26,7 +26,7 @@ impl ReferenceRunner for Sysbench {
 
     fn invocation(&self, _: &Installed, task: &Task) -> Result<Invocation, String> {
         let operation = operation(task.test).ok_or("it has no such test")?;
-        if Isa::of(task.params) != Some(Isa::Scalar) {
+        if Isa::from_params(task.params) != Some(Isa::Scalar) {
             return Err("it moves 8 bytes at a time: set isa=scalar".to_owned());
         }
         let block = block(task).ok_or("the configuration has no size")?;

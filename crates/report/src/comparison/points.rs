@@ -61,7 +61,7 @@ impl Points {
 #[derive(Debug, Default)]
 pub struct Line {
     workload: String,
-    /// Its parameters; empty for the only result of a workload.
+    /// The parameters; empty for the only result of a workload.
     name: String,
     /// `lower is better`, or empty.
     direction: &'static str,

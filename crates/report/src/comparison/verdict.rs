@@ -6,7 +6,7 @@ use proofmark_model::{
 };
 
 use super::words::{interval, moved, resolution};
-use crate::view::{Rich, Tone, agree, clean, counted};
+use crate::view::{Rich, Tone, agree, clean, counted, or_list};
 
 /// The number of results with each outcome.
 #[derive(Debug, Clone, Copy)]
@@ -148,7 +148,7 @@ fn which_moved(c: &Comparison) -> Option<String> {
     }
     let kinds = [FigureKind::Attainable, FigureKind::Typical];
     let named = kinds.iter().filter(|kind| both.iter().any(|(of, ..)| of == *kind));
-    let named = named.map(|kind| kind.as_str()).collect::<Vec<_>>().join(" or ");
+    let named = or_list(named.map(|kind| kind.as_str()));
     let moved = match (slower, faster) {
         (0, 0) => "no difference shown".to_owned(),
         (n, 0) => format!("{n} slower"),

@@ -214,18 +214,18 @@ const METHOD: [&str; 5] = [
      noise. Where the ratio is outside the interval, the result is undecided: the figures and the \
      median over the pairs contradict each other, and both are shown.",
     "Figures. For results with rounds, two figures are compared. The headline, attainable or \
-     typical, leaves out the time that others took: it shows the machine. Delivered includes that \
-     time: where it differs and the headline does not, the run's share of the machine changed. A \
-     result is slower if one of the two is.",
+     typical, leaves out the time that other processes or the hypervisor took: it shows the \
+     machine. Delivered includes that time: where it differs and the headline does not, the run's \
+     share of the machine changed. A result is slower if one of the two is.",
     "Margin. Two runs of one machine differ by more than their trials show. A difference is shown \
      only where the whole interval is beyond the margin. The margin is the largest of four values. \
      First: twice the target, or four times on a virtual machine except for the CPU, at most a \
      third; a target below 2 % counts as 2 %. Second: three robust standard deviations of the \
      ratios in the subsystem, about the median of the same workload and number of threads. It is \
      at most a fifth, or a third for a result that was disturbed in both runs. Third: the \
-     half-widths of both figures' intervals, at most a third. Fourth: the CPU time that others \
-     took from both runs, except for a figure that leaves it out. Where that is more than a third \
-     and no difference shows, the result is not compared.",
+     half-widths of both figures' intervals, at most a third. Fourth: the CPU time that other \
+     processes or the hypervisor took from both runs, except for a figure that leaves it out. \
+     Where that is more than a third and no difference shows, the result is not compared.",
     "Few trials. Too few trials give no interval. With 3 or more on each side, all trials of B \
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result.",

@@ -32,7 +32,7 @@ struct Row<'a> {
     m: &'a Measurement,
     /// The reference tool; `None` for a trial of proofmark.
     tool: Option<&'a Reference>,
-    /// Its number, from 1, and its value.
+    /// The number of the trial, from 1, and its value.
     trial: Option<(usize, f64)>,
     /// The whole trial, if it is known.
     known: Option<&'a Trial>,

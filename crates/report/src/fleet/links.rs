@@ -7,7 +7,7 @@ use proofmark_model::{FleetFigure, FleetGroup, FleetLink, NodeState, Verdict};
 use super::lookup::Fleet;
 use super::map::{self, Square};
 use super::words::{finite, group_name, short};
-use crate::view::{Blocks, Style, Text, clean, counted, median};
+use crate::view::{Blocks, Style, Text, and_list, clean, counted, median};
 
 /// Maximum of nodes in a map.
 const NODES: usize = 32;
@@ -49,7 +49,7 @@ impl Link<'_> {
 
     /// Returns `n1 and n3`.
     pub fn names(&self) -> String {
-        self.nodes.join(" and ")
+        and_list(&self.nodes)
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{Format, Options, RenderError, html};
 pub struct OverTime<'a> {
     /// The workload's id.
     pub workload: &'a str,
-    /// Its declaration, if this version has one.
+    /// The declaration, if this version has one.
     pub spec: Option<&'a WorkloadSpec>,
     /// The results.
     pub points: &'a [PastPoint],

@@ -100,7 +100,9 @@ fn compare(left: &Group, right: &Group, differs_in: &[&str]) -> Option<Claim> {
     let both = left.all.iter().copied().take(POINTS).filter(is_undoubted).filter_map(|a| {
         let b = differing_only_in(&right.all, a, &parameters).into_iter().find(is_undoubted)?;
         // Results that the page cache may have served are not the disk's.
-        (disk::distance(a).is_some() && disk::distance(a) == disk::distance(b)).then_some((a, b))
+        (disk::distance_from_device(a).is_some()
+            && disk::distance_from_device(a) == disk::distance_from_device(b))
+        .then_some((a, b))
     });
     let (a, b) = both.min_by_key(|(a, _)| rank(a))?;
     let [l, r] = [left, right].map(|g| lower_first(&g.heading()));

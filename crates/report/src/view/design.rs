@@ -161,8 +161,9 @@ fn over_time(every: &[&Measurement]) -> Option<String> {
 fn specific_to(part: Subsystem, every: &[&Measurement]) -> Option<String> {
     match part.info() {
         info if info.uses_block_devices => {
-            let ways: BTreeSet<String> = every.iter().filter_map(|m| super::disk::way(m)).collect();
-            unless_empty(enclosed("I/O of the file: ", &joined(ways, "; "), "."))
+            let paths: BTreeSet<String> =
+                every.iter().filter_map(|m| super::disk::io_path(m)).collect();
+            unless_empty(enclosed("I/O of the file: ", &joined(paths, "; "), "."))
         }
         info if info.has_server => {
             let loopback = every.iter().filter(|m| super::network::over_loopback(m)).count();

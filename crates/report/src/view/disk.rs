@@ -1,15 +1,15 @@
 //! Properties of disk results: device or page cache, flush, I/Os per second, and what the device
 //! counted.
 
+pub use proofmark_model::{IO_PATH, distance_from_device, io_path};
 use proofmark_model::{Measurement, Unit, check_id, key};
-pub use proofmark_model::{WAY, distance, way};
 
 use super::num::{Scale, median, percentage};
 use super::operation;
 use super::text::joined;
 
-/// Parameters that the words of [`way`] already include.
-pub const COVERED_BY_WAY: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
+/// Parameters that the words of [`io_path`] already include.
+pub const COVERED_BY_IO_PATH: [&str; 2] = [key::CACHE.name(), key::FLUSH.name()];
 
 /// The largest number that has room on the axis of a chart.
 const DIGITS: f64 = 20_000.0;

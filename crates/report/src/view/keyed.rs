@@ -4,7 +4,7 @@
 use proofmark_model::Measurement;
 
 use super::columns::{Columns, Entry};
-use super::disk::way;
+use super::disk::io_path;
 use super::label::{Group, title, why_missing, why_no_trials};
 use super::num::{Scale, percent};
 use super::text::{clean, joined};
@@ -82,11 +82,11 @@ pub fn figure(m: &Measurement, scale: &Scale) -> Entry {
 pub fn figure_of_kind(m: &Measurement, scale: &Scale, named: bool) -> Entry {
     let text = m.summary.as_ref().and_then(|s| scale.number(s.value()));
     let Some(text) = text else { return Err(why_no_trials(m)).into() };
-    let way = way(m).filter(|way| !way.starts_with("direct"));
+    let path = io_path(m).filter(|path| !path.starts_with("direct"));
     let doubt = Some(m.verdict).filter(|v| !v.is_undoubted());
     let doubt = doubt.map(|verdict| format!("{verdict}: see the findings"));
     let kind = m.summary.as_ref().filter(|_| named).map(|s| s.headline.as_str().to_owned());
-    Entry::from(text).noted(joined(kind.into_iter().chain(way).chain(doubt), ", "))
+    Entry::from(text).noted(joined(kind.into_iter().chain(path).chain(doubt), ", "))
 }
 
 pub fn why_no_ceiling(m: &Measurement) -> String {

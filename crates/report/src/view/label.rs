@@ -7,7 +7,7 @@ use proofmark_model::{
     WorkloadSpec, best, check_id, format_count, format_size, key,
 };
 
-use super::disk::{COVERED_BY_WAY, WAY, way};
+use super::disk::{COVERED_BY_IO_PATH, IO_PATH, io_path};
 use super::network::{self, PATH, is_network};
 use super::text::{clean, counted, joined};
 
@@ -66,13 +66,14 @@ impl<'a> Group<'a> {
         let mut order: Vec<&str> =
             declared.iter().filter_map(|k| present.get(&*k.name).copied()).collect();
         order.extend(present.iter().filter(|p| !order.contains(p)).copied().collect::<Vec<_>>());
-        let is_shown =
-            |name: &&&str| !COVERED_BY_WAY.contains(name) || !all.iter().any(|m| way(m).is_some());
+        let is_shown = |name: &&&str| {
+            !COVERED_BY_IO_PATH.contains(name) || !all.iter().any(|m| io_path(m).is_some())
+        };
         let (varying, fixed) = order.iter().filter(is_shown).partition(|name| {
             let mut values = all.iter().map(|m| value(run, m, name));
             let first = values.next();
             // A table needs a column that names its rows.
-            **name == axis || key::THREADS.is(name) || values.any(|v| Some(v) != first)
+            **name == axis || key::THREADS == **name || values.any(|v| Some(v) != first)
         });
         let place = |m: &&'a Measurement, name: &str| rank(spec, name, m.params.named(name));
         all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
@@ -118,12 +119,12 @@ impl<'a> Group<'a> {
         self.short_without(m, &self.implied_parameters)
     }
 
-    /// The name of a configuration without some of its parameters. It is_always_printed includes I/O mode and
+    /// The name of a configuration without some of its parameters. It always includes I/O mode and
     /// network path, so that no cached result is taken for a disk's and no loopback for a network.
     pub fn short_without<N: AsRef<str>>(&self, m: &Measurement, without: &[N]) -> String {
-        let way = self.fixed.iter().filter(|n| self.is_always_printed(n));
+        let always = self.fixed.iter().filter(|n| self.is_always_printed(n));
         let is_kept = |name: &&str| !without.iter().any(|left_out| left_out.as_ref() == *name);
-        self.phrase(m, self.varying.iter().chain(way).copied().filter(is_kept))
+        self.phrase(m, self.varying.iter().chain(always).copied().filter(is_kept))
     }
 
     /// Returns true if the parameter is printed with every result.
@@ -131,9 +132,9 @@ impl<'a> Group<'a> {
         // A rate in another direction must not be taken for a forward rate.
         let other_direction =
             |m: &&Measurement| m.params.word(name).is_some_and(|way| way != "forward");
-        name == WAY
+        name == IO_PATH
             || (name == PATH && self.all.iter().any(|m| is_network(m)))
-            || (key::DIRECTION.is(name)
+            || (key::DIRECTION == name
                 && self.fixed.contains(&name)
                 && self.all.iter().any(other_direction))
     }
@@ -193,7 +194,7 @@ pub fn by_subsystem<'a, 'g>(groups: &'g [Group<'a>]) -> Vec<(Subsystem, Vec<&'g 
 /// The value of a parameter; I/O mode and network path are described in words.
 fn value(run: &Run, m: &Measurement, name: &str) -> Option<Param> {
     let words = match name {
-        WAY => way(m),
+        IO_PATH => io_path(m),
         PATH => network::path(&run.host, m),
         _ => None,
     };
@@ -255,7 +256,7 @@ pub fn parameter_value(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -
 
 /// The title of a parameter's column.
 pub fn title(name: &str) -> String {
-    if name == WAY { "I/O".to_owned() } else { clean(name) }
+    if name == IO_PATH { "I/O".to_owned() } else { clean(name) }
 }
 
 /// The name of a parameter in a sentence: `block size`.
@@ -278,7 +279,7 @@ fn parameter_phrase(spec: Option<&WorkloadSpec>, name: &str, value: &Param) -> S
     }
     let (text, noun) = (parameter_value(spec, name, value), spoken(name));
     match (name.strip_suffix('s'), value) {
-        (_, Param::Int(percent)) if key::READS.is(name) => format!("{percent} % reads"),
+        (_, Param::Int(percent)) if key::READS == name => format!("{percent} % reads"),
         (Some(one), Param::Int(n)) if !is_size(spec, name) => counted(*n, &spoken(one)),
         // A numeric option of a tool: `fsync 16`.
         (_, Param::Text(word)) if word.starts_with(|c: char| c.is_ascii_digit()) => {

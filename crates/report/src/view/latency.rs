@@ -172,7 +172,7 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
 pub fn curves(group: &Group, scale: &Scale) -> Vec<Chart> {
     const DEPTH: &str = key::QUEUE_DEPTH.name();
     let asked: Vec<&Measurement> =
-        group.all.iter().copied().filter(|m| disk::distance(m).is_some()).collect();
+        group.all.iter().copied().filter(|m| disk::distance_from_device(m).is_some()).collect();
     let answer = group.answer().map(|(m, _)| m);
     let but = along(group, DEPTH);
     let first = |s: &Vec<&Measurement>| {

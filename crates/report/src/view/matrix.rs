@@ -22,7 +22,7 @@ const COLUMNS: usize = 6;
 /// would be too wide.
 pub fn build(group: &Group, scale: &Scale) -> Option<Table> {
     let axis = group.axis;
-    let is_long = key::WORKING_SET.is(axis) || key::MATRIX_SIZE.is(axis);
+    let is_long = key::WORKING_SET == axis || key::MATRIX_SIZE == axis;
     if !is_long || group.all.len() <= ROWS {
         return None;
     }

@@ -84,7 +84,7 @@ pub(crate) use num::{Scale, ends, percent, percentage};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::found as findings_section;
 pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
-pub(crate) use text::{agree, and_list, enclosed};
+pub(crate) use text::{agree, and_list, enclosed, or_list};
 pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};
 pub use workload_figure::{Near, WorkloadFigure};

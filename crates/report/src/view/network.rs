@@ -105,7 +105,7 @@ pub fn offered(m: &Measurement) -> Option<f64> {
 
 /// Average number of CPUs that one end kept busy: the median over the trials.
 pub fn cpus(m: &Measurement, end: End, read: fn(&EndTraffic) -> Option<f64>) -> Option<f64> {
-    median(m.traffics().filter_map(|(t, n)| Some(read(end.of(n))? / m.account_s(t)?)))
+    median(m.traffics().filter_map(|(t, n)| Some(read(end.counters(n))? / m.account_s(t)?)))
 }
 
 /// Bytes that the interface of one end counted as a share of its payload: the median over the
@@ -115,7 +115,7 @@ pub fn carried(m: &Measurement, end: End) -> Option<f64> {
         // A loopback interface receives what it sends, so one direction is all of the traffic.
         End::ClientSide if over_loopback(m) => Direction::Forward,
         End::ServerSide if over_loopback(m) => Direction::Reverse,
-        _ => Direction::of(&m.params).unwrap_or(Direction::Both),
+        _ => Direction::from_params(&m.params).unwrap_or(Direction::Both),
     };
     median(m.traffics().filter_map(|(_, n)| {
         // Lost data left the sender but did not reach the receiver.
@@ -124,7 +124,7 @@ pub fn carried(m: &Measurement, end: End) -> Option<f64> {
             (false, true) => n.received_bytes as f64,
             _ => (n.sent_bytes as f64).midpoint(n.received_bytes as f64),
         };
-        Some(end.of(n).carried(way, end)? as f64 / payload)
+        Some(end.counters(n).carried(way, end)? as f64 / payload)
     }))
 }
 

@@ -251,14 +251,14 @@ fn start<'t>(
     let columns = Columns::new(caption);
     let mut table = match by {
         Some(by) => columns.number(&spoken(by), move |Line { m, .. }| {
-            let row = match key::THREADS.is(by) {
+            let row = match key::THREADS == by {
                 true => Some(format_count(m.params.threads())),
                 false => group.text(m, by),
             };
             row.ok_or("not a parameter of this configuration")
         }),
         None => {
-            let names = group.varying.iter().filter(|n| !key::BLOCK_SIZE.is(n));
+            let names = group.varying.iter().filter(|n| key::BLOCK_SIZE != **n);
             names.fold(columns, |columns, name| parameter(columns, group, name))
         }
     }

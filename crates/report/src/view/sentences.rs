@@ -4,7 +4,7 @@ use proofmark_model::{
     Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
 };
 
-use super::disk::{device_share, distance, fall_phrase};
+use super::disk::{device_share, distance_from_device, fall_phrase};
 use super::grouping::distinct;
 use super::label::{Group, best_usable, differing_only_in, series, spoken, title, usable};
 use super::levels::{Plateau, disagreements, plateaus};
@@ -90,9 +90,9 @@ fn scaling(group: &Group, answer: &Measurement, parameter: &'static str) -> Opti
         return None;
     }
     let kind = enclosed(" (", &group.short_without(answer, &but), ")");
-    let (against, parts) = if key::THREADS.is(parameter) {
+    let (against, parts) = if key::THREADS == parameter {
         (counted(first.0, "thread"), by_threads(group, answer, *first, rest))
-    } else if key::STREAMS.is(parameter) {
+    } else if key::STREAMS == parameter {
         (counted(first.0, "stream"), steps(*first, rest, "with"))
     } else {
         (format!("{} {}", spoken(parameter), first.0), steps(*first, rest, "at"))
@@ -142,7 +142,7 @@ fn steps(from: (u64, &Summary), to: &[(u64, &Summary)], with: &str) -> String {
 /// The fastest result that the page cache served.
 fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
     let cached: Vec<&Measurement> =
-        group.all.iter().copied().filter(|m| distance(m).is_none()).collect();
+        group.all.iter().copied().filter(|m| distance_from_device(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
     let device = match device_share(m).and_then(percentage) {
@@ -164,7 +164,7 @@ fn loopback(group: &Group, scale: &Scale) -> Option<String> {
 
 /// The figures of each cache level and of memory, one sentence per series of working sets.
 fn levels(group: &Group, answer: &Measurement, scale: &Scale) -> Vec<String> {
-    if !key::WORKING_SET.is(group.axis) {
+    if key::WORKING_SET != group.axis {
         return Vec::new();
     }
     let but = [key::WORKING_SET];

@@ -91,7 +91,7 @@ fn by_size<'a>(group: &Group<'a>) -> Vec<&'a Measurement> {
 fn others<'a>(group: &Group<'a>) -> Vec<&'a str> {
     let several = |name: &&str| {
         let values: BTreeSet<_> = group.all.iter().map(|m| m.params.named(name)).collect();
-        !key::MATRIX_SIZE.is(name) && values.len() > 1
+        key::MATRIX_SIZE != *name && values.len() > 1
     };
     group.varying.iter().copied().filter(several).collect()
 }

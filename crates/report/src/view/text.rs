@@ -1,6 +1,6 @@
 //! Joins, completes and cleans words and sentences.
 
-pub use proofmark_model::{agree, clean, counted};
+pub use proofmark_model::{agree, and_list, clean, counted, or_list};
 
 /// Adds a full stop to a sentence that has none.
 pub fn stop(text: &str) -> String {
@@ -21,14 +21,6 @@ pub fn lower_first(text: &str) -> String {
         Some(first) => first.to_lowercase().chain(chars).collect(),
         None => text.to_owned(),
     }
-}
-
-/// Joins items in words: `a`, `a and b`, `a, b and c`.
-pub fn and_list(items: impl IntoIterator<Item: AsRef<str>>) -> String {
-    let mut items: Vec<_> = items.into_iter().collect();
-    let last = items.pop();
-    let last = last.as_ref().map_or("", AsRef::as_ref);
-    if items.is_empty() { last.to_owned() } else { format!("{} and {last}", joined(items, ", ")) }
 }
 
 /// Joins the texts that are not empty.

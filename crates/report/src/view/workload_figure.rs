@@ -153,7 +153,7 @@ fn configuration(group: &Group, m: &Measurement) -> String {
 /// The configuration, with the cache that holds its working set.
 fn at(group: &Group, m: &Measurement) -> String {
     let point = group.short_without::<&str>(m, &[]);
-    let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET.is(group.axis));
+    let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET == group.axis);
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),
         None => point,

@@ -118,7 +118,7 @@ proptest! {
     }
 }
 
-/// Where few rounds give no interval, the printed figure is judged, not the delivered one.
+/// If few rounds give no interval, the printed figure is judged, not the delivered one.
 #[test]
 fn the_figure_that_is_printed_is_the_one_that_was_judged() {
     let mut run = fixture::run();

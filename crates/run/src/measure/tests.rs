@@ -88,7 +88,7 @@ impl Lab {
             missing: (0..self.points.len()).map(|place| (place, none("not asked for"))).collect(),
             most_s: self.most_s,
         };
-        let tell = |line: &str| self.lines.borrow_mut().push(line.to_owned());
+        let print_line = |line: &str| self.lines.borrow_mut().push(line.to_owned());
         let means = Means {
             find: &find,
             memory_bytes: u64::MAX,
@@ -98,7 +98,7 @@ impl Lab {
             clock: &self.script.clock,
             stop: &self.script.stop,
             file: &self.disk,
-            tell: &tell,
+            print_line: &print_line,
         };
         judge(&measure(run, tools, &means, &mut [&mut self.seen]))
     }

@@ -18,7 +18,7 @@ use crate::server::{loopback_network, session_for};
 use crate::testing;
 
 thread_local! {
-    /// Whether this thread knows the workloads by their other ids.
+    /// True if this thread knows the workloads by their other ids.
     static RENAMED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -92,7 +92,7 @@ fn request_of_others(request: &PlanRequest, folder: &tempfile::TempDir) -> PlanR
     }
 }
 
-/// What follows from a plan, without words that hold names.
+/// The conclusions from a plan, without texts that contain names.
 fn conclusions(planned: &Planned, host: &Host) -> impl PartialEq + std::fmt::Debug + use<> {
     let Planned { plan, unsupported, left_out, findings, tools } = planned;
     let missing = tools.missing.iter().map(|(place, none)| (*place, none.refused.clone()));

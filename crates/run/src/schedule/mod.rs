@@ -105,7 +105,7 @@ pub struct Means<'a> {
     /// Saves the run meanwhile.
     pub file: &'a dyn RunFile,
     /// Prints a line for the user.
-    pub tell: &'a dyn Fn(&str),
+    pub print_line: &'a dyn Fn(&str),
 }
 
 struct Active {

@@ -51,7 +51,7 @@ fn run_within(
         clock: &script.clock,
         stop: &script.stop,
         file: &Disk::default(),
-        tell: &|_| (),
+        print_line: &|_| (),
     };
     let pairs = Pairs::new(&plan, Default::default(), means.find_tool, means.tools);
     let measurements = super::run(&plan, &means, pairs, &mut [&mut sampled]);

@@ -102,7 +102,7 @@ impl Load for ChainLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::testing::{Tried, uneven_slices, verified};
+    use crate::params::testing::{WorkloadExt, uneven_slices, verified};
     use proofmark_model::key;
 
     #[test]

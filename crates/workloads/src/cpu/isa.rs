@@ -15,7 +15,7 @@ pub(crate) trait OnThisCpu: Sized {
     fn supported(self) -> Result<Self, Refusal>;
 
     /// Returns the instruction set that the parameters name, if this CPU supports it.
-    fn from_params(params: &Params) -> Result<Self, Refusal>;
+    fn for_this_cpu(params: &Params) -> Result<Self, Refusal>;
 }
 
 impl OnThisCpu for Isa {
@@ -43,7 +43,7 @@ impl OnThisCpu for Isa {
         }
     }
 
-    fn from_params(params: &Params) -> Result<Self, Refusal> {
+    fn for_this_cpu(params: &Params) -> Result<Self, Refusal> {
         choice(params, key::ISA, &Self::ALL.map(|isa| (isa.name(), isa)))?.supported()
     }
 }

@@ -8,7 +8,7 @@ use crate::mix::STEP;
 
 /// Maximum additions to an accumulator before it restarts. The values stay below 2^24, up to which
 /// an f32 counts exactly.
-const MOST_ADDS: u64 = 1 << 23;
+const MAX_ADDS: u64 = 1 << 23;
 
 /// Multipliers of the integer mix's two recurrences x = x * A - 1, y = y * B + 1.
 pub(crate) const MULTIPLIER_X: i32 = 1_103_515_245;
@@ -68,7 +68,7 @@ impl Law {
     /// Returns the maximum iterations from the start for which the state is exact.
     pub(crate) const fn most_iterations(self) -> u64 {
         match self {
-            Self::Sum { .. } => MOST_ADDS / self.adds_into(0),
+            Self::Sum { .. } => MAX_ADDS / self.adds_into(0),
             Self::Arithmetic { .. } => 1 << 26,
         }
     }

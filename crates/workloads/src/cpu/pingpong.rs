@@ -22,11 +22,11 @@ const THREADS: Parameter = threads_parameter(
 );
 
 /// Maximum CPUs. More CPUs have too many pairs for one picture.
-const MOST: u64 = 64;
+const MAX_CPUS: u64 = 64;
 
 /// Passes in a trial, divided among the turns: together about 20 ms.
 const PASSES: u64 = 100_000;
-const LEAST_PASSES: u64 = 1_000;
+const MIN_PASSES: u64 = 1_000;
 
 /// Probes of each pair, since a thread may lose its CPU during one.
 const TRIES: usize = 3;
@@ -63,14 +63,16 @@ impl Workload for PingPong {
 
     fn resolve_auto(&self, params: Params, host: &Host) -> Vec<Params> {
         let cpus = host.limits.usable_cpus.len() as u64;
-        vec![resolved(params, key::THREADS, |_| cpus.min(MOST))]
+        vec![resolved(params, key::THREADS, |_| cpus.min(MAX_CPUS))]
     }
 
     fn configure(&self, params: &Params) -> Result<Box<dyn Configuration>, Refusal> {
         let (threads, cpus) = (params.threads(), usable_cpus(None).map_or(1, |c| c.len() as u64));
         match threads {
             0 | 1 => Err(Refusal("a round trip needs two CPUs: use threads=2 or more".to_owned())),
-            n if n > MOST => Err(Refusal(format!("cpu.pingpong supports at most {MOST} CPUs"))),
+            n if n > MAX_CPUS => {
+                Err(Refusal(format!("cpu.pingpong supports at most {MAX_CPUS} CPUs")))
+            }
             n if n > cpus => {
                 Err(Refusal(format!("each thread needs its own CPU: use at most {cpus} threads")))
             }
@@ -89,7 +91,7 @@ struct Parsed {
 
 impl Configuration for Parsed {
     fn setup(self: Box<Self>) -> Result<Box<dyn Setup>, Refusal> {
-        Ok(Box::new(Meetings { shared: Arc::new(Shared::new(self.threads)) }))
+        Ok(Box::new(PairSetup { shared: Arc::new(Shared::new(self.threads)) }))
     }
 }
 
@@ -109,14 +111,14 @@ struct Shared {
 #[repr(align(128))]
 struct Turn {
     number: AtomicU64,
-    looks: CpuPair,
+    probe: CpuPair,
 }
 
 impl Shared {
     fn new(threads: usize) -> Self {
         Self {
             threads,
-            passes: (PASSES / turns(threads) as u64).max(LEAST_PASSES),
+            passes: (PASSES / turns(threads) as u64).max(MIN_PASSES),
             all: Barrier::new(threads),
             turns: (0..threads).map(|_| Turn::default()).collect(),
             seen: Mutex::default(),
@@ -134,7 +136,7 @@ fn turns(threads: usize) -> usize {
 fn partner(thread: usize, turn: usize, threads: usize) -> Option<usize> {
     let others = turns(threads);
     let met = if thread == others {
-        // The fixed thread meets the thread whose double equals the turn, modulo the others.
+        // The partner of the fixed thread is the one whose double is the turn, modulo the others.
         (0..others).find(|i| 2 * i % others == turn)?
     } else {
         match (turn + others - thread % others) % others {
@@ -145,11 +147,11 @@ fn partner(thread: usize, turn: usize, threads: usize) -> Option<usize> {
     (met < threads).then_some(met)
 }
 
-struct Meetings {
+struct PairSetup {
     shared: Arc<Shared>,
 }
 
-impl Setup for Meetings {
+impl Setup for PairSetup {
     fn amount(&self) -> Amount {
         Amount::Whole
     }
@@ -181,32 +183,32 @@ impl Setup for Meetings {
     }
 
     fn thread(&self, index: usize, _: usize) -> Result<Box<dyn Load>, Refusal> {
-        Ok(Box::new(Meeter { shared: Arc::clone(&self.shared), index, proved: 0 }))
+        Ok(Box::new(PairLoad { shared: Arc::clone(&self.shared), index, proved: 0 }))
     }
 }
 
 /// The load of one CPU's thread.
-struct Meeter {
+struct PairLoad {
     shared: Arc<Shared>,
     index: usize,
     /// Turns whose last number was correct.
     proved: usize,
 }
 
-impl Meeter {
-    /// Calls `meet` with each other thread, all pairs of a turn at once.
-    fn meet_all(&self, mut meet: impl FnMut(&Turn, bool, usize)) {
+impl PairLoad {
+    /// Calls `exchange` with each other thread, all pairs of a turn at once.
+    fn for_each_partner(&self, mut exchange: impl FnMut(&Turn, bool, usize)) {
         let Shared { threads, all, turns: places, .. } = &*self.shared;
         for turn in 0..turns(*threads) {
             all.wait_after(|| {
                 for place in places {
                     place.number.store(0, Ordering::Release);
-                    place.looks.reset();
+                    place.probe.reset();
                 }
             });
             if let Some(partner) = partner(self.index, turn, *threads) {
                 let first = self.index.min(partner);
-                meet(&places[first], first == self.index, partner);
+                exchange(&places[first], first == self.index, partner);
             }
             // All threads read the numbers before one resets them.
             all.wait();
@@ -224,15 +226,15 @@ fn wait_for(number: &AtomicU64, wanted: u64) {
     }
 }
 
-impl Load for Meeter {
+impl Load for PairLoad {
     fn begin(&mut self) {
         self.proved = 0;
         for _ in 0..TRIES {
-            self.meet_all(|turn, is_first, partner| {
+            self.for_each_partner(|turn, is_first, partner| {
                 if !is_first {
-                    return turn.looks.be_seen();
+                    return turn.probe.be_seen();
                 }
-                if let Some(distance) = turn.looks.look() {
+                if let Some(distance) = turn.probe.look() {
                     lock(&self.shared.seen).entry((self.index, partner)).or_insert(distance);
                 }
             });
@@ -243,7 +245,7 @@ impl Load for Meeter {
         let passes = self.shared.passes;
         for _ in 0..iterations {
             let mut proved = 0;
-            self.meet_all(|turn, is_first, _| {
+            self.for_each_partner(|turn, is_first, _| {
                 let number = &turn.number;
                 let is = |wanted| wait_for(number, wanted);
                 for pass in 0..passes {
@@ -278,10 +280,10 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::params::testing::Tried;
+    use crate::params::testing::WorkloadExt;
 
     #[test]
-    fn each_meets_each_other_once() {
+    fn each_thread_is_paired_with_each_other_once() {
         for threads in 2..=9 {
             let mut met = BTreeSet::new();
             for turn in 0..turns(threads) {
@@ -308,7 +310,7 @@ mod tests {
         // Few passes, so that threads that share one CPU can finish them.
         let threads = 3;
         let shared = Arc::new(Shared { passes: 3, ..Shared::new(threads) });
-        let setup = Meetings { shared: Arc::clone(&shared) };
+        let setup = PairSetup { shared: Arc::clone(&shared) };
         std::thread::scope(|scope| {
             for index in 0..threads {
                 let setup = &setup;
@@ -321,7 +323,7 @@ mod tests {
             }
         });
         assert!(setup.pairs().len() <= 3);
-        let mut wrong = Meeter { shared, index: 0, proved: 3 };
+        let mut wrong = PairLoad { shared, index: 0, proved: 3 };
         assert!(wrong.verify().unwrap_err().contains("no whole number"));
     }
 }

@@ -69,7 +69,7 @@ pub(super) fn find(
         let reason = "arith17 has no avx2: there is no vector division of integers";
         return Err(Refusal(reason.to_owned()));
     }
-    let isa = Isa::from_params(params)?;
+    let isa = Isa::for_this_cpu(params)?;
     let fits = |v: &&Variant| {
         (v.isa, v.element, matches!(v.law, Law::Arithmetic { .. })) == (isa, element, divides)
     };
@@ -128,7 +128,7 @@ mod tests {
 
     use super::super::{FLOPS, IOPS, MIX_FLOAT, MIX_INT};
     use super::*;
-    use crate::params::testing::{Tried, params, prove};
+    use crate::params::testing::{WorkloadExt, params, prove};
 
     #[test]
     fn every_supported_point_proves_its_work_on_every_thread() {

@@ -100,7 +100,7 @@ mod tests {
     use proofmark_testing::skip;
 
     use super::*;
-    use crate::params::testing::{Tried, params};
+    use crate::params::testing::{WorkloadExt, params};
 
     /// Returns the state of the file after a trial, which passes verification.
     fn state_after(workload: &Disk, direct: bool) -> Option<FileState> {

@@ -70,7 +70,7 @@ const FILE: u64 = 1 << 30;
 const FSYNC_FILE: u64 = 64 << 20;
 const MIB: u64 = 1 << 20;
 /// The smallest sector of any device, in bytes.
-const LEAST_SECTOR: u64 = 512;
+const MIN_SECTOR: u64 = 512;
 /// Sector size assumed for an unknown device, in bytes.
 const USUAL_SECTOR: u64 = 4096;
 /// Bytes per second of a disk, for estimates only.
@@ -140,9 +140,9 @@ impl Shape {
     fn check(&self, operation: Operation) -> Result<(), Refusal> {
         let refuse = |reason: String| Err(Refusal(reason));
         let block = format_size(self.block_size);
-        if self.direct && !self.block_size.is_multiple_of(LEAST_SECTOR) {
+        if self.direct && !self.block_size.is_multiple_of(MIN_SECTOR) {
             return refuse(format!(
-                "direct I/O needs multiples of a sector of at least {LEAST_SECTOR} B, but \
+                "direct I/O needs multiples of a sector of at least {MIN_SECTOR} B, but \
                  block_size is {block}; set direct=off"
             ));
         }

@@ -215,7 +215,7 @@ impl Setup for Alone {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::params::testing::{Tried, params, prove};
+    use crate::params::testing::{WorkloadExt, params, prove};
 
     fn point(bytes: u64, rest: &str) -> Params {
         params(&format!("working_set={bytes} {rest}"))

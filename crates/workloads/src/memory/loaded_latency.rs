@@ -258,7 +258,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::params::testing::{Tried, params, verified};
+    use crate::params::testing::{WorkloadExt, params, verified};
 
     fn point(threads: u64, load: u64) -> Params {
         params(&format!("threads={threads} load={load} working_set=4194304 pages=small"))

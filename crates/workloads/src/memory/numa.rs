@@ -210,7 +210,7 @@ impl Load for Summing {
 mod tests {
     use super::super::NUMA_LATENCY;
     use super::*;
-    use crate::params::testing::{Tried, params, prove, uneven_slices, verified};
+    use crate::params::testing::{WorkloadExt, params, prove, uneven_slices, verified};
 
     fn point(bytes: u64) -> Params {
         params(&format!("cpu_node=0 memory_node=0 working_set={bytes} pages=small threads=1"))

@@ -12,7 +12,7 @@ use proofmark_model::{
 use super::stream::op::Stores;
 use crate::arena::Pages;
 use crate::declare::{
-    self, MOST, Words, choice_parameter, lower_is_better, threads_parameter, words,
+    self, MAX_SIZE, Words, choice_parameter, lower_is_better, threads_parameter, words,
 };
 use crate::params::choice;
 
@@ -48,7 +48,7 @@ pub(super) const fn arrays(key: Key<Bytes>) -> Data {
     Data { parameter, per_thread: false, all_arrays: false, any_level: false }
 }
 
-/// Declares a working set that a configuration fits into a cache level or not.
+/// Declares a working set that may fit into a cache level.
 pub(super) const ANY_LEVEL: Data = {
     let mut data = arrays(key::WORKING_SET);
     data.any_level = true;
@@ -106,7 +106,7 @@ const MIB: u64 = 1 << 20;
 /// reports no cache.
 pub(super) fn four_times_the_cache(host: &Host) -> u64 {
     let bytes = host.usable_cache().map_or(1024 * MIB, |cache| cache.saturating_mul(4));
-    bytes.clamp(256 * MIB, MOST).next_multiple_of(MIB)
+    bytes.clamp(256 * MIB, MAX_SIZE).next_multiple_of(MIB)
 }
 
 pub(super) fn pages(params: &Params) -> Result<Pages, Refusal> {
@@ -133,6 +133,6 @@ mod tests {
         ] {
             assert_eq!(four_times_the_cache(&host(cache)), mib << 20, "{cache:?}");
         }
-        assert_eq!(four_times_the_cache(&host(Some(u64::MAX))), MOST);
+        assert_eq!(four_times_the_cache(&host(Some(u64::MAX))), MAX_SIZE);
     }
 }

@@ -9,23 +9,23 @@ use std::sync::OnceLock;
 use proofmark_model::NetworkPath;
 
 use super::shape::Shape;
-use super::stamp::{self, LEAST};
+use super::stamp::{self, MIN_NUMBERED};
 
 /// Bytes after which the payload repeats.
 const POOL: usize = 32 << 20;
 
 /// The bytes of the next block, from a pool that all threads of a process share.
-pub(super) struct Moving {
+pub(super) struct PayloadCursor {
     pool: &'static [u8],
     at: usize,
 }
 
-impl Moving {
+impl PayloadCursor {
     /// Creates the payload of connection `index`. Each connection begins at another place, so that
     /// data just sent by one are sent by another much later. `None` where the same block may
     /// repeat.
     pub(super) fn new(shape: &Shape, index: usize) -> Option<Self> {
-        let moves = shape.path == NetworkPath::Peer && shape.block as usize >= LEAST;
+        let moves = shape.path == NetworkPath::Peer && shape.block as usize >= MIN_NUMBERED;
         moves.then(|| Self::at(POOL / shape.connections().max(1) as usize * index))
     }
 
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn no_byte_comes_again_within_the_pool() {
-        let mut all = Moving::at(0);
+        let mut all = PayloadCursor::at(0);
         let sent: Vec<&[u8]> = (0..POOL / (16 << 10)).map(|_| all.next(16 << 10)).collect();
         let mut places: Vec<_> = sent.iter().map(|s| s.as_ptr()).collect();
         places.sort_unstable();
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn only_blocks_between_machines_move_and_each_connection_begins_elsewhere() {
         let shape = |words: &str| Shape::from_params(Kind::TcpStream, &params(words)).unwrap();
-        let at = |shape: &Shape, index| Moving::new(shape, index).map(|m| m.at);
+        let at = |shape: &Shape, index| PayloadCursor::new(shape, index).map(|m| m.at);
         let peer = shape("streams=4 block_size=16384 path=peer direction=forward");
         assert_eq!([0, 1, 3].map(|i| at(&peer, i)), [Some(0), Some(POOL / 4), Some(3 * POOL / 4)]);
         let here = shape("streams=1 block_size=16384 path=loopback direction=forward");

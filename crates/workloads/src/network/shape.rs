@@ -27,7 +27,7 @@ const MTU: u64 = 1500;
 /// Maximum bytes of the blocks of all connections.
 const MEMORY: u64 = 256 << 20;
 /// Minimum paced rate, in bits per second.
-pub(super) const LEAST_RATE: u64 = 1000;
+pub(super) const MIN_RATE: u64 = 1000;
 /// Maximum seconds from one datagram of a connection to the next: less than either end waits for a
 /// sign of life.
 const PACE: f64 = 4.0;
@@ -149,10 +149,8 @@ impl Shape {
 
     fn check_rate(&self) -> Result<(), Refusal> {
         let Some(rate) = self.rate else { return Ok(()) };
-        if rate < LEAST_RATE {
-            return Err(Refusal(format!(
-                "rate is {rate} bit/s; the minimum is {LEAST_RATE} bit/s"
-            )));
+        if rate < MIN_RATE {
+            return Err(Refusal(format!("rate is {rate} bit/s; the minimum is {MIN_RATE} bit/s")));
         }
         let pace = self.interval_s().unwrap_or(0.0);
         if pace > PACE {

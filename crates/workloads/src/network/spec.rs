@@ -6,7 +6,7 @@ use proofmark_model::{
     AUTO, Parameter, Pick, PickedValue, Role, Subsystem, Unit, Work, WorkloadSpec, ceiling_id, key,
 };
 
-use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, LEAST_RATE};
+use super::shape::{BLOCK, CONNECTIONS, DATAGRAM_V6, MIN_RATE};
 use crate::declare::{
     Words, alternative, auto_size_parameter, choice_parameter, count_parameter, main_row, pick,
     pick_value, place, rate, size_parameter, words,
@@ -15,7 +15,7 @@ use crate::declare::{
 /// Results with another machine are preferred to loopback.
 const PEER: Pick = pick_value(key::PATH, "peer");
 const ONE_STREAM: Pick = pick(key::STREAMS, PickedValue::Smallest);
-const MOST_STREAMS: Pick = pick(key::STREAMS, PickedValue::Largest);
+const MAX_STREAMS: Pick = pick(key::STREAMS, PickedValue::Largest);
 
 const STREAMS: Parameter = count_parameter(
     key::STREAMS,
@@ -88,7 +88,7 @@ const RATE: Parameter = count_parameter(
     key::RATE,
     "Total payload in bits per second over all streams, evenly paced: n datagrams take n intervals, \
      and a late sender catches up; auto: unlimited.",
-    LEAST_RATE..=1_000_000_000_000,
+    MIN_RATE..=1_000_000_000_000,
     AUTO,
 );
 
@@ -202,7 +202,7 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
                 const {
                     &[
                         main_row(1, "TCP", const { &[PEER, ONE_STREAM] }),
-                        main_row(2, "TCP", const { &[PEER, MOST_STREAMS] }),
+                        main_row(2, "TCP", const { &[PEER, MAX_STREAMS] }),
                     ]
                 },
             ),

@@ -8,7 +8,7 @@ pub(super) const NUMBER: usize = 8;
 
 /// Minimum bytes of a numbered block of a stream. Such a datagram has room for its number and its
 /// send time.
-pub(super) const LEAST: usize = 16;
+pub(super) const MIN_NUMBERED: usize = 16;
 
 /// Returns bytes that neither a link nor a system can compress.
 pub(super) fn payload(bytes: usize) -> Vec<u8> {
@@ -71,7 +71,7 @@ pub(super) struct Wrong {
 /// contains the number. The piece begins `at` bytes after the start of block `first`.
 #[inline]
 pub(super) fn check(piece: &[u8], at: u64, block: usize, first: u64) -> Result<(), Wrong> {
-    if block < LEAST {
+    if block < MIN_NUMBERED {
         return Ok(());
     }
     let index = at.div_ceil(block as u64);
@@ -111,7 +111,7 @@ mod tests {
 
         #[test]
         fn pieces_of_right_blocks_pass_and_a_wrong_number_is_found(
-            block in LEAST..200_usize, first in 0..1_u64 << 40, start in 0_usize..500,
+            block in MIN_NUMBERED..200_usize, first in 0..1_u64 << 40, start in 0_usize..500,
             length in 1_usize..500, other: u64,
         ) {
             let mut stream = vec![0; 2000];

@@ -35,7 +35,7 @@ pub(super) enum Outcome {
     /// The request was done, and all data that arrived were right.
     #[default]
     Done,
-    /// Nothing was done: the session has no bytes left for it.
+    /// The server did nothing: the session has no bytes left for it.
     Refused,
     /// A block arrived with another number than expected.
     Wrong,

@@ -124,7 +124,7 @@ fn measure(
     let planned = plan(&request, &machine.host)?;
     let not_planned = [planned.unsupported, planned.left_out].concat();
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
-    let live = Live { server: machine.server.as_ref(), stop, file: &Nowhere, tell: &|_| {} };
+    let live = Live { server: machine.server.as_ref(), stop, file: &Nowhere, print_line: &|_| {} };
     let run = measure_here(run, planned.tools, &live, &mut [])?;
     match run.interrupted {
         Some(by) => Err(anyhow!("stopped by {by}")),

@@ -270,7 +270,7 @@ fn has_other_limit(c: &Compared) -> bool {
     let as_many = threads.unwrap_or(1) == c.ours.params.threads();
     // Sizes and stores are causes of their own.
     let data = c.ctx.work(c.ours).data.as_ref().map(|data| &*data.parameter);
-    let other = |name: &str| Some(name) != data && !key::STORES.is(name);
+    let other = |name: &str| Some(name) != data && key::STORES != name;
     let disturbed = disturbance(&c.theirs).is_some();
     in_memory || small || !as_many || disturbed || differences(c).any(|(name, ..)| other(name))
 }
@@ -278,7 +278,7 @@ fn has_other_limit(c: &Compared) -> bool {
 /// True if the tool reports that it works on one number at a time: its loop does few operations per
 /// cycle by design.
 fn narrow(tool: &Reference) -> bool {
-    Isa::of(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
+    Isa::from_params(&tool.params) == Some(Isa::Scalar) || tool.params.has(key::WORD)
 }
 
 /// Explains the difference if the tool's threads do a few operations per cycle, and proofmark's
@@ -332,7 +332,7 @@ fn differences<'c>(c: &Compared<'c>) -> impl Iterator<Item = (&'c str, &'c Param
 fn differing(c: &Compared) -> Option<Explanation> {
     let by_bytes = write_allocate(c).is_some();
     let each: Vec<String> = differences(c)
-        .filter(|(name, ..)| !(by_bytes && key::STORES.is(name)))
+        .filter(|(name, ..)| !(by_bytes && key::STORES == *name))
         .map(|(name, theirs, ours)| {
             format!("{name} {} (proofmark: {})", value(c, name, theirs), value(c, name, ours))
         })

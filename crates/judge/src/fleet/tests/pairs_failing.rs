@@ -118,7 +118,7 @@ fn results_of_another_pass_do_not_count() {
         &report(lines),
         "n3",
         NodeState::Unverified,
-        "it sent results of the network outside of pairs, or others of a pair",
+        "it sent network results outside a round of pairs, or other results in one",
     );
 }
 

@@ -46,7 +46,9 @@ fn members<'g, 'a>(
     table: &str,
 ) -> Vec<(&'g Group<'a>, Vec<&'a Measurement>)> {
     let points = |g: &'g Group<'a>| {
-        let near = |m: &&Measurement| m.unit == Unit::BytePerSecond && disk::distance(m) == Some(0);
+        let near = |m: &&Measurement| {
+            m.unit == Unit::BytePerSecond && disk::distance_from_device(m) == Some(0)
+        };
         (g, g.all.iter().copied().filter(near).collect())
     };
     let known = rows_of(all.iter().copied(), table).into_iter();

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use proofmark_model::{Measurement, Unit, format_size, key};
 
 use crate::view::columns::{Columns, Entry};
-use crate::view::disk::distance;
+use crate::view::disk::distance_from_device;
 use crate::view::grouping::grouped;
 use crate::view::keyed::figure;
 use crate::view::label::{Group, best_usable};
@@ -94,7 +94,7 @@ fn by_operation(all: &[&Group], scale: &Scale) -> Option<Table> {
     for (group, points) in &points {
         table = table.number(&group.heading(), move |size| {
             // Of several I/O modes, direct I/O is preferred, then the one nearest to the device.
-            let near = |m: &Measurement| distance(m).unwrap_or(u8::MAX);
+            let near = |m: &Measurement| distance_from_device(m).unwrap_or(u8::MAX);
             let here = || points.iter().copied().filter(|m| record(m) == Some(*size));
             let nearest = here().map(near).min();
             let here: Vec<&Measurement> = here().filter(|m| Some(near(m)) == nearest).collect();

@@ -39,7 +39,7 @@ pub fn across<'a>(
     drawn: &[&Measurement],
 ) -> Option<Across<'a>> {
     let loaded: Vec<f64> = drawn.iter().filter_map(|m| background(m)).collect();
-    if !key::THREADS.is(parameter) && loaded.len() > 1 {
+    if key::THREADS != parameter && loaded.len() > 1 {
         return by_load(&loaded);
     }
     let values: BTreeSet<Param> = drawn.iter().filter_map(|m| value(m, parameter)).collect();
@@ -50,9 +50,9 @@ pub fn across<'a>(
     let numbers: Option<Vec<u64>> = values.iter().map(int).collect();
     // A few sizes are at equal distances: the labels of 1 KiB and 8 KiB would touch. Working sets
     // keep their distances, since caches end between them.
-    let far = values.len() > FEW || key::WORKING_SET.is(parameter);
+    let far = values.len() > FEW || key::WORKING_SET == parameter;
     Some(match numbers {
-        Some(n) if key::MATRIX_SIZE.is(parameter) => by_n(&n),
+        Some(n) if key::MATRIX_SIZE == parameter => by_n(&n),
         Some(sizes) if far && is_size(group.spec, parameter) => by_size(group, parameter, &sizes),
         _ => side_by_side(group, parameter, values.into_iter().collect()),
     })
@@ -93,7 +93,7 @@ fn by_n<'a>(n: &[u64]) -> Across<'a> {
 fn by_size<'a>(group: &Group, parameter: &'a str, sizes: &[u64]) -> Across<'a> {
     let name = spoken(parameter);
     let axis = Axis::sizes(&name, sizes);
-    let sets = key::WORKING_SET.is(parameter);
+    let sets = key::WORKING_SET == parameter;
     Across {
         rules: if sets { caches(group, &axis) } else { Default::default() },
         axis,
@@ -107,7 +107,7 @@ fn by_size<'a>(group: &Group, parameter: &'a str, sizes: &[u64]) -> Across<'a> {
 fn side_by_side<'a>(group: &'a Group, parameter: &'a str, values: Vec<Param>) -> Across<'a> {
     let word = |v: &Param| parameter_value(group.spec, parameter, v);
     let beyond = |v: &Param| matches!(v, Param::Int(n) if group.beyond_cpus(*n));
-    let first = values.iter().position(beyond).filter(|_| key::THREADS.is(parameter));
+    let first = values.iter().position(beyond).filter(|_| key::THREADS == parameter);
     let rules = first.map(|first| {
         let about = "Vertical dashes: the usable CPUs. Beyond them, threads are oversubscribed.";
         let label = counted(group.cpus, "CPU");
@@ -150,7 +150,7 @@ fn rule(at: f64, label: String, kind: RuleKind) -> Rule {
 
 /// The value of a parameter; a measurement without the parameter `threads` ran on one thread.
 fn value(m: &Measurement, parameter: &str) -> Option<Param> {
-    match key::THREADS.is(parameter) {
+    match key::THREADS == parameter {
         true => Some(Param::Int(m.params.threads())),
         false => m.params.named(parameter).cloned(),
     }

@@ -18,14 +18,14 @@ pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     let drawn = drawable(group, scale);
     let isas: BTreeSet<Option<&str>> = drawn.iter().map(|m| m.params.get(key::ISA)).collect();
     let Some((best, _)) = best_usable(&drawn) else { return Vec::new() };
-    if !group.varying.iter().any(|n| key::ISA.is(n)) || isas.len() < 2 {
+    if !group.varying.iter().any(|n| key::ISA == *n) || isas.len() < 2 {
         return Vec::new();
     }
     let threads = best.params.threads();
     let best = compared(group, &drawn, best);
     let comparable = |m: &&Measurement| {
         m.params.threads() == threads
-            && (key::THREADS.is(group.axis)
+            && (key::THREADS == group.axis
                 || m.params.named(group.axis) == best.params.named(group.axis))
     };
     let same: Vec<&Measurement> = drawn.iter().copied().filter(comparable).collect();
@@ -49,12 +49,12 @@ fn compared<'a>(
         .iter()
         .copied()
         .filter(same)
-        .filter(|m| key::MATRIX_SIZE.is(group.axis) && has_others(m));
+        .filter(|m| key::MATRIX_SIZE == group.axis && has_others(m));
     all.max_by_key(|m| m.params.get(key::MATRIX_SIZE)).unwrap_or(best)
 }
 
 fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarChart {
-    let named: Vec<&str> = panel.named.iter().copied().filter(|n| !key::ISA.is(n)).collect();
+    let named: Vec<&str> = panel.named.iter().copied().filter(|n| key::ISA != *n).collect();
     let bar = |m: &&Measurement| {
         let name = line_name(group, m, &named);
         let efficiency = m.efficiency.and_then(percent);
@@ -64,8 +64,8 @@ fn bar_chart(group: &Group, scale: &Scale, panel: &Panel, threads: u64) -> BarCh
     let more = bars.len().saturating_sub(BARS);
     bars.truncate(BARS);
     let along = panel.members.first().map_or_else(String::new, |m| {
-        let by_n = key::MATRIX_SIZE.is(group.axis);
-        let others = group.varying.iter().filter(|n| !(by_n && key::MATRIX_SIZE.is(n)));
+        let by_n = key::MATRIX_SIZE == group.axis;
+        let others = group.varying.iter().filter(|n| !(by_n && key::MATRIX_SIZE == **n));
         group.short_without(m, &others.collect::<Vec<_>>())
     });
     let names = [panel.name.clone(), counted(threads, "thread"), along];

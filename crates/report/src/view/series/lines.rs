@@ -10,7 +10,7 @@ use super::panels::{Panel, panels};
 use super::value::Value;
 use super::{drawable, follows, line_name, title};
 use crate::view::chart::{Chart, LINES, Series, Spot};
-use crate::view::disk::{WAY, chart_iops, iops, way};
+use crate::view::disk::{IO_PATH, chart_iops, io_path, iops};
 use crate::view::grouping::{distinct, grouped};
 use crate::view::label::Group;
 use crate::view::network::round_trips;
@@ -28,11 +28,11 @@ const FALL: &str = "Arrow: the rate fell from the burst rate to the sustained ra
 /// one along each other parameter.
 pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
     let drawn = drawable(group, scale);
-    let mut ways: Vec<Option<String>> = distinct(drawn.iter().map(|m| way(m)));
-    ways.sort_by_key(|way| !way.as_ref().is_some_and(|w| w.starts_with("direct")));
+    let mut paths: Vec<Option<String>> = distinct(drawn.iter().map(|m| io_path(m)));
+    paths.sort_by_key(|path| !path.as_ref().is_some_and(|w| w.starts_with("direct")));
     let mut out = Vec::new();
-    for of in ways {
-        let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| way(m) == of).collect();
+    for of in paths {
+        let part: Vec<&Measurement> = drawn.iter().copied().filter(|m| io_path(m) == of).collect();
         let first = along(group, scale, group.axis, &part).unwrap_or_default();
         let other = |n: &&str| *n != group.axis && (first.is_empty() || is_drawn(group, n, &part));
         let others = PARAMETERS.into_iter().filter(other);
@@ -48,7 +48,7 @@ pub fn lines(group: &Group, scale: &Scale) -> Vec<Chart> {
 fn is_drawn(group: &Group, parameter: &str, part: &[&Measurement]) -> bool {
     let sizes: BTreeSet<_> = part.iter().map(|m| m.params.named(group.axis)).collect();
     let published =
-        key::THREADS.is(parameter) && key::BLOCK_SIZE.is(group.axis) && sizes.len() <= LINES;
+        key::THREADS == parameter && key::BLOCK_SIZE == group.axis && sizes.len() <= LINES;
     published || part.iter().any(|m| is_io(m))
 }
 
@@ -63,7 +63,7 @@ fn along<'a>(
     parameter: &'a str,
     part: &[&'a Measurement],
 ) -> Option<Vec<Chart>> {
-    let mut named = vec![parameter, WAY];
+    let mut named = vec![parameter, IO_PATH];
     named.extend(follows(group, parameter));
     let name = |m: &&Measurement| group.short_without(m, &named);
     let mut points: BTreeMap<String, usize> = BTreeMap::new();
@@ -74,7 +74,7 @@ fn along<'a>(
     let across = across(group, parameter, &members)?;
     // Like the headline, random I/O is counted in operations; over several block sizes, rates
     // compare better.
-    let count = key::QUEUE_DEPTH.is(group.axis) && !key::BLOCK_SIZE.is(parameter);
+    let count = key::QUEUE_DEPTH == group.axis && key::BLOCK_SIZE != parameter;
     let value = match count && members.iter().all(|m| iops(m).is_some()) {
         true => Value::Iops,
         // The time of round trips is more useful than their rate.
@@ -84,7 +84,7 @@ fn along<'a>(
     // The title names what all these results have in common.
     let common = common(group, &members, &named);
     let differing: Vec<&str> =
-        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != WAY).collect();
+        group.varying.iter().copied().filter(|n| !common.contains(n) && *n != IO_PATH).collect();
     let name = group.short_without(members.first()?, &differing);
     named.extend(common);
     let panels = panels(group, &members, &named, LINES);

@@ -17,7 +17,7 @@ use proofmark_model::{Measurement, key};
 pub use self::bars::bars;
 pub use self::lines::lines;
 pub use self::value::{both_on_axis, mark, mark_at, on_axis};
-use super::disk::way;
+use super::disk::io_path;
 use super::label::{Group, differing_only_in};
 use super::num::Scale;
 use super::text::enclosed;
@@ -25,13 +25,13 @@ use super::text::enclosed;
 /// The parameter that another one decides, so that results along the axis may differ in it too. The
 /// queue depth decides the engine, where each depth has one engine.
 pub fn follows<'a>(group: &Group<'a>, parameter: &str) -> Option<&'a str> {
-    let engine = group.varying.iter().copied().find(|n| key::ENGINE.is(n))?;
+    let engine = group.varying.iter().copied().find(|n| key::ENGINE == *n)?;
     let depth = |m: &Measurement| m.params.get(key::QUEUE_DEPTH);
     let one_each = group.all.iter().all(|a| {
-        let same = |b: &&&Measurement| depth(a) == depth(b) && way(a) == way(b);
+        let same = |b: &&&Measurement| depth(a) == depth(b) && io_path(a) == io_path(b);
         group.all.iter().filter(same).all(|b| a.params.named(engine) == b.params.named(engine))
     });
-    (key::QUEUE_DEPTH.is(parameter) && one_each).then_some(engine)
+    (key::QUEUE_DEPTH == parameter && one_each).then_some(engine)
 }
 
 /// The series of a result along the threads, the streams or the queue depth, sorted by it, and the
@@ -44,8 +44,8 @@ pub fn along<'a>(
     let mut but = vec![parameter];
     but.extend(follows(group, parameter));
     // The working set is per thread and gets smaller with more threads.
-    let by_threads = key::THREADS.is(parameter);
-    but.extend((by_threads && key::WORKING_SET.is(group.axis)).then_some(group.axis));
+    let by_threads = key::THREADS == parameter;
+    but.extend((by_threads && key::WORKING_SET == group.axis).then_some(group.axis));
     let count = |m: &Measurement| match by_threads {
         true => Some(m.params.threads()),
         false => m.params.number(parameter),

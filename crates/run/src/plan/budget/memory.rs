@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    fn said(planned: &Planned) -> String {
+    fn budget_findings(planned: &Planned) -> String {
         let texts = planned.findings.iter().filter(|f| f.check == BUDGET);
         texts.map(|f| f.message.clone()).collect()
     }
@@ -134,7 +134,7 @@ mod tests {
         let memory = planned(&guest, &["memory.copy", "memory.latency"], None);
         let set_up_s = memory_s(&memory);
         assert!((set_up_s / 7.75 - 1.0).abs() < 0.2, "{set_up_s} s");
-        assert!(said(&memory).is_empty(), "what was named is measured");
+        assert!(budget_findings(&memory).is_empty(), "what was named is measured");
         let (least, most) = estimate(&memory.plan);
         let trials_s: f64 = memory.plan.points.len() as f64 * (8.0 * 0.076 + 0.05);
         assert!((least - set_up_s - trials_s).abs() < 0.5 && most >= least, "{least} {most}");
@@ -153,26 +153,30 @@ mod tests {
             planned.plan.points.iter().any(order)
         };
         let usual = planned(&machine("kvm", 300), &[], None);
-        assert!(local(&usual) && said(&usual).is_empty(), "{}", said(&usual));
+        assert!(local(&usual) && budget_findings(&usual).is_empty(), "{}", budget_findings(&usual));
         let large = planned(&machine("kvm", 1920), &[], None);
         assert!(!local(&large) && large.plan.points.iter().any(|p| p.workload == "memory.triad"));
         let left_out = "since its memory takes long to set up; left out: ";
-        assert!(said(&large).contains(left_out), "{}", said(&large));
-        assert!(said(&large).contains("memory.latency order=local"), "{}", said(&large));
+        assert!(budget_findings(&large).contains(left_out), "{}", budget_findings(&large));
+        assert!(
+            budget_findings(&large).contains("memory.latency order=local"),
+            "{}",
+            budget_findings(&large)
+        );
         let own = planned(&machine("none", 960), &[], None);
-        assert!(local(&own) && said(&own).is_empty(), "{}", said(&own));
+        assert!(local(&own) && budget_findings(&own).is_empty(), "{}", budget_findings(&own));
     }
 
     #[test]
     fn a_budget_that_cannot_hold_it_leaves_out_what_answers_for_no_row() {
         let names = ["memory"];
         let roomy = planned(&machine("kvm", 300), &names, Some(60));
-        assert!(said(&roomy).is_empty(), "{}", said(&roomy));
+        assert!(budget_findings(&roomy).is_empty(), "{}", budget_findings(&roomy));
         let tight = planned(&machine("kvm", 300), &names, Some(12));
         assert!(
-            said(&tight).contains("left out, since their memory takes long"),
+            budget_findings(&tight).contains("left out, since their memory takes long"),
             "{}",
-            said(&tight)
+            budget_findings(&tight)
         );
         assert!(tight.plan.points.len() < roomy.plan.points.len());
         assert!(tight.plan.points.iter().any(|p| p.workload == "memory.triad"));

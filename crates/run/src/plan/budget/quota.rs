@@ -24,7 +24,7 @@ const QUOTA: &str = "plan.quota";
 pub(crate) fn shorten_rounds(planned: &mut Planned) {
     let fits = fits(&planned.plan);
     if let Some(rounds) = planned.plan.policy.quota.as_mut().filter(|_| !fits) {
-        rounds.periods = CpuQuota::LEAST_PERIODS as u32;
+        rounds.periods = CpuQuota::MIN_PERIODS as u32;
     }
 }
 

@@ -1,4 +1,4 @@
-//! What fits, what is made smaller and what is left out.
+//! Tests of configurations that fit, that are made smaller and that are left out.
 
 use proofmark_model::Subsystem::Memory;
 use proofmark_model::{Probe, key};

@@ -22,7 +22,7 @@ fn plan(max_trials: u32) -> Plan {
     Plan { policy, points: vec![point("cpu.linpack", 2)], ..Plan::default() }
 }
 
-/// How often such a tool repeats the point of a plan, on a machine with so much memory.
+/// Returns how often such a tool repeats a configuration, on a machine with this much memory.
 fn fits(run_s: f64, asked: &Asked, memory: u64) -> Result<u32, String> {
     let (marked, host) = (Marked::from([(0, Vec::new())]), host(memory, vec![0, 1]));
     let choice = Choice { asked, workloads: &[], marked: &marked, host: &host };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proofmark_engine::{Barrier, ClockSamples};
 
-use super::matrix::{GROUP, MOST_ROWS, Matrix};
+use super::matrix::{GROUP, MAX_ROWS, Matrix};
 use super::product::Product;
 use super::random::element;
 use super::tile::{Tile, Update, fetch_nearer};
@@ -34,7 +34,7 @@ impl Layout {
         let lines = n.div_ceil(GROUP) | 1;
         let copy = Matrix::elements(block * GROUP + 1, width(block));
         // Tiles read beyond the last row of A.
-        let rows = n + MOST_ROWS - 1;
+        let rows = n + MAX_ROWS - 1;
         Self { lines, matrix: rows * lines * GROUP, copy, threads }
     }
 
@@ -198,7 +198,7 @@ impl Gemm {
         update: Update,
         clock: &mut ClockSamples,
     ) {
-        let whole = rows.len() / MOST_ROWS * MOST_ROWS;
+        let whole = rows.len() / MAX_ROWS * MAX_ROWS;
         let product = |row: usize, count: usize, c: *mut f64, c_row: usize| Product {
             first: Tile {
                 a: self.row(Which::A, rows.start + row).wrapping_add(columns.start),
@@ -224,11 +224,11 @@ impl Gemm {
         if rest == 0 {
             return;
         }
-        let mut buffer = [Line::default(); MOST_ROWS * MOST_GROUPS];
-        for part in (0..groups.len()).step_by(MOST_GROUPS) {
-            let count = MOST_GROUPS.min(groups.len() - part);
+        let mut buffer = [Line::default(); MAX_ROWS * MAX_GROUPS];
+        for part in (0..groups.len()).step_by(MAX_GROUPS) {
+            let count = MAX_GROUPS.min(groups.len() - part);
             let to = buffer.as_mut_ptr().cast::<f64>();
-            let mut product = product(whole, rest, to, MOST_GROUPS * GROUP);
+            let mut product = product(whole, rest, to, MAX_GROUPS * GROUP);
             product.first.b = b.line(0, part);
             product.groups = count;
             // SAFETY: the buffer holds as many rows as any tile, and as many groups.
@@ -239,7 +239,7 @@ impl Gemm {
                     let c = unsafe {
                         &mut *c(whole + row).add((part + group) * GROUP).cast::<[f64; GROUP]>()
                     };
-                    let sums = &buffer[row * MOST_GROUPS + group].0;
+                    let sums = &buffer[row * MAX_GROUPS + group].0;
                     for (c, sum) in c.iter_mut().zip(sums) {
                         *c = if update == Update::Set { *sum } else { *c + sum };
                     }
@@ -287,11 +287,11 @@ impl Gemm {
 /// Returns the width of a block of B in groups: two thirds of its depth, as deep blocks need fewer
 /// passes over C.
 fn width(block: usize) -> usize {
-    (block * 2 / 3 / MOST_GROUPS * MOST_GROUPS).max(MOST_GROUPS)
+    (block * 2 / 3 / MAX_GROUPS * MAX_GROUPS).max(MAX_GROUPS)
 }
 
 /// Groups of the buffer for the last rows: as many as the widest tile has.
-const MOST_GROUPS: usize = 4;
+const MAX_GROUPS: usize = 4;
 
 /// Copies one line, or writes zeros if there is none.
 ///

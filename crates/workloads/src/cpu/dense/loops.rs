@@ -11,7 +11,7 @@ use super::tile::{Tile, Update};
 /// A micro-kernel (the BLAS term): the product of a tile of fixed size.
 #[derive(Clone, Copy)]
 pub(super) struct TileLoop {
-    /// Rows of the tile: a divisor of [`super::matrix::MOST_ROWS`].
+    /// Rows of the tile: a divisor of [`super::matrix::MAX_ROWS`].
     pub(super) rows: usize,
     pub(super) groups: usize,
     /// See [`tile::multiply`].
@@ -71,7 +71,7 @@ macro_rules! loops {
 
             use super::super::matrix::GROUP;
             use super::super::columns;
-            use super::super::matrix::MOST_ROWS;
+            use super::super::matrix::MAX_ROWS;
             use super::super::tile::{self, Update, Tile};
             use super::super::vector::Vector;
             use super::{AT_ONCE, Loops, SolveLower, TileLoop};
@@ -81,7 +81,7 @@ macro_rules! loops {
 
             // Whole tiles must fill a multiple of the maximum rows. Only a vector as wide as a
             // group can solve several groups at once.
-            const _: () = assert!($(MOST_ROWS.is_multiple_of($rows))&&+ && (PER == 1 || ($($width == 1)&&+)));
+            const _: () = assert!($(MAX_ROWS.is_multiple_of($rows))&&+ && (PER == 1 || ($($width == 1)&&+)));
 
             pub(in super::super) static LOOPS: Loops = Loops {
                 tiles: &[$(TileLoop { rows: $rows, groups: $groups, run: $product }),+],

@@ -10,7 +10,7 @@
 pub(super) const GROUP: usize = 8;
 
 /// Maximum rows of a tile. One row fewer must be valid after the last row of a matrix.
-pub(super) const MOST_ROWS: usize = 12;
+pub(super) const MAX_ROWS: usize = 12;
 
 /// A matrix in memory that the caller owns.
 #[derive(Debug, Clone, Copy)]
@@ -57,5 +57,5 @@ impl Matrix {
 /// past the end. The number is odd, so that the lines of one row are in different sets of every
 /// cache.
 pub(super) const fn lines_for(rows: usize) -> usize {
-    (rows + MOST_ROWS - 1) | 1
+    (rows + MAX_ROWS - 1) | 1
 }

@@ -45,7 +45,7 @@ use crate::params::{required, resolved};
 use crate::share;
 
 /// Maximum rows and columns of a matrix.
-const MOST: u64 = 1_000_000;
+const MAX_N: u64 = 1_000_000;
 
 const THREADS: Parameter =
     threads_parameter("Threads, each pinned to a CPU, that share the matrices.", "1");
@@ -75,7 +75,7 @@ const BLOCK: Parameter = count_parameter(
 
 /// Returns the parameters of a workload, from the description and default of its `n`.
 pub(super) const fn parameters(n: &'static str, default: &'static str) -> [Parameter; 4] {
-    let n = count_parameter(key::MATRIX_SIZE, n, 1..=MOST, default);
+    let n = count_parameter(key::MATRIX_SIZE, n, 1..=MAX_N, default);
     [THREADS, n, ISA, BLOCK]
 }
 
@@ -112,7 +112,7 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) fn from_params(workload: &str, params: &Params) -> Result<Self, Refusal> {
         let int = |key| required(params, key).map(|value| value as usize);
-        let isa = Isa::from_params(params)?;
+        let isa = Isa::for_this_cpu(params)?;
         let loops = loops::find(isa).ok_or_else(|| {
             Refusal(format!("{workload} has no {} loops for this architecture", isa.name()))
         })?;

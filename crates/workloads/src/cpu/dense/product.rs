@@ -24,7 +24,7 @@ impl Product {
     /// tile at a time.
     ///
     /// # Safety
-    /// All operands must be valid, including [`super::matrix::MOST_ROWS`] - 1 rows of A and C after
+    /// All operands must be valid, including [`super::matrix::MAX_ROWS`] - 1 rows of A and C after
     /// the last one. Nothing else may write to A and B or use C. The CPU must have the loops'
     /// instructions.
     pub(super) unsafe fn run(

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The largest of several magnitudes. NaN counts as the largest.
 #[derive(Debug, Default)]
-struct Greatest(AtomicU64);
+struct Maximum(AtomicU64);
 
-impl Greatest {
+impl Maximum {
     fn take(&self, value: f64) {
         // Without the sign, the bits of numbers have the same order as the numbers, and NaN is
         // above all.
@@ -25,10 +25,10 @@ impl Greatest {
 /// The residual of one solution, collected from rows in any order.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
-    difference: Greatest,
-    a: Greatest,
-    x: Greatest,
-    b: Greatest,
+    difference: Maximum,
+    a: Maximum,
+    x: Maximum,
+    b: Maximum,
 }
 
 impl Residual {

@@ -14,7 +14,7 @@ use super::lu::Singular;
 use super::random::element;
 use super::solver::{Layout, System};
 use super::*;
-use crate::params::testing::{Tried, params};
+use crate::params::testing::{WorkloadExt, params};
 
 fn shape(isa: Isa, n: usize, threads: usize, block: usize) -> Shape {
     assert!(isa.is_supported());

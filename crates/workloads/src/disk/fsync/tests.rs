@@ -4,7 +4,7 @@ use proofmark_model::{Params, key};
 use super::super::FSYNC;
 use super::super::shape::Operation;
 use super::*;
-use crate::params::testing::{self, Tried, uneven_slices, verified};
+use crate::params::testing::{self, WorkloadExt, uneven_slices, verified};
 
 fn params(block: u64, file_size: u64) -> Params {
     testing::params(&format!(

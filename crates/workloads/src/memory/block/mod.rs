@@ -165,7 +165,7 @@ impl Workload for Blocks {
             let enough = parameters::four_times_the_cache(host).max(1 << 30);
             let block = params.get(key::BLOCK_SIZE).unwrap_or(1);
             let least = block.saturating_mul(params.threads());
-            enough.min(block.saturating_mul(order::MOST)).max(least)
+            enough.min(block.saturating_mul(order::MAX_BLOCKS)).max(least)
         })]
     }
 

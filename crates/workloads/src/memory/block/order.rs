@@ -10,7 +10,7 @@ use crate::mix::mixed;
 const BATCH: usize = 64;
 
 /// The maximum number of blocks in an order.
-pub(super) const MOST: u64 = 1 << 32;
+pub(super) const MAX_BLOCKS: u64 = 1 << 32;
 
 /// The blocks that one thread orders: one of each group of as many neighbours as there are threads.
 /// The place in the group changes from group to group. So no thread always has the same place in a
@@ -26,7 +26,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Returns the share of `thread` in this many blocks, which must be between the number of
-    /// threads and [`MOST`].
+    /// threads and [`MAX_BLOCKS`].
     pub(super) fn new(blocks: u64, thread: u64, threads: u64) -> Self {
         let count = (blocks - thread).div_ceil(threads);
         let whole = (blocks / threads).min(u64::from(u32::MAX)) as u32;
@@ -170,7 +170,7 @@ mod tests {
 
         #[test]
         fn the_greatest_domain_is_mapped_onto_itself(seed: u64, a: u32, b: u32) {
-            let mixer = Permutation::new(all(MOST), seed).mixer;
+            let mixer = Permutation::new(all(MAX_BLOCKS), seed).mixer;
             prop_assert_eq!(mixer.mix(a) == mixer.mix(b), a == b);
         }
     }
@@ -178,12 +178,12 @@ mod tests {
     #[test]
     fn as_many_blocks_as_can_be_are_counted_right() {
         for (thread, threads) in [(0, 1), (6, 7)] {
-            let order = Permutation::new(Share::new(MOST, thread, threads), 1);
+            let order = Permutation::new(Share::new(MAX_BLOCKS, thread, threads), 1);
             let mut first = order.first(1000, 1);
             first.sort_unstable();
             first.dedup();
             assert_eq!(first.len(), 1000);
-            assert_eq!(order.share.count, MOST / threads);
+            assert_eq!(order.share.count, MAX_BLOCKS / threads);
         }
     }
 

@@ -38,8 +38,8 @@ impl Shape {
                  data_size is {data}"
             )));
         }
-        if shape.blocks() > order::MOST {
-            let most = order::MOST;
+        if shape.blocks() > order::MAX_BLOCKS {
+            let most = order::MAX_BLOCKS;
             let reason = format!(
                 "{data} in blocks of {block} exceed the most blocks that a random \
                                   order supports: {most}"

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::body::{Area, Blocks as Visited, Body, body};
 use super::*;
 use crate::memory::testing::host;
-use crate::params::testing::{Tried, params, prove, uneven_slices, verified};
+use crate::params::testing::{WorkloadExt, params, prove, uneven_slices, verified};
 
 const ALL: [&Blocks; 6] =
     [&READ_WRITE, &RAND_READ_WRITE, &SEQ_WRITE, &RAND_WRITE, &SEQ_READ, &RAND_READ];

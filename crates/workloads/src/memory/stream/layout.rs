@@ -17,7 +17,7 @@ const SEGMENT: u64 = 128 << 10;
 /// instead of 190 GB/s on Granite Rapids). Writes and copies lose nothing.
 const WHOLE: u64 = 2 << 20;
 
-const LEAST: u64 = 1 << 10;
+const MIN_SEGMENT: u64 = 1 << 10;
 
 /// Distance in bytes of an array from a multiple of [`ALIGNMENT`], per array before it. Loops
 /// access the same element of all arrays. Without the odd 1 KiB a load could have the low 12
@@ -75,8 +75,8 @@ impl Layout {
         let whole = op == Op::Read && part <= WHOLE;
         let segments = if whole { 1 } else { (part / SEGMENT).max(1) };
         let segment = part / segments / GRAIN as u64 * GRAIN as u64;
-        if segment < LEAST {
-            let (size, least) = (format_size(array_size), format_size(LEAST));
+        if segment < MIN_SEGMENT {
+            let (size, least) = (format_size(array_size), format_size(MIN_SEGMENT));
             return Err(Refusal(format!(
                 "an array of {size} is too small for {threads} threads: each part needs at least \
                  {least}"

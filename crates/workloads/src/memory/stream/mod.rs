@@ -77,7 +77,8 @@ impl Stream {
     }
 
     fn task(&self, params: &Params) -> Result<Task, Refusal> {
-        let (op, stores, isa) = (self.op(params)?, self.stores(params)?, Isa::from_params(params)?);
+        let (op, stores, isa) =
+            (self.op(params)?, self.stores(params)?, Isa::for_this_cpu(params)?);
         let hot = (self.find)(op, stores, isa).ok_or_else(|| {
             let (id, isa, stores) = (&self.spec.id, isa.name(), stores.name());
             Refusal(format!("{id} has no {isa} loop with {stores} stores on this architecture"))
@@ -104,7 +105,7 @@ impl Workload for Stream {
         let has = |stores, isa: &Isa| isa.is_supported() && (self.find)(op, stores, *isa).is_some();
         let isas = || Isa::ALL.into_iter().rev();
         let params = resolved(params, key::STORES, |p| {
-            let asked = Isa::from_params(p).ok();
+            let asked = Isa::for_this_cpu(p).ok();
             let mut isas = isas().filter(|i| asked.is_none_or(|a| a == *i));
             let past = isas.any(|i| has(Stores::NonTemporal, &i));
             let stores = if past { Stores::NonTemporal } else { Stores::Temporal };

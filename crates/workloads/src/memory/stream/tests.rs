@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::super::segment::Segment;
 use super::super::testing::host;
 use super::*;
-use crate::params::testing::{Tried, params, prove, verified};
+use crate::params::testing::{WorkloadExt, params, prove, verified};
 
 const ALL: [&Stream; 6] = [&COPY, &SCALE, &ADD, &TRIAD, &READ, &WRITE];
 

@@ -6,7 +6,7 @@ use proofmark_model::TcpState;
 
 use crate::network::client::ClientSide;
 use crate::network::line::Line;
-use crate::network::payload::Moving;
+use crate::network::payload::PayloadCursor;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::socket::tcp_state;
@@ -18,7 +18,7 @@ use proofmark_engine::raw_ns;
 pub(in crate::network) struct ClientEnd {
     poll: bool,
     out: Vec<u8>,
-    moving: Option<Moving>,
+    moving: Option<PayloadCursor>,
     back: Vec<u8>,
     /// Segments that the server has retransmitted since the connection was opened.
     server_retransmits: u64,
@@ -28,7 +28,7 @@ impl ClientEnd {
     /// Creates the client of connection `index`.
     pub(in crate::network) fn new(shape: &Shape, index: usize) -> Self {
         let out = stamp::payload(shape.block as usize);
-        let (back, moving) = (out.clone(), Moving::new(shape, index));
+        let (back, moving) = (out.clone(), PayloadCursor::new(shape, index));
         Self { poll: shape.poll, out, moving, back, server_retransmits: 0 }
     }
 }

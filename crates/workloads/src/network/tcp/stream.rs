@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use crate::network::client::ClientSide;
 use crate::network::line::Line;
-use crate::network::payload::Moving;
+use crate::network::payload::PayloadCursor;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::socket;
@@ -27,14 +27,14 @@ pub(in crate::network) struct End {
     sends: bool,
     no_delay: bool,
     buffer: Vec<u8>,
-    moving: Option<Moving>,
+    moving: Option<PayloadCursor>,
 }
 
 impl End {
     /// Creates one end of connection `index`.
     pub(in crate::network) fn new(shape: &Shape, sends: bool, index: usize) -> Self {
         let block = shape.block as usize;
-        let moving = sends.then(|| Moving::new(shape, index)).flatten();
+        let moving = sends.then(|| PayloadCursor::new(shape, index)).flatten();
         let buffer = stamp::payload(if sends { block } else { block.max(READ) });
         Self { block, sends, no_delay: shape.no_delay, buffer, moving }
     }
@@ -49,7 +49,7 @@ impl End {
                 line.write_both(&number.to_le_bytes(), rest)?;
                 continue;
             }
-            if self.block >= stamp::LEAST {
+            if self.block >= stamp::MIN_NUMBERED {
                 stamp::put(&mut self.buffer, number);
             }
             line.write_all(&self.buffer)?;

@@ -13,14 +13,14 @@ use std::os::fd::AsRawFd;
 use std::ptr;
 use std::time::Duration;
 
-use crate::network::payload::Moving;
-use crate::network::stamp::{self, LEAST, NUMBER};
+use crate::network::payload::PayloadCursor;
+use crate::network::stamp::{self, MIN_NUMBERED, NUMBER};
 
 /// Target bytes of a batch.
 const FILL: usize = 128 << 10;
-const MOST: usize = 64;
+const MAX_MESSAGES: usize = 64;
 
-type Head = [u8; LEAST];
+type Head = [u8; MIN_NUMBERED];
 
 /// Memory for a batch of datagrams of one size.
 pub(super) struct Batch {
@@ -29,7 +29,7 @@ pub(super) struct Batch {
     /// The part after each head, with one more byte to detect longer datagrams.
     rest: Vec<u8>,
     /// The part after each head instead, where the payload must not repeat.
-    moving: Option<Moving>,
+    moving: Option<PayloadCursor>,
     vectors: Vec<[libc::iovec; 2]>,
     messages: Vec<libc::mmsghdr>,
 }
@@ -43,13 +43,13 @@ pub(super) struct Arrival {
 }
 
 impl Batch {
-    pub(super) fn new(block: usize, moving: Option<Moving>) -> Self {
-        let most = (FILL / block).clamp(1, MOST);
+    pub(super) fn new(block: usize, moving: Option<PayloadCursor>) -> Self {
+        let most = (FILL / block).clamp(1, MAX_MESSAGES);
         // SAFETY: all zeros is a valid value of both types: no memory, no length.
         let (vector, message) = unsafe { (zeroed::<libc::iovec>(), zeroed::<libc::mmsghdr>()) };
         let (vectors, messages) = (vec![[vector; 2]; most], vec![message; most]);
         let rest = stamp::payload(rest_of(block) + 1);
-        Self { block, heads: vec![[0; LEAST]; most], rest, moving, vectors, messages }
+        Self { block, heads: vec![[0; MIN_NUMBERED]; most], rest, moving, vectors, messages }
     }
 
     /// Returns the maximum datagrams of one call.
@@ -65,13 +65,13 @@ impl Batch {
         now_ns: impl Fn() -> u64,
     ) -> io::Result<u64> {
         let count = count.min(self.most()) as usize;
-        if self.block >= LEAST {
+        if self.block >= MIN_NUMBERED {
             for (head, number) in self.heads[..count].iter_mut().zip(first..) {
                 head[..NUMBER].copy_from_slice(&number.to_le_bytes());
                 head[NUMBER..].copy_from_slice(&now_ns().to_le_bytes());
             }
         }
-        self.point(count, rest_of(self.block), self.block >= LEAST);
+        self.point(count, rest_of(self.block), self.block >= MIN_NUMBERED);
         if let Some(moving) = &mut self.moving {
             for [_, rest] in &mut self.vectors[..count] {
                 rest.iov_base = moving.next(rest.iov_len).as_ptr().cast_mut().cast();
@@ -101,7 +101,7 @@ impl Batch {
         let n = there.unwrap_or_else(|| self.take(socket, libc::MSG_WAITFORONE))? as usize;
         Ok(self.messages[..n].iter().zip(&self.heads).map(|(message, head)| {
             let bytes = message.msg_len as usize;
-            let word = |at: usize| stamp::get(&head[at..]).filter(|_| bytes >= LEAST);
+            let word = |at: usize| stamp::get(&head[at..]).filter(|_| bytes >= MIN_NUMBERED);
             Arrival { bytes, head: word(0).zip(word(NUMBER)) }
         }))
     }
@@ -120,7 +120,7 @@ impl Batch {
         let own = self.heads[..count].iter_mut();
         for ((head, vectors), message) in own.zip(&mut self.vectors).zip(&mut self.messages) {
             let base = head.as_mut_ptr().cast::<c_void>();
-            *vectors = [libc::iovec { iov_base: base, iov_len: LEAST }, rest];
+            *vectors = [libc::iovec { iov_base: base, iov_len: MIN_NUMBERED }, rest];
             let used = if heads { &mut vectors[..] } else { &mut vectors[1..] };
             message.msg_hdr.msg_iov = used.as_mut_ptr();
             message.msg_hdr.msg_iovlen = used.len() as _;
@@ -130,7 +130,7 @@ impl Batch {
 
 /// Returns the bytes of a datagram that are not in its head.
 fn rest_of(block: usize) -> usize {
-    if block >= LEAST { block - LEAST } else { block }
+    if block >= MIN_NUMBERED { block - MIN_NUMBERED } else { block }
 }
 
 fn counted(result: libc::c_int) -> io::Result<u64> {
@@ -158,10 +158,10 @@ mod tests {
             assert!(out.most() * block as u64 <= (FILL + block) as u64);
             assert_eq!(out.send(&a, (7, 1), || 99).unwrap(), 1);
             let came: Vec<_> = back.receive(&b, None).unwrap().collect();
-            let head = (block >= LEAST).then_some((7, 99));
+            let head = (block >= MIN_NUMBERED).then_some((7, 99));
             assert_eq!(came, [Arrival { bytes: block, head }]);
-            if block > LEAST {
-                assert_eq!(back.rest[..block - LEAST], out.rest[..block - LEAST]);
+            if block > MIN_NUMBERED {
+                assert_eq!(back.rest[..block - MIN_NUMBERED], out.rest[..block - MIN_NUMBERED]);
             }
         }
     }
@@ -171,7 +171,7 @@ mod tests {
         let (a, b) = pair();
         a.send(&[7_u64.to_le_bytes(), 9_u64.to_le_bytes()].concat()).unwrap();
         let came: Vec<_> = Batch::new(1, None).receive(&b, None).unwrap().collect();
-        assert_eq!(came, [Arrival { bytes: LEAST, head: Some((7, 9)) }]);
+        assert_eq!(came, [Arrival { bytes: MIN_NUMBERED, head: Some((7, 9)) }]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use proofmark_model::Datagrams;
 
 use crate::network::client::ClientSide;
 use crate::network::line::{Line, broken, waits};
-use crate::network::payload::Moving;
+use crate::network::payload::PayloadCursor;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
 use crate::network::socket;
@@ -27,7 +27,7 @@ pub(in crate::network) struct ClientEnd {
     socket: UdpSocket,
     poll: bool,
     out: Vec<u8>,
-    moving: Option<Moving>,
+    moving: Option<PayloadCursor>,
     back: Vec<u8>,
 }
 
@@ -35,7 +35,7 @@ impl ClientEnd {
     /// Creates a client on a connected socket whose reads end within [`LOST_AFTER`].
     pub(in crate::network) fn new(socket: UdpSocket, shape: &Shape, index: usize) -> Self {
         let out = stamp::payload(shape.block as usize);
-        let (back, moving) = (vec![0; out.len() + 1], Moving::new(shape, index));
+        let (back, moving) = (vec![0; out.len() + 1], PayloadCursor::new(shape, index));
         Self { socket, poll: shape.poll, out, moving, back }
     }
 

@@ -13,10 +13,10 @@ use super::pace::{Next, Pace};
 use super::window::Window;
 use crate::network::client::ClientSide;
 use crate::network::line::{Line, SLICE, broken, waits};
-use crate::network::payload::Moving;
+use crate::network::payload::PayloadCursor;
 use crate::network::server::{Serve, Served};
 use crate::network::shape::Shape;
-use crate::network::stamp::{self, LEAST, NUMBER, Wrong};
+use crate::network::stamp::{self, MIN_NUMBERED, NUMBER, Wrong};
 use crate::network::tally::Tally;
 use crate::network::wire::{Report, Request, Sent};
 use proofmark_engine::raw_ns;
@@ -71,7 +71,7 @@ impl End {
     ) -> Self {
         let block = shape.block as usize;
         let pace = shape.rate_each().map(|rate| Pace::new(block, rate));
-        let moving = sends.then(|| Moving::new(shape, index)).flatten();
+        let moving = sends.then(|| PayloadCursor::new(shape, index)).flatten();
         let (lateness, batch) = (shape.lateness(), Batch::new(block, moving));
         let token = token.bytes();
         let word = |at: usize| stamp::get(&token[at..]).unwrap_or_default();
@@ -218,7 +218,7 @@ impl ClientSide for End {
             (self.report(&received), received.quiet, Duration::from_nanos(sent.took_ns))
         };
         tally.add_bytes(count * block, report.bytes);
-        let numbered = |n: u64| (block >= LEAST as u64).then_some(n);
+        let numbered = |n: u64| (block >= MIN_NUMBERED as u64).then_some(n);
         let jitter = numbered(report.jitter_ns).filter(|ns| *ns > 0 && self.pace.is_some());
         tally.add_datagrams(Datagrams {
             sent: count,

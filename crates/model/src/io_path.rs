@@ -2,16 +2,16 @@
 
 use crate::{FileState, Measurement, Param, key, word};
 
-/// The parameter that represents the path of the I/O, which [`way`] describes.
-pub const WAY: &str = key::DIRECT.name();
+/// The parameter that represents the path of the I/O, which [`io_path`] describes.
+pub const IO_PATH: &str = key::DIRECT.name();
 
 /// Describes the path of the I/O: `direct`, or `buffered, cold cache`; for writes also whether the
 /// time includes the flush. `None` for a configuration without such a choice.
-pub fn way(m: &Measurement) -> Option<String> {
+pub fn io_path(m: &Measurement) -> Option<String> {
     if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return None;
     }
-    let way = match (asked_direct(m), direct(m)) {
+    let path = match (asked_direct(m), direct(m)) {
         (true, true) => "direct",
         (true, false) => "direct requested, buffered used",
         (false, _) => match m.params.get(key::CACHE) {
@@ -26,7 +26,7 @@ pub fn way(m: &Measurement) -> Option<String> {
         (true, Some(false)) => ", no flush",
         (true, None) => ", flush in some trials only",
     };
-    Some(format!("{way}{flush}"))
+    Some(format!("{path}{flush}"))
 }
 
 fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
@@ -34,7 +34,8 @@ fn states(m: &Measurement) -> impl Iterator<Item = &FileState> {
 }
 
 fn asked_direct(m: &Measurement) -> bool {
-    m.params.get(key::DIRECT) == Some(word::ON) || m.params.named(WAY) == Some(&Param::Flag(true))
+    m.params.get(key::DIRECT) == Some(word::ON)
+        || m.params.named(IO_PATH) == Some(&Param::Flag(true))
 }
 
 /// Returns true if direct I/O was requested and no trial's file contradicts it.
@@ -58,7 +59,7 @@ fn flushed(m: &Measurement) -> Option<bool> {
 
 /// Returns the distance of a result from what the device does: 0 for direct I/O with its flush.
 /// `None` where the page cache may have served everything.
-pub fn distance(m: &Measurement) -> Option<u8> {
+pub fn distance_from_device(m: &Measurement) -> Option<u8> {
     if !m.subsystem.info().uses_block_devices || !m.params.has(key::DIRECT) {
         return Some(0);
     }
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_to_the_file_has_a_name_and_a_distance() {
+    fn every_io_path_has_a_name_and_a_distance() {
         for (parameters, name, far) in [
             (&[("direct", "on"), ("cache", "none")][..], "direct", Some(0)),
             (&[("direct", "on"), ("flush", "end")], "direct, flush included", Some(0)),
@@ -105,9 +106,9 @@ mod tests {
             ),
         ] {
             let m = point(parameters);
-            assert_eq!(way(&m).as_deref(), Some(name));
-            assert_eq!(distance(&m), far, "{name}");
+            assert_eq!(io_path(&m).as_deref(), Some(name));
+            assert_eq!(distance_from_device(&m), far, "{name}");
         }
-        assert_eq!(way(&point(&[])), None);
+        assert_eq!(io_path(&point(&[])), None);
     }
 }
