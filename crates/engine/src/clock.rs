@@ -1,7 +1,7 @@
 //! The clock that times trials, its precision, and the system's other clocks.
 //!
 //! It is CLOCK_MONOTONIC_RAW. A privileged user can change the rate of CLOCK_MONOTONIC
-//! (adjtimex(2)). With ticks of 9 ms instead of 10, all rates by it are 10 % too high.
+//! (adjtimex(2)). With ticks of 9 ms instead of 10, all rates by it are 11 % too high.
 
 use std::sync::OnceLock;
 

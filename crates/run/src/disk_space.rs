@@ -23,7 +23,7 @@ pub const LOW_SPACE: &str = "low disk space";
 /// Largest file of the trials that find a workload's write rate, in bytes.
 const PROBE: u64 = 64 << 20;
 
-/// One part in so many of a file system stays free; less only where less was free before.
+/// One part in so many of a file system stays free, or half of the free space if that is less.
 const OTHERS: u64 = 100;
 
 /// Time between two readings of the free space.

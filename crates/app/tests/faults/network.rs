@@ -17,7 +17,7 @@ use super::lab::network::{
 use super::lab::{Cgroup, alone, found, proofmark, run_json, shared};
 use super::{names, saved, wait_for, wait_for_trials};
 use proofmark_model::{Ending, Measurement, NetworkPath, Run, Severity, Trial, Verdict, key};
-use proofmark_testing::{skip, wait, wait_until};
+use proofmark_testing::{skip, wait, wait_until, wait_until_within};
 
 /// Bytes of an Ethernet frame header as interfaces and token buckets count it.
 const FRAME: f64 = 14.0;
@@ -261,9 +261,11 @@ fn wait_for_the_second(dir: &Path, child: &mut Child) {
 
 /// Checks the results of these configurations if the server is lost during the second.
 fn only_the_rest_is_lost(dir: &Path, child: &mut Child) {
-    wait_until("the run to report that the server has gone", || {
-        saved(dir).measurements[1].ending != Ending::Unfinished
-    });
+    wait_until_within(
+        Duration::from_secs(20),
+        "the run to report that the server has gone",
+        || saved(dir).measurements[1].ending != Ending::Unfinished,
+    );
     let reported = Instant::now();
     let status = wait("the run to end", child);
     // 4 configurations remain, and each would wait 5 s for a silent server.

@@ -14,7 +14,7 @@ use crate::Context;
 use crate::references::{as_measurement, paired};
 use causes::{CAUSES, Cause, Compared, Explanation, Extent};
 
-/// Smallest difference that is reported. A policy's target is 2 % for each result. Two programs
+/// Smallest difference that is reported. A policy's target is 0.5 to 5 % for each result. Two programs
 /// start and stop their clocks at different moments, and a tool may print three digits or the best
 /// of ten rounds. That explains as much again.
 const DIFFERENCE: f64 = 0.05;

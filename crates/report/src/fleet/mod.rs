@@ -46,14 +46,14 @@ pub const FORMATS: &[Format<Writer>] = &[
 /// # Errors
 /// If a template fails.
 pub fn html(report: &FleetReport) -> Result<String, RenderError> {
-    crate::html::document(&view::document(report))
+    crate::html::document(&view::document(report, Options::default().width))
 }
 
 /// One screen: the answer, the nodes that are not healthy with their causes, the groups, the main
 /// figures, and the next steps.
 pub fn terminal(report: &FleetReport, options: &Options) -> String {
     // Its 24 lines have no room for how the fleet was measured.
-    let document = Document { facts: Vec::new(), ..view::document(report) };
+    let document = Document { facts: Vec::new(), ..view::document(report, options.width) };
     Page::new(options).document(&document)
 }
 

@@ -14,9 +14,8 @@ use crate::view::{
     Audience, Block, Blocks, Columns, Content, Entry, Item, Style, Table, Text, counted, joined,
 };
 
-/// Lines of a screen, and characters of a line.
+/// Lines of a screen.
 const LINES: usize = 24;
-const COLUMNS: usize = 80;
 /// Maximum of lines of a text, if all other parts have room too.
 const LONGEST: usize = 3;
 /// Maximum of links and groups with lines of their own.
@@ -28,98 +27,154 @@ const FOR_FIGURES: usize = 5;
 const TITLE: usize = 30;
 const NAME: usize = 14;
 
-/// Makes the screen below the title, with as much of each text as all parts have room for.
-pub fn blocks(all: &Statements) -> Blocks {
-    let fits = |blocks: &Blocks| lines(&blocks.0) < LINES;
-    let mut screens = (1..=LONGEST).rev().map(|most| screen(all, most));
-    screens.find(fits).unwrap_or_else(|| screen(all, 1))
+/// Makes the screen below the title for a terminal of `width` columns.
+pub fn blocks(all: &Statements, width: usize) -> Blocks {
+    Screen { width }.blocks(all)
 }
 
-/// Makes the screen with texts of so many lines at most.
-fn screen(all: &Statements, most: usize) -> Blocks {
-    let text = |style, text: &str, most| cut(text, most, |text| Text::new(style, [text]));
-    let answer = text(Style::Plain, &all.answer, most);
-    let testbed = text(Style::Warning, all.testbed.as_deref().unwrap_or_default(), most.min(2));
-    let groups = groups(&all.groups, most.min(2));
-    let next = item("Next", &all.next.join(" "), most);
-    // The title, and an empty line between each two parts.
-    let taken = height(&answer) + height(&testbed) + height(&groups) + height(&next) + 5;
-    let mut room = LINES.saturating_sub(taken);
-    let mut problems = links(&all.links, most);
-    room = room.saturating_sub(height(&problems));
-    let nodes = nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
-    room = room.saturating_sub(height(&nodes));
-    let notes = notes(&all.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
-    room = room.saturating_sub(height(&notes));
-    problems.extend(nodes.into_iter().chain(notes));
-    let mut out = Blocks::default();
-    out.add_for(Audience::Terminal, "answer", answer);
-    out.add_for(Audience::Terminal, "testbed", testbed);
-    out.add_for(Audience::Terminal, "problems", problems);
-    out.add_for(Audience::Terminal, "groups", groups);
-    out.add_for(Audience::Terminal, "figures", figures(&all.rows, room));
-    out.add_for(Audience::Terminal, "next", next);
-    out
+/// The screen of a terminal.
+struct Screen {
+    width: usize,
 }
 
-/// Counts the lines of blocks on a terminal of 80 columns.
-fn lines(blocks: &[Block]) -> usize {
-    let mut page = Page::new(&Options { width: COLUMNS, color: false });
-    page.blocks(blocks);
-    page.out.lines().count()
-}
-
-fn height<C: Into<Content> + Clone>(content: &C) -> usize {
-    lines(&Blocks::one("", content.clone()).0)
-}
-
-/// Returns content with as much of a text as takes so many lines at most, and marks the cut.
-fn cut<C: Into<Content> + Clone>(text: &str, most: usize, show: impl Fn(String) -> C) -> C {
-    let lengths: Vec<usize> = (1..=most * COLUMNS).collect();
-    let fits = |length: &usize| height(&show(short(text, *length))) <= most;
-    show(short(text, lengths.partition_point(fits).max(1)))
-}
-
-/// Returns a text after a term; nothing without a text.
-fn item(term: &str, text: &str, most: usize) -> Vec<Item> {
-    let shown = |text: String| vec![Item { term: term.to_owned(), says: vec![text.into()] }];
-    if text.is_empty() { Vec::new() } else { cut(text, most, shown) }
-}
-
-/// Returns the first links that are slow or unverified.
-fn links(links: &[Problem], most: usize) -> Vec<Item> {
-    let lines = if links.len() > 1 { 1 } else { most };
-    let shown = links.iter().take(LINKS);
-    let shown = shown.flat_map(|l| cut(&l.text, lines, |text| vec![l.marked(&text).into()]));
-    let rest = links.len().saturating_sub(LINKS);
-    let rest = if rest > 0 { counted(rest as u64, "link") } else { String::new() };
-    shown.chain(item("and others", &rest, 1)).collect()
-}
-
-/// Returns nodes that are not healthy, worst first, in so many lines.
-fn nodes(nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
-    let mut left = room;
-    let mut out = Vec::new();
-    for (at, node) in nodes.iter().enumerate() {
-        let is_last = at + 1 == nodes.len();
-        let one = with_names(node, most);
-        let lines = height(&one);
-        if lines + usize::from(!is_last) > left {
-            out.extend(item("and others", &states(&nodes[at..]), 1));
-            break;
-        }
-        left -= lines;
-        out.extend(one);
+impl Screen {
+    /// Makes the screen below the title, with as much of each text as all parts have room for.
+    fn blocks(&self, all: &Statements) -> Blocks {
+        let fits = |blocks: &Blocks| self.lines(&blocks.0) < LINES;
+        let mut screens = (1..=LONGEST).rev().map(|most| self.screen(all, most));
+        screens.find(fits).unwrap_or_else(|| self.screen(all, 1))
     }
-    out
-}
 
-/// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
-fn with_names(node: &Problem, most: usize) -> Vec<Item> {
-    let names = named(node.names.iter().map(String::as_str));
-    let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
-    let text = if begins { node.text.clone() } else { joined([&names, &node.text], ": ") };
-    cut(&text, most, |text| vec![node.marked(&text).into()])
+    /// Makes the screen with texts of so many lines at most.
+    fn screen(&self, all: &Statements, most: usize) -> Blocks {
+        let text = |style, text: &str, most| self.cut(text, most, |text| Text::new(style, [text]));
+        let answer = text(Style::Plain, &all.answer, most);
+        let testbed = text(Style::Warning, all.testbed.as_deref().unwrap_or_default(), most.min(2));
+        let groups = self.groups(&all.groups, most.min(2));
+        let next = self.item("Next", &all.next.join(" "), most);
+        // The title, and an empty line between each two parts.
+        let taken = self.height(&answer)
+            + self.height(&testbed)
+            + self.height(&groups)
+            + self.height(&next)
+            + 5;
+        let mut room = LINES.saturating_sub(taken);
+        let mut problems = self.links(&all.links, most);
+        room = room.saturating_sub(self.height(&problems));
+        let nodes = self.nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
+        room = room.saturating_sub(self.height(&nodes));
+        let notes = self.notes(&all.notes, most.min(2), room.saturating_sub(FOR_FIGURES));
+        room = room.saturating_sub(self.height(&notes));
+        problems.extend(nodes.into_iter().chain(notes));
+        let mut out = Blocks::default();
+        out.add_for(Audience::Terminal, "answer", answer);
+        out.add_for(Audience::Terminal, "testbed", testbed);
+        out.add_for(Audience::Terminal, "problems", problems);
+        out.add_for(Audience::Terminal, "groups", groups);
+        out.add_for(Audience::Terminal, "figures", figures(&all.rows, room));
+        out.add_for(Audience::Terminal, "next", next);
+        out
+    }
+
+    /// Counts the lines of blocks on the screen.
+    fn lines(&self, blocks: &[Block]) -> usize {
+        let mut page = Page::new(&Options { width: self.width, color: false });
+        page.blocks(blocks);
+        page.out.lines().count()
+    }
+
+    fn height<C: Into<Content> + Clone>(&self, content: &C) -> usize {
+        self.lines(&Blocks::one("", content.clone()).0)
+    }
+
+    /// Returns content with as much of a text as takes so many lines at most, and marks the cut.
+    fn cut<C: Into<Content> + Clone>(
+        &self,
+        text: &str,
+        most: usize,
+        show: impl Fn(String) -> C,
+    ) -> C {
+        let lengths: Vec<usize> = (1..=most * self.width).collect();
+        let fits = |length: &usize| self.height(&show(short(text, *length))) <= most;
+        show(short(text, lengths.partition_point(fits).max(1)))
+    }
+
+    /// Returns a text after a term; nothing without a text.
+    fn item(&self, term: &str, text: &str, most: usize) -> Vec<Item> {
+        let shown = |text: String| vec![Item { term: term.to_owned(), says: vec![text.into()] }];
+        if text.is_empty() { Vec::new() } else { self.cut(text, most, shown) }
+    }
+
+    /// Returns the first links that are slow or unverified.
+    fn links(&self, links: &[Problem], most: usize) -> Vec<Item> {
+        let lines = if links.len() > 1 { 1 } else { most };
+        let shown = links.iter().take(LINKS);
+        let shown =
+            shown.flat_map(|l| self.cut(&l.text, lines, |text| vec![l.marked(&text).into()]));
+        let rest = links.len().saturating_sub(LINKS);
+        let rest = if rest > 0 { counted(rest as u64, "link") } else { String::new() };
+        shown.chain(self.item("and others", &rest, 1)).collect()
+    }
+
+    /// Returns nodes that are not healthy, worst first, in so many lines.
+    fn nodes(&self, nodes: &[Problem], most: usize, room: usize) -> Vec<Item> {
+        let mut left = room;
+        let mut out = Vec::new();
+        for (at, node) in nodes.iter().enumerate() {
+            let is_last = at + 1 == nodes.len();
+            let one = self.with_names(node, most);
+            let lines = self.height(&one);
+            if lines + usize::from(!is_last) > left {
+                out.extend(self.item("and others", &states(&nodes[at..]), 1));
+                break;
+            }
+            left -= lines;
+            out.extend(one);
+        }
+        out
+    }
+
+    /// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
+    fn with_names(&self, node: &Problem, most: usize) -> Vec<Item> {
+        let names = named(node.names.iter().map(String::as_str));
+        let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
+        let text = if begins { node.text.clone() } else { joined([&names, &node.text], ": ") };
+        self.cut(&text, most, |text| vec![node.marked(&text).into()])
+    }
+
+    /// Returns notes on healthy nodes, as far as so many lines have room for them.
+    fn notes(&self, notes: &[String], most: usize, room: usize) -> Vec<Item> {
+        let mut left = room;
+        let all = notes.iter().map(|note| self.item("note", note, most));
+        let shown = all.take_while(|note| {
+            let lines = self.height(note);
+            let fits = lines <= left;
+            left = left.saturating_sub(lines);
+            fits
+        });
+        shown.flatten().collect()
+    }
+
+    /// Returns the first groups: their sizes, and their facts or differences from the largest.
+    fn groups(&self, groups: &[Group], most: usize) -> Vec<Item> {
+        let most = if groups.len() > 2 { 1 } else { most };
+        let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
+        let (shown, rest) = groups.split_at(shown);
+        let one = |g: &Group| {
+            let differences = joined(&g.differences, "; ");
+            let about = if differences.is_empty() { &g.facts } else { &differences };
+            let left_out = g.not_judged.as_deref().unwrap_or_default();
+            let name = joined([&*g.name, &*g.size], ", ");
+            [self.item(&name, about, most), self.item("Not judged", left_out, most)].concat()
+        };
+        let mut out: Vec<Item> = shown.iter().flat_map(one).collect();
+        if !rest.is_empty() {
+            let nodes: usize = rest.iter().map(|g| g.nodes.len()).sum();
+            let nodes = counted(nodes as u64, "node");
+            out.extend(self.item(&format!("and {} other groups", rest.len()), &nodes, 1));
+        }
+        out
+    }
 }
 
 /// Returns `21 slow, 20 unverified`.
@@ -129,40 +184,6 @@ fn states(nodes: &[Problem]) -> String {
         (count > 0).then(|| format!("{count} {}", state.as_str()))
     };
     joined(NodeState::ALL.into_iter().filter_map(count), ", ")
-}
-
-/// Returns notes on healthy nodes, as far as so many lines have room for them.
-fn notes(notes: &[String], most: usize, room: usize) -> Vec<Item> {
-    let mut left = room;
-    let all = notes.iter().map(|note| item("note", note, most));
-    let shown = all.take_while(|note| {
-        let lines = height(note);
-        let fits = lines <= left;
-        left = left.saturating_sub(lines);
-        fits
-    });
-    shown.flatten().collect()
-}
-
-/// Returns the first groups: their sizes, and their facts or differences from the largest.
-fn groups(groups: &[Group], most: usize) -> Vec<Item> {
-    let most = if groups.len() > 2 { 1 } else { most };
-    let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
-    let (shown, rest) = groups.split_at(shown);
-    let one = |g: &Group| {
-        let differences = joined(&g.differences, "; ");
-        let about = if differences.is_empty() { &g.facts } else { &differences };
-        let left_out = g.not_judged.as_deref().unwrap_or_default();
-        let name = joined([&*g.name, &*g.size], ", ");
-        [item(&name, about, most), item("Not judged", left_out, most)].concat()
-    };
-    let mut out: Vec<Item> = shown.iter().flat_map(one).collect();
-    if !rest.is_empty() {
-        let nodes: usize = rest.iter().map(|g| g.nodes.len()).sum();
-        let nodes = counted(nodes as u64, "node");
-        out.extend(item(&format!("and {} other groups", rest.len()), &nodes, 1));
-    }
-    out
 }
 
 /// Returns the main figures in so many lines.

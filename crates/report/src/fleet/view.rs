@@ -26,11 +26,11 @@ const GROUPS: usize = 8;
 /// Maximum length of the label in the title, in characters: the title has one line.
 const LABEL: usize = 40;
 
-/// Makes the document: a screen for a terminal, and the page.
-pub fn document(report: &FleetReport) -> Document {
+/// Makes the document: a screen for a terminal of `width` columns, and the page.
+pub fn document(report: &FleetReport, width: usize) -> Document {
     let fleet = Fleet::new(report);
     let all = Statements::new(&fleet);
-    let mut out = screen::blocks(&all);
+    let mut out = screen::blocks(&all, width);
     let page = Audience::Document;
     out.add_for(page, "answer", answer(&fleet, &all));
     out.add_for(page, "map", Section::new("map", "Nodes by figure", |out| map::add(out, &fleet)));

@@ -7,8 +7,8 @@
 //! - suspect: passes, since there is a result; the findings are in `system-out`;
 //! - valid: passes.
 //!
-//! The properties of a case hold verdict, headline figure, unit, efficiency and trials. Its time is
-//! that of its trials. Findings on the host and the run are in a suite of their own, `run`. Slower
+//! The properties of a case hold verdict, headline figure, unit, half width of the interval, efficiency
+//! and trials. Its time is that of its trials. Findings on the host and the run are in a suite of their own, `run`. Slower
 //! results fail in `proofmark check`.
 
 mod case;

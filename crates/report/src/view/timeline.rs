@@ -90,7 +90,12 @@ impl Timeline {
         };
         let height = line.range.and_then(|i| Scale::as_is(&self.unit).interval(i));
         let scale = height.map_or_else(String::new, |h| format!("; scale {h} {}", self.unit));
-        [line.signs.trim_end().to_owned(), format!("{}{scale}{merged}", self.chart.title)]
+        let left_out = match self.chart.left_out.as_str() {
+            "" => String::new(),
+            lacking => format!("; {lacking}"),
+        };
+        let caption = format!("{}{scale}{merged}{left_out}", self.chart.title);
+        [line.signs.trim_end().to_owned(), caption]
     }
 
     /// Returns a sign for each value, or for the median of as many neighbours as fit. Invalid values

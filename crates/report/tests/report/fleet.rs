@@ -237,6 +237,14 @@ fn cpu_ns() -> Option<u64> {
 }
 
 #[test]
+fn a_wide_terminal_shows_more_of_long_texts() {
+    let report = worst();
+    let [cut_at_80, cut_at_300] =
+        [80, 300].map(|width| terminal(&report, &wide(width)).matches('\u{2026}').count());
+    assert!(cut_at_80 > cut_at_300, "{cut_at_80} and {cut_at_300} cuts");
+}
+
+#[test]
 fn the_page_of_a_large_fleet_is_small_and_soon_made() {
     let report = many(1000, 80);
     let before = cpu_ns();

@@ -105,7 +105,8 @@ impl Content {
     /// Verifies a block that was just read, at low cost: the stamps of its first and last whole
     /// sector. In blocks from [`LARGE`] on, and in one of [`SOME`] smaller ones, it also verifies a
     /// whole sector in between. Generations are ignored. `chance`, an unpredictable number, makes
-    /// these choices. A block without a whole stamp is verified byte by byte.
+    /// these choices. A block without the first half of a stamp is
+    /// verified byte by byte.
     pub(crate) fn check(&self, buf: &[u8], offset: u64, chance: u64) -> Result<(), String> {
         let end = offset + buf.len() as u64;
         let first = offset.next_multiple_of(SECTOR as u64);

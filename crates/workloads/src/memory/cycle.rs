@@ -31,7 +31,8 @@ pub(super) enum Order {
     Local,
 }
 
-/// A single cycle through all lines of this many pages.
+/// A single cycle through the lines of this many pages: all, or every second one in the local order of
+/// several windows.
 #[derive(Debug, Clone)]
 pub(super) struct Cycle {
     pub(super) base: *mut u8,

@@ -237,7 +237,8 @@ impl Served {
     /// Sends a signal. Returns the rest of standard error, and the exit status.
     pub fn end(mut self, signal: &str) -> (String, Option<i32>) {
         kill(self.pid(), signal);
-        let status = wait_within(DEADLINE, "the server to end at a signal", &mut self.child);
+        let status =
+            wait_within(Duration::from_secs(20), "the server to end at a signal", &mut self.child);
         // The server has ended, so standard error ends.
         let mut text = String::new();
         let mut stderr = self.child.stderr.take().unwrap();
