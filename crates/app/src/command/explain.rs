@@ -119,8 +119,8 @@ fn class(class: Class) -> String {
     let asks = match class {
         Class::Claim { .. } => "does the result measure what its name says?",
         Class::Disturbance { .. } => {
-            "did a named cause change the headline figure by more than the tolerance (CPU 2 %, memory \
-             10 %, disk and network 25 %)? If so it is suspect, else a note. Time that windows leave out \
+            "did a named cause change the headline figure by more than the tolerance (`proofmark explain \
+             valid`)? If so it is suspect, else a note. Time that windows leave out \
              is a note."
         }
         Class::Context => "what is worth knowing with the result?",

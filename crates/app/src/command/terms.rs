@@ -146,3 +146,37 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          Shares: 0.03 or 3%.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::{Subsystem, SubsystemInfo, and_list, format_percent};
+
+    use super::*;
+
+    /// Lists a share of each subsystem, as the terms do: `CPU 2 %, memory 10 %, disk and network 25 %`.
+    fn by_subsystem(share: fn(&SubsystemInfo) -> f64) -> String {
+        let mut alike: Vec<(f64, Vec<&str>)> = Vec::new();
+        for info in Subsystem::ALL.map(Subsystem::info) {
+            match alike.last_mut().filter(|(last, _)| *last == share(info)) {
+                Some((_, words)) => words.push(info.word),
+                None => alike.push((share(info), vec![info.word])),
+            }
+        }
+        let one = |(share, words): &(f64, Vec<&str>)| {
+            format!("{} {}", and_list(words), format_percent(*share).replace(".0 %", " %"))
+        };
+        alike.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn the_terms_have_the_limits_of_the_subsystems() {
+        let about = |id: &str| TERMS.iter().find(|term| term.0 == id).unwrap().2;
+        let tolerance = by_subsystem(|info| info.tolerance);
+        assert!(tolerance.starts_with("CPU 2 %, "), "{tolerance}");
+        for id in ["valid", "suspect"] {
+            assert!(about(id).contains(&tolerance), "{id}: {tolerance}");
+        }
+        let coarse = by_subsystem(SubsystemInfo::coarse_from);
+        assert!(about("coarse").contains(&coarse), "{coarse}");
+    }
+}

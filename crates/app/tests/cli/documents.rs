@@ -222,6 +222,14 @@ fn the_glossary_says_what_the_program_explains() {
 }
 
 #[test]
+fn the_readme_has_the_exit_statuses_of_the_help() {
+    let help = Folder::new().prints(&["--help"]);
+    let statuses = help.lines().find_map(|line| line.strip_prefix("Exit status: ")).unwrap();
+    assert!(statuses.contains("3 invalid"), "{statuses}");
+    assert!(document("README.md").contains(statuses), "README.md lacks '{statuses}'");
+}
+
+#[test]
 fn each_decision_is_listed_and_whole() {
     let index = document("docs/decisions/README.md");
     let mut pages = pages(&root().join("docs/decisions"));

@@ -92,7 +92,7 @@ impl Timeline {
         let scale = height.map_or_else(String::new, |h| format!("; scale {h} {}", self.unit));
         let left_out = match self.chart.left_out.as_str() {
             "" => String::new(),
-            lacking => format!("; {lacking}"),
+            lacking => format!(". {lacking}"),
         };
         let caption = format!("{}{scale}{merged}{left_out}", self.chart.title);
         [line.signs.trim_end().to_owned(), caption]
