@@ -51,7 +51,7 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "suspect",
-        "Verdict: a named cause changed the result, or its claim is unconfirmed",
+        "Verdict: a named cause changed the result, or what its name says cannot be confirmed",
         "The change is larger than the tolerance: CPU 2 %, memory 10 %, disk and network 25 %. Follow the \
          finding's advice and measure again. With --strict the exit status is 3.",
     ),
@@ -65,21 +65,20 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "attainable",
         "Figure: what the hardware does when it is left alone",
         "The best clean windows of each round: of CPU loads their 95th percentile, weighted by work; the \
-         median over rounds. Of complete solves the best one. Put first for CPU loads. Time that other \
-         processes, a quota or the hypervisor took is not in it: attainable is the machine, delivered \
-         is your share of it.",
+         median over rounds. Of complete solves the best one. The headline of CPU loads. It leaves out \
+         the time that other processes, a quota or the hypervisor took.",
     ),
     (
         "typical",
         "Figure: the rate with the gaps taken out",
-        "The rate over the clean windows; the median over rounds. Of complete solves the median. Put first \
-         for memory loads and complete solves (LINPACK).",
+        "The rate over the clean windows; the median over rounds. Of complete solves the median. The \
+         headline of memory loads and complete solves (LINPACK).",
     ),
     (
         "delivered",
         "Figure: all work divided by all time",
-        "The speed of the run, including the time that other processes or the hypervisor took. The \
-         headline of disk and network. delivered / attainable is the run's share of a CPU.",
+        "The speed of the run, including the time that other processes, a quota or the hypervisor took. \
+         The headline of disk and network. delivered / attainable is the run's share of a CPU.",
     ),
     (
         "undisturbed",
