@@ -11,14 +11,14 @@ use crate::error::statuses_in_words;
 use crate::limit;
 
 mod fleet;
+mod import_audit;
 mod measure;
-mod outside;
 mod results;
 mod shared;
 
 pub use fleet::{FleetCommand, FleetNodeArgs, FleetReportArgs, FleetRunArgs};
+pub use import_audit::{AuditArgs, ImportArgs};
 pub use measure::{EndureArgs, NoiseArgs, RunArgs};
-pub use outside::{AuditArgs, ImportArgs};
 pub use results::{CheckArgs, CompareArgs, HistoryArgs, ReportArgs};
 pub use shared::{ExitRules, HistoryFile, ResultFiles};
 

@@ -10,7 +10,7 @@ use crate::error::Outcome;
 use crate::output::{Output, RUN_FILE, is_stdout, not_written, write_file};
 use crate::system_limits::limit_of_signal;
 use crate::text::{print, print_data, say, terminal_options};
-use crate::{past, signals};
+use crate::{history_file, signals};
 
 /// Renders the results that are printed at the end of a run.
 pub type Printed = fn(&Run, &Options) -> String;
@@ -38,7 +38,7 @@ pub fn finish(
         false => print(&printed(run, &terminal_options())),
     };
     if let Some(history) = history {
-        past::keep(run, output.dir(), history);
+        history_file::keep(run, output.dir(), history);
     }
     printed.context("cannot write to standard output")?;
     saved.and(reports).and(copied)?;

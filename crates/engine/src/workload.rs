@@ -208,7 +208,7 @@ pub trait Setup: Send + Sync {
     }
 
     /// Makes one thread's part, on that thread: memory is first touched where it is used.
-    fn thread(&self, _index: usize, _of: usize) -> Result<Box<dyn Load>, Refusal> {
+    fn thread(&self, _index: usize, _threads: usize) -> Result<Box<dyn Load>, Refusal> {
         Err(Refusal("no thread of the worker does this work".to_owned()))
     }
 }

@@ -10,7 +10,7 @@ use rustix::process::{
 };
 
 /// Kills all descendants, and waits until none is left.
-pub fn end_all() {
+pub fn end_descendants() {
     while !none_is_left() {
         if kill_children(listed()) == 0 {
             kill_children(every_number());

@@ -17,7 +17,7 @@ mod spawn;
 pub use ask::{Answer, ask};
 pub use capture::Capture;
 pub use child::{ChildProcess, Input, Origin, StartError, StartOptions, Stream};
-pub use descendants::end_all as end_descendants;
+pub use descendants::end_descendants;
 pub use exit::{Ended, Exit, last_line};
 pub use lines::{BoundedLines, Line, Lines};
 pub use parent::end_with_parent;

@@ -2,8 +2,6 @@
 //! step ([`measure_here`]) and judged. Observers read each [`Step`]. [`measure`] takes any
 //! [`Means`], such as a test's in memory.
 
-mod afterwards;
-mod bounded;
 mod cpus;
 mod disk_space;
 mod error;
@@ -11,7 +9,7 @@ mod event;
 mod live;
 mod machine;
 mod measure;
-mod others;
+mod other_programs;
 mod pairs;
 mod parameter;
 mod plan;
@@ -19,9 +17,11 @@ mod planned;
 mod process;
 mod profile;
 mod programs;
+mod read_bounded;
 mod record;
 mod registry;
 mod request;
+mod reread_machine;
 mod schedule;
 mod server;
 mod set_up;
@@ -31,8 +31,6 @@ mod system_limits;
 mod testing;
 mod tool;
 
-pub use afterwards::FINDINGS as AFTERWARDS_FINDINGS;
-pub use bounded::{read_bytes, read_text};
 pub use disk_space::{OutputBytes, SpaceWatch, TryOut, look_ahead};
 pub use error::{RunError, Usage, unknown};
 pub use event::{Event, Observer, Step};
@@ -47,10 +45,12 @@ pub use plan::{
 pub use planned::{NoReference, Planned, PlannedTools};
 pub use process::own_program;
 pub use profile::{BUILT_IN, Profile};
+pub use read_bounded::{read_bytes, read_text};
 pub use record::RunFile;
 pub use registry::needs;
 pub use request::{
     EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
 };
+pub use reread_machine::FINDINGS as MACHINE_FINDINGS;
 pub use server::{ServerSide, cpu_stat, interface, loopback_network};
 pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

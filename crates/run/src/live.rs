@@ -10,17 +10,17 @@ use proofmark_engine::{
 use proofmark_judge::judge;
 use proofmark_model::{Finding, Host, Plan, Point, RawRun, Run, SCHEMA, Timestamp, Tool, Trial};
 
-use crate::afterwards::look_again;
 use crate::error::RunError;
 use crate::event::Observer;
 use crate::measure::{Means, measure};
-use crate::others::Others;
+use crate::other_programs::Others;
 use crate::planned::PlannedTools;
 use crate::process::own_program;
 use crate::programs::Programs;
 use crate::record::RunFile;
 use crate::registry::{find, needs, trial_s};
 use crate::request::LONGEST_RUN;
+use crate::reread_machine::look_again;
 use crate::server::{Served, ServerSide, session_for};
 use crate::system_limits;
 

@@ -9,8 +9,8 @@ use std::path::Path;
 use proofmark_model::{Policy, Subsystem, did_you_mean};
 use serde::Deserialize;
 
-use crate::bounded::read_text;
 use crate::error::Usage;
+use crate::read_bounded::read_text;
 use crate::request::{LONGEST_RUN, LONGEST_TRIAL};
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use super::compare::compare_runs;
 use crate::cli::CheckArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
+use crate::history_file::named;
 use crate::output::{deliver, unreadable};
-use crate::past::named;
 
 /// Maximum bytes of a file of requirements.
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;

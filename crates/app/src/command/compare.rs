@@ -10,8 +10,8 @@ use proofmark_report::comparison::{ComparisonOptions, FORMATS, MOST_RUNS};
 use crate::cli::CompareArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
+use crate::history_file::named;
 use crate::output::deliver;
-use crate::past::named;
 use crate::text::options_for;
 
 pub fn run(args: &CompareArgs) -> Result<Outcome> {

@@ -16,8 +16,8 @@ use proofmark_store::{Filter, Store};
 use crate::cli::HistoryArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
+use crate::history_file;
 use crate::output::deliver;
-use crate::past;
 use crate::stored::read;
 use crate::text::{options_for, say};
 
@@ -31,7 +31,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
             "--set needs a workload: proofmark history WORKLOAD --set PARAMETER=VALUE",
         ));
     }
-    let path = past::file(args.history.history.as_deref())?;
+    let path = history_file::file(args.history.history.as_deref())?;
     if !args.add.is_empty() {
         add(&path, &args.add)?;
     }
@@ -57,7 +57,7 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
     }
     let mut store = Store::open(path)?;
     for file in files {
-        let id = past::add(&mut store, &read(file)?, file, false)?;
+        let id = history_file::add(&mut store, &read(file)?, file, false)?;
         say(&format!("{} is run {id} of the history", file.display()));
     }
     Ok(())

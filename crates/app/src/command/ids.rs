@@ -7,8 +7,7 @@ use proofmark_judge::{bottleneck, ceilings};
 use proofmark_model::WorkloadSpec;
 use proofmark_reference::Tool;
 use proofmark_run::{
-    AFTERWARDS_FINDINGS, BUDGET_FINDINGS, BUILT_IN, PLAN_FINDINGS, REFERENCE_FINDINGS,
-    TOOL_FINDINGS,
+    BUDGET_FINDINGS, BUILT_IN, MACHINE_FINDINGS, PLAN_FINDINGS, REFERENCE_FINDINGS, TOOL_FINDINGS,
 };
 
 use super::import::FINDINGS as IMPORT_FINDINGS;
@@ -62,7 +61,7 @@ pub fn entries(topic: Listing) -> Vec<Entry> {
             PLAN_FINDINGS,
             REFERENCE_FINDINGS,
             BUDGET_FINDINGS,
-            AFTERWARDS_FINDINGS,
+            MACHINE_FINDINGS,
             TOOL_FINDINGS,
             IMPORT_FINDINGS,
             READ_FINDINGS,

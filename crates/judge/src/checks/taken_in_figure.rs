@@ -1,4 +1,4 @@
-//! `taken_in_figure`: others took more of the threads' time than the windows left out.
+//! `taken_in_figure`: other processes or the hypervisor took more of the threads' time than the windows left out.
 
 use proofmark_model::{Cut, Finding, Measurement, TIME_ACCOUNT_ERROR, check_id};
 
@@ -14,7 +14,7 @@ const COST_ON_A_BUS: f64 = 4.0;
 pub(super) static CHECK: Check = Check {
     id: check_id::TAKEN_IN_FIGURE,
     class: Class::DISTURBANCE,
-    title: "The figure includes time that others took",
+    title: "The figure includes time that was taken from the threads",
     about: "Applies to loads in slices, over all trials if these are a second or more. The system \
          counts the time that the threads were off their CPUs (run delay, quotas, stops). The \
          check compares it with the gaps of the slices, which the windows leave out. The rest was \
@@ -33,7 +33,7 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let switches: u64 = m.trials.iter().filter_map(|t| t.conditions.involuntary_switches).sum();
     let seconds: f64 = m.trials.iter().map(|t| t.seconds).sum();
     let message = format!(
-        "others took {} of the threads' time in parts too short for the windows to leave out ({:.0} \
+        "{} of the threads' time was taken in parts too short for the windows to leave out ({:.0} \
          involuntary switches per second; counting error {}): the figure includes that time",
         percent(share),
         switches as f64 / seconds,

@@ -37,7 +37,7 @@ use groups::Group;
 use lines::Lines;
 pub use node::node_round;
 pub use second_pass::{SecondPass, nodes_again};
-pub use second_pass_pairs::{again as pairs_again, groups as pair_groups};
+pub use second_pass_pairs::{pair_groups, pairs_again};
 use strips::Judged;
 
 /// Most nodes of a plan.

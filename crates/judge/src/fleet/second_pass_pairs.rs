@@ -18,7 +18,7 @@ const MOST_NODES_AGAIN: usize = 32;
 const MOST_LINKS_AGAIN: usize = 256;
 
 /// Returns the groups of nodes that measure the network with each other.
-pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<String>>, String> {
+pub fn pair_groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<String>>, String> {
     let fleet = Fleet::judge(lines)?;
     let names = |group: &Group| {
         let here = group.nodes.iter().map(|node| &fleet.lines.nodes[*node]);
@@ -28,7 +28,7 @@ pub fn groups(lines: impl IntoIterator<Item = FleetLine>) -> Result<Vec<Vec<Stri
 }
 
 /// Returns the pairs to measure again; none if nothing is slow.
-pub fn again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, String> {
+pub fn pairs_again(lines: impl IntoIterator<Item = FleetLine>) -> Result<PairsAgain, String> {
     let fleet = Fleet::judge(lines)?;
     let all = fleet.groups.iter().zip(&fleet.judged);
     let suspects: Vec<SecondPassPairs> =

@@ -161,7 +161,7 @@ fn a_program_that_is_not_there_is_refused() {
 fn a_child_whose_end_somebody_else_noted_is_over() {
     let mut child = start("exit 0", kept());
     child.child.wait().unwrap();
-    // descendants::end_all also waits for all children.
+    // end_descendants also waits for all children.
     let _ = rustix::process::waitpid(Some(child.pid()), rustix::process::WaitOptions::NOHANG);
     child.state = State::Running;
     assert!(child.is_over());

@@ -10,7 +10,7 @@ use proofmark_model::{
 use super::points::Points;
 use super::verdict::{self, Tally};
 use super::words::{interval, margin, point};
-use crate::view::alike::{Kind, merged};
+use crate::view::merge_messages::{Kind, merged};
 use crate::view::{
     Audience, Blocks, Columns, Document, Item, Rich, Section, Style, Table, Text, Tone, clean,
     counted, grouped, joined,

@@ -5,9 +5,9 @@ use proofmark_model::{Ceiling, Measurement, Provenance};
 use super::block::{Blocks, Details, Item, Rich, Section, Style, Text, Tone};
 use super::columns::not_finite;
 use super::grouping::{distinct, grouped};
-use super::keyed::{keyed, why_no_ceiling};
 use super::label::Group;
 use super::num::{Scale, percentage, with_unit};
+use super::shared_parts::{keyed, why_no_ceiling};
 use super::table::Table;
 use super::text::{and_list, clean, enclosed};
 

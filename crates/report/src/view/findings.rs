@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use proofmark_model::{Finding, Host, Run, Severity};
 use serde::Serialize;
 
-use super::alike::{Kind, merged};
 use super::label::Group;
+use super::merge_messages::{Kind, merged};
 use super::text::{and_list, clean, counted, joined, stop};
 
 /// Maximum number of places that are named.
@@ -104,7 +104,7 @@ pub fn for_run(run: &Run) -> Vec<FindingGroup> {
 }
 
 /// The findings about the machine itself.
-pub fn for_host(host: &Host) -> Vec<FindingGroup> {
+pub fn findings_of_host(host: &Host) -> Vec<FindingGroup> {
     let found: Vec<Found> = host.findings.iter().map(|f| Found::at("the host", f)).collect();
     gather(&found)
 }

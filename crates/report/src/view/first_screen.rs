@@ -9,10 +9,10 @@ use proofmark_model::{
 };
 use serde::Serialize;
 
-use super::alike::Kind;
 use super::findings::FindingGroup;
 use super::label::{Group, anchor, interval, usable, why_no_trials};
 use super::main_results::{ScreenPart, ScreenRow};
+use super::merge_messages::Kind;
 use super::num::percentage;
 use super::operation;
 use super::references::phrase;

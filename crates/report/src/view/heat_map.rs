@@ -6,9 +6,9 @@ use proofmark_model::{CpuDistance, Measurement, median};
 use serde::Serialize;
 
 use super::columns::Columns;
-use super::keyed::caption;
 use super::label::Group;
 use super::num::ends;
+use super::shared_parts::caption;
 use super::table::Table;
 use super::text::counted;
 

@@ -16,7 +16,7 @@ const SERVER: &str = "reported by the server";
 const NOT_REPORTED: &str = "not reported by the server";
 
 /// All facts about the machine.
-pub fn tables(host: &Host) -> Vec<FactTable> {
+pub fn host_tables(host: &Host) -> Vec<FactTable> {
     let tables = [
         ("Processor", processor(host)),
         ("Clock and timer", clocks(host)),

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use proofmark_model::{Latency, Measurement, key};
 
 use super::chart::{AXIS, Axis, Chart, LINES, Mark, Series, Spot, left_out, wide};
-use super::keyed::keyed;
 use super::label::{Group, differing_only_in, series, why_missing, why_no_trials};
 use super::num::Scale;
 use super::series::value::on_axis;
 use super::series::{follows, title};
+use super::shared_parts::keyed;
 use super::table::Table;
 use super::text::joined;
 use super::verdict_mark;

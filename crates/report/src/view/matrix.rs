@@ -7,9 +7,9 @@ use proofmark_model::key;
 
 use super::columns::Columns;
 use super::grouping::grouped;
-use super::keyed::{caption, figure_of_kind};
 use super::label::{Group, MIXED, figure_of, parameter_value, spoken};
 use super::num::Scale;
+use super::shared_parts::{caption, figure_of_kind};
 use super::table::Table;
 use super::text::clean;
 

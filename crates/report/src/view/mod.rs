@@ -8,7 +8,6 @@
 //! A table has one scale, chosen by its largest value. A missing value is `-` with a footnote that
 //! gives the reason.
 
-pub(crate) mod alike;
 mod audience;
 mod block;
 pub(crate) mod chart;
@@ -25,12 +24,12 @@ mod first_screen;
 mod grouping;
 mod heat_map;
 mod host;
-mod keyed;
 mod label;
 mod latency;
 mod levels;
 mod main_results;
 mod matrix;
+pub(crate) mod merge_messages;
 mod method;
 mod network;
 mod noise;
@@ -46,6 +45,7 @@ mod rounds;
 mod saturation;
 mod sentences;
 mod series;
+mod shared_parts;
 mod solves;
 mod storage;
 mod table;
@@ -73,16 +73,16 @@ pub(crate) use chart::{
 pub(crate) use columns::{Columns, Entry};
 pub use conclusions::{Claim, Conclusion, Figure, Relation};
 pub use facts::{Fact, FactTable};
-pub use findings::{FindingGroup, Place, for_host as findings_of_host, severity_mark};
+pub use findings::{FindingGroup, Place, findings_of_host, severity_mark};
 pub use first_screen::FirstScreen;
 pub(crate) use grouping::grouped;
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
-pub use host::tables as host_tables;
+pub use host::host_tables;
 pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent, percentage};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
-pub(crate) use report::found as findings_section;
+pub(crate) use report::findings_section;
 pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
 pub(crate) use text::{agree, and_list, enclosed, or_list};
 pub use text::{capital, clean, counted, joined, stop};

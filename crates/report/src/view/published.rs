@@ -13,12 +13,12 @@ use proofmark_model::{Host, Measurement, Property, Trial, Unit, format_count, fo
 use super::columns::{Columns, not_finite};
 use super::declared::{block_bytes, giving};
 use super::grouping::grouped;
-use super::keyed::{Point, caption, ceiling, parameter, verdict, why_no_ceiling};
 use super::label::{Group, spoken, why_missing, why_no_trials};
 use super::latency::NOT_TIMED;
 use super::levels::within;
 use super::network::{is_network, round_trips};
 use super::num::{Scale, percent};
+use super::shared_parts::{Point, caption, ceiling, parameter, verdict, why_no_ceiling};
 use super::solves;
 use super::table::Table;
 use super::text::{clean, enclosed, joined};

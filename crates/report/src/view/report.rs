@@ -42,7 +42,7 @@ pub(super) fn blocks(
     parts(groups).into_iter().for_each(|part| out.add("part", part));
     out.add("noise", time(run));
     out.add("roofline", roofs(run));
-    out.add("findings", found(findings));
+    out.add("findings", findings_section(findings));
     out.add_for(Audience::Document, "machine", machine(run));
     out.add_for(Audience::Document, "ceilings", ceilings(groups));
     out.add_for(
@@ -97,7 +97,7 @@ pub(super) fn noise_report(
     out.add("machine", host::sentence(&run.host));
     out.add("run-stopped", Text::new(Style::Warning, &summary.trust.stopped));
     out.add("noise", time(run));
-    out.add("findings", found(findings));
+    out.add("findings", findings_section(findings));
     out.0
 }
 
@@ -239,7 +239,7 @@ fn roofs(run: &Run) -> Section {
 }
 
 /// The section on findings, with one part per severity.
-pub fn found(findings: Vec<FindingGroup>) -> Section {
+pub fn findings_section(findings: Vec<FindingGroup>) -> Section {
     Section::new("findings", "Findings", |out| {
         if findings.is_empty() {
             out.add("findings", "No check found a problem.".to_owned());
@@ -259,7 +259,7 @@ fn machine(run: &Run) -> Section {
     Section::new("machine", "The machine", |out| {
         out.add_for(Audience::Page, "machine", host::sentence(&run.host));
         let facts = Details::new("Every fact with its source", |of| {
-            host::tables(&run.host).into_iter().for_each(|table| of.add("host", table));
+            host::host_tables(&run.host).into_iter().for_each(|table| of.add("host", table));
         });
         out.add("host", facts.on_paper());
     })

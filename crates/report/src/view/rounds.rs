@@ -3,9 +3,9 @@
 
 use proofmark_model::{CpuPlacement, Measurement, Round};
 
-use super::keyed::{keyed, statistic};
 use super::label::{Group, MIXED, figure_of};
 use super::num::{Scale, percent};
+use super::shared_parts::{keyed, statistic};
 use super::table::Table;
 use super::text::clean;
 use crate::spark::blocks;

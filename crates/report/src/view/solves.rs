@@ -10,10 +10,10 @@ use proofmark_model::{Measurement, Solution, Statistics, Trial, Verdict, format_
 use super::audience::Audience;
 use super::block::Blocks;
 use super::columns::{Columns, Entry};
-use super::keyed::{named, parameter};
 use super::label::{Group, why_missing, why_no_trials};
 use super::matrix::ROWS;
 use super::num::Scale;
+use super::shared_parts::{named, parameter};
 use super::table::Table;
 use super::text::counted;
 

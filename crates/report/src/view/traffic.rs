@@ -6,13 +6,13 @@ use proofmark_model::{
 };
 
 use super::chart::{Axis, Chart, Mark, Series, Spot};
-use super::keyed::keyed;
 use super::label::{Group, series, why_no_trials};
 use super::latency::describe;
 use super::network::{carried, cpus, loss, offered, over_loopback, streams};
 use super::num::{Scale, median, percent, percentage};
 use super::series::title;
 use super::series::value::on_axis;
+use super::shared_parts::keyed;
 use super::table::Table;
 use super::verdict_mark;
 

@@ -3,9 +3,9 @@
 use proofmark_model::{Conditions, Measurement, Trial, Unit};
 
 use super::columns::not_finite;
-use super::keyed::keyed;
 use super::label::{Group, why_no_trials};
 use super::num::{Scale, median, plain};
+use super::shared_parts::keyed;
 use super::table::Table;
 
 /// A title, a unit and a trial's value.

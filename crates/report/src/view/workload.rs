@@ -9,11 +9,11 @@ use super::block::{
 use super::chart::Chart;
 use super::columns::{Entry, not_finite};
 use super::grouping::distinct;
-use super::keyed::{ceiling, efficiency, keyed, statistic, verdict};
 use super::label::{
     Group, MIXED, figure_of, interval, why_missing, why_no_interval, why_no_trials,
 };
 use super::num::{Scale, percent};
+use super::shared_parts::{ceiling, efficiency, keyed, statistic, verdict};
 use super::table::Table;
 use super::text::{clean, stop};
 use super::{

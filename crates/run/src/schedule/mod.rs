@@ -3,10 +3,10 @@
 //! Configurations that are cut into rounds, and those whose set-up is cheap, are measured in groups.
 //! Each takes one trial in turn, every second time backwards: drift affects all alike, and an interval
 //! spans the time of the group (duet benchmarking, Bulej et al., ICPE'20). Others are measured one by
-//! one, as are series (`series`). Pairs with tools (`compare`) and series do not count towards the
+//! one, as are series (`series`). Pairs with tools (`pairs`) and series do not count towards the
 //! budget, which is for trials.
 
-mod compare;
+mod pairs;
 mod series;
 #[cfg(test)]
 mod tests;
@@ -254,7 +254,7 @@ impl State<'_, '_, '_> {
             active.reverse();
         }
         // After the group, whose configurations hold memory and files that a tool may need.
-        places.for_each(|place| self.compare(place));
+        places.for_each(|place| self.take_pairs(place));
     }
 
     /// Seconds since the run began that count towards the budget.

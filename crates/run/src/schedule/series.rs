@@ -40,7 +40,7 @@ impl State<'_, '_, '_> {
         };
         self.away_s += self.means.clock.now() - begun;
         self.end(place, ending);
-        self.compare(place);
+        self.take_pairs(place);
     }
 
     /// Takes samples until the time is over. Returns how the series ended.

@@ -9,9 +9,9 @@ use proofmark_model::{Measurement, Unit, format_size, key};
 use crate::view::columns::{Columns, Entry};
 use crate::view::disk::distance_from_device;
 use crate::view::grouping::grouped;
-use crate::view::keyed::figure;
 use crate::view::label::{Group, best_usable};
 use crate::view::num::Scale;
+use crate::view::shared_parts::figure;
 use crate::view::table::Table;
 use crate::view::text::enclosed;
 

@@ -5,9 +5,9 @@ use proofmark_model::{Measurement, Reference, Trial};
 use super::{Compared, OURS, RATIO, compared, factor, paired, tools};
 use crate::view::columns::{Columns, Entry, not_finite};
 use crate::view::disk;
-use crate::view::keyed::{ceiling, keyed, why_no_efficiency};
 use crate::view::label::{Group, best_usable};
 use crate::view::num::{Scale, percent};
+use crate::view::shared_parts::{ceiling, keyed, why_no_efficiency};
 use crate::view::table::Table;
 use crate::view::text::{clean, joined};
 

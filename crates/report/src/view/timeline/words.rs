@@ -7,9 +7,9 @@ use proofmark_model::{
 
 use super::Timed;
 use crate::view::columns::{Columns, Entry, not_finite};
-use crate::view::keyed::caption;
 use crate::view::label::{Group, why_no_trials};
 use crate::view::num::{Scale, ends, percent, percentage};
+use crate::view::shared_parts::caption;
 use crate::view::table::Table;
 use crate::view::text::{clean, counted, enclosed, lower_first};
 

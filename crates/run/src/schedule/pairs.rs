@@ -11,7 +11,7 @@ use crate::tool::ToolSession;
 
 impl State<'_, '_, '_> {
     /// Takes the pairs of a configuration if it has its trials and the run goes on.
-    pub(super) fn compare(&mut self, place: usize) {
+    pub(super) fn take_pairs(&mut self, place: usize) {
         let m = &self.measurements[place];
         let has_trials = matches!(m.ending, Ending::Complete | Ending::Budget);
         let order = self.pairs.order(place);
