@@ -82,7 +82,7 @@ fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     // compare is no check, and ends with 0.
     let printed = folder.prints(&["compare", "a.json", "b.json"]);
     assert!(printed.contains("B is slower in 2 of 2 compared results"), "{printed}");
-    assert!(printed.contains("in B a CPU quota of 0.5 CPUs held"), "{printed}");
+    assert!(printed.contains("in B a CPU quota of 0.5 CPUs throttled"), "{printed}");
     let printed = checks(&folder, ["b.json", "a.json"], 4);
     assert!(printed.lines().count() == 3 && printed.lines().all(|l| !l.is_empty()), "{printed}");
     assert!(printed.contains("slower cpu.flops 1 thread: 0.500"), "{printed}");

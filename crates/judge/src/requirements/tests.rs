@@ -216,7 +216,7 @@ fn another_configuration_does_not_answer_for_one_that_was_not_measured() {
 fn mistakes_are_errors() {
     let error = |text: &str| text.parse::<Requirement>().unwrap_err();
     assert!(error("cpu.flops").contains("FIGURE OPERATOR VALUE"));
-    assert!(error("cpu.flops>=fast").contains("no number"));
+    assert!(error("cpu.flops>=fast").contains("not a number"));
     assert!(error(&format!("cpu.flops<1{}FLOP/s", "0".repeat(400))).contains("out of range"));
     assert!(error("cpu.flops>=1GFLOPS").contains("no unit 'GFLOPS'"));
     assert!(error("disk.rand_read[queue_depth=1].p98<1ms").contains("no statistic 'p98'"));

@@ -324,6 +324,6 @@ mod tests {
         });
         assert!(setup.pairs().len() <= 3);
         let mut wrong = PairLoad { shared, index: 0, proved: 3 };
-        assert!(wrong.verify().unwrap_err().contains("no whole number"));
+        assert!(wrong.verify().unwrap_err().contains("not a multiple of"));
     }
 }

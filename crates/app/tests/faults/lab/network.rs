@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
-use proofmark_testing::{DEADLINE, join, output, wait_within};
+use proofmark_testing::{join, output, wait_within};
 
 use super::{allowed, kill, proofmark, status, succeeds};
 

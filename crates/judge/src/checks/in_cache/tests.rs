@@ -72,7 +72,11 @@ fn data_touched_again_too_soon_is_from_the_cache_however_large_it_is() {
     let often = Some(1 << 30);
     CHECK.expect([
         ("as much", random(1024, &[Some(32 * MIB)]), invalid("32.0 MiB ... fits into 32.0 MiB")),
-        ("a little", random(8, &[Some(MIB)]), invalid("1.0 MiB, although the data is 1024.0 MiB")),
+        (
+            "a little",
+            random(8, &[Some(MIB)]),
+            invalid("1.0 MiB of other data, although the data is 1024.0 MiB"),
+        ),
         ("once", random(64, &[often, often, often, Some(MIB)]), invalid("in 2 of 10 trials")),
         ("cause", random(8, &[Some(MIB)]), invalid("held only a part of the data")),
         ("twice", random(64, &[Some(64 * MIB)]), suspect("64.0 MiB ... up to 50.0 %")),

@@ -87,7 +87,7 @@ fn a_quota_lowers_delivered_and_not_attainable() {
         assert!((delivered(p).ratio.median - 0.495).abs() < 0.01, "{p:?}");
         let kind = p.figure.unwrap().as_str();
         let text = format!(
-            "^{kind}: no difference shown; delivered is 50.5 % lower: in B a CPU quota of 0.5 CPUs held"
+            "^{kind}: no difference shown; delivered is 50.5 % lower: in B a CPU quota of 0.5 CPUs throttled"
         );
         // Delivered contains that time.
         assert!(!p.reason.contains("leaves that time out"), "{}", p.reason);
