@@ -98,8 +98,8 @@ impl ClockSamples {
         self.last = self.start;
     }
 
-    /// To be called after each part of the load, of some microseconds or more. Reads the clock when
-    /// that is due: one to two microseconds per millisecond, without allocating.
+    /// Reads the clock if that is due: one to two microseconds per millisecond, without allocating.
+    /// Call it after each part of the load, of some microseconds or more.
     #[inline]
     pub fn tick(&mut self) {
         self.parts -= 1;

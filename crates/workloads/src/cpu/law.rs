@@ -40,7 +40,7 @@ pub(crate) mod slot {
 /// The law of a hot loop: the formula of its expected state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Law {
-    /// Has `accumulators` registers, then one with the step. Each iteration runs `adds` add
+    /// A loop with `accumulators` registers, then one with the step. Each iteration runs `adds` add
     /// instructions, distributed over the accumulators in turn. Each instruction counts as `each`
     /// operations per lane (2 where a multiplication by 1 goes with it).
     Sum { accumulators: usize, adds: u64, each: u64 },

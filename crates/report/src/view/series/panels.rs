@@ -14,7 +14,7 @@ const PANELS: usize = 6;
 pub struct Panel<'a> {
     /// Values of the parameters that split the charts, for the title.
     pub name: String,
-    /// Those parameters and the ones on the axis, which a line's name leaves out.
+    /// The parameters of the panels and of the axis, which a line's name leaves out.
     pub named: Vec<&'a str>,
     pub members: Vec<&'a Measurement>,
 }

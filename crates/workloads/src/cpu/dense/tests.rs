@@ -57,7 +57,7 @@ enum Kind {
     Scaled,
     /// Contains numbers so small that their inverses overflow.
     Tiny,
-    /// Has a last column that is the difference of two others, but for noise of 2^-45.
+    /// A matrix with a last column that is the difference of two others, but for noise of 2^-45.
     NearlySingular,
 }
 
