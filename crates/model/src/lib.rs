@@ -133,7 +133,8 @@ pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;
 pub use units::{
     ParseError, Quantity, format_count, format_factor, format_percent, format_quantity,
-    format_seconds, format_size, parse_duration, parse_rate, parse_size, split_unit,
+    format_seconds, format_size, parse_duration, parse_rate, parse_size, percent_digits,
+    split_unit,
 };
 pub use work::{Access, Data, Pace, Traffic, When, Work};
 pub use workload::{AUTO, Better, Parameter, ParameterKind, Unit, WorkloadSpec};

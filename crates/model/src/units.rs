@@ -217,12 +217,19 @@ pub fn format_count(count: u64) -> String {
 /// assert_eq!([2e7, f64::NAN].map(format_percent), ["2e7 times", "-"]);
 /// ```
 pub fn format_percent(share: f64) -> String {
-    match format!("{:.1} %", 100.0 * share) {
-        _ if !share.is_finite() => "-".to_owned(),
-        _ if share.abs() >= 1e6 => format!("{share:.0e} times"),
-        percent if percent == "-0.0 %" => "0.0 %".to_owned(),
-        percent => percent,
+    match percent_digits(share) {
+        Some(digits) => format!("{digits} %"),
+        None if share.is_finite() => format!("{share:.0e} times"),
+        None => "-".to_owned(),
     }
+}
+
+/// Formats a share in percent without the sign: `2.5`; `None` if it is not finite or from 1e6 on.
+pub fn percent_digits(share: f64) -> Option<String> {
+    let digits = format!("{:.1}", 100.0 * share);
+    // A number rounded to zero has no sign.
+    let digits = if digits == "-0.0" { "0.0".to_owned() } else { digits };
+    (share.abs() < 1e6).then_some(digits)
 }
 
 /// Formats a factor with three digits: `0.476`, `2.06`, `193`; `-` if it is no number.

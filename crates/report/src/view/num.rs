@@ -1,6 +1,6 @@
 //! Numbers as text: one scale per table, four significant digits, no NaN.
 
-use proofmark_model::{Params, Quantity, Subsystem, Unit, format_percent, key};
+use proofmark_model::{Params, Quantity, Subsystem, Unit, key, percent_digits};
 
 /// One scale for a table or an axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,10 +144,8 @@ pub fn percentage(share: f64) -> Option<String> {
 /// sign.
 pub fn percent(share: f64) -> Option<String> {
     let in_percent = 100.0 * share;
-    let text = format_percent(share);
-    // Beyond all reason, format_percent prints a factor instead.
-    let number = text.strip_suffix(" %").map(str::to_owned);
-    in_percent.is_finite().then(|| number.unwrap_or_else(|| format!("{in_percent:.2e}")))
+    let digits = || percent_digits(share).unwrap_or_else(|| format!("{in_percent:.2e}"));
+    in_percent.is_finite().then(digits)
 }
 
 /// A value whose unit is a text; scaled if the unit is one of proofmark's own.
@@ -179,6 +177,8 @@ pub fn plain(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::format_percent;
+
     use super::*;
 
     #[test]
