@@ -24,6 +24,6 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     print_before_run(&machine, &planned);
     let printed = if args.all { terminal::noise_in_full } else { terminal::noise };
     let shown = Shown { printed, live: true };
-    quiet::look(&machine.host, args.before.wait_quiet);
+    quiet::look(&machine.host, args.before)?;
     carry_out(machine, planned, (&args.results, None), shown)
 }
