@@ -2,12 +2,15 @@
 
 use anyhow::Result;
 use proofmark_judge::checks::Class;
-use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, counted, format_size};
+use proofmark_model::{
+    FactId, Parameter, ParameterKind, Probe, WorkloadSpec, counted, format_size,
+};
 use proofmark_reference::Tool;
 use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
+use serde_json::Value;
 
 use crate::command::ids::{self, Entry};
-use crate::command::words::{self, WORDS};
+use crate::command::words::{self, words};
 use crate::environment;
 use crate::error::{self, Outcome, usage};
 use crate::progress::events;
@@ -24,7 +27,7 @@ pub fn run(id: &str) -> Result<Outcome> {
 
 /// Returns what can be explained: ids, words of tables, parameters.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let words = WORDS.iter().map(|(id, ..)| *id);
+    let words = words().map(|(id, ..)| *id);
     ids::all().map(Entry::id).chain(words).chain(parameters().map(|(name, _)| name))
 }
 
@@ -34,8 +37,46 @@ pub fn texts(word: &str) -> Vec<String> {
     let id = words::id_of(word);
     let is_it = |known: &str| known == word || known == id;
     let entries = ids::all().filter(|entry| is_it(entry.id())).map(text);
-    let columns = WORDS.iter().filter(|words| is_it(words.0)).map(|words| explain(*words));
-    entries.chain(columns).chain(explain_parameter(&id)).collect()
+    let columns = words().filter(|words| is_it(words.0)).map(|words| explain(*words));
+    let facts = FactId::ALL.iter().filter(|fact| words::normal(fact.as_str()) == id);
+    let facts =
+        facts.map(|fact| explain((fact.as_str(), "Fact of the machine or the run", fact.about())));
+    let found: Vec<String> =
+        entries.chain(columns).chain(explain_parameter(&id)).chain(facts).collect();
+    // Columns of CSV and fields of JSON are many, and most are named by what they hold.
+    if found.is_empty() { explain_field(&id).into_iter().collect() } else { found }
+}
+
+/// Explains a field of the run file, or a column of CSV, from the schema of the run file.
+fn explain_field(id: &str) -> Option<String> {
+    let schema = serde_json::to_value(proofmark_model::schema()).ok()?;
+    // `device_read_bytes` is `read_bytes` of the device's traffic.
+    let parts = std::iter::successors(Some(id), |name| Some(name.split_once('_')?.1));
+    parts.take(FIELD_PARTS).find_map(|name| {
+        let mut found: Vec<String> = Vec::new();
+        fields(&schema, name, &mut found);
+        let lines: String = found.iter().take(FIELDS).map(|about| paragraph(about)).collect();
+        (!lines.is_empty()).then(|| format!("{id}: Field of run.json, or column of csv\n\n{lines}"))
+    })
+}
+
+/// Meanings of a field that are printed, and parts of a column's name that may name what has it.
+const FIELDS: usize = 4;
+const FIELD_PARTS: usize = 3;
+
+/// Collects the meanings of the fields of that name, each once.
+fn fields(schema: &Value, name: &str, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(all) => {
+            let field = all.get("properties").and_then(|p| p.get(name));
+            let about = field.and_then(|field| field.get("description")?.as_str());
+            let about = about.map(|about| about.replace('\n', " ") + "\n");
+            found.extend(about.filter(|about| !found.contains(about)));
+            all.values().for_each(|inner| fields(inner, name, found));
+        }
+        Value::Array(all) => all.iter().for_each(|inner| fields(inner, name, found)),
+        _ => {}
+    }
 }
 
 /// Returns every parameter with its workload.
