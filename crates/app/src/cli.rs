@@ -20,7 +20,7 @@ pub use fleet::{FleetCommand, FleetNodeArgs, FleetReportArgs, FleetRunArgs};
 pub use import_audit::{AuditArgs, ImportArgs};
 pub use measure::{EndureArgs, NoiseArgs, RunArgs};
 pub use results::{CheckArgs, CompareArgs, HistoryArgs, ReportArgs};
-pub use shared::{ExitRules, HistoryFile, ResultFiles};
+pub use shared::{Before, ExitRules, HistoryFile, ProgressMode, ResultFiles};
 
 /// Measure how fast this machine is, and check every result.
 #[derive(Debug, Parser)]
@@ -51,9 +51,9 @@ pub enum Command {
         /// Topic to list [default: print the topics]
         topic: Option<Listing>,
     },
-    /// Explain a word of a report: a workload, a check, a verdict, ...
+    /// Explain a word of a report, or `environment`: the variables
     Explain {
-        /// A word of a report, or one that `proofmark list TOPIC` prints
+        /// A word of a report, or one that `proofmark list TOPIC` prints, or environment
         id: String,
     },
     /// Write a report from a run file
@@ -86,6 +86,9 @@ pub enum Command {
         #[arg(long, value_name = "DIR")]
         out: Option<PathBuf>,
     },
+    /// Print the runs that a shell offers (used by the completion scripts)
+    #[command(hide = true)]
+    RunsToComplete,
     /// Measure the jobs that arrive on standard input (used by run)
     #[command(hide = true)]
     Worker,

@@ -3,9 +3,11 @@
 mod cli;
 mod command;
 mod core_dumps;
+mod environment;
 mod error;
 mod finish;
 mod formats;
+mod habits;
 mod history_file;
 mod limit;
 mod measuring;
@@ -15,10 +17,12 @@ mod quiet;
 mod request;
 mod samples;
 mod signals;
+mod signs;
 mod stored;
 mod system_limits;
 mod text;
 mod this_program;
+mod usage_hints;
 mod writer;
 
 use std::process::ExitCode;
@@ -42,6 +46,9 @@ fn work() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return report_usage_error(&error),
     };
+    if let Some(before) = before(&cli.command) {
+        text::set_progress_mode(before.progress);
+    }
     if measures_or_serves(&cli.command) {
         // If the system refuses, the code that needs more files reports it.
         let _ = proofmark_process::raise_open_files();
@@ -55,6 +62,7 @@ fn work() -> ExitCode {
         Command::History(args) => command::history::run(args),
         Command::Fleet(command) => command::fleet::run(command),
         Command::Completions { shell } => command::completions::run(*shell),
+        Command::RunsToComplete => command::completions::print_runs(),
         Command::Man { out } => command::man::run(out.as_deref()),
         Command::Info(args) => command::info::run(args),
         Command::List { topic } => command::list::run(*topic),
@@ -76,6 +84,16 @@ fn work() -> ExitCode {
     )
 }
 
+/// The options of a command that measures this machine.
+fn before(command: &Command) -> Option<&cli::Before> {
+    match command {
+        Command::Run(args) => Some(&args.before),
+        Command::Endure(args) => Some(&args.before),
+        Command::Noise(args) => Some(&args.before),
+        _ => None,
+    }
+}
+
 fn measures_or_serves(command: &Command) -> bool {
     use Command::{Endure, Fleet, Noise, Run, Serve, Worker};
     matches!(command, Run(_) | Endure(_) | Noise(_) | Serve(_) | Worker | Fleet(_))
@@ -84,10 +102,18 @@ fn measures_or_serves(command: &Command) -> bool {
 /// Prints help and version as they are, and an error of clap in one line.
 fn report_usage_error(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand as NoCommand;
-    if !error.use_stderr() || error.kind() == NoCommand {
+    if !error.use_stderr() {
+        let printed = text::print_help(error);
+        return if printed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    if error.kind() == NoCommand {
         error.exit(); // The whole text is from `cli.rs`.
     }
-    text::say(&format!("proofmark: {}", in_one_line(&error.render().to_string())));
+    let typed: Vec<String> =
+        std::env::args_os().skip(1).map(|a| a.to_string_lossy().into_owned()).collect();
+    let line = usage_hints::line(error, &typed);
+    let line = line.unwrap_or_else(|| in_one_line(&error.render().to_string()));
+    text::say(&format!("proofmark: {line}"));
     ExitCode::from(error::Code::Usage as u8)
 }
 

@@ -20,13 +20,13 @@ use crate::progress::Progress;
 use crate::samples::{self, SampleLog};
 use crate::signals;
 use crate::system_limits::explained;
-use crate::text::say;
+use crate::text::{say, say_left_out};
 use crate::this_program::tool;
 
 /// Prints skipped work, findings and warnings before a plan is carried out.
 pub fn print_before_run(machine: &Machine, planned: &Planned) {
     for reason in &planned.left_out {
-        say(&format!("proofmark: skipped: {reason}"));
+        say_left_out(reason);
     }
     for finding in &planned.findings {
         say(&format!("proofmark: {}", finding.message));

@@ -1,5 +1,6 @@
 //! Progress on standard error. A terminal shows a bar, with the last samples of a series. Elsewhere
-//! each finished configuration has a line, and a series has one from time to time.
+//! each finished configuration has a line, and a series has one from time to time. Programs get JSON
+//! lines.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -10,11 +11,14 @@ use proofmark_model::{
 };
 use proofmark_run::{Event, Observer, Step};
 
-use crate::text::say;
+use crate::cli::ProgressMode;
+use crate::text::{ascii, is_ascii_only, progress_mode, say};
 
+pub mod events;
 mod live;
 mod noise;
 
+use events::Events;
 use live::Live;
 use noise::Noise;
 
@@ -24,12 +28,22 @@ const BAR: usize = 16;
 /// Columns after the bar of a run that shows what takes time: ` 25 s left  `.
 const NOISE_PREFIX: usize = 14;
 
+/// Progress without a bar.
+enum Lines {
+    /// A bar is shown instead.
+    Bar,
+    Plain,
+    Nothing,
+    Json(Events),
+}
+
 pub struct Progress {
     bar: ProgressBar,
     started: Instant,
     estimate: Duration,
     points: usize,
-    plain: bool,
+    /// The form of the lines where there is no bar.
+    lines: Lines,
     samples: RefCell<Live>,
     /// The display of what takes time, instead of the figures.
     noise: Option<RefCell<Noise>>,
@@ -39,17 +53,27 @@ impl Progress {
     /// Starts the progress of a run of `points` configurations that takes about `estimate_s`
     /// seconds. With `noise` it shows what takes time from the threads.
     pub fn new(points: usize, estimate_s: f64, noise: bool) -> Self {
-        let bar = ProgressBar::with_draw_target(Some(SCALE), ProgressDrawTarget::stderr_with_hz(4));
+        let mode = progress_mode();
+        let target = match mode {
+            ProgressMode::Auto => ProgressDrawTarget::stderr_with_hz(4),
+            _ => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(Some(SCALE), target);
         if let Ok(style) = ProgressStyle::with_template("{bar:16} {prefix}  {wide_msg}") {
-            bar.set_style(style);
+            bar.set_style(if is_ascii_only() { style.progress_chars("##-") } else { style });
         }
-        let plain = bar.is_hidden();
+        let lines = match mode {
+            ProgressMode::Jsonl => Lines::Json(Events::new(points, estimate_s)),
+            ProgressMode::None => Lines::Nothing,
+            _ if bar.is_hidden() => Lines::Plain,
+            _ => Lines::Bar,
+        };
         Self {
             bar,
             started: Instant::now(),
             estimate: Duration::from_secs_f64(estimate_s),
             points,
-            plain,
+            lines,
             samples: RefCell::default(),
             noise: noise.then(RefCell::default),
         }
@@ -58,8 +82,8 @@ impl Progress {
     fn step(&self, step: &Step) {
         let Step { event, done, .. } = *step;
         let (m, line) = (step.measurement(), describe(step));
-        if self.plain {
-            if event == Event::Done {
+        if !matches!(self.lines, Lines::Bar) {
+            if matches!(self.lines, Lines::Plain) && event == Event::Done {
                 say(&format!("[{done}/{}] {line}", self.points));
             }
             return;
@@ -77,11 +101,11 @@ impl Progress {
         match taken {
             Some(taken) => {
                 self.bar.set_prefix(format!("{:>4} left", format_seconds(left)));
-                self.bar.set_message(taken);
+                self.bar.set_message(shown(&taken));
             }
             None => {
                 self.bar.set_prefix(prefix);
-                self.bar.set_message(clean(&line));
+                self.bar.set_message(shown(&line));
             }
         }
     }
@@ -93,28 +117,30 @@ impl Progress {
         live.add(series, sample.value);
         let done_s = at_s + series.every_s;
         let time = format!("{} of {}", format_seconds(done_s), format_seconds(series.for_s));
-        if self.plain {
-            if live.line_is_due(series, done_s) {
+        if !matches!(self.lines, Lines::Bar) {
+            if matches!(self.lines, Lines::Plain) && live.line_is_due(series, done_s) {
                 say(&format!("[{time}] {}: {}", live.figures(m), name(m)));
             }
             return;
         }
         self.bar.set_position((done_s / series.for_s * SCALE as f64) as u64);
         let room = width().saturating_sub(BAR + time.chars().count() + 6);
-        self.bar.set_message(clean(&live.line(m, room)));
+        self.bar.set_message(shown(&live.line(m, room)));
         self.bar.set_prefix(time);
     }
 
     /// Prints a message above the bar.
     pub fn say(&self, text: &str) {
-        if self.plain {
-            say(&format!("proofmark: {text}"));
-        } else {
-            self.bar.println(clean(&format!("proofmark: {text}")));
+        match self.lines {
+            Lines::Bar => self.bar.println(shown(&format!("proofmark: {text}"))),
+            _ => say(&format!("proofmark: {text}")),
         }
     }
 
     pub fn finish(&self) {
+        if let Lines::Json(events) = &self.lines {
+            events.finish();
+        }
         self.bar.finish_and_clear();
     }
 }
@@ -122,17 +148,25 @@ impl Progress {
 impl Observer for &Progress {
     fn observe(&mut self, step: &Step) {
         let m = step.measurement();
+        if let Lines::Json(events) = &self.lines {
+            return events.step(step);
+        }
         match step.event {
             Event::Sample { at_s, trial } => self.sampled(m, at_s, trial),
             Event::Pair { turn, of, tool } => {
                 let pair = format!("pair {turn} of {of} with {tool}: {}", name(m));
-                self.bar.set_message(clean(&pair));
+                self.bar.set_message(shown(&pair));
             }
             Event::SetUp | Event::Warm | Event::Trial | Event::Done => {
                 self.step(step);
             }
         }
     }
+}
+
+/// Text for the bar, without control characters, in signs that the terminal has.
+fn shown(text: &str) -> String {
+    ascii(&clean(text)).into_owned()
 }
 
 fn width() -> usize {

@@ -3,9 +3,12 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use anyhow::{Result, anyhow};
 use proofmark_host::{CpuTicks, Root};
-use proofmark_model::{Host, format_percent, format_seconds};
+use proofmark_model::{Host, Program, counted, format_percent, format_seconds};
+use proofmark_run::BusyPrograms;
 
+use crate::cli::Before;
 use crate::text::say;
 
 /// The time over which the load is measured.
@@ -15,6 +18,11 @@ const BUSY: f64 = 0.05;
 const STOLEN: f64 = 0.01;
 /// Consecutive quiet measurements that end a wait.
 const IN_A_ROW: u32 = 5;
+/// Time between two lines of a wait.
+const SAY_EVERY: Duration = Duration::from_secs(10);
+/// Programs that a line names at most, and the share of one CPU from which one is named.
+const NAMED: usize = 3;
+const LEAST_NAMED: f64 = 0.01;
 
 /// The load of the CPUs, as shares of their time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,75 +53,145 @@ impl CpuLoad {
         }
         let cpus = host.cpu.logical_cpus.get().copied().unwrap_or(0);
         if let Some([load, ..]) = host.load.average.get().filter(|_| cpus > 0) {
-            parts.push(format!("load {load:.1} on {cpus} CPUs"));
+            parts.push(format!("load {load:.1} on {}", counted(cpus, "CPU")));
         }
         parts.join(", ")
     }
 }
 
-/// Warns of other load that would change the figures. With `wait`, waits for a quiet machine
-/// instead.
-pub fn look(host: &Host, wait: Option<Duration>) {
+/// Looks for other load, which would change the figures. Warns of it, waits for its end, or refuses
+/// to measure, as the user asked.
+pub fn look(host: &Host, before: Before) -> Result<()> {
+    let programs = BusyPrograms::begin();
     let first = CpuLoad::measure(host);
-    let Some(longest) = wait else {
+    let names = busiest(&programs.finish());
+    let Before { wait_quiet, require_quiet, .. } = before;
+    if wait_quiet.is_none() && !require_quiet {
         if let Some(first) = first.filter(|first| !first.is_quiet()) {
             let words = first.words(host);
             say(&format!(
-                "proofmark: warning: {words}: expect disturbed figures; --wait-quiet 5m waits for a \
-                 quiet machine"
+                "proofmark: warning: {words}{names}: expect disturbed figures; --wait-quiet 5m waits for \
+                 a quiet machine"
             ));
         }
-        return;
-    };
-    if let Some(first) = first {
+        return Ok(());
+    }
+    let longest = wait_quiet.unwrap_or_default();
+    if let Some(first) = first.filter(|_| wait_quiet.is_some()) {
         let patience = format_seconds(longest.as_secs_f64());
         let words = first.words(host);
-        say(&format!("proofmark: {words}: waiting up to {patience} for a quiet machine"));
+        say(&format!("proofmark: {words}{names}: waiting up to {patience} for a quiet machine"));
     }
     let begun = Instant::now();
-    let waited = first.map_or(Waited::Uncounted, |first| {
-        wait_until_quiet(first, longest, || CpuLoad::measure(host))
-    });
-    say(&waited.words(host, &format_seconds(begun.elapsed().as_secs_f64())));
+    let waited = match first {
+        Some(first) => wait_until_quiet(first, longest, &mut Watched::begin(host)),
+        None => Waited::Uncounted,
+    };
+    let took = format_seconds(begun.elapsed().as_secs_f64());
+    match waited {
+        Waited::Quiet => say(&waited.words(host, &took)),
+        _ if require_quiet => {
+            return Err(anyhow!(
+                "{}; nothing was measured (--require-quiet)",
+                waited.words(host, &took)
+            ));
+        }
+        _ => say(&format!(
+            "proofmark: warning: {}: expect disturbed figures",
+            waited.words(host, &took)
+        )),
+    }
+    Ok(())
+}
+
+/// The programs with the most CPU time, after a separator: `; busiest programs: make 71.7 % of a CPU,
+/// cp 20.0 %`. Empty without any.
+fn busiest(programs: &[Program]) -> String {
+    let named = programs.iter().filter(|p| p.of_one_cpu >= LEAST_NAMED).take(NAMED);
+    let named = named.map(|p| format!("{} {}", p.name, format_percent(p.of_one_cpu)));
+    let named: Vec<String> = named.collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!("; busiest programs (100 % = one CPU): {}", named.join(", "))
+}
+
+/// What a wait reads.
+trait Watch {
+    /// Measures the load; `None` if the system does not count it.
+    fn measure(&mut self) -> Option<CpuLoad>;
+    /// The busiest programs since the last call.
+    fn programs(&mut self) -> String;
+    /// Prints that the wait goes on.
+    fn still(&mut self, load: CpuLoad, programs: &str);
+}
+
+/// This machine during a wait.
+struct Watched<'a> {
+    host: &'a Host,
+    programs: BusyPrograms,
+}
+
+impl<'a> Watched<'a> {
+    fn begin(host: &'a Host) -> Self {
+        Self { host, programs: BusyPrograms::begin() }
+    }
+}
+
+impl Watch for Watched<'_> {
+    fn measure(&mut self) -> Option<CpuLoad> {
+        CpuLoad::measure(self.host)
+    }
+
+    fn programs(&mut self) -> String {
+        busiest(&std::mem::replace(&mut self.programs, BusyPrograms::begin()).finish())
+    }
+
+    fn still(&mut self, load: CpuLoad, programs: &str) {
+        say(&format!("proofmark: still waiting: {}{programs}", load.words(self.host)));
+    }
 }
 
 /// The end of a wait.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Waited {
     Quiet,
-    /// Time ran out; the last load.
-    NotQuiet(CpuLoad),
+    /// Time ran out; the last load, and the programs that caused it.
+    NotQuiet(CpuLoad, String),
     /// The system does not count the CPUs' time.
     Uncounted,
 }
 
-fn wait_until_quiet(
-    first: CpuLoad,
-    longest: Duration,
-    mut measure: impl FnMut() -> Option<CpuLoad>,
-) -> Waited {
+fn wait_until_quiet(first: CpuLoad, longest: Duration, watch: &mut impl Watch) -> Waited {
     let begun = Instant::now();
     let longest = longest.max(INTERVAL * IN_A_ROW);
     let (mut last, mut in_a_row) = (first, u32::from(first.is_quiet()));
+    let mut said = begun;
     while in_a_row < IN_A_ROW && (begun.elapsed() < longest || in_a_row > 0) {
-        let Some(now) = measure() else { return Waited::Uncounted };
+        let Some(now) = watch.measure() else { return Waited::Uncounted };
         in_a_row = if now.is_quiet() { in_a_row + 1 } else { 0 };
         last = now;
+        if said.elapsed() >= SAY_EVERY && in_a_row == 0 {
+            let programs = watch.programs();
+            watch.still(last, &programs);
+            said = Instant::now();
+        }
     }
-    if in_a_row == IN_A_ROW { Waited::Quiet } else { Waited::NotQuiet(last) }
+    match in_a_row == IN_A_ROW {
+        true => Waited::Quiet,
+        false => Waited::NotQuiet(last, watch.programs()),
+    }
 }
 
 impl Waited {
-    fn words(self, host: &Host, took: &str) -> String {
+    fn words(&self, host: &Host, took: &str) -> String {
         match self {
             Self::Quiet => format!("proofmark: CPUs quiet after {took}"),
-            Self::NotQuiet(last) => format!(
-                "proofmark: warning: not quiet after {took} ({}): expect disturbed figures",
-                last.words(host)
-            ),
+            Self::NotQuiet(last, programs) => {
+                format!("not quiet after {took} ({}{programs})", last.words(host))
+            }
             Self::Uncounted => {
-                "proofmark: warning: this system does not count the CPUs' time: cannot wait for a \
-                 quiet machine"
+                "this system does not count the CPUs' time: cannot wait for a quiet machine"
                     .to_owned()
             }
         }
@@ -140,24 +218,41 @@ mod tests {
         assert!(!CpuLoad { busy: 0.04, stolen: 0.02 }.is_quiet());
     }
 
+    /// A machine with this load whose busy program is make.
+    struct Fake(Option<CpuLoad>);
+
+    impl Watch for Fake {
+        fn measure(&mut self) -> Option<CpuLoad> {
+            sleep(INTERVAL / 10);
+            self.0
+        }
+
+        fn programs(&mut self) -> String {
+            let of_one_cpu = |name: &str, of_one_cpu| Program {
+                name: name.to_owned(),
+                cpu_s: 1.0,
+                of_one_cpu,
+                io_bytes_per_s: 0.0,
+            };
+            busiest(&[of_one_cpu("make", 0.717), of_one_cpu("idle", 0.001)])
+        }
+
+        fn still(&mut self, _: CpuLoad, _: &str) {}
+    }
+
     #[test]
     fn a_wait_ends_with_its_cause() {
         let host = Host::unknown("test");
         let (quiet, stolen) =
             (CpuLoad { busy: 0.0, stolen: 0.0 }, CpuLoad { busy: 0.04, stolen: 0.03 });
-        let waited = wait_until_quiet(stolen, Duration::ZERO, || Some(quiet));
-        assert_eq!(waited.words(&host, "2 s"), "proofmark: CPUs quiet after 2 s");
-        let look = || {
-            sleep(INTERVAL);
-            Some(stolen)
-        };
-        let waited = wait_until_quiet(stolen, Duration::ZERO, look);
+        let waits = |load| wait_until_quiet(stolen, Duration::ZERO, &mut Fake(load));
+        assert_eq!(waits(Some(quiet)).words(&host, "2 s"), "proofmark: CPUs quiet after 2 s");
         assert_eq!(
-            waited.words(&host, "2 s"),
-            "proofmark: warning: not quiet after 2 s (CPUs 4.0 % busy, 3.0 % stolen): expect disturbed \
-             figures"
+            waits(Some(stolen)).words(&host, "2 s"),
+            "not quiet after 2 s (CPUs 4.0 % busy, 3.0 % stolen; busiest programs (100 % = one CPU): make \
+             71.7 %)"
         );
-        let waited = wait_until_quiet(stolen, Duration::ZERO, || None);
-        assert!(waited.words(&host, "2 s").contains("does not count the CPUs' time"));
+        assert!(waits(None).words(&host, "2 s").contains("does not count the CPUs' time"));
+        assert_eq!(busiest(&[]), "");
     }
 }

@@ -15,7 +15,7 @@ pub(crate) const COLUMNS: [Column; 12] = [
     required("tool", "the program, as the report calls it"),
     required(
         "operation",
-        "free text. Rules know rand, seq; read, write, rewrite; rw, both, bidir, duplex; udp; \
+        "free text. Rules know rand, seq; read, write, rewrite; rw, both, bidir, duplex; udp; loopback; \
          flop; copy, scale, add, triad",
     ),
     required("metric", "see below"),

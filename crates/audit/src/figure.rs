@@ -158,6 +158,13 @@ impl Figure {
         }
     }
 
+    /// True if the operation says that both ends were on one machine: no link bounds such a figure.
+    pub(crate) fn is_named_loopback(&self) -> bool {
+        ["loopback", "localhost", "127.0.0.1", "::1"]
+            .iter()
+            .any(|word| self.operation.contains(word))
+    }
+
     /// True if the operation names the random order.
     pub(crate) fn is_random(&self) -> bool {
         self.order == Order::Random

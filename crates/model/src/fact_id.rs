@@ -19,6 +19,13 @@ macro_rules! facts {
                     $(Self::$id => $name,)+
                 }
             }
+
+            /// Returns the meaning in a few words.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(Self::$id => concat!($($doc),+).trim(),)+
+                }
+            }
         }
     };
 }

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::delivered::{Done, Fixed, delivered, interval};
 use crate::statistics::{MIN_VALUES, median};
-use crate::{Measurement, Round, Statistics, Trial, Unit, delivered_under_quota, summarise};
+use crate::{
+    Measurement, Round, Statistics, Trial, Unit, agree, counted, delivered_under_quota, summarise,
+};
 pub use looks::LOOKS;
 use looks::{interval_of_rounds, least_of_rounds};
 pub use shared::{is_alone, widest};
@@ -354,7 +356,9 @@ fn upper_state(unit: Unit, values: &[f64]) -> Figure {
     let mut rates: Vec<f64> = values.iter().map(|v| unit.rate(*v)).collect();
     rates.sort_by(|a, b| b.total_cmp(a));
     let Some(upper) = rates.get(SEEN_ROUNDS - 1) else {
-        return Figure::none(format!("{} rounds are too few to identify a state", rates.len()));
+        let rounds = counted(rates.len() as u64, "round");
+        let are = agree(rates.len() as u64, ["is", "are"]);
+        return Figure::none(format!("{rounds} {are} too few to identify a state"));
     };
     let seen: Vec<f64> =
         values.iter().copied().filter(|v| unit.rate(*v) >= SAME_STATE * upper).collect();

@@ -116,7 +116,7 @@ pub use requirement::{CheckedRequirement, Decision, HeadlineFigure, REQUIREMENTS
 pub use role::{Counterpart, Place, Property, Relation, Role};
 pub use run::{MAGNITUDES, Program, ReadError, Run, SCHEMA, Tool, is_quantity, read_run, schema};
 pub use sanitize::{clean, clean_excerpt, clean_page, excerpt, shell_word};
-pub use series::{Change, Level, Series, Trend};
+pub use series::{Change, Drift, Level, Series, Trend};
 pub use solution::Solution;
 pub use statistics::{Statistics, median, median_interval, summarise};
 pub use storage::{
@@ -127,7 +127,7 @@ pub use subsystem::{FactScope, Subsystem, SubsystemInfo};
 pub use system_limit::{
     CgroupLimit, LimitKind, LimitReached, Seen, SystemLimit, SystemState, limit_reached,
 };
-pub use text::{agree, and_list, counted, or_list};
+pub use text::{agree, and_list, bind_units, counted, or_list};
 pub use time::{Clocks, Timestamp};
 pub use time_account::{TIME_ACCOUNT_ERROR, TimeAccount, TimeCause};
 pub use touched::Touched;

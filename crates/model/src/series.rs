@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Timestamp, Trial};
+use crate::{Measurement, Timestamp, Trial};
 
 /// A time series. Its samples are the measurement's trials, in order. If there were too many to
 /// keep, neighbours are merged into one (work and seconds added up). The seconds of a sample are
@@ -81,10 +81,78 @@ pub struct Trend {
     pub ci95: Option<[f64; 2]>,
 }
 
+/// The trend of a series from the start of its first sample to the end of its last one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Drift {
+    /// Length of that time in seconds.
+    pub seconds: f64,
+    /// The value at its two ends, within the range of the samples.
+    pub ends: [f64; 2],
+    /// The change as a share of the value at the start; at least -1.
+    pub share: f64,
+    /// The 95 % interval of the share; `None` if the samples are too few or too much alike their
+    /// neighbours.
+    pub ci95: Option<[f64; 2]>,
+}
+
+impl Drift {
+    /// Returns true if the 95 % interval excludes 0.
+    pub fn is_shown(&self) -> bool {
+        self.ci95.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+    }
+}
+
+impl Measurement {
+    /// Returns the trend of a series; `None` without a line through usable samples.
+    pub fn drift(&self) -> Option<Drift> {
+        let series = self.series.as_ref()?;
+        let line = series.trend.as_ref()?;
+        let times = self.trials.iter().map(|t| series.seconds_at(t) + t.seconds);
+        let seconds = times.filter(|s| s.is_finite()).reduce(f64::max).filter(|s| *s > 0.0)?;
+        let values = || self.trials.iter().map(|t| t.value).filter(|v| v.is_finite() && *v > 0.0);
+        let range = [values().reduce(f64::min)?, values().reduce(f64::max)?];
+        // A line through a collapse may leave the range of the samples; no value did.
+        let [start, end] = [line.start, line.start + line.slope * seconds];
+        let [start, end] = [start, end].map(|v| v.clamp(range[0], range[1]));
+        let share = |slope: f64| (slope * seconds / start).max(-1.0);
+        let all = [line.slope, line.start].into_iter().chain(line.ci95.into_iter().flatten());
+        all.clone().all(f64::is_finite).then(|| Drift {
+            seconds,
+            ends: [start, end],
+            share: share(line.slope),
+            ci95: line.ci95.map(|i| i.map(share)),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{moment, series};
+    use crate::testing::{self, moment, series};
+    use crate::{Params, Unit};
+
+    #[test]
+    fn a_drift_is_within_the_samples() {
+        // Ten samples of a second each, from 100 to 10.
+        let values: Vec<f64> = (1..=10).rev().map(|i| 10.0 * f64::from(i)).collect();
+        let spec = testing::spec("memory.copy", Unit::BytePerSecond);
+        let mut m = testing::measurement(&spec, Params::default(), &values);
+        for (i, t) in m.trials.iter_mut().enumerate() {
+            (t.started, t.seconds) = (moment(i as i64 * 1000), 1.0);
+        }
+        let with = |slope: f64, ci95| Some(Trend { start: 105.0, slope, ci95 });
+        m.series = Some(Series { trend: with(-9.0, Some([-12.0, -6.0])), ..series(moment(0), 10) });
+        let drift = m.drift().unwrap();
+        assert_eq!((drift.seconds, drift.ends), (10.0, [100.0, 15.0]));
+        assert_eq!((drift.share, drift.ci95), (-0.9, Some([-1.0, -0.6])));
+        assert!(drift.is_shown());
+        m.series.as_mut().unwrap().trend = with(-9.0, Some([-12.0, 1.0]));
+        assert!(!m.drift().unwrap().is_shown(), "it may be none");
+        m.series.as_mut().unwrap().trend = with(f64::NAN, None);
+        assert_eq!(m.drift(), None);
+        m.trials.clear();
+        assert_eq!(m.drift(), None);
+    }
 
     #[test]
     fn seconds_are_counted_from_the_first_sample() {

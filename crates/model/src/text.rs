@@ -43,6 +43,27 @@ fn list(items: impl IntoIterator<Item: AsRef<str>>, word: &str) -> String {
     }
 }
 
+/// Units that are no rate; `GB/s` and its like end in `/s`.
+const UNITS: &[&str] = &[
+    "%", "s", "ms", "us", "ns", "min", "h", "d", "B", "KiB", "MiB", "GiB", "TiB", "Hz", "kHz",
+    "MHz", "GHz", "IOPS", "\u{b0}C", "W", "\u{d7}",
+];
+
+/// Puts a space that does not break between each number and its unit, so that both stay on one line.
+pub fn bind_units(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for (at, word) in text.split(' ').enumerate() {
+        let bare = word.trim_end_matches([',', '.', ';', ':', ')', ']']);
+        let is_unit = UNITS.contains(&bare) || bare.ends_with("/s");
+        let after_number = out.ends_with(|c: char| c.is_ascii_digit());
+        if at > 0 {
+            out.push(if is_unit && after_number { '\u{a0}' } else { ' ' });
+        }
+        out.push_str(word);
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +73,19 @@ mod tests {
         let names = ["a", "b", "c"];
         assert_eq!([0, 1, 2, 3].map(|n| and_list(&names[..n])), ["", "a", "a and b", "a, b and c"]);
         assert_eq!(or_list(names.map(String::from)), "a, b or c");
+    }
+
+    #[test]
+    fn a_number_is_bound_to_its_unit() {
+        for (text, bound) in [
+            ("at 2 min 5 s", "at 2~min 5~s"),
+            ("100 % = one CPU", "100~% = one CPU"),
+            ("(31.2 Gop/s, 4 KiB).", "(31.2~Gop/s, 4~KiB)."),
+            ("3 threads", "3 threads"),
+            ("a % b/s", "a % b/s"),
+            ("% first", "% first"),
+        ] {
+            assert_eq!(bind_units(text).replace('\u{a0}', "~"), bound);
+        }
     }
 }

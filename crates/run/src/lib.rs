@@ -37,6 +37,7 @@ pub use event::{Event, Observer, Step};
 pub use live::{Live, begin, measure_here, try_out};
 pub use machine::{Machine, look};
 pub use measure::{Means, measure};
+pub use other_programs::BusyPrograms;
 pub use pairs::FINDINGS as TOOL_FINDINGS;
 pub use plan::{
     BUDGET_FINDINGS, FINDINGS as PLAN_FINDINGS, REFERENCE_FINDINGS, check_value, endure, estimate,

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use proofmark_engine::{Clock, bytes_of_process};
+use proofmark_engine::{Clock, RawClock, bytes_of_process};
 use proofmark_model::{Program, clean_excerpt};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::getpid;
@@ -144,6 +144,21 @@ impl Observer for Others<'_> {
         if self.clock.now() - self.scanned >= EVERY_S {
             self.scan();
         }
+    }
+}
+
+/// The other programs on this machine from one moment to another.
+pub struct BusyPrograms(Others<'static>);
+
+impl BusyPrograms {
+    /// Begins now.
+    pub fn begin() -> Self {
+        Self(Others::new(&RawClock))
+    }
+
+    /// Returns the programs with the most CPU time since the beginning, the busiest first.
+    pub fn finish(self) -> Vec<Program> {
+        self.0.finish()
     }
 }
 

@@ -136,6 +136,9 @@ pub struct NoiseArgs {
     /// Time to measure, at least 1s
     #[arg(long = "for", value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
     pub length: Duration,
+    /// Print every cause and finding
+    #[arg(long)]
+    pub all: bool,
     #[command(flatten)]
     pub before: Before,
     #[command(flatten)]

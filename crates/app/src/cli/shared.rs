@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use proofmark_model::parse_duration;
 
 use crate::limit;
@@ -31,7 +31,21 @@ pub struct ResultFiles {
     pub exit: ExitRules,
 }
 
-/// The wait before a measurement.
+/// Forms of progress on standard error.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ProgressMode {
+    /// A bar in a terminal, else lines
+    #[default]
+    Auto,
+    /// A line for each finished configuration
+    Plain,
+    /// Warnings and errors only
+    None,
+    /// JSON lines; `proofmark explain progress` has the fields
+    Jsonl,
+}
+
+/// The wait before a measurement, and what standard error shows meanwhile.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Before {
     /// Wait up to this time for a quiet machine
@@ -39,6 +53,14 @@ pub struct Before {
     /// Quiet: CPU use below 5 % and steal below 1 %
     #[arg(hide_short_help = true, long, value_name = "TIME", value_parser = parse_duration)]
     pub wait_quiet: Option<Duration>,
+    /// Measure nothing if the machine is not quiet
+    ///
+    /// Exit status 1. With --wait-quiet after that time
+    #[arg(hide_short_help = true, long)]
+    pub require_quiet: bool,
+    /// Progress on standard error
+    #[arg(hide_short_help = true, long, value_name = "MODE", default_value = "auto")]
+    pub progress: ProgressMode,
 }
 
 /// Further conditions of exit status 0.

@@ -2,22 +2,105 @@
 
 use anyhow::Result;
 use proofmark_judge::checks::Class;
-use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
+use proofmark_model::{
+    FactId, Parameter, ParameterKind, Probe, WorkloadSpec, counted, format_size,
+};
 use proofmark_reference::Tool;
 use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
+use serde_json::Value;
 
 use crate::command::ids::{self, Entry};
+use crate::command::words::{self, words};
+use crate::environment;
 use crate::error::{self, Outcome, usage};
+use crate::progress::events;
 use crate::text::{columns, print, terminal_options, wrap};
 
 pub fn run(id: &str) -> Result<Outcome> {
-    // A check and a rule of the audit that look for the same fault share an id.
-    let texts: Vec<String> = ids::all().filter(|e| e.id() == id).map(text).collect();
+    let texts = texts(id);
     if texts.is_empty() {
-        return Err(usage(unknown("id", id, ids::all().map(Entry::id), "proofmark list")));
+        return Err(usage(unknown("word", id, names(), "proofmark list")));
     }
     print(&texts.join("\n"))?;
     Ok(Outcome::Done)
+}
+
+/// Returns what can be explained: ids, words of tables, parameters.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let words = words().map(|(id, ..)| *id);
+    ids::all().map(Entry::id).chain(words).chain(parameters().map(|(name, _)| name))
+}
+
+/// Explains an id, or a word as a table prints it; empty for an unknown one. Several things may have
+/// one name, such as a check and a rule of the audit that look for the same fault.
+pub fn texts(word: &str) -> Vec<String> {
+    let id = words::id_of(word);
+    let is_it = |known: &str| known == word || known == id;
+    let entries = ids::all().filter(|entry| is_it(entry.id())).map(text);
+    let columns = words().filter(|words| is_it(words.0)).map(|words| explain(*words));
+    let facts = FactId::ALL.iter().filter(|fact| words::normal(fact.as_str()) == id);
+    let facts =
+        facts.map(|fact| explain((fact.as_str(), "Fact of the machine or the run", fact.about())));
+    let found: Vec<String> =
+        entries.chain(columns).chain(explain_parameter(&id)).chain(facts).collect();
+    // Columns of CSV and fields of JSON are many, and most are named by what they hold.
+    if found.is_empty() { explain_field(&id).into_iter().collect() } else { found }
+}
+
+/// Explains a field of the run file, or a column of CSV, from the schema of the run file.
+fn explain_field(id: &str) -> Option<String> {
+    let schema = serde_json::to_value(proofmark_model::schema()).ok()?;
+    // `device_read_bytes` is `read_bytes` of the device's traffic.
+    let parts = std::iter::successors(Some(id), |name| Some(name.split_once('_')?.1));
+    parts.take(FIELD_PARTS).find_map(|name| {
+        let mut found: Vec<String> = Vec::new();
+        fields(&schema, name, &mut found);
+        let lines: String = found.iter().take(FIELDS).map(|about| paragraph(about)).collect();
+        (!lines.is_empty()).then(|| format!("{id}: Field of run.json, or column of csv\n\n{lines}"))
+    })
+}
+
+/// Meanings of a field that are printed, and parts of a column's name that may name what has it.
+const FIELDS: usize = 4;
+const FIELD_PARTS: usize = 3;
+
+/// Collects the meanings of the fields of that name, each once.
+fn fields(schema: &Value, name: &str, found: &mut Vec<String>) {
+    match schema {
+        Value::Object(all) => {
+            let field = all.get("properties").and_then(|p| p.get(name));
+            let about = field.and_then(|field| field.get("description")?.as_str());
+            let about = about.map(|about| about.replace('\n', " ") + "\n");
+            found.extend(about.filter(|about| !found.contains(about)));
+            all.values().for_each(|inner| fields(inner, name, found));
+        }
+        Value::Array(all) => all.iter().for_each(|inner| fields(inner, name, found)),
+        _ => {}
+    }
+}
+
+/// Returns every parameter with its workload.
+fn parameters() -> impl Iterator<Item = (&'static str, &'static WorkloadSpec)> {
+    let specs = proofmark_workloads::ALL.iter().map(|workload| workload.spec());
+    specs.flat_map(|spec| spec.parameters.iter().map(move |p| (p.name.as_ref(), spec)))
+}
+
+/// Explains a parameter: each meaning with the workloads that have it.
+fn explain_parameter(name: &str) -> Option<String> {
+    let mut meanings: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (_, spec) in parameters().filter(|(known, _)| *known == name) {
+        let about = &*spec.parameter(name)?.about;
+        match meanings.iter_mut().find(|(known, _)| *known == about) {
+            Some((_, workloads)) => workloads.push(&spec.id),
+            None => meanings.push((about, vec![&spec.id])),
+        }
+    }
+    let each = |(about, workloads): &(&str, Vec<&str>)| {
+        paragraph(about) + &wrap(&format!("  of {}\n", workloads.join(", ")), width(), "    ")
+    };
+    let all: String = meanings.iter().map(each).collect();
+    (!all.is_empty())
+        .then(|| format!("{name}: Parameter, set with --set WORKLOAD.{name}=VALUE\n\n{all}"))
 }
 
 fn text(entry: Entry) -> String {
@@ -37,6 +120,20 @@ fn text(entry: Entry) -> String {
 fn example(id: &str) -> String {
     match id {
         "audit" => explain_audit(),
+        "environment" => {
+            let each = |(name, about): (&str, &str)| {
+                format!("{name}\n{}", wrap(&format!("  {about}"), width(), "  "))
+            };
+            let all: String = environment::rows().map(each).collect();
+            format!("\n{all}\n{}", paragraph(environment::PRECEDENCE))
+        }
+        "progress" => {
+            let rows = columns(events::FIELDS.iter().map(|(name, about)| (*name, *about)));
+            format!(
+                "\nThe objects of jsonl, by \"event\":\n\n{}",
+                wrap(&rows, width(), &" ".repeat(10))
+            )
+        }
         "exit_status" => {
             let rows = columns(error::STATUSES.iter().map(|s| (s.number(), s.line())));
             format!("\n{}", wrap(&rows, width(), "         "))
@@ -60,7 +157,10 @@ fn width() -> usize {
 fn explain_profile(name: &str, text: &str) -> String {
     let here = here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
-        |(points, takes)| format!("# On this machine: {points} configurations, {takes}.\n"),
+        |(points, takes)| {
+            let points = counted(points as u64, "configuration");
+            format!("# On this machine: {points}, {takes}.\n")
+        },
     );
     format!(
         "{here}# To list them: proofmark run --profile {name} --dry-run\n\

@@ -9,6 +9,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::cli::Cli;
+use crate::environment::{PRECEDENCE, VARIABLES, Variable};
 use crate::error::{Outcome, STATUSES, Status};
 use crate::output::write_file;
 use crate::text::print_data;
@@ -70,7 +71,10 @@ fn page(command: &Command, name: Option<&str>) -> io::Result<String> {
         }
     }
     items(&mut more, "FILES", FILES, name);
-    items(&mut more, "ENVIRONMENT", ENVIRONMENT, name);
+    let on_page =
+        |v: &&Variable| v.commands.is_empty() || name.is_none_or(|name| v.commands.contains(&name));
+    let here = VARIABLES.iter().filter(on_page).map(|v| (v.name, v.about));
+    list(&mut more, "ENVIRONMENT", here.chain([("Precedence", PRECEDENCE)]));
     examples(&mut more, name);
     see_also(&mut more, command, name);
     more.to_writer(&mut out)?;
@@ -125,24 +129,6 @@ const FILES: &[Item] = &[
         "~/.config/proofmark/key",
         "The key that client and server share; --key-file names another.",
         &["run", "serve"],
-    ),
-];
-
-const ENVIRONMENT: &[Item] = &[
-    (
-        "PROOFMARK_HISTORY",
-        "The history's database, unless --history names one.",
-        &["run", "endure", "compare", "check", "history"],
-    ),
-    (
-        "COLUMNS",
-        "Table width if standard output is not a terminal; default 100.",
-        &["run", "noise", "endure", "report", "compare", "check", "history", "fleet", "info"],
-    ),
-    (
-        "NO_COLOR",
-        "If set, no colours.",
-        &["run", "noise", "endure", "report", "compare", "check", "fleet"],
     ),
 ];
 
@@ -242,7 +228,8 @@ mod tests {
             let words = line.split_whitespace();
             Cli::try_parse_from(words).unwrap_or_else(|e| panic!("{line}: {e}"));
         }
-        for name in FILES.iter().chain(ENVIRONMENT).flat_map(|i| i.2) {
+        for name in FILES.iter().flat_map(|i| i.2).chain(VARIABLES.iter().flat_map(|v| v.commands))
+        {
             assert!(main.find_subcommand(name).is_some(), "{name}");
         }
         for name in STATUSES.iter().flat_map(|s| s.commands) {

@@ -20,4 +20,5 @@ pub mod schema;
 pub mod serve;
 pub mod terms;
 pub mod tool;
+pub mod words;
 pub mod worker;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use proofmark_model::{LOOKS, Plan, Policy, format_percent, format_seconds, or_list};
+use proofmark_model::{LOOKS, Plan, Policy, counted, format_percent, format_seconds, or_list};
 use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
@@ -26,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
-    quiet::look(&machine.host, args.before.wait_quiet);
+    quiet::look(&machine.host, args.before)?;
     carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
 }
 
@@ -49,7 +49,11 @@ fn trials(plan: &Plan) -> String {
     let workloads = || plan.points.iter().map(|p| p.workload.as_str());
     let fixed = workloads().filter(|w| policy.is_fixed(w)).map(|w| policy.trials_for(w).0);
     let fixed: Vec<u32> = fixed.collect::<BTreeSet<_>>().into_iter().collect();
-    let fixed = (!fixed.is_empty()).then(|| format!("{} trials each", numbers(&fixed)));
+    let trial = match fixed[..] {
+        [1] => "trial",
+        _ => "trials",
+    };
+    let fixed = (!fixed.is_empty()).then(|| format!("{} {trial} each", numbers(&fixed)));
     let open = workloads().find(|w| !policy.is_fixed(w)).map(|workload| {
         let (least, most) = policy.trials_for(workload);
         let looks = LOOKS.map(|n| n as u32).into_iter().filter(|n| (least..=most).contains(n));
@@ -87,9 +91,9 @@ fn dry_run(plan: &Plan) -> String {
         text.push('\n');
     }
     text += &format!(
-        "\n{}\n{} configurations of profile {}; {}\n",
+        "\n{}\n{} of profile {}; {}\n",
         trials(plan),
-        plan.points.len(),
+        counted(plan.points.len() as u64, "configuration"),
         plan.profile,
         takes(plan)
     );

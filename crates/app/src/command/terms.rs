@@ -43,8 +43,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "undecided",
-        "Requirement: neither met nor missed",
-        "The limit of `check --require` is within the figure's 95 % interval. Without an interval: fewer \
+        "Requirement or comparison: neither met nor missed, neither slower nor faster",
+        "A comparison is undecided where the ratio of the two figures lies outside the interval of the ratios \
+         of their rounds. A requirement: the limit of `check --require` is within the figure's 95 % interval. Without an interval: fewer \
          than 4 trials were taken, or they are on both sides of the limit. Or the result is invalid, was \
          not run, or is suspect. If a disturbance only slowed a suspect result, a requirement that it meets \
          is met. Exit status 5, if nothing is missed.",
@@ -132,6 +133,17 @@ pub const TERMS: &[(&str, &str, &str)] = &[
         "Column bottleneck: the resource that limited the result",
         "Named if a check of the ceiling, the counters or the account of time shows it; else: not \
          identified.",
+    ),
+    (
+        "environment",
+        "Variables that proofmark reads, and their precedence",
+        "What the environment changes: places of files, width, colours and signs of texts.",
+    ),
+    (
+        "progress",
+        "What --progress prints on standard error while a run measures",
+        "auto: a bar in a terminal, else a line per finished configuration. plain: such lines always. none: \
+         warnings and errors only. jsonl: one JSON object per line and nothing else, for programs.",
     ),
     (
         "exit_status",

@@ -13,10 +13,12 @@ fn offered(script: &Path, words: &[&str]) -> Vec<String> {
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}; COMPREPLY=()
         [[ $(complete -p proofmark) == *"-F _proofmark"* ]] || exit 1
-        _proofmark proofmark "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        _proofmark "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
     let mut bash = Command::new("bash");
+    // The script calls the program for the runs of this directory.
+    bash.current_dir(script.parent().unwrap()).env("PROOFMARK_HISTORY", "off");
     bash.args(["--norc", "--noprofile", "-c", ASK, "bash"]).arg(script).args(words);
     let text = Ended::run(&mut bash).with(0).quiet();
     text.lines().filter(|l| !l.is_empty()).map(str::to_owned).collect()
@@ -52,6 +54,13 @@ fn bash_completes_commands_options_and_ids() {
         ("explain cpu.pe", &["cpu.peak"]),
         ("list wo", &["workloads"]),
         ("re", &["report"]),
+        ("fleet re", &["report"]),
+        ("fleet run --ro", &["--rounds"]),
+        ("fleet run --profile scr", &["screen"]),
+        ("fleet report dir --format j", &["json", "junit"]),
+        ("run --progress js", &["jsonl"]),
+        ("explain not_comparab", &["not_comparable"]),
+        ("explain queue_d", &["queue_depth"]),
         // A hidden command, and a hidden option.
         ("wor", &[]),
         ("serve --for", &[]),
@@ -65,11 +74,46 @@ fn bash_completes_commands_options_and_ids() {
 }
 
 #[test]
+fn bash_completes_runs() {
+    if !is_there("bash") {
+        return;
+    }
+    let folder = Folder::new();
+    let script = folder.file("proofmark.bash", folder.prints(&["completions", "bash"]));
+    folder.file("monday/run.json", "{}");
+    folder.file("monkeys/notes.txt", "");
+    folder.file("proofmark-1/run.json", "{}");
+    let run: &str = env!("CARGO_BIN_EXE_proofmark");
+    for (line, runs) in [
+        ("report mond", &["monday"][..]),
+        // A path of any kind, such as a directory above the run's.
+        ("report mon", &["monday", "monkeys"]),
+        ("compare monday proof", &["proofmark-1", "proofmark.bash"]),
+        ("check monday --against mond", &["monday"]),
+        ("check monday --format js", &["json"]),
+        ("history --add mond", &["monday"]),
+        ("report --fo", &["--format"]),
+    ] {
+        let words: Vec<&str> = [run].into_iter().chain(line.split(' ')).collect();
+        assert_eq!(offered(&script, &words), runs, "{line}");
+    }
+    let printed = folder.prints(&["runs-to-complete"]);
+    assert_eq!(printed, "monday\nproofmark-1\n");
+    let history = folder.path().join("none.db");
+    let ended =
+        Ended::run(folder.command().arg("runs-to-complete").env("PROOFMARK_HISTORY", &history));
+    assert_eq!(ended.with(0).quiet(), printed);
+    assert!(!history.exists(), "a shell that asks creates no history");
+}
+
+#[test]
 fn other_shells_take_their_scripts() {
     let folder = Folder::new();
     for (shell, read) in [("zsh", "-n"), ("fish", "--no-execute")] {
         let text = folder.prints(&["completions", shell]);
-        assert!(text.contains("cpu.linpack") && text.contains("openmetrics"), "{shell}");
+        let has = |word: &str| text.contains(word);
+        assert!(has("cpu.linpack") && has("openmetrics") && has("runs-to-complete"), "{shell}");
+        assert!(has("rounds") && !has("_users"), "{shell}");
         if is_there(shell) {
             let script = folder.file("script", text);
             Ended::run(Command::new(shell).arg(read).arg(&script)).with(0).quiet();

@@ -43,7 +43,8 @@ fn cost(arguments: &[&str]) -> (usize, f64, f64, String) {
     let Ended { stdout, stderr, .. } =
         proofmark(&[&["run", "--dry-run"], arguments].concat()).with(0);
     let last = stdout.lines().last().unwrap();
-    let points = last.split(' ').next().unwrap().parse().unwrap();
+    // Thousands are apart.
+    let points = last.split(' ').next().unwrap().replace('\u{202f}', "").parse().unwrap();
     let (_, times) = last.rsplit_once("; about ").unwrap();
     // A known time is printed once.
     let (least, most) = times.split_once(" to ").unwrap_or((times, times));
@@ -149,6 +150,7 @@ fn an_explained_profile_is_a_profile() {
         let text = dir.prints(&["explain", name]);
         let path = dir.file("mine.toml", &text);
         let copied = cost(&["--no-reference", "--profile", path.to_str().unwrap()]).0;
-        assert!(text.starts_with(&format!("# On this machine: {copied} configurations")), "{text}");
+        let configurations = proofmark_model::counted(copied as u64, "configuration");
+        assert!(text.starts_with(&format!("# On this machine: {configurations}, ")), "{text}");
     }
 }

@@ -10,7 +10,7 @@ use proofmark_testing::{join, wait};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
 
-use super::{Folder, captured_of};
+use super::{Ended, Folder, captured_of};
 
 /// Clears the screen, sets the title, colours, moves back, and reverses the direction of the text.
 const ATTACK: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{8}\u{202e}evil\u{2069}";
@@ -143,4 +143,44 @@ fn errors_of_the_system_quote_paths_safely() {
     dir.file(ATTACK, "");
     let out = format!("{ATTACK}/out");
     quotes_safely(&dir, &["run", "cpu.clock", "--trials", "1", "--out", &out]);
+}
+
+#[test]
+fn a_locale_without_utf8_gets_ascii_and_files_stay_as_they_are() {
+    let dir = Folder::new();
+    let output = captured_of("stream", "");
+    let plain = |arguments: &[&str]| {
+        let command = &mut dir.command();
+        let ended = Ended::run(command.args(arguments).env("LC_ALL", "C"));
+        assert!(
+            ended.stdout.is_ascii() && ended.stderr.is_ascii(),
+            "{arguments:?}: {}",
+            ended.stdout
+        );
+        ended.stdout
+    };
+    let printed = plain(&["import", "--out", "run", output.to_str().unwrap()]);
+    assert!(printed.contains("GB/s"), "{printed}");
+    for arguments in [
+        &["report", "run"][..],
+        &["compare", "run", "run", "--all"],
+        &["check", "run", "--against", "run"],
+        &["check", "run", "--require", "memory.triad>=1MB/s"],
+        &["explain", "precision"],
+        &["explain", "placement"],
+        &["list", "terms"],
+        &["run", "--help"],
+        &["info"],
+        &["run", "--dry-run"],
+        &["run", "caf\u{e9}"],
+    ] {
+        plain(arguments);
+    }
+    assert!(plain(&["explain", "precision"]).contains("+-"));
+    // The columns of a table stay in line: each line is as long as in UTF-8.
+    let utf8 = Ended::run(dir.command().args(["report", "run"]).env("LC_ALL", "C.UTF-8")).stdout;
+    assert!(!utf8.is_ascii(), "{utf8}");
+    assert!(!dir.text("run/report.md").is_ascii(), "files are UTF-8");
+    let json = plain(&["report", "run", "--format", "csv"]);
+    assert!(!json.is_empty());
 }

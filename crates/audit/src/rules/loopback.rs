@@ -12,7 +12,7 @@ pub(super) const RULE: Rule = Rule {
             rate above the declared link is invalid. Without a declared link, a rate above 10 \
             Gbit/s is suspect, since faster links are rare where none is declared. Declare \
             network_link_bits_per_s for faster links. Operations named both, bidir or duplex may \
-            be twice as fast. With a declared link, operations per second are converted by their \
+            be twice as fast. Operations named loopback or localhost are not compared. With a declared link, operations per second are converted by their \
             block, and a latency is compared with the time that its block takes on the link.",
     advice: "Both ends were on one machine, or no data was sent. Name the figure loopback, or \
              measure between two machines and check the interface counters.",
@@ -21,7 +21,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
-    let judged = figure.subsystem.info().has_server && figure.metric != Metric::Other;
+    let judged = figure.subsystem.info().has_server
+        && figure.metric != Metric::Other
+        && !figure.is_named_loopback();
     figure.level().filter(|_| judged)?;
     let limit = sheet.machine().network_limit(figure);
     let declared = limit.severity == Severity::Invalid;
@@ -63,6 +65,10 @@ mod tests {
         let [nine, eleven] = ["network tcp throughput 9e9", "network tcp throughput 11e9"];
         judges(&RULE, "", &[(nine, None), (eleven, SUSPECT)]);
         judges(&RULE, "", &[("network tcp throughput 11e9 trial=sd", None)]);
+        for named in ["tcp-loopback", "tcp_Localhost", "127.0.0.1"] {
+            let row = format!("network {named} throughput 42e9");
+            judges(&RULE, "network_link_bits_per_s = 1e9", &[(&row, None)]);
+        }
         judges(&RULE, "network_link_bits_per_s = 1e9", &[(nine, INVALID), (eleven, INVALID)]);
         let bytes = "network tcp throughput 1.2e9 base_unit=bytes/s";
         judges(&RULE, "network_link_bits_per_s = 9e9", &[(bytes, INVALID)]);

@@ -29,7 +29,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn examine(sheet: &Sheet, figure: &Figure) -> Option<Outcome> {
-    let rate = packets(figure)?;
+    let rate = packets(figure).filter(|_| !figure.is_named_loopback())?;
     let frame = figure.block.map_or(SMALLEST_FRAME, |b| (b as f64).max(SMALLEST_FRAME));
     let link = sheet.machine().network_limit(figure);
     // The rule `loopback` compares throughputs with the link.

@@ -1,46 +1,81 @@
-//! Checks `trend` and `falling_rate`: the trials rise or fall, or a disk or network was faster at
-//! first.
+//! Checks `trend`, `drift` and `falling_rate`: trials or samples rise or fall, or a disk or network
+//! was faster at first.
 
 use proofmark_model::{
-    Finding, Measurement, Series, Trial, Unit, check_id, format_quantity, format_seconds,
+    Finding, Measurement, Severity, Trial, Unit, check_id, format_percent, format_quantity,
+    format_seconds,
 };
 
 use super::weight::Weight;
 use super::{Check, Class, Examine, percent};
-use crate::Context;
 use crate::disk::{Way, asked};
 use crate::execution::Execution;
 use crate::network::over_loopback;
+use crate::series::cause_of_trend;
 use crate::statistics::{kendall_score, median, theil_sen};
 use crate::words::counted;
+use crate::{Context, from_windows};
 
 /// Fewest trials for a trend: with fewer, order by chance is too frequent (6 of 6 in 1 of 360).
 const LEAST_IN_ORDER: usize = 8;
 /// Quantile of the normal distribution for a two-sided 1 % level.
 const TWO_SIDED: f64 = 2.576;
 
-/// Reports the trend of a series by the line through its samples. A series of several levels is
-/// described by those.
-fn over_time(ctx: &Context, m: &Measurement, series: &Series) -> Option<Finding> {
-    let (line, [level]) = (series.trend.as_ref()?, series.levels.as_slice()) else {
-        return None;
-    };
-    let [low, high] = line.ci95?;
-    let drift = line.slope * level.until_s / level.median;
+pub(super) static DRIFT: Check = Check {
+    id: "drift",
+    class: Class::CHANGE,
+    title: "Trend over time",
+    about: "Series of one level only. Detects that the robust line through all samples rises or falls \
+         at the 5 % level, by more than the target from start to end. The finding lists what else \
+         changed from the first third of the samples to the last: CPU quota, steal, other processes, \
+         clock, temperature, other traffic. With such a cause and a change beyond the tolerance it is \
+         suspect, since the figure describes no part of the time; else it is a note. Quote the figure \
+         with its time, or sample until the value is steady.",
+    examine: Examine::Ours(drift),
+};
+
+fn drift(ctx: &Context, m: &Measurement) -> Option<Finding> {
+    // Several levels describe a series better than a line.
+    let one_level = m.series.as_ref().is_some_and(|series| series.levels.len() == 1);
+    let drift = m.drift().filter(|d| d.is_shown() && one_level)?;
     let target = ctx.policy.target_for(m.subsystem);
-    if !drift.is_finite() || drift.abs() <= target || (low <= 0.0 && high >= 0.0) {
+    if drift.share.abs() <= target {
         return None;
     }
-    let way = if drift > 0.0 { "rise" } else { "fall" };
+    let [from, to] = drift.ends.map(|value| format_quantity(value, m.unit));
+    let cause = cause_of_trend(ctx, m, 1.0 + drift.share);
+    let [low, high] = drift.ci95?;
     let message = format!(
-        "the rate varies: the samples {way} by {} over {}",
-        percent(drift.abs()),
-        format_seconds(level.until_s)
+        "the {} {} by {} over {}, from about {from} to about {to} (95 % interval of the change {} to \
+         {}){}",
+        if m.unit == Unit::Second { "time" } else { "rate" },
+        if drift.share > 0.0 { "rose" } else { "fell" },
+        percent(drift.share.abs()),
+        format_seconds(drift.seconds),
+        signed(low),
+        signed(high),
+        cause.as_ref().map_or(String::new(), |cause| format!(": {cause}")),
     );
-    let advice = "compare with clock, temperature and other load over the same time; sample until \
-                  the value is steady";
-    let finding = TREND.note(message, advice).with("drift", drift).with("slope", line.slope);
-    Some(finding.with("slope_low", low).with("slope_high", high).with("target", target))
+    let advice = match cause {
+        Some(_) => "quote the figure with its time, or remove the cause and measure again",
+        None => {
+            "quote the figure with its time; compare with clock, temperature and other load over the \
+             same time, and sample until the value is steady"
+        }
+    };
+    // The interval of a figure from windows spans the fall, which exceeds its noise.
+    let disturbed = cause.is_some() && !from_windows(m);
+    let severity =
+        if disturbed { Weight::derive(m).change(drift.share.abs()) } else { Severity::Note };
+    let finding = DRIFT.finding(severity, message, advice).with("drift", drift.share);
+    let finding = finding.with("drift_low", low).with("drift_high", high);
+    Some(finding.with("seconds", drift.seconds).with("target", target))
+}
+
+/// Formats a change with its sign: `+6.5 %`.
+fn signed(share: f64) -> String {
+    let sign = if share > 0.0 { "+" } else { "" };
+    format!("{sign}{}", format_percent(share))
 }
 
 pub(super) static TREND: Check = Check {
@@ -51,17 +86,14 @@ pub(super) static TREND: Check = Check {
          Theil-Sen slope, from 8 trials on. A significant trend that changes the value from first \
          to last by more than the target is a note: the machine may have been warming up, \
          throttling or getting busier. A cause that is known (clock, heat, others' CPU time) is \
-         reported by its own check. For series the check uses the line through all samples, at the \
-         5 % level, if they have one level. Warm up longer, or let the machine cool down.",
+         reported by its own check. A series is judged by drift and level_change. Warm up longer, or \
+         let the machine cool down.",
     examine: Examine::Ours(trend),
 };
 
 fn trend(ctx: &Context, m: &Measurement) -> Option<Finding> {
-    if let Some(series) = &m.series {
-        return over_time(ctx, m, series);
-    }
     let values: Vec<f64> = m.trials.iter().map(|t| t.value).filter(|v| v.is_finite()).collect();
-    if values.len() < LEAST_IN_ORDER {
+    if values.len() < LEAST_IN_ORDER || m.series.is_some() {
         return None;
     }
     let score = kendall_score(&values)?;
@@ -194,9 +226,10 @@ fn falling_rate(ctx: &Context, m: &Measurement) -> Option<Finding> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::{Cut, Policy, Severity, summarise_trials};
+    use proofmark_model::{Cut, Policy, summarise_trials};
 
     use super::*;
+    use crate::series::tests::over_time as sampled;
     use crate::testing::*;
 
     fn drifting(total: f64) -> Measurement {
@@ -226,6 +259,25 @@ mod tests {
             ("by little", drifting(0.0045), SILENT),
             ("few trials", few, SILENT),
             ("an outlier", with_values(flops(1), &wild), SILENT),
+        ]);
+    }
+
+    #[test]
+    fn a_series_that_drifts_is_suspect_where_its_cause_is_recorded() {
+        // From all of the rate to a share of it, in a straight line.
+        let falling =
+            |m, last: f64| sampled(m, 300, move |i| 1.0 - (1.0 - last) * i as f64 / 300.0);
+        let busier = |last: f64| {
+            each_condition(falling(rand_read(1), last), move |i, c| {
+                c.steal_s = Some((1.0 - last) * i as f64 / 300.0);
+            })
+        };
+        DRIFT.expect([
+            ("it falls", falling(rand_read(1), 0.4), note("^the rate fell by 60")),
+            ("and the hypervisor took it", busier(0.4), suspect("fell by 60 ... stolen by the")),
+            ("within the tolerance", busier(0.85), note("fell by 15 ... stolen by the")),
+            ("it rises", sampled(rand_read(1), 300, |i| 1.0 + i as f64 / 300.0), note("rose by 1")),
+            ("it stays", sampled(rand_read(1), 300, |_| 1.0), SILENT),
         ]);
     }
 

@@ -170,6 +170,7 @@ pub static ALL: &[&Check] = &[
     &short_trial::CHECK,
     &no_headline::CHECK,
     &drift::TREND,
+    &drift::DRIFT,
     &drift::FALLING_RATE,
     &levels::LEVEL_CHANGE,
     &levels::BURST_CREDITS,

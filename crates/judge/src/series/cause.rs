@@ -73,6 +73,16 @@ pub(super) fn find(
 ) -> Option<String> {
     let before = &before[before.len().saturating_sub(WINDOW)..];
     let after = &after[..after.len().min(WINDOW)];
+    find_in_all(ctx, m, [before, after], ratio)
+}
+
+/// The conditions of all these trials that explain this ratio, or a fair part of it.
+pub(super) fn find_in_all(
+    ctx: &Context,
+    m: &Measurement,
+    [before, after]: [&[Trial]; 2],
+    ratio: f64,
+) -> Option<String> {
     if before.is_empty() || after.is_empty() {
         return None;
     }

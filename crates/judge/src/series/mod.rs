@@ -68,6 +68,14 @@ pub(crate) fn analyse(ctx: &Context, m: &Measurement) -> Option<Series> {
     Some(series)
 }
 
+/// Recorded conditions that changed from the first third of a series to the last, and explain a
+/// ratio between the two; `None` where none does.
+pub(crate) fn cause_of_trend(ctx: &Context, m: &Measurement, ratio: f64) -> Option<String> {
+    let third = m.trials.len() / 3;
+    let sides = [m.trials.get(..third)?, m.trials.get(m.trials.len() - third..)?];
+    cause::find_in_all(ctx, m, sides, ratio)
+}
+
 /// Returns true if a series has more than one level.
 pub(crate) fn has_changes(m: &Measurement) -> bool {
     m.series.as_ref().is_some_and(|s| !s.changes.is_empty())

@@ -115,8 +115,8 @@ fn a_series_that_is_steady_is_valid_and_one_that_drifts_is_not() {
     assert_eq!(m.series.as_ref().map(|s| s.levels.len()), Some(1));
     let m = judged(&host(), over_time(flops(1), 600, |i| 1.0 - 0.03 * i as f64 / 600.0), &[]);
     let all: Vec<_> = m.findings.iter().map(|f| (f.check.as_ref(), f.message.as_str())).collect();
-    let [("trend", message)] = all.as_slice() else { panic!("{all:?}") };
-    assert!(message.contains("fall by 3") && message.contains("over 10 min"), "{message}");
+    let [("drift", message)] = all.as_slice() else { panic!("{all:?}") };
+    assert!(message.contains("fell by 3") && message.contains("over 10 min"), "{message}");
     assert!(policy().target_for(m.subsystem) < 0.03);
 }
 

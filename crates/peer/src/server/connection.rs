@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use proofmark_model::{ServerEnd, lock};
+use proofmark_model::{ServerEnd, counted, lock};
 use serde_json::Value;
 
 use super::gate::Pass;
@@ -90,7 +90,8 @@ impl<'a> Connections<'a> {
             std::mem::take(&mut reported.1)
         };
         let last = format!("the last from {from}");
-        self.log.report(format!("rejected {count} connections without the key, {last}"));
+        self.log
+            .report(format!("rejected {} without the key, {last}", counted(count, "connection")));
     }
 
     /// Serves a data connection, if its token is valid.

@@ -34,10 +34,16 @@ pub fn brief(run: &Run, options: &Options) -> String {
     page.document(&View::at_end(run).document)
 }
 
-/// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
-/// findings.
+/// The report on noise on one screen: what takes CPU time from the threads, how the vCPUs are
+/// placed, and findings.
 pub fn noise(run: &Run, options: &Options) -> String {
-    Page::new(options).document(&View::noise_report(run).document)
+    let page = Page { lines: Some(SCREEN), ..Page::new(options) };
+    page.document(&View::noise_report(run, false).document)
+}
+
+/// The report on noise with every cause and finding.
+pub fn noise_in_full(run: &Run, options: &Options) -> String {
+    Page::new(options).document(&View::noise_report(run, true).document)
 }
 
 impl Page {

@@ -1,5 +1,7 @@
 //! A text for a terminal: wrapped to its width, with headings and tables.
 
+use proofmark_model::bind_units;
+
 use super::paint::Paint;
 use super::tables;
 use crate::Options;
@@ -36,15 +38,15 @@ impl Page {
     }
 
     /// Adds a text, wrapped; every line but the first begins with `hang` spaces. A number and its
-    /// percent sign stay on one line.
+    /// unit stay on one line.
     pub(crate) fn wrap(&mut self, first: &str, hang: usize, text: &str) {
         let hang = " ".repeat(hang.min(self.width / 2));
         let options = textwrap::Options::new(self.width)
             .initial_indent(first)
             .subsequent_indent(&hang)
             .break_words(true);
-        for line in textwrap::wrap(&text.replace(" %", "\u{a0}%"), options) {
-            self.out.push_str(&line.trim_end().replace("\u{a0}%", " %"));
+        for line in textwrap::wrap(&bind_units(text), options) {
+            self.out.push_str(&line.trim_end().replace('\u{a0}', " "));
             self.out.push('\n');
         }
     }
@@ -96,5 +98,18 @@ impl Page {
                 self.wrap(&format!("{mark} "), 4, note);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_and_its_unit_stay_on_one_line() {
+        let options = Options { width: 20, color: false };
+        let mut page = Page::new(&options);
+        page.wrap("", 0, "a rate of some 31.20 GB/s, at 90 %");
+        assert_eq!(page.out, "a rate of some\n31.20 GB/s, at 90 %\n");
     }
 }

@@ -139,7 +139,13 @@ fn compare_with_tool(group: &Group, m: &Measurement) -> Option<Claim> {
     Claim::compare_with_tool(group, m, r)
 }
 
-/// Sentences on values over time: their levels and the largest change.
+/// The conclusions of the values over time, as sentences.
+pub(super) fn over_time_of(groups: &[Group]) -> Vec<String> {
+    let claims = groups.iter().filter(|g| g.over_time).flat_map(over_time);
+    claims.take(BEST).map(|claim| claim.text).collect()
+}
+
+/// Sentences on values over time: their trend, or their levels and the largest change.
 fn over_time(group: &Group) -> Vec<Claim> {
     let claim = |m: &&Measurement| {
         let scale = Scale::for_values(&[positive_summary(m)?.value()], m.unit);

@@ -8,7 +8,7 @@ use proofmark_model::{Measurement, Pace, Run, Subsystem, format_quantity, format
 use super::grouping::grouped;
 use super::network::is_network;
 use super::num::percentage;
-use super::text::{clean, enclosed, joined};
+use super::text::{clean, counted, enclosed, joined};
 
 const FIGURES: &str = "Figures. CPU and memory loads run in slices of about 20 us, which show when \
     the thread did not run. A window of 0.25 ms (memory: 1 ms) is clean if no time was taken in \
@@ -77,7 +77,8 @@ pub fn paragraphs(run: &Run) -> Vec<String> {
     };
     let target = targets(run);
     let trials = if policy.min_trials == policy.max_trials {
-        format!("Each configuration took {} trials, as requested.", policy.min_trials)
+        let trials = counted(u64::from(policy.min_trials), "trial");
+        format!("Each configuration took {trials}, as requested.")
     } else {
         format!(
             "Each configuration took {} to {} trials. It was complete when half the 95 % interval \

@@ -113,6 +113,8 @@ pub struct Summary {
     pub title: String,
     /// One sentence on the profile, start, duration and program version.
     pub measured: String,
+    /// The conclusions of the values over time, at most a few.
+    pub over_time: Vec<String>,
     /// The verdicts in sum.
     pub trust: Trust,
     /// The main results, and the causes of results that are not valid.
@@ -156,9 +158,13 @@ impl View {
         Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
 
-    /// The report on noise: what takes CPU time from the threads, and how the vCPUs are placed.
-    pub fn noise_report(run: &Run) -> Self {
-        Self::write(run, |run, _, summary, findings| report::noise_report(run, summary, findings))
+    /// The report on noise, in full or on one screen: what takes CPU time from the threads, and how the
+    /// vCPUs are placed.
+    pub fn noise_report(run: &Run, in_full: bool) -> Self {
+        let view = Self::write(run, |run, _, summary, findings| {
+            report::noise_report(run, summary, findings, in_full)
+        });
+        Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
 
     fn write(
@@ -170,6 +176,7 @@ impl View {
         let summary = Summary {
             title: title(run),
             measured: measured(run),
+            over_time: conclusions::over_time_of(&groups),
             trust: trust(run),
             first: first_screen::build(run, &groups, &findings),
         };

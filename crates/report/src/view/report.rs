@@ -40,7 +40,7 @@ pub(super) fn blocks(
     out.add("summary", first(run, groups, summary));
     out.add("conclusions", concluded(groups));
     parts(groups).into_iter().for_each(|part| out.add("part", part));
-    out.add("noise", time(run));
+    out.add("noise", time(run, true));
     out.add("roofline", roofs(run));
     out.add("findings", findings_section(findings));
     out.add_for(Audience::Document, "machine", machine(run));
@@ -70,6 +70,7 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
     out.add(
         "identity",
         vec![
+            summary.over_time.join(" "),
             parts.join(" "),
             summary.measured.clone(),
             optional(&trust.stopped),
@@ -87,27 +88,40 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
 }
 
 /// The report on noise: what takes CPU time from the threads, how the vCPUs are placed, and
-/// findings.
+/// findings. In brief, what a screen has room for: no table, and findings about the host last.
 pub(super) fn noise_report(
     run: &Run,
     summary: &Summary,
     findings: Vec<FindingGroup>,
+    in_full: bool,
 ) -> Vec<Block> {
     let mut out = Blocks::default();
-    out.add("machine", host::sentence(&run.host));
+    if in_full {
+        out.add("machine", host::sentence(&run.host));
+    }
     out.add("run-stopped", Text::new(Style::Warning, &summary.trust.stopped));
-    out.add("noise", time(run));
-    out.add("findings", findings_section(findings));
+    out.add("noise", time(run, in_full));
+    if in_full {
+        out.add("findings", findings_section(findings));
+        return out.0;
+    }
+    // What lies in the machine's nature is no noise: it is counted.
+    let (groups, of_host): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|f| !f.check.starts_with("host."));
+    let elsewhere = "run proofmark noise --all, or see the report";
+    let brief = Findings { groups, more: of_host.len(), elsewhere, in_full: false };
+    out.add("findings", brief);
     out.0
 }
 
 /// The verdicts in sum, the main results and the causes.
 fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
     let (trust, first) = (&summary.trust, &summary.first);
+    let over_time = summary.over_time.iter().map(|t| Rich::toned(Tone::Strong, t.as_str()));
     let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
     let got = first.got.iter().map(Rich::from);
     let time = trust.time.iter().map(|t| Rich::toned(Tone::Quiet, t.as_str()));
-    let answer = [answer].into_iter().chain(got).chain(time);
+    let answer = over_time.chain([answer]).chain(got).chain(time);
     let section = Section::new("summary", "Summary", |out| {
         out.add_for(Audience::Text, "machine", host::sentence(&run.host));
         out.add("run-stopped", Text::new(Style::Warning, &trust.stopped));
@@ -200,8 +214,8 @@ fn over_several(out: &mut Blocks, overview: overview::Overview) {
     }
 }
 
-/// The section on where the time went.
-fn time(run: &Run) -> Section {
+/// The section on where the time went, with a table of the causes or without.
+fn time(run: &Run, with_table: bool) -> Section {
     let sentences = circumstances::sentences(run).unwrap_or_default();
     let noise = noise::draw(run);
     let title = noise.as_ref().map_or(TIME.to_owned(), |n| n.chart.title.clone());
@@ -212,7 +226,9 @@ fn time(run: &Run) -> Section {
             Details::new("Full chart with vCPU placement, and each cause with its counter", |of| {
                 let chart = Drawings::new(Drawing::Noise, [noise.chart]).wide();
                 of.add("noise", Drawings { key: NOISE_KEY.to_owned(), ..chart });
-                of.add("time-causes", noise.causes);
+                if with_table {
+                    of.add("time-causes", noise.causes);
+                }
             });
         out.add("noise", full.on_paper());
     });

@@ -15,8 +15,6 @@ use crate::view::text::{clean, counted, enclosed, lower_first};
 
 /// Maximum number of levels in the table.
 const LEVELS: usize = 40;
-/// Seconds from which on a trend is given per hour.
-const HOUR: f64 = 3600.0;
 /// The cause where no recorded condition changed together with the value.
 const NO_CAUSE: &str = "no recorded condition changed with it";
 
@@ -89,16 +87,19 @@ pub fn sentences(m: &Measurement, scale: &Scale, timed: &[Timed]) -> Vec<String>
     if let [one] = series.levels.as_slice() {
         out.extend(level(one, scale).map(|l| format!("One level: {l}.")));
     }
-    out.extend(trend(m, series, timed));
+    out.extend(trend(m, series));
     out
 }
 
-/// `3 levels, 15.6 to 31.2 Gop/s; the largest of 2 changes: at 200 s it fell ...`.
+/// The conclusion: the levels with the largest change between two, or the trend.
+///
+/// `3 levels, 15.6 to 31.2 Gop/s; the largest of 2 changes: at 200 s it fell ...`, or `the rate fell by
+/// 77 % over 10 min, from about ...`.
 pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
     let series = m.series.as_ref()?;
     let [low, high] = ends(series.levels.iter().map(|l| l.median).filter(|v| v.is_finite()));
     Some(match changes(m, scale).as_slice() {
-        [] => format!("one level, {}, no change.", level(series.levels.first()?, scale)?),
+        [] => one_level(m, series.levels.first()?, scale)?,
         changes => {
             let range = format!("{} to {}", scale.number(low)?, scale.with_label(high)?);
             let size = |c: &ChangeText| c.factor.ln().abs();
@@ -112,6 +113,57 @@ pub fn in_short(m: &Measurement, scale: &Scale) -> Option<String> {
             format!("{levels}, {range}; {which}{}", lower_first(&largest.sentence))
         }
     })
+}
+
+/// The conclusion of a series of one level: its trend, or that there is none.
+fn one_level(m: &Measurement, one: &Level, scale: &Scale) -> Option<String> {
+    let level = level(one, scale)?;
+    let Some(drift) = m.drift() else {
+        return Some(format!("{level}; too few samples to see a trend."));
+    };
+    let tolerance = m.subsystem.info().tolerance;
+    let over = seconds(drift.seconds);
+    let Some(interval) = drift.ci95 else {
+        return Some(format!(
+            "{level}; whether it rose or fell is undecided: {} over {over}, but neighbouring samples \
+             are too much alike for an interval. Measure longer with --for.",
+            signed(drift.share)?
+        ));
+    };
+    let in_words = format!("95 % interval {} to {}", signed(interval[0])?, signed(interval[1])?);
+    let widest = interval.into_iter().map(f64::abs).fold(0.0, f64::max);
+    Some(if drift.is_shown() && drift.share.abs() > tolerance {
+        let [from, to] = drift.ends.map(|end| scale.with_label(end));
+        let went = if drift.share < 0.0 { "fell" } else { "rose" };
+        let by = percentage(drift.share.abs())?;
+        let what = rate_or_time(m);
+        let (from, to) = (from?, to?);
+        format!("the {what} {went} by {by} over {over}, from about {from} to {to} ({in_words}).")
+    } else if widest <= tolerance {
+        format!(
+            "steady at {level}: it changed by {} over {over} ({in_words}).",
+            signed(drift.share)?
+        )
+    } else if drift.is_shown() {
+        format!("{level}; it changed by {} over {over} ({in_words}).", signed(drift.share)?)
+    } else {
+        format!(
+            "{level}; whether it rose or fell is undecided: {} over {over} ({in_words}). Measure \
+             longer with --for.",
+            signed(drift.share)?
+        )
+    })
+}
+
+/// A change with its sign: `+6.5 %`; `0.0 %` for one that rounds to nothing.
+fn signed(share: f64) -> Option<String> {
+    let text = percentage(share)?;
+    let is_nothing = percent(share)?.parse() == Ok(0.0);
+    Some(if share > 0.0 && !is_nothing { format!("+{text}") } else { text })
+}
+
+fn rate_or_time(m: &Measurement) -> &'static str {
+    if m.unit == Unit::Second { "time" } else { "rate" }
 }
 
 fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
@@ -132,39 +184,45 @@ fn sampled(m: &Measurement, series: &Series, timed: &[Timed]) -> String {
         Some(share) => format!("; {share} of the time was timed, the rest was verification"),
         None => String::new(),
     };
+    // A sample ends with a whole piece of work, and a busy machine skips some.
+    let every_s = last / series.samples.max(1) as f64;
+    let planned = match every_s / series.every_s - 1.0 > OFF_TICK {
+        true => format!(" instead of {} as planned", seconds(series.every_s)),
+        false => String::new(),
+    };
+    let every_s = if planned.is_empty() { series.every_s } else { every_s };
     format!(
-        "{} in {}{short}, one every {}{merged}{between}.",
+        "{} in {}{short}, one every {}{planned}{merged}{between}.",
         counted(series.samples, "sample"),
         seconds(last),
-        seconds(series.every_s)
+        seconds(every_s)
     )
 }
+
+/// Change of the spacing of the samples from which on it is not as planned.
+const OFF_TICK: f64 = 0.1;
 
 /// Share of the time from which on all of it counts as timed.
 const ALL_TIMED: f64 = 0.95;
 
-/// The trend as a share of its start, over the measured time, but at most an hour. No trend is
-/// shown where its interval contains zero.
-fn trend(m: &Measurement, series: &Series, timed: &[Timed]) -> Option<String> {
-    let trend = series.trend.as_ref()?;
-    let last = timed.last().map(|s| s.at_s + s.t.seconds)?;
-    (last.is_finite() && last > 0.0).then_some(())?;
-    let over = if last > HOUR { "per hour".to_owned() } else { format!("over {}", seconds(last)) };
-    // A value cannot fall by more than all of it, whatever a straight line predicts.
-    let share = |slope: f64| (slope * last.min(HOUR) / trend.start.abs()).max(-1.0);
-    let slope = percent(share(trend.slope)).filter(|_| trend.slope.is_finite())?;
+/// The trend as a share of its start, over the measured time.
+fn trend(m: &Measurement, series: &Series) -> Option<String> {
+    let drift = m.drift()?;
+    let (what, over) = (rate_or_time(m), seconds(drift.seconds));
     let levels = if series.levels.len() > 1 { " through all levels" } else { "" };
-    let what = if m.unit == Unit::Second { "time" } else { "rate" };
-    let Some([low, high]) = trend.ci95.map(|i| i.map(share)) else {
+    let share = signed(drift.share)?;
+    let Some([low, high]) = drift.ci95 else {
         return Some(format!(
-            "Trend of the {what}{levels}: {slope} % {over}, without an interval."
+            "Trend of the {what}{levels}: {share} over {over}, without an interval."
         ));
     };
-    let interval = format!("{} to {} %", percent(low)?, percent(high)?);
-    let none = (low <= 0.0 && high >= 0.0) || slope.parse() == Ok(0.0);
+    let interval = format!("{} to {}", signed(low)?, signed(high)?);
+    let none = !drift.is_shown() || percent(drift.share)?.parse() == Ok(0.0);
     Some(match none {
-        true => format!("No trend of the {what} is shown{levels}: {slope} % {over} ({interval})."),
-        false => format!("Trend of the {what}{levels}: {slope} % {over} ({interval})."),
+        true => {
+            format!("No trend of the {what} is shown{levels}: {share} over {over} ({interval}).")
+        }
+        false => format!("Trend of the {what}{levels}: {share} over {over} ({interval})."),
     })
 }
 

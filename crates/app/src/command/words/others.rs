@@ -1,0 +1,252 @@
+//! Words of comparisons, fleets, the history, reference tools, published forms and networks.
+
+use crate::command::ids::Words;
+
+/// Id, title and meaning of the words.
+pub const OTHERS: &[Words] = &[
+    (
+        "ci95_high",
+        "Columns of csv: ends of the 95 % interval",
+        "In the unit of the value; empty for too few rounds or trials.",
+    ),
+    (
+        "file_flushed",
+        "Column of csv: whether the trial flushed its file",
+        "Each write was flushed, or the file at the end of the trial.",
+    ),
+    ("lines", "Number of configurations that a chart of past runs draws", "One line each."),
+    ("nodes_at_a_time", "Fleet: nodes that measure at the same time", "--at-once."),
+    ("network_partners", "Fleet: other nodes with which each one measures the network", "--pairs."),
+    ("launcher", "Fleet: how the nodes are reached", "ssh, Slurm or Kubernetes."),
+    ("subnet", "Fleet: network that --pairs measures", "--subnet."),
+    // Comparisons.
+    (
+        "b_a",
+        "Columns A, B and B / A: two runs and their ratio",
+        "A is the baseline, the first run. B / A is the ratio of the figures beside it. It has a 95 % interval; the columns delivered A, B and B / A do the same for all work over all time.",
+    ),
+    (
+        "margin",
+        "Column: difference that does not count",
+        "By subsystem and by the variation within both runs, or --margin. A result differs if its whole interval is beyond the margin.",
+    ),
+    (
+        "slower",
+        "Comparison: the whole interval is below 1 by more than the margin",
+        "For times: above 1.",
+    ),
+    (
+        "faster",
+        "Comparison: the whole interval is above 1 by more than the margin",
+        "For times: below 1.",
+    ),
+    (
+        "no_difference_shown",
+        "Comparison: the interval lies within the margin",
+        "A smaller difference may exist; smallest detectable slowdown says how small.",
+    ),
+    (
+        "not_comparable",
+        "Comparison: the two figures do not measure the same",
+        "Another configuration, another method or version, or samples that differ too much.",
+    ),
+    (
+        "gone",
+        "Comparison: a result of A that B lacks",
+        "It is missing or invalid in B. `check --against` fails.",
+    ),
+    (
+        "smallest_detectable_slowdown",
+        "Column: how much slower B would have to be to be noticed",
+        "From the intervals and the margin of both runs.",
+    ),
+    ("what", "Column: fact of the machine that differs", "Such as CPU, kernel, governor."),
+    (
+        "requirement",
+        "States of a requirement: met, missed or undecided",
+        "`check --require`: the whole 95 % interval meets the limit, none of it does, or the limit is within it.",
+    ),
+    // Fleets.
+    ("node", "Column: a machine of a fleet", "By the name under which it was reached."),
+    (
+        "state",
+        "Column: slow, unverified, not compared or healthy",
+        "The outcome of a node's comparison with its group.",
+    ),
+    (
+        "slow",
+        "State: below its group by more than the margin, in both passes",
+        "The cause names what differs from the others. Exit status 4.",
+    ),
+    (
+        "unverified",
+        "State: a result of the node failed its checks",
+        "Its figures are not used. Exit status 5, if no node is slow.",
+    ),
+    (
+        "not_compared",
+        "State: too few results or nodes to compare",
+        "A group needs several nodes of the same kind.",
+    ),
+    (
+        "healthy",
+        "State: no figure is below the group's margin",
+        "By the rounds that were measured.",
+    ),
+    (
+        "not_confirmed",
+        "Column: slow in the first pass, not in the second",
+        "The node is not called slow.",
+    ),
+    (
+        "too_few_rounds",
+        "Column: nodes with too few results for a comparison",
+        "More --rounds decide.",
+    ),
+    (
+        "group",
+        "Column: nodes that are compared with each other",
+        "Those with the same CPUs, memory and instance type.",
+    ),
+    (
+        "cause",
+        "Column: what differs at a node or at the time of a change",
+        "Recorded facts and conditions, with figures.",
+    ),
+    ("ratio", "Column: a node's figure divided by its group's median", "Below 1 is slower."),
+    (
+        "spread",
+        "Column: variation of a figure between nodes",
+        "Of healthy nodes, as a share of the median.",
+    ),
+    (
+        "spread_between_nodes",
+        "Column: variation of a figure between nodes",
+        "Of healthy nodes, as a share of the median.",
+    ),
+    // History.
+    (
+        "run",
+        "Column: number of a run in the history",
+        "`compare`, `check` and `report` take it instead of a path.",
+    ),
+    ("host", "Column: name of the machine", "That of the system. --label names the run."),
+    (
+        "machine",
+        "Column: CPU, number of CPUs, memory and virtualisation",
+        "The machine's main properties.",
+    ),
+    (
+        "profile",
+        "Column: set of workloads and settings",
+        "`proofmark list profiles` has those built in.",
+    ),
+    (
+        "results",
+        "Column: number of results by verdict",
+        "`proofmark explain verdict` has the words.",
+    ),
+    ("path", "Column: directory of a run", "It holds run.json and the reports."),
+    ("change", "Column: change from the run before", "In percent of the earlier figure."),
+    // Reference tools and published forms.
+    ("tool", "Column: reference tool", "`proofmark list references` has all."),
+    ("tool_result", "Column: what the tool reports, in the pairs", "The median over its runs."),
+    (
+        "proofmark",
+        "Column: proofmark's figure in the pairs with a tool",
+        "Extra trials, each in a new process like the tool's. The workload's own table has the regular trials.",
+    ),
+    (
+        "proofmark_tool",
+        "Column proofmark / tool: ratio of the two medians",
+        "Its 95 % interval is that of the ratios within each pair. An interval that contains 1 shows no difference.",
+    ),
+    (
+        "pair",
+        "Column: number of a pair",
+        "One trial of proofmark and one run of the tool, one right after the other.",
+    ),
+    (
+        "first",
+        "Column: which of a pair ran first",
+        "They take turns, so that drift changes neither.",
+    ),
+    (
+        "taken",
+        "Columns: CPU time taken from this side of a pair",
+        "By the hypervisor, a quota and other processes. For a tool, other processes are not counted.",
+    ),
+    (
+        "per_operation",
+        "Columns per operation and per byte: a reciprocal throughput",
+        "The block size, or one byte, divided by the rate of all threads. No latency: it falls with more threads.",
+    ),
+    (
+        "average",
+        "Columns of published forms: average, standard deviation, best and worst",
+        "As the original tool prints them, over every trial.",
+    ),
+    ("function", "Column: the function of STREAM", "Copy, scale, add or triad."),
+    (
+        "stores",
+        "Column: ordinary or non-temporal stores",
+        "Non-temporal stores do not read a line before they overwrite it.",
+    ),
+    ("array", "Column: size of one array", "Large enough that no cache holds it."),
+    ("file", "Column: size of the file", "As IOzone's tables have it."),
+    ("record", "Column: block size", "As IOzone's tables have it."),
+    ("bandwidth", "Column: bytes per second of a cache or the memory", "The slope of a roofline."),
+    (
+        "size_of_the_matrix",
+        "Columns size, LDA and align of a solve",
+        "The matrix's order; its leading dimension: elements from the start of one column to that of the next; its alignment in bytes.",
+    ),
+    (
+        "residual",
+        "Column: how exact a solution is",
+        "The largest element of |A x - b|; (norm): relative to the machine's precision, as HPL and LINPACK print it.",
+    ),
+    (
+        "check",
+        "Column: whether a solution passes",
+        "Its norm is below the threshold of the original benchmark.",
+    ),
+    // Network.
+    ("offered", "Column: payload sent per second, whether it arrived or not", "For UDP."),
+    ("sent", "Column: datagrams sent", "Over all trials and streams."),
+    ("received", "Column: datagrams that arrived, each once", "By the receiver's own count."),
+    ("reordered", "Column: datagrams that arrived after a later one", "They count."),
+    ("duplicated", "Column: datagrams that arrived more than once", "They count once."),
+    ("jitter", "Column: variation of the time between datagrams", "As RFC 3550 defines it."),
+    (
+        "retransmits",
+        "Column: segments that TCP sent again",
+        "Since the connections were made, with the warm-up.",
+    ),
+    (
+        "window",
+        "Columns window, round trip and segment: state of the connections",
+        "Medians of what TCP reports after each trial.",
+    ),
+    (
+        "round_trip",
+        "Column: time to the server and back",
+        "As TCP reports it, or of a message and its answer.",
+    ),
+    ("segment", "Column: bytes of a TCP segment", "As TCP reports it after each trial."),
+    (
+        "client",
+        "Columns client and server: CPU use of both ends",
+        "CPU: CPUs that the threads of that end kept busy. System: the same for all programs there.",
+    ),
+    (
+        "interface",
+        "Columns client interface and server interface: bytes by the interface's own counter",
+        "As a share of the payload. They include headers and all other traffic.",
+    ),
+    (
+        "dropped",
+        "Columns dropped and buffer full: packets that did not get through",
+        "Packets that interfaces and CPUs dropped, and datagrams for which a socket had no room.",
+    ),
+];

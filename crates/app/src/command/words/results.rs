@@ -1,0 +1,206 @@
+//! Words of results, of the account of time and of values over time.
+
+use crate::command::ids::Words;
+
+/// Id, title and meaning of the words.
+pub const RESULTS: &[Words] = &[
+    // Results.
+    (
+        "moved",
+        "Column: rate of all bytes that the hardware transfers",
+        "It includes the lines that an ordinary store reads before it overwrites them (write-allocate). The figure counts only the bytes that the program requested, as STREAM does.",
+    ),
+    (
+        "load_moved",
+        "Column: rate at which the other threads read meanwhile",
+        "The median over the trials of a workload that measures latency under load.",
+    ),
+    (
+        "device",
+        "Column: bytes of the block devices as a share of the bytes requested",
+        "The devices' own counters, during the trials. At 0 % the page cache served all of it. Above 100 % the rest is whole sectors, read-ahead and the file system's own data.",
+    ),
+    (
+        "lost",
+        "Column: datagrams that were sent and did not arrive",
+        "A share of the datagrams sent. The rate counts only those that arrived, each once.",
+    ),
+    (
+        "statistic",
+        "Column: which figure a row shows",
+        "attainable, typical or delivered; `proofmark explain` has each. The headline is shown unless a part of the machine's time was too disturbed for it.",
+    ),
+    ("min", "Column: the shortest time of one operation", "Of all timed operations of the trials."),
+    (
+        "max",
+        "Column: the longest time of one operation",
+        "Of all timed operations of the trials: one rare pause decides it. p99 is steadier.",
+    ),
+    (
+        "p90",
+        "Column p90: 90 of 100 operations took at most this long",
+        "From a histogram with 1 % resolution.",
+    ),
+    (
+        "p99.9",
+        "Column p99.9: 999 of 1000 operations took at most this long",
+        "From a histogram with 1 % resolution. -: fewer than 10 operations lie beyond it.",
+    ),
+    (
+        "count",
+        "Column: number of timed operations",
+        "Over all trials. Percentiles need at least 10 operations beyond them.",
+    ),
+    (
+        "configuration",
+        "Column: a workload with a value for each parameter",
+        "Parameters that are the same in every row are in the table's caption.",
+    ),
+    (
+        "result",
+        "Column: a measured configuration",
+        "Its row in the report. One configuration gives one result.",
+    ),
+    (
+        "workload",
+        "Column: what is measured, by its id",
+        "`proofmark list workloads` has all, `proofmark explain cpu.flops` one.",
+    ),
+    ("subsystem", "Column: part of the machine", "CPU, memory, disk or network."),
+    ("value", "Column: the figure of one trial or round", "In the unit of the column."),
+    (
+        "trial",
+        "Column: number of a timed repetition",
+        "proofmark takes several of each configuration; the spread of their values gives the interval.",
+    ),
+    (
+        "trials",
+        "Timed repetitions of a configuration",
+        "One trial is one timed repetition. Loads that can be cut take rounds, others whole pieces of work.",
+    ),
+    (
+        "rounds",
+        "Trials of loads that can be cut, or passes over a fleet",
+        "In a run: a trial of a CPU or memory load, visited in turn with the others. In a fleet: a task that every node measures.",
+    ),
+    (
+        "work",
+        "Column: amount of work of a trial",
+        "In the unit of the workload without the time: operations, bytes.",
+    ),
+    (
+        "wall_time",
+        "Column: time that a trial took",
+        "From the first thread's start to the last one's end.",
+    ),
+    (
+        "utc",
+        "Column: time of day in UTC",
+        "The start of a run or trial, or the moment of a change.",
+    ),
+    (
+        "reason",
+        "Column: why a comparison has its verdict",
+        "The figure, the interval or the margin that decided.",
+    ),
+    (
+        "verification",
+        "Column: the independent account of the work",
+        "How proofmark counted the work a second time, after the trial.",
+    ),
+    (
+        "counted_claimed",
+        "Columns claimed, counted and counted / claimed: proof that the work was done",
+        "Claimed is the work by the program's own account, counted that by an independent one. A result whose accounts differ is invalid.",
+    ),
+    (
+        "note",
+        "Severity: worth knowing, no doubt about the result",
+        "A finding of severity note does not change the verdict.",
+    ),
+    (
+        "placement",
+        "Where the CPUs of two threads are: near or far",
+        "SMT siblings share a core. Else the time that a cache line takes to the other CPU and back: some 50 to 100 ns is near (one cache or chip), 200 ns and more is far (another chip or socket). In a virtual machine the hypervisor may move them at any time, so proofmark measures it before and after each round.",
+    ),
+    (
+        "of_the_time",
+        "Column: share of the run with a placement",
+        "By the time of the rounds during which it was seen.",
+    ),
+    (
+        "by_rate",
+        "Columns over time and by rate: small pictures of the rounds",
+        "Over time: the rate of each round, in four blocks. By rate: how often windows had which share of the attainable figure: below 65 %, then in steps of 5 %, from 95 % on.",
+    ),
+    // Where the time went.
+    (
+        "at_work",
+        "Time during which the threads ran",
+        "The rest of their time was taken by the causes listed with it.",
+    ),
+    (
+        "other_processes",
+        "Cause: time during which other programs used the CPUs",
+        "Counted by the scheduler: the threads were ready and had no CPU.",
+    ),
+    (
+        "stopped",
+        "Cause: time during which the threads were stopped",
+        "By a signal, a debugger or a suspended machine.",
+    ),
+    (
+        "interrupts",
+        "Cause: time that interrupts of the kernel took",
+        "Slices that are longer than those around them.",
+    ),
+    (
+        "unexplained",
+        "Cause: time that no counter explains",
+        "What is left of the time of the threads.",
+    ),
+    (
+        "waiting_for_a_cpu",
+        "Cause: time during which threads were ready and had no CPU",
+        "Other processes, or a quota, had the CPUs.",
+    ),
+    (
+        "time",
+        "Column: what took the time, or how long it took",
+        "In the account of time: a cause. In a table of tools: the time over which the tool measured, or of its whole run where it reports none.",
+    ),
+    ("of_all", "Column: share of all time of the threads", "Threads times wall time is 100 %."),
+    (
+        "counted_by",
+        "Column: the counter of a cause, with its error",
+        "Where proofmark reads the time that was taken.",
+    ),
+    // Over time.
+    (
+        "trend",
+        "Change of a value over time",
+        "The robust straight line through all samples (Theil and Sen) with its 95 % interval. Beyond the tolerance it is the conclusion of `proofmark endure`.",
+    ),
+    (
+        "level",
+        "Period with a constant value, or a place in the memory hierarchy",
+        "Over time: from one change to the next. In a roofline: a cache or the memory.",
+    ),
+    (
+        "levels",
+        "Periods with a constant value, in order",
+        "`proofmark endure` finds when a value changed, and what changed with it.",
+    ),
+    (
+        "from",
+        "Columns from and until: start and end of a level",
+        "In seconds after the first sample.",
+    ),
+    ("samples", "Column: values of a series", "`proofmark endure` takes one per --every."),
+    ("median", "Column: the middle value", "Half of the values are above it."),
+    (
+        "previous",
+        "Column × previous: a level divided by the one before",
+        "Its footnote says what else changed at that time.",
+    ),
+];
