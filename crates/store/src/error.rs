@@ -100,9 +100,7 @@ pub fn translate_error(path: &Path, error: Error) -> StoreError {
             path.display(),
             PATIENCE.as_secs()
         )),
-        ErrorCode::DiskFull => {
-            StoreError::unwritable(path, &"no space left on its disk")
-        }
+        ErrorCode::DiskFull => StoreError::unwritable(path, &"no space left on its disk"),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
             StoreError::unwritable(path, &format!("read-only, or no permission ({error})"))
         }

@@ -43,7 +43,7 @@ fn insert(tx: &Transaction, run: &Run, path: &str) -> rusqlite::Result<i64> {
         id: 0, // The table numbers it.
         started: run.started,
         ended: run.ended,
-        host: None, // A column: one once known stays.
+        host: None,  // A column: one once known stays.
         label: None, // A column, to select by it.
         machine: run.host.same_machine_words(),
         profile: run.plan.profile.clone(),

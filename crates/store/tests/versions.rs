@@ -114,11 +114,14 @@ fn a_copy_of_the_old_history_stays_for_the_older_program() {
     let mode = fs::metadata(copy_of(&path)).unwrap().permissions().mode();
     assert_eq!((version(&copy_of(&path)), mode & 0o777), (9, 0o600));
     for table in ["runs", "measured", "numbers"] {
-        let sql = format!("SELECT json_array({}) FROM {table} ORDER BY 1", match table {
-            "runs" => "id, identity, started, host, profile, run",
-            "measured" => "id, workload, what",
-            _ => "measured, started, run, number",
-        });
+        let sql = format!(
+            "SELECT json_array({}) FROM {table} ORDER BY 1",
+            match table {
+                "runs" => "id, identity, started, host, profile, run",
+                "measured" => "id, workload, what",
+                _ => "measured, started, run, number",
+            }
+        );
         let before = dir.path().join("before.db");
         fs::write(&before, OLD).unwrap();
         assert_eq!(rows(&copy_of(&path), &sql), rows(&before, &sql), "{table}");

@@ -85,7 +85,7 @@ fn a_run_files_texts_are_text() {
     let mut run: Value = serde_json::from_str(&dir.text("run/run.json")).unwrap();
     attack(&mut run, "");
     dir.file("run/run.json", run.to_string());
-    for format in ["terminal", "markdown", "json", "html", "junit", "openmetrics"] {
+    for format in ["terminal", "markdown", "json", "html", "junit", "openmetrics", "bmf"] {
         quotes_safely(&dir, &["report", "run", "--format", format]);
     }
     steers_nothing(&dir, &["report", "run", "--format", "csv"]);

@@ -45,6 +45,7 @@ fn wrong_arguments_are_refused_in_one_line() {
         // Options.
         (&["run", "--thread", "1"], "--threads"),
         (&["run", "--quick", "--profile", "default"], "cannot be used with"),
+        (&["run", "--dry-run", "--json", "-"], "cannot be used with"),
         (&["rum"], "run"),
         (&["list", "workload"], "workloads"),
         (&["check", "run"], "were not provided: --against <RUN>\n"),

@@ -2,7 +2,7 @@
 //!
 //! `view` turns them into documents of blocks, which the terminal and the page lay out. A line over
 //! time is one configuration on one machine, measured one way. Two machines are two lines, and so
-//! are trials and samples over time. Texts come from a database that others may have written, and
+//! are trials and samples over time. Two labels of one machine are rows of one line. Texts come from a database that others may have written, and
 //! are cleaned like those of a run.
 
 mod csv;
@@ -97,6 +97,6 @@ struct History<'a> {
 
 impl History<'_> {
     fn write(self) -> Result<String, RenderError> {
-        Ok(serde_json::to_string_pretty(&Self { schema: "proofmark.history/1", ..self })? + "\n")
+        Ok(serde_json::to_string_pretty(&Self { schema: "proofmark.history/2", ..self })? + "\n")
     }
 }
