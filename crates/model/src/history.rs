@@ -67,8 +67,8 @@ pub struct PastPoint {
     pub trials: u64,
     /// The kind of the headline.
     pub headline: FigureKind,
-    /// The headline figure.
-    pub value: f64,
+    /// The headline figure; null where the run saw none, see `missing`.
+    pub value: Option<f64>,
     /// The 95 % interval; null where there is none, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
     /// The attainable figure; null where it was not seen.
@@ -81,7 +81,7 @@ pub struct PastPoint {
     pub efficiency: Option<f64>,
     /// The verdict of the checks.
     pub verdict: Verdict,
-    /// Reasons why fields about the run are null, by their name; left out without any.
+    /// Reasons why fields are null, by their name; left out without any.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, String>,
 }

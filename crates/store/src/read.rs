@@ -97,8 +97,9 @@ impl Store {
         let Filter { host, label, profile, .. } = filter;
         let asked = params![id, filter.earliest(), host, label, profile, filter.limit()];
         self.query(sql, asked, |row| {
-            let run = past_run(row)?;
+            let mut run = past_run(row)?;
             let number: Number = json(row, 5)?;
+            run.missing.extend(number.missing.map(|why| ("value".to_owned(), why)));
             Ok(PastPoint {
                 run: run.id,
                 started: run.started,

@@ -74,7 +74,10 @@ pub struct Measured {
 pub struct Number {
     pub n: u64,
     pub headline: FigureKind,
-    pub value: f64,
+    pub value: Option<f64>,
+    /// The reason why there is no headline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
     pub ci95: Option<[f64; 2]>,
     pub attainable: Option<PastFigure>,
     pub delivered: Option<PastFigure>,

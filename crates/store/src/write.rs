@@ -15,7 +15,7 @@ impl Store {
     /// Adds a run and syncs it to the disk.
     ///
     /// A known run is updated and keeps its number, even if it was unfinished before. `path` is
-    /// that of its file. Results without a number are left out. Of equal configurations the last is
+    /// that of its file. Results without trials are left out. Of equal configurations the last is
     /// kept, separately for trials and for samples over time. After an error nothing of the run is
     /// stored.
     pub fn add(&mut self, run: &Run, path: &str) -> Result<i64, StoreError> {
@@ -76,9 +76,13 @@ fn insert(tx: &Transaction, run: &Run, path: &str) -> rusqlite::Result<i64> {
     Ok(id)
 }
 
-/// Returns the stored values of a result, if it has a figure.
+/// Returns the stored values of a result; `None` if it has no trials.
 fn number(m: &Measurement) -> Option<Number> {
-    let summary = m.summary.as_ref().filter(|s| s.value().is_finite())?;
+    let summary = m.summary.as_ref()?;
+    let value = Some(summary.value()).filter(|v| v.is_finite());
+    let why = || summary.figure(summary.headline).missing.clone();
+    let missing =
+        value.is_none().then(|| why().unwrap_or_else(|| "not a finite number".to_owned()));
     let levels = m.series.as_ref().map(|s| s.levels.len() as u64);
     // A median over several levels is at none of them, and its interval does not describe it.
     let one_level = levels.is_none_or(|n| n < 2);
@@ -93,7 +97,8 @@ fn number(m: &Measurement) -> Option<Number> {
     Some(Number {
         n: summary.trials.n,
         headline: summary.headline,
-        value: summary.value(),
+        value,
+        missing,
         ci95: interval(summary.ci95()),
         attainable: figure(FigureKind::Attainable),
         delivered: figure(FigureKind::Delivered),

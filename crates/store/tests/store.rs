@@ -68,7 +68,7 @@ fn what_is_added_is_read_again() {
     assert_eq!(store.workloads().unwrap(), ["cpu.flops"]);
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
-    assert_eq!((one.value, one.verdict, one.trials), (50e9 + 7.0, Verdict::Suspect, 8));
+    assert_eq!((one.value, one.verdict, one.trials), (Some(50e9 + 7.0), Verdict::Suspect, 8));
     assert_eq!((&one.host, &one.label, one.started), (&past.host, &past.label, past.started));
     assert_eq!((two.ci95, two.efficiency), (Some([0.99 * 99e9, 1.01 * 99e9]), Some(0.9)));
     assert_eq!((two.unit, two.better), (Unit::FlopPerSecond, Better::Higher));
@@ -90,11 +90,11 @@ fn attainable_and_delivered_are_kept_beside_the_headline() {
     store.add(&cut, "").unwrap();
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
-    assert_eq!((one.headline, one.value), (FigureKind::Attainable, 60e9));
+    assert_eq!((one.headline, one.value), (FigureKind::Attainable, Some(60e9)));
     assert_eq!(one.attainable, Some(PastFigure { value: 60e9, ci95: Some([59e9, 61e9]) }));
     assert_eq!(one.delivered, Some(PastFigure { value: 30e9, ci95: None }));
     assert_eq!((two.headline, two.attainable), (FigureKind::Delivered, None));
-    assert_eq!(two.delivered, Some(PastFigure { value: two.value, ci95: two.ci95 }));
+    assert_eq!(two.delivered, Some(PastFigure { value: two.value.unwrap(), ci95: two.ci95 }));
 }
 
 #[test]
@@ -176,18 +176,19 @@ fn filters_choose() {
     assert_eq!(store.points(&threads(&[1, 2])).unwrap().len(), 12);
     assert!(store.points(&threads(&[3])).unwrap().is_empty());
     let last = store.points(&Filter { last: Some(2), ..filter_by("cpu.flops") }).unwrap();
-    let values: Vec<f64> = last.iter().map(|p| p.value).collect();
+    let values: Vec<f64> = last.iter().filter_map(|p| p.value).collect();
     assert_eq!(values, [50e9 + 4000.0, 50e9 + 5000.0, 99e9, 99e9], "each point its last two");
     let odd = Filter { host: Some("odd".into()), last: Some(2), ..threads(&[1]) };
-    let values: Vec<f64> = store.points(&odd).unwrap().iter().map(|p| p.value).collect();
+    let values: Vec<f64> = store.points(&odd).unwrap().iter().filter_map(|p| p.value).collect();
     assert_eq!(values, [50e9 + 3000.0, 50e9 + 5000.0]);
 }
 
+/// A run that a disturbance left without clean windows has no headline, and is not hidden.
 #[test]
-fn a_point_without_a_number_is_left_out() {
+fn a_result_without_a_figure_has_a_reason_and_one_without_trials_is_left_out() {
     let (_dir, _, mut store) = opened();
     let at = |n: u64| Params::default().with(key::THREADS, n);
-    let mut bad: Vec<_> = (1..=3).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
+    let mut bad: Vec<_> = (1..=4).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
     bad[0].summary = None;
     let figure = |m: &mut Measurement, value, ci95| {
         proofmark_model::testing::restate(m.summary.as_mut().unwrap(), value, ci95);
@@ -195,11 +196,18 @@ fn a_point_without_a_number_is_left_out() {
     figure(&mut bad[1], f64::NAN, None);
     figure(&mut bad[2], 1e9, Some([1.0, f64::INFINITY]));
     bad[2].efficiency = Some(f64::NAN);
+    let lost = bad[3].summary.as_mut().unwrap();
+    (lost.headline, lost.attainable) = (FigureKind::Attainable, Figure::none("no clean windows"));
+    lost.delivered = Figure::alone(39e9, "made up");
     bad.push(measurement("cpu.flops", at(3), 2.0));
     store.add(&run(0, bad), "").unwrap();
-    let [point] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
-    assert_eq!(point.value, 2.0, "of equal points the last");
-    assert_eq!(store.runs(&Filter::default()).unwrap()[0].verdicts.valid, 4);
+    let [none, equal, lost] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
+    assert_eq!((none.value, none.delivered, none.ci95), (None, None, None));
+    assert_eq!(none.missing["value"], "not a finite number");
+    assert_eq!((equal.value, equal.missing.get("value")), (Some(2.0), None), "of equals the last");
+    assert_eq!((lost.value, lost.delivered.map(|f| f.value)), (None, Some(39e9)));
+    assert_eq!(lost.missing["value"], "no clean windows");
+    assert_eq!(store.runs(&Filter::default()).unwrap()[0].verdicts.valid, 5);
 }
 
 /// Returns a result of samples over time with this many levels.
@@ -218,7 +226,7 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
     {
         let id = store.add(&run(0, order), "").unwrap();
         let points = store.points(&filter_by("cpu.flops")).unwrap();
-        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.value)).collect();
+        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.value.unwrap())).collect();
         assert_eq!(read, [(id, false, 2.0), (id, true, 3.0)], "the last of each");
         assert_eq!((points[0].levels, points[1].levels), (None, Some(1)));
         assert!(points.iter().all(|p| p.ci95.is_some()));
@@ -226,7 +234,7 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
     store.add(&run(9, vec![over_time(at(5.0), 3)]), "").unwrap();
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let last = points.last().unwrap();
-    assert_eq!((points.len(), last.value, last.levels, last.ci95), (3, 5.0, Some(3), None));
+    assert_eq!((points.len(), last.value, last.levels, last.ci95), (3, Some(5.0), Some(3), None));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn a_history_of_0_2_0_is_migrated() {
     let flops = points_of(&store, "cpu.flops");
     assert_eq!(flops.len(), 2);
     assert_eq!(flops[0].headline, FigureKind::Attainable);
-    assert!(flops[0].delivered.unwrap().value < flops[0].value);
+    assert!(flops[0].delivered.unwrap().value < flops[0].value.unwrap());
     assert!(points_of(&store, "cpu.clock").iter().any(|p| p.over_time && p.levels == Some(1)));
 
     // It goes on as any other, and is migrated once.

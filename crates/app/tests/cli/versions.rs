@@ -38,45 +38,43 @@ fn a_run_of_0_2_0_is_read_by_every_command() {
     assert_eq!(values(&then), values(&now), "the figures are those of the file");
     assert!(values(&now).iter().all(Option::is_some));
     dir.run(&["compare", "run", "run"]).with(0);
-    dir.run(&["check", "run", "--require", "disk.fsync>1"]).with(0);
+    dir.run(&["check", "run", "--require", "disk.fsync>1op/s"]).with(0);
     dir.run(&["history", "--history", "h.db", "--add", "run"]).with(0);
     let csv = dir.prints(&["history", "disk.fsync", "--history", "h.db", "--format", "csv"]);
     assert!(csv.contains(",node1,before,"), "host and label of the file: {csv}");
 }
 
-/// Names of objects that are maps, whose keys are no fields.
-fn maps(schema: &Value, names: &mut BTreeSet<String>) {
-    if let Some(properties) = schema["properties"].as_object() {
-        let is_map = |of: &Value| {
-            of["additionalProperties"].is_object() || of["additionalProperties"] == true
-        };
-        let target =
-            |of: &Value| of["$ref"].as_str().and_then(|r| r.rsplit('/').next()).map(str::to_owned);
-        for (name, of) in properties {
-            let referred =
-                target(of).map(|name| proofmark_model::schema().as_value()["$defs"][name].clone());
-            if is_map(of) || referred.is_some_and(|of| is_map(&of)) {
-                names.insert(name.clone());
-            }
+/// Names of objects whose keys are no fields: maps, and choices, which have one key.
+fn keyed(schema: &Value, defs: &Value, names: &mut BTreeSet<String>) {
+    let is_keyed = |of: &Value| {
+        let choices = ["oneOf", "anyOf"].iter().filter_map(|word| of[*word].as_array()).flatten();
+        let is_choice = choices.into_iter().any(|of| of["additionalProperties"] == false);
+        let values = &of["additionalProperties"];
+        is_choice || values.is_object() || *values == true
+    };
+    for (name, of) in schema["properties"].as_object().into_iter().flatten() {
+        let referred = of["$ref"].as_str().and_then(|target| target.rsplit('/').next());
+        if is_keyed(of) || referred.is_some_and(|target| is_keyed(&defs[target])) {
+            names.insert(name.clone());
         }
     }
     match schema {
-        Value::Object(all) => all.values().for_each(|v| maps(v, names)),
-        Value::Array(all) => all.iter().for_each(|v| maps(v, names)),
+        Value::Object(all) => all.values().for_each(|v| keyed(v, defs, names)),
+        Value::Array(all) => all.iter().for_each(|v| keyed(v, defs, names)),
         _ => {}
     }
 }
 
 /// Adds a key of a later release to every object with fields. Returns their number.
-fn extend(value: &mut Value, maps: &BTreeSet<String>) -> usize {
+fn extend(value: &mut Value, keyed: &BTreeSet<String>) -> usize {
     match value {
-        Value::Array(all) => all.iter_mut().map(|v| extend(v, maps)).sum(),
+        Value::Array(all) => all.iter_mut().map(|v| extend(v, keyed)).sum(),
         Value::Object(all) => {
             let fields = all.iter_mut().map(|(key, v)| match v {
-                Value::Object(map) if maps.contains(key) => {
-                    map.values_mut().map(|v| extend(v, maps)).sum()
+                Value::Object(map) if keyed.contains(key) => {
+                    map.values_mut().map(|v| extend(v, keyed)).sum()
                 }
-                v => extend(v, maps),
+                v => extend(v, keyed),
             });
             let below: usize = fields.sum();
             all.insert("of_a_later_release".to_owned(), serde_json::json!({ "a": [1, "b"] }));
@@ -89,7 +87,8 @@ fn extend(value: &mut Value, maps: &BTreeSet<String>) -> usize {
 #[test]
 fn keys_of_a_later_release_are_ignored() {
     let mut names = BTreeSet::new();
-    maps(proofmark_model::schema().as_value(), &mut names);
+    let schema = proofmark_model::schema();
+    keyed(schema.as_value(), &schema.as_value()["$defs"], &mut names);
     assert!(names.contains("params") && names.contains("workloads"), "{names:?}");
     let mut json: Value = serde_json::from_str(OLD_RUN).unwrap();
     let objects = extend(&mut json, &names);

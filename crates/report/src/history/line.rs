@@ -96,7 +96,7 @@ fn delivered_of(point: &PastPoint) -> Option<PastFigure> {
 }
 
 fn headline_of(point: &PastPoint) -> Option<PastFigure> {
-    Some(PastFigure { value: point.value, ci95: point.ci95 })
+    point.value.map(|value| PastFigure { value, ci95: point.ci95 })
 }
 
 /// Returns the names of lines: those of parameters, unit, method and machine that differ.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use proofmark_model::{PastRun, Timestamp, Verdict, VerdictCounts};
+use proofmark_model::{FigureKind, PastRun, Timestamp, Verdict, VerdictCounts};
 
 use super::line::{Line, Moment};
 use crate::view::{Columns, Entry, MIXED, Table, clean, joined, percent};
@@ -50,9 +50,14 @@ fn verdicts(counts: &VerdictCounts) -> String {
 /// Returns the results of one line, a row per run.
 pub fn line(line: &Line) -> Table {
     let (unit, scale) = (line.scale.label(), &line.scale);
-    let value = |m: &Moment| match m.value {
-        Some(value) => scale.number(value).ok_or("not a finite number"),
-        None => Err("the run has no delivered figure"),
+    let headline = |m: &Moment| match m.point.value {
+        Some(value) => scale.number(value).ok_or("not a finite number".to_owned()),
+        None => Err(m.point.missing.get("value").map_or_else(String::new, |why| clean(why))),
+    };
+    let value = |m: &Moment| match (m.value, line.headline) {
+        (Some(value), _) => scale.number(value).ok_or("not a finite number".to_owned()),
+        (None, None) if line.figure != FigureKind::Delivered.as_str() => headline(m),
+        (None, _) => Err("the run has no delivered figure".to_owned()),
     };
     Columns::new("")
         .all_columns_in(EVERY_COLUMN)
@@ -73,7 +78,7 @@ pub fn line(line: &Line) -> Table {
         .measured("change", "%", |m| m.change.and_then(change))
         .when(line.headline.is_some(), |table| {
             let word = line.headline.unwrap_or_default();
-            let table = table.measured(word, unit, |m| scale.number(m.point.value));
+            let table = table.measured(word, unit, |m| headline(m));
             match word == MIXED {
                 true => table.column("statistic", |m| m.point.headline.as_str()),
                 false => table,

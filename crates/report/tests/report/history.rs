@@ -44,7 +44,7 @@ fn point(run: i64, threads: u64, value: f64) -> PastPoint {
         over_time: false,
         trials: 8,
         headline: FigureKind::Delivered,
-        value,
+        value: Some(value),
         ci95: Some([value * 0.99, value * 1.01]),
         attainable: None,
         delivered: Some(PastFigure { value, ci95: Some([value * 0.99, value * 1.01]) }),
@@ -57,7 +57,7 @@ fn point(run: i64, threads: u64, value: f64) -> PastPoint {
 
 /// Sets the figure that the line follows.
 fn delivered(p: &mut PastPoint, value: f64) {
-    p.value = value;
+    p.value = Some(value);
     p.delivered = Some(PastFigure { value, ci95: p.ci95 });
 }
 
@@ -95,10 +95,11 @@ fn drawn(all: &[PastPoint], width: usize) -> String {
 fn other_figures() -> Vec<PastPoint> {
     let mut all = two();
     for p in &mut all[..3] {
-        let ci95 = Some([0.4 * p.value, 0.6 * p.value]);
+        let value = p.value.unwrap();
+        let ci95 = Some([0.4 * value, 0.6 * value]);
         p.headline = FigureKind::Attainable;
-        p.attainable = Some(PastFigure { value: p.value, ci95: p.ci95 });
-        p.delivered = Some(PastFigure { value: 0.5 * p.value, ci95 });
+        p.attainable = Some(PastFigure { value, ci95: p.ci95 });
+        p.delivered = Some(PastFigure { value: 0.5 * value, ci95 });
     }
     (all[2].over_time, all[2].levels, all[2].ci95) = (true, Some(3), None);
     all
@@ -229,7 +230,7 @@ fn the_line_follows_what_was_delivered() {
     let mut all: Vec<PastPoint> = (1..=4).map(|run| point(run, 2, 118.1e9)).collect();
     for (p, value) in all.iter_mut().zip([115e9, 114e9, 39e9, 40e9]) {
         p.headline = FigureKind::Attainable;
-        p.attainable = Some(PastFigure { value: p.value, ci95: p.ci95 });
+        p.attainable = Some(PastFigure { value: 118.1e9, ci95: p.ci95 });
         p.delivered = Some(PastFigure { value, ci95: Some([value * 0.9, value * 1.1]) });
     }
     let text = drawn(&all, 100);
@@ -251,6 +252,14 @@ fn the_line_follows_what_was_delivered() {
     let text = drawn(&all, 100);
     assert!(text.contains("-[1]") && text.contains("has no delivered figure"), "{text}");
     assert!(!text.contains("-100"), "{text}");
+    // A run without clean windows has no headline; what it delivered is drawn.
+    (all[2].value, all[2].headline) = (None, FigureKind::Attainable);
+    delivered(&mut all[3], 25e9);
+    all[2].delivered = Some(PastFigure { value: 20e9, ci95: None });
+    all[2].missing = [("value".to_owned(), "no clean windows".to_owned())].into();
+    let text = drawn(&all, 100);
+    assert!(text.contains("-60.0") && text.contains("+25.0"), "{text}");
+    assert!(text.contains("] no clean windows"), "{text}");
 }
 
 #[test]
