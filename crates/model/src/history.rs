@@ -8,6 +8,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict, VerdictCounts};
 
+/// Version of the shape of a history's JSON.
+pub const HISTORY_SCHEMA: &str = "proofmark.history/2";
+
+/// Past runs for programs, with one of the two lists.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct History<'a> {
+    /// Always [`HISTORY_SCHEMA`].
+    pub schema: &'static str,
+    /// The workload of `points`; left out with `runs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<&'a str>,
+    /// The runs, the oldest first; left out with `points`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<&'a [PastRun]>,
+    /// The results of the workload; left out with `runs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<&'a [PastPoint]>,
+}
+
+/// Returns the JSON schema of a history.
+pub fn history_schema() -> schemars::Schema {
+    schemars::schema_for!(History)
+}
+
 /// A past run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PastRun {
