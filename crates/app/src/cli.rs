@@ -73,8 +73,12 @@ pub enum Command {
     Audit(AuditArgs),
     /// Run the server for other machines' network tests
     Serve(ServeArgs),
-    /// Print the JSON schema of a run file
-    Schema,
+    /// Print the JSON schema of a run file, or of another object
+    Schema {
+        /// The object
+        #[arg(default_value = "run")]
+        object: SchemaOf,
+    },
     /// Print a shell completion script
     Completions {
         /// The shell
@@ -177,6 +181,19 @@ impl Listing {
         Self::Rules,
         Self::Terms,
     ];
+}
+
+/// The objects with a JSON schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// A run file
+    Run,
+    /// Past runs: `history --format json`
+    History,
+    /// `compare --format json`
+    Comparison,
+    /// `fleet report --format json`
+    FleetReport,
 }
 
 /// The shells with completions.

@@ -57,7 +57,7 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
     }
     let kept = || -> Result<()> {
         if let Some(path) = place(history.place.history.as_deref())? {
-            add(&mut Store::open(&path)?, run, folder, true)?;
+            add(&mut open(&path)?, run, folder)?;
         }
         Ok(())
     };
@@ -67,12 +67,34 @@ pub fn keep(run: &Run, folder: &Path, history: &HistoryFile) {
     }
 }
 
-/// Adds a run. `here`: this machine measured it, so the run's name is the host's.
-pub fn add(store: &mut Store, run: &Run, place: &Path, here: bool) -> Result<i64> {
+/// Opens the history in a file, and creates it if it does not exist.
+pub fn open(path: &Path) -> Result<Store> {
+    Ok(announced(Store::open(path)?))
+}
+
+/// Opens the history in a file; `None` if it does not exist.
+pub fn open_existing(path: &Path) -> Result<Option<Store>> {
+    Ok(Store::open_existing(path)?.map(announced))
+}
+
+/// Prints a line if the history was migrated.
+fn announced(store: Store) -> Store {
+    if let Some(m) = store.migration() {
+        say(&format!(
+            "proofmark: the history was migrated from version {} to {}; the old file is {}",
+            m.from,
+            m.to,
+            m.copy.display()
+        ));
+    }
+    store
+}
+
+/// Adds a run.
+pub fn add(store: &mut Store, run: &Run, place: &Path) -> Result<i64> {
     let place = place.canonicalize().or_else(|_| std::path::absolute(place));
     let place = place.context("cannot determine the current directory")?;
-    let host = run.name().filter(|name| here && !name.is_empty());
-    Ok(store.add(run, &place.to_string_lossy(), host)?)
+    Ok(store.add(run, &place.to_string_lossy())?)
 }
 
 /// Reads the run that the user named: a run file, its directory, or a number in the history.
@@ -88,7 +110,7 @@ pub fn named(name: &str, history: Option<&Path>) -> Result<(String, Run)> {
 fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
     let path = file(history)
         .map_err(|e| usage(format!("no file or directory '{id}'; as a number: {e}")))?;
-    let store = Store::open_existing(&path)?.ok_or_else(|| {
+    let store = open_existing(&path)?.ok_or_else(|| {
         usage(format!("no file or directory '{id}', and no history in {}", path.display()))
     })?;
     let past = store
@@ -96,8 +118,7 @@ fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
         .ok_or_else(|| usage(format!("no run {id} in the history; see `proofmark history`")))?;
     let run = read(Path::new(&past.path))
         .map_err(|e| usage(format!("cannot read run {id} of the history: {e:#}")))?;
-    // The store holds whole microseconds.
-    if run.started.0.as_microsecond() != past.started.0.as_microsecond() {
+    if run.started != past.started {
         let (place, started) = (&past.path, run.started.display());
         return Err(usage(format!(
             "run {id} of the history was replaced: {place} now holds the run of {started}"
@@ -127,7 +148,7 @@ mod tests {
         assert!(!history.exists(), "a query creates no history");
         fs::write(&file, serde_json::to_vec(&run(5)).unwrap()).unwrap();
         let mut store = Store::open(&history).unwrap();
-        let id = add(&mut store, &run(5), dir.path(), true).unwrap().to_string();
+        let id = add(&mut store, &run(5), dir.path()).unwrap().to_string();
         let (place, read) = named(&id, Some(&history)).unwrap();
         assert_eq!((place, read), (dir.path().display().to_string(), run(5)));
         assert_eq!(named(dir.path().to_str().unwrap(), None).unwrap().1, run(5));

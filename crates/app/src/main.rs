@@ -71,7 +71,7 @@ fn work() -> ExitCode {
         Command::Import(args) => command::import::run(args),
         Command::Report(args) => command::report::run(args),
         Command::Serve(args) => command::serve::run(args),
-        Command::Schema => command::schema::run(),
+        Command::Schema { object } => command::schema::run(*object),
         Command::Worker => command::worker::run(),
         Command::Tool(args) => command::tool::run(args),
     };

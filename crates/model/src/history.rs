@@ -1,22 +1,51 @@
 //! The record of past runs, as lists, charts and comparisons over time need it. The run file itself
 //! stays where it is.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Better, FigureKind, Params, Timestamp, Unit, Verdict, VerdictCounts};
+
+/// Version of the shape of a history's JSON.
+pub const HISTORY_SCHEMA: &str = "proofmark.history/2";
+
+/// Past runs for programs, with one of the two lists.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct History<'a> {
+    /// Always [`HISTORY_SCHEMA`].
+    pub schema: &'static str,
+    /// The workload of `points`; left out with `runs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workload: Option<&'a str>,
+    /// The runs, the oldest first; left out with `points`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runs: Option<&'a [PastRun]>,
+    /// The results of the workload; left out with `runs`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub points: Option<&'a [PastPoint]>,
+}
+
+/// Returns the JSON schema of a history.
+pub fn history_schema() -> schemars::Schema {
+    schemars::schema_for!(History)
+}
 
 /// A past run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PastRun {
     /// Number in the store.
     pub id: i64,
-    /// Start time.
+    /// Start time, which identifies the run in every format.
     pub started: Timestamp,
     /// End time; null if it never ended.
     pub ended: Option<Timestamp>,
-    /// Host name; null for a run that was added from its file, which does not have it.
+    /// Host name; null if it is not known, see `missing`.
     pub host: Option<String>,
+    /// The user's name for the run (`--label`); null without one, or if it is not known.
+    #[serde(default)]
+    pub label: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
     /// Name of the profile.
@@ -27,6 +56,9 @@ pub struct PastRun {
     pub path: String,
     /// Number of results by verdict.
     pub verdicts: VerdictCounts,
+    /// Reasons why fields are null, by their name; left out without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, String>,
 }
 
 /// One measurement of a past run.
@@ -34,16 +66,18 @@ pub struct PastRun {
 pub struct PastPoint {
     /// The run's number in the store.
     pub run: i64,
-    /// Start time of the run.
+    /// Start time of the run, which identifies it in every format.
     pub started: Timestamp,
-    /// Host name; null for a run that was added from its file, which does not have it.
+    /// Host name; null if it is not known, see `missing`.
     pub host: Option<String>,
+    /// The user's name for the run (`--label`); null without one, or if it is not known.
+    pub label: Option<String>,
     /// The machine in a few words, such as its CPU.
     pub machine: String,
     /// Workload id.
     pub workload: String,
-    /// The workload's method: figures of different methods are not comparable.
-    pub method: u32,
+    /// Version of the workload's method: figures of different versions are not comparable.
+    pub method_version: u32,
     /// Every parameter.
     pub params: Params,
     /// Base unit.
@@ -54,11 +88,11 @@ pub struct PastPoint {
     /// sample is a mean over its second, interruptions included.
     pub over_time: bool,
     /// Number of trials, or of samples.
-    pub n: u64,
+    pub trials: u64,
     /// The kind of the headline.
     pub headline: FigureKind,
-    /// The headline figure.
-    pub value: f64,
+    /// The headline figure; null where the run saw none, see `missing`.
+    pub value: Option<f64>,
     /// The 95 % interval; null where there is none, and where the value had several levels.
     pub ci95: Option<[f64; 2]>,
     /// The attainable figure; null where it was not seen.
@@ -71,6 +105,9 @@ pub struct PastPoint {
     pub efficiency: Option<f64>,
     /// The verdict of the checks.
     pub verdict: Verdict,
+    /// Reasons why fields are null, by their name; left out without any.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing: BTreeMap<String, String>,
 }
 
 /// One figure of a past measurement.

@@ -84,7 +84,7 @@ pub use fleet_report::{
     fleet_report_schema,
 };
 pub use fnv::fnv1a;
-pub use history::{PastFigure, PastPoint, PastRun};
+pub use history::{HISTORY_SCHEMA, History, PastFigure, PastPoint, PastRun, history_schema};
 pub use host::{
     Cache, CacheKind, Clock, Cpu, Host, Limits, Load, LogicalCpu, Memory, MemoryModule,
     Microarchitecture, NumaNode, Os, Timer,

@@ -229,7 +229,8 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
         None => "missing".to_owned(),
     };
     if found != SCHEMA {
-        return Err(ReadError(format!("schema is {found}, this proofmark reads {SCHEMA}")));
+        let action = of_other_version(&found, &json).unwrap_or_default();
+        return Err(ReadError(format!("schema is {found}, this proofmark reads {SCHEMA}{action}")));
     }
     let bad = out_of_range(&json);
     drop(json); // Of a large run it takes several times what the run does.
@@ -241,6 +242,18 @@ pub fn read_run(text: &str) -> Result<Run, ReadError> {
         ))),
         None => Ok(run),
     }
+}
+
+/// Returns what to do with a run of another version of the schema; `None` if it is no run.
+fn of_other_version(found: &str, json: &Value) -> Option<String> {
+    let version = |schema: &str| schema.strip_prefix("proofmark.run/")?.parse::<u32>().ok();
+    let is_newer = version(found)? > version(SCHEMA)?;
+    let program = json.get("tool")?.get("version")?.as_str()?;
+    let program = clean_excerpt(program, 40);
+    Some(match is_newer {
+        true => format!("; use proofmark {program} or newer"),
+        false => format!("; use proofmark {program}, or measure again"),
+    })
 }
 
 /// Returns the first number outside [`MAGNITUDES`] and its place as a JSON pointer.

@@ -7,6 +7,7 @@
 //! Everything in a run file is untrusted input. The view drops control characters; each format
 //! escapes what its own syntax needs.
 
+pub mod bmf;
 pub mod check;
 pub mod comparison;
 pub mod csv;
@@ -70,9 +71,19 @@ pub struct RunFormat {
     /// The use, in one sentence.
     pub about: &'static str,
     write: fn(&Run, &Options) -> Result<String, RenderError>,
+    /// Returns a line on the results that the format leaves out.
+    left_out: fn(&Run) -> Option<String>,
 }
 
+/// What a format leaves out that has every result.
+const NOTHING: fn(&Run) -> Option<String> = |_| None;
+
 impl RunFormat {
+    /// Returns a line on the results that the format leaves out of this run; `None` if it has all.
+    pub fn left_out(&self, run: &Run) -> Option<String> {
+        (self.left_out)(run)
+    }
+
     /// Returns the report's text, which ends in a line break.
     ///
     /// # Errors
@@ -98,54 +109,70 @@ pub const ALL: &[RunFormat] = &[
         file: None,
         about: "Summary, tables and findings, for reading in a terminal.",
         write: terminal::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "html",
         file: Some("report.html"),
         about: "One page with charts, tables, derivations and every trial, for a browser.",
         write: html::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "markdown",
         file: Some("report.md"),
         about: "Summary, tables and findings, for an issue or a document.",
         write: markdown::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "summary",
         file: None,
         about: "A short summary, for a ticket or a chat.",
         write: summary::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "csv",
         file: Some("report.csv"),
         about: "One row per trial, for spreadsheets and statistics programs.",
         write: csv::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "json",
         file: None,
         about: "The whole run, for programs; schema proofmark.run/2.",
         write: json::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "jsonl",
         file: None,
         about: "One JSON object per line and metric, for log shippers and jq.",
         write: jsonl::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "openmetrics",
         file: None,
         about: "Gauges as OpenMetrics text, for node_exporter's textfile collector (write proofmark.prom).",
         write: openmetrics::render,
+        left_out: NOTHING,
     },
     RunFormat {
         id: "junit",
         file: None,
         about: "JUnit XML for continuous integration: a case per configuration; invalid results fail.",
         write: junit::render,
+        left_out: NOTHING,
+    },
+    RunFormat {
+        id: "bmf",
+        file: None,
+        about: "Bencher Metric Format: JSON with 95 % intervals, for Bencher; without invalid results.",
+        write: bmf::render,
+        left_out: bmf::left_out,
     },
 ];
 

@@ -8,31 +8,70 @@ use rusqlite::{Error, ErrorCode};
 use crate::PATIENCE;
 
 /// Reason why the history cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct StoreError(String);
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{line}")]
+pub struct StoreError {
+    line: String,
+    /// True if the file may be readable, but cannot be written.
+    pub(crate) is_unwritable: bool,
+}
 
 impl StoreError {
+    fn new(line: String) -> Self {
+        Self { line, is_unwritable: false }
+    }
+
     /// Returns the error for a file or folder that cannot be created, opened, read or written.
     pub(crate) fn unusable(path: &Path, what: &str, reason: &impl Display) -> Self {
         let path = path.display();
-        Self(format!("history {path}: {what}: {reason}; choose another file with --history"))
+        Self::new(format!("history {path}: {what}: {reason}; choose another file with --history"))
+    }
+
+    /// Returns the error for a file that cannot be written.
+    pub(crate) fn unwritable(path: &Path, reason: &impl Display) -> Self {
+        Self { is_unwritable: true, ..Self::unusable(path, "cannot write it", reason) }
     }
 
     pub(crate) fn no_history(path: &Path, reason: &str) -> Self {
-        Self(format!(
+        Self::new(format!(
             "{} is not a proofmark history ({reason}); it is unchanged; choose another file with \
              --history",
             path.display()
         ))
     }
 
-    pub(crate) fn other_version(path: &Path, found: i64, supported: i64) -> Self {
-        Self(format!(
-            "history {} has version {found}; this proofmark supports only version {supported}; use \
-             the proofmark that made it, or move it away and fill a new one with `proofmark \
-             history --add RUN...`",
-            path.display()
+    /// Returns the error for a history that a newer program made: its version and the newest one
+    /// that this program reads.
+    pub(crate) fn newer(path: &Path, versions: [i64; 2], program: Option<String>) -> Self {
+        let [found, newest] = versions;
+        let program = program.map(|version| proofmark_model::clean_excerpt(&version, 40));
+        let (by, needed) = match program {
+            Some(version) => {
+                (format!(" by proofmark {version}"), format!("proofmark {version} or newer"))
+            }
+            None => (String::new(), "a newer proofmark".to_owned()),
+        };
+        let (path, ours) = (path.display(), env!("CARGO_PKG_VERSION"));
+        Self::new(format!(
+            "history {path} was written in version {found}{by}; proofmark {ours} reads up to \
+             version {newest}; use {needed}, or choose another file with --history"
+        ))
+    }
+
+    pub(crate) fn too_old(path: &Path, found: i64) -> Self {
+        let path = path.display();
+        Self::new(format!(
+            "history {path} has version {found}, which is older than that of proofmark 0.2.0; move \
+             it away, and fill a new one with `proofmark history --add RUN...`"
+        ))
+    }
+
+    /// Returns the error for a history that another one took the place of while it was open.
+    pub(crate) fn replaced(path: &Path) -> Self {
+        let path = path.display();
+        Self::new(format!(
+            "history {path} was replaced while it was open; add the run with `proofmark history \
+             --add RUN`"
         ))
     }
 
@@ -40,7 +79,7 @@ impl StoreError {
     /// they are cleaned.
     fn damaged(path: &Path, reason: &str) -> Self {
         let reason = proofmark_model::clean_excerpt(reason, 200);
-        Self(format!(
+        Self::new(format!(
             "history {} is damaged ({reason}); move it away, and fill a new one with `proofmark \
              history --add RUN...`",
             path.display()
@@ -55,21 +94,19 @@ pub fn translate_error(path: &Path, error: Error) -> StoreError {
     };
     match failure.code {
         ErrorCode::NotADatabase => StoreError::no_history(path, "it is not an SQLite database"),
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError(format!(
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::new(format!(
             "other processes held history {} for {} s; add the run later with `proofmark history \
              --add RUN`",
             path.display(),
             PATIENCE.as_secs()
         )),
-        ErrorCode::DiskFull => {
-            StoreError::unusable(path, "cannot write it", &"no space left on its disk")
-        }
+        ErrorCode::DiskFull => StoreError::unwritable(path, &"no space left on its disk"),
         ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
-            let reason = format!("read-only, or no permission ({error})");
-            StoreError::unusable(path, "cannot write it", &reason)
+            StoreError::unwritable(path, &format!("read-only, or no permission ({error})"))
         }
         ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory => {
-            StoreError::unusable(path, "cannot read or write it", &error)
+            let why = StoreError::unusable(path, "cannot read or write it", &error);
+            StoreError { is_unwritable: true, ..why }
         }
         _ => StoreError::damaged(path, &said.clone().unwrap_or_else(|| error.to_string())),
     }

@@ -9,6 +9,8 @@ use proofmark_model::{Param, Params, Timestamp};
 pub struct Filter {
     /// Host name.
     pub host: Option<String>,
+    /// The user's name for the run.
+    pub label: Option<String>,
     /// Name of the profile.
     pub profile: Option<String>,
     /// Workload id.

@@ -4,7 +4,8 @@
 //!
 //! Every change is one `BEGIN IMMEDIATE` transaction. It waits for other processes ([`PATIENCE`])
 //! and is synced to the disk and its folder (`synchronous=EXTRA`). A `kill -9` or a power cut
-//! leaves the state before it or after it.
+//! leaves the state before it or after it. A history that an older program wrote is migrated when
+//! it is opened, in such a transaction. One that a newer program wrote is refused.
 //!
 //! The file is untrusted. It is opened without the triggers, views and functions of its schema, and
 //! unexpected content is an error of one line, never a panic. A file that is no history is never
@@ -12,6 +13,7 @@
 
 mod error;
 mod filter;
+mod migrate;
 mod read;
 mod schema;
 mod write;
@@ -28,6 +30,7 @@ use rusqlite::{Connection, OpenFlags};
 pub use error::StoreError;
 use error::translate_error;
 pub use filter::Filter;
+pub use migrate::Migration;
 
 /// Time that a change waits for other processes.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -37,6 +40,11 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Store {
     path: PathBuf,
     db: Connection,
+    /// The migration that opening it took.
+    migration: Option<Migration>,
+    /// Why nothing can be added: the file is of an older version and cannot be written, so that a
+    /// migrated copy in memory is read.
+    unwritable: Option<StoreError>,
 }
 
 impl Store {
@@ -62,10 +70,20 @@ impl Store {
         if !found.is_file() {
             return Err(StoreError::no_history(&path, "it is not a file"));
         }
-        let db = connection(&path).map_err(|e| translate_error(&path, e))?;
-        let mut store = Self { path, db };
-        schema::prepare(&mut store.db, &store.path)?;
-        Ok(store)
+        let mut db = connection(&path).map_err(|e| translate_error(&path, e))?;
+        match migrate::prepare(&mut db, &path) {
+            Ok(migration) => Ok(Self { path, db, migration, unwritable: None }),
+            Err(why) if why.is_unwritable => {
+                let memory = migrate::in_memory(&db, &path)?.ok_or_else(|| why.clone())?;
+                Ok(Self { path, db: memory, migration: None, unwritable: Some(why) })
+            }
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Returns the migration that opening the history took; `None` if it had this version.
+    pub fn migration(&self) -> Option<&Migration> {
+        self.migration.as_ref()
     }
 }
 

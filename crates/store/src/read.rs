@@ -1,13 +1,13 @@
 //! Queries of runs and points.
 
-use proofmark_model::{Params, PastPoint, PastRun, Timestamp};
+use proofmark_model::{Params, PastPoint, PastRun};
 use rusqlite::types::Type;
 use rusqlite::{Error, OptionalExtension as _, Row, params};
 use serde::de::DeserializeOwned;
 
 use crate::Store;
 use crate::error::{StoreError, translate_error};
-use crate::filter::Filter;
+use crate::filter::{Filter, micros};
 use crate::schema::{Measured, Number};
 
 impl Store {
@@ -20,13 +20,14 @@ impl Store {
                 Some(format!("{:?}", all.iter().map(|(id, _)| *id).collect::<Vec<_>>()))
             }
         };
-        let sql = "SELECT id, started, host, run FROM runs
-             WHERE started >= ?1 AND (?2 IS NULL OR host = ?2) AND (?3 IS NULL OR profile = ?3)
-               AND (?4 IS NULL OR id IN (SELECT run FROM numbers WHERE measured IN
-                                         (SELECT value FROM json_each(?4))))
-             ORDER BY started DESC, id DESC LIMIT ?5";
-        let asked =
-            params![filter.earliest(), filter.host, filter.profile, measured, filter.limit()];
+        let sql = "SELECT id, started, host, label, run FROM runs
+             WHERE started >= ?1 AND (?2 IS NULL OR host = ?2) AND (?3 IS NULL OR label = ?3)
+               AND (?4 IS NULL OR profile = ?4)
+               AND (?5 IS NULL OR id IN (SELECT run FROM numbers WHERE measured IN
+                                         (SELECT value FROM json_each(?5))))
+             ORDER BY started DESC, id DESC LIMIT ?6";
+        let Filter { host, label, profile, .. } = filter;
+        let asked = params![filter.earliest(), host, label, profile, measured, filter.limit()];
         let mut runs = self.query(sql, asked, past_run)?;
         runs.reverse();
         Ok(runs)
@@ -34,7 +35,7 @@ impl Store {
 
     /// Returns the run with this number; `None` if there is none.
     pub fn run(&self, id: i64) -> Result<Option<PastRun>, StoreError> {
-        let sql = "SELECT id, started, host, run FROM runs WHERE id = ?1";
+        let sql = "SELECT id, started, host, label, run FROM runs WHERE id = ?1";
         self.db.query_row(sql, [id], past_run).optional().map_err(|e| self.failed(e))
     }
 
@@ -87,26 +88,31 @@ impl Store {
         filter: &Filter,
     ) -> Result<Vec<PastPoint>, StoreError> {
         // In the order of the table's key, so that only the last rows are read.
-        let sql = "SELECT n.run, n.started, r.host, r.run ->> '$.machine', n.number
+        let sql = "SELECT n.run, n.started, r.host, r.label, r.run, n.number
                    FROM numbers n CROSS JOIN runs r ON r.id = n.run
                    WHERE n.measured = ?1 AND n.started >= ?2
-                     AND (?3 IS NULL OR r.host = ?3) AND (?4 IS NULL OR r.profile = ?4)
-                   ORDER BY n.started DESC, n.run DESC LIMIT ?5";
-        let asked = params![id, filter.earliest(), filter.host, filter.profile, filter.limit()];
+                     AND (?3 IS NULL OR r.host = ?3) AND (?4 IS NULL OR r.label = ?4)
+                     AND (?5 IS NULL OR r.profile = ?5)
+                   ORDER BY n.started DESC, n.run DESC LIMIT ?6";
+        let Filter { host, label, profile, .. } = filter;
+        let asked = params![id, filter.earliest(), host, label, profile, filter.limit()];
         self.query(sql, asked, |row| {
-            let number: Number = json(row, 4)?;
+            let mut run = past_run(row)?;
+            let number: Number = json(row, 5)?;
+            run.missing.extend(number.missing.map(|why| ("value".to_owned(), why)));
             Ok(PastPoint {
-                run: row.get(0)?,
-                started: moment(row, 1)?,
-                host: row.get(2)?,
-                machine: row.get(3)?,
+                run: run.id,
+                started: run.started,
+                host: run.host,
+                label: run.label,
+                machine: run.machine,
                 workload: workload.to_owned(),
-                method: measured.method,
+                method_version: measured.method,
                 params: measured.params.clone(),
                 unit: measured.unit,
                 better: measured.better,
                 over_time: measured.over_time,
-                n: number.n,
+                trials: number.n,
                 headline: number.headline,
                 value: number.value,
                 ci95: number.ci95,
@@ -115,6 +121,7 @@ impl Store {
                 levels: number.levels,
                 efficiency: number.efficiency,
                 verdict: number.verdict,
+                missing: run.missing,
             })
         })
     }
@@ -137,19 +144,26 @@ impl Store {
     }
 }
 
+/// Reads a run from the columns `id`, `started`, `host`, `label` and `run`.
 fn past_run(row: &Row) -> rusqlite::Result<PastRun> {
-    let kept: PastRun = json(row, 3)?;
-    Ok(PastRun { id: row.get(0)?, started: moment(row, 1)?, host: row.get(2)?, ..kept })
+    let mut run: PastRun = json(row, 4)?;
+    (run.id, run.host, run.label) = (row.get(0)?, row.get(2)?, row.get(3)?);
+    // A name once known stays, also if the run is added again without it.
+    let PastRun { host, label, missing, .. } = &mut run;
+    missing.retain(|field, _| match field.as_str() {
+        "host" => host.is_none(),
+        "label" => label.is_none(),
+        _ => true,
+    });
+    // The column holds whole microseconds, the run more digits.
+    match row.get(1)? {
+        at if at == micros(run.started) => Ok(run),
+        other => Err(Error::IntegralValueOutOfRange(1, other)),
+    }
 }
 
 fn json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text)
         .map_err(|e| Error::FromSqlConversionFailure(column, Type::Text, Box::new(e)))
-}
-
-fn moment(row: &Row, column: usize) -> rusqlite::Result<Timestamp> {
-    let micros: i64 = row.get(column)?;
-    let at = jiff::Timestamp::from_microsecond(micros);
-    at.map(Timestamp).map_err(|_| Error::IntegralValueOutOfRange(column, micros))
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use proofmark_model::{Better, FigureKind, Params, PastFigure, Unit, Verdict};
-use rusqlite::{Connection, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{StoreError, translate_error};
@@ -11,8 +11,8 @@ use crate::error::{StoreError, translate_error};
 /// SQLite's application id of a history: `PfMk`.
 const APPLICATION: i64 = 0x5066_4d6b;
 
-/// `PRAGMA user_version` of these tables. Other versions are not read.
-pub const VERSION: i64 = 9;
+/// `PRAGMA user_version` of these tables.
+pub const VERSION: i64 = OLDEST + STEPS.len() as i64;
 
 const TABLES: &str = "
     CREATE TABLE runs (
@@ -21,7 +21,8 @@ const TABLES: &str = "
         started INTEGER NOT NULL, -- microseconds since 1970
         host TEXT,
         profile TEXT NOT NULL,
-        run TEXT NOT NULL -- PastRun
+        run TEXT NOT NULL, -- PastRun
+        label TEXT
     ) STRICT;
     CREATE INDEX runs_by_start ON runs (started);
     -- What a result is, once; a run may hold it in trials and over time.
@@ -39,7 +40,24 @@ const TABLES: &str = "
         number TEXT NOT NULL, -- Number
         PRIMARY KEY (measured, started, run)
     ) STRICT, WITHOUT ROWID;
-    CREATE INDEX numbers_of_run ON numbers (run, measured);";
+    CREATE INDEX numbers_of_run ON numbers (run, measured);
+    -- The program that made these tables. Every later version keeps this one as it is.
+    CREATE TABLE made_by (program TEXT NOT NULL) STRICT;";
+
+/// The oldest version that is migrated: that of proofmark 0.2.0.
+pub const OLDEST: i64 = 9;
+
+/// The changes of each version since [`OLDEST`]. A step never changes once a program with it was
+/// released.
+const STEPS: [&str; 1] = [
+    // 10: the label has a column of its own.
+    "ALTER TABLE runs ADD COLUMN label TEXT;
+     CREATE TABLE made_by (program TEXT NOT NULL) STRICT;
+     UPDATE runs SET run = json_set(run, '$.missing', json_object(
+         'label', 'proofmark 0.2.0 kept the label in place of the host name'));
+     UPDATE runs SET run = json_set(run, '$.missing.host',
+         'proofmark 0.2.0 read no host name from a run file') WHERE host IS NULL;",
+];
 
 /// Properties that are the same from run to run. Equal ones have equal JSON.
 #[derive(Serialize, Deserialize)]
@@ -56,7 +74,10 @@ pub struct Measured {
 pub struct Number {
     pub n: u64,
     pub headline: FigureKind,
-    pub value: f64,
+    pub value: Option<f64>,
+    /// The reason why there is no headline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
     pub ci95: Option<[f64; 2]>,
     pub attainable: Option<PastFigure>,
     pub delivered: Option<PastFigure>,
@@ -65,32 +86,55 @@ pub struct Number {
     pub verdict: Verdict,
 }
 
-/// Creates the tables in an empty database; refuses one that is no history of this version.
-pub fn prepare(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    if is_ready(db, path)? {
-        return Ok(());
-    }
-    let failed = |e| translate_error(path, e);
-    let tx = Transaction::new(db, TransactionBehavior::Immediate).map_err(failed)?;
-    // Another process may have created them meanwhile.
-    if !is_ready(&tx, path)? {
-        tx.execute_batch(TABLES).map_err(failed)?;
-        tx.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
-        tx.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-    }
-    tx.commit().map_err(failed)
+/// State of a database that this program reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It has no table yet.
+    Empty,
+    /// It has the tables of this older version.
+    Older(i64),
+    /// It has this version's tables.
+    Ready,
 }
 
-/// True if the database has this version's tables, false if it is empty; otherwise an error.
-pub fn is_ready(db: &Connection, path: &Path) -> Result<bool, StoreError> {
+/// Returns the state of a database; an error for one of a newer version, or of another program.
+pub fn state(db: &Connection, path: &Path) -> Result<State, StoreError> {
     let sql = "SELECT v.user_version, a.application_id, (SELECT count(*) FROM sqlite_schema)
                FROM pragma_user_version v, pragma_application_id a";
     let found: rusqlite::Result<(i64, i64, i64)> =
         db.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     match found.map_err(|e| translate_error(path, e))? {
-        (VERSION, APPLICATION, _) => Ok(true),
-        (0, 0, 0) => Ok(false),
-        (version, APPLICATION, _) => Err(StoreError::other_version(path, version, VERSION)),
+        (VERSION, APPLICATION, _) => Ok(State::Ready),
+        (0, 0, 0) => Ok(State::Empty),
+        (version, APPLICATION, _) if version > VERSION => {
+            let program = db.query_row("SELECT program FROM made_by", [], |row| row.get(0));
+            Err(StoreError::newer(path, [version, VERSION], program.ok()))
+        }
+        (version, APPLICATION, _) if version < OLDEST => Err(StoreError::too_old(path, version)),
+        (version, APPLICATION, _) => Ok(State::Older(version)),
         _ => Err(StoreError::no_history(path, "it is the database of another program")),
     }
+}
+
+/// Creates the tables in an empty database.
+pub fn create(tx: &Transaction) -> rusqlite::Result<()> {
+    tx.execute_batch(TABLES)?;
+    tx.pragma_update(None, "application_id", APPLICATION)?;
+    stamp(tx)
+}
+
+/// Turns the tables of an older version into this one's.
+pub fn migrate(tx: &Transaction, from: i64) -> rusqlite::Result<()> {
+    let done = usize::try_from(from - OLDEST).unwrap_or(0);
+    for step in STEPS.iter().skip(done) {
+        tx.execute_batch(step)?;
+    }
+    stamp(tx)
+}
+
+/// Writes the version of the tables and the program that made them.
+fn stamp(tx: &Transaction) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM made_by", [])?;
+    tx.execute("INSERT INTO made_by VALUES (?1)", [env!("CARGO_PKG_VERSION")])?;
+    tx.pragma_update(None, "user_version", VERSION)
 }

@@ -1,5 +1,7 @@
 //! Addition of runs.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{Figure, FigureKind, Measurement, PastFigure, PastRun, Run, fnv1a};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::Serialize;
@@ -7,50 +9,62 @@ use serde::Serialize;
 use crate::Store;
 use crate::error::{StoreError, translate_error};
 use crate::filter::micros;
-use crate::schema::{Measured, Number, is_ready};
+use crate::schema::{Measured, Number, State, state};
 
 impl Store {
     /// Adds a run and syncs it to the disk.
     ///
     /// A known run is updated and keeps its number, even if it was unfinished before. `path` is
-    /// that of its file. `host` is the host name, which a run file does not have. Results without a
-    /// number are left out. Of equal configurations the last is kept, separately for trials and for
-    /// samples over time. After an error nothing of the run is stored.
-    pub fn add(&mut self, run: &Run, path: &str, host: Option<&str>) -> Result<i64, StoreError> {
+    /// that of its file. Results without trials are left out. Of equal configurations the last is
+    /// kept, separately for trials and for samples over time. After an error nothing of the run is
+    /// stored.
+    pub fn add(&mut self, run: &Run, path: &str) -> Result<i64, StoreError> {
+        if let Some(why) = &self.unwritable {
+            return Err(why.clone());
+        }
         let at = self.path.clone();
         let failed = |e| translate_error(&at, e);
         let tx = Transaction::new(&mut self.db, TransactionBehavior::Immediate).map_err(failed)?;
         // Another process may have changed it since it was opened.
-        is_ready(&tx, &at)?;
-        let id = insert(&tx, run, path, host).map_err(failed)?;
+        if state(&tx, &at)? != State::Ready {
+            return Err(StoreError::replaced(&at));
+        }
+        let id = insert(&tx, run, path).map_err(failed)?;
         tx.commit().map_err(failed)?;
         Ok(id)
     }
 }
 
-fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqlite::Result<i64> {
+fn insert(tx: &Transaction, run: &Run, path: &str) -> rusqlite::Result<i64> {
+    let host = &run.host.os.host_name;
+    let why = || ("host".to_owned(), host.origin().to_owned());
+    let missing: BTreeMap<_, _> = host.get().is_none().then(why).into_iter().collect();
     let past = PastRun {
         id: 0, // The table numbers it.
         started: run.started,
         ended: run.ended,
-        host: None, // A column: one once known stays.
+        host: None,  // A column: one once known stays.
+        label: None, // A column, to select by it.
         machine: run.host.same_machine_words(),
         profile: run.plan.profile.clone(),
         version: run.tool.version.clone(),
         path: path.to_owned(),
         verdicts: run.measurements.iter().map(|m| m.verdict).collect(),
+        missing,
     };
     let started = micros(run.started);
     let id: i64 = tx
         .prepare_cached(
-            "INSERT INTO runs (identity, started, host, profile, run) VALUES (?1, ?2, ?3, ?4, ?5)
+            "INSERT INTO runs (identity, started, host, label, profile, run)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
              ON CONFLICT (identity) DO UPDATE SET
-                 host = coalesce(excluded.host, host), run = excluded.run
+                 host = coalesce(excluded.host, host), label = excluded.label, run = excluded.run
              RETURNING id",
         )?
-        .query_row(params![identity(run), started, host, past.profile, json(&past)?], |row| {
-            row.get(0)
-        })?;
+        .query_row(
+            params![identity(run), started, host.get(), run.label, past.profile, json(&past)?],
+            |row| row.get(0),
+        )?;
     tx.prepare_cached("DELETE FROM numbers WHERE run = ?1")?.execute([id])?;
     for m in &run.measurements {
         let Some(number) = number(m) else { continue };
@@ -62,9 +76,13 @@ fn insert(tx: &Transaction, run: &Run, path: &str, host: Option<&str>) -> rusqli
     Ok(id)
 }
 
-/// Returns the stored values of a result, if it has a figure.
+/// Returns the stored values of a result; `None` if it has no trials.
 fn number(m: &Measurement) -> Option<Number> {
-    let summary = m.summary.as_ref().filter(|s| s.value().is_finite())?;
+    let summary = m.summary.as_ref()?;
+    let value = Some(summary.value()).filter(|v| v.is_finite());
+    let why = || summary.figure(summary.headline).missing.clone();
+    let missing =
+        value.is_none().then(|| why().unwrap_or_else(|| "not a finite number".to_owned()));
     let levels = m.series.as_ref().map(|s| s.levels.len() as u64);
     // A median over several levels is at none of them, and its interval does not describe it.
     let one_level = levels.is_none_or(|n| n < 2);
@@ -79,7 +97,8 @@ fn number(m: &Measurement) -> Option<Number> {
     Some(Number {
         n: summary.trials.n,
         headline: summary.headline,
-        value: summary.value(),
+        value,
+        missing,
         ci95: interval(summary.ci95()),
         attainable: figure(FigureKind::Attainable),
         delivered: figure(FigureKind::Delivered),

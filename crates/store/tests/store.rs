@@ -9,11 +9,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use proofmark_model::{
-    Better, Figure, FigureKind, Level, Measurement, Param, Params, PastFigure, Series, Unit,
+    Better, Figure, FigureKind, Level, Measurement, Param, Params, PastFigure, Run, Series, Unit,
     Verdict, VerdictCounts, key, testing,
 };
 use proofmark_store::{Filter, Store};
-use runs::{measurement, moment, run, small};
+use runs::{measurement, moment, on, run, small};
 use rusqlite::Connection;
 
 fn file() -> (tempfile::TempDir, PathBuf) {
@@ -52,12 +52,14 @@ fn what_is_added_is_read_again() {
     assert!(Store::open_existing(&path).unwrap().is_none(), "reading makes no file");
     assert!(!path.exists());
     let mut store = Store::open(&path).unwrap();
-    let id = store.add(&small(7), "/runs/a", Some("node1")).unwrap();
+    let labelled = Run { label: Some("before".to_owned()), ..on("node1", small(7)) };
+    let id = store.add(&labelled, "/runs/a").unwrap();
     drop(store);
     let store = Store::open_existing(&path).unwrap().unwrap();
     let [past] = &store.runs(&Filter::default()).unwrap()[..] else { panic!() };
     assert_eq!((past.id, past.started, past.ended), (id, moment(7), Some(moment(1007))));
     assert_eq!((past.host.as_deref(), past.profile.as_str()), (Some("node1"), "quick"));
+    assert_eq!((past.label.as_deref(), past.missing.len()), (Some("before"), 0));
     assert_eq!(past.machine, "A CPU, 2 CPUs, 16 GiB");
     let counted = VerdictCounts { valid: 1, suspect: 1, ..VerdictCounts::default() };
     assert_eq!(past.verdicts, counted);
@@ -66,7 +68,8 @@ fn what_is_added_is_read_again() {
     assert_eq!(store.workloads().unwrap(), ["cpu.flops"]);
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
-    assert_eq!((one.value, one.verdict, one.n), (50e9 + 7.0, Verdict::Suspect, 8));
+    assert_eq!((one.value, one.verdict, one.trials), (Some(50e9 + 7.0), Verdict::Suspect, 8));
+    assert_eq!((&one.host, &one.label, one.started), (&past.host, &past.label, past.started));
     assert_eq!((two.ci95, two.efficiency), (Some([0.99 * 99e9, 1.01 * 99e9]), Some(0.9)));
     assert_eq!((two.unit, two.better), (Unit::FlopPerSecond, Better::Higher));
     assert_eq!((two.machine.as_str(), two.over_time, two.levels), (&*past.machine, false, None));
@@ -84,20 +87,20 @@ fn attainable_and_delivered_are_kept_beside_the_headline() {
     s.delivered = Figure::alone(30e9, "made up");
     let bad = cut.measurements[1].summary.as_mut().unwrap();
     bad.attainable = Figure::alone(f64::NAN, "no number");
-    store.add(&cut, "", None).unwrap();
+    store.add(&cut, "").unwrap();
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let [one, two] = &points[..] else { panic!("{points:?}") };
-    assert_eq!((one.headline, one.value), (FigureKind::Attainable, 60e9));
+    assert_eq!((one.headline, one.value), (FigureKind::Attainable, Some(60e9)));
     assert_eq!(one.attainable, Some(PastFigure { value: 60e9, ci95: Some([59e9, 61e9]) }));
     assert_eq!(one.delivered, Some(PastFigure { value: 30e9, ci95: None }));
     assert_eq!((two.headline, two.attainable), (FigureKind::Delivered, None));
-    assert_eq!(two.delivered, Some(PastFigure { value: two.value, ci95: two.ci95 }));
+    assert_eq!(two.delivered, Some(PastFigure { value: two.value.unwrap(), ci95: two.ci95 }));
 }
 
 #[test]
 fn it_is_this_users_alone() {
     let (_dir, path, mut store) = opened();
-    store.add(&small(0), "", None).unwrap();
+    store.add(&small(0), "").unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
     let files: Vec<_> = fs::read_dir(path.parent().unwrap()).unwrap().collect();
@@ -110,15 +113,17 @@ fn a_run_added_again_is_one_run() {
     let mut unfinished = small(0);
     unfinished.ended = None;
     unfinished.measurements.pop();
-    let id = store.add(&unfinished, "/runs/a", Some("node1")).unwrap();
-    store.add(&small(1), "/runs/b", None).unwrap();
-    assert_eq!(store.add(&small(0), "/elsewhere/a", None).unwrap(), id);
+    let id = store.add(&on("node1", unfinished.clone()), "/runs/a").unwrap();
+    store.add(&small(1), "/runs/b").unwrap();
+    assert_eq!(store.add(&small(0), "/elsewhere/a").unwrap(), id);
     let runs = store.runs(&Filter::default()).unwrap();
     assert_eq!(runs.len(), 2);
     assert_eq!((runs[0].path.as_str(), runs[0].ended), ("/elsewhere/a", Some(moment(1000))));
     assert_eq!(runs[0].host.as_deref(), Some("node1"), "a name once known stays");
+    assert!(runs[0].missing.is_empty());
+    assert_eq!((&runs[1].host, runs[1].missing["host"].as_str()), (&None, "made up"));
     assert_eq!(store.points(&filter_by("cpu.flops")).unwrap().len(), 4);
-    assert_eq!(store.add(&unfinished, "/runs/a", None).unwrap(), id);
+    assert_eq!(store.add(&unfinished, "/runs/a").unwrap(), id);
     assert_eq!(
         store.points(&filter_by("cpu.flops")).unwrap().len(),
         3,
@@ -127,7 +132,7 @@ fn a_run_added_again_is_one_run() {
 
     let mut other = small(0);
     other.plan.points.pop();
-    assert_ne!(store.add(&other, "/runs/c", None).unwrap(), id, "another plan is another run");
+    assert_ne!(store.add(&other, "/runs/c").unwrap(), id, "another plan is another run");
 }
 
 #[test]
@@ -139,7 +144,8 @@ fn filters_choose() {
             run.plan.profile = "default".to_owned();
             run.measurements.push(measurement("cpu.iops", Params::default(), 1.0));
         }
-        store.add(&run, "", Some(if at % 2 == 0 { "even" } else { "odd" })).unwrap();
+        run.label = (at > 2).then(|| "late".to_owned());
+        store.add(&on(if at % 2 == 0 { "even" } else { "odd" }, run), "").unwrap();
     }
     let starts = |filter: &Filter| {
         let runs = store.runs(filter).unwrap();
@@ -151,6 +157,12 @@ fn filters_choose() {
     assert_eq!(starts(&Filter { since: Some(moment(4000)), ..all.clone() }), [4, 5]);
     let odd = Filter { host: Some("odd".into()), ..all.clone() };
     assert_eq!(starts(&odd), [1, 3, 5]);
+    let late = Filter { label: Some("late".into()), ..odd.clone() };
+    assert_eq!(starts(&late), [3, 5]);
+    let workload = Some("cpu.flops".to_owned());
+    let points = store.points(&Filter { workload, ..late }).unwrap();
+    assert_eq!(points.len(), 4);
+    assert!(points.iter().all(|p| p.label.as_deref() == Some("late")));
     assert_eq!(starts(&Filter { last: Some(1), profile: Some("quick".into()), ..odd }), [3]);
     assert_eq!(starts(&filter_by("cpu.iops")), [5]);
     assert_eq!(starts(&filter_by("cpu.flops")).len(), 6);
@@ -164,18 +176,19 @@ fn filters_choose() {
     assert_eq!(store.points(&threads(&[1, 2])).unwrap().len(), 12);
     assert!(store.points(&threads(&[3])).unwrap().is_empty());
     let last = store.points(&Filter { last: Some(2), ..filter_by("cpu.flops") }).unwrap();
-    let values: Vec<f64> = last.iter().map(|p| p.value).collect();
+    let values: Vec<f64> = last.iter().filter_map(|p| p.value).collect();
     assert_eq!(values, [50e9 + 4000.0, 50e9 + 5000.0, 99e9, 99e9], "each point its last two");
     let odd = Filter { host: Some("odd".into()), last: Some(2), ..threads(&[1]) };
-    let values: Vec<f64> = store.points(&odd).unwrap().iter().map(|p| p.value).collect();
+    let values: Vec<f64> = store.points(&odd).unwrap().iter().filter_map(|p| p.value).collect();
     assert_eq!(values, [50e9 + 3000.0, 50e9 + 5000.0]);
 }
 
+/// A run that a disturbance left without clean windows has no headline, and is not hidden.
 #[test]
-fn a_point_without_a_number_is_left_out() {
+fn a_result_without_a_figure_has_a_reason_and_one_without_trials_is_left_out() {
     let (_dir, _, mut store) = opened();
     let at = |n: u64| Params::default().with(key::THREADS, n);
-    let mut bad: Vec<_> = (1..=3).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
+    let mut bad: Vec<_> = (1..=4).map(|n| measurement("cpu.flops", at(n), 1.0)).collect();
     bad[0].summary = None;
     let figure = |m: &mut Measurement, value, ci95| {
         proofmark_model::testing::restate(m.summary.as_mut().unwrap(), value, ci95);
@@ -183,11 +196,18 @@ fn a_point_without_a_number_is_left_out() {
     figure(&mut bad[1], f64::NAN, None);
     figure(&mut bad[2], 1e9, Some([1.0, f64::INFINITY]));
     bad[2].efficiency = Some(f64::NAN);
+    let lost = bad[3].summary.as_mut().unwrap();
+    (lost.headline, lost.attainable) = (FigureKind::Attainable, Figure::none("no clean windows"));
+    lost.delivered = Figure::alone(39e9, "made up");
     bad.push(measurement("cpu.flops", at(3), 2.0));
-    store.add(&run(0, bad), "", None).unwrap();
-    let [point] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
-    assert_eq!(point.value, 2.0, "of equal points the last");
-    assert_eq!(store.runs(&Filter::default()).unwrap()[0].verdicts.valid, 4);
+    store.add(&run(0, bad), "").unwrap();
+    let [none, equal, lost] = &store.points(&filter_by("cpu.flops")).unwrap()[..] else { panic!() };
+    assert_eq!((none.value, none.delivered, none.ci95), (None, None, None));
+    assert_eq!(none.missing["value"], "not a finite number");
+    assert_eq!((equal.value, equal.missing.get("value")), (Some(2.0), None), "of equals the last");
+    assert_eq!((lost.value, lost.delivered.map(|f| f.value)), (None, Some(39e9)));
+    assert_eq!(lost.missing["value"], "no clean windows");
+    assert_eq!(store.runs(&Filter::default()).unwrap()[0].verdicts.valid, 5);
 }
 
 /// Returns a result of samples over time with this many levels.
@@ -204,39 +224,25 @@ fn samples_over_time_are_no_trials_of_the_same_point() {
     let both = vec![over_time(at(1.0), 3), at(2.0), over_time(at(3.0), 1)];
     for order in [both.clone(), both[..2].iter().rev().cloned().chain([both[2].clone()]).collect()]
     {
-        let id = store.add(&run(0, order), "", None).unwrap();
+        let id = store.add(&run(0, order), "").unwrap();
         let points = store.points(&filter_by("cpu.flops")).unwrap();
-        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.value)).collect();
+        let read: Vec<_> = points.iter().map(|p| (p.run, p.over_time, p.value.unwrap())).collect();
         assert_eq!(read, [(id, false, 2.0), (id, true, 3.0)], "the last of each");
         assert_eq!((points[0].levels, points[1].levels), (None, Some(1)));
         assert!(points.iter().all(|p| p.ci95.is_some()));
     }
-    store.add(&run(9, vec![over_time(at(5.0), 3)]), "", None).unwrap();
+    store.add(&run(9, vec![over_time(at(5.0), 3)]), "").unwrap();
     let points = store.points(&filter_by("cpu.flops")).unwrap();
     let last = points.last().unwrap();
-    assert_eq!((points.len(), last.value, last.levels, last.ci95), (3, 5.0, Some(3), None));
+    assert_eq!((points.len(), last.value, last.levels, last.ci95), (3, Some(5.0), Some(3), None));
 }
 
 #[test]
 fn references_hold() {
     let (_dir, path, mut store) = opened();
-    store.add(&small(9), "", None).unwrap();
+    store.add(&small(9), "").unwrap();
     let db = Connection::open(&path).unwrap();
     assert!(db.execute_batch("INSERT INTO numbers VALUES (999, 0, 1, '{}')").is_err());
-}
-
-#[test]
-fn a_store_of_another_version_is_left_alone() {
-    for version in [7, 99, -1] {
-        let (_dir, path, mut open) = opened();
-        alter(&path, &format!("PRAGMA user_version = {version}"));
-        let before = fs::read(&path).unwrap();
-        let why = format!("version {version}; this proofmark supports only version 9");
-        assert!(refused(&path).contains(&why), "{version}");
-        let error = open.add(&small(1), "", None).unwrap_err().to_string();
-        assert!(error.contains(&why), "by one that had it open: {error}");
-        assert_eq!(fs::read(&path).unwrap(), before);
-    }
 }
 
 #[test]
@@ -264,7 +270,7 @@ fn what_is_no_history_is_left_alone() {
 fn a_damaged_store_is_an_error_and_no_panic() {
     let (_dir, path, mut store) = opened();
     for at in 0..40 {
-        store.add(&small(at), "/a/path/that/takes/some/room", Some("node1")).unwrap();
+        store.add(&small(at), "/a/path/that/takes/some/room").unwrap();
     }
     drop(store);
     let whole = fs::read(&path).unwrap();
@@ -272,7 +278,7 @@ fn a_damaged_store_is_an_error_and_no_panic() {
         let mut store = Store::open_existing(&path).map_err(|e| e.to_string())?.ok_or("gone")?;
         store.runs(&Filter::default()).map_err(|e| e.to_string())?;
         store.points(&filter_by("cpu.flops")).map_err(|e| e.to_string())?;
-        store.add(&small(99), "", None).map_err(|e| e.to_string())?;
+        store.add(&small(99), "").map_err(|e| e.to_string())?;
         Ok(())
     };
     use_it().unwrap();
@@ -314,7 +320,7 @@ fn words_that_mean_nothing_here_are_damage() {
         "UPDATE runs SET run = '[]'",
     ] {
         let (_dir, path, mut store) = opened();
-        store.add(&small(0), "", None).unwrap();
+        store.add(&small(0), "").unwrap();
         alter(&path, sql);
         let error = store.points(&filter_by("cpu.flops")).unwrap_err().to_string();
         assert!(error.contains("is damaged") && !error.contains('\u{1b}'), "{sql}: {error}");
@@ -330,7 +336,7 @@ fn a_strangers_schema_runs_nothing() {
     let (_dir, path, _) = opened();
     alter(&path, "CREATE TRIGGER trap AFTER INSERT ON runs BEGIN DELETE FROM runs; END");
     let mut store = Store::open(&path).unwrap();
-    store.add(&small(0), "", None).unwrap();
+    store.add(&small(0), "").unwrap();
     assert_eq!(store.runs(&Filter::default()).unwrap().len(), 1);
 }
 

@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use proofmark_store::{Filter, Store};
-use proofmark_testing::{join, wait};
+use proofmark_testing::{join, wait, wait_until};
 use runs::small;
 use rusqlite::Connection;
 
@@ -31,7 +31,7 @@ fn adds_runs() {
     let mut out = std::io::stdout().lock();
     for at in number(FIRST)..number(FIRST) + number(COUNT) {
         let mut store = Store::open(Path::new(&file)).unwrap();
-        let id = store.add(&small(at), &format!("/runs/{at}"), Some("node1")).unwrap();
+        let id = store.add(&small(at), &format!("/runs/{at}")).unwrap();
         writeln!(out, "added {at} as {id}").unwrap();
         out.flush().unwrap();
     }
@@ -135,4 +135,66 @@ fn a_kill_loses_nothing_that_was_added() {
     let uncounted = runs.len() - all.len();
     assert!(uncounted <= 40, "at most one a kill was added and not printed: {uncounted}");
     println!("40 kills, {in_the_middle} of them amid a change; {} runs added", all.len());
+}
+
+const OLD: &[u8] = include_bytes!("captured/0.2.0.db");
+
+/// Returns the numbers of runs and of results.
+fn counts(file: &Path) -> [i64; 2] {
+    let db = Connection::open(file).unwrap();
+    ["runs", "numbers"].map(|table| {
+        db.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    })
+}
+
+fn version(file: &Path) -> i64 {
+    let db = Connection::open(file).unwrap();
+    db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
+}
+
+/// One of the programs migrates, and each adds its runs.
+#[test]
+fn programs_that_open_an_old_history_at_once_lose_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("history.db");
+    fs::write(&file, OLD).unwrap();
+    let before = counts(&file);
+    let mut writers: Vec<Child> = (0..4).map(|w| writer(&file, w * 1000, 10)).collect();
+    let readers: Vec<_> = writers.iter_mut().map(reader_of).collect();
+    for child in &mut writers {
+        assert!(wait("the writer to end", child).success());
+    }
+    for reader in readers {
+        assert_eq!(join("the end of what a writer prints", reader).len(), 10);
+    }
+    assert_eq!(counts(&file), [before[0] + 40, before[1] + 80]);
+    let copy = dir.path().join("history.db.version-9");
+    assert_eq!((version(&copy), counts(&copy)), (9, before), "taken before the first change");
+}
+
+/// A reader keeps the migration from its commit, so that the kill hits it in the middle.
+#[test]
+fn a_kill_in_a_migration_leaves_the_old_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("history.db");
+    fs::write(&file, OLD).unwrap();
+    let before = counts(&file);
+    let reader = Connection::open(&file).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    let read = || reader.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0));
+    assert_eq!(read().unwrap(), before[0]);
+    let mut child = writer(&file, 0, 1);
+    let journal = dir.path().join("history.db-journal");
+    wait_until("the journal of the migration", || {
+        fs::metadata(&journal).ok().filter(|m| m.len() > 512)
+    });
+    assert_eq!(read().unwrap(), before[0], "nothing of it is visible");
+    child.kill().unwrap();
+    wait("the killed writer to end", &mut child);
+    drop(reader);
+    assert!(journal.exists(), "the kill came before the end");
+    assert_eq!((version(&file), counts(&file)), (9, before));
+    let store = Store::open(&file).unwrap();
+    assert_eq!(store.migration().map(|m| m.from), Some(9));
+    assert_eq!((version(&file), counts(&file)), (10, before));
 }

@@ -76,7 +76,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub results: ResultFiles,
     /// Print the plan and its duration, then stop
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub dry_run: bool,
     #[command(flatten)]
     pub history: HistoryFile,

@@ -100,9 +100,12 @@ pub struct HistoryArgs {
     /// Only results with this parameter: threads=2
     #[arg(long, value_name = "NAME=VALUE,...")]
     pub set: Vec<String>,
-    /// Only runs of the machine with this name
+    /// Only runs of the machine with this host name
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
+    /// Only runs with this label (`run --label`)
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
     /// Only runs of this profile
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,

@@ -138,8 +138,33 @@ fn example(id: &str) -> String {
             let rows = columns(error::STATUSES.iter().map(|s| (s.number(), s.line())));
             format!("\n{}", wrap(&rows, width(), "         "))
         }
-        _ => String::new(),
+        _ => section(id),
     }
+}
+
+/// The page on formats for programs.
+const FORMATS: &str = include_str!("../../../../docs/formats.md");
+
+/// Returns the section of that page on a format, as text; empty without one.
+fn section(format: &str) -> String {
+    let section =
+        FORMATS.split("\n## ").find_map(|text| text.strip_prefix(format)?.strip_prefix('\n'));
+    let mut blocks = vec![String::new()];
+    for line in section.unwrap_or_default().lines() {
+        if line.is_empty() || line.starts_with("- ") {
+            blocks.push(String::new());
+        }
+        if let Some(block) = blocks.last_mut() {
+            *block += if block.is_empty() { "" } else { " " };
+            *block += &line.trim().replace('`', "");
+        }
+    }
+    blocks.retain(|block| !block.is_empty());
+    let text = |block: String| match block.starts_with("- ") {
+        true => wrap(&block, width(), "  "),
+        false => format!("\n{}", paragraph(&block)),
+    };
+    blocks.into_iter().map(text).collect()
 }
 
 const WIDEST: usize = 90;

@@ -35,7 +35,7 @@ pub fn run(args: &HistoryArgs) -> Result<Outcome> {
     if !args.add.is_empty() {
         add(&path, &args.add)?;
     }
-    let store = Store::open_existing(&path)?;
+    let store = history_file::open_existing(&path)?;
     let text = match &args.workload {
         None => list(store.as_ref(), &path, args, format)?,
         Some(workload) => over_time(store.as_ref(), &path, workload, args, format)?,
@@ -55,9 +55,9 @@ fn add(path: &Path, files: &[PathBuf]) -> Result<()> {
             )));
         }
     }
-    let mut store = Store::open(path)?;
+    let mut store = history_file::open(path)?;
     for file in files {
-        let id = history_file::add(&mut store, &read(file)?, file, false)?;
+        let id = history_file::add(&mut store, &read(file)?, file)?;
         say(&format!("{} is run {id} of the history", file.display()));
     }
     Ok(())
@@ -71,6 +71,7 @@ fn filter(args: &HistoryArgs) -> Filter {
     });
     Filter {
         host: args.host.clone(),
+        label: args.label.clone(),
         profile: args.profile.clone(),
         since,
         last: Some(args.last),

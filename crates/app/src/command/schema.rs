@@ -1,9 +1,18 @@
-//! `proofmark schema`: the JSON schema of a run file.
+//! `proofmark schema`: the JSON schemas of what proofmark writes.
 
+use proofmark_model::{comparison_schema, fleet_report_schema, history_schema, schema};
+
+use crate::cli::SchemaOf;
 use crate::error::Outcome;
 use crate::text::print_data;
 
-pub fn run() -> anyhow::Result<Outcome> {
-    print_data(&format!("{}\n", serde_json::to_string_pretty(&proofmark_model::schema())?))?;
+pub fn run(object: SchemaOf) -> anyhow::Result<Outcome> {
+    let schema = match object {
+        SchemaOf::Run => schema(),
+        SchemaOf::History => history_schema(),
+        SchemaOf::Comparison => comparison_schema(),
+        SchemaOf::FleetReport => fleet_report_schema(),
+    };
+    print_data(&format!("{}\n", serde_json::to_string_pretty(&schema)?))?;
     Ok(Outcome::Done)
 }

@@ -22,7 +22,7 @@ fn root() -> PathBuf {
 /// Lists the documents, with their paths below the root. `docs/questions` is left out: it names
 /// files that do not exist.
 fn documents() -> Vec<(String, String)> {
-    let mut all: Vec<PathBuf> = pages(&root());
+    let mut all: Vec<PathBuf> = [pages(&root()), pages(&root().join("docs"))].concat();
     for folder in fs::read_dir(root().join("docs")).unwrap().flatten() {
         if folder.path().is_dir() && folder.file_name() != "questions" {
             all.extend(pages(&folder.path()));
@@ -147,6 +147,70 @@ fn paths_and_links_exist() {
         }
     }
     assert!(seen > 150, "the documents were not read: {seen} paths");
+}
+
+/// Returns the text of a page of `docs` about a format.
+fn on_format(id: &str) -> String {
+    let page = document("docs/formats.md");
+    let section = page.split("\n## ").find(|text| text.starts_with(&format!("{id}\n")));
+    section.unwrap_or_else(|| panic!("docs/formats.md has no section {id}")).to_owned()
+}
+
+/// Every column, field and schema that a program may read is named there.
+#[test]
+fn the_page_on_formats_names_what_programs_read() {
+    let (dir, page) = (Folder::new(), document("docs/formats.md"));
+    dir.file("run.json", include_bytes!("runs/0.2.0.json"));
+    let head = |arguments: &[&str]| -> Vec<String> {
+        let stdout = dir.run(arguments).with(0).stdout;
+        stdout.lines().next().unwrap().split(',').map(str::to_owned).collect()
+    };
+    let run = proofmark_model::read_run(&dir.text("run.json")).unwrap();
+    let parameters: Vec<&str> =
+        run.measurements.iter().flat_map(|m| m.params.0.keys()).map(String::as_str).collect();
+    let history = ["history", "--history", "h.db", "--format", "csv"];
+    dir.run(&["history", "--history", "h.db", "--add", "run.json"]).with(0);
+    let tables = [
+        ("csv", head(&["report", "run.json", "--format", "csv"])),
+        ("history", head(&history)),
+        ("history", head(&[&history[..], &["disk.fsync"]].concat())),
+    ];
+    for (format, columns) in tables {
+        let section = on_format(format);
+        for column in columns.iter().filter(|column| !parameters.contains(&column.as_str())) {
+            let name = column.strip_prefix("client_").or(column.strip_prefix("server_"));
+            let figure =
+                ["_ci95_low", "_ci95_high"].iter().find_map(|end| column.strip_suffix(end));
+            let name = name.or(figure).unwrap_or(column);
+            assert!(section.contains(&format!("`{name}`")), "{format}: {column} is not explained");
+        }
+    }
+    let lines = dir.run(&["report", "run.json", "--format", "jsonl"]).with(0).stdout;
+    for line in lines.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let common = ["missing", "interrupted"];
+        for field in line.as_object().unwrap().keys().filter(|f| !common.contains(&f.as_str())) {
+            assert!(on_format("jsonl").contains(&format!("`{field}`")), "{field}");
+        }
+    }
+    let schemas = [
+        proofmark_model::SCHEMA,
+        proofmark_model::COMPARISON_SCHEMA,
+        proofmark_model::REQUIREMENTS_SCHEMA,
+        proofmark_model::FLEET_SCHEMA,
+        proofmark_model::FLEET_REPORT_SCHEMA,
+        proofmark_model::HISTORY_SCHEMA,
+    ];
+    for schema in schemas {
+        assert!(page.contains(&format!("| `{schema}` |")), "{schema}");
+    }
+    let header = fs::read(dir.path().join("h.db")).unwrap();
+    let version = i32::from_be_bytes(header[60..64].try_into().unwrap());
+    assert!(on_format("history").contains(&format!("SQLite, in version {version}.")), "{version}");
+    for format in ["json", "csv", "jsonl", "openmetrics", "junit", "bmf"] {
+        let text = dir.prints(&["explain", format]);
+        assert!(text.lines().count() > 4 && !text.contains('`'), "{text}");
+    }
 }
 
 #[test]

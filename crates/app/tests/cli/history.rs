@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use proofmark_model::{Params, PastPoint, PastRun, Run, Timestamp, Unit, Verdict, key, testing};
+use proofmark_model::{
+    Params, PastPoint, PastRun, Probe, Run, Timestamp, Unit, Verdict, key, testing,
+};
 use proofmark_testing::{output, skip, wait, wait_until_within};
 
 use super::{Ended, Folder, proved};
@@ -84,6 +86,7 @@ fn run(hours: i64, gflops: f64) -> Run {
     };
     let mut run = Run { started, ended: Some(started), ..testing::run(vec![at(1), at(2)]) };
     run.plan.profile = "quick".into();
+    run.host.os.host_name = Probe::known("node1".to_owned(), "made up");
     run
 }
 
@@ -105,7 +108,9 @@ fn a_run_goes_into_the_history() {
     let text = place.prints(&["history"]);
     assert!(text.contains("started, UTC"), "{text}");
     let text = place.prints(&["history", "cpu.clock"]);
-    assert!(text.contains("Hz") && text.contains("; scale "), "{text}");
+    // On a busy machine a clock may have no figure, but then a reason.
+    let drawn = text.contains("; scale ") || text.contains("\n[1] ");
+    assert!(text.contains("Hz") && drawn, "{text}");
     // The command line overrides the environment.
     place.measures(usual, &["--out", "three", "--history", "other.db"]);
     assert!(place.path().join("other.db").is_file());
@@ -245,7 +250,7 @@ fn added_runs_are_listed_and_drawn() {
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     let points: Vec<PastPoint> = serde_json::from_value(value["points"].clone()).unwrap();
     assert_eq!(points.len(), 4);
-    assert_eq!((points[3].value, points[3].verdict), (40e9, Verdict::Valid));
+    assert_eq!((points[3].value, points[3].verdict), (Some(40e9), Verdict::Valid));
     let csv = place.prints(&["history", "cpu.flops", "--format", "csv"]);
     assert_eq!(csv.lines().count(), 9, "{csv}");
     let [bare, whole] = ["threads=2", "cpu.flops.threads=2"];
@@ -267,7 +272,7 @@ fn several_runs_are_added_at_once_and_drawn_in_the_same_breath() {
     place.adds(&["r0", "--last", "5", "--add", "r1"]);
 }
 
-/// One configuration in trials and over time in one run, and two machines without names in files.
+/// One configuration in trials and over time in one run, and two machines of one name.
 #[test]
 fn unlike_numbers_are_lines_of_their_own() {
     let mut both = run(0, 50.0);
@@ -275,7 +280,7 @@ fn unlike_numbers_are_lines_of_their_own() {
     series.series = Some(testing::series(both.started, 60));
     both.measurements.insert(0, series);
     let mut other = run(1, 20.0);
-    other.host.cpu.model_name = proofmark_model::Probe::known("Other CPU".to_owned(), "made up");
+    other.host.cpu.model_name = Probe::known("Other CPU".to_owned(), "made up");
     let place = Place::with(&[("both", both), ("other", other)]);
     place.adds(&["both", "other"]);
     let text = place.prints(&["history", "cpu.flops", "--set", "threads=1"]);

@@ -19,6 +19,7 @@ mod profiles;
 mod reframe;
 mod terminal;
 mod usage;
+mod versions;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -88,7 +88,9 @@ fn a_run_files_texts_are_text() {
     for format in ["terminal", "markdown", "json", "html", "junit", "openmetrics"] {
         quotes_safely(&dir, &["report", "run", "--format", format]);
     }
-    steers_nothing(&dir, &["report", "run", "--format", "csv"]);
+    for format in ["csv", "bmf"] {
+        steers_nothing(&dir, &["report", "run", "--format", format]);
+    }
     quotes_safely(&dir, &["compare", "run", "run", "--all"]);
     steers_nothing(&dir, &["check", "run", "--against", "run"]);
     // The message quotes the other tool whose figures do not belong there.

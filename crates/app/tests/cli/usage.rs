@@ -45,6 +45,7 @@ fn wrong_arguments_are_refused_in_one_line() {
         // Options.
         (&["run", "--thread", "1"], "--threads"),
         (&["run", "--quick", "--profile", "default"], "cannot be used with"),
+        (&["run", "--dry-run", "--json", "-"], "cannot be used with"),
         (&["rum"], "run"),
         (&["list", "workload"], "workloads"),
         (&["check", "run"], "were not provided: --against <RUN>\n"),
@@ -175,9 +176,14 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[test]
 fn the_checked_in_schemas_are_the_program_s() {
-    is_checked_in(&Folder::new().prints(&["schema"]), "proofmark.run-2.json");
-    let comparison = serde_json::to_string_pretty(&proofmark_model::comparison_schema()).unwrap();
-    is_checked_in(&(comparison + "\n"), "proofmark.comparison-3.json");
-    let fleet = serde_json::to_string_pretty(&proofmark_model::fleet_report_schema()).unwrap();
-    is_checked_in(&(fleet + "\n"), "proofmark.fleet-report-1.json");
+    let dir = Folder::new();
+    assert_eq!(dir.prints(&["schema"]), dir.prints(&["schema", "run"]));
+    for (object, file) in [
+        ("run", "proofmark.run-2.json"),
+        ("history", "proofmark.history-2.json"),
+        ("comparison", "proofmark.comparison-3.json"),
+        ("fleet-report", "proofmark.fleet-report-1.json"),
+    ] {
+        is_checked_in(&dir.prints(&["schema", object]), file);
+    }
 }

@@ -7,22 +7,27 @@ use crate::view::{median, trial_iops, why_no_trials};
 
 /// Returns the columns of a run's table.
 pub fn all(run: &Run) -> Vec<Column<'_, Row<'_>>> {
-    let mut all: Vec<Column<Row>> = fixed(Row::WORKLOAD).collect();
-    if run.measurements.iter().any(|m| !m.references.is_empty()) {
-        all.extend(fixed(Row::TOOL));
-    }
-    all.extend(parameters(run.measurements.iter().map(|m| &m.params), |row: &Row| &row.m.params));
-    all.extend(fixed(Row::RESULT));
-    all.extend(TRIAL.iter().map(|(name, cell)| trial_column(*name, cell)));
+    let mut after: Vec<Column<Row>> = fixed(Row::RESULT).collect();
+    after.extend(TRIAL.iter().map(|(name, cell)| trial_column(*name, cell)));
     for (end, traffic) in ENDS {
         let end_column = |(name, cell): &'static (&str, fn(&EndTraffic) -> Cell)| {
             let cell = move |t: &Trial| t.network.as_ref().map(|n| cell(traffic(n))).into();
             trial_column(format!("{end}_{name}"), cell)
         };
-        all.extend(END.iter().map(end_column));
+        after.extend(END.iter().map(end_column));
     }
-    all.extend(SOLUTION.iter().map(|(name, cell)| trial_column(*name, cell)));
-    all.extend(fixed(Row::MISSING));
+    after.extend(SOLUTION.iter().map(|(name, cell)| trial_column(*name, cell)));
+    after.extend(fixed(Row::MISSING));
+    // Names of parameters do not depend on whether a reference tool ran.
+    let others = Row::RUN.iter().chain(Row::TOOL).map(|(name, _)| (*name).to_owned());
+    let taken = others.chain(after.iter().map(|(name, _)| name.clone())).collect();
+    let params = run.measurements.iter().map(|m| &m.params);
+    let mut all: Vec<Column<Row>> = fixed(Row::RUN).collect();
+    if run.measurements.iter().any(|m| !m.references.is_empty()) {
+        all.extend(fixed(Row::TOOL));
+    }
+    all.extend(parameters(params, |row: &Row| &row.m.params, &taken));
+    all.extend(after);
     all
 }
 
@@ -35,7 +40,10 @@ fn trial_column<'a>(
 }
 
 impl<'a> Row<'a> {
-    const WORKLOAD: &'a Columns<Self> = &[
+    const RUN: &'a Columns<Self> = &[
+        ("run_id", |r| r.run.started.to_string().into()),
+        ("host", |r| r.run.host.os.host_name.get().map(String::as_str).into()),
+        ("label", |r| r.run.label.as_deref().into()),
         ("workload", |r| (&*r.m.workload).into()),
         ("subsystem", |r| r.m.subsystem.as_str().into()),
     ];

@@ -1,5 +1,7 @@
 //! Raw trials, one per row, for spreadsheets and statistics programs.
 //!
+//! `run_id` is the start of the run, `host` its machine and `label` the user's name for it.
+//!
 //! Trials of reference tools follow those of proofmark. Columns name the tool of each row:
 //! `proofmark`, or another tool with its version and command line. The parameters of such a row are
 //! those of the configuration; its verdict is that of the tool's result.
@@ -63,17 +65,30 @@ pub(crate) fn fixed<'a, T: 'a>(columns: &'a Columns<T>) -> impl Iterator<Item = 
     columns.iter().map(|(name, cell)| ((*name).to_owned(), Box::new(cell) as _))
 }
 
-/// Returns a column for each parameter of any of these.
+/// Returns the names of such columns.
+pub(crate) fn names<T>(columns: &'static Columns<T>) -> impl Iterator<Item = &'static str> {
+    columns.iter().map(|(name, _)| *name)
+}
+
+/// Returns a column for each parameter of any of these. Its name is the parameter's, after `param_`
+/// if another column has that name.
 pub(crate) fn parameters<'a, T: 'a>(
     all: impl Iterator<Item = &'a Params>,
     params: fn(&T) -> &Params,
-) -> impl Iterator<Item = Column<'a, T>> {
+    taken: &BTreeSet<String>,
+) -> Vec<Column<'a, T>> {
     let names: BTreeSet<&str> = all.flat_map(|p| p.0.keys()).map(String::as_str).collect();
-    let column = move |name: &'a str| -> Column<'a, T> {
+    let mut taken = taken.clone();
+    let mut columns: Vec<Column<'a, T>> = Vec::new();
+    for name in names {
         let cell = move |row: &T| Cell::from(params(row).named(name).map(ToString::to_string));
-        (Cell::from(name).0, Box::new(cell))
-    };
-    names.into_iter().map(column)
+        let mut title = Cell::from(name).0;
+        while !taken.insert(title.clone()) {
+            title = format!("param_{title}");
+        }
+        columns.push((title, Box::new(cell)));
+    }
+    columns
 }
 
 /// Returns the rows of a measurement: its own trials, then those of reference tools.

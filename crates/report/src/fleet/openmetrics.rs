@@ -3,13 +3,13 @@
 //! A node's state is a set of series, one for each state, of which one is 1. The speed of a node is
 //! a ratio to its group's median, below 1 if it is worse, for times too.
 
-use proofmark_model::{FleetFigure, FleetReport, FleetStrip, NodeState, StripOutcome, Unit};
+use proofmark_model::{FleetFigure, FleetReport, FleetStrip, NodeState, StripOutcome};
 
 use super::figures;
 use super::links::Link;
 use super::lookup::Fleet;
 use super::words::{finite, group_name, testbed};
-use crate::openmetrics::{Labels, Unique, family, flag, label, seconds, unit_name};
+use crate::openmetrics::{Labels, Unique, family, flag, in_base_unit, label, seconds, unit_names};
 
 type Series = Vec<(Labels, Option<f64>)>;
 
@@ -30,11 +30,12 @@ pub fn openmetrics(report: &FleetReport) -> String {
     let by_figure = |read: fn(&FleetFigure) -> Option<f64>| -> Series {
         figures.iter().map(|(f, labels, _)| (labels.clone(), read(f))).collect()
     };
-    for unit in Unit::ALL {
-        let here = figures.iter().filter(|(f, ..)| f.unit == unit);
-        let medians = here.map(|(f, labels, _)| (labels.clone(), f.median)).collect();
+    for unit in unit_names() {
+        let here = figures.iter().filter(|(f, ..)| in_base_unit(f.unit).0 == unit);
+        let median = |f: &FleetFigure| f.median.map(|value| value * in_base_unit(f.unit).1);
+        let medians = here.map(|(f, labels, _)| (labels.clone(), median(f))).collect();
         let what = "Median of the group at the figure.";
-        text += &family("fleet_group_median", what, Some(unit_name(unit)), medians);
+        text += &family("fleet_group_median", what, Some(unit), medians);
     }
     let what = "A round is slow if its ratio is below 1 minus this.";
     text += &family("fleet_group_margin", what, Some("ratio"), by_figure(|f| f.margin));

@@ -1,15 +1,19 @@
 //! CSV for spreadsheets: one row per run, or one row per result.
 
+use std::collections::BTreeMap;
+
 use proofmark_model::{PastFigure, PastPoint, PastRun};
 
 use crate::RenderError;
-use crate::csv::{Cell, Columns, fixed, parameters, write};
+use crate::csv::{Cell, Columns, fixed, names, parameters, write};
 
 const RUN: &Columns<PastRun> = &[
     ("run", |r| r.id.to_string().into()),
+    ("run_id", |r| r.started.to_string().into()),
     ("started_utc", |r| r.started.to_string().into()),
     ("ended_utc", |r| r.ended.map(|t| t.to_string()).into()),
     ("host", |r| r.host.as_deref().into()),
+    ("label", |r| r.label.as_deref().into()),
     ("machine", |r| (&*r.machine).into()),
     ("profile", |r| (&*r.profile).into()),
     ("version", |r| (&*r.version).into()),
@@ -20,22 +24,25 @@ const RUN: &Columns<PastRun> = &[
     ("suspect", |r| r.verdicts.suspect.into()),
     ("invalid", |r| r.verdicts.invalid.into()),
     ("path", |r| (&*r.path).into()),
+    ("missing", |r| missing(&r.missing)),
 ];
 
 /// Columns before the parameters.
 const POINT: &Columns<PastPoint> = &[
     ("run", |p| p.run.to_string().into()),
+    ("run_id", |p| p.started.to_string().into()),
     ("started_utc", |p| p.started.to_string().into()),
     ("host", |p| p.host.as_deref().into()),
+    ("label", |p| p.label.as_deref().into()),
     ("machine", |p| (&*p.machine).into()),
     ("workload", |p| (&*p.workload).into()),
 ];
 
 /// Columns after the parameters.
 const NUMBER: &Columns<PastPoint> = &[
-    ("method", |p| u64::from(p.method).into()),
+    ("method_version", |p| u64::from(p.method_version).into()),
     ("over_time", |p| p.over_time.into()),
-    ("n", |p| p.n.into()),
+    ("trials", |p| p.trials.into()),
     ("headline", |p| p.headline.as_str().into()),
     ("value", |p| p.value.into()),
     ("ci95_low", |p| p.ci95.map(|[low, _]| low).into()),
@@ -51,7 +58,14 @@ const NUMBER: &Columns<PastPoint> = &[
     ("better", |p| p.better.as_str().into()),
     ("efficiency", |p| p.efficiency.into()),
     ("verdict", |p| p.verdict.as_str().into()),
+    ("missing", |p| missing(&p.missing)),
 ];
+
+/// Returns the reasons why cells are empty: `label: ...; host: ...`.
+fn missing(reasons: &BTreeMap<String, String>) -> Cell {
+    let reasons = reasons.iter().map(|(field, why)| format!("{field}: {why}"));
+    reasons.collect::<Vec<_>>().join("; ").into()
+}
 
 fn end(figure: Option<PastFigure>, at: usize) -> Cell {
     figure.and_then(|f| f.ci95).map(|ends| ends[at]).into()
@@ -62,7 +76,9 @@ pub fn runs(runs: &[PastRun]) -> Result<String, RenderError> {
 }
 
 pub fn points(points: &[PastPoint]) -> Result<String, RenderError> {
-    let parameters = parameters(points.iter().map(|p| &p.params), |p: &PastPoint| &p.params);
+    let taken = names(POINT).chain(names(NUMBER)).map(str::to_owned).collect();
+    let all = points.iter().map(|p| &p.params);
+    let parameters = parameters(all, |p: &PastPoint| &p.params, &taken);
     let columns: Vec<_> = fixed(POINT).chain(parameters).chain(fixed(NUMBER)).collect();
     write(&columns, points.iter())
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    Better, FigureKind, Param, ParameterKind, PastPoint, Unit, WorkloadSpec, format_count,
-    format_size,
+    Better, FigureKind, Param, ParameterKind, PastFigure, PastPoint, Unit, WorkloadSpec,
+    format_count, format_size,
 };
 
 use crate::view::{Scale, clean, figure_word};
@@ -16,8 +16,11 @@ pub struct Line<'a> {
     /// one.
     pub name: String,
     pub better: Better,
-    /// Name of its figure, or `figure` where runs differ in that.
-    pub headline: &'static str,
+    /// Name of the figure that the line follows: delivered, which shows what a run lost. Of a unit
+    /// that counts no work it is the headline, or `figure` where runs differ in that.
+    pub figure: &'static str,
+    /// Name of the headline where that is another figure.
+    pub headline: Option<&'static str>,
     /// One scale for all its values.
     pub scale: Scale,
     /// Oldest first.
@@ -27,6 +30,10 @@ pub struct Line<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment<'a> {
     pub point: &'a PastPoint,
+    /// The figure that the line follows; `None` if the run has none.
+    pub value: Option<f64>,
+    /// Its 95 % interval.
+    pub ci95: Option<[f64; 2]>,
     /// Change since the previous value that is not invalid: 0.1 for a tenth more. `None` without
     /// one, or where one of the two cannot be compared.
     pub change: Option<f64>,
@@ -37,16 +44,10 @@ impl Moment<'_> {
     pub fn several_levels(&self) -> Option<String> {
         self.point.levels.filter(|n| *n > 1).map(|n| format!("{} levels", format_count(n)))
     }
-
-    /// Returns the delivered figure, where the headline is another one.
-    pub fn delivered(&self) -> Option<f64> {
-        let other = self.point.headline != FigureKind::Delivered && self.point.unit.is_work();
-        self.point.delivered.filter(|_| other).map(|figure| figure.value)
-    }
 }
 
-/// The name and the description of a machine. A run that was added from its file has no name, and a
-/// name may pass to another machine.
+/// The name and the description of a machine. A run may lack the name (`--anonymous`), and a name may
+/// pass to another machine.
 type Machine<'a> = (Option<&'a str>, &'a str);
 
 fn machine(point: &PastPoint) -> Machine<'_> {
@@ -56,24 +57,46 @@ fn machine(point: &PastPoint) -> Machine<'_> {
 /// Returns the lines of these results in their order: by configuration, and the machines of each by
 /// name.
 pub fn lines<'a>(points: &'a [PastPoint], spec: Option<&'a WorkloadSpec>) -> Vec<Line<'a>> {
-    let key = |p: &PastPoint| (p.method, p.unit, p.better, p.over_time);
+    let key = |p: &PastPoint| (p.method_version, p.unit, p.better, p.over_time);
     let name = names(points, spec);
     let mut lines = Vec::new();
     for results in points.chunk_by(|a, b| a.params == b.params && key(a) == key(b)) {
         let machines: BTreeSet<Machine> = results.iter().map(machine).collect();
         for here in machines {
             let all: Vec<&PastPoint> = results.iter().filter(|p| machine(p) == here).collect();
-            let Some(first) = all.first() else { continue };
-            lines.push(Line {
-                name: name(first),
-                better: first.better,
-                headline: figure_word(all.iter().map(|p| p.headline)),
-                scale: scale(&all, first.unit),
-                moments: moments(&all),
-            });
+            lines.extend(all.first().map(|first| line(name(first), first, &all)));
         }
     }
     lines
+}
+
+fn line<'a>(name: String, first: &PastPoint, all: &[&'a PastPoint]) -> Line<'a> {
+    let headline = figure_word(all.iter().map(|p| p.headline));
+    let delivered = FigureKind::Delivered.as_str();
+    let follows_delivered = first.unit.is_work() && all.iter().any(|p| p.delivered.is_some());
+    let (figure, read) = match follows_delivered {
+        true => (delivered, delivered_of as Read),
+        false => (headline, headline_of as Read),
+    };
+    Line {
+        name,
+        better: first.better,
+        figure,
+        headline: Some(headline).filter(|word| *word != figure),
+        scale: scale(all, read, first.unit),
+        moments: moments(all, read),
+    }
+}
+
+/// Returns a figure of a result and its interval.
+type Read = fn(&PastPoint) -> Option<PastFigure>;
+
+fn delivered_of(point: &PastPoint) -> Option<PastFigure> {
+    point.delivered
+}
+
+fn headline_of(point: &PastPoint) -> Option<PastFigure> {
+    point.value.map(|value| PastFigure { value, ci95: point.ci95 })
 }
 
 /// Returns the names of lines: those of parameters, unit, method and machine that differ.
@@ -84,14 +107,14 @@ fn names<'a>(
     let parameters = varying(points);
     let units = differ(points, |p| p.unit.as_str());
     let sampling = differ(points, |p| p.over_time);
-    let methods = differ(points, |p| p.method);
+    let methods = differ(points, |p| p.method_version);
     let machines = [differ(points, |p| p.host.as_deref()), differ(points, |p| &*p.machine)];
     move |p| {
         let value = |name: &&str| Some(parameter_words(spec, name, p.params.named(name)?));
         let mut name: Vec<String> = parameters.iter().filter_map(value).collect();
         name.extend(units.then(|| format!("in {}", p.unit)));
         name.extend((p.over_time && sampling).then(|| OVER_TIME.to_owned()));
-        name.extend(methods.then(|| format!("method {}", p.method)));
+        name.extend(methods.then(|| format!("method {}", p.method_version)));
         let host = p.host.as_deref().map_or_else(|| "an unnamed machine".to_owned(), clean);
         name.extend(match machines {
             [false, false] => None,
@@ -112,19 +135,25 @@ fn differ<'a, T: PartialEq>(points: &'a [PastPoint], read: impl Fn(&'a PastPoint
 }
 
 /// Returns the scale of the results. An invalid one does not set it unless all are.
-fn scale(points: &[&PastPoint], unit: Unit) -> Scale {
+fn scale(points: &[&PastPoint], read: Read, unit: Unit) -> Scale {
     let none = points.iter().all(|p| !p.verdict.is_usable());
     let counted = points.iter().filter(|p| none || p.verdict.is_usable());
-    Scale::for_largest(counted.map(|p| p.value), unit)
+    Scale::for_largest(counted.filter_map(|p| Some(read(p)?.value)), unit)
 }
 
-fn moments<'a>(points: &[&'a PastPoint]) -> Vec<Moment<'a>> {
+fn moments<'a>(points: &[&'a PastPoint], read: Read) -> Vec<Moment<'a>> {
     let mut before: Option<f64> = None;
     let moment = |point: &&'a PastPoint| {
-        let value = Some(point.value).filter(|_| point.verdict.is_usable());
+        let figure = read(point);
+        let value = figure.map(|f| f.value).filter(|_| point.verdict.is_usable());
         let change = before.zip(value).map(|(before, value)| value / before - 1.0);
         before = value.filter(|v| v.is_finite() && *v > 0.0).or(before);
-        Moment { point, change: change.filter(|c| c.is_finite()) }
+        Moment {
+            point,
+            value: figure.map(|f| f.value),
+            ci95: figure.and_then(|f| f.ci95),
+            change: change.filter(|c| c.is_finite()),
+        }
     };
     points.iter().map(moment).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! `view` turns them into documents of blocks, which the terminal and the page lay out. A line over
 //! time is one configuration on one machine, measured one way. Two machines are two lines, and so
-//! are trials and samples over time. Texts come from a database that others may have written, and
+//! are trials and samples over time. Two labels of one machine are rows of one line. Texts come from a database that others may have written, and
 //! are cleaned like those of a run.
 
 mod csv;
@@ -10,8 +10,7 @@ mod line;
 mod table;
 mod view;
 
-use proofmark_model::{PastPoint, PastRun, WorkloadSpec};
-use serde::Serialize;
+use proofmark_model::{HISTORY_SCHEMA, History, PastPoint, PastRun, WorkloadSpec};
 
 use crate::terminal::page::Page;
 use crate::view::Document;
@@ -49,10 +48,13 @@ pub const FORMATS: &[Format<Writer>] = &[
     Format {
         id: "json",
         write: Writer {
-            runs: |runs, _| History { runs: Some(runs), ..History::default() }.write(),
+            runs: |runs, _| {
+                let (workload, points) = (None, None);
+                json(History { schema: HISTORY_SCHEMA, workload, runs: Some(runs), points })
+            },
             over_time: |all, _| {
                 let (workload, points) = (Some(all.workload), Some(all.points));
-                History { workload, points, ..History::default() }.write()
+                json(History { schema: HISTORY_SCHEMA, workload, runs: None, points })
             },
         },
     },
@@ -83,20 +85,6 @@ impl OverTime<'_> {
     }
 }
 
-/// The history for programs, with one of the two lists.
-#[derive(Default, Serialize)]
-struct History<'a> {
-    schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    workload: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs: Option<&'a [PastRun]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    points: Option<&'a [PastPoint]>,
-}
-
-impl History<'_> {
-    fn write(self) -> Result<String, RenderError> {
-        Ok(serde_json::to_string_pretty(&Self { schema: "proofmark.history/1", ..self })? + "\n")
-    }
+fn json(history: History) -> Result<String, RenderError> {
+    Ok(serde_json::to_string_pretty(&history)? + "\n")
 }

@@ -72,18 +72,22 @@ fn timeline(name: &str, line: &Line) -> Option<Timeline> {
     let series = vec![Series::through(name, spots)];
     let left_out = match missing {
         0 => String::new(),
-        n => format!("Too large for the chart: {}.", counted(n as u64, "result")),
+        n => format!(
+            "Too large for the chart, or without a figure: {}.",
+            counted(n as u64, "result")
+        ),
     };
     let unit = line.scale.label();
-    let title = format!("{}, {} is better", line.headline, line.better.as_str());
+    let title = format!("{}, {} is better", line.figure, line.better.as_str());
     let chart = Chart::new(title, x, [unit, "time"], false, series);
     Some(Timeline { chart: Chart { description, left_out, ..chart }, unit: unit.to_owned() })
 }
 
 fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     let (p, scale) = (m.point, &line.scale);
-    let text = scale.number(p.value)?;
-    let interval = p.ci95.and_then(|i| scale.interval(i));
+    let value = m.value?;
+    let text = scale.number(value)?;
+    let interval = m.ci95.and_then(|i| scale.interval(i));
     let interval = match (m.several_levels(), interval) {
         (Some(levels), _) => format!("over {levels}"),
         (None, Some(interval)) => format!("95 % interval {interval}"),
@@ -92,8 +96,8 @@ fn spot(line: &Line, m: &Moment, at: f64) -> Option<Spot> {
     let x = minute(p.started);
     let (unit, verdict) = (scale.label(), verdict_mark(p.verdict));
     let about = format!("run {}, {x}: {text} {unit}, {interval}, {verdict}", p.run);
-    let interval = p.ci95.and_then(|i| both_on_axis(scale, i));
-    let mark = Mark { interval, ..mark_at(scale, p.value, about, p.verdict)? };
+    let interval = m.ci95.and_then(|i| both_on_axis(scale, i));
+    let mark = Mark { interval, ..mark_at(scale, value, about, p.verdict)? };
     Some(Spot { at, x, mark, ..Spot::default() })
 }
 

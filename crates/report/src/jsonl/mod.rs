@@ -3,7 +3,8 @@
 //! Every line is complete:
 //!
 //! - `time` is the start of the first trial, else of the run (RFC 3339);
-//! - `run` is the start of the run, which identifies it;
+//! - `run_id` is the start of the run, which identifies it;
+//! - `host` is the machine's name and `label` the user's name for the run;
 //! - `tool` is the program that measured;
 //! - `profile`, `machine`, `workload` and `subsystem`; `params` is an object of its own, so that no
 //!   parameter can be taken for a field;
@@ -29,7 +30,9 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let own = || format!("proofmark {}", run.tool.version);
     let about_run = json!({
         "time": run.started.to_string(),
-        "run": run.started.to_string(),
+        "run_id": run.started.to_string(),
+        "host": run.host.os.host_name.get().map(|name| clean(name)),
+        "label": run.label.as_ref().map(|label| clean(label)),
         "tool": clean(&run.imported.clone().unwrap_or_else(own)),
         "profile": clean(&run.plan.profile),
         "machine": run.host.cpu.model_name.get().map(|model| clean(model)),

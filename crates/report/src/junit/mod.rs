@@ -7,7 +7,8 @@
 //! - suspect: passes, since there is a result; the findings are in `system-out`;
 //! - valid: passes.
 //!
-//! The properties of a case hold verdict, headline figure, unit, half width of the interval, efficiency
+//! The properties of a suite hold the run's id (its start), host, label, CPU and profile. Those of a
+//! case hold verdict, headline figure, unit, half width of the interval, efficiency
 //! and trials. Its time is that of its trials. Findings on the host and the run are in a suite of their own, `run`. Slower
 //! results fail in `proofmark check`.
 
@@ -26,10 +27,16 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let whole = [run_case(run)].into_iter().chain(not_measured(run));
     suites.push(suite("run", whole.collect()));
     for suite in &mut suites {
-        let cpu = run.host.cpu.model_name.get().map(|model| Property::new("cpu", text(model)));
-        let profile = Property::new("profile", text(&run.plan.profile));
-        let properties = cpu.into_iter().chain([profile]);
-        suite.add_properties(properties);
+        let host = run.host.os.host_name.get();
+        let properties = [
+            ("run_id", Some(&run.started.to_string())),
+            ("host", host),
+            ("label", run.label.as_ref()),
+            ("cpu", run.host.cpu.model_name.get()),
+            ("profile", Some(&run.plan.profile)),
+        ];
+        let known = properties.iter().filter_map(|(name, value)| Some((*name, text((*value)?))));
+        suite.add_properties(known.map(|(name, value)| Property::new(name, value)));
         set_started(suite, run.started);
     }
     Ok(write("proofmark", suites)?)

@@ -150,7 +150,7 @@ pub(crate) fn first(summary: &Summary) -> String {
         line(&mut out, &format!("**{}**", escape(stopped)));
     }
     result_tables(&summary.first.parts).iter().for_each(|t| table(&mut out, t));
-    line(&mut out, &escape(&summary.measured));
+    line(&mut out, &escape(&format!("{} {}", summary.measured, summary.identity)));
     format!("{}\n", out.trim_end())
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use proofmark_model::{Measurement, Params, clean_excerpt};
+use proofmark_model::{Measurement, Params, Run, clean_excerpt};
 
 pub type Label = (String, String);
 
@@ -15,8 +15,16 @@ pub fn label(name: &str, text: &str) -> Label {
     (name.to_owned(), clean_excerpt(text, LONGEST))
 }
 
-pub fn for_measurement(m: &Measurement) -> Labels {
-    let mut labels = vec![label("workload", &m.workload), label("subsystem", m.subsystem.as_str())];
+/// Returns the labels of every series of a run: those that let one collector hold the files of
+/// several machines.
+pub fn for_run(run: &Run) -> Labels {
+    let host = run.host.os.host_name.get().map(|name| label("host", name));
+    host.into_iter().chain(run.label.as_ref().map(|text| label("label", text))).collect()
+}
+
+pub fn for_measurement(run: &Labels, m: &Measurement) -> Labels {
+    let mut labels = run.clone();
+    labels.extend([label("workload", &m.workload), label("subsystem", m.subsystem.as_str())]);
     parameters(&mut labels, &m.params);
     labels
 }

@@ -6,13 +6,19 @@
 //! format does not have, such as `info`. So every metric is a gauge without a timestamp:
 //! `proofmark_run_start_timestamp_seconds` gives the age of the figures.
 //!
+//! Every series has the labels `host` and `label` of its run, so that one collector can hold the files
+//! of several machines. `proofmark_run_info` has the run's id, its start.
+//!
 //! Each unit has a family: `proofmark_measurement_bytes_per_second` is the headline figure, its
-//! labels the workload and, after `param_`, every parameter. Further families hold the interval,
+//! labels the workload and, after `param_`, every parameter. Bits are given as bytes, since those are
+//! the base unit of Prometheus. Further families hold the interval,
 //! the ceiling, the efficiency, percentiles of the latency, and reference tools. A verdict is a set
 //! of states: one series for each of `valid`, `coarse`, `suspect` and so on, of which one is 1. A
 //! value that is missing or not finite has no series. The collector adds the machine (`instance`).
 
 mod labels;
+
+use std::collections::BTreeSet;
 
 use proofmark_model::{Measurement, Reference, Run, Timestamp, Unit, Verdict};
 
@@ -27,7 +33,8 @@ type Read = fn(&Measurement) -> Values;
 
 pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
     let mut unique = Unique::default();
-    let labelled = |m| (m, unique.distinct(labels::for_measurement(m), "repeat"));
+    let of_run = labels::for_run(run);
+    let labelled = |m| (m, unique.distinct(labels::for_measurement(&of_run, m), "repeat"));
     let all: Vec<(&Measurement, Labels)> = run.measurements.iter().map(labelled).collect();
     let series = |keep: &dyn Fn(&Measurement) -> bool, read: Read| {
         let mut series = Vec::new();
@@ -38,15 +45,20 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
         series
     };
     let for_all = |read| series(&|_| true, read);
-    let mut text = about_run(run);
+    let mut text = about_run(run, &of_run);
     let what = "1 for the verdict of the result, 0 for the others.";
     text += &family("measurement_verdict", what, None, for_all(verdicts));
     let trials = for_all(|m| vec![(None, Some(m.trials.len() as f64))]);
     text += &family("measurement_trials", "Trials taken.", None, trials);
-    for unit in Unit::ALL {
+    for unit in unit_names() {
         for (name, help, read) in IN_UNIT {
-            let series = series(&|m| m.unit == unit, *read);
-            text += &family(name, help, Some(unit_name(unit)), series);
+            let mut all = Vec::new();
+            for of in Unit::ALL.into_iter().filter(|of| in_base_unit(*of).0 == unit) {
+                let factor = in_base_unit(of).1;
+                let series = series(&|m| m.unit == of, *read).into_iter();
+                all.extend(series.map(|(labels, value)| (labels, value.map(|v| v * factor))));
+            }
+            text += &family(name, help, Some(unit), all);
         }
     }
     let what = "Measured value divided by the ceiling; inverted where lower is better.";
@@ -74,28 +86,36 @@ const IN_UNIT: &[(&str, &str, Read)] = &[
     ("reference", "Median of a reference tool.", |m| references(m, |r| r.value)),
 ];
 
-/// Returns a unit in the form of metric names: base units, in the plural.
-pub(crate) fn unit_name(unit: Unit) -> &'static str {
+/// Returns the base unit of Prometheus in the form of metric names, in the plural, and the factor of
+/// a value.
+pub(crate) fn in_base_unit(unit: Unit) -> (&'static str, f64) {
     match unit {
-        Unit::FlopPerSecond => "flops_per_second",
-        Unit::OpPerSecond => "operations_per_second",
-        Unit::Hertz => "hertz",
-        Unit::BytePerSecond => "bytes_per_second",
-        Unit::BitPerSecond => "bits_per_second",
-        Unit::Second => "seconds",
+        Unit::FlopPerSecond => ("flops_per_second", 1.0),
+        Unit::OpPerSecond => ("operations_per_second", 1.0),
+        Unit::Hertz => ("hertz", 1.0),
+        Unit::BytePerSecond => ("bytes_per_second", 1.0),
+        Unit::BitPerSecond => ("bytes_per_second", 0.125),
+        Unit::Second => ("seconds", 1.0),
     }
 }
 
+/// Returns each base unit once.
+pub(crate) fn unit_names() -> BTreeSet<&'static str> {
+    Unit::ALL.into_iter().map(|unit| in_base_unit(unit).0).collect()
+}
+
 /// Writes the families about the run as a whole.
-fn about_run(run: &Run) -> String {
-    let mut info = vec![label("version", &run.tool.version), label("profile", &run.plan.profile)];
+fn about_run(run: &Run, labels: &Labels) -> String {
+    let mut info = labels.clone();
+    info.push(label("run_id", &run.started.to_string()));
+    info.extend([label("version", &run.tool.version), label("profile", &run.plan.profile)]);
     info.extend(run.imported.as_ref().map(|tool| label("imported", tool)));
     info.extend(run.host.cpu.model_name.get().map(|name| label("cpu", name)));
     info.extend(run.host.os.kernel.get().map(|name| label("os_kernel", name)));
     // Nothing is known of the end of an imported run.
     let complete = run.ended.is_some() && run.interrupted.is_none();
     let complete = run.imported.is_none().then(|| flag(complete));
-    let bare = |name, help, unit, v| family(name, help, unit, vec![(Labels::new(), v)]);
+    let bare = |name, help, unit, v| family(name, help, unit, vec![(labels.clone(), v)]);
     let what = "Program, profile and machine of the run; always 1.";
     let mut text = family("run_info", what, None, vec![(info, Some(1.0))]);
     let what = "Start of the run, in seconds since 1970.";

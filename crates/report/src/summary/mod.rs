@@ -22,7 +22,7 @@ pub fn write(summary: &Summary) -> String {
         let mark = severity_mark(c.severity);
         format!("{mark} {} at {}: {}", c.check, c.place, c.sentence)
     }));
-    lines.push(summary.measured.clone());
+    lines.push(format!("{} {}", summary.measured, summary.identity));
     lines.join("\n") + "\n"
 }
 

@@ -98,6 +98,11 @@ impl Page {
                 self.wrap(&format!("{mark} "), 4, note);
             }
         }
+        let dropped = tables::dropped(table, self.width);
+        if !table.all_columns.is_empty() && !dropped.is_empty() {
+            let (columns, place) = (dropped.join(", "), table.all_columns);
+            self.wrap("", 0, &format!("Not shown at this width: {columns}; see {place}."));
+        }
     }
 }
 

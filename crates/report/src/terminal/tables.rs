@@ -17,6 +17,13 @@ pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> Strin
     }
 }
 
+/// The titles of the columns that a page of this width drops.
+pub fn dropped(table: &Table, width: usize) -> Vec<&str> {
+    let Some((kept, _)) = fitting(table, width) else { return Vec::new() };
+    let all = table.columns.iter().enumerate().filter(|(i, _)| !kept.contains(i));
+    all.map(|(_, column)| column.title.as_str()).collect()
+}
+
 /// The width of the first column of the widest of these tables.
 pub fn first_column(tables: &[Table]) -> usize {
     tables.iter().map(|t| column_width(t, 0)).max().unwrap_or(0)

@@ -161,6 +161,12 @@ impl<'a, R> Columns<'a, R> {
         self
     }
 
+    /// Sets where a reader finds the columns that a narrow page drops, which it then names.
+    pub fn all_columns_in(mut self, place: &'static str) -> Self {
+        self.table.all_columns = place;
+        self
+    }
+
     /// Adds columns under a condition.
     pub fn when(self, there: bool, add: impl FnOnce(Self) -> Self) -> Self {
         if there { add(self) } else { self }

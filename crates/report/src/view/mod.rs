@@ -115,6 +115,8 @@ pub struct Summary {
     pub measured: String,
     /// The conclusions of the values over time, at most a few.
     pub over_time: Vec<String>,
+    /// The names by which other formats know the run: its id, host and label.
+    pub identity: String,
     /// The verdicts in sum.
     pub trust: Trust,
     /// The main results, and the causes of results that are not valid.
@@ -177,6 +179,7 @@ impl View {
             title: title(run),
             measured: measured(run),
             over_time: conclusions::over_time_of(&groups),
+            identity: identity_sentence(run),
             trust: trust(run),
             first: first_screen::build(run, &groups, &findings),
         };
@@ -230,15 +233,34 @@ fn started(run: &Run) -> String {
     run.started.display() + &took
 }
 
+/// The id of a run, which is its start. Under a label also the label and the host name, of which the
+/// title has one.
+fn identity(run: &Run) -> Vec<Fact> {
+    let host = run.host.os.host_name.get();
+    let named = run.label.as_ref().map(|label| {
+        let host = host.map(|name| Fact::plain("host", name));
+        [Fact::plain("label", label)].into_iter().chain(host)
+    });
+    let id = Fact::plain("run id", &run.started.to_string());
+    named.into_iter().flatten().chain([id]).collect()
+}
+
+/// `Label web-3, host vm, run id 2026-11-23T14:24:00.123456789Z.`
+fn identity_sentence(run: &Run) -> String {
+    let facts = identity(run).into_iter().map(|fact| format!("{} {}", fact.name, fact.value));
+    stop(&capital(&joined(facts, ", ")))
+}
+
 fn facts(run: &Run) -> Vec<Fact> {
     let commit = run.tool.commit.as_deref().map_or_else(String::new, |c| {
         format!(", commit {}", clean(c).chars().take(12).collect::<String>())
     });
-    vec![
+    let facts = [
         Fact::plain("profile", &run.plan.profile),
         Fact::plain("started", &started(run)),
         Fact::plain("program", &format!("proofmark {}{commit}", run.tool.version)),
-    ]
+    ];
+    facts.into_iter().chain(identity(run)).collect()
 }
 
 fn trust(run: &Run) -> Trust {

@@ -106,6 +106,9 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// The footnotes; cells count them from 1.
     pub notes: Vec<String>,
+    /// The place of the columns that a narrow page drops; where it is empty, the page does not name
+    /// them.
+    pub all_columns: &'static str,
 }
 
 impl Table {

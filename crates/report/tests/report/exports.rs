@@ -1,6 +1,12 @@
 //! The formats that other programs read: each is parsed here as strictly as its readers do.
 
-use proofmark_model::{Ending, Finding, Measurement, Param, Params, Run, Severity, Verdict, key};
+use std::collections::BTreeSet;
+
+use proofmark_model::{
+    Ending, Figure, FigureKind, Finding, Measurement, Param, Params, Probe, Run, Severity, Unit,
+    Verdict, key,
+};
+use proofmark_report::find;
 use roxmltree::Document;
 use serde_json::Value;
 
@@ -68,7 +74,7 @@ fn every_line_is_an_object_that_stands_alone() {
         assert!(!lines.is_empty(), "also a run without a point has its own line");
         for line in &lines {
             let line = line.as_object().unwrap();
-            for field in ["time", "run", "tool", "profile", "metric", "unit"] {
+            for field in ["time", "run_id", "tool", "profile", "metric", "unit"] {
                 assert!(line[field].is_string(), "{field} of {line:?}");
             }
             assert!(line["value"].as_f64().unwrap().is_finite());
@@ -148,6 +154,8 @@ fn few() -> Run {
     let beside = fixture::beside().measurements.into_iter();
     run.measurements.extend(beside.filter(|m| !m.references.is_empty()).take(1));
     run.plan.points = run.measurements.iter().map(Measurement::point).collect();
+    run.host.os.host_name = Probe::known("node1".to_owned(), "made up");
+    run.label = Some("tuned".to_owned());
     let finding = Finding::new("wrong", Severity::Invalid, "it is wrong", "mend it");
     let m = run.measurements.iter_mut().find(|m| m.workload == "cpu.mix.int").unwrap();
     (m.verdict, m.findings) = (Verdict::Invalid, vec![finding.clone()]);
@@ -165,7 +173,153 @@ fn snapshots() {
         ("openmetrics", "openmetrics", few()),
         ("junit", "junit", few()),
         ("junit", "junit_cut_short", cut_short()),
+        ("bmf", "bmf", few()),
     ] {
         insta::assert_snapshot!(name, render(format, &run));
     }
+}
+
+/// One run in every format: programs that read several of them put the rows together by these.
+#[test]
+fn every_format_has_host_label_and_run() {
+    let run = few();
+    let id = run.started.to_string();
+    for format in proofmark_report::ALL.iter().map(|format| format.id) {
+        let text = render(format, &run);
+        // Bencher's format has no place for them.
+        let has = format != "bmf";
+        for name in ["node1", "tuned", &id] {
+            assert_eq!(text.contains(name), has, "{format}: {name}");
+        }
+    }
+    let mut reader = csv_rows(&render("csv", &run));
+    let head = reader.remove(0);
+    for (name, value) in [("run_id", id.as_str()), ("host", "node1"), ("label", "tuned")] {
+        let at = head.iter().position(|column| column == name).unwrap();
+        assert!(reader.iter().all(|row| row[at] == value), "{name}");
+    }
+    for line in render("jsonl", &run).lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&line["run_id"], &line["host"]), (&Value::from(id.as_str()), &"node1".into()));
+        assert_eq!(line["label"], "tuned");
+    }
+    for series in prometheus::parse(&render("openmetrics", &run)).unwrap() {
+        for (name, value) in [("host", "node1"), ("label", "tuned")] {
+            assert!(series.labels.contains(&(name.into(), value.into())), "{series:?}");
+        }
+    }
+}
+
+/// Rows of a CSV without line breaks in cells.
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| {
+        let mut cells = vec![String::new()];
+        let mut quoted = false;
+        for c in line.chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => cells.push(String::new()),
+                c => cells.last_mut().unwrap().push(c),
+            }
+        }
+        cells
+    };
+    text.lines().map(cells).collect()
+}
+
+/// The names of parameters of all workloads are names of columns, and no other column has them.
+#[test]
+fn each_column_of_the_csv_has_a_name_of_its_own() {
+    let declared = proofmark_workloads::ALL.iter().map(|w| w.spec());
+    let names: BTreeSet<&str> =
+        declared.flat_map(|spec| spec.parameters.iter()).map(|p| p.name.as_ref()).collect();
+    let mut run = fixture::beside();
+    for name in &names {
+        run.measurements[0].params.0.insert((*name).to_owned(), Param::Int(1));
+    }
+    let head = |run: &Run| csv_rows(&render("csv", run)).remove(0);
+    let columns = head(&run);
+    assert!(names.iter().all(|name| columns.iter().any(|c| c == name)), "{columns:?}");
+    // A stranger's parameters, in a run with tools and in one without.
+    for name in ["tool", "value", "unit", "host", "a", "param_value"] {
+        run.measurements[0].params.0.insert(name.to_owned(), Param::Int(1));
+    }
+    let columns = head(&run);
+    assert!(columns.contains(&"param_tool".to_owned()), "{columns:?}");
+    assert_eq!(columns.iter().collect::<BTreeSet<_>>().len(), columns.len(), "{columns:?}");
+    run.measurements.iter_mut().for_each(|m| m.references.clear());
+    assert!(head(&run).contains(&"param_tool".to_owned()), "the name does not depend on tools");
+}
+
+fn bmf(run: &Run) -> Value {
+    serde_json::from_str(&render("bmf", run)).unwrap()
+}
+
+/// The schema that Bencher publishes, version 0.
+#[test]
+fn bencher_reads_every_run() {
+    for run in runs() {
+        for (name, measures) in bmf(&run).as_object().unwrap() {
+            assert!((1..=1024).contains(&name.chars().count()), "{name}");
+            let measures = measures.as_object().unwrap();
+            assert!(!measures.is_empty());
+            for (slug, metric) in measures {
+                let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+                assert!(slug.len() <= 64 && slug.chars().all(plain), "{slug}");
+                let metric = metric.as_object().unwrap();
+                let value = metric["value"].as_f64().unwrap();
+                let [low, high] = ["lower_value", "upper_value"].map(|end| metric.get(end));
+                assert_eq!(
+                    (low.is_some(), metric.len()),
+                    (high.is_some(), if low.is_some() { 3 } else { 1 })
+                );
+                assert!(value.is_finite());
+                if let (Some(low), Some(high)) = (low, high) {
+                    assert!(low.as_f64() <= high.as_f64(), "{name} {slug}: {metric:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_benchmark_has_the_delivered_figure_and_the_headline() {
+    let mut run = fixture::run();
+    run.measurements.truncate(2);
+    let [rate, time] = &mut run.measurements[..] else { panic!() };
+    let name = |m: &Measurement| {
+        let parameters = m.params.0.iter().map(|(name, value)| format!("{name}={value}"));
+        format!("{}[{}]", m.workload, parameters.collect::<Vec<_>>().join(","))
+    };
+    let figure = |value: f64| Figure {
+        value: Some(value),
+        ci95: Some([0.5 * value, 2.0 * value]),
+        ..Figure::default()
+    };
+    for (m, size) in [(&mut *rate, 1e9), (&mut *time, 1e-9)] {
+        let summary = m.summary.as_mut().unwrap();
+        summary.headline = FigureKind::Typical;
+        (summary.typical, summary.delivered) = (figure(8.0 * size), figure(4.0 * size));
+    }
+    (rate.unit, rate.latency, time.unit, time.latency) =
+        (Unit::BytePerSecond, None, Unit::Second, None);
+    let names = [name(rate), name(time)];
+    let metric = |value: f64| serde_json::json!({ "value": value, "lower_value": 0.5 * value, "upper_value": 2.0 * value });
+    let found = bmf(&run);
+    assert_eq!(found[&names[0]]["throughput"], metric(4e9), "{found}");
+    assert_eq!(found[&names[0]]["throughput-typical"], metric(8e9));
+    let nanoseconds = found[&names[1]]["latency"]["value"].as_f64().unwrap();
+    assert!((nanoseconds - 4.0).abs() < 1e-9 && found[&names[1]]["latency-typical"].is_object());
+    run.measurements[0].verdict = Verdict::Invalid;
+    assert!(bmf(&run).get(&names[0]).is_none());
+    let line = find("bmf").unwrap().left_out(&run).unwrap();
+    assert!(line.contains("1 invalid result: ") && line.contains(&names[0]), "{line}");
+    assert!(find("jsonl").unwrap().left_out(&run).is_none());
+}
+
+/// Debian has it in `prometheus`.
+#[test]
+fn promtool_checks_every_run() {
+    let runs: Vec<String> = runs().iter().map(|run| render("openmetrics", run)).collect();
+    prometheus::promtool(&runs);
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::fixture::fleet::{
     healthy, linked, many, missing, one_slow, slow_at, strange, three, two_groups, uneven,
 };
-use super::prometheus::parse;
+use super::prometheus::{parse, promtool};
 
 const HOSTILE: &str = "<script>alert(1)</script>\u{1b}[2J\"'&]]>\u{0}\u{202e}\\\n";
 
@@ -144,6 +144,8 @@ fn metrics() {
     }
     insta::assert_snapshot!(out);
     assert!(parse(&openmetrics(&strange(HOSTILE))).is_ok());
+    let all = all().into_iter().map(|(_, report)| report).chain([strange(HOSTILE)]);
+    promtool(&all.map(|report| openmetrics(&report)).collect::<Vec<_>>());
 }
 
 #[test]

@@ -19,11 +19,13 @@ fn past(id: i64) -> PastRun {
         started: day(id),
         ended: Some(day(id)),
         host: Some("node1".into()),
+        label: None,
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
         profile: "quick".into(),
         version: "0.1.0".into(),
         path: format!("/runs/{id}"),
         verdicts: VerdictCounts { valid: 10, suspect: 2, ..VerdictCounts::default() },
+        missing: Default::default(),
     }
 }
 
@@ -32,23 +34,31 @@ fn point(run: i64, threads: u64, value: f64) -> PastPoint {
         run,
         started: day(run),
         host: Some("node1".into()),
+        label: None,
         machine: "A CPU, 2 CPUs, 16 GiB".into(),
         workload: "cpu.flops".into(),
-        method: 1,
+        method_version: 1,
         params: Params::default().with(key::ISA, "avx2").with(key::THREADS, threads),
         unit: Unit::FlopPerSecond,
         better: Better::Higher,
         over_time: false,
-        n: 8,
+        trials: 8,
         headline: FigureKind::Delivered,
-        value,
+        value: Some(value),
         ci95: Some([value * 0.99, value * 1.01]),
         attainable: None,
-        delivered: Some(PastFigure { value, ci95: None }),
+        delivered: Some(PastFigure { value, ci95: Some([value * 0.99, value * 1.01]) }),
         levels: None,
         efficiency: Some(0.9),
         verdict: Verdict::Valid,
+        missing: Default::default(),
     }
+}
+
+/// Sets the figure that the line follows.
+fn delivered(p: &mut PastPoint, value: f64) {
+    p.value = Some(value);
+    p.delivered = Some(PastFigure { value, ci95: p.ci95 });
 }
 
 /// Two points in three runs; the second point lost a tenth in the last.
@@ -85,10 +95,11 @@ fn drawn(all: &[PastPoint], width: usize) -> String {
 fn other_figures() -> Vec<PastPoint> {
     let mut all = two();
     for p in &mut all[..3] {
-        let ci95 = Some([0.4 * p.value, 0.6 * p.value]);
+        let value = p.value.unwrap();
+        let ci95 = Some([0.4 * value, 0.6 * value]);
         p.headline = FigureKind::Attainable;
-        p.attainable = Some(PastFigure { value: p.value, ci95: p.ci95 });
-        p.delivered = Some(PastFigure { value: 0.5 * p.value, ci95 });
+        p.attainable = Some(PastFigure { value, ci95: p.ci95 });
+        p.delivered = Some(PastFigure { value: 0.5 * value, ci95 });
     }
     (all[2].over_time, all[2].levels, all[2].ci95) = (true, Some(3), None);
     all
@@ -104,13 +115,16 @@ pub fn twelve(host: &str) -> Vec<PastPoint> {
     };
     let mut all: Vec<_> =
         (1..=2).flat_map(|threads| (1..=12).map(move |run| one(threads, run))).collect();
-    all[3].ci95 = None;
+    (all[3].ci95, all[3].delivered) =
+        (None, all[3].delivered.map(|f| PastFigure { ci95: None, ..f }));
     all
 }
 
 #[test]
 fn forms() {
-    let list = [past(1), PastRun { host: None, ..past(12) }];
+    let why = ("host".to_owned(), "the run file has none".to_owned());
+    let unnamed = PastRun { host: None, missing: [why].into(), ..past(12) };
+    let list = [past(1), PastRun { label: Some("tuned".into()), ..past(2) }, unnamed];
     for id in ["terminal", "csv"] {
         let of = |all: &[PastPoint]| points(all, id, &WIDE);
         let all = [runs(&list, id, &WIDE), of(&two()), of(&other_figures())];
@@ -156,7 +170,8 @@ fn edited() {
     one[1].host = None;
     says("two machines without a name", &one[1..], 80);
     let mut all = two()[..3].to_vec();
-    (all[1].value, all[1].verdict) = (9e15, Verdict::Invalid);
+    delivered(&mut all[1], 9e15);
+    all[1].verdict = Verdict::Invalid;
     says("an invalid number is no measure of change nor of the scale", &all, 80);
     let mut series = |values: &[f64], width: usize| {
         let one = |(i, v): (usize, &f64)| point(i as i64, 1, *v);
@@ -198,13 +213,108 @@ fn untrusted_text_stays_text() {
 fn the_page_has_a_chart_a_line() {
     let mut all = two();
     all[4].verdict = Verdict::Suspect;
-    all[5].value = f64::INFINITY;
+    delivered(&mut all[5], f64::INFINITY);
     let page = points(&all, "html", &WIDE);
     assert_eq!((page.matches("<svg viewBox").count(), page.matches("<tbody>").count()), (2, 2));
     assert!(page.contains("run 2, 2025-10-11 08:53: 50.50"), "a mark says what it is");
     assert!(page.contains("! suspect") && page.contains("role=\"img\""));
     let page = points(&other_figures(), "html", &WIDE);
-    assert!(page.contains("50.00 GFLOP/s, over 3 levels, ✓ valid") && page.contains("25.25"));
+    assert!(page.contains("25.00 GFLOP/s, over 3 levels, ✓ valid") && page.contains("25.25"));
     let empty = points(&[], "html", &WIDE);
     assert!(empty.contains("The history holds no such results"));
+}
+
+/// Attainable hides what a run lost; the curve and the change show it.
+#[test]
+fn the_line_follows_what_was_delivered() {
+    let mut all: Vec<PastPoint> = (1..=4).map(|run| point(run, 2, 118.1e9)).collect();
+    for (p, value) in all.iter_mut().zip([115e9, 114e9, 39e9, 40e9]) {
+        p.headline = FigureKind::Attainable;
+        p.attainable = Some(PastFigure { value: 118.1e9, ci95: p.ci95 });
+        p.delivered = Some(PastFigure { value, ci95: Some([value * 0.9, value * 1.1]) });
+    }
+    let text = drawn(&all, 100);
+    assert!(text.contains("delivered, higher is better"), "{text}");
+    assert!(text.contains("-65.8") && text.contains("118.1"), "{text}");
+    assert!(text.contains("██▁▁") || text.contains("▇▇▁▁"), "{text}");
+    let page = points(&all, "html", &WIDE);
+    assert!(page.contains("run 3, 2025-10-12 08:53: 39.00 GFLOP/s, 95 % interval"), "{page}");
+
+    // A clock delivers nothing: its headline is followed.
+    for p in &mut all {
+        (p.unit, p.delivered) = (Unit::Hertz, None);
+    }
+    assert!(drawn(&all, 100).contains("attainable, higher is better"));
+    // A run without the figure is no zero, and no measure of change.
+    all.iter_mut().for_each(|p| delivered(p, 50e9));
+    (all[1].delivered, all[1].headline) = (None, FigureKind::Attainable);
+    all.iter_mut().for_each(|p| p.unit = Unit::FlopPerSecond);
+    let text = drawn(&all, 100);
+    assert!(text.contains("-[1]") && text.contains("has no delivered figure"), "{text}");
+    assert!(!text.contains("-100"), "{text}");
+    // A run without clean windows has no headline; what it delivered is drawn.
+    (all[2].value, all[2].headline) = (None, FigureKind::Attainable);
+    delivered(&mut all[3], 25e9);
+    all[2].delivered = Some(PastFigure { value: 20e9, ci95: None });
+    all[2].missing = [("value".to_owned(), "no clean windows".to_owned())].into();
+    let text = drawn(&all, 100);
+    assert!(text.contains("-60.0") && text.contains("+25.0"), "{text}");
+    assert!(text.contains("] no clean windows"), "{text}");
+}
+
+#[test]
+fn hosts_are_lines_and_labels_rows() {
+    let mut all: Vec<PastPoint> = (1..=4).map(|run| point(run, 2, 50e9)).collect();
+    all[1].label = Some("tuned".into());
+    all[3].host = Some("node2".into());
+    all[0].missing = [("label".to_owned(), "not kept".to_owned())].into();
+    let text = drawn(&all, 100);
+    assert!(text.contains("lines 2; "), "{text}");
+    assert!(text.contains("\non node1\n") && text.contains("\non node2\n"), "{text}");
+    let row = |word: &str| text.lines().find(|line| line.contains(word)).unwrap_or_default();
+    assert!(row("label").contains("delivered") && row("tuned").contains("08:53"), "{text}");
+    assert!(text.contains("[1] not kept"), "an older row has a reason: {text}");
+}
+
+/// A narrow terminal says which columns it leaves out.
+#[test]
+fn no_column_is_left_out_silently() {
+    let mut list = [past(1)];
+    list[0].label = Some("tuned".into());
+    for width in [30, 60, 80, 100, 200] {
+        let options = Options { width, color: false };
+        for text in [runs(&list, "terminal", &options), drawn(&other_figures(), width)] {
+            let words = text.replace('\n', " ");
+            for column in ["host", "label", "machine", "profile", "results", "path"] {
+                let there = !text.contains("past run") || words.contains(column);
+                assert!(there, "{column} at {width}: {text}");
+            }
+            for column in ["attainable", "95 % interval", "of ceiling", "change", "verdict"] {
+                let there = text.contains("past run") || words.contains(column);
+                assert!(there, "{column} at {width}: {text}");
+            }
+            let says = text.contains("Not shown at this width: ");
+            assert_eq!(says, text.contains("see --format csv."), "{text}");
+            assert!(width < 200 || !says, "{text}");
+        }
+    }
+    assert!(runs(&list, "terminal", &Options { width: 60, color: false }).contains("Not shown"));
+}
+
+/// Parameters have the names of columns, of declared ones and of a stranger's.
+#[test]
+fn each_column_of_the_csv_has_a_name_of_its_own() {
+    let mut all = two();
+    for (p, name) in all.iter_mut().zip(["run", "trials", "verdict", "method_version", "=host"]) {
+        p.params = Params::default().with_named(name, 1).with_named("method", "x");
+    }
+    all[5].params = Params::default().with_named("param_run", 1).with_named("'=host", 1);
+    let csv = points(&all, "csv", &WIDE);
+    let mut names: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    assert!(names.contains(&"method") && names.contains(&"method_version"), "{names:?}");
+    assert!(names.contains(&"param_trials"), "{names:?}");
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "{csv}");
 }

@@ -1,8 +1,62 @@
 //! A reader of metrics that takes only what both Prometheus's text form and OpenMetrics allow, and
 //! what node_exporter's textfile collector accepts: no timestamps, no types that only one has, no
-//! series twice.
+//! series twice. It also has the rules of `promtool check metrics` for names.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use proofmark_testing::{join, skip, wait};
+
+/// Words that promtool refuses in a name: units that are no base units, and their abbreviations.
+const NO_BASE_UNITS: &str = "minutes hours days weeks kelvins fahrenheit rankine inches yards miles bits \
+    calories pounds ounces s ms us ns sec b kb mb gb tb pb m h d";
+/// Prefixes that it refuses before a base unit.
+const PREFIXES: &str = "pico nano micro milli centi deci deca hecto kilo kibi mega mibi giga gibi tera \
+    tebi peta pebi";
+const BASE_UNITS: &str =
+    "amperes bytes celsius grams joules kelvin meters metres moles seconds volts";
+/// Types, which no name may have, and endings of other types than gauges.
+const TYPES: &str = "counter gauge histogram summary untyped";
+const ENDINGS: [&str; 4] = ["_total", "_count", "_sum", "_bucket"];
+
+/// Returns what promtool says about the name of a gauge.
+fn lint(name: &str) -> Result<(), String> {
+    let words: Vec<&str> = name.split('_').collect();
+    let has = |list: &str| words.iter().any(|word| list.split_whitespace().any(|w| w == *word));
+    let scaled = |word: &&str| {
+        let mut prefixes = PREFIXES.split_whitespace().filter_map(|p| word.strip_prefix(p));
+        prefixes.any(|rest| BASE_UNITS.split_whitespace().any(|unit| unit == rest))
+    };
+    match () {
+        () if name != name.to_lowercase() => Err("no lower case".to_owned()),
+        () if has(NO_BASE_UNITS) || words.iter().any(scaled) => Err("no base unit".to_owned()),
+        () if has(TYPES) => Err("a type in the name".to_owned()),
+        () if ENDINGS.iter().any(|e| name.ends_with(e)) => {
+            Err("the ending of a counter".to_owned())
+        }
+        () => Ok(()),
+    }
+}
+
+/// Lets promtool check texts, where it is installed.
+pub fn promtool(texts: &[String]) {
+    for text in texts {
+        let mut command = Command::new("promtool");
+        command.args(["check", "metrics"]).stdin(Stdio::piped());
+        let Ok(mut child) = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
+            return skip("promtool is not installed");
+        };
+        let (mut stdin, bytes) = (child.stdin.take().unwrap(), text.clone().into_bytes());
+        let writer = std::thread::spawn(move || stdin.write_all(&bytes));
+        let out = child.stderr.take().unwrap();
+        let reader = std::thread::spawn(move || std::io::read_to_string(out).unwrap());
+        let status = wait("promtool", &mut child);
+        let _ = join("promtool to read", writer);
+        let said = join("what promtool says", reader);
+        assert!(status.success() && said.is_empty(), "{said}\n{text}");
+    }
+}
 
 /// One sample.
 #[derive(Debug)]
@@ -23,6 +77,10 @@ pub fn parse(text: &str) -> Result<Vec<Series>, String> {
         let wrong = |why: &str| format!("{why}: {line}");
         if let Some(help) = line.strip_prefix("# HELP ") {
             family = help.split(' ').next().unwrap_or_default().to_owned();
+            if help.split_once(' ').is_none_or(|(_, text)| text.is_empty()) {
+                return Err(wrong("no help"));
+            }
+            lint(&family).map_err(|why| wrong(&why))?;
             if !families.insert(family.clone()) {
                 return Err(wrong("the family is there twice"));
             }
@@ -61,6 +119,9 @@ fn sample(line: &str) -> Result<Series, String> {
     if let Some(mut inner) = rest.strip_prefix('{') {
         while !inner.starts_with('}') {
             let (label, after) = inner.split_once("=\"").ok_or("no label")?;
+            if ["le", "quantile"].contains(&label) {
+                return Err("a label of a histogram".into());
+            }
             if !is_name(label) || label.starts_with("__") || !names.insert(label.to_owned()) {
                 return Err(format!("label '{label}'"));
             }
