@@ -75,7 +75,7 @@ pub struct RunFormat {
     left_out: fn(&Run) -> Option<String>,
 }
 
-/// What a format leaves out that has every result.
+/// Answer of a format that has every result.
 const NOTHING: fn(&Run) -> Option<String> = |_| None;
 
 impl RunFormat {

@@ -42,8 +42,8 @@ pub struct Store {
     db: Connection,
     /// The migration that opening it took.
     migration: Option<Migration>,
-    /// Why nothing can be added: the file is of an older version and cannot be written, so that a
-    /// migrated copy in memory is read.
+    /// Reason why nothing can be added: the file is of an older version and cannot be written. A
+    /// migrated copy in memory is read instead.
     unwritable: Option<StoreError>,
 }
 

@@ -54,9 +54,10 @@ const STEPS: [&str; 1] = [
     "ALTER TABLE runs ADD COLUMN label TEXT;
      CREATE TABLE made_by (program TEXT NOT NULL) STRICT;
      UPDATE runs SET run = json_set(run, '$.missing', json_object(
-         'label', 'proofmark 0.2.0 kept the label in place of the host name'));
+         'label', 'proofmark 0.2.0 kept the label in place of the host name; add the run again'));
      UPDATE runs SET run = json_set(run, '$.missing.host',
-         'proofmark 0.2.0 read no host name from a run file') WHERE host IS NULL;",
+         'proofmark 0.2.0 read no host name from a run file; add the run again')
+         WHERE host IS NULL;",
 ];
 
 /// Properties that are the same from run to run. Equal ones have equal JSON.

@@ -157,6 +157,19 @@ pub const TERMS: &[(&str, &str, &str)] = &[
          Rates and figures in the units that reports print, by 1000: 160MB/s, 3000, 100GFLOP/s, 10Gbit/s. \
          Shares: 0.03 or 3%.",
     ),
+    (
+        "history",
+        "Database of past runs: host, label, figures and verdicts",
+        "Each run is added to it; trials stay in the run files. proofmark history lists the runs, \
+         and with a workload its results over time: a line for each configuration and host, which \
+         follows delivered.",
+    ),
+    (
+        "run_id",
+        "Field: the start of a run, which identifies it in every format",
+        "In UTC with all its digits (RFC 3339). Rows of several files about one run have the same \
+         run_id, host and label.",
+    ),
 ];
 
 #[cfg(test)]

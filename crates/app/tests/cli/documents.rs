@@ -207,7 +207,7 @@ fn the_page_on_formats_names_what_programs_read() {
     let header = fs::read(dir.path().join("h.db")).unwrap();
     let version = i32::from_be_bytes(header[60..64].try_into().unwrap());
     assert!(on_format("history").contains(&format!("SQLite, in version {version}.")), "{version}");
-    for format in ["json", "csv", "jsonl", "openmetrics", "junit", "bmf"] {
+    for format in ["json", "csv", "jsonl", "openmetrics", "junit", "bmf", "history"] {
         let text = dir.prints(&["explain", format]);
         assert!(text.lines().count() > 4 && !text.contains('`'), "{text}");
     }

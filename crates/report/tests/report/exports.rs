@@ -323,3 +323,16 @@ fn promtool_checks_every_run() {
     let runs: Vec<String> = runs().iter().map(|run| render("openmetrics", run)).collect();
     prometheus::promtool(&runs);
 }
+
+/// Debian has it in `prometheus-node-exporter`. One collector holds the files of two machines.
+#[test]
+fn the_textfile_collector_takes_the_files_of_several_machines() {
+    let mut run = few();
+    let mut texts = vec![render("openmetrics", &run)];
+    run.host.os.host_name = Probe::known("node2".to_owned(), "made up");
+    texts.push(render("openmetrics", &run));
+    let Some(answer) = prometheus::collected(&texts) else { return };
+    let series = |text: &str| text.lines().filter(|l| l.starts_with("proofmark_")).count();
+    assert_eq!(series(&answer), series(&texts[0]) + series(&texts[1]), "{answer}");
+    assert!(answer.contains("\nnode_textfile_scrape_error 0\n"), "{answer}");
+}

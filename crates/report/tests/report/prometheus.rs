@@ -3,10 +3,13 @@
 //! series twice. It also has the rules of `promtool check metrics` for names.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use proofmark_testing::{join, skip, wait};
+use proofmark_testing::{join, skip, wait, wait_until};
 
 /// Words that promtool refuses in a name: units that are no base units, and their abbreviations.
 const NO_BASE_UNITS: &str = "minutes hours days weeks kelvins fahrenheit rankine inches yards miles bits \
@@ -64,6 +67,35 @@ pub struct Series {
     pub name: String,
     pub labels: BTreeSet<(String, String)>,
     pub value: f64,
+}
+
+/// Returns what node_exporter's textfile collector makes of these files; `None` where it is not
+/// installed.
+pub fn collected(texts: &[String]) -> Option<String> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("textfile");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).unwrap();
+    for (at, text) in texts.iter().enumerate() {
+        fs::write(folder.join(format!("{at}.prom")), text).unwrap();
+    }
+    // Free a moment ago; if another process takes it, the answer is not the collector's.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = Command::new("prometheus-node-exporter");
+    command.args(["--collector.disable-defaults", "--collector.textfile"]);
+    command.arg(format!("--collector.textfile.directory={}", folder.display()));
+    command.arg(format!("--web.listen-address={address}"));
+    let Ok(mut child) = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else {
+        skip("prometheus-node-exporter is not installed");
+        return None;
+    };
+    let answer = wait_until("the collector's answer", || {
+        let mut stream = TcpStream::connect(address).ok()?;
+        stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").ok()?;
+        std::io::read_to_string(stream).ok().filter(|text| text.starts_with("HTTP/1.0 200"))
+    });
+    child.kill().unwrap();
+    wait("node_exporter", &mut child);
+    Some(answer)
 }
 
 /// Every sample, or what is wrong with which line.
