@@ -12,6 +12,7 @@ mod history_file;
 mod limit;
 mod measuring;
 mod output;
+mod price;
 mod progress;
 mod quiet;
 mod request;

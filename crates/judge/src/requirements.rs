@@ -10,11 +10,14 @@ mod decision;
 mod figure;
 #[cfg(test)]
 mod tests;
+mod title;
+mod units;
 
 use std::fmt;
 use std::str::FromStr;
 
-use proofmark_model::{Unit, is_quantity, split_unit};
+use proofmark_model::{Run, WorkloadSpec, is_quantity, split_unit};
+use units::Dimension;
 
 /// One requirement.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,9 +27,12 @@ pub struct Requirement {
     pub workload: String,
     /// Parameters in brackets, by name.
     params: Vec<(String, String)>,
-    statistic: Statistic,
+    /// The statistic as typed; empty for the default.
+    statistic: String,
     operator: Operator,
-    amount: Amount,
+    /// The limit in the unit as typed, which [`Requirement::check`] reads as that of the figure.
+    limit: f64,
+    unit: String,
 }
 
 /// The statistic of a result that a requirement limits.
@@ -105,16 +111,6 @@ impl Statistic {
     }
 }
 
-/// The unit of a number; `None` is a share.
-type Dimension = Option<Unit>;
-
-/// A number in a base unit.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Amount {
-    value: f64,
-    dimension: Dimension,
-}
-
 const FORM: &str = "write FIGURE OPERATOR VALUE, as in disk.fsync.p99<10ms, cpu.flops>=100GFLOP/s or \
                     disk.rand_read[queue_depth=1].p99<=1ms";
 
@@ -126,10 +122,24 @@ impl FromStr for Requirement {
         let (figure, rest) = text.split_at(at);
         let is = |(word, _): &&(&str, Operator)| rest.starts_with(word);
         let (word, operator) = OPERATORS.iter().find(is).ok_or(FORM)?;
-        let amount = amount(rest[word.len()..].trim())?;
+        let (limit, unit) = parse_limit(rest[word.len()..].trim())?;
         let (workload, params, statistic) = parse_figure(figure.trim())?;
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Self { text, workload, params, statistic, operator: *operator, amount })
+        Ok(Self { text, workload, params, statistic, operator: *operator, limit, unit })
+    }
+}
+
+impl Requirement {
+    /// Returns the message for a statistic that does not exist, where the text before the last full
+    /// stop is a workload: `disk.fsync.p98`.
+    pub fn misnamed_statistic(
+        &self,
+        run: &Run,
+        declared: impl Fn(&str) -> Option<&'static WorkloadSpec>,
+    ) -> Option<String> {
+        let (workload, word) = self.workload.rsplit_once('.')?;
+        let spec = run.workloads.get(workload).or_else(|| declared(workload))?;
+        Some(format!("{}: {}", self.text, units::no_statistic(word, run, spec)))
     }
 }
 
@@ -139,7 +149,8 @@ impl fmt::Display for Requirement {
     }
 }
 
-type ParsedFigure = (String, Vec<(String, String)>, Statistic);
+/// Workload, parameters and statistic as typed.
+type ParsedFigure = (String, Vec<(String, String)>, String);
 
 /// Parses a figure such as `disk.rand_read[queue_depth=1].p99`.
 fn parse_figure(text: &str) -> Result<ParsedFigure, String> {
@@ -160,35 +171,19 @@ fn parse_figure(text: &str) -> Result<ParsedFigure, String> {
             _ => (text, Vec::new(), ""),
         },
     };
-    let known = STATISTICS.iter().find(|(word, _)| *word == rest).map(|(_, s)| *s);
-    let statistic = match (rest, known) {
-        ("", _) => Statistic::DEFAULT,
-        (_, Some(statistic)) => statistic,
-        (word, None) => {
-            let all: Vec<&str> = STATISTICS.iter().map(|(word, _)| *word).collect();
-            return Err(format!("no statistic '{word}'; there are {}", all.join(", ")));
-        }
-    };
     if workload.is_empty() {
         return Err(FORM.to_owned());
     }
-    Ok((workload.to_owned(), params, statistic))
+    Ok((workload.to_owned(), params, rest.to_owned()))
 }
 
-fn amount(text: &str) -> Result<Amount, String> {
+/// Parses a number with a unit, whatever the unit is.
+fn parse_limit(text: &str) -> Result<(f64, String), String> {
     let (number, unit) = split_unit(text);
     let number: f64 =
         number.parse().map_err(|_| format!("'{text}' is not a number with a unit"))?;
     if !is_quantity(number) {
         return Err(format!("'{text}' is out of range"));
     }
-    if unit == "%" {
-        return Ok(Amount { value: number / 100.0, dimension: None });
-    }
-    let found = Unit::TYPED.iter().find(|(word, ..)| *word == unit);
-    let (_, dimension, factor) = found.ok_or_else(|| {
-        let all: Vec<&str> = Unit::TYPED.iter().map(|(word, ..)| *word).collect();
-        format!("no unit '{unit}'; there are {}, %", all.join(", "))
-    })?;
-    Ok(Amount { value: number * factor, dimension: Some(*dimension) })
+    Ok((number, unit.to_owned()))
 }

@@ -19,17 +19,22 @@ pub struct Comparison {
     pub a: Side,
     /// The run that is compared with it.
     pub b: Side,
+    /// The comparison in one sentence: for each subsystem what B delivers of A's main results.
+    pub sentence: String,
     /// Differences of the machines, programs and plans, as far as they may matter.
     pub differences: Vec<Difference>,
     /// The sum of the results of each subsystem that either run measured.
     pub subsystems: Vec<ComparedSubsystem>,
-    /// Every result of both runs, in the order of A, then those of B alone.
+    /// Every result of both runs, in the order of A, then those of B alone. Of instruction sets that
+    /// one machine lacks, only the best of each.
     pub points: Vec<ComparedPoint>,
 }
 
 /// One of the two runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
+    /// The letter by which texts name the run: A for the baseline.
+    pub letter: char,
     /// Path of the run.
     pub name: String,
     /// Start time.
@@ -40,6 +45,28 @@ pub struct Side {
     pub machine: String,
     /// Name of the profile.
     pub profile: String,
+    /// Price of the machine; left out where none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub price: Option<Price>,
+}
+
+/// The price of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// Amount per hour; above 0.
+    pub per_hour: f64,
+    /// Sign or code of the currency; empty where none was given.
+    pub currency: String,
+}
+
+impl Price {
+    /// Returns the unit that the amount is in: `1 $/h`, or `1/h` without a currency.
+    pub fn unit(&self) -> String {
+        match self.currency.as_str() {
+            "" => "1/h".to_owned(),
+            currency => format!("1 {currency}/h"),
+        }
+    }
 }
 
 /// A fact that the two runs do not share.
@@ -115,9 +142,31 @@ pub struct ComparedPoint {
     /// The delivered figure, which includes the time that other processes or the hypervisor took;
     /// null where `figure` is delivered, and without rounds.
     pub delivered: Option<ComparedFigure>,
+    /// The best instruction set of A and that of B, where the machines have different ones. Left
+    /// out where both used the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_of_each: Option<[String; 2]>,
+    /// The figures per unit of money, where both machines have a price and the result is a rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_price: Option<PerPrice>,
     /// The reason, in a sentence: the cause of a difference as far as findings name it, or why the
     /// two cannot be compared.
     pub reason: String,
+}
+
+/// A rate divided by the price of the machine for an hour.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PerPrice {
+    /// Kind of the figure: delivered where both have it.
+    pub figure: FigureKind,
+    /// The figure of A per unit of money.
+    pub a: f64,
+    /// The figure of B per unit of money.
+    pub b: f64,
+    /// B / A of the two.
+    pub value: f64,
+    /// The 95 % interval of B / A; null where the figures have none.
+    pub ci95: Option<[f64; 2]>,
 }
 
 /// A row of A's first screen.
@@ -156,7 +205,32 @@ pub fn contradicts(value: f64, [low, high]: [f64; 2]) -> bool {
     value < low * (1.0 - PRINTED) || value > high * (1.0 + PRINTED)
 }
 
+/// Returns the smallest and the largest ratio within the margin: a speed lower by the margin, and
+/// the same for the other side.
+pub fn margin_bounds(margin: f64) -> [f64; 2] {
+    [1.0 - margin, 1.0 / (1.0 - margin)]
+}
+
+impl ComparedFigure {
+    /// Returns true if the whole interval is within the margin, so that the two are alike.
+    pub fn is_within_margin(&self) -> bool {
+        let [least, most] = margin_bounds(self.margin);
+        let within = |[low, high]: [f64; 2]| least <= low && high <= most;
+        self.outcome == Comparability::NoDifferenceShown && self.ratio.ci95.is_some_and(within)
+    }
+}
+
 impl ComparedPoint {
+    /// Returns the figure that decides, with its kind: delivered where that differs, else the
+    /// headline. `None` without a ratio.
+    pub fn deciding(&self) -> Option<(FigureKind, &ComparedFigure)> {
+        let delivered = self.delivered.as_ref().filter(|d| d.outcome.differs());
+        match delivered {
+            Some(figure) => Some((FigureKind::Delivered, figure)),
+            None => Some((self.figure?, self.headline.as_ref()?)),
+        }
+    }
+
     /// Returns the outcome of the headline.
     pub fn outcome(&self) -> Comparability {
         self.headline.as_ref().map_or(Comparability::NotComparable, |h| h.outcome)

@@ -65,7 +65,8 @@ mod workload;
 pub use ceiling::{Ceiling, Input, Provenance};
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    ComparedSubsystem, Comparison, Difference, Number, Side, comparison_schema, contradicts,
+    ComparedSubsystem, Comparison, Difference, Number, PerPrice, Price, Side, comparison_schema,
+    contradicts, margin_bounds,
 };
 pub use end_traffic::EndTraffic;
 pub use ending::Ending;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{FigureKind, Params, Unit, Verdict};
 
 /// Version of the shape of checked requirements.
-pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/2";
+pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/3";
 
 /// The conclusion from a result about a requirement.
 #[derive(
@@ -29,6 +29,8 @@ pub struct CheckedRequirement {
     pub requirement: String,
     /// The conclusion.
     pub decision: Decision,
+    /// The title of the result, such as `Commit, 4 KiB, fdatasync`.
+    pub title: String,
     /// The configuration of the result; null where none was planned or measured.
     pub params: Option<Params>,
     /// The statistic of the result that it is about: `delivered`, `p99`.

@@ -9,18 +9,19 @@ use serde::Serialize;
 use crate::comparison;
 use crate::junit;
 use crate::markdown::escape;
+use crate::terminal::page::Page;
 use crate::view::{Scale, clean, counted, percent};
-use crate::{Format, RenderError};
+use crate::{Format, Options, RenderError};
 
 /// The writer of a check.
-pub type Writer = fn(&Check) -> Result<String, RenderError>;
+pub type Writer = fn(&Check, &Options) -> Result<String, RenderError>;
 
 /// Every format of a check, in the order of `--help`.
 pub const FORMATS: &[Format<Writer>] = &[
-    Format { id: "terminal", write: |check| Ok(check.terminal()) },
-    Format { id: "json", write: |check| check.json() },
-    Format { id: "junit", write: |check| check.junit() },
-    Format { id: "markdown", write: |check| Ok(check.markdown()) },
+    Format { id: "terminal", write: |check, options| Ok(check.terminal(options)) },
+    Format { id: "json", write: |check, _| check.json() },
+    Format { id: "junit", write: |check, _| check.junit() },
+    Format { id: "markdown", write: |check, _| Ok(check.markdown()) },
 ];
 
 /// The requirements of a run, and its comparison with a baseline.
@@ -45,20 +46,23 @@ impl<'a> Check<'a> {
         Self { schema: REQUIREMENTS_SCHEMA, run, requirements, comparison }
     }
 
-    /// Writes a line for each result that fails and each requirement. Lines are not wrapped, so
-    /// that a log can be searched.
-    pub fn terminal(&self) -> String {
-        let compared = self.comparison.map_or_else(String::new, comparison::check);
-        compared + &self.requirements()
+    /// Writes the results that fail by their causes, and a line for each requirement.
+    pub fn terminal(&self, options: &Options) -> String {
+        let mut page = Page::new(options);
+        page.out = self.comparison.map_or_else(String::new, |c| comparison::check(c, options));
+        for line in self.requirements() {
+            page.wrap("", 2, &line);
+        }
+        page.out
     }
 
     /// Writes GitHub-flavoured Markdown, for a pull request or a ticket.
     pub fn markdown(&self) -> String {
-        let mut out = self.comparison.map_or_else(String::new, comparison::markdown);
+        let compared = self.comparison.map(|c| comparison::markdown(std::slice::from_ref(c)));
+        let mut out = compared.unwrap_or_default();
         if !self.requirements.is_empty() {
             out += "\n## Requirements\n\n";
-            let lines = self.requirements();
-            out.extend(lines.lines().map(|one| format!("- {}\n", escape(one))));
+            out.extend(self.requirements().iter().map(|one| format!("- {}\n", escape(one))));
         }
         out
     }
@@ -84,7 +88,7 @@ impl<'a> Check<'a> {
     }
 
     /// Writes one object: the comparison alone, or with requirements schema
-    /// `proofmark.requirements/1`.
+    /// `proofmark.requirements/3`.
     ///
     /// # Errors
     /// If a value has no form in JSON.
@@ -95,14 +99,13 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Writes a line for each requirement, and how many are met.
-    fn requirements(&self) -> String {
+    /// Returns a line for each requirement, and how many are met, missed and undecided.
+    fn requirements(&self) -> Vec<String> {
         if self.requirements.is_empty() {
-            return String::new();
+            return Vec::new();
         }
         let line = |c: &CheckedRequirement| {
-            let mark = mark(c.decision);
-            format!("{mark} {}: {}{}\n", clean(&c.requirement), evidence(c), configuration(c))
+            format!("{} {}: {}", mark(c.decision), clean(&c.requirement), evidence(c))
         };
         // A requirement is met if all of its results meet it.
         let mut all: BTreeMap<&str, Decision> = BTreeMap::new();
@@ -115,14 +118,14 @@ impl<'a> Check<'a> {
             0 => String::new(),
             n => format!(", {n} {word}"),
         };
-        self.requirements.iter().map(line).collect::<String>()
-            + &format!(
-                "{} of {} met{}{}.\n",
-                count(Decision::Met),
-                counted(all.len() as u64, "requirement"),
-                other(Decision::Missed, "missed"),
-                other(Decision::Undecided, "undecided")
-            )
+        let sum = format!(
+            "{} of {} met{}{}.",
+            count(Decision::Met),
+            counted(all.len() as u64, "requirement"),
+            other(Decision::Missed, "missed"),
+            other(Decision::Undecided, "undecided")
+        );
+        self.requirements.iter().map(line).chain([sum]).collect()
     }
 }
 
@@ -140,12 +143,14 @@ fn case(c: &CheckedRequirement) -> TestCase {
         Decision::Undecided => junit::error("undecided", &evidence(c)),
         Decision::Missed => junit::failure("missed", &evidence(c)),
     };
-    TestCase::new(junit::text(&format!("{}{}", c.requirement, configuration(c))), status)
+    TestCase::new(junit::text(&format!("{} ({})", c.requirement, c.title)), status)
 }
 
-/// Returns the figure, and why it does not decide the requirement where it does not.
+/// Returns the result with its figure, and why it does not decide the requirement where it does
+/// not: `Commit, 4 KiB, fdatasync, p99 1.250 ms`.
 fn evidence(c: &CheckedRequirement) -> String {
-    let text = figure_and_doubts(c);
+    let between = if c.value.is_some() { ", " } else { ": " };
+    let text = format!("{}{between}{}", clean(&c.title), figure_and_doubts(c));
     let interval = c.ci95.filter(|_| c.decision == Decision::Undecided);
     let interval = interval.and_then(|ends| interval_of(c, ends));
     interval.map_or(text.clone(), |ends| format!("{text}; its 95 % interval is {ends}"))
@@ -164,6 +169,11 @@ fn figure_and_doubts(c: &CheckedRequirement) -> String {
     let ids = |ids: &[String]| ids.iter().map(|id| clean(id)).collect::<Vec<_>>().join(", ");
     let value = figure(c);
     match (value, c.verdict.filter(|v| !v.is_undoubted())) {
+        // Without a figure the reason for that comes before the doubt.
+        (None, Some(verdict)) if !reason.is_empty() && !c.checks.is_empty() => {
+            let (what, checks) = (clean(&c.statistic), ids(&c.checks));
+            format!("no {what}: {reason}; the result is {verdict} ({checks})")
+        }
         (value, Some(verdict)) => {
             let value = value.map_or_else(
                 || format!("no {}:", clean(&c.statistic)),
@@ -193,13 +203,6 @@ fn figure(c: &CheckedRequirement) -> Option<String> {
     Some(format!("{name} {}{}", scale.with_label(value)?, headline.unwrap_or_default()))
 }
 
-/// Returns ` (threads=1)`; empty without parameters.
-fn configuration(c: &CheckedRequirement) -> String {
-    let params = c.params.iter().flat_map(|p| &p.0);
-    let params: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
-    if params.is_empty() { String::new() } else { clean(&format!(" ({})", params.join(" "))) }
-}
-
 #[cfg(test)]
 mod tests {
     use proofmark_model::{FigureKind, HeadlineFigure, Params, Unit, Verdict, key};
@@ -212,6 +215,7 @@ mod tests {
         CheckedRequirement {
             requirement: "disk.fsync.p99<10ms".into(),
             decision,
+            title: "Commit, 4 KiB, fdatasync".into(),
             params: Some(Params::default().with(key::THREADS, 1)),
             statistic: "p99".into(),
             value,
@@ -231,6 +235,7 @@ mod tests {
             checked(Met, Some(1.25e-3), Verdict::Coarse),
             checked(Undecided, Some(1.25e-2), Verdict::Suspect),
             checked(Undecided, None, Verdict::Valid),
+            checked(Undecided, None, Verdict::Suspect),
             CheckedRequirement {
                 params: None,
                 verdict: None,
@@ -244,6 +249,7 @@ mod tests {
             },
             CheckedRequirement {
                 requirement: "cpu.flops>=100GFLOP/s".into(),
+                title: "FP peak, 2 CPUs".into(),
                 statistic: "delivered".into(),
                 unit: Some(Unit::FlopPerSecond),
                 headline: Some(HeadlineFigure { figure: FigureKind::Attainable, value: 118.1e9 }),
@@ -258,9 +264,17 @@ mod tests {
             checked(Undecided, Some(9.5e-3), Verdict::Valid),
         ];
         let check = Check::new("x", None, &all);
-        insta::assert_snapshot!(check.terminal() + &check.markdown() + &check.junit().unwrap());
+        let wide = |width| check.terminal(&Options { width, color: false });
+        insta::assert_snapshot!(
+            [wide(60), wide(200), check.markdown(), check.junit().unwrap()].join("\n")
+        );
+        for width in [40, 60, 80, 100] {
+            let lines = wide(width);
+            let most = lines.lines().map(textwrap::core::display_width).max();
+            assert!(most <= Some(width), "{lines}");
+        }
         let json: serde_json::Value = serde_json::from_str(&check.json().unwrap()).unwrap();
-        assert_eq!(json["requirements"].as_array().unwrap().len(), 8);
+        assert_eq!(json["requirements"].as_array().unwrap().len(), 9);
     }
 
     #[test]
@@ -270,8 +284,7 @@ mod tests {
             ..checked(decision, Some(1e-3), Verdict::Valid)
         };
         let mut all = vec![of("a<1s", Missed), of("a<1s", Met), of("b<1s", Met), of("b<1s", Met)];
-        let last =
-            |all: &[_]| Check::new("x", None, all).terminal().lines().last().map(str::to_owned);
+        let last = |all: &[_]| Check::new("x", None, all).requirements().last().cloned();
         assert_eq!(last(&all).as_deref(), Some("1 of 2 requirements met, 1 missed."));
         all.extend([of("b<1s", Undecided), of("c<1s", Met)]);
         assert_eq!(last(&all).as_deref(), Some("1 of 3 requirements met, 1 missed, 1 undecided."));

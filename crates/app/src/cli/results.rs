@@ -44,6 +44,13 @@ pub struct CompareArgs {
     /// [default: by subsystem and by the variation within both runs]
     #[arg(long, value_name = "SHARE", value_parser = limit::margin)]
     pub margin: Option<f64>,
+    /// Price of a machine, such as A=0.17/h
+    ///
+    /// Adds figures per unit of money. RUN is A, B, ... in the order of the runs, or a label or
+    /// host name; without it the prices belong to the runs in order. Also $0.17/h, 4 EUR/day,
+    /// 95/month, 1100/year. Needs a price for each run, all in one currency
+    #[arg(long, value_name = "RUN=AMOUNT/h")]
+    pub price: Vec<String>,
     #[command(flatten)]
     pub history: HistoryPlace,
 }
@@ -55,7 +62,10 @@ pub struct CheckArgs {
     /// A run file, its directory, or its number in `proofmark history`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The baseline run
+    /// The baseline run, or last-good
+    ///
+    /// A run file, its directory, its number in `proofmark history`, or last-good: the newest
+    /// earlier run of this machine in the history that has no invalid result
     #[arg(long, value_name = "RUN", required_unless_present_any = ["require", "require_file"])]
     pub against: Option<String>,
     /// A condition, such as 'disk.fsync.p99<10ms'

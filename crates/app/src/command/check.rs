@@ -1,19 +1,24 @@
 //! `proofmark check`: a run against its baseline and its requirements, for CI.
 
+use std::path::Path;
+
 use anyhow::Result;
 use proofmark_judge::requirements::Requirement;
-use proofmark_model::{Decision, Run};
+use proofmark_model::{CheckedRequirement, Decision, Run, WorkloadSpec};
 use proofmark_report::check::{Check, FORMATS};
 use proofmark_run::{check_value, read_text, unknown};
 use serde::Deserialize;
 
-use super::compare::compare_runs;
+use super::compare::{ReadRun, compare_read};
+use super::last_good;
 use crate::cli::CheckArgs;
 use crate::error::{Outcome, usage};
 use crate::formats;
-use crate::history_file::named;
 use crate::output::{deliver, unreadable};
+use crate::text::options_for;
 
+/// The word for the newest run of the history that can be a baseline.
+const LAST_GOOD: &str = "last-good";
 /// Maximum bytes of a file of requirements.
 const LARGEST_REQUIREMENTS: u64 = 1 << 20;
 
@@ -24,24 +29,19 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
     let format = formats::find(FORMATS, &args.format, "proofmark check --help")?;
     let history = args.history.history.as_deref();
     let wanted = read_requirements(args)?;
-    let comparison = args
-        .against
-        .as_deref()
-        .map(|a| compare_runs([a, &args.run], history, args.margin))
-        .transpose()?;
-    let checked = match wanted.as_slice() {
-        [] => Vec::new(),
-        all => {
-            let (_, run) = named(&args.run, history)?;
-            for requirement in all {
-                check_workload(requirement, &run)?;
-                check_params(requirement, &run)?;
-            }
-            let found = all.iter().map(|r| r.check(&run)).collect::<Result<Vec<_>, _>>();
-            found.map_err(usage)?.concat()
+    let own = ReadRun::read(&args.run, history)?;
+    let checked = check_requirements(&wanted, &own.run)?;
+    let baseline = match args.against.as_deref() {
+        None => None,
+        Some(LAST_GOOD) if !Path::new(LAST_GOOD).exists() => {
+            Some(last_good::find(&own.run, history)?)
         }
+        Some(name) => Some(ReadRun::read(name, history)?),
     };
-    let text = (format.write)(&Check::new(&args.run, comparison.as_ref(), &checked))?;
+    let comparison =
+        baseline.map(|base| compare_read([&base, &own], 'B', [None, None], args.margin));
+    let check = Check::new(&args.run, comparison.as_ref(), &checked);
+    let text = (format.write)(&check, &options_for(args.out.as_deref()))?;
     deliver(&text, &args.format, args.out.as_deref())?;
     let slower = comparison.is_some_and(|c| c.fails());
     Ok(match checked.iter().map(|c| c.decision).max() {
@@ -50,6 +50,23 @@ pub fn run(args: &CheckArgs) -> Result<Outcome> {
         Some(Decision::Undecided) => Outcome::Undecided,
         Some(Decision::Met) | None => Outcome::Done,
     })
+}
+
+/// Checks all requirements; a mistake in one of them is a usage error.
+fn check_requirements(all: &[Requirement], run: &Run) -> Result<Vec<CheckedRequirement>> {
+    let mut checked = Vec::new();
+    for requirement in all {
+        check_workload(requirement, run)?;
+        check_params(requirement, run)?;
+        let declared = declared(&requirement.workload);
+        checked.extend(requirement.check(run, declared).map_err(usage)?);
+    }
+    Ok(checked)
+}
+
+/// The workload as this program has it.
+fn declared(id: &str) -> Option<&'static WorkloadSpec> {
+    proofmark_workloads::find(id).map(|w| w.spec())
 }
 
 /// Reads the requirements of the command line and of the file.
@@ -79,15 +96,18 @@ fn check_workload(requirement: &Requirement, run: &Run) -> Result<()> {
     let known = proofmark_workloads::ALL.iter().map(|w| w.spec().id.as_ref());
     let ids = || known.clone().chain(run.workloads.keys().map(String::as_str));
     let id = &requirement.workload;
-    match ids().any(|known| known == id) {
-        true => Ok(()),
-        false => Err(usage(unknown("workload", id, ids(), "proofmark list workloads"))),
+    if ids().any(|known| known == id) {
+        return Ok(());
     }
+    let misnamed = requirement.misnamed_statistic(run, declared);
+    Err(usage(
+        misnamed.unwrap_or_else(|| unknown("workload", id, ids(), "proofmark list workloads")),
+    ))
 }
 
 /// Refuses parameters in brackets that no configuration can have.
 fn check_params(requirement: &Requirement, run: &Run) -> Result<()> {
-    let declared = proofmark_workloads::find(&requirement.workload).map(|w| w.spec());
+    let declared = declared(&requirement.workload);
     for (name, value) in requirement.unknown_params(run) {
         if let Some(spec) = declared {
             check_value(spec, name, value).map_err(|e| usage(format!("'{requirement}': {e}")))?;

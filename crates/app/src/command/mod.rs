@@ -11,6 +11,7 @@ pub mod history;
 pub mod ids;
 pub mod import;
 pub mod info;
+mod last_good;
 pub mod list;
 pub mod man;
 pub mod noise;

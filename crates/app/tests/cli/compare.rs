@@ -1,5 +1,7 @@
 //! `compare` and `check` on run files: output, files and exit status.
 
+mod machines;
+
 use std::collections::BTreeMap;
 
 use proofmark_model::{
@@ -60,6 +62,11 @@ fn only(trials: usize, run: &mut Run) {
 
 fn as_it_is(_: &mut Run) {}
 
+/// A text without its line breaks and indentations.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Checks A against B. Returns the exit status and the output.
 #[track_caller]
 fn checks(folder: &Folder, [a, b]: [&str; 2], code: i32) -> String {
@@ -70,10 +77,11 @@ fn checks(folder: &Folder, [a, b]: [&str; 2], code: i32) -> String {
 fn a_run_and_itself_do_not_differ() {
     let folder = with(&[("a", &[1e9, 2e9, 4e9], as_it_is)]);
     let printed = folder.prints(&["compare", "a.json", "a.json"]);
-    let begins = "a.json against a.json\nNo difference is shown in any of 3 compared results.";
+    let begins = "a.json against a.json\nNo difference between A and B is shown in CPU.\n";
     assert!(printed.starts_with(begins), "{printed}");
+    assert!(printed.contains("No difference is shown in any of 3 compared results."), "{printed}");
     let printed = checks(&folder, ["a.json"; 2], 0);
-    assert!(printed.starts_with("None of 3 results is slower"), "{printed}");
+    assert!(printed.contains("\nNone of 3 results is slower"), "{printed}");
 }
 
 #[test]
@@ -81,11 +89,17 @@ fn half_the_speed_is_slower_with_its_cause_and_ends_with_4() {
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), ("b", &[0.5e9, 1e9], throttled)]);
     // compare is no check, and ends with 0.
     let printed = folder.prints(&["compare", "a.json", "b.json"]);
+    let left_out = "Whether A or B is faster is undecided in CPU; 2 of 2 results are left out: 2 \
+                    suspect.\n";
+    assert!(printed.replace("2\nsuspect", "2 suspect").contains(left_out), "{printed}");
     assert!(printed.contains("B is slower in 2 of 2 compared results"), "{printed}");
     assert!(printed.contains("in B a CPU quota of 0.5 CPUs throttled"), "{printed}");
     let printed = checks(&folder, ["b.json", "a.json"], 4);
-    assert!(printed.lines().count() == 3 && printed.lines().all(|l| !l.is_empty()), "{printed}");
-    assert!(printed.contains("slower cpu.flops 1 thread: 0.500"), "{printed}");
+    assert!(printed.lines().all(|l| !l.is_empty()), "{printed}");
+    let cause = "✗ slower in 2 results: in B a CPU quota of 0.5 CPUs throttled";
+    assert_eq!(one_line(&printed).matches(cause).count(), 1, "{printed}");
+    let rows = printed.lines().filter(|l| l.starts_with("  0.500  ") && l.contains("cpu.flops"));
+    assert_eq!(rows.count(), 2, "{printed}");
     // Reversed, nothing is slower, and suspect is no failure.
     checks(&folder, ["a.json", "b.json"], 0);
     checks(&folder, ["b.json"; 2], 0);
@@ -127,7 +141,9 @@ fn half_of_the_machine_is_slower_by_what_was_delivered_and_ends_with_4() {
     let printed = checks(&folder, ["b.json", "a.json"], 4);
     let said = "attainable: no difference shown; delivered is 50.0 % lower: no finding explains it; \
                 differences between the machines: CPU quota unknown in A, 0.5 CPUs in B";
-    assert_eq!(printed.matches(said).count(), 2, "{printed}");
+    assert_eq!(one_line(&printed).matches(said).count(), 1, "{printed}");
+    let rows = printed.lines().filter(|l| l.contains("delivered") && l.starts_with("  0.500"));
+    assert_eq!(rows.count(), 2, "{printed}");
     checks(&folder, ["a.json", "b.json"], 0);
     checks(&folder, ["b.json"; 2], 0);
 }
@@ -143,7 +159,8 @@ fn what_the_baseline_has_and_is_gone_fails() {
     let folder =
         with(&[("a", both, as_it_is), ("short", &both[..1], as_it_is), ("crashed", both, crashed)]);
     let printed = checks(&folder, ["short.json", "a.json"], 4);
-    assert!(printed.contains("gone cpu.flops 2 threads: only in A"), "{printed}");
+    assert!(printed.contains("✗ gone in 1 result: only in A"), "{printed}");
+    assert!(printed.contains("cpu.flops 2 threads"), "{printed}");
     checks(&folder, ["a.json", "short.json"], 0);
     let printed = checks(&folder, ["crashed.json", "a.json"], 4);
     assert!(printed.contains("killed by SIGILL"), "{printed}");
@@ -165,11 +182,13 @@ fn a_check_with_too_little_to_judge_fails() {
     ]);
     let printed = checks(&folder, ["few.json", "a.json"], 4);
     let few = "too little to pass: only 0 of 2 results of the baseline could be judged";
+    let printed = one_line(&printed);
     assert!(printed.contains(few) && printed.contains("too few to judge"), "{printed}");
     let printed = checks(&folder, ["a.json", "empty.json"], 4);
     assert!(printed.contains("baseline has no usable result"), "{printed}");
     // Another help text is not another workload, and three of three trials are slower.
     let printed = checks(&folder, ["slow.json", "three.json"], 4);
+    let printed = one_line(&printed);
     assert!(printed.contains("2 slower, 0 gone") && printed.contains("but there is no interval"));
     checks(&folder, ["three.json"; 2], 0);
 }
@@ -249,24 +268,27 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
     let printed = require("a.json", &["cpu.flops>=0.5GFLOP/s"]).with(0).quiet();
     assert!(printed.ends_with("1 of 1 requirement met.\n"), "{printed}");
     let printed = require("a.json", &["cpu.flops[threads=2] < 1 GFLOP/s"]).with(4).quiet();
-    assert!(
-        printed.starts_with("\u{2717} missed cpu.flops[threads=2] < 1 GFLOP/s: delivered 2.0"),
-        "{printed}"
-    );
+    let line = one_line(&printed);
+    let begins = "\u{2717} missed cpu.flops[threads=2] < 1 GFLOP/s: ";
+    assert!(line.starts_with(begins) && line.contains(", delivered 2.0"), "{printed}");
+    assert!(line.contains("FP peak, 2 ") && !line.contains("threads=2)"), "{printed}");
     let printed = require("a.json", &["cpu.flops>=1GFLOP/s"]).with(5).quiet();
     assert!(
-        printed.starts_with("? undecided") && printed.contains("its 95 % interval is 0."),
+        printed.starts_with("? undecided")
+            && one_line(&printed).contains("its 95 % interval is 0."),
         "{printed}"
     );
     // A result that was only slowed meets its requirements and misses none; a missing figure
     // decides nothing.
     assert!(require("b.json", &["cpu.flops>=1FLOP/s"]).with(0).quiet().starts_with("\u{2713} met"));
     let printed = require("b.json", &["cpu.flops>=9TFLOP/s", "disk.fsync.p99<1s"]).with(5).quiet();
+    let printed = one_line(&printed);
     assert!(printed.contains("but the result is suspect (throttled)"), "{printed}");
-    assert!(printed.contains("disk.fsync.p99<1s: not measured"), "{printed}");
+    assert!(printed.contains("disk.fsync.p99<1s: Commit: not measured"), "{printed}");
+    assert!(printed.ends_with("0 of 2 requirements met, 2 undecided."), "{printed}");
     folder.file("node.toml", "require = [\"cpu.flops>=1GFLOP/s\", \"cpu.flops<=1kop/s\"]\n");
     let file = ["check", "a.json", "--require-file", "node.toml"];
-    folder.refuses(&file, "the figure is in FLOP/s");
+    folder.refuses(&file, "no unit 'kop/s' for delivered of cpu.flops; there are FLOP/s, MFLOP/s");
     folder.refuses(&["check", "a.json", "--require", "cpu.flop>=1GFLOP/s"], "cpu.flops");
     for (params, word) in [
         ("thread=1", "no parameter 'thread'; did you mean 'threads'?"),
@@ -275,6 +297,14 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
     ] {
         let requirement = format!("cpu.flops[{params}]>=1FLOP/s");
         folder.refuses(&["check", "a.json", "--require", &requirement], word);
+    }
+    for (requirement, word) in [
+        ("disk.fsync.p98<10ms", "no statistic 'p98' of disk.fsync; there are delivered, "),
+        ("cpu.flops.median>=1FLOP/s", "no statistic 'median' of cpu.flops; there are delivered"),
+        ("disk.fsync.p99<10msec", "no unit 'msec' for p99 of disk.fsync; there are s, ms, us, µs"),
+        ("disk.fsync.p99<10", "p99 of disk.fsync needs a unit; there are s, ms, us, µs and ns"),
+    ] {
+        folder.refuses(&["check", "a.json", "--require", requirement], word);
     }
     let printed = require("a.json", &["cpu.flops[threads=3]>=1FLOP/s"]).with(5).quiet();
     assert!(printed.contains(": not measured\n"), "{printed}");
@@ -305,7 +335,7 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
     );
     assert!(text.contains("| cpu |"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["schema"], "proofmark.requirements/2");
+    assert_eq!(json["schema"], "proofmark.requirements/3");
     assert_eq!(json["comparison"]["schema"], "proofmark.comparison/3");
 }
 
@@ -315,13 +345,22 @@ fn several_runs_are_compared_with_the_first() {
     let folder = with(&[("a", &[1e9, 2e9], as_it_is), slower, ("c", &[1e9, 4e9], as_it_is)]);
     let printed = folder.prints(&["compare", "a.json", "b.json", "c.json"]);
     let line = printed.lines().find(|l| l.starts_with("cpu.flops 2 threads")).unwrap();
-    assert!(line.ends_with("▼ 0.500  ▲ 2.00"), "{printed}");
+    let cells: Vec<&str> = line.split("  ").map(str::trim).filter(|c| !c.is_empty()).collect();
+    let expected =
+        ["cpu.flops 2 threads", "~ 2.001 GFLOP/s", "! 1.001", "▼ 0.500", "~ 4.002", "▲ 2.00"];
+    assert_eq!(cells, expected, "{printed}");
     assert!(printed.contains("\nC: c.json"), "{printed}");
     let json = folder.prints(&["compare", "a.json", "b.json", "c.json", "--format", "json"]);
     let all: Vec<Comparison> = serde_json::from_str(&json).unwrap();
     assert_eq!(all.len(), 2);
     let page = ["compare", "a.json", "b.json", "c.json", "--format", "html"];
-    folder.refuses(&page, "compares two runs");
+    let page = folder.prints(&page);
+    assert!(page.starts_with("<!doctype html>") && page.contains("C &#x2f; A"), "{page}");
+    let text = folder.prints(&["compare", "a.json", "b.json", "c.json", "--format", "markdown"]);
+    assert!(text.contains("| C / A |"), "{text}");
+    let csv = folder.prints(&["compare", "a.json", "b.json", "c.json", "--format", "csv"]);
+    let runs: Vec<&str> = csv.lines().skip(1).filter_map(|l| l.split(',').next()).collect();
+    assert_eq!(runs, ["B", "B", "C", "C"], "{csv}");
     assert_eq!(folder.run(&["compare", "a.json"]).code, Some(2));
 }
 

@@ -31,8 +31,8 @@ const MORE: f64 = 2.0;
 /// Returns the cause of a difference, for the worse side and the better one; empty if none is
 /// known. `windows` is true if the figure leaves taken time out.
 pub(super) fn find(
-    worse: (&str, &Measurement),
-    better: (&str, &Measurement),
+    worse: (char, &Measurement),
+    better: (char, &Measurement),
     windows: bool,
 ) -> String {
     let ((name, w), (other, o)) = (worse, better);
@@ -102,7 +102,7 @@ pub(super) fn share(f: &Finding) -> Option<f64> {
 }
 
 /// Reports a lower clock, if both sides measured theirs.
-fn clock(worse: (&str, &Measurement), better: (&str, &Measurement)) -> Option<String> {
+fn clock(worse: (char, &Measurement), better: (char, &Measurement)) -> Option<String> {
     let (slow, fast) = (median_clock(worse.1)?, median_clock(better.1)?);
     (slow < fast * (1.0 - CLOCK)).then(|| {
         let ghz = |hz: f64| format!("{:.2} GHz", hz / 1e9);

@@ -8,19 +8,23 @@ use crate::words::why_no_result;
 
 /// Fails if the workload uses another method in one of the runs, so that its figures are not
 /// comparable.
-fn same_method(a: &Run, b: &Run, workload: &str) -> Result<(), String> {
+fn same_method([a, b]: [&Run; 2], letters: [char; 2], workload: &str) -> Result<(), String> {
     let method = |run: &Run| run.workloads.get(workload).map(|spec| spec.method);
     match (method(a), method(b)) {
-        (Some(a), Some(b)) if a != b => Err(format!(
-            "A was measured by method {a} of {workload}, B by method {b}: their figures are not \
-             comparable; measure A again with the program that measured B"
-        )),
+        (Some(a), Some(b)) if a != b => {
+            let [name_a, name_b] = letters;
+            Err(format!(
+                "{name_a} was measured by method {a} of {workload}, {name_b} by method {b}: their \
+                 figures are not comparable; measure {name_a} again with the program that measured \
+                 {name_b}"
+            ))
+        }
         _ => Ok(()),
     }
 }
 
 /// The reason why run `has` has a result that run `lacks` has not.
-fn only(has: &str, (lacks, other): (&str, &Run), m: &Measurement) -> String {
+fn only(has: char, (lacks, other): (char, &Run), m: &Measurement) -> String {
     let is_planned = other.plan.points.iter().enumerate().any(|(i, p)| {
         let over_time = other.plan.series_of(i).is_some();
         p.workload == m.workload && p.params == m.params && over_time == m.series.is_some()
@@ -55,26 +59,29 @@ pub(super) struct Figured {
 
 /// Compares a pair; fails with the reason why it is not comparable.
 pub(super) fn compared<'a>(
-    (a, b): (&Run, &Run),
+    runs: [&Run; 2],
+    letters: [char; 2],
     pair: &Pair<'a>,
     ranks: &mut Ranks,
 ) -> Result<Compared<'a>, String> {
+    let ([a, b], [letter_a, letter_b]) = (runs, letters);
     let (m, n) = match *pair {
         Pair::Both(m, n, _) => (m, n),
-        Pair::OnlyA(m) => return Err(only("A", ("B", b), m)),
-        Pair::OnlyB(n) => return Err(only("B", ("A", a), n)),
+        Pair::OnlyA(m) => return Err(only(letter_a, (letter_b, b), m)),
+        Pair::OnlyB(n) => return Err(only(letter_b, (letter_a, a), n)),
     };
-    for (name, m) in [("A", m), ("B", n)] {
+    let both = [(letter_a, m), (letter_b, n)];
+    for (name, m) in both {
         number(name, m)?;
     }
-    same_work(m, n)?;
-    same_method(a, b, &m.workload)?;
-    for (name, m) in [("A", m), ("B", n)] {
+    same_work([m, n], letters)?;
+    same_method(runs, letters, &m.workload)?;
+    for (name, m) in both {
         if !m.verdict.is_usable() {
             return Err(format!("{name} is invalid: {}", worst(m)));
         }
     }
-    for (name, m) in [("A", m), ("B", n)] {
+    for (name, m) in both {
         if let Some(levels) = m.series.as_ref().map(|s| s.levels.len()).filter(|n| *n > 1) {
             return Err(format!(
                 "{name} has several levels over time ({levels}), so no single value describes it"
@@ -114,7 +121,7 @@ fn headline(m: &Measurement, n: &Measurement) -> (FigureKind, bool) {
     }
 }
 
-fn number(name: &str, m: &Measurement) -> Result<(), String> {
+fn number(name: char, m: &Measurement) -> Result<(), String> {
     if m.summary.is_some() {
         return Ok(());
     }
@@ -123,9 +130,10 @@ fn number(name: &str, m: &Measurement) -> Result<(), String> {
 
 /// Fails if the two count different work: another unit or direction. The workload's text does not
 /// matter.
-fn same_work(m: &Measurement, n: &Measurement) -> Result<(), String> {
+fn same_work([m, n]: [&Measurement; 2], letters: [char; 2]) -> Result<(), String> {
     if m.unit != n.unit {
-        return Err(format!("A is in {}, B in {}", m.unit, n.unit));
+        let [a, b] = letters;
+        return Err(format!("{a} is in {}, {b} in {}", m.unit, n.unit));
     }
     if m.better != n.better || m.subsystem != n.subsystem {
         return Err("the two runs disagree on whether more or less is better".to_owned());

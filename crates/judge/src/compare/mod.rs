@@ -11,11 +11,14 @@ mod cause;
 mod circumstances;
 mod comparable;
 pub(crate) mod facts;
+mod instruction_sets;
 mod margin;
 pub(crate) mod names;
 mod pairs;
+mod prices;
 mod rank;
 mod reason;
+mod sentence;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -25,8 +28,8 @@ use std::collections::BTreeMap;
 
 use proofmark_model::{
     Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
-    Comparison, MainResult, Measurement, Number, Run, Side, Subsystem, clean, clean_excerpt,
-    contradicts, format_factor, format_percent,
+    Comparison, MainResult, Measurement, Number, Price, Run, Side, Subsystem, clean, clean_excerpt,
+    contradicts, format_factor, format_percent, margin_bounds,
 };
 
 use crate::words::counted;
@@ -35,7 +38,7 @@ use facts::Fact;
 pub use facts::changes;
 use margin::{Margins, Speed};
 use names::Names;
-use pairs::Pair;
+use pairs::{Match, Pair};
 use rank::{FEWEST, RatioEstimate};
 use reason::JudgedFigure;
 
@@ -53,10 +56,21 @@ pub struct Options {
 /// A run and its source.
 #[derive(Debug, Clone, Copy)]
 pub struct Named<'a> {
+    /// The letter by which texts name it: A for the baseline.
+    pub letter: char,
     /// File or id that it was read from.
     pub name: &'a str,
     /// The run.
     pub run: &'a Run,
+    /// Price of its machine.
+    pub price: Option<&'a Price>,
+}
+
+impl<'a> Named<'a> {
+    /// A run without a price.
+    pub fn new(letter: char, name: &'a str, run: &'a Run) -> Self {
+        Self { letter, name, run, price: None }
+    }
 }
 
 /// Compares B with A.
@@ -65,10 +79,12 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     facts.extend(circumstances::differences(a.run, b.run));
     let names = Names::collect(a.run, b.run);
     let mut ranks = rank::Ranks::default();
-    let judged: Vec<(Pair, Result<Compared, String>)> = pairs::pairs(a.run, b.run)
+    let (runs, letters) = ([a.run, b.run], [a.letter, b.letter]);
+    let pairs = instruction_sets::by_best(runs, letters, pairs::pairs(runs, letters));
+    let judged: Vec<(Pair, Result<Compared, String>)> = pairs
         .into_iter()
         .map(|pair| {
-            let compared = comparable::compared((a.run, b.run), &pair, &mut ranks);
+            let compared = comparable::compared(runs, letters, &pair, &mut ranks);
             (pair, compared)
         })
         .collect();
@@ -77,14 +93,21 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
     let (margins, delivered_margins) =
         (margins(|c| Some(&c.headline)), margins(|c| c.delivered.as_ref()));
     let rows = a.run.main_results().into_iter().flat_map(|(_, rows)| rows).collect();
+    let best_of_each = judged.iter().filter_map(|(pair, _)| match pair {
+        Pair::Both(m, _, how) if how.best.is_some() => Some(std::ptr::from_ref(*m)),
+        _ => None,
+    });
+    let best_of_each = best_of_each.collect();
     let judge =
-        Judge { a: a.run, b: b.run, rows, names, margins, delivered_margins, facts: &facts };
+        Judge { a, b, rows, best_of_each, names, margins, delivered_margins, facts: &facts };
     let points: Vec<ComparedPoint> =
         judged.into_iter().map(|(pair, compared)| judge.point(&pair, compared)).collect();
+    let (a, b) = (side(a), side(b));
     Comparison {
         schema: Cow::Borrowed(COMPARISON_SCHEMA),
-        a: side(a),
-        b: side(b),
+        sentence: sentence::write(&points, &a, &b),
+        a,
+        b,
         subsystems: sums::all(&points, |s| judge.margins.for_subsystem(s)),
         differences: facts.iter().map(|f| f.difference.clone()).collect(),
         points,
@@ -94,11 +117,13 @@ pub fn compare(a: Named, b: Named, options: Options) -> Comparison {
 fn side(named: Named) -> Side {
     let run = named.run;
     Side {
+        letter: named.letter,
         name: clean(named.name),
         started: run.started,
         version: clean(&run.tool.version),
         machine: run.words(),
         profile: clean(&run.plan.profile),
+        price: named.price.cloned(),
     }
 }
 
@@ -132,10 +157,12 @@ fn speeds<'a>(
 }
 
 struct Judge<'a> {
-    a: &'a Run,
-    b: &'a Run,
+    a: Named<'a>,
+    b: Named<'a>,
     /// Rows of A's first screen.
     rows: Vec<MainResult<'a>>,
+    /// Results of A that a pair has as the best instruction set; that pair fills their row.
+    best_of_each: Vec<*const Measurement>,
     names: Names<'a>,
     margins: Margins,
     /// Margins of delivered figures next to another headline.
@@ -145,12 +172,14 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn point(&self, pair: &Pair, compared: Result<Compared, String>) -> ComparedPoint {
-        let (m, in_a, in_b, sizes) = match pair {
-            Pair::Both(a, b, sizes) => (a, Some(a), Some(b), sizes.as_str()),
-            Pair::OnlyA(m) => (m, Some(m), None, ""),
-            Pair::OnlyB(m) => (m, None, Some(m), ""),
+        let alone = Match::default();
+        let (m, in_a, in_b, how) = match pair {
+            Pair::Both(a, b, how) => (a, Some(*a), Some(*b), how),
+            Pair::OnlyA(m) => (m, Some(*m), None, &alone),
+            Pair::OnlyB(m) => (m, None, Some(*m), &alone),
         };
-        let spec = self.a.workloads.get(&m.workload).or_else(|| self.b.workloads.get(&m.workload));
+        let workloads = [self.a, self.b].map(|side| &side.run.workloads);
+        let spec = workloads.into_iter().find_map(|all| all.get(&m.workload));
         let judged = compared.map(|c| {
             let delivered =
                 c.delivered.as_ref().map(|d| self.judge(&c, d, &self.delivered_margins));
@@ -161,16 +190,19 @@ impl Judge<'_> {
             Err(reason) => reason.clone(),
         };
         let (headline, delivered) = judged.map_or((None, None), |(h, d)| (Some(h), d));
-        let reason = match sizes {
-            "" => reason,
-            sizes => format!("{reason}; set by the machines: {sizes}"),
-        };
+        let reason = self.with_match(reason, how);
         let number =
-            |m: &&Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
+            |m: &Measurement| Some(Number { summary: m.summary.clone()?, verdict: m.verdict });
+        let own_set = how.best.as_ref().map(|[a, _]| a.as_str());
+        let shared = |text: String| match own_set {
+            Some(set) => without_part(&text, set),
+            None => text,
+        };
+        let prices = [self.a, self.b].map(|side| side.price);
         ComparedPoint {
             workload: clean(&m.workload),
-            name: self.names.name(spec, m),
-            row: in_a.and_then(|m| self.row(m)),
+            name: shared(self.names.name(spec, m)),
+            row: in_a.and_then(|m| self.row(m, own_set)),
             subsystem: m.subsystem,
             params: m.params.clone(),
             unit: m.unit,
@@ -179,19 +211,37 @@ impl Judge<'_> {
             a: in_a.and_then(number),
             b: in_b.and_then(number),
             figure: headline.as_ref().map(|h| h.kind),
+            per_price: prices::per_price(prices, [in_a, in_b], &headline, &delivered),
             headline: headline.map(|h| h.figure),
             delivered: delivered.map(|d| d.figure),
+            best_of_each: how.best.clone(),
             reason: clean_excerpt(&reason, LONGEST),
         }
     }
 
-    /// Place and title of a result of A on its first screen.
-    fn row(&self, m: &Measurement) -> Option<ComparedRow> {
+    /// Place and title of a result of A on its first screen; the title is without the instruction
+    /// set `own_set` of A, where B has another.
+    fn row(&self, m: &Measurement, own_set: Option<&str>) -> Option<ComparedRow> {
+        if own_set.is_none() && self.best_of_each.contains(&std::ptr::from_ref(m)) {
+            return None;
+        }
         let place = self.rows.iter().position(|r| std::ptr::eq(r.measurement, m))?;
-        let row = &self.rows[place];
-        let title = [clean(&row.row?.title), row.configuration(self.a)?];
-        let title: Vec<String> = title.into_iter().filter(|part| !part.is_empty()).collect();
-        Some(ComparedRow { place, title: title.join(", ") })
+        let title = self.rows[place].title(self.a.run)?;
+        let title = own_set.map_or_else(|| title.clone(), |set| without_part(&title, set));
+        Some(ComparedRow { place, title })
+    }
+
+    /// Adds to a reason how the two results were matched.
+    fn with_match(&self, reason: String, how: &Match) -> String {
+        let mut out = reason;
+        if let Some([of_a, of_b]) = &how.best {
+            let (a, b) = (self.a.letter, self.b.letter);
+            out += &format!("; best instruction set of each: {of_a} in {a}, {of_b} in {b}");
+        }
+        if !how.sizes.is_empty() {
+            out += &format!("; set by the machines: {}", how.sizes);
+        }
+        out
     }
 
     /// Judges one figure.
@@ -216,16 +266,18 @@ impl Judge<'_> {
         hidden: Option<f64>,
     ) -> (Comparability, String) {
         let (a, b, estimate) = (compared.a, compared.b, &figure.estimate);
+        let letters = [self.a.letter, self.b.letter];
+        let sides = [(letters[0], a), (letters[1], b)];
         let Some([low, high]) = estimate.ends else {
             let many = |m: &Measurement, n| match m.has_rounds() {
                 _ if m.trials.is_empty() => "only a figure".to_owned(),
                 true => counted(n, "round"),
                 false => counted(n, "trial"),
             };
-            let [of_a, of_b] = figure.counts;
+            let ([of_a, of_b], [letter_a, letter_b]) = (figure.counts, letters);
             let reason = format!(
-                "{} in A and {} in B are too few to judge; take at least {FEWEST} each, for an \
-                 interval 4",
+                "{} in {letter_a} and {} in {letter_b} are too few to judge; take at least {FEWEST} \
+                 each, for an interval 4",
                 many(a, of_a),
                 many(b, of_b)
             );
@@ -234,7 +286,7 @@ impl Judge<'_> {
         if contradicts(figure.value, [low, high]) {
             return (Comparability::Undecided, undecided(a, figure, [low, high]));
         }
-        let [least, most] = bounds(margin);
+        let [least, most] = margin_bounds(margin);
         let above = low > most;
         if !above && high >= least {
             return match hidden {
@@ -244,9 +296,9 @@ impl Judge<'_> {
         }
         let faster = above == (a.better == Better::Higher);
         let (outcome, cause) = if faster {
-            (Comparability::Faster, cause::find(("A", a), ("B", b), figure.windows))
+            (Comparability::Faster, cause::find(sides[0], sides[1], figure.windows))
         } else {
-            (Comparability::Slower, cause::find(("B", b), ("A", a), figure.windows))
+            (Comparability::Slower, cause::find(sides[1], sides[0], figure.windows))
         };
         let mut reason = self.explained(a.subsystem, cause);
         if estimate.ratio.ci95.is_none() {
@@ -268,7 +320,10 @@ impl Judge<'_> {
             .iter()
             .filter(|f| f.touches(subsystem))
             .take(3)
-            .map(|Fact { difference: d, .. }| format!("{} {} in A, {} in B", d.what, d.a, d.b))
+            .map(|Fact { difference: d, .. }| {
+                let (a, b) = (self.a.letter, self.b.letter);
+                format!("{} {} in {a}, {} in {b}", d.what, d.a, d.b)
+            })
             .collect();
         match facts.as_slice() {
             [] => "no finding and no fact about the machines explains it".to_owned(),
@@ -280,10 +335,9 @@ impl Judge<'_> {
     }
 }
 
-/// The smallest and the largest ratio within the margin: a speed lower by the margin, and the same
-/// for the other side.
-fn bounds(margin: f64) -> [f64; 2] {
-    [1.0 - margin, 1.0 / (1.0 - margin)]
+/// A title or name without one of its parts, such as an instruction set.
+fn without_part(text: &str, part: &str) -> String {
+    text.split(", ").filter(|one| *one != part).collect::<Vec<_>>().join(", ")
 }
 
 /// The reason why the comparison is undecided: the figures contradict the pairs that they are made
@@ -303,7 +357,7 @@ fn both_disturbed(taken: f64) -> String {
         "both were disturbed: other programs took at least {} of the CPU time of either, \
          enough to hide a factor of {}",
         format_percent(taken),
-        format_factor(bounds(taken)[1])
+        format_factor(margin_bounds(taken)[1])
     )
 }
 
@@ -315,12 +369,12 @@ fn resolution(better: Better, estimate: &RatioEstimate, margin: f64) -> Option<f
         Better::Higher => high / estimate.ratio.median,
         Better::Lower => estimate.ratio.median / low,
     };
-    Some(1.0 - bounds(margin)[0] / reach).filter(|share| share.is_finite())
+    Some(1.0 - margin_bounds(margin)[0] / reach).filter(|share| share.is_finite())
 }
 
 /// The reason why no difference is shown.
 fn within(estimate: &RatioEstimate, [low, high]: [f64; 2], margin: f64) -> String {
-    let [least, most] = bounds(margin);
+    let [least, most] = margin_bounds(margin);
     let inside = |r: f64| (least..=most).contains(&r);
     let ends = if estimate.ratio.ci95.is_some() { "interval" } else { "range of so few trials" };
     let why = match (inside(estimate.ratio.median), low <= 1.0 && 1.0 <= high) {

@@ -3,52 +3,71 @@
 //! Results match by workload and parameters, and a series only with a series: a run may have both.
 //! The rest match again without sizes that the machine set, such as arrays of four times its
 //! last-level cache, if that leaves one candidate. The number of threads is never such a parameter:
-//! all of 4 CPUs and all of 8 are two configurations.
+//! all of 4 CPUs and all of 8 are two configurations. Instruction sets that one machine lacks match
+//! as the best of each (`instruction_sets`).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use proofmark_model::{AUTO, Measurement, ParameterKind, Params, Run, WorkloadSpec, format_size};
+use proofmark_model::{
+    AUTO, Measurement, ParameterKind, Params, Run, WorkloadSpec, format_size, key,
+};
 
 /// A result of both runs, or of one.
 #[derive(Debug, Clone)]
 pub(super) enum Pair<'a> {
-    /// In A and in B, with the sizes that the machines set differently; empty if none.
-    Both(&'a Measurement, &'a Measurement, String),
+    Both(&'a Measurement, &'a Measurement, Match),
     OnlyA(&'a Measurement),
     OnlyB(&'a Measurement),
 }
 
+/// The parameters in which two matched results differ.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Match {
+    /// Sizes that the machines set differently; empty if none.
+    pub(super) sizes: String,
+    /// The instruction sets of A and of B, if each is the best of its machine.
+    pub(super) best: Option<[String; 2]>,
+}
+
+impl<'a> Pair<'a> {
+    /// The result of A.
+    pub(super) fn in_a(&self) -> Option<&'a Measurement> {
+        match *self {
+            Self::Both(m, ..) | Self::OnlyA(m) => Some(m),
+            Self::OnlyB(_) => None,
+        }
+    }
+}
+
 /// All results of both, in the order of A, then those that only B has.
-pub(super) fn pairs<'a>(a: &'a Run, b: &'a Run) -> Vec<Pair<'a>> {
+pub(super) fn pairs<'a>([a, b]: [&'a Run; 2], letters: [char; 2]) -> Vec<Pair<'a>> {
     let key = |m: &'a Measurement| (m.workload.as_str(), &m.params, m.series.is_some());
     let mut left: BTreeMap<(&str, &Params, bool), VecDeque<usize>> = BTreeMap::new();
     for (i, m) in b.measurements.iter().enumerate() {
         left.entry(key(m)).or_default().push_back(i);
     }
     let mut pair = |m| match left.get_mut(&key(m)).and_then(VecDeque::pop_front) {
-        Some(i) => Pair::Both(m, &b.measurements[i], String::new()),
+        Some(i) => Pair::Both(m, &b.measurements[i], Match::default()),
         None => Pair::OnlyA(m),
     };
     let mut out: Vec<Pair> = a.measurements.iter().map(&mut pair).collect();
     let rest: BTreeSet<usize> = left.into_values().flatten().collect();
-    let rest = by_size(a, b, &mut out, rest.iter().map(|i| &b.measurements[*i]).collect());
+    let rest: Vec<_> = rest.iter().map(|i| &b.measurements[*i]).collect();
+    let rest = by_size([a, b], letters, &mut out, rest);
     out.extend(rest.into_iter().map(Pair::OnlyB));
     out
 }
 
 /// Matches the rest without the sizes that the machine set; returns the results that only B has.
 fn by_size<'a>(
-    a: &'a Run,
-    b: &'a Run,
+    [a, b]: [&'a Run; 2],
+    letters: [char; 2],
     pairs: &mut [Pair<'a>],
     mut rest: Vec<&'a Measurement>,
 ) -> Vec<&'a Measurement> {
     type Key<'a> = (&'a str, Params, bool);
     let key = |run: &'a Run, m: &'a Measurement| -> Key<'a> {
-        let sizes = set_by_machine(run.workloads.get(&m.workload));
-        let mut params = m.params.clone();
-        params.0.retain(|name, _| !sizes.contains(&name.as_str()));
-        (&m.workload, params, m.series.is_some())
+        (&m.workload, without_sizes(run, m), m.series.is_some())
     };
     let mut of_a: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, pair) in pairs.iter().enumerate() {
@@ -65,7 +84,8 @@ fn by_size<'a>(
         match of_a.get(&k).map(Vec::as_slice) {
             Some([i]) if of_b.get(&k) == Some(&1) => {
                 if let Pair::OnlyA(other) = pairs[*i] {
-                    pairs[*i] = Pair::Both(other, m, describe_sizes(other, m));
+                    let how = Match { sizes: describe_sizes([other, m], letters), best: None };
+                    pairs[*i] = Pair::Both(other, m, how);
                 }
                 false
             }
@@ -73,6 +93,14 @@ fn by_size<'a>(
         }
     });
     rest
+}
+
+/// Parameters of a result without the sizes that the machine set.
+pub(super) fn without_sizes(run: &Run, m: &Measurement) -> Params {
+    let sizes = set_by_machine(run.workloads.get(&m.workload));
+    let mut params = m.params.clone();
+    params.0.retain(|name, _| !sizes.contains(&name.as_str()));
+    params
 }
 
 /// Sizes that the machine sets, unless the workload's results differ by them.
@@ -87,14 +115,17 @@ fn set_by_machine(spec: Option<&WorkloadSpec>) -> Vec<&str> {
 }
 
 /// Describes the sizes that differ: `array size 512 MiB in A, 1 GiB in B`.
-fn describe_sizes(a: &Measurement, b: &Measurement) -> String {
+pub(super) fn describe_sizes([a, b]: [&Measurement; 2], [letter_a, letter_b]: [char; 2]) -> String {
     let size = |m: &Measurement, name: &str| {
         m.params.number(name).map_or_else(|| "not set".to_owned(), format_size)
     };
     let names = a.params.0.keys().chain(b.params.0.keys().filter(|n| a.params.named(n).is_none()));
     let parts: Vec<String> = names
-        .filter(|n| a.params.named(n) != b.params.named(n))
-        .map(|n| format!("{} {} in A, {} in B", n.replace('_', " "), size(a, n), size(b, n)))
+        .filter(|n| key::ISA != ***n && a.params.named(n) != b.params.named(n))
+        .map(|n| {
+            let name = n.replace('_', " ");
+            format!("{name} {} in {letter_a}, {} in {letter_b}", size(a, n), size(b, n))
+        })
         .collect();
     parts.join("; ")
 }

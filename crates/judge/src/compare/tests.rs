@@ -3,6 +3,7 @@
 mod figures;
 mod judged;
 mod matching;
+mod sentence;
 
 use proofmark_model::{
     Better, Comparability, ComparedPoint, Comparison, CpuQuota, Ending, FigureKind, Finding,
@@ -45,7 +46,7 @@ fn with(mut run: Run, change: impl Fn(usize, Measurement) -> Measurement) -> Run
 }
 
 fn compared(a: &Run, b: &Run) -> Comparison {
-    compare(Named { name: "a", run: a }, Named { name: "b", run: b }, Options::default())
+    compare(Named::new('A', "a", a), Named::new('B', "b", b), Options::default())
 }
 
 fn outcomes(c: &Comparison) -> Vec<Comparability> {
@@ -108,7 +109,7 @@ fn a_margin_of_half_means_below_half_the_speed() {
         [(0.52, NoDifferenceShown), (0.48, Slower), (1.9, NoDifferenceShown), (2.1, Faster)]
     {
         let b = run(vec![at(factor)]);
-        let c = compare(Named { name: "a", run: &a }, Named { name: "b", run: &b }, half);
+        let c = compare(Named::new('A', "a", &a), Named::new('B', "b", &b), half);
         assert_eq!(c.points[0].outcome(), expected, "{factor}: {:?}", c.points[0]);
     }
 }
@@ -120,7 +121,7 @@ fn three_percent_are_within_the_margin_and_a_requested_margin_shows_them() {
     let c = compared(&a, &b);
     assert!(outcomes(&c).iter().all(|o| *o == NoDifferenceShown), "{c:?}");
     assert!(c.points[0].reason.contains("within the margin"), "{}", c.points[0].reason);
-    let c = compare(Named { name: "a", run: &a }, Named { name: "b", run: &b }, strict);
+    let c = compare(Named::new('A', "a", &a), Named::new('B', "b", &b), strict);
     for p in &c.points {
         let expected = match p.better {
             Better::Higher => Slower,
@@ -381,7 +382,7 @@ proptest! {
         }
         let options = Options { margin };
         for (x, y) in [(&a, &b), (&b, &a), (&b, &b), (&healthy(), &b)] {
-            let c = compare(Named { name: &text, run: x }, Named { name: "b", run: y }, options);
+            let c = compare(Named::new('A', &text, x), Named::new('B', "b", y), options);
             let delivered = || c.points.iter().filter_map(|p| p.delivered.as_ref());
             prop_assert!(delivered().all(|d| d.margin.is_finite()));
             let ratios = c.points.iter().filter_map(|p| Some(&p.headline.as_ref()?.ratio));

@@ -2,20 +2,30 @@
 
 use proofmark_model::{
     CheckedRequirement, Decision, Ending, Finding, HeadlineFigure, Measurement, Run, Severity,
-    Unit, answer,
+    Unit, WorkloadSpec, answer, clean,
 };
 
 use super::decision::decide;
 use super::figure::dimension;
-use super::{Requirement, Statistic};
+use super::title::title;
+use super::units::{Amount, amount, no_statistic, no_unit, typed_units};
+use super::{Requirement, STATISTICS, Statistic};
 use crate::checks::{self, Class};
 
 impl Requirement {
     /// Checks the requirement with a run.
     ///
+    /// `declared` is the workload as this program knows it, for a run that does not have it.
+    ///
     /// # Errors
-    /// Fails if its unit is not that of its figure.
-    pub fn check(&self, run: &Run) -> Result<Vec<CheckedRequirement>, String> {
+    /// Fails if the figure has no such statistic, or no such unit.
+    pub fn check(
+        &self,
+        run: &Run,
+        declared: Option<&WorkloadSpec>,
+    ) -> Result<Vec<CheckedRequirement>, String> {
+        let spec = run.workloads.get(&self.workload).or(declared);
+        let asked = self.asked(run, spec).map_err(|why| format!("{}: {why}", self.text))?;
         let measured: Vec<&Measurement> =
             self.results(run).filter(|m| m.series.is_none()).collect();
         let lacking = self.lacking(run, &measured);
@@ -25,9 +35,25 @@ impl Requirement {
             false => all.into_iter().filter(|m| self.fits(m)).collect(),
         };
         if chosen.is_empty() {
-            return Ok(vec![self.check_unmeasured(run)]);
+            return Ok(vec![self.check_unmeasured(run, spec, asked)]);
         }
-        chosen.into_iter().map(|m| self.check_result(run, m)).collect()
+        Ok(chosen.into_iter().map(|m| self.check_result((run, spec), m, asked)).collect())
+    }
+
+    /// Reads the statistic and the limit as those of a workload.
+    fn asked(&self, run: &Run, spec: Option<&WorkloadSpec>) -> Result<Asked, String> {
+        let word = self.statistic.as_str();
+        let known = STATISTICS.iter().find(|(known, _)| *known == word).map(|(_, s)| *s);
+        let statistic = match (word, known, spec) {
+            ("", ..) => Statistic::DEFAULT,
+            (_, Some(statistic), _) => statistic,
+            (_, None, Some(spec)) => return Err(no_statistic(word, run, spec)),
+            (_, None, None) => return Err(format!("no statistic '{word}'")),
+        };
+        let fitting = typed_units(statistic, spec);
+        let limit = amount(self.limit, &self.unit, &fitting)
+            .ok_or_else(|| no_unit(&self.unit, statistic, &self.workload, &fitting))?;
+        Ok(Asked { statistic, limit })
     }
 
     /// Parameters that no configuration of the run has, measured or planned.
@@ -66,17 +92,23 @@ impl Requirement {
     }
 
     /// Undecided: neither planned nor measured, or only over time.
-    fn check_unmeasured(&self, run: &Run) -> CheckedRequirement {
+    fn check_unmeasured(
+        &self,
+        run: &Run,
+        spec: Option<&WorkloadSpec>,
+        asked: Asked,
+    ) -> CheckedRequirement {
         let over_time = self.results(run).any(|m| m.series.is_some() && self.fits(m));
         let reason = if over_time { "measured over time only" } else { NOT_MEASURED };
         CheckedRequirement {
             requirement: self.text.clone(),
             decision: Decision::Undecided,
+            title: spec.map_or_else(|| clean(&self.workload), |s| clean(&s.title)),
             params: None,
-            statistic: self.statistic.word().to_owned(),
+            statistic: asked.statistic.word().to_owned(),
             value: None,
             ci95: None,
-            unit: self.amount.dimension,
+            unit: asked.limit.dimension,
             headline: None,
             verdict: None,
             checks: Vec::new(),
@@ -85,23 +117,25 @@ impl Requirement {
         }
     }
 
-    fn check_result(&self, run: &Run, m: &Measurement) -> Result<CheckedRequirement, String> {
-        let statistic = self.statistic_for(run, m);
+    fn check_result(
+        &self,
+        (run, spec): (&Run, Option<&WorkloadSpec>),
+        m: &Measurement,
+        asked: Asked,
+    ) -> CheckedRequirement {
+        let statistic = statistic_for(asked, spec, m);
         let unit = dimension(statistic, m);
-        if unit != self.amount.dimension {
-            let words = unit.map_or("a share, in %".to_owned(), |u| format!("in {u}"));
-            return Err(format!("{}: the figure is {words}", self.text));
-        }
         let measured = m.ending != Ending::Unfinished || !m.trials.is_empty();
         let decided = decide(m, run.imported.is_some(), statistic, |v| {
-            self.operator.holds(v, self.amount.value)
+            self.operator.holds(v, asked.limit.value)
         });
         let delivered = [Statistic::Delivered, Statistic::Iops].contains(&statistic);
         let disturbed = delivered && decided.decision != Decision::Met;
         let known = decided.value.is_some();
-        Ok(CheckedRequirement {
+        CheckedRequirement {
             requirement: self.text.clone(),
             decision: decided.decision,
+            title: title(run, spec, m),
             params: Some(m.params.clone()),
             statistic: statistic.word().to_owned(),
             value: decided.value,
@@ -112,22 +146,28 @@ impl Requirement {
             checks: ids(&m.findings, |f| f.severity > Severity::Note),
             disturbances: if disturbed { ids(&m.findings, disturbs) } else { Vec::new() },
             reason: if measured { decided.reason } else { Some(NOT_MEASURED.to_owned()) },
-        })
-    }
-
-    /// The statistic for a result: random I/O is measured in bytes but required in operations.
-    fn statistic_for(&self, run: &Run, m: &Measurement) -> Statistic {
-        let random = run.workloads.get(&m.workload).is_some_and(|s| s.work.is_random());
-        let iops = random
-            && m.subsystem.info().uses_block_devices
-            && m.unit == Unit::BytePerSecond
-            && self.amount.dimension == Some(Unit::OpPerSecond);
-        match self.statistic {
-            Statistic::Delivered if iops => Statistic::Iops,
-            // A clock has no delivered figure.
-            Statistic::Delivered if !m.unit.is_work() => Statistic::Attainable,
-            other => other,
         }
+    }
+}
+
+/// The statistic and the limit of a requirement, as those of its workload.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    statistic: Statistic,
+    limit: Amount,
+}
+
+/// The statistic for a result: random I/O is measured in bytes but required in operations.
+fn statistic_for(asked: Asked, spec: Option<&WorkloadSpec>, m: &Measurement) -> Statistic {
+    let iops = spec.is_some_and(|s| s.work.is_random())
+        && m.subsystem.info().uses_block_devices
+        && m.unit == Unit::BytePerSecond
+        && asked.limit.dimension == Some(Unit::OpPerSecond);
+    match asked.statistic {
+        Statistic::Delivered if iops => Statistic::Iops,
+        // A clock has no delivered figure.
+        Statistic::Delivered if !m.unit.is_work() => Statistic::Attainable,
+        other => other,
     }
 }
 

@@ -1,7 +1,8 @@
 use proofmark_model::testing::{measurement, run, spec};
 use proofmark_model::{
-    Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency,
-    Measurement, Params, PlannedSeries, Run, Severity, Subsystem, Verdict, key,
+    Access, CheckedRequirement, Decision, Ending, Figure, FigureKind, Finding, Latency, MainRow,
+    Measurement, Params, Pick, PickedValue, PlannedSeries, Run, Severity, Subsystem, Unit, Verdict,
+    key,
 };
 
 use super::*;
@@ -44,7 +45,7 @@ fn machine() -> Run {
 }
 
 fn checked(run: &Run, text: &str) -> Vec<CheckedRequirement> {
-    text.parse::<Requirement>().unwrap().check(run).unwrap()
+    text.parse::<Requirement>().unwrap().check(run, None).unwrap()
 }
 
 fn decided(run: &Run, text: &str) -> Vec<Decision> {
@@ -197,7 +198,7 @@ fn another_configuration_does_not_answer_for_one_that_was_not_measured() {
         "disk.rand_read[queue_depth=32]>=1MB/s",
         "disk.rand_read.iops>=1IOPS",
     ] {
-        let checked = text.parse::<Requirement>().unwrap().check(&run).unwrap();
+        let checked = text.parse::<Requirement>().unwrap().check(&run, None).unwrap();
         let [one] = &checked[..] else { panic!("{checked:?}") };
         assert!(
             one.decision == Decision::Undecided && one.value.is_none() && one.verdict.is_none(),
@@ -218,12 +219,91 @@ fn mistakes_are_errors() {
     assert!(error("cpu.flops").contains("FIGURE OPERATOR VALUE"));
     assert!(error("cpu.flops>=fast").contains("not a number"));
     assert!(error(&format!("cpu.flops<1{}FLOP/s", "0".repeat(400))).contains("out of range"));
-    assert!(error("cpu.flops>=1GFLOPS").contains("no unit 'GFLOPS'"));
-    assert!(error("disk.rand_read[queue_depth=1].p98<1ms").contains("no statistic 'p98'"));
     assert!(error("disk.rand_read[queue_depth].p99<1ms").contains("parameter=value"));
     assert!(error(">=1ms").contains("FIGURE OPERATOR VALUE"));
-    let unit = "cpu.flops>=1ms".parse::<Requirement>().unwrap().check(&machine());
-    assert_eq!(unit.unwrap_err(), "cpu.flops>=1ms: the figure is in FLOP/s");
+}
+
+#[test]
+fn a_mistyped_statistic_or_unit_lists_what_fits_the_figure() {
+    let run = machine();
+    let error = |text: &str| text.parse::<Requirement>().unwrap().check(&run, None).unwrap_err();
+    let time = "there are s, ms, us, \u{b5}s and ns";
+    for (text, expected) in [
+        ("disk.fsync.p99<10msec", format!("no unit 'msec' for p99 of disk.fsync; {time}")),
+        ("disk.fsync.max<10GB/s", format!("no unit 'GB/s' for max of disk.fsync; {time}")),
+        ("disk.fsync.mean<10", format!("mean of disk.fsync needs a unit; {time}")),
+        (
+            "cpu.flops>=1GFLOPS",
+            "no unit 'GFLOPS' for delivered of cpu.flops; there are FLOP/s, MFLOP/s, GFLOP/s and \
+             TFLOP/s"
+                .into(),
+        ),
+        (
+            "cpu.flops.efficiency>=1op/s",
+            "no unit 'op/s' for efficiency of cpu.flops; there is %".into(),
+        ),
+        (
+            "disk.rand_read.iops>=1MB/s",
+            "no unit 'MB/s' for iops of disk.rand_read; there are op/s, kop/s, Mop/s, Gop/s, \
+             Top/s, IOPS and kIOPS"
+                .into(),
+        ),
+        (
+            "disk.rand_read[queue_depth=1].p98<1ms",
+            "no statistic 'p98' of disk.rand_read; there are delivered, iops, mean, p50, p90, p99, \
+             p999 and max"
+                .into(),
+        ),
+    ] {
+        assert_eq!(error(text), format!("{text}: {expected}"));
+    }
+    // Bytes and operations fit random I/O of a disk, times do not.
+    let both = error("disk.rand_read>=1ms");
+    assert!(both.contains("MiB/s") && both.contains("kIOPS") && !both.contains("us"), "{both}");
+    // Without brackets the word may belong to the workload.
+    let parsed: Requirement = "cpu.flops.average>=1GFLOP/s".parse().unwrap();
+    let flops = "no statistic 'average' of cpu.flops; there are delivered, mean, p50";
+    let found = parsed.misnamed_statistic(&run, |_| None).unwrap();
+    assert!(found.contains(flops), "{found}");
+    let unknown: Requirement = "gpu.average>=1GFLOP/s".parse().unwrap();
+    assert_eq!(unknown.misnamed_statistic(&run, |_| None), None);
+}
+
+#[test]
+fn a_run_without_the_workload_knows_its_units_from_the_program() {
+    let (run, spec) = (machine(), spec("cpu.linpack", Unit::FlopPerSecond));
+    let check = |text: &str| text.parse::<Requirement>().unwrap().check(&run, Some(&spec));
+    assert_eq!(check("cpu.linpack>=1GFLOP/s").unwrap()[0].decision, Decision::Undecided);
+    assert!(check("cpu.linpack>=1GB/s").unwrap_err().contains("there are FLOP/s"));
+    assert!(check("cpu.linpack.mean<1GB/s").unwrap_err().contains("there are s, ms"));
+}
+
+#[test]
+fn a_result_has_the_title_of_its_row() {
+    let mut run = machine();
+    let row = |title: &'static str| MainRow {
+        place: 1,
+        title: title.into(),
+        picks: vec![Pick { parameter: "queue_depth".into(), value: PickedValue::Largest }].into(),
+    };
+    let of_disks = proofmark_workloads::find("disk.rand_read").unwrap().spec();
+    for (id, title) in [("disk.fsync", "Commit"), ("disk.rand_read", "Random read")] {
+        let spec = run.workloads.get_mut(id).unwrap();
+        spec.role.main_rows = vec![row(title)].into();
+        spec.parameters = of_disks.parameters.clone();
+    }
+    let title = |text: &str| checked(&run, text).into_iter().map(|c| c.title).collect::<Vec<_>>();
+    assert_eq!(title("disk.fsync.p99<1s"), ["Commit"]);
+    assert_eq!(title("disk.rand_read[queue_depth=1].p99<1s")[0], "Random read, 4 KiB, depth 1");
+    assert_eq!(title("disk.rand_read[queue_depth=32]>=1IOPS")[0], "Random read, 4 KiB, depth 32");
+    // Without a row it is that of the workload; parameters follow that no title has.
+    assert_eq!(title("cpu.flops>=1FLOP/s"), [run.workloads["cpu.flops"].title.to_string()]);
+    let mut other = run.measurements[3].clone();
+    other.params = other.params.with_named("engine", "psync");
+    run.measurements.push(other);
+    let both = checked(&run, "disk.rand_read[queue_depth=32]>=1IOPS");
+    assert_eq!(both[1].title, "Random read, 4 KiB, depth 32, psync, queue depth 32");
+    assert_ne!(both[0].title, both[1].title);
 }
 
 proptest::proptest! {

@@ -7,6 +7,13 @@ use crate::{
 };
 
 impl MainResult<'_> {
+    /// Returns the title with the configuration: `FP peak, 2 CPUs, avx2`; `None` without a row.
+    pub fn title(&self, run: &Run) -> Option<String> {
+        let title = [clean(&self.row?.title), self.configuration(run)?];
+        let title: Vec<String> = title.into_iter().filter(|part| !part.is_empty()).collect();
+        Some(title.join(", "))
+    }
+
     /// Describes the parameters that the row picks, in few words: `2 CPUs`, `4 KiB, depth 32`;
     /// `None` without a row.
     pub fn configuration(&self, run: &Run) -> Option<String> {

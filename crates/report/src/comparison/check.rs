@@ -1,33 +1,74 @@
 //! The short form of a comparison, for a check.
 
-use proofmark_model::Comparison;
+use proofmark_model::{ComparedPoint, Comparison, FigureKind, Side, format_factor};
 
+use super::points::BELOW;
 use super::verdict::Tally;
-use super::view::together;
-use super::words::{failure, moved, point, ratio, resolution};
-use crate::view::{agree, clean, counted};
+use super::view::{alike, together};
+use super::words::{contradiction, failure, figure_name, interval, margin, point, resolution};
+use crate::Options;
+use crate::terminal::page::Page;
+use crate::view::{Columns, Entry, Table, agree, clean, counted};
 
-/// Writes a line per result that fails or cannot be judged, and a summary. Lines are not wrapped,
-/// so that a log can be searched.
-pub fn check(comparison: &Comparison) -> String {
-    let mut out = String::new();
-    for p in comparison.points.iter().filter(|p| p.fails()) {
-        let delivered = moved(p).map(|d| format!("delivered {}; ", ratio(d)));
-        let headline = p.headline.as_ref().map(|h| format!("{}; ", ratio(h)));
-        let figures: String = headline.into_iter().chain(delivered).collect();
-        out += &format!("{} {}: {figures}{}\n", failure(p), point(p), clean(&p.reason));
+/// Writes the sentence, the results that fail or cannot be judged by their causes, and a summary.
+pub fn check(comparison: &Comparison, options: &Options) -> String {
+    let mut page = Page::new(options);
+    for side in [&comparison.a, &comparison.b] {
+        page.wrap("", 2, &about(side));
     }
-    for p in comparison.points.iter().filter(|p| p.undecided()) {
-        let figure = p.headline.as_ref().map(|h| format!("{}; ", ratio(h))).unwrap_or_default();
-        out += &format!("undecided {}: {figure}{}\n", point(p), clean(&p.reason));
+    page.wrap("", 0, &clean(&comparison.sentence));
+    let fails = comparison.points.iter().filter(|p| p.fails());
+    for (reason, points) in alike(fails) {
+        group(&mut page, &format!("✗ {}", failure(points[0])), &reason, &points);
+    }
+    let undecided = comparison.points.iter().filter(|p| p.undecided());
+    for (reason, points) in alike(undecided) {
+        group(&mut page, "? undecided", &reason, &points);
     }
     for sentence in together(comparison, |p| p.in_base() && p.not_comparable()) {
-        out += &format!("not judged {sentence}\n");
+        page.wrap("", 2, &format!("not judged {sentence}"));
     }
     if let Some(why) = comparison.too_little() {
-        out += &format!("too little to pass: {why}\n");
+        page.wrap("", 2, &format!("too little to pass: {why}"));
     }
-    out + &summary(comparison, &Tally::count(comparison))
+    page.wrap("", 0, &summary(comparison, &Tally::count(comparison)));
+    page.out
+}
+
+/// Returns `A base: a machine, 2026-11-27 19:18:04 UTC`.
+fn about(side: &Side) -> String {
+    let (name, machine) = (clean(&side.name), clean(&side.machine));
+    format!("{} {name}: {machine}, {}", side.letter, side.started.display())
+}
+
+/// A cause, and the results that have it, each with the ratio that decides.
+fn group(page: &mut Page, word: &str, reason: &str, points: &[&ComparedPoint]) {
+    let count = counted(points.len() as u64, "result");
+    page.wrap("", 2, &format!("{word} in {count}: {reason}"));
+    page.table(&ratios(points));
+}
+
+fn ratios(points: &[&ComparedPoint]) -> Table {
+    let deciding = |p: &&ComparedPoint| p.deciding().map(|(kind, f)| (kind, f.clone()));
+    let named = points.iter().any(|p| {
+        p.deciding().is_some_and(|(kind, _)| kind != FigureKind::Delivered) || p.delivered.is_some()
+    });
+    Columns::new("")
+        .column("  B / A", move |p: &&ComparedPoint| {
+            let ratio = deciding(p).map(|(_, f)| format!("{BELOW}{}", format_factor(f.value)));
+            Entry::from(ratio)
+                .noted(deciding(p).map(|(_, f)| contradiction(&f)).unwrap_or_default())
+        })
+        .column("95 %", move |p| deciding(p).and_then(|(_, f)| interval(&f.ratio)))
+        .column("margin", move |p| deciding(p).and_then(|(_, f)| margin(f.margin)))
+        .spare(2)
+        .when(named, |table| {
+            table
+                .column("figure", move |p| deciding(p).map(|(kind, _)| figure_name(p, kind)))
+                .spare(1)
+        })
+        .column("result", |p| point(p))
+        .rows(points.iter().copied())
 }
 
 fn summary(c: &Comparison, t: &Tally) -> String {
@@ -43,7 +84,7 @@ fn summary(c: &Comparison, t: &Tally) -> String {
     };
     let unseen = resolution(&c.subsystems).map_or_else(String::new, |text| format!("; {text}"));
     format!(
-        "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable{unseen}.\n",
+        "{first}; {} without a shown difference, {} faster, {} undecided, {} not comparable{unseen}.",
         t.alike, t.faster, t.undecided, t.not_comparable
     )
 }

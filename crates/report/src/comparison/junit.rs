@@ -11,6 +11,10 @@ use crate::junit::{self, by_subsystem, skipped, suite};
 /// its own.
 pub(crate) fn suites(comparison: &Comparison) -> Vec<TestSuite> {
     let mut suites = by_subsystem(&comparison.points, |p| p.subsystem, case);
+    if let Some(first) = suites.first_mut() {
+        let sentence = junit::text(&comparison.sentence);
+        first.add_property(("comparison", sentence.as_str()));
+    }
     suites.extend(comparison.too_little().map(|why| {
         let name = "at least half of the baseline's results can be compared";
         suite("comparison", vec![TestCase::new(name, junit::failure("too little", &why))])

@@ -6,8 +6,10 @@
 //! control characters, each format escapes the rest.
 
 mod check;
+mod csv;
 mod junit;
 mod points;
+mod prices;
 mod several;
 mod verdict;
 mod view;
@@ -17,9 +19,10 @@ use proofmark_model::Comparison;
 
 pub(crate) use check::check;
 pub(crate) use junit::suites;
-pub use several::{MOST_RUNS, several};
+pub use several::MOST_RUNS;
 
 use crate::terminal::page::Page;
+use crate::view::Document;
 use crate::{Format, Options, RenderError};
 
 /// Options of a comparison's texts.
@@ -31,68 +34,57 @@ pub struct ComparisonOptions {
     pub all: bool,
 }
 
-/// The writer of comparisons with the first of several runs.
-#[derive(Debug, Clone, Copy)]
-pub struct Writer {
-    /// Maximum of runs that the format compares.
-    pub most_runs: usize,
-    /// Writes the text.
-    pub write: fn(&[Comparison], &ComparisonOptions) -> Result<String, RenderError>,
-}
+/// Writes the comparisons of the first of several runs with the others.
+pub type Writer = fn(&[Comparison], &ComparisonOptions) -> Result<String, RenderError>;
 
 /// Every format of a comparison, in the order of `--help`.
 pub const FORMATS: &[Format<Writer>] = &[
-    Format {
-        id: "terminal",
-        write: Writer {
-            most_runs: MOST_RUNS,
-            write: |all, options| match all {
-                [one] => Ok(terminal(one, options.all, &options.layout)),
-                several_runs => Ok(several(several_runs, &options.layout)),
-            },
-        },
-    },
+    Format { id: "terminal", write: |all, options| Ok(terminal(all, options)) },
     Format {
         id: "json",
-        write: Writer {
-            most_runs: MOST_RUNS,
-            write: |all, _| match all {
-                [one] => json(one),
-                several_runs => Ok(serde_json::to_string_pretty(several_runs)? + "\n"),
-            },
+        write: |all, _| match all {
+            [one] => json(one),
+            several => Ok(serde_json::to_string_pretty(several)? + "\n"),
         },
     },
-    Format { id: "html", write: Writer { most_runs: 2, write: |all, _| first(all, html) } },
-    Format {
-        id: "markdown",
-        write: Writer { most_runs: 2, write: |all, _| first(all, |one| Ok(markdown(one))) },
-    },
+    Format { id: "html", write: |all, _| html(all) },
+    Format { id: "markdown", write: |all, _| Ok(markdown(all)) },
+    Format { id: "csv", write: |all, _| csv::csv(all) },
 ];
 
-fn first(
-    all: &[Comparison],
-    write: impl FnOnce(&Comparison) -> Result<String, RenderError>,
-) -> Result<String, RenderError> {
-    all.first().map_or_else(|| Ok(String::new()), write)
+/// One document: of two runs all results, of more a matrix.
+fn document(all: &[Comparison], every_result: bool) -> Document {
+    match all {
+        [one] => view::document(one, every_result),
+        several_runs => several::document(several_runs),
+    }
 }
 
-/// The page of two runs.
+/// The page.
 ///
 /// # Errors
 /// If a template fails.
-pub fn html(comparison: &Comparison) -> Result<String, RenderError> {
-    crate::html::document(&view::document(comparison, false))
+pub fn html(all: &[Comparison]) -> Result<String, RenderError> {
+    crate::html::document(&document(all, false))
 }
 
 /// GitHub-flavoured Markdown, for a pull request or a ticket.
-pub fn markdown(comparison: &Comparison) -> String {
-    crate::markdown::document(&view::document(comparison, false))
+pub fn markdown(all: &[Comparison]) -> String {
+    crate::markdown::document(&document(all, false))
 }
 
 /// Text for a terminal: the verdict, the causes, and the results that differ; with `all`, all
-/// results.
-pub fn terminal(comparison: &Comparison, all: bool, options: &Options) -> String {
-    Page::new(options).document(&view::document(comparison, all))
+/// results. Of several runs a matrix.
+pub fn terminal(all: &[Comparison], options: &ComparisonOptions) -> String {
+    Page::new(&options.layout).document(&document(all, options.all))
+}
+
+/// CSV, one row per result of each run after the first.
+///
+/// # Errors
+/// If a row cannot be written.
+pub fn csv(all: &[Comparison]) -> Result<String, RenderError> {
+    csv::csv(all)
 }
 
 /// The comparison for programs: schema `proofmark.comparison/3`.

@@ -1,13 +1,21 @@
 //! The compared results as tables.
 
-use proofmark_model::{Better, Comparability, ComparedPoint, Comparison, Verdict, format_factor};
+use proofmark_model::{
+    Better, Comparability, ComparedFigure, ComparedPoint, Comparison, FigureKind, Verdict,
+    format_factor,
+};
 
-use super::words::{delivered, factor, interval, margin, moved, outcome, values};
+use super::words::{
+    columns, contradiction, delivered, figure_name, interval, margin, moved, other_figure, outcome,
+    point, why_none_shown,
+};
 use crate::view::{Audience, CellPicture, Columns, Entry, Table, Whisker, clean, joined};
 
 /// Minimum and maximum of the axis' reach: it goes from 1 / reach to reach.
 const LEAST: f64 = 1.25;
 const MOST: f64 = 8.0;
+/// Indentation of a figure below its result.
+pub const BELOW: &str = "  ";
 
 /// The results by the table that shows them.
 pub struct Points {
@@ -17,6 +25,8 @@ pub struct Points {
     pub differing: Vec<Line>,
     /// Results without a difference that is shown.
     pub alike: Vec<Line>,
+    /// Their number.
+    pub alike_results: usize,
     /// Results whose figures and rounds contradict each other.
     pub undecided: Vec<Line>,
     /// The axis of all drawings goes from 1 / reach to reach.
@@ -38,13 +48,14 @@ impl Points {
         let alike = c.points.iter().filter(|p| p.change() == Comparability::NoDifferenceShown);
         let undecided = c.points.iter().filter(|p| p.undecided());
         let mut all = Self {
-            first: first.into_iter().filter_map(Line::from_row).collect(),
-            differing: differing.into_iter().map(Line::from_point).collect(),
-            alike: alike.map(Line::from_point).collect(),
-            undecided: undecided.map(Line::from_point).collect(),
+            first: first.into_iter().flat_map(Line::of_row).collect(),
+            differing: differing.into_iter().flat_map(Line::of_point).collect(),
+            alike_results: alike.clone().count(),
+            alike: alike.flat_map(Line::of_point).collect(),
+            undecided: undecided.flat_map(Line::of_point).collect(),
             reach: LEAST,
         };
-        let lines = all.differing.iter().chain(&all.alike).chain(&all.undecided);
+        let lines = all.first.iter().chain(&all.differing).chain(&all.alike).chain(&all.undecided);
         let ends = lines
             .filter_map(|l| l.drawn)
             .flat_map(|[_, low, high, margin]| [low.recip(), high, (1.0 - margin).recip()]);
@@ -57,29 +68,25 @@ impl Points {
     }
 }
 
-/// One result as text.
+/// One figure of a result as text: the headline, or below it the delivered one.
 #[derive(Debug, Default)]
 pub struct Line {
-    workload: String,
-    /// The parameters; empty for the only result of a workload.
-    name: String,
-    /// `lower is better`, or empty.
-    direction: &'static str,
-    /// The compared figure with its label, and its name where it is not A's headline.
+    title: String,
+    /// The direction of a time, and the instruction sets where they differ.
+    about: String,
     a: Option<String>,
     b: Option<String>,
     /// B / A.
     ratio: Option<String>,
+    /// The contradicting ratio of the pairs.
+    pairs: String,
     interval: Option<String>,
     margin: Option<String>,
-    /// The delivered figures, where they differ and another figure is compared.
-    delivered_a: Option<String>,
-    delivered_b: Option<String>,
-    /// B / A of these.
-    delivered: Option<String>,
     /// Sign and word of the outcome.
     outcome: &'static str,
-    /// The verdict whose colour repeats it.
+    /// Why no difference is shown, where the figures suggest one.
+    why_none: String,
+    /// The verdict whose colour repeats the outcome.
     color: Option<Verdict>,
     reason: String,
     /// Ratio, ends of its interval and margin as numbers, for a drawing.
@@ -87,76 +94,87 @@ pub struct Line {
 }
 
 impl Line {
-    /// Takes a main result of A, with the title that it has there.
-    fn from_row(p: &ComparedPoint) -> Option<Self> {
-        let workload = clean(&p.row.as_ref()?.title);
-        Some(Self { workload, name: String::new(), direction: "", ..Self::from_point(p) })
+    /// Takes a result, with its title on A's first screen if it is there, and its delivered figure
+    /// where that is another.
+    fn of_row(p: &ComparedPoint) -> Vec<Self> {
+        let title = p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title));
+        Self::lines(p, title)
     }
 
-    fn from_point(p: &ComparedPoint) -> Self {
-        let [a, b] = values(p);
-        let [delivered_a, delivered_b] = delivered(p);
-        let headline = p.headline.as_ref();
-        let drawn = headline.map(|h| {
-            let r = &h.ratio;
-            let [low, high] = r.ci95.unwrap_or([h.value; 2]);
-            [h.value, low, high, h.margin]
+    fn of_point(p: &ComparedPoint) -> Vec<Self> {
+        Self::lines(p, point(p))
+    }
+
+    fn lines(p: &ComparedPoint, title: String) -> Vec<Self> {
+        let direction = if p.better == Better::Lower { "lower is better" } else { "" };
+        let sets = p.best_of_each.as_ref().map(|[a, b]| {
+            format!("best instruction set of each: {} in A, {} in B", clean(a), clean(b))
         });
+        let headline = Self {
+            // The figure's name, where it is not A's headline.
+            title: joined([&*title, other_figure(p).unwrap_or_default()], ", "),
+            about: joined([direction, sets.as_deref().unwrap_or_default()], "; "),
+            reason: clean(&p.reason),
+            ..Self::of_figure(p, p.figure, p.headline.as_ref())
+        };
+        let kind = FigureKind::Delivered;
+        let delivered = delivered(p).map(|d| Self {
+            title: format!("{BELOW}{}", figure_name(p, kind)),
+            ..Self::of_figure(p, Some(kind), Some(d))
+        });
+        [Some(headline), delivered].into_iter().flatten().collect()
+    }
+
+    fn of_figure(
+        p: &ComparedPoint,
+        kind: Option<FigureKind>,
+        figure: Option<&ComparedFigure>,
+    ) -> Self {
+        let [a, b] = columns(p, kind);
+        let drawn = figure.map(|f| {
+            let [low, high] = f.ratio.ci95.unwrap_or([f.value; 2]);
+            [f.value, low, high, f.margin]
+        });
+        let result = figure.map_or(Comparability::NotComparable, |f| f.outcome);
         Self {
-            workload: clean(&p.workload),
-            name: clean(&p.name),
-            direction: if p.better == Better::Lower { "lower is better" } else { "" },
             a,
             b,
-            ratio: headline.map(factor),
-            interval: headline.and_then(|h| interval(&h.ratio)),
-            margin: headline.and_then(|h| margin(h.margin)),
-            delivered_a,
-            delivered_b,
-            delivered: moved(p).map(factor),
-            outcome: outcome(p),
-            color: match p.change() {
-                _ if p.fails() => Some(Verdict::Invalid),
+            ratio: figure.map(|f| format_factor(f.value)),
+            pairs: figure.map(contradiction).unwrap_or_default(),
+            interval: figure.and_then(|f| interval(&f.ratio)),
+            margin: figure.and_then(|f| margin(f.margin)),
+            outcome: if p.gone() { "✗ gone" } else { outcome(result) },
+            why_none: figure.map(why_none_shown).unwrap_or_default(),
+            color: match result {
+                _ if p.gone() => Some(Verdict::Invalid),
+                Comparability::Slower => Some(Verdict::Invalid),
                 Comparability::Faster => Some(Verdict::Valid),
                 _ => None,
             },
-            reason: clean(&p.reason),
             drawn: drawn.filter(|all| all.iter().all(|v| v.is_finite())),
+            ..Self::default()
         }
     }
 
-    /// Makes a table of results.
+    /// Makes a table of results. A narrow terminal drops margin and interval, never the figures.
     fn table(lines: &[Self], reach: f64) -> Table {
-        let configuration = |l: &Self| joined([&*l.name, l.direction], "; ");
-        // The titles of main results include their configurations.
-        let named = lines.iter().any(|l| !configuration(l).is_empty());
         let axis = format!("{} to {}", format_factor(reach.recip()), format_factor(reach));
+        let noted = |text: Option<String>, note: &str| Entry::from(text).noted(note);
         Columns::new("")
-            .column("result", |l: &&Self| l.workload.clone())
-            .when(named, |table| table.column("configuration", move |l| configuration(l)))
+            .column("result", |l: &&Self| Entry::from(&*l.title).noted(&*l.about))
             .keys()
             .number("A", |l| l.a.clone())
-            .spare(2)
             .number("B", |l| l.b.clone())
-            .spare(2)
-            .number("B / A", |l| l.ratio.clone())
+            .number("B / A", move |l| noted(l.ratio.clone(), &l.pairs))
             .number("95 %", |l| l.interval.clone())
             .spare(1)
             .number("margin", |l| l.margin.clone())
-            .spare(3)
-            .when(lines.iter().any(|l| l.delivered.is_some()), |table| {
-                table
-                    .number("delivered A", |l| l.delivered_a.clone())
-                    .spare(3)
-                    .number("delivered B", |l| l.delivered_b.clone())
-                    .spare(3)
-                    .number("delivered B / A", |l| l.delivered.clone())
-            })
+            .spare(2)
             .column(&axis, move |l| {
                 Entry::drawn(l.whisker(reach).map(CellPicture::Whisker)).coloured(l.color)
             })
             .only_for(Audience::Page)
-            .column("verdict", |l| Entry::from(l.outcome).coloured(l.color))
+            .column("difference", |l| Entry::from(l.outcome).noted(&*l.why_none).coloured(l.color))
             .column("reason", |l| l.reason.clone())
             .only_for(Audience::Page)
             .rows(lines)

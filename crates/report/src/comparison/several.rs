@@ -1,93 +1,147 @@
 //! Several runs, each compared with the first: a row per result, a column per run.
 
-use proofmark_model::{Comparability, ComparedPoint, Comparison, Side, Verdict};
-
-use super::verdict::{self, Tally};
-use super::words::{factor, headline_of_a, other_figure, point};
-use crate::Options;
-use crate::terminal::page::Page;
-use crate::view::{
-    Blocks, Columns, Document, Entry, Item, Table, clean, counted, enclosed, grouped, joined,
+use proofmark_model::{
+    Comparability, ComparedFigure, ComparedPoint, Comparison, FigureKind, Side, Verdict,
+    format_factor,
 };
 
-/// Writes the verdict on each run, and the main results; all results of runs that have no main
-/// ones.
-pub fn several(all: &[Comparison], options: &Options) -> String {
+use super::points::BELOW;
+use super::verdict::{self, Tally};
+use super::words::{
+    columns, contradiction, delivered, figure_name, other_figure, point, same_result,
+};
+use super::{prices, view};
+use crate::view::{
+    Audience, Blocks, Columns, Document, Entry, Item, Section, Table, clean, counted, enclosed,
+    grouped, joined,
+};
+
+/// Makes the document: the verdict on each run, and a matrix of the main results; all results of
+/// runs that have no main ones.
+pub fn document(all: &[Comparison]) -> Document {
     let mut out = Blocks::default();
-    let first = all.iter().take(1).map(|c| item('A', &c.a, String::new()));
-    let others = all.iter().zip(letters()).map(|(c, letter)| {
-        let sentences = Some(verdict::sentences(c, &Tally::count(c), letter));
-        let sentences = [verdict::unequal(c, letter), sentences].into_iter().flatten();
-        item(letter, &c.b, format!(". {}", joined(sentences, " ")))
+    let first = all.iter().take(1).map(|c| item(&c.a, String::new()));
+    let others = all.iter().map(|c| {
+        let more = Some(verdict::sentences(c, &Tally::count(c)));
+        let sentences = [Some(clean(&c.sentence)), verdict::unequal(c), more];
+        item(&c.b, format!(". {}", joined(sentences.into_iter().flatten(), " ")))
     });
     out.add("runs", first.chain(others).collect::<Vec<Item>>());
     out.add("results", table(all));
+    out.add("prices", prices::table(all));
+    for c in all {
+        let title = format!("Differences between {} and {}", c.a.letter, c.b.letter);
+        let anchor = format!("differences-{}", c.b.letter);
+        let section = Section::new(&anchor, &title, |out| {
+            out.add("differences", view::differences(c));
+        });
+        out.add_for(Audience::Document, "differences", section);
+    }
     let title = format!("{} compared with run A", counted(all.len() as u64, "run"));
-    Page::new(options).document(&Document { title, facts: Vec::new(), blocks: out.0 })
+    Document { title, facts: Vec::new(), blocks: out.0 }
 }
 
-/// Returns `B: new (a machine). B is slower in ...`
-fn item(letter: char, side: &Side, verdict: String) -> Item {
+/// Returns `B: new (a machine; 0.17 $/h). B is slower in ...`
+fn item(side: &Side, verdict: String) -> Item {
     let (name, machine) = (clean(&side.name), clean(&side.machine));
-    let says = vec![format!("{name} ({machine}){verdict}").into()];
-    Item { term: letter.to_string(), says }
-}
-
-/// Returns the letters of the runs after A.
-fn letters() -> impl Iterator<Item = char> {
-    'B'..='Z'
+    let about = joined([machine, prices::price(side).unwrap_or_default()], "; ");
+    let says = vec![format!("{name} ({about}){verdict}").into()];
+    Item { term: side.letter.to_string(), says }
 }
 
 /// Maximum of runs, A included: one per letter.
 pub const MOST_RUNS: usize = 26;
 
+/// A row of the matrix: a result, and which of its figures.
+#[derive(Debug, Clone, Copy)]
+struct Row<'a> {
+    point: &'a ComparedPoint,
+    delivered: bool,
+}
+
+impl<'a> Row<'a> {
+    fn title(&self) -> String {
+        let p = self.point;
+        match self.delivered {
+            true => format!("{BELOW}{}", figure_name(p, FigureKind::Delivered)),
+            false => p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title)),
+        }
+    }
+
+    /// The figure of the row in another comparison's result, with its kind.
+    fn figure(&self, p: &'a ComparedPoint) -> (Option<FigureKind>, Option<&'a ComparedFigure>) {
+        let delivered = FigureKind::Delivered;
+        match self.delivered {
+            // Where one run has no other figure, delivered is what was compared.
+            true if p.figure == Some(delivered) => (p.figure, p.headline.as_ref()),
+            true => (Some(delivered), p.delivered.as_ref()),
+            false => (p.figure, p.headline.as_ref()),
+        }
+    }
+}
+
 fn table(all: &[Comparison]) -> Table {
     let points = || all.iter().flat_map(|c| &c.points);
     let declared = points().any(|p| p.row.is_some());
     let shown = points().filter(|p| p.a.is_some() && (p.row.is_some() || !declared));
-    let shown = grouped(shown.map(|p| ((&p.workload, &p.params), p))).into_iter();
-    let table = Columns::new("")
-        .column("result", |p: &&ComparedPoint| {
-            p.row.as_ref().map_or_else(|| point(p), |row| clean(&row.title))
-        })
-        .keys()
-        .number("A", |p| headline_of_a(p));
-    let with_ratios = all.iter().zip(letters()).fold(table, |table, (c, letter)| {
-        table.number(&format!("{letter} / A"), move |p| {
-            let same = |q: &&ComparedPoint| q.workload == p.workload && q.params == p.params;
-            c.points.iter().find(same).map_or_else(|| "-".into(), entry)
-        })
+    let mut shown = grouped(shown.map(|p| ((&p.workload, &p.params, p.row.is_some()), p)));
+    shown.sort_by_key(|(_, same)| same[0].row.as_ref().map(|row| row.place));
+    let rows = shown.iter().flat_map(|(_, same)| {
+        let below = same.iter().find(|p| delivered(p).is_some());
+        let below = below.map(|p| Row { point: p, delivered: true });
+        [Some(Row { point: same[0], delivered: false }), below].into_iter().flatten()
     });
-    with_ratios.rows(shown.map(|(_, same)| same[0]))
+    let table = Columns::new("").column("result", Row::title).keys().number("A", |row| {
+        let p = row.point;
+        let own = p.a.as_ref().map(|n| n.summary.headline);
+        let [a, _] = columns(p, if row.delivered { Some(FigureKind::Delivered) } else { own });
+        a
+    });
+    let with_others = all.iter().fold(table, |table, c| {
+        let letter = c.b.letter;
+        let find = move |row: &Row<'_>| c.points.iter().find(|q| same_result(row.point, q));
+        table
+            .number(&letter.to_string(), move |row| {
+                let p = find(row)?;
+                columns(p, row.figure(p).0)[1].clone()
+            })
+            .spare(1)
+            .number(&format!("{letter} / A"), move |row| {
+                find(row).map_or_else(|| "-".into(), |p| entry(row, p))
+            })
+    });
+    with_others.rows(rows)
 }
 
 /// Returns `▼ 0.500`, with the colour that repeats it.
-fn entry(p: &ComparedPoint) -> Entry {
+fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint) -> Entry {
     if p.gone() {
         return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
     }
-    let Some(headline) = p.headline.as_ref().filter(|_| !p.not_comparable()) else {
-        return "not comparable".into();
+    let (_, figure) = row.figure(p);
+    let Some(figure) = figure.filter(|f| f.outcome != Comparability::NotComparable) else {
+        return if row.delivered {
+            "-".into()
+        } else {
+            Comparability::NotComparable.as_str().into()
+        };
     };
-    // Where delivered alone moved, its name shows that it is another figure than A's.
-    let delivered = p.delivered.as_ref().filter(|_| p.outcome() != p.change());
-    let ratio = factor(delivered.unwrap_or(headline));
-    let (sign, verdict) = match p.change() {
+    let (sign, verdict) = match figure.outcome {
         Comparability::Slower => ("▼ ", Some(Verdict::Invalid)),
         Comparability::Faster => ("▲ ", Some(Verdict::Valid)),
         Comparability::Undecided => ("? ", None),
         _ => ("", None),
     };
-    let figure = if delivered.is_some() { Some("delivered") } else { other_figure(p) };
-    let figure = enclosed("", figure.unwrap_or_default(), " ");
-    Entry::from(format!("{figure}{sign}{ratio}")).coloured(verdict)
+    // Where another figure than A's headline is compared, its name shows that.
+    let other = other_figure(p).filter(|_| !row.delivered);
+    let name = enclosed("", other.unwrap_or_default(), " ");
+    let ratio = format_factor(figure.value);
+    Entry::from(format!("{name}{sign}{ratio}")).noted(contradiction(figure)).coloured(verdict)
 }
 
 #[cfg(test)]
 mod tests {
-    use proofmark_model::{
-        Better, ComparedFigure, Figure, FigureKind, Number, Params, Ratio, Subsystem, Unit, testing,
-    };
+    use proofmark_model::{Better, Figure, Number, Params, Ratio, Subsystem, Unit, testing};
 
     use super::super::words::values;
     use super::*;
@@ -121,16 +175,19 @@ mod tests {
                 outcome: Comparability::Slower,
             }),
             delivered: None,
+            best_of_each: None,
+            per_price: None,
             reason: String::new(),
         };
-        let same = Some("delivered 80.00 GFLOP/s".to_owned());
-        assert_eq!(values(&p), [same.clone(), same]);
-        assert_eq!(headline_of_a(&p).unwrap(), "120.0 GFLOP/s");
-        assert_eq!(entry(&p).text, "delivered ▼ 0.500");
+        let entry = |p: &ComparedPoint| entry(&Row { point: p, delivered: false }, p).text;
+        let label = |v: &str| Some(format!("{v} GFLOP/s"));
+        assert_eq!(values(&p), [label("80.00"), label("80.00")]);
+        assert_eq!(entry(&p), "delivered ▼ 0.500");
         p.figure = Some(FigureKind::Attainable);
-        assert_eq!(values(&p), [(); 2].map(|()| Some("120.0 GFLOP/s".to_owned())));
-        assert_eq!(entry(&p).text, "▼ 0.500");
+        assert_eq!(values(&p), [label("120.0"), label("120.0")]);
+        assert_eq!(columns(&p, p.figure), [label("120.0"), Some("120.0".to_owned())]);
+        assert_eq!(entry(&p), "▼ 0.500");
         p.figure = None;
-        assert_eq!(values(&p), ["120.0", "80.00"].map(|v| Some(format!("{v} GFLOP/s"))));
+        assert_eq!(values(&p), [label("120.0"), label("80.00")]);
     }
 }

@@ -1,11 +1,11 @@
 //! The verdict on a comparison, in a few sentences.
 
 use proofmark_model::{
-    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, Comparison,
-    Difference, FactId, FigureKind, Ratio, Verdict, format_factor,
+    Comparability, ComparedPoint, ComparedSubsystem, Comparison, Difference, FactId, FigureKind,
+    Ratio, Verdict, format_factor,
 };
 
-use super::words::{interval, moved, resolution};
+use super::words::{interval, resolution};
 use crate::view::{Rich, Tone, agree, clean, counted, or_list};
 
 /// The number of results with each outcome.
@@ -50,8 +50,8 @@ impl Tally {
 }
 
 /// Returns `B is slower in 41 of 58 compared results. Median speed of B relative to A: cpu 0.500.`
-/// `b` names the run that is compared with A.
-pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
+pub(super) fn sentences(c: &Comparison, t: &Tally) -> String {
+    let b = c.b.letter;
     let of = counted(t.compared as u64, "compared result");
     let mut out = match (t.slower, t.faster) {
         _ if t.points == 0 => "Neither run measured anything.".to_owned(),
@@ -64,9 +64,8 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
         (0, n) => format!("{b} is faster in {n} of {of}."),
         (n, m) => format!("{b} is slower in {n} and faster in {m} of {of}."),
     };
-    out.extend(in_short(c, b));
     out.extend(which_moved(c));
-    out.extend(speeds(c, t, b));
+    out.extend(speeds(c, t));
     if t.gone > 0 {
         let is = agree(t.gone as u64, ["is", "are"]);
         let results = counted(t.gone as u64, "result");
@@ -91,32 +90,9 @@ pub(super) fn sentences(c: &Comparison, t: &Tally, b: char) -> String {
     out
 }
 
-/// Returns `B delivers 0.60 of A's speed in 4 results; no difference of the machines is shown.`
-/// Only where delivered figures moved in one direction, no headline did, and no difference of the
-/// machines is known.
-fn in_short(c: &Comparison, b: char) -> Option<String> {
-    let all: Vec<(&ComparedPoint, &ComparedFigure)> =
-        c.points.iter().filter_map(|p| Some((p, moved(p)?))).collect();
-    let direction = all.first()?.1.outcome;
-    let headline_moved = c.points.iter().any(|p| p.outcome().differs());
-    if headline_moved || unequal(c, b).is_some() || all.iter().any(|(_, d)| d.outcome != direction)
-    {
-        return None;
-    }
-    let speed = |(p, d): &(&ComparedPoint, &ComparedFigure)| match p.better {
-        Better::Lower => d.value.recip(),
-        Better::Higher => d.value,
-    };
-    let speeds: Vec<f64> = all.iter().map(speed).collect();
-    let speed = format_factor(proofmark_model::median(&speeds)?);
-    let count = counted(all.len() as u64, "result");
-    Some(format!(
-        " {b} delivers {speed} of A's speed in {count}; no difference of the machines is shown."
-    ))
-}
-
 /// Returns the facts by which the machines are not equal; `None` if they may be.
-pub(super) fn unequal(c: &Comparison, b: char) -> Option<String> {
+pub(super) fn unequal(c: &Comparison) -> Option<String> {
+    let b = c.b.letter;
     const MACHINE: [FactId; 5] =
         [FactId::Cpu, FactId::CoreDesign, FactId::Sockets, FactId::Cores, FactId::Memory];
     let known = |d: &&Difference| d.a != "unknown" && d.b != "unknown";
@@ -173,7 +149,8 @@ fn which_moved(c: &Comparison) -> Option<String> {
 
 /// Returns the speeds of the subsystems if a difference is shown. Otherwise only of those whose
 /// results together exclude 1, which no single result shows.
-fn speeds(c: &Comparison, t: &Tally, b: char) -> Option<String> {
+fn speeds(c: &Comparison, t: &Tally) -> Option<String> {
+    let b = c.b.letter;
     let shown = t.slower + t.faster > 0;
     let excludes_1 = |r: &Ratio| r.ci95.is_some_and(|[low, high]| high < 1.0 || low > 1.0);
     let speed = |s: &ComparedSubsystem| {

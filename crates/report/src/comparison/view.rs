@@ -8,12 +8,13 @@ use proofmark_model::{
 };
 
 use super::points::Points;
+use super::prices;
 use super::verdict::{self, Tally};
 use super::words::{interval, margin, point};
 use crate::view::merge_messages::{Kind, merged};
 use crate::view::{
     Audience, Blocks, Columns, Document, Item, Rich, Section, Style, Table, Text, Tone, clean,
-    counted, grouped, joined,
+    counted, enclosed, grouped, joined,
 };
 
 /// Maximum of causes that are listed.
@@ -33,7 +34,7 @@ pub fn document(c: &Comparison, all: bool) -> Document {
         section("differing", "Results that differ", key, points.table(&points.differing)),
     );
     let key = "B / A is the ratio of the figures shown. It is outside the interval of the ratios of \
-        their rounds or trials, whose median is shown as pairs.";
+        their rounds or trials.";
     out.add(
         "undecided",
         section("undecided", "Undecided results", key, points.table(&points.undecided)),
@@ -42,7 +43,7 @@ pub fn document(c: &Comparison, all: bool) -> Document {
     let title = "Results without a shown difference";
     out.add_for(audience, "alike", section("alike", title, "", points.table(&points.alike)));
     if !all && !points.alike.is_empty() {
-        let count = counted(points.alike.len() as u64, "result");
+        let count = counted(points.alike_results as u64, "result");
         let text = format!("No difference is shown in {count}; --all lists them.");
         out.add_for(Audience::Terminal, "alike", text);
     }
@@ -76,23 +77,38 @@ pub fn document(c: &Comparison, all: bool) -> Document {
 /// The verdict, the causes, the sides and the main results.
 fn answer(c: &Comparison, tally: &Tally, points: &Points) -> Section {
     let worst = if tally.slower + tally.gone > 0 { Verdict::Invalid } else { Verdict::Valid };
-    let verdict = joined(
-        [verdict::unequal(c, 'B'), Some(verdict::sentences(c, tally, 'B'))].into_iter().flatten(),
-        " ",
-    );
-    let verdict = Rich::toned(Tone::Strong, verdict);
+    let sentence = Rich::toned(Tone::Strong, clean(&c.sentence));
+    let more = [verdict::unequal(c), Some(verdict::sentences(c, tally))];
+    let more = joined(more.into_iter().flatten(), " ");
     let causes = causes(c).into_iter().map(Item::from).collect::<Vec<Item>>();
-    let sides = [side("A", &c.a), side("B", &c.b)];
+    let sides = [side(&c.a), side(&c.b)];
     let section = Section::new("answer", "Verdict", |out| {
-        out.add("verdict", Text::new(Style::Verdict(worst.id()), [verdict]));
+        out.add("verdict", Text::new(Style::Verdict(worst.id()), [sentence]));
+        out.add("more", more);
         out.add_for(Audience::Page, "counts", Text::new(Style::Plain, [tally.counts()]));
         out.add("causes", Section::plain("Causes found", "causes", causes));
         out.add("sides", sides.to_vec());
         let main = Section::plain("Main results", "first", points.table(&points.first));
         out.add("first", main);
+        out.add("signs", signs(c));
+        out.add("prices", prices::table(std::slice::from_ref(c)));
         out.add("subsystems", subsystems(c));
     });
     Section { unseen: true, ..section }
+}
+
+/// Returns the meaning of the signs before figures; empty where all are valid.
+fn signs(c: &Comparison) -> Vec<String> {
+    let verdicts = || c.points.iter().flat_map(|p| [&p.a, &p.b]).flatten().map(|n| n.verdict);
+    let signs = [
+        (Verdict::Suspect, "! suspect"),
+        (Verdict::Coarse, "~ coarse"),
+        (Verdict::NoInterval, "~ no interval"),
+    ];
+    let there = signs.into_iter().filter(|(verdict, _)| verdicts().any(|v| v == *verdict));
+    let there = joined(there.map(|(_, sign)| sign), ", ");
+    let sentence = enclosed("Signs before figures: ", &there, ".");
+    Some(sentence).filter(|s| !s.is_empty()).into_iter().collect()
 }
 
 fn section(anchor: &str, title: &str, key: &str, table: Table) -> Section {
@@ -105,20 +121,22 @@ fn section(anchor: &str, title: &str, key: &str, table: Table) -> Section {
     })
 }
 
-/// Returns `A old; machine ...; started ...; program ...; profile ...`.
-fn side(letter: &str, side: &Side) -> String {
+/// Returns `A old; machine ...; started ...; program ...; profile ...; price ...`.
+fn side(side: &Side) -> String {
+    let letter = side.letter;
     let started = side.started.display();
     let (name, machine, profile) = (clean(&side.name), clean(&side.machine), clean(&side.profile));
     let version = clean(&side.version);
     format!(
         "{letter} {name}; machine {machine}; started {started}; program proofmark {version}; \
-         profile {profile}"
+         profile {profile}{}",
+        enclosed("; price ", &prices::price(side).unwrap_or_default(), "")
     )
 }
 
 /// Groups results whose reasons differ in figures only, each with that reason and the ranges of its
 /// figures, in the order of the first results.
-fn alike<'a>(
+pub(super) fn alike<'a>(
     points: impl Iterator<Item = &'a ComparedPoint>,
 ) -> Vec<(String, Vec<&'a ComparedPoint>)> {
     let by_kind = points.map(|p| ((p.change(), Kind::of_message(&clean(&p.reason))), p));
@@ -197,12 +215,13 @@ fn places(points: &[&ComparedPoint]) -> String {
     format!("{}, {list}", counted(points.len() as u64, "result"))
 }
 
-fn differences(c: &Comparison) -> Table {
+/// The facts that differ, with their values in both runs.
+pub(super) fn differences(c: &Comparison) -> Table {
     Columns::new("")
         .column("what", |d: &&Difference| clean(&d.what))
         .keys()
-        .column("A", |d| clean(&d.a))
-        .column("B", |d| clean(&d.b))
+        .column(&c.a.letter.to_string(), |d| clean(&d.a))
+        .column(&c.b.letter.to_string(), |d| clean(&d.b))
         .rows(&c.differences)
 }
 
@@ -230,5 +249,7 @@ const METHOD: [&str; 5] = [
      must be beyond all trials of A, and beyond the margin. With fewer, no difference is shown. \
      The smallest detectable slowdown is that of the median result.",
     "Verdicts. Suspect results are compared, and their findings are reported as the cause. Invalid \
-     results are not compared.",
+     results are not compared. The first sentence is about the main results that are neither. It \
+     gives the range of the speeds of B relative to A whose intervals decide: they are beyond the \
+     margin, or wholly within it.",
 ];

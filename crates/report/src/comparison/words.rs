@@ -1,11 +1,11 @@
 //! Numbers and results of a comparison as text.
 
 use proofmark_model::{
-    Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, FigureKind, Number, Ratio,
-    format_factor,
+    Better, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem, FigureKind, Number,
+    Ratio, Verdict, format_factor,
 };
 
-use crate::view::{Scale, clean, enclosed, joined, percent};
+use crate::view::{Scale, clean, enclosed, joined, percent, verdict_mark};
 
 /// Returns `0.498–0.512`; `None` without an interval.
 pub fn interval(ratio: &Ratio) -> Option<String> {
@@ -24,41 +24,55 @@ pub fn point(p: &ComparedPoint) -> String {
     joined([workload, name], " ")
 }
 
-/// Returns the compared figure of both sides in one scale, with its name where it is not A's
-/// headline. Without a ratio it is each side's headline. `None` where a side has none.
-pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
-    let name = enclosed("", other_figure(p).unwrap_or_default(), " ");
-    both(p, p.figure).map(|v| v.map(|text| format!("{name}{text}")))
+/// Returns true for one result of A in two comparisons.
+pub fn same_result(p: &ComparedPoint, q: &ComparedPoint) -> bool {
+    p.workload == q.workload && p.params == q.params && p.row.is_some() == q.row.is_some()
 }
 
-/// Returns a figure of both sides in one scale; their headlines for `None`.
-fn both(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>; 2] {
+/// Returns the compared figure of both sides with its label and the sign of the result's verdict, in
+/// one scale; their headlines without a ratio. `None` where a side has none. An invalid figure is
+/// not shown.
+pub fn values(p: &ComparedPoint) -> [Option<String>; 2] {
+    both(p, p.figure, Scale::with_label)
+}
+
+/// Returns the same with the label of the first only, for two columns of one row.
+pub fn columns(p: &ComparedPoint, figure: Option<FigureKind>) -> [Option<String>; 2] {
+    let [a, _] = both(p, figure, Scale::with_label);
+    let [_, b] = both(p, figure, if a.is_some() { Scale::number } else { Scale::with_label });
+    [a, b]
+}
+
+/// Puts the sign of a verdict before a figure, unless the result is valid.
+pub fn signed(verdict: Verdict, figure: String) -> String {
+    let sign = verdict_mark(verdict).split(' ').next().filter(|_| verdict != Verdict::Valid);
+    joined([sign.unwrap_or_default(), &figure], " ")
+}
+
+fn both(
+    p: &ComparedPoint,
+    figure: Option<FigureKind>,
+    text: fn(&Scale, f64) -> Option<String>,
+) -> [Option<String>; 2] {
     let value = |n: &Option<Number>| {
         let summary = &n.as_ref()?.summary;
         summary.figure(figure.unwrap_or(summary.headline)).value
     };
-    let both = [value(&p.a), value(&p.b)];
-    let scale = scale(p, both.iter().flatten().copied());
-    both.map(|v| v.and_then(|v| scale.with_label(v)))
-}
-
-/// Returns the delivered figures of both sides, where they differ and another figure is compared.
-pub fn delivered(p: &ComparedPoint) -> [Option<String>; 2] {
-    match moved(p) {
-        Some(_) => both(p, Some(FigureKind::Delivered)),
-        None => [None, None],
-    }
+    let values = [value(&p.a), value(&p.b)];
+    let scale = scale(p, values.iter().flatten().copied());
+    let shown = |n: &Option<Number>, value: Option<f64>| {
+        let verdict = n.as_ref()?.verdict;
+        match verdict {
+            Verdict::Invalid => Some(verdict_mark(verdict).to_owned()),
+            _ => Some(signed(verdict, text(&scale, value?)?)),
+        }
+    };
+    [shown(&p.a, values[0]), shown(&p.b, values[1])]
 }
 
 /// Returns the scale of a result's values.
 fn scale(p: &ComparedPoint, values: impl Iterator<Item = f64>) -> Scale {
     Scale::for_result(values, p.unit, (p.subsystem, p.random), &p.params)
-}
-
-/// Returns A's headline with its label; `None` where A has none.
-pub fn headline_of_a(p: &ComparedPoint) -> Option<String> {
-    let value = p.a.as_ref()?.summary.value();
-    scale(p, [value].into_iter()).with_label(value)
 }
 
 /// Returns the name of the compared figure, where it is not A's headline.
@@ -67,18 +81,64 @@ pub fn other_figure(p: &ComparedPoint) -> Option<&'static str> {
     (figure != a.summary.headline).then(|| figure.as_str())
 }
 
-/// Returns the sign and words of a result's outcome.
-pub fn outcome(p: &ComparedPoint) -> &'static str {
-    let alone = p.outcome() != p.change();
-    match p.change() {
-        _ if p.gone() => "✗ gone",
-        Comparability::Slower if alone => "▼ delivered slower",
-        Comparability::Faster if alone => "▲ delivered faster",
+/// Returns the sign and words of an outcome, for a column of differences.
+pub fn outcome(outcome: Comparability) -> &'static str {
+    match outcome {
         Comparability::Slower => "▼ slower",
         Comparability::Faster => "▲ faster",
+        Comparability::NoDifferenceShown => "none shown",
         Comparability::Undecided => "? undecided",
-        other => other.as_str(),
+        Comparability::NotComparable => Comparability::NotComparable.as_str(),
     }
+}
+
+/// Returns why no difference is shown where the ratio or its interval suggests one; empty where the
+/// interval contains 1 and is within the margin.
+pub fn why_none_shown(figure: &ComparedFigure) -> String {
+    if figure.outcome != Comparability::NoDifferenceShown {
+        return String::new();
+    }
+    let margin = margin(figure.margin).unwrap_or_default();
+    match figure.ratio.ci95 {
+        None => "too few trials for an interval".to_owned(),
+        Some(_) if !figure.is_within_margin() => {
+            format!("the interval reaches beyond the margin of {margin}: a difference is possible")
+        }
+        Some([low, high]) if low > 1.0 || high < 1.0 => {
+            format!("within the margin of {margin}: two runs of one machine differ as much")
+        }
+        Some(_) => String::new(),
+    }
+}
+
+/// Returns the name of a figure of a result: `delivered`, or `delivered latency` for a time.
+pub fn figure_name(p: &ComparedPoint, kind: FigureKind) -> String {
+    match p.better {
+        Better::Higher => kind.as_str().to_owned(),
+        Better::Lower => format!("{} latency", kind.as_str()),
+    }
+}
+
+/// Share of the headline from which on delivered is nearly all of it.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Returns the delivered figure, where it differs, or where a machine delivers less than its
+/// headline.
+pub fn delivered(p: &ComparedPoint) -> Option<&ComparedFigure> {
+    let less = |n: &Option<Number>| {
+        let value = |kind| n.as_ref()?.summary.figure(kind).value;
+        let (Some(delivered), Some(headline)) =
+            (value(FigureKind::Delivered), p.figure.and_then(value))
+        else {
+            return false;
+        };
+        match p.better {
+            Better::Higher => delivered < NEARLY_ALL * headline,
+            Better::Lower => headline < NEARLY_ALL * delivered,
+        }
+    };
+    let shown = |d: &&ComparedFigure| d.outcome.differs() || less(&p.a) || less(&p.b);
+    p.delivered.as_ref().filter(shown)
 }
 
 /// Returns the delivered figure, where it differs and another figure is compared.
@@ -88,13 +148,29 @@ pub fn moved(p: &ComparedPoint) -> Option<&ComparedFigure> {
 
 /// Returns B / A of the figures, with that of their rounds where the two contradict each other:
 /// `1.20; pairs 0.849`.
-pub fn factor(figure: &ComparedFigure) -> String {
+fn factor(figure: &ComparedFigure) -> String {
     let value = format_factor(figure.value);
     match figure.outcome {
         Comparability::Undecided => {
             format!("{value}; pairs {}", format_factor(figure.ratio.median))
         }
         _ => value,
+    }
+}
+
+/// Returns the median over the pairs, where the figures contradict it; empty elsewhere.
+pub fn contradiction(figure: &ComparedFigure) -> String {
+    match figure.outcome {
+        Comparability::Undecided => {
+            let ends = interval(&figure.ratio).map(|ends| format!(" ({ends})"));
+            let ends = ends.unwrap_or_default();
+            format!(
+                "the median over all pairs of rounds or trials is {}{ends}: it contradicts the \
+                 figures",
+                format_factor(figure.ratio.median)
+            )
+        }
+        _ => String::new(),
     }
 }
 

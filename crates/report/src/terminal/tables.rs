@@ -13,7 +13,7 @@ pub fn lay_out(table: &Table, first: usize, width: usize, paint: Paint) -> Strin
             let first = first.min(column_width(table, 0) + spare);
             grid(table, (&kept, first), gap, paint)
         }
-        None => paragraphs(table, width),
+        None => stacked(table, width),
     }
 }
 
@@ -98,28 +98,70 @@ fn grid(table: &Table, (columns, first): (&[usize], usize), gap: usize, paint: P
     out
 }
 
-/// One paragraph per row: the keys, then each value after its title.
-fn paragraphs(table: &Table, width: usize) -> String {
+/// Rows stacked: the keys on a line of their own, below it each value after its title. Values that
+/// fit stay on one line.
+fn stacked(table: &Table, width: usize) -> String {
     let mut out = String::new();
     for row in &table.rows {
-        let named = |i: usize, cell: &Cell| {
-            let column = &table.columns[i];
-            match (&column.unit, cell.note) {
-                (Some(unit), None) => format!("{} {} {unit}", column.title, text(cell)),
-                _ => format!("{} {}", column.title, text(cell)),
-            }
+        // A key in words says what it is, and so does a key alone.
+        let key = |i: usize, cell: &Cell| match table.columns[i].numeric && table.keys > 1 {
+            true => named(table, i, cell),
+            false => text(cell),
         };
-        let texts = |from: usize, upto: usize| -> Vec<String> {
-            let cells = row.cells.iter().enumerate().take(upto).skip(from);
-            cells.filter(|(_, c)| !text(c).is_empty()).map(|(i, c)| named(i, c)).collect()
-        };
-        let [point, values] = [texts(0, table.keys), texts(table.keys, row.cells.len())];
-        let line = format!("{}: {}", point.join(", "), values.join("; "));
-        let options = textwrap::Options::new(width).subsequent_indent("  ").break_words(true);
-        for line in textwrap::wrap(&line, options) {
-            out.push_str(line.trim_end());
-            out.push('\n');
+        let cells = || row.cells.iter().enumerate();
+        let keys: Vec<String> = cells().take(table.keys).map(|(i, c)| key(i, c)).collect();
+        let keys = keys.iter().filter(|k| !k.is_empty()).map(String::as_str).collect::<Vec<_>>();
+        let keys = keys.join(", ");
+        let own = keys.len() - keys.trim_start().len();
+        if !keys.is_empty() {
+            wrap(&mut out, [own, own + STEP], keys.trim_start(), width);
         }
+        let shown = cells().skip(table.keys).filter(|(_, c)| c.note.is_some() || !is_empty(c));
+        let values = shown.map(|(i, c)| named(table, i, c));
+        let mut line = String::new();
+        for value in values {
+            let longer = columns_of(&line) + STEP + columns_of(&value) + own + STEP > width;
+            if !line.is_empty() && longer {
+                wrap(&mut out, [own + STEP, own + 2 * STEP], &line, width);
+                line.clear();
+            }
+            line += if line.is_empty() { "" } else { "  " };
+            line += &value;
+        }
+        wrap(&mut out, [own + STEP, own + 2 * STEP], &line, width);
     }
     out
+}
+
+/// Indentation of values below their key.
+const STEP: usize = 2;
+
+/// True for a cell without a value and without a reason for that.
+fn is_empty(cell: &Cell) -> bool {
+    ["", "-"].contains(&cell.text.as_str())
+}
+
+/// A value after its title, with its unit.
+fn named(table: &Table, i: usize, cell: &Cell) -> String {
+    let column = &table.columns[i];
+    let title = column.title.trim();
+    let text = text(cell);
+    match &column.unit {
+        Some(unit) if cell.note.is_none() => format!("{title} {} {unit}", text.trim()),
+        _ => format!("{title} {}", text.trim()),
+    }
+}
+
+/// Adds a text, wrapped, with the indentation of its first line and of the others.
+fn wrap(out: &mut String, indents: [usize; 2], text: &str, width: usize) {
+    let [first, others] = indents.map(|n| " ".repeat(n.min(width / 2)));
+    let options = textwrap::Options::new(width)
+        .initial_indent(&first)
+        .subsequent_indent(&others)
+        .break_words(true);
+    // A number and its percent sign stay on one line.
+    for line in textwrap::wrap(&text.replace(" %", "\u{a0}%"), options) {
+        out.push_str(&line.trim_end().replace("\u{a0}%", " %"));
+        out.push('\n');
+    }
 }

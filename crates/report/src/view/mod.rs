@@ -80,7 +80,7 @@ pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::host_tables;
 pub use main_results::{ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
-pub(crate) use num::{Scale, ends, percent, percentage};
+pub(crate) use num::{Scale, ends, percent, percentage, plain};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::findings_section;
 pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};

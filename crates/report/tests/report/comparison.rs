@@ -1,22 +1,26 @@
 //! Two runs side by side in every form, on comparisons that no machine made.
 
+mod screens;
+
 use proofmark_model::testing::summary;
 use proofmark_model::{
-    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedSubsystem,
-    Comparison, Difference, FigureKind, Number, Params, Ratio, Side, Subsystem, Timestamp, Unit,
-    Verdict, key,
+    Better, COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
+    ComparedSubsystem, Comparison, Difference, FigureKind, Number, Params, PerPrice, Price, Ratio,
+    Side, Subsystem, Timestamp, Unit, Verdict, key,
 };
 use proofmark_report::Options;
 use proofmark_report::check::Check;
-use proofmark_report::comparison::{html, json, markdown, several, terminal};
+use proofmark_report::comparison::{self, ComparisonOptions, json};
 use proptest::prelude::*;
 
 fn number(median: f64, verdict: Verdict) -> Option<Number> {
     Some(Number { summary: summary(median), verdict })
 }
 
-fn side(name: &str) -> Side {
+fn side(letter: char, name: &str) -> Side {
     Side {
+        letter,
+        price: None,
         name: name.into(),
         started: Timestamp::from_millis(1_760_000_000_000).unwrap(),
         version: "0.1.0".into(),
@@ -47,6 +51,8 @@ fn point(threads: u64, ratio: f64, outcome: Comparability, reason: &str) -> Comp
             outcome,
         }),
         delivered: None,
+        best_of_each: None,
+        per_price: None,
         reason: reason.into(),
     }
 }
@@ -71,8 +77,9 @@ fn comparison() -> Comparison {
     torn.headline.as_mut().unwrap().ratio = Ratio { median: 0.849, ci95: Some([0.84, 0.86]) };
     Comparison {
         schema: COMPARISON_SCHEMA.into(),
-        a: side("base"),
-        b: side("new"),
+        a: side('A', "base"),
+        b: side('B', "new"),
+        sentence: "B delivers 0.25 to 0.50 of A's CPU and 2.0 of its memory.".into(),
         differences: vec![Difference {
             what: "CPU quota".into(),
             a: "none".into(),
@@ -111,7 +118,23 @@ fn junit(c: &Comparison) -> String {
 }
 
 fn check(c: &Comparison) -> String {
-    Check::new("new", Some(c), &[]).terminal()
+    Check::new("new", Some(c), &[]).terminal(&wide(100))
+}
+
+fn terminal(c: &Comparison, all: bool, layout: &Options) -> String {
+    comparison::terminal(std::slice::from_ref(c), &ComparisonOptions { layout: *layout, all })
+}
+
+fn several(all: &[Comparison], layout: &Options) -> String {
+    comparison::terminal(all, &ComparisonOptions { layout: *layout, all: false })
+}
+
+fn markdown(c: &Comparison) -> String {
+    comparison::markdown(std::slice::from_ref(c))
+}
+
+fn html(c: &Comparison) -> Result<String, proofmark_report::RenderError> {
+    comparison::html(std::slice::from_ref(c))
 }
 
 /// All kinds of results, also beyond the axis of the drawings, and this text wherever one may be.
@@ -125,6 +148,14 @@ pub fn strange(text: &str) -> Comparison {
     }
     for side in [&mut c.a, &mut c.b] {
         (side.name, side.machine) = (text.into(), text.into());
+        side.price = Some(Price { per_hour: 0.17, currency: text.into() });
+    }
+    c.sentence = text.into();
+    for p in &mut c.points {
+        p.best_of_each = Some([text.into(), text.into()]);
+        let (a, b, value) = (1e9, 2e9, 2.0);
+        let figure = FigureKind::Delivered;
+        p.per_price = Some(PerPrice { figure, a, b, value, ci95: Some([1.9, 2.1]) });
     }
     for p in &mut c.points {
         (p.workload, p.name, p.reason) = (text.into(), text.into(), text.into());
@@ -192,16 +223,18 @@ fn forms() {
 
 #[test]
 fn each_run_of_several_has_a_paragraph() {
-    let other = |name: &str| {
+    let other = |letter: char, name: &str| {
         let mut c = comparison();
-        c.b.name = name.into();
+        c.sentence = format!("{letter} delivers 0.50 of A's CPU.");
+        (c.b.letter, c.b.name) = (letter, name.into());
         c.b.machine = "another machine".into();
         c.differences[0].what = "CPU".into();
         c
     };
     let mut shares = shares();
     shares.differences.clear();
-    let all = [other("new"), other("third"), shares];
+    (shares.b.letter, shares.sentence) = ('D', "D delivers 0.50 of A's CPU.".into());
+    let all = [other('B', "new"), other('C', "third"), shares];
     let text = several(&all, &wide(400));
     insta::assert_snapshot!("several", text);
     let paragraph = |letter: char| {
@@ -209,13 +242,29 @@ fn each_run_of_several_has_a_paragraph() {
     };
     for letter in ['B', 'C', 'D'] {
         let said = paragraph(letter);
-        assert!(said.contains(&format!("{letter} ")), "{said}");
+        assert!(said.contains(&format!("). {letter} delivers 0.50 of A's CPU.")), "{said}");
         for other in ['B', 'C', 'D'].into_iter().filter(|l| *l != letter) {
             let words = [format!(" {other} "), format!(" {other}:"), format!(" {other}.")];
             assert!(words.iter().all(|w| !said.contains(w)), "{other} in {said}");
         }
     }
-    assert!(text.contains("? 1.20; pairs 0.849"), "{text}");
+    assert!(text.contains("? 1.20[1]"), "{text}");
+    let pairs = "[1] the median over all pairs of rounds or trials is 0.849 (0.840–0.860)";
+    assert!(text.contains(pairs), "{text}");
+    for width in [20, 40, 60, 80, 100] {
+        let text = several(&all, &wide(width));
+        for line in text.lines() {
+            assert!(textwrap::core::display_width(line) <= width, "{width}: {line}");
+        }
+    }
+    let markdown = comparison::markdown(&all);
+    for part in ["| B / A |", "| C / A |", "| D / A |", "## Differences between A and C"] {
+        assert!(markdown.contains(part), "{part}: {markdown}");
+    }
+    let page = comparison::html(&all).unwrap();
+    for part in ["D delivers 0.50", "differences-B", "differences-C", "C &#x2f; A"] {
+        assert!(page.contains(part), "{part}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn side_by_side() -> String {
     let mut c = strange(&hostile());
     c.points.iter_mut().for_each(|p| p.workload = "memory.copy".into());
     c.points[0].row = Some(proofmark_model::ComparedRow { place: 0, title: "Memory copy".into() });
-    comparison::html(&c).unwrap()
+    comparison::html(std::slice::from_ref(&c)).unwrap()
 }
 
 fn over_runs() -> String {

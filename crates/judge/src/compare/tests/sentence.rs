@@ -1,0 +1,219 @@
+//! Tests of the sentence, of prices, of letters and of the best instruction sets.
+
+use proofmark_model::{Price, Subsystem, key};
+
+use super::*;
+
+/// The sentence about results of A and of B.
+fn sentence(a: Vec<Measurement>, b: Vec<Measurement>) -> String {
+    compared(&run(a), &run(b)).sentence
+}
+
+/// CPU, memory, disk and network results at `factors` times their usual speeds.
+fn machine(factors: [f64; 5]) -> Vec<Measurement> {
+    let all = [flops(1), iops(1), stream("triad", 1), rand_read(1), tcp(1, "loopback")];
+    all.into_iter().zip(factors).map(|(m, factor)| scaled(m, factor)).collect()
+}
+
+#[test]
+fn the_sentence_has_a_range_for_each_subsystem() {
+    let a = || machine([1.0; 5]);
+    assert_eq!(
+        sentence(a(), machine([0.581, 0.619, 1.0, 0.5, 1.0])),
+        "B delivers 0.58 to 0.62 of A's CPU and 0.50 of its disk; no difference shown in memory and \
+         network."
+    );
+    assert_eq!(
+        sentence(a(), a()),
+        "No difference between A and B is shown in CPU, memory, disk and network."
+    );
+    // A result that does not differ belongs to the range; 1.0 is none of A's faster CPU.
+    let text = sentence(a(), machine([3.0, 1.0, 1.0, 1.0, 1.0]));
+    assert!(text.starts_with("B delivers 1.00 to 3.0 of A's CPU; "), "{text}");
+    // Of a time less is better: half the latency is twice the speed.
+    let time = |s: f64| vec![latency(1 << 20, s)];
+    assert_eq!(sentence(time(5e-9), time(2.5e-9)), "B delivers 2.0 of A's memory.");
+    assert_eq!(sentence(vec![], vec![]), "A and B have no result in common.");
+    assert_eq!(sentence(vec![], a()), "A and B have no result in common.");
+}
+
+#[test]
+fn what_does_not_count_is_left_out_and_counted() {
+    let a = || machine([1.0; 5]);
+    let mut b = machine([0.5; 5]);
+    b[1] = suspect(b[1].clone(), "steal", 0.5);
+    b[2] = found(b[2].clone(), "page_cache", Severity::Invalid, 0.9);
+    (b[3].trials, b[3].summary) = (Vec::new(), None);
+    assert_eq!(
+        sentence(a(), b.clone()),
+        "B delivers 0.50 of A's CPU in 1 of 2 results and 0.50 of its network; memory and disk \
+         undecided; 3 of 5 results are left out: 1 suspect, 1 invalid and 1 missing."
+    );
+    // It counts on either side, and once.
+    let mut a = a();
+    a[0] = suspect(a[0].clone(), "steal", 0.5);
+    a[1] = suspect(a[1].clone(), "steal", 0.5);
+    a.truncate(2);
+    let text =
+        "Whether A or B is faster is undecided in CPU; 2 of 2 results are left out: 2 suspect.";
+    assert_eq!(sentence(a, b), text);
+}
+
+#[test]
+fn an_interval_that_reaches_beyond_the_margin_decides_nothing() {
+    // Trials of both from half to all of the speed: the interval of the ratio is wide.
+    let uneven = |factor: f64, from: usize| {
+        let mut m = at(factor);
+        let n = m.trials.len();
+        for (i, t) in m.trials.iter_mut().enumerate() {
+            t.value *= 0.7 + 0.6 * ((i + from) % n) as f64 / n as f64;
+        }
+        m
+    };
+    let (a, b) = (uneven(1.0, 0), uneven(0.9, 3));
+    let p = one(a.clone(), b.clone());
+    assert_eq!(p.outcome(), NoDifferenceShown, "{p:?}");
+    assert!(!p.headline.unwrap().is_within_margin());
+    assert_eq!(sentence(vec![a], vec![b]), "Whether A or B is faster is undecided in CPU.");
+    // Within the margin it decides.
+    let p = one(at(1.0), at(0.97));
+    assert!(p.headline.unwrap().is_within_margin());
+}
+
+#[test]
+fn a_machine_that_differs_undisturbed_is_called_so() {
+    // The attainable figure differs by a tenth, and so much was taken from both that delivered
+    // shows nothing.
+    let taken = |factor: f64| {
+        let mut m = scaled(flops(1), factor);
+        for (i, t) in m.trials.iter_mut().enumerate() {
+            let share = if i % 2 == 0 { 0.95 } else { 0.3 };
+            t.rounds = vec![Round {
+                seconds: t.seconds,
+                delivered: share * t.value,
+                typical: Some(t.value),
+                attainable: Some(t.value),
+                clean_s: 0.05,
+                ..Round::default()
+            }];
+        }
+        m.summary =
+            proofmark_model::summarise_trials(proofmark_model::Cut::Core, m.unit, &m.trials, false);
+        m
+    };
+    let text = sentence(vec![taken(1.0)], vec![taken(0.8)]);
+    assert_eq!(text, "B delivers 0.80 of A's undisturbed CPU.");
+}
+
+fn price(per_hour: f64) -> Price {
+    Price { per_hour, currency: "$".to_owned() }
+}
+
+fn with_prices(a: &Run, b: &Run, prices: [f64; 2]) -> Comparison {
+    let [of_a, of_b] = prices.map(price);
+    compare(
+        Named { price: Some(&of_a), ..Named::new('A', "a", a) },
+        Named { price: Some(&of_b), ..Named::new('B', "b", b) },
+        Options::default(),
+    )
+}
+
+#[test]
+fn prices_give_figures_per_unit_of_money_of_rates_alone() {
+    let mut a = machine([1.0; 5]);
+    let mut b = machine([0.5, 0.5, 1.0, 0.5, 1.0]);
+    a.push(latency(1 << 20, 5e-9));
+    b.push(latency(1 << 20, 10e-9));
+    let (a, b) = (run(a), run(b));
+    let c = with_prices(&a, &b, [0.4, 0.1]);
+    let flops = c.points[0].per_price.as_ref().unwrap();
+    let value = |n: &Option<Number>| n.as_ref().unwrap().summary.value();
+    assert!((flops.a - value(&c.points[0].a) / 0.4).abs() < 1.0, "{flops:?}");
+    assert!((flops.b - value(&c.points[0].b) / 0.1).abs() < 1.0, "{flops:?}");
+    assert!((flops.value - 2.0).abs() < 1e-6, "half the speed for a quarter of the money");
+    let [low, high] = flops.ci95.unwrap();
+    assert!(low <= 2.0 && 2.0 <= high, "{flops:?}");
+    let time = c.points.iter().find(|p| p.workload == "memory.latency").unwrap();
+    assert_eq!((time.better, &time.per_price), (Better::Lower, &None));
+    assert!(
+        c.sentence.contains(
+            "; per unit of money B delivers 2.0 of A's CPU, 4.0 of its memory, 2.0 of its disk and \
+             4.0 of its network"
+        ),
+        "{}",
+        c.sentence
+    );
+    assert_eq!(c.b.price, Some(price(0.1)));
+    let without = compared(&a, &b);
+    assert!(without.points.iter().all(|p| p.per_price.is_none()));
+    assert!(!without.sentence.contains("money"));
+    let nothing = with_prices(&run(vec![]), &b, [0.4, 0.1]).sentence;
+    assert!(!nothing.contains("money"), "{nothing}");
+}
+
+#[test]
+fn each_text_names_the_run_by_its_letter() {
+    let throttled = with(healthy(), |_, m| suspect(scaled(m, 0.5), "throttled", 0.5));
+    let mut other = throttled;
+    other.measurements.push(stream("copy", 4));
+    other.measurements[2] = found(iops(1), "page_cache", Severity::Invalid, 0.9);
+    other.measurements[3].trials.truncate(1);
+    other.measurements[7] = with_param(stream("triad", 2), "array_size", 1 << 31);
+    other.host.os.kernel = Probe::known("Linux 7.1".into(), "uname");
+    let a = with(healthy(), |i, m| match i {
+        7 => with_param(m, "array_size", 1 << 30),
+        _ => m,
+    });
+    let c = compare(Named::new('A', "a", &a), Named::new('D', "d", &other), Options::default());
+    assert_eq!((c.a.letter, c.b.letter), ('A', 'D'));
+    let texts = c.points.iter().map(|p| &p.reason).chain([&c.sentence]);
+    for text in texts {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        assert!(words.into_iter().all(|word| word != "B"), "{text}");
+    }
+    let all: String = c.points.iter().map(|p| format!("{}\n", p.reason)).collect();
+    for part in ["in D throttled", "D is invalid", "in A and 1 trial in D", "only in D"] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    assert!(all.contains("array size 1 GiB in A, 2 GiB in D"), "{all}");
+}
+
+/// `cpu.flops` on two threads with that instruction set, at that multiple of the usual rate.
+fn with_set(isa: &str, factor: f64) -> Measurement {
+    let mut m = scaled(flops(2), factor);
+    m.params = m.params.with_named(key::ISA.name(), isa);
+    m
+}
+
+#[test]
+fn the_best_of_each_machines_instruction_sets_are_compared() {
+    let all = |sets: &[(&str, f64)]| run(sets.iter().map(|(s, f)| with_set(s, *f)).collect());
+    let wide = all(&[("scalar", 0.25), ("avx2", 1.0), ("avx512", 2.0)]);
+    let narrow = all(&[("scalar", 0.25), ("avx2", 1.0)]);
+    let arm = all(&[("scalar", 0.25), ("neon", 0.5), ("sve", 1.0)]);
+    let best = |a: &Run, b: &Run| {
+        let c = compared(a, b);
+        assert!(c.points.iter().all(|p| !p.reason.contains("only in") && !p.gone()), "{c:?}");
+        assert!(c.sentence.contains("the instruction sets differ, so the best of each"), "{c:?}");
+        let mut best = c.points.iter().filter_map(|p| Some((p, p.best_of_each.clone()?)));
+        let (p, sets) = best.next().unwrap();
+        assert!(best.next().is_none(), "{:?}", c.points);
+        let set = format!("best instruction set of each: {} in A, {} in B", sets[0], sets[1]);
+        assert!(p.reason.contains(&set), "{}", p.reason);
+        assert!(!p.name.contains(&sets[0]), "{}", p.name);
+        (sets, (100.0 * p.headline.as_ref().unwrap().value).round(), c.points.len())
+    };
+    let sets = |a: &str, b: &str| [a.to_owned(), b.to_owned()];
+    assert_eq!(best(&wide, &narrow), (sets("avx512", "avx2"), 50.0, 3));
+    assert_eq!(best(&narrow, &wide), (sets("avx2", "avx512"), 200.0, 3));
+    assert_eq!(best(&wide, &arm), (sets("avx512", "sve"), 50.0, 2));
+    // Sets that both have are compared as before.
+    assert!(compared(&wide, &wide).points.iter().all(|p| p.best_of_each.is_none()));
+    // A set that B planned and did not measure is missing, not unknown to it.
+    let mut stopped = narrow.clone();
+    stopped.plan.points.extend(wide.measurements.iter().map(Measurement::point));
+    let c = compared(&wide, &stopped);
+    assert!(c.points[2].gone() && c.points[2].reason.contains("only in A"), "{c:?}");
+    let cpu = c.subsystems.iter().find(|s| s.subsystem == Subsystem::Cpu).unwrap();
+    assert_eq!(cpu.gone, 1);
+}

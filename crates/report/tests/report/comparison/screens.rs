@@ -1,0 +1,155 @@
+//! What a reader must find at any width and in every format.
+
+use super::*;
+
+/// Main results of a machine that B has half of, one of them a time, and one coarse.
+fn main_results() -> Comparison {
+    use Comparability::{Faster, NoDifferenceShown, Slower};
+    let mut c = comparison();
+    let titles = [
+        ("FP peak, 2 CPUs, avx512", 0.5, Slower, [0.49, 0.51], 0.04),
+        ("Sequential write, 1 MiB, depth 8", 0.964, NoDifferenceShown, [0.907, 0.977], 0.198),
+        ("Random read, 4 KiB, depth 1", 0.607, NoDifferenceShown, [0.461, 0.902], 0.333),
+        ("Memory latency, 256 MiB", 0.5, Faster, [0.49, 0.51], 0.04),
+    ];
+    c.points = Vec::new();
+    for (place, (title, value, outcome, ends, margin)) in titles.into_iter().enumerate() {
+        let mut p = point(place as u64 + 1, value, outcome, "no finding explains it");
+        p.row = Some(ComparedRow { place, title: title.into() });
+        let headline = p.headline.as_mut().unwrap();
+        headline.ratio = Ratio { median: value, ci95: Some(ends) };
+        headline.margin = margin;
+        p.b.as_mut().unwrap().verdict = Verdict::Valid;
+        c.points.push(p);
+    }
+    let [first, write, _, time] = &mut c.points[..] else { unreachable!() };
+    first.best_of_each = Some(["avx512".into(), "avx2".into()]);
+    write.b.as_mut().unwrap().verdict = Verdict::Coarse;
+    (time.unit, time.better, time.workload) =
+        (Unit::Second, Better::Lower, "memory.latency".into());
+    (time.a, time.b) = (number(1.2e-7, Verdict::Valid), number(6e-8, Verdict::Valid));
+    c
+}
+
+#[test]
+fn both_figures_stay_at_any_width() {
+    let c = main_results();
+    let texts = [60, 80, 100, 120].map(|width| terminal(&c, false, &wide(width)));
+    for (text, width) in texts.iter().zip([60, 80, 100, 120]) {
+        let main = text.split("Main results").nth(1).unwrap();
+        let main = main.split("\n\n").next().unwrap();
+        for figure in ["64.00 GFLOP/s", "32.00", "120.0 ns", "60.00", "~ 61.70"] {
+            assert!(main.contains(figure), "{width}: {figure} is not in {main}");
+        }
+        for (difference, n) in [("▼ slower", 1), ("▲ faster", 1), ("none shown", 2)] {
+            assert_eq!(main.matches(difference).count(), n, "{width}: {difference} in {main}");
+        }
+        for note in ["within the margin of 19.8 %: two runs", "beyond the margin of 33.3 %"] {
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(text.contains(note), "{width}: {note} is not in {text}");
+        }
+        assert!(!text.contains("delivered A"), "{text}");
+    }
+    insta::assert_snapshot!("widths", texts.join("\n\n---\n\n"));
+}
+
+#[test]
+fn what_a_machine_delivers_has_a_row_of_its_own() {
+    let text = terminal(&shares(), false, &wide(80));
+    let rows: Vec<&str> =
+        text.lines().filter(|l| l.trim_start().starts_with("delivered ")).collect();
+    assert!(rows.len() >= 4 && rows.iter().all(|l| l.contains("32.00")), "{text}");
+    // Nothing differs, but a machine that delivers half of its headline shows it.
+    let mut quiet = shares();
+    quiet.points.truncate(1);
+    quiet.points[0].delivered.as_mut().unwrap().outcome = Comparability::NoDifferenceShown;
+    assert!(terminal(&quiet, true, &wide(80)).contains("\n  delivered"));
+    for n in quiet.points[0].b.iter_mut() {
+        n.summary.delivered = n.summary.attainable.clone();
+    }
+    let calm = terminal(&quiet, true, &wide(80));
+    assert!(!calm.contains("\n  delivered"), "{calm}");
+    // Of a time it is a latency.
+    let mut time = shares().points[0].clone();
+    (time.better, time.unit) = (Better::Lower, Unit::Second);
+    let time = Comparison { points: vec![time], ..shares() };
+    assert!(terminal(&time, true, &wide(80)).contains("\n  delivered latency"));
+    assert!(check(&time).contains("delivered latency"), "{}", check(&time));
+}
+
+#[test]
+fn the_sentence_is_first_in_every_format() {
+    let mut c = comparison();
+    c.sentence = "B delivers 0.31 of A's CPU & more.".into();
+    let begins = "new against base\nB delivers 0.31 of A's CPU & more.\n";
+    assert!(terminal(&c, false, &wide(80)).starts_with(begins));
+    let lines = check(&c);
+    assert_eq!(lines.lines().nth(2), Some("B delivers 0.31 of A's CPU & more."), "{lines}");
+    let text = markdown(&c);
+    let third = text.lines().filter(|l| !l.is_empty()).nth(1).unwrap().to_owned();
+    assert!(third.contains("B delivers 0.31 of A's CPU &amp; more."), "{text}");
+    let xml = junit(&c);
+    let property =
+        "<property name=\"comparison\" value=\"B delivers 0.31 of A&apos;s CPU &amp; more.\"";
+    assert!(xml.contains(property), "{xml}");
+    let value: serde_json::Value = serde_json::from_str(&json(&c).unwrap()).unwrap();
+    assert_eq!(value["sentence"], "B delivers 0.31 of A's CPU & more.");
+    let page = html(&c).unwrap();
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}"));
+    assert!(at("B delivers 0.31 of A") < at("Median speed of B"));
+}
+
+#[test]
+fn prices_have_a_table_and_times_are_left_out() {
+    let mut c = main_results();
+    for (side, per_hour) in [(&mut c.a, 0.4), (&mut c.b, 0.1)] {
+        side.price = Some(Price { per_hour, currency: "$".into() });
+    }
+    let figure = FigureKind::Delivered;
+    let money = PerPrice { figure, a: 160e9, b: 320e9, value: 2.0, ci95: Some([1.96, 2.04]) };
+    for p in c.points.iter_mut().filter(|p| p.better == Better::Higher) {
+        p.per_price = Some(money.clone());
+    }
+    for text in [terminal(&c, false, &wide(80)), markdown(&c), html(&c).unwrap()] {
+        let text = text.replace('\\', "");
+        let text = text.replace("&#x2f;", "/");
+        assert!(text.contains("price 0.1 $/h"), "{text}");
+        let table = text.split("the figure for 1 $/h.").last().unwrap();
+        assert!(table.contains("160.0 GFLOP/s") && table.contains("320.0 GFLOP/s"), "{table}");
+        let rows = table.split("subsystem").next().unwrap();
+        assert_eq!(rows.matches("160.0 GFLOP/s").count(), 3, "{rows}");
+    }
+    let both = [c.clone(), Comparison { b: Side { letter: 'C', ..c.b.clone() }, ..c.clone() }];
+    let text = several(&both, &wide(100));
+    assert_eq!(text.matches("320.0 GFLOP/s").count(), 6, "{text}");
+    let csv = comparison::csv(&both).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 2 * 4, "{csv}");
+    let head: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let column = |name: &str| head.iter().position(|h| *h == name).unwrap();
+    let mut reader = csv.lines().skip(1).map(|l| l.to_owned());
+    let row = reader.next().unwrap();
+    assert!(row.starts_with("B,new,"), "{row}");
+    for name in ["ratio", "per_price_ratio", "outcome", "baseline", "value", "reason"] {
+        column(name);
+    }
+    assert!(row.contains(",0.5,") && row.contains(",2,") && row.contains(",slower,"), "{row}");
+}
+
+#[test]
+fn a_check_names_a_cause_once_and_begins_with_the_deciding_ratio() {
+    let c = comparison();
+    let text = check(&c);
+    assert_eq!(text.matches("a CPU quota of 0.5 CPUs").count(), 1, "{text}");
+    let rows: Vec<&str> = text.lines().filter(|l| l.contains("avx2+fma, f64, ")).collect();
+    assert!(rows.iter().any(|l| l.starts_with("  0.500  ")), "{text}");
+    assert!(rows.iter().any(|l| l.starts_with("  0.250  ")), "{text}");
+    // Of a result whose delivered figure moved, that ratio decides, not the headline's.
+    let text = check(&shares());
+    let rows: Vec<&str> = text.lines().filter(|l| l.contains(" delivered ")).collect();
+    assert!(rows.iter().filter(|l| l.starts_with("  0.500  ")).count() >= 4, "{text}");
+    for width in [40, 60, 80, 100] {
+        let text = Check::new("new", Some(&c), &[]).terminal(&wide(width));
+        let most = text.lines().map(textwrap::core::display_width).max();
+        assert!(most <= Some(width) && text.lines().all(|l| !l.is_empty()), "{text}");
+    }
+}
