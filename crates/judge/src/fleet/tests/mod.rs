@@ -72,6 +72,7 @@ fn figure(
         attainable: Some(value),
         delivered: Some(value),
         ceiling: Some(value * 1.02),
+        ceiling_margin: None,
         efficiency: Some(0.98),
         bottleneck: Some("execution ports".into()),
         findings: Vec::new(),
