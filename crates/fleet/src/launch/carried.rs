@@ -12,8 +12,10 @@ pub(super) fn waiting(program: &str, arguments: &str) -> String {
 }
 
 /// Prints the limits of a killed program, which may be the cause.
-const LIMITS: &str = "[ $s -le 128 ] || echo limits there: CPU time \"$(ulimit -t)\" s, \
-                      address space \"$(ulimit -v)\" KiB, stack \"$(ulimit -s)\" KiB >&2";
+const LIMITS: &str = "[ $s -le 128 ] || { \
+    l() { [ \"$2\" = unlimited ] || m=\"$m$1 $2 $3, \"; }; m=; \
+    l \"CPU time\" \"$(ulimit -t)\" s; l \"address space\" \"$(ulimit -v)\" KiB; \
+    echo \"its limits: ${m}stack $(ulimit -s) KiB\" >&2; }";
 
 /// Returns the script for a program that comes by standard input. It stores `size` bytes in the
 /// first folder that has room for them and allows programs, and runs them. With `asks`, it prints
@@ -34,7 +36,7 @@ pub(super) fn script(size: u64, arguments: &str, asks: bool) -> String {
     // Random bytes take their full room on file systems that compress.
     let find = format!(
         "f=; w=; c() {{ rm -f \"$f\"; f=; }}; {traps}; \
-         for d in \"${{TMPDIR:-/tmp}}\" /tmp /var/tmp /dev/shm \"$HOME\"; \
+         for d in ${{TMPDIR:+\"$TMPDIR\"}} /tmp /var/tmp /dev/shm \"$HOME\"; \
          do f=$(mktemp \"$d/proofmark.XXXXXX\" 2>/dev/null) || {{ f=; w=\"$w; $d: not writable\"; continue; }}; \
          chmod 700 \"$f\"; (echo exit >\"$f\") 2>/dev/null; \
          \"$f\" 2>/dev/null || {{ w=\"$w; $d: noexec\"; c; continue; }}; \
@@ -42,7 +44,7 @@ pub(super) fn script(size: u64, arguments: &str, asks: bool) -> String {
          [ \"$(wc -c <\"$f\")\" -eq {size} ] && break; \
          w=\"$w; $d: no room\"; c; \
          done; \
-         [ -n \"$f\" ] || {{ echo \"no folder takes the program ({mib} MiB)$w\" >&2; {rest}exit 1; }}; : >\"$f\"; "
+         [ -n \"$f\" ] || {{ l=$(ulimit -f); [ \"$l\" = unlimited ] || w=\"$w; ulimit -f is $l blocks\"; echo \"no folder takes the program ({mib} MiB)$w\" >&2; {rest}exit 1; }}; : >\"$f\"; "
     );
     let run = format!(
         "({traps}; head -c {size} | {{ cat >\"$f\" || cat >/dev/null; }}; \
@@ -113,10 +115,7 @@ mod tests {
         for output in [carried, run(&waiting, b"", folder.path())] {
             assert_eq!(output.status.code(), Some(128 + 9));
             let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(
-                errors.lines().last().unwrap().starts_with("limits there: CPU time"),
-                "{errors}"
-            );
+            assert!(errors.lines().last().unwrap().starts_with("its limits: "), "{errors}");
         }
         std::fs::remove_file(installed).unwrap();
         assert!(is_empty(folder.path()));

@@ -39,6 +39,11 @@ pub(super) trait Way: Send + 'static {
     /// Describes how the command ended.
     fn describe(&self, end: &ProcessEnd) -> String;
 
+    /// Returns the line of its error output that tells most.
+    fn last_words(&self, errors: &str) -> Option<String> {
+        last_line(errors)
+    }
+
     /// Returns true if another try may succeed, since a server refused this one.
     fn is_refused(&self, end: &ProcessEnd) -> bool;
 }
@@ -213,7 +218,7 @@ impl Talk {
                 }
             }
             let how = way.describe(&end);
-            let reason = match last_line(&end.errors) {
+            let reason = match way.last_words(&end.errors) {
                 Some(last) => format!("{how}: {last}"),
                 None => how,
             };

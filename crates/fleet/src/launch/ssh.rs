@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
 
 use proofmark_model::clean_excerpt;
-use proofmark_process::Exit;
+use proofmark_process::{Exit, last_line};
 
 use super::carried::{script, waiting};
 use super::deaths::describe;
@@ -16,6 +16,8 @@ use super::ssh_config::SshConfig;
 use super::{Event, Launcher, Program, typed};
 use crate::protocol::Order;
 
+/// Words of an ssh whose jump host closed the connection.
+const OF_JUMP: &str = "UNKNOWN port 65535";
 /// Status with which ssh reports its own failures.
 const OF_SSH: Exit = Exit::Status(255);
 /// Port of an ssh server, for a name's addresses.
@@ -24,7 +26,7 @@ const PORT: u16 = 22;
 const LONGEST_VIA: usize = 80;
 
 /// Errors of a server that has too many connections, or of a network that lost one.
-const REFUSED: [&str; 11] = [
+const REFUSED: [&str; 12] = [
     "connection closed by",
     "connection reset by",
     "closed by remote host",
@@ -35,6 +37,7 @@ const REFUSED: [&str; 11] = [
     "exceeded maxstartups",
     "session open refused",
     "stdio forwarding failed",
+    "unknown port 65535 timed out",
     "temporary failure in name resolution",
 ];
 /// Errors that no further try changes.
@@ -171,6 +174,13 @@ impl Way for SshWay {
         }
     }
 
+    fn last_words(&self, errors: &str) -> Option<String> {
+        // What the jump host's ssh said comes before it.
+        let is_telling = |line: &&str| !line.contains(OF_JUMP);
+        let telling: Vec<&str> = errors.lines().filter(is_telling).collect();
+        last_line(&telling.join("\n")).or_else(|| last_line(errors))
+    }
+
     fn is_refused(&self, end: &ProcessEnd) -> bool {
         let errors = end.errors.to_ascii_lowercase();
         let has = |all: &[&str]| all.iter().any(|one| errors.contains(one));
@@ -235,6 +245,12 @@ mod tests {
         assert_eq!(described(OF_SSH, false, 10), "ssh could not connect through gw in 10 tries");
         assert_eq!(described(OF_SSH, true, 1), "ssh lost the connection");
         assert_eq!(described(Exit::Signal(9), true, 1), "ssh was killed by SIGKILL");
+        let jump = "connect to host gw port 22: Connection refused\nConnection closed by UNKNOWN \
+                    port 65535\n";
+        let words = through.last_words(jump);
+        assert_eq!(words.as_deref(), Some("connect to host gw port 22: Connection refused"));
+        let words = through.last_words("Connection closed by UNKNOWN port 65535");
+        assert!(words.is_some());
         let killed = described(Exit::Status(137), true, 1);
         assert!(killed.starts_with("its process was killed by SIGKILL"), "{killed}");
     }

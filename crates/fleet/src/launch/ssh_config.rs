@@ -13,6 +13,8 @@ const ANSWER: Duration = Duration::from_secs(10);
 const ALWAYS: [&str; 4] = ["-T", "-oBatchMode=yes", "-oControlMaster=no", "-oForwardAgent=no"];
 /// Options for users without their own. They end an ssh whose node has not answered for 20 s.
 const CONNECT_TIMEOUT: &str = "-oConnectTimeout=15";
+/// The same through a jump host: it includes the login there.
+const CONNECT_TIMEOUT_VIA: &str = "-oConnectTimeout=60";
 const ALIVE_INTERVAL: &str = "-oServerAliveInterval=5";
 /// Interval that Debian's ssh has with BatchMode.
 const DEBIAN_ALIVE_INTERVAL: &str = "300";
@@ -58,7 +60,8 @@ impl SshConfig {
     pub(super) fn options(&self) -> Vec<String> {
         let mut all = words(&ALWAYS);
         if self.get("connecttimeout").is_none() {
-            all.push(CONNECT_TIMEOUT.to_owned());
+            let via = self.via().is_some();
+            all.push(if via { CONNECT_TIMEOUT_VIA } else { CONNECT_TIMEOUT }.to_owned());
         }
         let batch = self.get("batchmode").is_some_and(|value| value == "yes");
         let interval = self.get("serveraliveinterval").unwrap_or("0");
@@ -101,6 +104,8 @@ mod tests {
         let both = format!("{always} {CONNECT_TIMEOUT} {ALIVE_INTERVAL}");
         assert_eq!(options(usual), both);
         assert_eq!(options(""), both, "an ssh that prints no configuration");
+        let via = format!("{always} {CONNECT_TIMEOUT_VIA} {ALIVE_INTERVAL}");
+        assert_eq!(options("proxyjump gw\n"), via);
         let own = "connecttimeout 60\nserveraliveinterval 30\ncontrolpath /run/user/me/n1\n";
         assert_eq!(options(own), always);
         // Debian sets it with BatchMode.

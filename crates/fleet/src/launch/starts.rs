@@ -8,6 +8,10 @@ use proofmark_model::lock;
 
 /// Maximum number of processes that start at once, until a server refuses one.
 pub(super) const STARTS: usize = 10;
+/// Minimum number, however often a server refuses one, and the time after which another refusal
+/// counts.
+const LEAST: usize = 3;
+const APART: Duration = Duration::from_secs(3);
 /// Maximum time that a silent one counts. A login may take long; later its server has accepted it.
 const LONGEST: Duration = Duration::from_secs(60);
 
@@ -24,14 +28,17 @@ pub(super) struct Starts {
     state: Mutex<State>,
     fewer: Condvar,
     longest: Duration,
+    /// Minimum time between two refusals that lower the maximum.
+    apart: Duration,
 }
 
 #[derive(Debug)]
 struct State {
     /// Start of each one.
     now: Vec<Instant>,
-    /// Current maximum of them.
+    /// Current maximum of them, and the time when a refusal lowered it.
     most: usize,
+    lowered: Option<Instant>,
     /// True if no process is to start any more.
     closed: bool,
 }
@@ -44,8 +51,8 @@ pub(super) struct Start {
 
 impl Starts {
     pub(super) fn new(longest: Duration) -> Self {
-        let state = State { now: Vec::new(), most: STARTS, closed: false };
-        Self { state: Mutex::new(state), fewer: Condvar::new(), longest }
+        let state = State { now: Vec::new(), most: STARTS, lowered: None, closed: false };
+        Self { state: Mutex::new(state), fewer: Condvar::new(), longest, apart: APART }
     }
 
     /// Waits until fewer processes start than may, and adds one. `None` once it is closed.
@@ -70,7 +77,11 @@ impl Starts {
     /// Starts fewer at a time, since a server refused one.
     pub(super) fn slow_down(&self) {
         let mut state = lock(&self.state);
-        state.most = (state.most * 2 / 3).max(1);
+        // Processes that started at the same time are refused at the same time.
+        if state.lowered.is_none_or(|at| at.elapsed() >= self.apart) {
+            state.most = (state.most - 1).max(LEAST);
+            state.lowered = Some(Instant::now());
+        }
     }
 
     /// Lets no further process start.
@@ -147,12 +158,16 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_refuses_gets_fewer_at_a_time_but_always_one() {
-        let starts = Arc::new(Starts::new(Duration::from_secs(3600)));
+    fn a_server_that_refuses_gets_fewer_at_a_time_but_always_some() {
+        let long = Duration::from_secs(3600);
+        let starts = Starts::new(long);
         (0..20).for_each(|_| starts.slow_down());
-        let one = starts.next();
-        assert!(one.is_some());
-        assert_eq!(lock(&starts.state).most, 1);
+        assert_eq!(lock(&starts.state).most, STARTS - 1, "refused at the same time");
+        let starts = Arc::new(Starts { apart: Duration::ZERO, ..Starts::new(long) });
+        (0..20).for_each(|_| starts.slow_down());
+        let all: Vec<Option<Start>> = (0..LEAST).map(|_| starts.next()).collect();
+        assert!(all.iter().all(Option::is_some));
+        assert_eq!(lock(&starts.state).most, LEAST);
         starts.close();
         assert!(starts.next().is_none());
     }
