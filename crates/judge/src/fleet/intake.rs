@@ -39,8 +39,8 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
 /// Explains that a figure is beyond its own ceiling; `None` if it is not. The node judged its run,
 /// but the file may have been changed since.
 fn above_ceiling(figure: &NodeFigure) -> Option<String> {
-    /// Margin where an older file does not tell it: beyond that of any ceiling.
-    const UNKNOWN: f64 = 0.25;
+    /// Margin where an older file does not tell it: far beyond that of any ceiling.
+    const UNKNOWN: f64 = 1.0;
     let ceiling = figure.ceiling.filter(|ceiling| *ceiling > 0.0)?;
     let share = |value: f64| match figure.better {
         Better::Higher => value / ceiling,

@@ -9,6 +9,7 @@ mod pairs;
 mod pairs_failing;
 mod pairs_simulated;
 mod sent;
+mod shared;
 mod uneven;
 
 use proofmark_model::testing::moment;
