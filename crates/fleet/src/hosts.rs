@@ -161,7 +161,11 @@ fn check(host: &str) -> Result<(), String> {
     let is_option = host.starts_with('-') || name.starts_with('-');
     match host.len() <= 255 && !is_option && is_sound && host.chars().all(fits) {
         true => Ok(()),
-        false => Err(format!("'{}' is not a host name", clean_excerpt(host, 60))),
+        false => {
+            let spaces = host.contains(char::is_whitespace);
+            let hint = if spaces { "; put commas between hosts" } else { "" };
+            Err(format!("'{}' is not a host name{hint}", clean_excerpt(host, 60)))
+        }
     }
 }
 
@@ -200,7 +204,7 @@ mod tests {
             ("n[3-1]", "not a range"),
             ("n[0-99999]", "at most"),
             ("-oProxyCommand=x", "not a host name"),
-            ("n 1", "not a host name"),
+            ("n 1", "not a host name; put commas between hosts"),
             ("n1:2222", "Host n1, Port 2222"),
             ("root@n1:4,n2", "Host n1, Port 4"),
             ("[2001:db8::1]:2222", "Host 2001:db8::1, Port 2222"),

@@ -2,9 +2,9 @@
 //! questions.
 
 use std::io;
-use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
 use proofmark_model::clean_excerpt;
 use proofmark_process::{Exit, last_line};
@@ -13,15 +13,15 @@ use super::carried::{script, waiting};
 use super::deaths::describe;
 use super::pipes::{Pipes, ProcessEnd, Way};
 use super::ssh_config::SshConfig;
-use super::{Event, Launcher, Program, typed};
+use super::{Event, Launcher, Program, ask, typed, words};
 use crate::protocol::Order;
 
 /// Words of an ssh whose jump host closed the connection.
 const OF_JUMP: &str = "UNKNOWN port 65535";
 /// Status with which ssh reports its own failures.
 const OF_SSH: Exit = Exit::Status(255);
-/// Port of an ssh server, for a name's addresses.
-const PORT: u16 = 22;
+/// Time limit for this machine to resolve a name.
+const RESOLVE: Duration = Duration::from_secs(20);
 /// Maximum letters of a jump host.
 const LONGEST_VIA: usize = 80;
 
@@ -66,11 +66,15 @@ impl Ssh {
         Self { nodes, command, program, pipes: Pipes::default() }
     }
 
-    /// Returns true if ssh's configuration or this machine knows the host.
+    /// Returns true if ssh's configuration or this machine knows the host, or if that is not known.
     pub fn knows(command: &[String], host: &str) -> bool {
         let name = host.rsplit('@').next().unwrap_or(host);
-        SshConfig::ask(command, host).leads_elsewhere(host)
-            || (name, PORT).to_socket_addrs().is_ok()
+        // A static program cannot load all of the system's ways to resolve a name.
+        let resolve = || match ask(&words(&["getent", "ahosts", name]), &[], RESOLVE) {
+            Ok(answer) => answer.exit.is_none() || answer.is_success(),
+            Err(_) => true,
+        };
+        SshConfig::ask(command, host).leads_elsewhere(host) || resolve()
     }
 
     /// Returns the way to a node. `size` is that of the program which it gets, in bytes.

@@ -23,6 +23,9 @@ const LINKS: usize = 2;
 const GROUPS: usize = 3;
 /// Lines that the nodes leave to the figures.
 const FOR_FIGURES: usize = 5;
+/// Caption of a table without its spare columns.
+const LEFT_OUT: &str = "a wider terminal shows more columns";
+
 /// Minimum length to which a figure's title and a node's name are cut in the table, in characters.
 const TITLE: usize = 30;
 const NAME: usize = 14;
@@ -216,21 +219,31 @@ fn figures(rows: &[Row], room: usize, width: usize) -> Table {
     let all = rows.len() <= most + 1;
     let shown = if all { rows } else { &rows[..most] };
     let caption = if all { String::new() } else { format!("{most} of {} figures", rows.len()) };
-    table(shown, caption, room_for_names(shown, width))
+    let lengths = room_for_names(shown, width);
+    let all = table(shown, caption.clone(), lengths);
+    let mut page = Page::new(&Options { width, color: false });
+    page.blocks(&Blocks::one("", all.clone()).0);
+    let compared = shown.iter().any(|r| r.slowest.is_some());
+    match compared && !page.out.contains("spread") {
+        true => table(shown, joined([&*caption, LEFT_OUT], "; "), lengths),
+        false => all,
+    }
 }
 
 /// Returns the lengths of titles and of names for which a terminal has room beside the numbers.
 fn room_for_names(rows: &[Row], width: usize) -> [usize; 2] {
-    /// Columns of a number with the space before it, and of a ratio after a name.
-    const NUMBERS: usize = 17 + 8 + 12 + 2;
-    const RATIO: usize = 6;
+    /// Columns of the numbers, each with the space before it.
+    const NUMBERS: usize = 17 + 8 + 12;
+    /// Columns of the last heading, and of the sign and the ratio around a name.
+    const HEADING: usize = 21;
+    const AROUND: usize = 10;
     let length = |text: &str| text.chars().count();
     let title = rows.iter().map(|r| length(&r.title)).max().unwrap_or(0);
     let names = rows.iter().filter_map(|r| Some(length(&r.slowest.as_ref()?.0)));
-    let name = names.max().unwrap_or(0);
-    let room = width.saturating_sub(NUMBERS + RATIO);
-    let for_title = title.min(TITLE.max(room.saturating_sub(name)));
-    [for_title.max(TITLE), room.saturating_sub(for_title).max(NAME)]
+    let last = names.max().map_or(0, |name| HEADING.max(name + AROUND));
+    let room = width.saturating_sub(NUMBERS);
+    let title = title.min(room.saturating_sub(last)).max(TITLE);
+    [title, room.saturating_sub(title + AROUND).max(NAME)]
 }
 
 /// Cuts a title to fit, but not its kind.

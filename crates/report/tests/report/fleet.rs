@@ -388,3 +388,9 @@ fn facts_that_differ_are_listed_with_their_nodes() {
         assert!(text.contains(words), "{text}");
     }
 }
+
+#[test]
+fn columns_that_a_narrow_terminal_leaves_out_are_mentioned() {
+    let says = |width| terminal(&one_slow(), &wide(width)).contains("a wider terminal shows more");
+    assert!(says(50) && !says(100));
+}
