@@ -22,6 +22,7 @@ mod this_program;
 mod writer;
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::FromArgMatches as _;
 use cli::{Cli, Command};
@@ -33,6 +34,7 @@ use system_limits::{explained, within_limits};
 static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
+    LazyLock::force(&this_program::STARTED);
     within_limits(work)
 }
 

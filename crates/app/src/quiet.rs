@@ -52,8 +52,8 @@ impl CpuLoad {
 }
 
 /// Warns of other load that would change the figures. With `wait`, waits for a quiet machine
-/// instead.
-pub fn look(host: &Host, wait: Option<Duration>) {
+/// instead. Returns how long it waited.
+pub fn look(host: &Host, wait: Option<Duration>) -> Duration {
     let first = CpuLoad::measure(host);
     let Some(longest) = wait else {
         if let Some(first) = first.filter(|first| !first.is_quiet()) {
@@ -63,7 +63,7 @@ pub fn look(host: &Host, wait: Option<Duration>) {
                  quiet machine"
             ));
         }
-        return;
+        return Duration::ZERO;
     };
     if let Some(first) = first {
         let patience = format_seconds(longest.as_secs_f64());
@@ -74,7 +74,9 @@ pub fn look(host: &Host, wait: Option<Duration>) {
     let waited = first.map_or(Waited::Uncounted, |first| {
         wait_until_quiet(first, longest, || CpuLoad::measure(host))
     });
-    say(&waited.words(host, &format_seconds(begun.elapsed().as_secs_f64())));
+    let took = begun.elapsed();
+    say(&waited.words(host, &format_seconds(took.as_secs_f64())));
+    took
 }
 
 /// The end of a wait.

@@ -1,8 +1,12 @@
 //! `proofmark explain`: the meaning of an id.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use proofmark_judge::checks::Class;
-use proofmark_model::{Parameter, ParameterKind, Probe, WorkloadSpec, format_size};
+use proofmark_model::{
+    Host, Parameter, ParameterKind, Plan, Probe, WorkloadSpec, and_list, format_size,
+};
 use proofmark_reference::Tool;
 use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
 
@@ -60,7 +64,7 @@ fn width() -> usize {
 fn explain_profile(name: &str, text: &str) -> String {
     let here = here(name).map_or_else(
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
-        |(points, takes)| format!("# On this machine: {points} configurations, {takes}.\n"),
+        |(points, takes)| format!("# On this machine: {points} configurations; {takes}.\n"),
     );
     format!(
         "{here}# To list them: proofmark run --profile {name} --dry-run\n\
@@ -71,11 +75,34 @@ fn explain_profile(name: &str, text: &str) -> String {
 
 /// Returns the number of a profile's configurations on this machine, over loopback, and their time.
 fn here(profile: &str) -> Result<(usize, String), Usage> {
+    let plan = planned(profile, &this_host())?;
+    Ok((plan.points.len(), times(&plan)))
+}
+
+/// Returns this machine, with its loopback as the network.
+pub fn this_host() -> Host {
     let mut host = look(None);
     host.network = Probe::known(loopback_network(), "this machine's own routes");
+    host
+}
+
+/// Returns the plan of a profile on a machine.
+pub fn planned(profile: &str, host: &Host) -> Result<Plan, Usage> {
     let request = PlanRequest { profile: profile.to_owned(), ..PlanRequest::default() };
-    let plan = plan(&request, &host)?.plan;
-    Ok((plan.points.len(), takes(&plan)))
+    Ok(plan(&request, host)?.plan)
+}
+
+/// Returns the time of a plan without and with its reference tools.
+pub fn times(plan: &Plan) -> String {
+    let alone = Plan { references: BTreeMap::new(), ..plan.clone() };
+    let tools = and_list(plan.references.keys());
+    match tools.is_empty() {
+        true => takes(plan),
+        false => {
+            let [own, all] = [takes(&alone), takes(plan)];
+            format!("{own} without reference tools, {all} with {tools}")
+        }
+    }
 }
 
 /// Returns an example of published figures with their machine, then the words that both may have.

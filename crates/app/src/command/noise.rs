@@ -22,7 +22,7 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
     print_before_run(&machine, &planned);
-    let shown = Shown { printed: terminal::noise, live: true };
-    quiet::look(&machine.host, args.before.wait_quiet);
+    let waited = quiet::look(&machine.host, args.before.wait_quiet);
+    let shown = Shown { printed: terminal::noise, live: true, waited };
     carry_out(machine, planned, (&args.results, None), shown)
 }
