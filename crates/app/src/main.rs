@@ -27,6 +27,7 @@ mod usage_hints;
 mod writer;
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::FromArgMatches as _;
 use cli::{Cli, Command};
@@ -38,6 +39,7 @@ use system_limits::{explained, within_limits};
 static ALLOCATOR: ReportingAllocator = ReportingAllocator;
 
 fn main() -> ExitCode {
+    LazyLock::force(&this_program::STARTED);
     within_limits(work)
 }
 

@@ -1,6 +1,7 @@
 //! Carries out the plans of `run`, `endure` and `noise`: directory, signals, progress.
 
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
@@ -8,8 +9,8 @@ use proofmark_judge::judge;
 use proofmark_model::{Host, Plan, PlannedSeries, Point, RawRun, StorageKind, Timestamp};
 use proofmark_report::terminal;
 use proofmark_run::{
-    Live, Machine, OutputBytes, Planned, RunFile as _, SpaceWatch, TryOut, begin, estimate,
-    look_ahead, measure_here, needs, tools_s, try_out,
+    Deadline, Live, Machine, OutputBytes, Planned, RunFile as _, SpaceWatch, TryOut, begin,
+    estimate, look_ahead, measure_here, needs, tools_s, try_out,
 };
 
 use crate::cli::{HistoryFile, ResultFiles};
@@ -21,7 +22,7 @@ use crate::samples::{self, SampleLog};
 use crate::signals;
 use crate::system_limits::explained;
 use crate::text::{say, say_left_out};
-use crate::this_program::tool;
+use crate::this_program::{STARTED, tool};
 
 /// Prints skipped work, findings and warnings before a plan is carried out.
 pub fn print_before_run(machine: &Machine, planned: &Planned) {
@@ -58,11 +59,13 @@ pub struct Shown {
     pub printed: Printed,
     /// True if the progress shows what takes time from the threads, round by round.
     pub live: bool,
+    /// The wait for a quiet machine, which no time limit counts.
+    pub waited: Duration,
 }
 
 impl Shown {
     /// The output of `run`: summary and findings.
-    pub const RUN: Self = Self { printed: terminal::brief, live: false };
+    pub const RUN: Self = Self { printed: terminal::brief, live: false, waited: Duration::ZERO };
 }
 
 /// Measures, judges and reports a plan; measures nothing if the result could not be written.
@@ -73,7 +76,7 @@ pub fn carry_out(
     shown: Shown,
 ) -> Result<Outcome> {
     let Machine { host, server } = machine;
-    let Planned { plan, findings, tools, .. } = planned;
+    let Planned { plan, findings, tools, ranks, .. } = planned;
     let stop = Stop::default();
     let stopper = stop.clone();
     // The second signal ends the run even if a tool or a worker hangs. Both end with it, by their
@@ -90,7 +93,15 @@ pub fn carry_out(
     let takes_s = estimate(&run.plan).1 + tools_s(&run.plan);
     let progress = Progress::new(run.plan.points.len(), takes_s, shown.live);
     let report = |line: &str| progress.say(&explained(line));
-    let live = Live { server: server.as_ref(), stop: &stop, file: &output, print_line: &report };
+    let ahead_s = STARTED.elapsed().saturating_sub(shown.waited).as_secs_f64();
+    let deadline = ranks.map(|ranks| Deadline { ahead_s, ranks });
+    let live = Live {
+        server: server.as_ref(),
+        stop: &stop,
+        file: &output,
+        print_line: &report,
+        deadline: deadline.as_ref(),
+    };
     let mut samples = SampleLog::new(output.dir(), &report);
     let run = measure_here(run, tools, &live, &mut [&mut &progress, &mut samples])?;
     progress.finish();

@@ -180,6 +180,7 @@ fn describe(step: &Step) -> String {
     let state = match (&m.ending, step.event) {
         (Ending::Crashed { .. }, _) => "crashed".to_owned(),
         (Ending::Refused { reason }, _) => format!("refused ({reason})"),
+        (Ending::LeftOut { .. }, _) => "left out for the time limit".to_owned(),
         (Ending::Limited { limit, .. }, _) => format!("ended by {}", limit.cause()),
         (Ending::Unverified { .. }, _) => "wrong result".to_owned(),
         (_, Event::SetUp) => "setting up".to_owned(),

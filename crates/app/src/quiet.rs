@@ -60,8 +60,8 @@ impl CpuLoad {
 }
 
 /// Looks for other load, which would change the figures. Warns of it, waits for its end, or refuses
-/// to measure, as the user asked.
-pub fn look(host: &Host, before: Before) -> Result<()> {
+/// to measure, as the user asked. Returns how long it waited.
+pub fn look(host: &Host, before: Before) -> Result<Duration> {
     let programs = BusyPrograms::begin();
     let first = CpuLoad::measure(host);
     let names = busiest(&programs.finish());
@@ -74,7 +74,7 @@ pub fn look(host: &Host, before: Before) -> Result<()> {
                  a quiet machine"
             ));
         }
-        return Ok(());
+        return Ok(Duration::ZERO);
     }
     let longest = wait_quiet.unwrap_or_default();
     if let Some(first) = first.filter(|_| wait_quiet.is_some()) {
@@ -87,7 +87,8 @@ pub fn look(host: &Host, before: Before) -> Result<()> {
         Some(first) => wait_until_quiet(first, longest, &mut Watched::begin(host)),
         None => Waited::Uncounted,
     };
-    let took = format_seconds(begun.elapsed().as_secs_f64());
+    let elapsed = begun.elapsed();
+    let took = format_seconds(elapsed.as_secs_f64());
     match waited {
         Waited::Quiet => say(&waited.words(host, &took)),
         _ if require_quiet => {
@@ -101,7 +102,7 @@ pub fn look(host: &Host, before: Before) -> Result<()> {
             waited.words(host, &took)
         )),
     }
-    Ok(())
+    Ok(elapsed)
 }
 
 /// The programs with the most CPU time, after a separator: `; busiest programs: make 71.7 % of a CPU,

@@ -1,5 +1,7 @@
 //! Turns parsed arguments into requests. No other file knows both.
 
+use std::time::Duration;
+
 use proofmark_run::{
     EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
 };
@@ -54,6 +56,9 @@ impl EndureArgs {
     }
 }
 
+/// Time of a command before and after the measurement.
+const AROUND: Duration = Duration::from_secs(3);
+
 /// Seconds from one round to the next. A quarter of it passes between the rounds.
 const ROUND_S: f64 = 0.13;
 
@@ -61,7 +66,7 @@ impl NoiseArgs {
     pub fn request(&self) -> PlanRequest {
         PlanRequest {
             profile: "noise".to_owned(),
-            budget: Some(self.length),
+            budget: Some(self.length + AROUND),
             trials: Some((self.length.as_secs_f64() / ROUND_S).ceil().min(1e6) as u32),
             tools: ToolChoice::None,
             ..PlanRequest::default()
@@ -71,8 +76,6 @@ impl NoiseArgs {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use clap::Parser as _;
 
     use super::*;

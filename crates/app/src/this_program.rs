@@ -1,6 +1,12 @@
 //! The program's identity in its files.
 
+use std::sync::LazyLock;
+use std::time::Instant;
+
 use proofmark_model::Tool;
+
+/// The start of the command, as soon as this is first read.
+pub static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// Returns the version, commit and build of this program.
 pub fn tool() -> Tool {

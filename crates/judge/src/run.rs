@@ -6,6 +6,7 @@ use proofmark_model::{
 
 use crate::checks::Check;
 use crate::execution::Execution;
+use crate::words::counted;
 use crate::{
     Context, bottleneck, ceilings, checks, efficiency, imported, placement, quota, references,
     series, width,
@@ -128,7 +129,7 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
             summary.is_some_and(|s| s.trials.sd.is_none()),
             "one trial has no standard deviation",
         ),
-        ("precision", m.precision.is_none(), or(no_precision(m))),
+        ("precision", m.precision.is_none(), or(&no_precision(m))),
         ("latency", m.latency.is_none(), execution.no_latency),
         ("verification", m.verification.is_none(), or(execution.no_verification)),
         ("ceiling", m.ceiling.is_none(), &no_trial),
@@ -146,10 +147,10 @@ fn explain_what_is_missing(m: &mut Measurement, execution: &Execution) {
 }
 
 /// The reason why a result with trials has no precision.
-fn no_precision(m: &Measurement) -> &'static str {
+fn no_precision(m: &Measurement) -> String {
     match series::has_changes(m) {
-        true => "the interval spans several levels over time, so it is not a precision",
-        false => "the headline figure has no interval",
+        true => "the interval spans several levels over time, so it is not a precision".to_owned(),
+        false => format!("{}, no interval", counted(m.trials.len(), "trial")),
     }
 }
 

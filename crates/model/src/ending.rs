@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::LimitReached;
+use crate::{LimitReached, format_seconds};
 
 /// The reason why no more trials were taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,12 @@ pub enum Ending {
     Complete,
     /// The allowed time or number of trials ran out before the target interval was reached.
     Budget,
+    /// The time limit of the run left no time for the minimum number of trials.
+    #[serde(rename = "left_out")]
+    LeftOut {
+        /// Estimated seconds for the minimum, at the pace of the run so far.
+        needs_s: f64,
+    },
     /// The measurement was still running when the file was written.
     Unfinished,
     /// The run was stopped.
@@ -68,6 +74,9 @@ impl Ending {
             Self::Limited { limit, detail } => limit.explain(detail),
             Self::Unverified { reason } => format!("verification failed: {reason}"),
             Self::Interrupted { by } => format!("{by} stopped the run"),
+            Self::LeftOut { needs_s } => {
+                format!("left out for the time limit; needs about {}", format_seconds(*needs_s))
+            }
             Self::Unfinished => "the measurement had not ended".to_owned(),
             Self::Complete | Self::Budget => "no trial was completed".to_owned(),
         }

@@ -33,7 +33,8 @@ pub struct Policy {
     /// seconds, such as a large matrix.
     #[serde(default)]
     pub point_s: Option<f64>,
-    /// Maximum duration of the whole run, in seconds; null: as long as the trials need.
+    /// Maximum duration of the whole run with its reference tools and reports, in seconds; null: as
+    /// long as the trials need.
     pub budget_s: Option<f64>,
     /// Rounds under the CPU quota of this machine; null without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,4 +144,7 @@ pub struct PlannedReference {
     pub runs: u32,
     /// Estimated duration of one pair, in seconds.
     pub run_s: f64,
+    /// True if the profile names another tool first: a time limit leaves this one out before.
+    #[serde(skip)]
+    pub second: bool,
 }

@@ -53,5 +53,6 @@ pub use request::{
     EndureRequest, MachineRequest, PeerKey, PeerRequest, PlanRequest, ToolChoice, TypedParameters,
 };
 pub use reread_machine::FINDINGS as MACHINE_FINDINGS;
+pub use schedule::Deadline;
 pub use server::{ServerSide, cpu_stat, interface, loopback_network};
 pub use tool::{ToolRun, ToolRunner, ToolSession, ToolTask};

@@ -21,6 +21,7 @@ use crate::record::RunFile;
 use crate::registry::{find, needs, trial_s};
 use crate::request::LONGEST_RUN;
 use crate::reread_machine::look_again;
+use crate::schedule::Deadline;
 use crate::server::{Served, ServerSide, session_for};
 use crate::system_limits;
 
@@ -43,6 +44,8 @@ pub struct Live<'a> {
     pub file: &'a dyn RunFile,
     /// Prints a line for the user.
     pub print_line: &'a dyn Fn(&str),
+    /// The time limit that ends the run, if one does.
+    pub deadline: Option<&'a Deadline>,
 }
 
 /// Creates the run before anything is measured. `findings` concern the run as a whole.
@@ -86,7 +89,7 @@ pub fn measure_here(
     live: &Live,
     observers: &mut [&mut dyn Observer],
 ) -> Result<Run, RunError> {
-    let Live { server, stop, file, print_line } = *live;
+    let Live { server, stop, file, print_line, deadline } = *live;
     let workers = workers(&run.host, &run.plan, stop)?;
     let launcher = Served { server, session: session_for(&run.plan), workers: &workers };
     let programs = Programs::new(&workers);
@@ -100,6 +103,7 @@ pub fn measure_here(
         stop,
         file,
         print_line,
+        deadline,
     };
     let begun = ClocksMoment::now();
     let mut others = Others::new(&RawClock);

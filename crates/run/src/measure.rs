@@ -1,9 +1,12 @@
 //! A run from its first configuration to its last.
 
-use proofmark_model::{RawRun, Timestamp};
+use proofmark_model::{
+    Ending, Finding, Point, RawMeasurement, RawRun, Severity, Timestamp, format_seconds,
+};
 
 use crate::event::Observer;
 use crate::pairs::Pairs;
+use crate::plan::{ADVICE, BUDGET, typed, words};
 use crate::planned::PlannedTools;
 use crate::record::Recorder;
 use crate::schedule;
@@ -25,9 +28,29 @@ pub fn measure(
     all.push(&mut recorder);
     let measurements = schedule::run(&plan, means, pairs, &mut all);
     let mut run = recorder.so_far(&measurements);
+    run.findings.extend(left_out(&run));
     run.interrupted = means.stop.stopped_by();
     run.ended = Some(Timestamp::now());
     run
+}
+
+/// Names what the time limit left out during the run, and the budget that holds it as well.
+fn left_out(run: &RawRun) -> Option<Finding> {
+    let needs = |m: &RawMeasurement| match m.ending {
+        Ending::LeftOut { needs_s } => Some((m.point(), needs_s)),
+        _ => None,
+    };
+    let (points, seconds): (Vec<Point>, Vec<f64>) =
+        run.measurements.iter().filter_map(needs).unzip();
+    let budget_s = run.plan.policy.budget_s.filter(|_| !points.is_empty())?;
+    let message = format!(
+        "this machine is slower than estimated, so the limit of {} left no time for {}; --budget {} \
+         takes all of it",
+        format_seconds(budget_s),
+        words(&points),
+        typed(budget_s + seconds.iter().sum::<f64>())
+    );
+    Some(Finding::new(BUDGET, Severity::Note, message, ADVICE))
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub struct Pairs<'a> {
     /// Total seconds of pairs after which none begins; `None`: no limit.
     most_s: Option<f64>,
     spent_s: f64,
+    /// Planned seconds of the pairs so far.
+    due_s: f64,
     /// Tools by the configuration's index in the plan.
     tools: BTreeMap<usize, Vec<Repetition>>,
     /// Reasons why other tools do not run, by the configuration's index.
@@ -41,6 +43,8 @@ struct Repetition {
     /// Order of the two runs, for each possible pair.
     first: Vec<First>,
     run_s: f64,
+    /// Seconds of its last pair.
+    last_s: Option<f64>,
     /// Trials of proofmark and of the tool, one of each per pair.
     ours: Vec<Trial>,
     theirs: Vec<Trial>,
@@ -59,7 +63,8 @@ impl<'a> Pairs<'a> {
         runner: &'a dyn ToolRunner,
     ) -> Self {
         let PlannedTools { installed, missing, most_s } = planned;
-        let mut pairs = Self { runner, most_s, spent_s: 0.0, tools: BTreeMap::new(), missing };
+        let mut pairs =
+            Self { runner, most_s, spent_s: 0.0, due_s: 0.0, tools: BTreeMap::new(), missing };
         for (name, points) in &plan.references {
             let Some((tool, installed)) = find(name).zip(installed.get(name)) else { continue };
             for r in points {
@@ -68,6 +73,7 @@ impl<'a> Pairs<'a> {
                     installed: installed.clone(),
                     first: orders(r.runs as usize, seed(name, r.point)),
                     run_s: r.run_s,
+                    last_s: None,
                     ours: Vec::new(),
                     theirs: Vec::new(),
                     params: Params::default(),
@@ -114,13 +120,25 @@ impl<'a> Pairs<'a> {
 
     /// Checks that there is time for another pair.
     pub(crate) fn has_time(&self, place: usize, which: usize) -> Result<(), String> {
-        let run_s = self.at(place).get(which).map_or(0.0, |r| r.run_s);
+        let run_s = self.run_s(place, which);
         match self.most_s {
             Some(most) if self.spent_s + run_s > most => {
                 Err("the reference tools' time is used up (--budget)".to_owned())
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns the seconds of the tool's last pair; of the first as planned, at the pace of all pairs.
+    pub(crate) fn run_s(&self, place: usize, which: usize) -> f64 {
+        let pace = if self.due_s > 0.0 { (self.spent_s / self.due_s).max(1.0) } else { 1.0 };
+        self.at(place).get(which).map_or(0.0, |r| r.last_s.unwrap_or(r.run_s * pace))
+    }
+
+    /// Returns the planned seconds of the pairs of these configurations and all later ones.
+    pub(crate) fn planned_s(&self, from: usize) -> f64 {
+        let later = self.tools.range(from..).flat_map(|(_, tools)| tools);
+        later.map(|r| r.run_s * r.first.len() as f64).sum()
     }
 
     /// Runs the tool once. It repeats the work of `ours`, or if it runs first, that of proofmark's
@@ -158,9 +176,10 @@ impl<'a> Pairs<'a> {
         seconds: f64,
     ) {
         self.spent_s += seconds;
-        if let Some(r) = self.get_mut(place, which) {
-            r.failed = failed;
-        }
+        let Some(r) = self.get_mut(place, which) else { return };
+        let due_s = if failed.is_none() { r.run_s } else { 0.0 };
+        (r.failed, r.last_s) = (failed, Some(seconds));
+        self.due_s += due_s;
     }
 
     /// Writes the results of its tools into a measurement, and why others have none.

@@ -19,6 +19,12 @@ pub struct Planned {
     pub findings: Vec<Finding>,
     /// Data about the reference tools that are not in the plan.
     pub tools: PlannedTools,
+    /// The table of the profile to which each configuration belongs.
+    pub tables: Vec<usize>,
+    /// CPUs of the machine that the run may use.
+    pub usable_cpus: u64,
+    /// Rank of each configuration, 0 for the most wanted; `None`: no time limit ends the run.
+    pub ranks: Option<Vec<usize>>,
 }
 
 /// Data about the reference tools that are not in the plan.
@@ -49,10 +55,18 @@ impl Planned {
         }
     }
 
+    /// Notes that the configurations at these places, the last of which are new, belong to a table.
+    pub(crate) fn add_to_table(&mut self, table: usize, places: &[usize]) {
+        let last = places.iter().copied().max().map_or(0, |place| place + 1);
+        self.tables.resize(last.max(self.tables.len()), table);
+    }
+
     /// Keeps these configurations of the plan, in order, with their data.
     pub(crate) fn keep(&mut self, keeps: impl FnMut(usize, &Point) -> bool) {
-        let Self { plan, tools, .. } = self;
+        let Self { plan, tools, tables, .. } = self;
         let places = keep(plan, keeps);
+        let mut place = 0..;
+        tables.retain(|_| place.next().is_some_and(|place| places.contains_key(&place)));
         tools.installed.retain(|name, _| plan.references.contains_key(name));
         let reasons = std::mem::take(&mut tools.missing).into_iter();
         tools.missing =

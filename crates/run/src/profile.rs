@@ -257,7 +257,7 @@ network.udp.rtt, network.udp.stream
 30 in 3 trials: disk.seq_read
 4 in 3 trials with iozone: disk.rand_read, disk.rand_write, disk.seq_write
 8 in 3 trials with iozone: disk.seq_read
-1 in 3 trials with iperf3 and iperf: network.tcp.stream, network.udp.stream";
+1 in 3 trials with iperf and iperf3: network.tcp.stream, network.udp.stream";
 
     const CHAMELEON: &str = "\
 1 for 600 s: cpu.mix.float, cpu.mix.int
@@ -275,7 +275,7 @@ memory.rand_read_write, memory.rand_write, memory.seq_read, network.tcp.rtt, net
 282 in 3 trials: disk.seq_read
 12 in 3 trials with iozone: disk.rand_read, disk.rand_write, disk.seq_write
 24 in 3 trials with iozone: disk.seq_read
-1 in 3 trials with iperf3 and iperf: network.tcp.stream, network.udp.stream";
+1 in 3 trials with iperf and iperf3: network.tcp.stream, network.udp.stream";
 
     #[test]
     fn what_is_no_profile_is_told_in_one_line() {

@@ -106,8 +106,11 @@ fn trials(measurements: &[RawMeasurement]) -> usize {
 
 /// True if a configuration without a trial is kept: its ending is a result.
 fn ended_by_itself(ending: &Ending) -> bool {
-    use Ending::{Crashed, Limited, Refused, Unverified};
-    matches!(ending, Crashed { .. } | Refused { .. } | Limited { .. } | Unverified { .. })
+    use Ending::{Crashed, LeftOut, Limited, Refused, Unverified};
+    matches!(
+        ending,
+        Crashed { .. } | Refused { .. } | LeftOut { .. } | Limited { .. } | Unverified { .. }
+    )
 }
 
 #[cfg(test)]

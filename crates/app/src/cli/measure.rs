@@ -25,8 +25,9 @@ pub struct RunArgs {
     pub profile: Option<String>,
     /// Time limit of the run, such as 1m
     ///
-    /// proofmark takes fewer trials (at least 8 of CPU and memory loads, 3 of others), then skips
-    /// work and lists it
+    /// The command ends within it, reports included; --wait-quiet does not count. proofmark takes
+    /// fewer and shorter trials, then leaves work out and lists it. A result has at least 8 rounds,
+    /// or 3 trials of loads that cannot be cut into rounds
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub budget: Option<Duration>,
     /// Thread counts, such as 1,2,4 or all

@@ -13,6 +13,7 @@ pub fn run(args: &EndureArgs) -> Result<Outcome> {
     let machine = Machine::for_endure(&request)?;
     let planned = proofmark_run::endure(&request, &machine.host)?;
     print_before_run(&machine, &planned);
-    quiet::look(&machine.host, args.before)?;
-    carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
+    let waited = quiet::look(&machine.host, args.before)?;
+    let shown = Shown { waited, ..Shown::RUN };
+    carry_out(machine, planned, (&args.results, Some(&args.history)), shown)
 }

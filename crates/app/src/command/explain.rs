@@ -1,9 +1,12 @@
 //! `proofmark explain`: the meaning of an id.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use proofmark_judge::checks::Class;
 use proofmark_model::{
-    FactId, Parameter, ParameterKind, Probe, WorkloadSpec, counted, format_size,
+    FactId, Host, Parameter, ParameterKind, Plan, Probe, WorkloadSpec, and_list, counted,
+    format_size,
 };
 use proofmark_reference::Tool;
 use proofmark_run::{PlanRequest, Usage, look, loopback_network, plan, takes, unknown};
@@ -184,7 +187,7 @@ fn explain_profile(name: &str, text: &str) -> String {
         |e| format!("# On this machine it cannot run: {}\n", e.to_string().replace('\n', " ")),
         |(points, takes)| {
             let points = counted(points as u64, "configuration");
-            format!("# On this machine: {points}, {takes}.\n")
+            format!("# On this machine: {points}; {takes}.\n")
         },
     );
     format!(
@@ -196,11 +199,34 @@ fn explain_profile(name: &str, text: &str) -> String {
 
 /// Returns the number of a profile's configurations on this machine, over loopback, and their time.
 fn here(profile: &str) -> Result<(usize, String), Usage> {
+    let plan = planned(profile, &this_host())?;
+    Ok((plan.points.len(), times(&plan)))
+}
+
+/// Returns this machine, with its loopback as the network.
+pub fn this_host() -> Host {
     let mut host = look(None);
     host.network = Probe::known(loopback_network(), "this machine's own routes");
+    host
+}
+
+/// Returns the plan of a profile on a machine.
+pub fn planned(profile: &str, host: &Host) -> Result<Plan, Usage> {
     let request = PlanRequest { profile: profile.to_owned(), ..PlanRequest::default() };
-    let plan = plan(&request, &host)?.plan;
-    Ok((plan.points.len(), takes(&plan)))
+    Ok(plan(&request, host)?.plan)
+}
+
+/// Returns the time of a plan without and with its reference tools.
+pub fn times(plan: &Plan) -> String {
+    let alone = Plan { references: BTreeMap::new(), ..plan.clone() };
+    let tools = and_list(plan.references.keys());
+    match tools.is_empty() {
+        true => takes(plan),
+        false => {
+            let [own, all] = [takes(&alone), takes(plan)];
+            format!("{own} without reference tools, {all} with {tools}")
+        }
+    }
 }
 
 /// Returns an example of published figures with their machine, then the words that both may have.

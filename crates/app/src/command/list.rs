@@ -2,10 +2,12 @@
 
 use anyhow::Result;
 use clap::ValueEnum as _;
+use proofmark_model::Host;
 use proofmark_reference::Tool;
 use proofmark_run::{Profile, Usage};
 
 use crate::cli::Listing;
+use crate::command::explain;
 use crate::command::ids::{self, Entry};
 use crate::error::Outcome;
 use crate::text::{columns, print};
@@ -15,17 +17,25 @@ pub fn run(topic: Option<Listing>) -> Result<Outcome> {
         print(&columns(topics()))?;
         return Ok(Outcome::Done);
     };
-    let lines = ids::entries(topic).into_iter().map(|entry| Ok((entry.id(), line(topic, entry)?)));
+    let host = (topic == Listing::Profiles).then(explain::this_host);
+    let line = |entry: Entry| Ok((entry.id(), line(topic, entry, host.as_ref())?));
+    let lines = ids::entries(topic).into_iter().map(line);
     let lines: Vec<_> = lines.collect::<Result<_, Usage>>()?;
     print(&columns(lines))?;
     Ok(Outcome::Done)
 }
 
-fn line(topic: Listing, entry: Entry) -> Result<String, Usage> {
+fn line(topic: Listing, entry: Entry, host: Option<&Host>) -> Result<String, Usage> {
     Ok(match entry {
         Entry::Workload(spec) => spec.summary.to_string(),
         Entry::Check(check) => check.title.to_owned(),
-        Entry::Profile(name, _) => Profile::load(name)?.about,
+        Entry::Profile(name, _) => {
+            let about = Profile::load(name)?.about;
+            // A profile that this machine cannot run has no time here.
+            let plan = host.and_then(|host| explain::planned(name, host).ok());
+            let here = plan.map(|plan| format!("; here {}", explain::times(&plan)));
+            about + &here.unwrap_or_default()
+        }
         Entry::Tool(tool) => reference(tool),
         // All entries of these topics have the same title.
         Entry::Words((_, _, about)) if matches!(topic, Listing::Formats | Listing::Bottlenecks) => {

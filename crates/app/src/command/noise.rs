@@ -23,7 +23,7 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     let planned = plan(&request, &machine.host)?;
     print_before_run(&machine, &planned);
     let printed = if args.all { terminal::noise_in_full } else { terminal::noise };
-    let shown = Shown { printed, live: true };
-    quiet::look(&machine.host, args.before)?;
+    let waited = quiet::look(&machine.host, args.before)?;
+    let shown = Shown { printed, live: true, waited };
     carry_out(machine, planned, (&args.results, None), shown)
 }

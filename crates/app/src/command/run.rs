@@ -26,8 +26,9 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
         print(&dry_run(&planned.plan))?;
         return Ok(Outcome::Done);
     }
-    quiet::look(&machine.host, args.before)?;
-    carry_out(machine, planned, (&args.results, Some(&args.history)), Shown::RUN)
+    let waited = quiet::look(&machine.host, args.before)?;
+    let shown = Shown { waited, ..Shown::RUN };
+    carry_out(machine, planned, (&args.results, Some(&args.history)), shown)
 }
 
 /// The targets of the subsystems: `2.0 %`, or `2.0 % (disk 5.0 %, network 5.0 %)`.

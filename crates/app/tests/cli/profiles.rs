@@ -68,15 +68,48 @@ fn a_profile_takes_what_it_says() {
     let profiles = proofmark(&["list", "profiles"]).stdout;
     for (name, says, says_min) in [
         ("quick", "at most 45 s", 0.75),
-        ("chameleon-2017", "40 to 50 minutes", 50.0),
-        ("aws-2016", "25 to 35 minutes", 35.0),
+        ("chameleon-2017", "GFLOPS over 600 s; here about ", 50.0),
+        ("aws-2016", "GFLOPS over 600 s; here about ", 35.0),
     ] {
         let line = profiles.lines().find(|l| l.starts_with(name)).unwrap();
         assert!(line.contains(says), "{line}");
-        let (_, _, most, _) = cost(&["--profile", name, "--no-reference"]);
+        let (_, least, most, _) = cost(&["--profile", name, "--no-reference"]);
         assert!(most <= says_min * 60.0, "{name} takes {most} s");
         assert!(most >= says_min * 60.0 / 2.0, "{name} says too much: it takes {most} s");
+        // The list, the explanation and the plan have the same figure.
+        let explained = proofmark(&["explain", name]).stdout;
+        let times = line.rsplit_once("; here ").unwrap().1;
+        assert!(explained.lines().next().unwrap().contains(&times.replace('\n', " ")), "{times}");
+        let own = times.split(" without reference tools").next().unwrap();
+        let own = own.strip_prefix("about ").unwrap();
+        let (first, last) = own.split_once(" to ").unwrap_or((own, own));
+        assert_eq!([seconds(first), seconds(last)], [least, most], "{name}: {times}");
     }
+}
+
+/// Three seconds are less than the plan's start: one result, or little more, and a list of the rest.
+#[test]
+fn a_tiny_budget_measures_what_is_wanted_most_and_ends() {
+    let dir = Folder::new();
+    let profile = ["--profile", "thorough", "--no-reference", "--no-history"];
+    let ended =
+        dir.run(&[&["run", "cpu", "--budget", "3s", "--out", "out"][..], &profile].concat());
+    let ended = ended.with(0);
+    let run = fs::read_to_string(dir.path().join("out/run.json")).unwrap();
+    let run = proofmark_model::read_run(&run).unwrap();
+    let measured: Vec<_> = run.measurements.iter().filter(|m| !m.trials.is_empty()).collect();
+    let out = |m: &proofmark_model::Measurement| {
+        matches!(m.ending, proofmark_model::Ending::LeftOut { .. })
+    };
+    assert!(!measured.is_empty(), "{}", ended.stdout);
+    assert!(run.measurements.iter().all(|m| out(m) != !m.trials.is_empty()), "{}", ended.stdout);
+    for m in measured {
+        let rounds: usize = m.trials.iter().map(|t| t.rounds.len()).sum();
+        assert!(rounds >= 8 || m.trials.len() >= 3, "{}: {rounds}", m.workload);
+    }
+    assert!(ended.stderr.contains("for the budget of 3.0 s: left out: "), "{}", ended.stderr);
+    let all = "nothing is reduced or left out with --budget ";
+    assert!(ended.stderr.contains(all), "{}", ended.stderr);
 }
 
 #[test]
@@ -103,7 +136,7 @@ fn a_budget_shrinks_the_published_experiments_and_says_how() {
     let stderr = within("10s").3;
     let iterations = "iterations of cpu.mix.int 1000000000 -> 100000000";
     assert!(
-        stderr.contains(iterations) && stderr.contains("even so the plan takes about"),
+        stderr.contains(iterations) && stderr.contains("for the budget of 10 s: left out: "),
         "{stderr}"
     );
 }
@@ -132,6 +165,7 @@ fn a_small_cut_costs_trials_alone() {
     assert_eq!(left, points, "{stderr}");
     assert!(less < least && stderr.contains("trials per result instead of 8"), "{stderr}");
     assert_eq!(stderr.matches("for the budget").count(), 1, "{stderr}");
+    assert!(stderr.contains("nothing is reduced or left out with --budget "), "{stderr}");
     // Measurements in rounds keep 8 of them, which become shorter.
     let quick = |budget: &str| cost(&["cpu.clock", "--profile", "quick", "--budget", budget]);
     let (points, least, _, _) = quick("1h");

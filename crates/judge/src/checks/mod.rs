@@ -135,6 +135,7 @@ impl Examine {
 pub static ALL: &[&Check] = &[
     &ending::CRASHED,
     &ending::REFUSED,
+    &ending::LEFT_OUT,
     &ending::SYSTEM_LIMIT,
     &ending::UNFINISHED,
     &verification::UNVERIFIED,

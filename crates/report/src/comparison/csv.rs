@@ -3,7 +3,7 @@
 use proofmark_model::{ComparedFigure, ComparedPoint, Comparison, Number, Ratio, Side};
 
 use crate::RenderError;
-use crate::csv::{Cell, Columns, fixed, parameters, write};
+use crate::csv::{Cell, Columns, fixed, names, parameters, write};
 
 /// A result of one comparison.
 struct Row {
@@ -78,7 +78,9 @@ pub fn csv(all: &[Comparison]) -> Result<String, RenderError> {
             c.points.iter().map(|p| Row { a: c.a.clone(), b: c.b.clone(), point: p.clone() })
         })
         .collect();
-    let parameters = parameters(rows.iter().map(|r| &r.point.params), |r: &Row| &r.point.params);
+    let taken = names(RUNS).chain(names(FIGURES)).map(str::to_owned).collect();
+    let all = rows.iter().map(|r| &r.point.params);
+    let parameters = parameters(all, |r: &Row| &r.point.params, &taken);
     let columns: Vec<_> = fixed(RUNS).chain(parameters).chain(fixed(FIGURES)).collect();
     write(&columns, rows.iter())
 }

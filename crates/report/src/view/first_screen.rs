@@ -119,6 +119,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         delivered: show(delivered.and_then(|s| s.delivered.value)),
         unit: scale.label().to_owned(),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
+        few: (m.verdict == Verdict::NoInterval).then(|| counted(m.trials.len(), "trial")),
         near: near(m, &scale).filter(|_| found.is_some()),
         rounds: rounds(m),
         percentiles: percentiles.and_then(operation::p50_and_p99),

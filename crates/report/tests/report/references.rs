@@ -151,7 +151,7 @@ fn reasons() {
         m.missing.insert("references.sysbench".into(), "not installed".into());
     }
     says("one was asked for", &asked, "disk.fsync");
-    let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0 };
+    let planned = PlannedReference { point: 0, runs: 8, run_s: 1.0, second: false };
     run.plan.references = [("hpl".to_owned(), vec![planned])].into();
     says("another was to run", &run, "disk.fsync");
     let mut run = fixture::published();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use proofmark_engine::Request;
+use proofmark_engine::{Clock as _, Request};
 use proofmark_judge::judge;
 use proofmark_model::{Ending, Measurement, Plan, PlannedReference, Point, Policy, Run, Severity};
 use proofmark_model::{Verdict, testing};
@@ -13,6 +13,7 @@ mod pairs;
 use super::*;
 use crate::event::{Event, Step};
 use crate::planned::NoReference;
+use crate::schedule::Deadline;
 use crate::testing::{
     Act, Disk, FakeRunner, Script, Values, find, find_tool, host, installed, point, policy,
 };
@@ -39,6 +40,7 @@ struct Lab {
     /// Indices of the configurations that each tool repeats, and how often.
     pairs: Vec<(usize, u32)>,
     most_s: Option<f64>,
+    deadline: Option<Deadline>,
     script: Script,
     disk: Disk,
     runner: FakeRunner,
@@ -56,6 +58,7 @@ impl Lab {
             tools: vec!["fake"],
             pairs: Vec::new(),
             most_s: None,
+            deadline: None,
             disk: Disk::default(),
             runner: FakeRunner::new(&script, 10.0),
             script,
@@ -65,7 +68,8 @@ impl Lab {
     }
 
     fn run(&mut self) -> Run {
-        let planned = |&(point, runs): &_| PlannedReference { point, runs, run_s: 10.0 };
+        let planned =
+            |&(point, runs): &_| PlannedReference { point, runs, run_s: 10.0, second: false };
         let references: Vec<_> = self.pairs.iter().map(planned).collect();
         let plan = Plan {
             policy: self.policy.clone(),
@@ -99,6 +103,7 @@ impl Lab {
             stop: &self.script.stop,
             file: &self.disk,
             print_line: &print_line,
+            deadline: self.deadline.as_ref(),
         };
         judge(&measure(run, tools, &means, &mut [&mut self.seen]))
     }
@@ -287,6 +292,46 @@ fn the_time_that_a_user_allows_the_tools_is_kept_to() {
     let why = "fake failed: the reference tools' time is used up (--budget)";
     assert_eq!([message(0), message(1)], [why; 2]);
     assert_eq!(run.measurements[0].references[0].trials.len(), 3);
+}
+
+#[test]
+fn a_tool_that_overruns_takes_no_time_from_later_results() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.points.push(point("test.time", 3));
+    lab.pairs = vec![(0, 3), (1, 3)];
+    // Pairs are planned to take 10 s, and take 43 s.
+    lab.runner.seconds = 40.0;
+    lab.policy.budget_s = Some(100.0);
+    lab.deadline = Some(Deadline { ahead_s: 1.0, ranks: vec![0, 1, 2] });
+    let run = lab.run();
+    assert_eq!(trials(&run), [3, 3, 3]);
+    assert!(lab.script.clock.now() <= 99.0, "{} s", lab.script.clock.now());
+    assert!((1..3).contains(&lab.tools_ran()), "{}", lab.tools_ran());
+    let why = &found(&run.measurements[1], "reference.failed").unwrap().message;
+    assert_eq!(why, "fake failed: the time limit leaves no time for it (--budget)");
+}
+
+#[test]
+fn what_a_time_limit_leaves_out_is_kept_and_named_with_the_budget_that_holds_it() {
+    let mut lab = Lab::new(|_, _| Ok(100.0));
+    lab.points = (1..=4).map(|threads| point("test.time", threads)).collect();
+    // A trial is estimated at 0.5 s, and takes 3 s.
+    lab.policy.trial_s = 0.5;
+    lab.policy.budget_s = Some(40.0);
+    lab.deadline = Some(Deadline { ahead_s: 0.0, ranks: vec![3, 2, 1, 0] });
+    let run = lab.run();
+    assert!(lab.script.clock.now() <= 41.5, "{} s", lab.script.clock.now());
+    let out: Vec<_> = run.measurements.iter().filter(|m| m.verdict == Verdict::NotRun).collect();
+    assert!(!out.is_empty() && out.len() < 4 && run.measurements.len() == 4);
+    assert_eq!(run.measurements[3].trials.len(), 3, "the most wanted");
+    for m in out {
+        assert!(m.trials.is_empty() && found(m, "left_out").is_some(), "{m:?}");
+        assert!(m.missing["summary"].starts_with("left out for the time limit; needs about"));
+    }
+    let [finding] = &run.findings[..] else { panic!("{:?}", run.findings) };
+    assert_eq!(finding.check, "plan.budget");
+    assert!(finding.message.contains("the limit of 40 s left no time for"), "{finding:?}");
+    assert!(finding.message.ends_with(" takes all of it"), "{finding:?}");
 }
 
 #[test]

@@ -12,14 +12,14 @@ use super::estimate::{point_s, seconds};
 use super::references;
 use crate::planned::Planned;
 
-mod memory;
+mod leave_out;
 mod quota;
+mod tools;
 mod trials;
 
-pub(super) use memory::leave_out as leave_out_with_memory;
-pub(super) use quota::{
-    leave_out as leave_out_under_quota, shorten_rounds as shorten_rounds_under_quota,
-};
+pub(crate) use leave_out::words;
+pub(super) use leave_out::{leave_out, leave_out_under_quota};
+pub(super) use quota::shorten_rounds as shorten_rounds_under_quota;
 
 /// Id, title and meaning of the findings of a budget.
 pub const FINDINGS: &[(&str, &str, &str)] = &[
@@ -28,17 +28,19 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
         BUDGET,
         "Less work than planned, to meet the budget",
         "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
-    fits: trials, down to three, and rounds, down to eight; time of series, down to 60 s each; \
-    large problems that take over 5 % of the budget each; files over 2 GiB; the length of rounds, \
-    down to 20 ms, and of other trials, down to a fifth; iterations, from the published 10^9 to a \
-    tenth; file sizes between the others; the reference tools; all problems but the smallest; \
-    thread counts between the minimum and the maximum; configurations whose own memory takes long \
-    to set up and that answer for no row of the summary; time of series, down to 10 s. The rest is \
-    measured in full. Where a profile has a time for all subsystems, such memory is left out, too. \
-    Raise --budget, or name fewer workloads.",
+    fits: reference tools beyond half of the budget; trials, down to three, and rounds, down to \
+    eight; time of series, down to 60 s each; large problems that take over 5 % of the budget each; \
+    files over 2 GiB; the length of rounds, down to 20 ms, and of other trials, down to a fifth; \
+    iterations, from the published 10^9 to a tenth; file sizes between the others; further \
+    reference tools, one by one; all problems but the smallest; thread counts between the minimum \
+    and the maximum, except one per CPU; time of series, down to 10 s; then configurations. Those that fill a row of \
+    the summary stay longest, then one of each table of the profile. The rest is measured in full. \
+    If the machine is slower than estimated, configurations are left out during the run as well \
+    (`proofmark explain left_out`). Raise --budget, or name fewer workloads.",
     ),
 ];
-const BUDGET: &str = "plan.budget";
+pub(crate) const BUDGET: &str = "plan.budget";
+pub(crate) const ADVICE: &str = "raise --budget, or name fewer workloads";
 
 /// Shortest series of the first and of the last step that shortens them, in seconds.
 const SERIES_S: [f64; 2] = [60.0, 10.0];
@@ -66,7 +68,8 @@ struct Step<'a> {
 }
 
 /// The steps, in order. Each does something only while the plan takes longer than the budget.
-const STEPS: [fn(&mut Step) -> Option<String>; 12] = [
+const STEPS: [fn(&mut Step) -> Option<String>; 13] = [
+    |s| s.half_for_tools(),
     |s| s.fewer_trials(),
     |s| s.shorter_series(SERIES_S[0]),
     |s| s.without_problems(|s, _, place| s.point_s(place) > s.budget_s * SHARE),
@@ -74,11 +77,11 @@ const STEPS: [fn(&mut Step) -> Option<String>; 12] = [
     |s| s.shorter_trials(),
     |s| s.fewer_iterations(),
     |s| s.without_files(|size, place| size < GIB && place % FILE_SIZES != 0),
-    |s| s.without_tools(),
+    |s| s.fewer_tools(),
     |s| s.without_problems(|_, n, _| n > 0),
     |s| s.fewer_threads(),
-    |s| s.less_memory(),
     |s| s.shorter_series(SERIES_S[1]),
+    |s| s.fewer_configurations(),
 ];
 
 /// Makes a plan fit into a user's budget, with a finding for each step; if none suffices, a finding
@@ -93,42 +96,63 @@ pub(super) fn shrink(planned: &mut Planned, budget_s: f64, lengthen: &dyn Fn(&mu
         }
     }
     step.more_trials();
+    step.more_tools();
     step.longer_series();
     lines.extend(step.describe_trials());
     lines.extend(step.describe_series());
+    lines.extend(step.explain_tools());
     if !step.fits() {
         let least = format_seconds(step.needed_s());
         lines.push(format!("even so the plan takes about {least}"));
     }
-    let budget = format_seconds(budget_s);
+    // The user's, of which the start and the end of the command take a part.
+    let budget = format_seconds(step.plan().policy.budget_s.unwrap_or(budget_s));
     for line in lines {
         let message = format!("for the budget of {budget}: {line}");
-        let advice = "raise --budget, or name fewer workloads";
-        step.planned.add(Finding::new(BUDGET, Severity::Note, message, advice));
+        step.planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
+    }
+    if step.planned.findings.iter().any(|f| f.check == BUDGET) {
+        let message = format!("{ALL} {}", step.sufficient());
+        step.planned.add(Finding::new(BUDGET, Severity::Note, message, ADVICE));
     }
 }
+
+/// Start of the line with the budget that reduces nothing.
+const ALL: &str = "nothing is reduced or left out with --budget";
 
 impl Step<'_> {
     fn plan(&self) -> &Plan {
         &self.planned.plan
     }
 
-    /// Seconds of the plan with its minimum of trials.
+    /// Seconds of the plan with its minimum of trials, and its tools.
     fn needed_s(&self) -> f64 {
-        let plan = self.plan();
-        let tools_s = references::seconds(plan);
-        // Tools that would take more than half of the budget do not run.
-        let tools_s = if tools_s <= self.budget_s / 2.0 { tools_s } else { 0.0 };
-        seconds(plan, |p| plan.policy.trials_for(&p.workload).0) + tools_s
+        needed_s(self.plan())
+    }
+
+    /// A budget that leaves nothing out, as typed: `34m`.
+    fn sufficient(&self) -> String {
+        typed(needed_s(&self.asked).max(2.0 * references::seconds(&self.asked)))
     }
 
     fn fits(&self) -> bool {
         self.needed_s() <= self.budget_s
     }
 
+    /// Seconds of one configuration with its tools.
     fn point_s(&self, place: usize) -> f64 {
         let plan = self.plan();
-        point_s(plan, place, &|p| plan.policy.trials_for(&p.workload).0)
+        let at = plan.references.values().flatten().filter(|r| r.point == place);
+        let tools_s: f64 = at.map(|r| r.run_s * f64::from(r.runs)).sum();
+        point_s(plan, place, &|p| plan.policy.trials_for(&p.workload).0) + tools_s
+    }
+
+    /// Leaves out the configurations that are wanted least.
+    fn fewer_configurations(&mut self) -> Option<String> {
+        let before = self.needed_s();
+        let out = leave_out::fill(self.planned, self.budget_s);
+        let took = format_seconds(before - self.needed_s());
+        (!out.is_empty()).then(|| format!("left out: {} ({took})", words(&out)))
     }
 
     /// Shortens the series. Reported at the end, since [`Step::longer_series`] may undo it.
@@ -159,7 +183,7 @@ impl Step<'_> {
         let longest = |all: &[PlannedSeries]| all.iter().map(|s| s.for_s).fold(0.0, f64::max);
         let total = |all: &[PlannedSeries]| all.iter().map(|s| s.for_s).sum::<f64>();
         let (asked, now) = (&self.asked.series, &self.plan().series);
-        (total(now) < total(asked)).then(|| {
+        (!now.is_empty() && total(now) < total(asked)).then(|| {
             let [from, to] = [longest(asked), longest(now)].map(|s| format!("{s:.0} s"));
             format!("series {from} -> {to}")
         })
@@ -234,17 +258,7 @@ impl Step<'_> {
         (!changes.is_empty()).then(|| format!("{changes}: less work than published"))
     }
 
-    fn without_tools(&mut self) -> Option<String> {
-        let tools_s = references::seconds(self.plan());
-        if tools_s == 0.0 {
-            return None;
-        }
-        let why = "the budget leaves no time for reference tools".to_owned();
-        references::without(self.planned, &why);
-        Some(format!("no reference tools: {}", format_seconds(tools_s)))
-    }
-
-    /// Keeps the minimum and the maximum number of threads of each workload.
+    /// Keeps the minimum and the maximum number of threads of each workload, and one per CPU.
     fn fewer_threads(&mut self) -> Option<String> {
         let before = self.needed_s();
         let mut ranges: BTreeMap<String, (u64, u64)> = BTreeMap::new();
@@ -256,10 +270,11 @@ impl Step<'_> {
         let series: BTreeSet<Point> =
             self.plan().series.iter().map(|s| self.plan().points[s.point].clone()).collect();
         let mut gone = BTreeSet::new();
+        let cpus = self.planned.usable_cpus;
         self.planned.keep(|_, p| {
             let n = p.params.threads();
-            let kept =
-                ranges.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
+            let kept = n == cpus
+                || ranges.get(&p.workload).is_none_or(|(least, most)| n == *least || n == *most);
             if !kept && !series.contains(p) {
                 gone.insert(n);
             }
@@ -268,6 +283,21 @@ impl Step<'_> {
         let took = format_seconds(before - self.needed_s());
         let gone: Vec<_> = gone.iter().map(u64::to_string).collect();
         (!gone.is_empty()).then(|| format!("{} threads left out: {took}", and_list(gone)))
+    }
+}
+
+/// Seconds of a plan with its minimum of trials, and its tools.
+fn needed_s(plan: &Plan) -> f64 {
+    seconds(plan, |p| plan.policy.trials_for(&p.workload).0) + references::seconds(plan)
+}
+
+/// A budget that holds so many seconds and what surrounds them, as typed on the command line.
+pub(crate) fn typed(seconds: f64) -> String {
+    // Estimates are not exact to the tenth.
+    let seconds = seconds * 1.1 + 2.0;
+    match seconds < 120.0 {
+        true => format!("{:.0}s", (seconds / 5.0).ceil() * 5.0),
+        false => format!("{:.0}m", (seconds / 60.0).ceil()),
     }
 }
 

@@ -13,7 +13,23 @@ pub fn estimate(plan: &Plan) -> (f64, f64) {
     let times = |point: &Point| plan.policy.trials_for(&point.workload);
     let least = seconds(plan, |point| times(point).0);
     let most = seconds(plan, |point| times(point).1);
-    (least, plan.policy.budget_s.map_or(most, |b| most.min(b.max(least))))
+    let own_s = |budget_s: f64| budget_s - references::seconds(plan);
+    (least, plan.policy.budget_s.map_or(most, |b| most.min(own_s(b).max(least))))
+}
+
+/// Seconds of a run that its trials do not take: the start of the command, reports and the history.
+pub(super) fn around_s(plan: &Plan) -> f64 {
+    /// Seconds to read the machine, and to judge and report one result.
+    const START_S: f64 = 1.0;
+    const RESULT_S: f64 = 2e-3;
+    START_S + RESULT_S * plan.points.len() as f64
+}
+
+/// Seconds of each configuration with its minimum of trials.
+pub(super) fn point_costs(plan: &Plan) -> Vec<f64> {
+    let least = |p: &Point| plan.policy.trials_for(&p.workload).0;
+    let set_up = set_up::seconds(plan, &find).into_iter().enumerate();
+    set_up.map(|(place, set_up_s)| set_up_s + measured_s(plan, place, &least)).collect()
 }
 
 /// The time with reference tools in words: `about 42 min 20 s`, or `about 1 min 2 s to 3 min 10 s`.
@@ -45,7 +61,7 @@ pub(super) fn point_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32
 }
 
 /// Seconds of one configuration without its set-up.
-fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
+pub(super) fn measured_s(plan: &Plan, place: usize, trials: &impl Fn(&Point) -> u32) -> f64 {
     let Some(point) = plan.points.get(place) else { return 0.0 };
     if let Some(series) = plan.series_of(place) {
         return series.for_s;
@@ -125,7 +141,7 @@ mod tests {
             let (least, most) =
                 estimate(&Plan { policy, points: points.clone(), ..Plan::default() });
             // Without what comes before the first trial of each.
-            [least, most].map(|s| (s - 2.0 * 0.05) / 2.0)
+            [least, most].map(|s| (s - 2.0 * set_up::WARM_UP_S) / 2.0)
         };
         let usual = Policy { min_trials: 3, ..Policy::default() };
         let are = |policy: Policy, least: f64, most: f64| {

@@ -5,6 +5,7 @@ mod endure;
 mod estimate;
 mod fit;
 mod lengthen;
+mod rank;
 mod references;
 mod select;
 #[cfg(test)]
@@ -23,7 +24,9 @@ use crate::request::{LONGEST_RUN, PlanRequest};
 use crate::set_up::memory_rate;
 
 pub use budget::FINDINGS as BUDGET_FINDINGS;
+pub(crate) use budget::{ADVICE, BUDGET, typed, words};
 pub use endure::endure;
+use estimate::around_s;
 pub use estimate::{estimate, takes};
 pub use fit::FINDINGS;
 pub use references::{FINDINGS as REFERENCE_FINDINGS, seconds as tools_s};
@@ -45,7 +48,9 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
         policy: policy(request, &profile, &chosen, host),
         ..Plan::default()
     };
-    let mut gathering = Gathering { host, planned: Planned { plan, ..Planned::default() } };
+    let usable_cpus = host.limits.usable_cpus.len() as u64;
+    let planned = Planned { plan, usable_cpus, ..Planned::default() };
+    let mut gathering = Gathering { host, planned };
     let marked = gather(request, &chosen, &profile, &mut gathering)?;
     let mut planned = gathering.planned;
     if planned.plan.points.is_empty() {
@@ -55,19 +60,35 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
     // With workloads named, all their configurations have reference tools.
     let workloads = if request.names.is_empty() { Vec::new() } else { chosen };
     Choice { asked: &tools, workloads: &workloads, marked: &marked, host }.make(&mut planned);
-    budget::shorten_rounds_under_quota(&mut planned);
-    if let Some(budget_s) = planned.plan.policy.budget_s.filter(|_| request.budget.is_some()) {
-        let points = planned.plan.points.clone();
-        budget::shrink(&mut planned, budget_s, &|policy| lengthen(policy, host, &points));
-        // A user's budget includes the reference tools; the profile's is for our trials alone.
-        references::share_budget(&mut planned, budget_s);
-        planned.tools.most_s = Some(tools_s(&planned.plan));
-    } else if request.names.is_empty() {
-        budget::leave_out_with_memory(&mut planned);
-    }
-    budget::leave_out_under_quota(&mut planned);
     references::lengthen(&mut planned.plan);
+    budget::shorten_rounds_under_quota(&mut planned);
+    keep_to_budget(request, host, &mut planned);
     Ok(planned)
+}
+
+/// Largest part of a budget that is reserved for the start and the end of the command.
+const AROUND_PART: f64 = 0.2;
+
+/// Makes the plan fit into the time of the request or of the profile. The profile's time is for our
+/// own trials, and no limit where the request names workloads.
+fn keep_to_budget(request: &PlanRequest, host: &Host, planned: &mut Planned) {
+    let Some(budget_s) = planned.plan.policy.budget_s else { return };
+    let around_s = around_s(&planned.plan);
+    if request.budget.is_some() {
+        let points = planned.plan.points.clone();
+        let own_s = budget_s - around_s.min(AROUND_PART * budget_s);
+        budget::shrink(planned, own_s, &|policy| lengthen(policy, host, &points));
+        budget::leave_out(planned, own_s);
+    } else if request.names.is_empty() {
+        let own_s = budget_s + tools_s(&planned.plan);
+        budget::leave_out(planned, own_s);
+        planned.plan.policy.budget_s = Some(own_s + around_s);
+    } else {
+        budget::leave_out_under_quota(planned, budget_s);
+        return;
+    }
+    planned.tools.most_s = Some(tools_s(&planned.plan));
+    planned.ranks = Some(rank::ranks(planned));
 }
 
 /// The error of a plan without a configuration.
@@ -134,7 +155,8 @@ fn gather(
     let is_extra = |id: &&String| {
         request.names.contains(id) && !profile.points.iter().any(|p| p.workload == **id)
     };
-    let extra = |id: &String| PointText { workload: id.clone(), ..PointText::default() };
+    let extra =
+        |id: &String| PointText { workload: id.clone(), table: usize::MAX, ..PointText::default() };
     let extra: Vec<_> = chosen.iter().filter(is_extra).map(extra).collect();
     for text in profile.points.iter().chain(&extra) {
         let workload = named(&text.workload)?;
@@ -143,6 +165,7 @@ fn gather(
             let host = gathering.host;
             let combinations = combinations(workload.spec(), &parameters, &overrides, host)?;
             let kept = gathering.keep(workload, combinations, text.series);
+            gathering.planned.add_to_table(text.table, &kept);
             mark(&mut marked, &kept, &text.reference);
         }
     }

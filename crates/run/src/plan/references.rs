@@ -21,7 +21,7 @@ use crate::schedule::warm_trials;
 pub const FINDINGS: &[(&str, &str, &str)] = &[(
     ABSENT,
     "A reference tool is not installed",
-    "A requested reference tool is not installed; proofmark measures without it. proofmark \
+    "The request or the profile names a reference tool that is not installed; proofmark measures without it. proofmark \
     downloads nothing: install the named package, or put the tool on the PATH. `proofmark list \
     references` shows the installed tools.",
 )];
@@ -112,10 +112,13 @@ impl Choice<'_> {
             }
             match installed {
                 Some(installed) => drop(planned.tools.installed.insert(id, installed)),
-                None => absent.push(format!("{id} ({})", tool.description().package)),
+                None if self.names(&id) => {
+                    absent.push(format!("{id} ({})", tool.description().package));
+                }
+                None => {}
             }
         }
-        if self.asked.is_some() && !absent.is_empty() {
+        if !absent.is_empty() {
             planned.add(Finding::new(
                 ABSENT,
                 Severity::Note,
@@ -131,6 +134,11 @@ impl Choice<'_> {
 
     fn asks_for(&self, tool: &dyn Tool) -> bool {
         self.asked.as_ref().is_none_or(|names| names.contains(&tool.id()))
+    }
+
+    /// True if the request or the profile names the tool.
+    fn names(&self, tool: &str) -> bool {
+        self.asked.is_some() || self.marked.values().flatten().any(|name| name == tool)
     }
 
     fn wants(&self, point: usize, plan: &Plan) -> bool {
@@ -167,7 +175,9 @@ impl Choice<'_> {
         let run_s = tool.takes(&task) + ours_s(at, task.seconds);
         let runs = runs(run_s, LONGEST_S, plan.policy.trials_for(&at.workload).1);
         let runs = runs.ok_or_else(|| format!("a pair takes about {}", format_seconds(run_s)))?;
-        Ok(PlannedReference { point, runs, run_s })
+        let names = self.marked.get(&point).map_or(&[][..], Vec::as_slice);
+        let second = self.asked.is_none() && names.iter().position(|n| n == tool.id()) > Some(0);
+        Ok(PlannedReference { point, runs, run_s, second })
     }
 
     /// Checks the space for a tool's memory, and for its file in addition to ours.
@@ -210,41 +220,9 @@ impl Choice<'_> {
     }
 }
 
-/// Takes the tools' time out of the user's budget; without room for our trials, no tool runs.
-pub fn share_budget(planned: &mut Planned, budget_s: f64) {
-    let tools_s = seconds(&planned.plan);
-    if tools_s <= budget_s / 2.0 {
-        planned.plan.policy.budget_s = Some(budget_s - tools_s);
-        return;
-    }
-    let why = format!(
-        "the reference tools would take about {} of the {} allowed",
-        format_seconds(tools_s),
-        format_seconds(budget_s)
-    );
-    without(planned, &why);
-    planned.left_out.push(format!("{why}; name fewer tools with --reference, or raise --budget"));
-}
-
-/// Makes all tools together fit into so many seconds: the shortest pairs first, each with an even share
-/// of the remaining time and at least three runs. The others are left out and named.
+/// Makes the tools that nobody requested fit into so many seconds. The others are left out and named.
 fn within(planned: &mut Planned, most_s: f64) {
-    let all = planned.plan.references.iter();
-    let mut pairs: Vec<(String, PlannedReference)> =
-        all.flat_map(|(tool, at)| at.iter().map(|r| (tool.clone(), r.clone()))).collect();
-    pairs.sort_by(|a, b| a.1.run_s.total_cmp(&b.1.run_s));
-    let (mut left_s, mut waiting) = (most_s, pairs.len());
-    planned.plan.references.clear();
-    for (tool, mut pair) in pairs {
-        let share_s = left_s / waiting as f64;
-        waiting -= 1;
-        pair.runs = pair.runs.min(((share_s / pair.run_s) as u32).max(FEWEST));
-        let takes_s = pair.run_s * f64::from(pair.runs);
-        if takes_s <= left_s {
-            left_s -= takes_s;
-            planned.plan.references.entry(tool).or_default().push(pair);
-            continue;
-        }
+    for (tool, pair) in trim(planned, most_s) {
         let workload = &planned.plan.points[pair.point].workload;
         let why = format!(
             "{tool} is not compared with {workload}: {FEWEST} pairs take about {}, and all \
@@ -252,23 +230,56 @@ fn within(planned: &mut Planned, most_s: f64) {
             format_seconds(pair.run_s * f64::from(FEWEST)),
             format_seconds(most_s)
         );
-        planned
-            .tools
-            .missing
-            .insert(pair.point, NoReference { refused: Vec::new(), why: why.clone() });
-        planned.left_out.push(why);
+        planned.left_out.push(why.clone());
+        planned.tools.missing.insert(pair.point, NoReference { refused: Vec::new(), why });
     }
     let kept = &planned.plan.references;
     planned.tools.installed.retain(|tool, _| kept.contains_key(tool));
 }
 
-/// Leaves out every tool, for the reason `why`.
-pub fn without(planned: &mut Planned, why: &str) {
+/// All pairs of a plan with their tools, the most important first: the first tool of a configuration
+/// before further ones, then one configuration of each workload, then the shortest.
+pub fn by_importance(plan: &Plan) -> Vec<(String, PlannedReference)> {
+    let all = plan.references.iter();
+    let mut pairs: Vec<(String, PlannedReference)> =
+        all.flat_map(|(tool, at)| at.iter().map(|r| (tool.clone(), r.clone()))).collect();
+    pairs.sort_by(|a, b| a.1.run_s.total_cmp(&b.1.run_s));
+    let mut seen: BTreeMap<(String, &str), usize> = BTreeMap::new();
+    let nth = |(tool, pair): &(String, PlannedReference)| {
+        let workload = plan.points.get(pair.point).map_or("", |point| &point.workload);
+        let count = seen.entry((tool.clone(), workload)).or_default();
+        *count += 1;
+        *count
+    };
+    let places: Vec<usize> = pairs.iter().map(nth).collect();
+    let mut pairs: Vec<_> = places.into_iter().zip(pairs).collect();
+    pairs.sort_by_key(|(nth, (_, pair))| (pair.second, *nth));
+    pairs.into_iter().map(|(_, pair)| pair).collect()
+}
+
+/// Makes all tools together fit into so many seconds, the most important first. Each has an even share
+/// of the remaining time and at least three runs. Returns the pairs that are left out.
+pub fn trim(planned: &mut Planned, most_s: f64) -> Vec<(String, PlannedReference)> {
+    let pairs = by_importance(&planned.plan);
+    let (mut left_s, mut waiting) = (most_s, pairs.len());
     planned.plan.references.clear();
-    planned.tools.installed.clear();
-    for none in planned.tools.missing.values_mut() {
-        *none = NoReference { refused: Vec::new(), why: why.to_owned() };
+    let mut out = Vec::new();
+    for (tool, mut pair) in pairs {
+        let share_s = left_s / waiting as f64;
+        waiting -= 1;
+        let fewest = FEWEST.min(pair.runs);
+        pair.runs = pair.runs.min(((share_s / pair.run_s) as u32).max(fewest));
+        let takes_s = pair.run_s * f64::from(pair.runs);
+        if takes_s <= left_s {
+            left_s -= takes_s;
+            planned.plan.references.entry(tool).or_default().push(pair);
+        } else {
+            out.push((tool, pair));
+        }
     }
+    // In the order of the configurations, as planned.
+    planned.plan.references.values_mut().for_each(|all| all.sort_by_key(|r| r.point));
+    out
 }
 
 /// Makes the trials of workloads with tools last as long as the tools need for exact results.

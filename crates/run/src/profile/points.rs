@@ -31,6 +31,8 @@ pub struct PointText {
     pub reference: Reference,
     /// Samples over time, instead of trials.
     pub series: Option<SeriesText>,
+    /// Place of its `[[points]]` in the profile.
+    pub table: usize,
     /// Parameters by name.
     pub parameters: BTreeMap<String, Values>,
 }
@@ -123,7 +125,7 @@ impl SeriesText {
 pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText>, D::Error> {
     let raw = Vec::<RawPoints>::deserialize(from)?;
     let mut all = Vec::new();
-    for p in raw {
+    for (table, p) in raw.into_iter().enumerate() {
         let series = match (p.length, p.every) {
             (Some(length), every) => {
                 let every = every.map_or(SeriesText::EVERY, |time| time.0);
@@ -142,6 +144,7 @@ pub(super) fn points<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PointText
                 trials: p.trials,
                 reference: p.reference.clone(),
                 series,
+                table,
                 parameters: parameters.clone(),
             };
             all.extend(p.workload.all().iter().map(point));

@@ -94,12 +94,12 @@ fn request_of_others(request: &PlanRequest, folder: &tempfile::TempDir) -> PlanR
 
 /// The conclusions from a plan, without texts that contain names.
 fn conclusions(planned: &Planned, host: &Host) -> impl PartialEq + std::fmt::Debug + use<> {
-    let Planned { plan, unsupported, left_out, findings, tools } = planned;
+    let Planned { plan, unsupported, left_out, findings, tools, ranks, .. } = planned;
     let missing = tools.missing.iter().map(|(place, none)| (*place, none.refused.clone()));
     let cpus = plan.points.iter().map(|p| Cpus::for_point(p, &host.limits.usable_cpus));
     (
         (estimate(plan), takes(plan), tools_s(plan), tools.most_s, session_for(plan)),
-        (unsupported.len(), left_out.len()),
+        (unsupported.len(), left_out.len(), ranks.clone()),
         findings.iter().map(|f| f.check.clone()).collect::<Vec<_>>(),
         missing.collect::<Vec<_>>(),
         cpus.collect::<Vec<_>>(),

@@ -3,9 +3,10 @@
 //! Configurations that are cut into rounds, and those whose set-up is cheap, are measured in groups.
 //! Each takes one trial in turn, every second time backwards: drift affects all alike, and an interval
 //! spans the time of the group (duet benchmarking, Bulej et al., ICPE'20). Others are measured one by
-//! one, as are series (`series`). Pairs with tools (`pairs`) and series do not count towards the
-//! budget, which is for trials.
+//! one, as are series (`series`). The time of a profile is for trials; pairs with tools (`pairs`) and
+//! series do not count. A time limit (`limit`) is for all of them, and ends the run.
 
+mod limit;
 mod pairs;
 mod series;
 #[cfg(test)]
@@ -24,6 +25,8 @@ use crate::record::RunFile;
 use crate::set_up;
 use crate::steady::{AGREEING, is_steady};
 use crate::tool::ToolRunner;
+pub use limit::Deadline;
+use limit::Limit;
 
 /// Maximum configurations of a group. Each has its threads; all but those of memory have a process.
 const GROUP: usize = 64;
@@ -45,11 +48,11 @@ pub fn least_trials(workload: &dyn Workload, policy: &Policy) -> u32 {
     let id = &workload.spec().id;
     let cut = workload.spec().work.cut();
     let (asked, most) = policy.trials_for(id);
-    let in_rounds = cut.has_slices() && !policy.is_fixed(id);
     let takes_s = f64::from(asked) * policy.trial_s_for(id);
     match cut == Cut::Single && takes_s <= SHORT_S {
         true => fewest_trials(true).min(asked),
-        false => fewest_trials(in_rounds).min(most),
+        // A few trials of a fixed number are cut into enough rounds together.
+        false => fewest_trials(cut.has_slices()).min(most),
     }
 }
 
@@ -106,6 +109,8 @@ pub struct Means<'a> {
     pub file: &'a dyn RunFile,
     /// Prints a line for the user.
     pub print_line: &'a dyn Fn(&str),
+    /// The time limit that ends the run; `None`: each configuration gets its minimum of trials.
+    pub deadline: Option<&'a Deadline>,
 }
 
 struct Active {
@@ -124,8 +129,11 @@ struct State<'a, 'o, 'p> {
     start: f64,
     /// Estimated seconds to set up each configuration.
     set_up_s: Vec<f64>,
-    /// Seconds of series and pairs, which do not count towards the budget.
+    /// Seconds of series and pairs, which do not count towards the time of a profile.
     away_s: f64,
+    limit: Option<Limit>,
+    /// True once configurations without time for their minimum wait no longer.
+    is_last_chance: bool,
 }
 
 /// Measures every configuration of the plan and its pairs with tools. Each result holds its ending, also
@@ -151,13 +159,27 @@ pub fn run(
     let (done, away_s) = (0, 0.0);
     let means = *means;
     let set_up_s = set_up::seconds(plan, &means.find);
-    let mut state =
-        State { plan, means, pairs, observers, measurements, done, start, set_up_s, away_s };
+    let limit = Limit::new(plan, &means);
+    let mut state = State {
+        plan,
+        means,
+        pairs,
+        observers,
+        measurements,
+        done,
+        start,
+        set_up_s,
+        away_s,
+        limit,
+        is_last_chance: false,
+    };
     for group in state.groups() {
-        match plan.series_of(group.start) {
-            Some(planned) => state.endure(group.start, planned),
-            None => state.measure(group),
-        }
+        state.visit(group);
+    }
+    state.is_last_chance = true;
+    state.forget_data();
+    for group in state.groups() {
+        state.visit(group);
     }
     state.measurements
 }
@@ -226,16 +248,29 @@ impl State<'_, '_, '_> {
             && memory.values().sum::<u64>() <= self.means.memory_bytes / 2
     }
 
-    fn measure(&mut self, places: Range<usize>) {
+    /// Measures the configurations of a group, or those that waited for their last chance.
+    fn visit(&mut self, group: Range<usize>) {
+        let is_due = |place: &usize| !self.is_last_chance || self.waits(*place);
+        let places: Vec<usize> = group.clone().filter(is_due).collect();
+        match self.plan.series_of(group.start) {
+            _ if places.is_empty() => {}
+            Some(planned) => self.endure(group.start, planned),
+            None => self.measure(group, &places),
+        }
+    }
+
+    fn measure(&mut self, group: Range<usize>, places: &[usize]) {
         let mut active: Vec<Active> = Vec::new();
-        for place in places.clone() {
+        for place in places.iter().copied() {
             match self.set_up(place) {
                 Ok(session) => active.push(Active { place, session: Some(session) }),
+                Err(Ending::LeftOut { .. }) if !self.is_last_chance => {}
                 Err(ending) => self.end(place, ending),
             }
         }
+        let begun: Vec<usize> = active.iter().map(|point| point.place).collect();
         // Warm-up counts towards the share of a configuration; set-up does not.
-        let deadline = self.deadline(places.clone());
+        let deadline = self.deadline(group).filter(|_| !self.is_last_chance);
         active.retain_mut(|point| {
             let Some(session) = point.session.as_deref_mut() else { return false };
             let warmed = self.warm(point.place, session);
@@ -254,26 +289,28 @@ impl State<'_, '_, '_> {
             active.reverse();
         }
         // After the group, whose configurations hold memory and files that a tool may need.
-        places.for_each(|place| self.take_pairs(place));
+        begun.into_iter().for_each(|place| self.take_pairs(place));
     }
 
-    /// Seconds since the run began that count towards the budget.
-    fn spent_s(&self) -> f64 {
-        self.means.clock.now() - self.start - self.away_s
-    }
-
-    /// The spent budget at which these configurations, now set up, have used their share of the rest.
-    /// The set-up of later ones is reserved.
+    /// The time at which these configurations, now set up, have used their share of the rest of the
+    /// budget. The set-up of later ones is reserved.
     fn deadline(&self, places: Range<usize>) -> Option<f64> {
-        let spent = self.spent_s();
+        let now = self.means.clock.now();
         let later_s: f64 = self.set_up_s.iter().skip(places.end).sum();
-        let left = (self.policy().budget_s? - spent - later_s).max(0.0);
+        let (end, others_s) = match self.measured_until(&places) {
+            Some(limited) => limited,
+            None => (self.start + self.policy().budget_s? + self.away_s, 0.0),
+        };
+        let left_s = (end - now - later_s - others_s).max(0.0);
         let all = places.start..self.plan.points.len();
-        Some(spent + left * self.most_s(places) / self.most_s(all))
+        Some(now + left_s * self.most_s(places) / self.most_s(all))
     }
 
     /// Sets a configuration up.
     fn set_up(&mut self, place: usize) -> Result<Box<dyn Session>, Ending> {
+        if self.stopped().is_none() {
+            self.has_time_for(place)?;
+        }
         self.notify(Event::SetUp, place);
         if let Some(ending) = self.stopped() {
             return Err(ending);
@@ -281,10 +318,13 @@ impl State<'_, '_, '_> {
         let (launcher, point) = (self.means.launcher, &self.plan.points[place]);
         let on_a_bus = self.workload(place).is_some_and(|w| w.spec().work.cut() == Cut::Bus);
         let in_turn = self.takes_turns(place);
-        match on_a_bus && in_turn {
+        let begun = self.means.clock.now();
+        let session = match on_a_bus && in_turn {
             true => launcher.launch_together(point),
             false => launcher.launch(point),
-        }
+        };
+        self.note_set_up(place, self.means.clock.now() - begun);
+        session
     }
 
     fn stopped(&self) -> Option<Ending> {
@@ -296,9 +336,13 @@ impl State<'_, '_, '_> {
             return Ok(());
         }
         let target = self.policy().target_for(self.measurements[place].subsystem);
+        let mut begun = self.means.clock.now();
         warm_up(session, target, |values| {
             self.measurements[place].warmup = values.to_vec();
             self.notify(Event::Warm, place);
+            let now = self.means.clock.now();
+            self.note_warm_up(place, now - std::mem::replace(&mut begun, now));
+            self.has_time_for(place)
         })
     }
 
@@ -309,14 +353,24 @@ impl State<'_, '_, '_> {
         }
         let m = &self.measurements[point.place];
         let least = self.workload(point.place).map_or(0, |w| least_trials(w, self.policy()));
-        let late = || deadline.is_some_and(|most| self.spent_s() >= most);
+        let late = || {
+            deadline.is_some_and(|most| self.means.clock.now() >= most)
+                || !self.has_spare_trial(point.place)
+        };
         if m.trials.len() >= least as usize && (late() || had_its_time(m, self.policy())) {
             return Some(Ending::Budget);
         }
+        if m.trials.len() < least as usize
+            && let Err(left_out) = self.has_time_for(point.place)
+        {
+            return Some(left_out);
+        }
+        let begun = self.means.clock.now();
         match point.session.as_deref_mut()?.take(Request::Trial) {
             Ok(taken) => self.record(point.place, taken),
             Err(ending) => return Some(ending),
         }
+        self.note_trial(point.place, self.means.clock.now() - begun);
         let ending = self.enough(point.place);
         if ending.is_none() {
             self.notify(Event::Trial, point.place);
@@ -354,7 +408,14 @@ impl State<'_, '_, '_> {
     }
 
     fn end(&mut self, place: usize, ending: Ending) {
-        self.measurements[place].ending = ending;
+        let m = &mut self.measurements[place];
+        if matches!(ending, Ending::LeftOut { .. }) {
+            // Fewer trials than the minimum are no result.
+            (m.trials, m.warmup, m.latency, m.series) = Default::default();
+        }
+        m.ending = ending;
+        let has_result = !m.trials.is_empty();
+        self.note_end(place, has_result);
         self.done += 1;
         self.notify(Event::Done, place);
     }
@@ -362,7 +423,10 @@ impl State<'_, '_, '_> {
     fn notify(&mut self, event: Event, place: usize) {
         let (measurements, policy) = (&self.measurements, &self.plan.policy);
         let step = Step { event, place, measurements, done: self.done, policy };
+        let begun = self.means.clock.now();
         self.observers.iter_mut().for_each(|observer| observer.observe(&step));
+        let took_s = self.means.clock.now() - begun;
+        self.note_observers(took_s);
     }
 
     fn policy(&self) -> &Policy {
@@ -370,18 +434,18 @@ impl State<'_, '_, '_> {
     }
 }
 
-/// Takes warm-up trials until they are steady; `seen` gets the values so far.
+/// Takes warm-up trials until they are steady; `seen` gets the values so far and may end it.
 fn warm_up(
     session: &mut dyn Session,
     target: f64,
-    mut seen: impl FnMut(&[f64]),
+    mut seen: impl FnMut(&[f64]) -> Result<(), Ending>,
 ) -> Result<(), Ending> {
     let (mut values, mut warm_s) = (Vec::new(), 0.0);
     while warm_s < WARM_S && !is_steady(&values, target) {
         let trial = session.take(Request::Warm)?.trial;
         warm_s += trial.seconds;
         values.push(trial.value);
-        seen(&values);
+        seen(&values)?;
     }
     Ok(())
 }

@@ -51,6 +51,9 @@ impl State<'_, '_, '_> {
     ) -> Result<(), String> {
         let at = (place, which);
         self.pairs.has_time(place, which)?;
+        if !self.has_spare_s(self.pairs.run_s(place, which)) {
+            return Err("the time limit leaves no time for it (--budget)".to_owned());
+        }
         let (ours, theirs) = match self.pairs.first(place, which, turn) {
             First::Proofmark => {
                 let ours = self.paired_trial(place)?;
@@ -86,7 +89,7 @@ impl State<'_, '_, '_> {
         let target = self.policy().target_for(self.measurements[place].subsystem);
         let mut session = self.means.launcher.launch(&self.plan.points[place])?;
         if !self.has_slices(place) {
-            warm_up(session.as_mut(), target, |_| ())?;
+            warm_up(session.as_mut(), target, |_| Ok(()))?;
         }
         Ok(session.take(Request::Trial)?.trial)
     }

@@ -36,6 +36,7 @@ impl State<'_, '_, '_> {
                 Ok(()) => self.samples(place, planned, session.as_mut()),
                 Err(ending) => ending,
             },
+            Err(Ending::LeftOut { .. }) if !self.is_last_chance => return,
             Err(ending) => ending,
         };
         self.away_s += self.means.clock.now() - begun;
@@ -51,6 +52,7 @@ impl State<'_, '_, '_> {
         session: &mut dyn Session,
     ) -> Ending {
         let every_s = planned.every_s.max(1e-3);
+        let for_s = self.series_s(planned);
         let begun = self.means.clock.now();
         let mut samples = Samples::new(self.measurements[place].unit);
         self.measurements[place].series = Some(Samples::begin(planned, Timestamp::now()));
@@ -60,10 +62,11 @@ impl State<'_, '_, '_> {
             }
             let at_s = self.means.clock.now() - begun;
             // Less than half a tick is too short for a sample.
-            if at_s + 0.5 * every_s >= planned.for_s && at_s > 0.0 {
-                return Ending::Complete;
+            if at_s + 0.5 * every_s >= for_s && at_s > 0.0 {
+                let is_whole = for_s >= planned.for_s;
+                return if is_whole { Ending::Complete } else { Ending::Budget };
             }
-            let until_s = next_tick(at_s, every_s).min(planned.for_s.max(every_s));
+            let until_s = next_tick(at_s, every_s).min(for_s.max(every_s));
             let micros = |s: f64| (s * 1e6) as u64;
             let request =
                 Request::Span { part_us: micros(part_s(every_s)), span_us: micros(until_s - at_s) };

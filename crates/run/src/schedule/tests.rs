@@ -4,6 +4,7 @@ use super::*;
 use crate::testing::{Act, Disk, FakeRunner, Script, Values, find, lasting, point, policy};
 
 mod groups;
+mod limit;
 mod rounds;
 mod series;
 
@@ -40,6 +41,15 @@ fn run_within(
     plan: Plan,
     script: &Script,
 ) -> (Vec<RawMeasurement>, Log, Vec<f64>) {
+    run_by((memory_bytes, None), plan, script)
+}
+
+/// Runs a plan on a machine with this much memory, by a time limit.
+fn run_by(
+    (memory_bytes, deadline): (u64, Option<&Deadline>),
+    plan: Plan,
+    script: &Script,
+) -> (Vec<RawMeasurement>, Log, Vec<f64>) {
     let mut sampled = Sampled::default();
     let runner = FakeRunner::new(script, 1.0);
     let means = Means {
@@ -52,6 +62,7 @@ fn run_within(
         stop: &script.stop,
         file: &Disk::default(),
         print_line: &|_| (),
+        deadline,
     };
     let pairs = Pairs::new(&plan, Default::default(), means.find_tool, means.tools);
     let measurements = super::run(&plan, &means, pairs, &mut [&mut sampled]);

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
@@ -15,8 +15,8 @@ use proofmark_judge::fleet::node_round;
 use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
 use proofmark_peer::boot_id;
 use proofmark_run::{
-    Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here, plan,
-    subsystems,
+    Deadline, Live, Machine, PeerRequest, PlanRequest, RunFile, ToolChoice, begin, measure_here,
+    plan, subsystems,
 };
 use rustix::fs::{MemfdFlags, memfd_create};
 
@@ -114,6 +114,7 @@ fn measure(
     pair: Option<(&str, PeerRequest)>,
     stop: &Stop,
 ) -> Result<OrderOutcome> {
+    let begun = Instant::now();
     // Stays open while the profile is read from it.
     let text = task.profile_text.as_deref().map(in_memory).transpose()?;
     let partner = pair.as_ref().map(|(partner, _)| *partner);
@@ -125,7 +126,15 @@ fn measure(
     let planned = plan(&request, &machine.host)?;
     let not_planned = [planned.unsupported, planned.left_out].concat();
     let run = begin(machine.host, planned.plan, planned.findings, tool(), Timestamp::now());
-    let live = Live { server: machine.server.as_ref(), stop, file: &Nowhere, print_line: &|_| {} };
+    let ahead_s = begun.elapsed().as_secs_f64();
+    let deadline = planned.ranks.map(|ranks| Deadline { ahead_s, ranks });
+    let live = Live {
+        server: machine.server.as_ref(),
+        stop,
+        file: &Nowhere,
+        print_line: &|_| {},
+        deadline: deadline.as_ref(),
+    };
     let run = measure_here(run, planned.tools, &live, &mut [])?;
     match run.interrupted {
         Some(by) => Err(anyhow!("stopped by {by}")),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proofmark_model::{Point, Policy, format_seconds};
 
 use super::Step;
+use crate::plan::references;
 use crate::registry::{in_rounds, needs};
 use crate::schedule::fewest_trials;
 
@@ -88,6 +89,7 @@ impl Step<'_> {
             let before = self.plan().policy.clone();
             self.planned.plan.policy = shorter(&asked, &workloads, part);
             (self.lengthen)(&mut self.planned.plan.policy);
+            references::lengthen(&mut self.planned.plan);
             if self.fits() || self.plan().policy == before {
                 break;
             }
@@ -130,16 +132,25 @@ impl Step<'_> {
 
 /// The policy with trials of this share of their length; `workloads` as of [`Step::workloads`].
 fn shorter(asked: &Policy, workloads: &BTreeMap<String, bool>, part: f64) -> Policy {
-    let shorter = |trial_s: f64, in_rounds: bool| {
+    let shorter = |trial_s: f64, in_rounds: bool, rounds: u32| {
         let part = if in_rounds { part } else { part.max(TRIAL_PART) };
-        (trial_s * part).max(TRIAL_S.min(trial_s))
+        (trial_s * part).max((TRIAL_S * f64::from(rounds)).min(trial_s))
     };
-    let mut policy = Policy { trial_s: shorter(asked.trial_s, false), ..asked.clone() };
+    let mut policy = Policy { trial_s: shorter(asked.trial_s, false, 1), ..asked.clone() };
     for (id, in_rounds) in workloads {
-        let trial_s = shorter(asked.trial_s_for(id), *in_rounds);
+        let rounds = if *in_rounds { rounds_of_a_trial(asked, id) } else { 1 };
+        let trial_s = shorter(asked.trial_s_for(id), *in_rounds, rounds);
         if trial_s != policy.trial_s_for(id) {
             policy.trial_s_of.insert(id.clone(), trial_s);
         }
     }
     policy
+}
+
+/// Rounds that a trial must hold: few trials, such as three, are cut into enough for an interval.
+fn rounds_of_a_trial(policy: &Policy, id: &str) -> u32 {
+    match policy.is_fixed(id) {
+        true => fewest_trials(true).div_ceil(policy.trials_for(id).1.max(1)),
+        false => 1,
+    }
 }

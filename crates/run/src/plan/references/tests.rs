@@ -89,7 +89,7 @@ fn names_are_tools() {
 /// A plan with a tool for its one point.
 fn with_tool() -> Plan {
     let mut plan = plan(8);
-    let planned = PlannedReference { point: 0, runs: 5, run_s: 20.0 };
+    let planned = PlannedReference { point: 0, runs: 5, run_s: 20.0, second: false };
     plan.references.insert("fio".to_owned(), vec![planned]);
     plan
 }
@@ -97,21 +97,48 @@ fn with_tool() -> Plan {
 #[test]
 fn a_users_budget_holds_the_tools_too() {
     let shared = |budget_s: f64| {
-        let mut plan = with_tool();
-        plan.policy.budget_s = Some(budget_s);
-        let mut planned = Planned { plan, ..Planned::default() };
-        planned.tools.missing.insert(0, NoReference::default());
-        share_budget(&mut planned, budget_s);
-        planned
+        let mut planned = Planned { plan: with_tool(), ..Planned::default() };
+        planned.plan.policy.budget_s = Some(budget_s);
+        planned.tools.installed.insert("fio".to_owned(), installed());
+        crate::plan::budget::shrink(&mut planned, budget_s, &|_| ());
+        let runs = planned.plan.references.get("fio").map(|all| all[0].runs);
+        (runs, planned)
     };
     assert_eq!(seconds(&with_tool()), 100.0);
-    let planned = shared(1000.0);
-    assert_eq!(planned.plan.policy.budget_s, Some(900.0));
-    assert_eq!(planned.plan.references.len(), 1);
-    let planned = shared(199.0);
-    assert_eq!(planned.plan.policy.budget_s, Some(199.0), "all for our own trials");
-    assert!(planned.plan.references.is_empty() && planned.left_out.len() == 1);
-    assert!(planned.tools.missing[&0].why.contains("the reference tools would take about"));
+    // Pairs of 20 s each, at most half of a budget that does not hold everything.
+    for (budget_s, runs) in [(1000.0, Some(5)), (199.0, Some(5)), (99.0, None)] {
+        let (found, planned) = shared(budget_s);
+        assert_eq!(found, runs, "{budget_s} s: {:?}", planned.findings);
+        assert_eq!(planned.tools.installed.len(), usize::from(runs.is_some()));
+    }
+    let (_, without) = shared(99.0);
+    let why = &without.tools.missing[&0].why;
+    assert!(why.starts_with("fio: left out for the time limit; needs --budget 4m"), "{why}");
+    let named = "reference tools left out: fio at 1 configuration: needs --budget 4m";
+    assert!(without.findings.iter().any(|f| f.message.ends_with(named)), "{:?}", without.findings);
+}
+
+/// Two tools at each of three configurations, of which the second also has another workload.
+#[test]
+fn tools_go_one_by_one_the_second_of_a_configuration_first() {
+    let pair = |point, run_s, second| PlannedReference { point, runs: 3, run_s, second };
+    let references = [
+        ("own", vec![pair(0, 9.0, false), pair(1, 8.0, false), pair(2, 20.0, false)]),
+        ("other", vec![pair(0, 1.0, true), pair(1, 1.0, true)]),
+    ];
+    let of = |most_s: f64| {
+        let mut planned = Planned { plan: plan(30), ..Planned::default() };
+        planned.plan.points =
+            vec![point("cpu.linpack", 2), point("cpu.linpack", 1), point("cpu.dgemm", 2)];
+        planned.plan.references = references.clone().map(|(tool, at)| (tool.to_owned(), at)).into();
+        let out = trim(&mut planned, most_s);
+        out.into_iter().map(|(tool, r)| format!("{tool} {}", r.point)).collect::<Vec<_>>()
+    };
+    assert!(of(117.0).is_empty());
+    assert_eq!(of(116.0), ["other 1"]);
+    assert_eq!(of(113.0), ["other 0", "other 1"]);
+    assert_eq!(of(84.5), ["own 0", "other 0", "other 1"]);
+    assert_eq!(of(24.0), ["own 2", "own 0", "other 0", "other 1"]);
 }
 
 #[test]
@@ -144,7 +171,7 @@ fn a_profile_may_name_the_tools_that_run() {
     plan.points = vec![plan.points[0].clone(); 4];
     let choice = Choice { asked: &asked, workloads: &[], marked: &marked, host: &host };
     assert_eq!(choice.points_of(&slow(1.0), &plan), [0, 2]);
-    let repeats = |point| PlannedReference { point, runs: 3, run_s: 1.0 };
+    let repeats = |point| PlannedReference { point, runs: 3, run_s: 1.0, second: false };
     plan.references.insert("other".to_owned(), vec![repeats(0), repeats(1), repeats(2)]);
     assert_eq!(choice.points_of(&slow(1.0), &plan), [2], "all that are named, or the first");
 }
@@ -153,7 +180,7 @@ fn a_profile_may_name_the_tools_that_run() {
 fn tools_that_nobody_asked_for_share_a_minute_and_what_does_not_fit_is_named() {
     let mut planned = Planned { plan: plan(30), ..Planned::default() };
     planned.plan.points = vec![planned.plan.points[0].clone(); 4];
-    let pair = |point, run_s| PlannedReference { point, runs: 8, run_s };
+    let pair = |point, run_s| PlannedReference { point, runs: 8, run_s, second: false };
     let of = |all: &[PlannedReference]| all.iter().map(|r| (r.point, r.runs)).collect::<Vec<_>>();
     let references = [
         ("fio", vec![pair(0, 1.0), pair(1, 15.0)]),
@@ -167,7 +194,7 @@ fn tools_that_nobody_asked_for_share_a_minute_and_what_does_not_fit_is_named() {
     assert_eq!(kept.keys().collect::<Vec<_>>(), ["fio", "iperf3"]);
     assert_eq!((of(&kept["fio"]), of(&kept["iperf3"])), (vec![(0, 8)], vec![(3, 8)]));
     assert!(seconds(&planned.plan) <= 60.0);
-    let [fio, hpl] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
+    let [hpl, fio] = &planned.left_out[..] else { panic!("{:?}", planned.left_out) };
     assert!(
         fio.starts_with("fio is not compared with cpu.linpack: 3 pairs take about 45"),
         "{fio}"

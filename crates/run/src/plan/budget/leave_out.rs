@@ -1,0 +1,127 @@
+//! Leaves out configurations, the least wanted first, until the rest fits into the time.
+
+use std::collections::BTreeMap;
+
+use proofmark_model::{Finding, Plan, Point, Severity, counted, format_seconds};
+
+use super::super::estimate::{fewest_s, measured_s};
+use super::super::rank::ranks;
+use super::super::references;
+use super::quota::{QUOTA, is_limited};
+use super::{ADVICE, BUDGET};
+use crate::planned::Planned;
+use crate::registry::find;
+use crate::schedule::least_trials;
+use crate::set_up::{self, Prepared};
+
+/// Maximum number of configurations that a message names one by one.
+const NAMED: usize = 12;
+
+/// Leaves out configurations until the rest fits into `budget_s`, with a finding that names them.
+pub(crate) fn leave_out(planned: &mut Planned, budget_s: f64) {
+    let asked_s = needs_s(&planned.plan);
+    let limited = is_limited(&planned.plan);
+    let out = fill(planned, budget_s);
+    if out.is_empty() {
+        return;
+    }
+    let rounds = planned.plan.policy.quota.filter(|_| limited).map(|r| r.quota.words());
+    let [asked, budget] = [asked_s, budget_s].map(format_seconds);
+    let (check, start, advice) = match rounds {
+        Some(quota) => (
+            QUOTA,
+            format!("under the CPU quota ({quota}) the plan would take"),
+            "raise --budget, name fewer workloads, or raise the quota (cpu.max)",
+        ),
+        None => (BUDGET, "the plan would take".to_owned(), ADVICE),
+    };
+    let message = format!("{start} {asked} of {budget}; left out: {}", words(&out));
+    planned.add(Finding::new(check, Severity::Note, message, advice));
+}
+
+/// Leaves out configurations where a CPU quota makes the plan too long.
+pub(crate) fn leave_out_under_quota(planned: &mut Planned, budget_s: f64) {
+    if is_limited(&planned.plan) {
+        leave_out(planned, budget_s);
+    }
+}
+
+/// Seconds of the least that the schedule takes, with the planned tools.
+pub(super) fn needs_s(plan: &Plan) -> f64 {
+    fewest_s(plan) + references::seconds(plan)
+}
+
+/// Keeps the configurations that are wanted most and fit into the time, at least one. Returns the
+/// others.
+pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<Point> {
+    if needs_s(&planned.plan) <= budget_s || planned.plan.points.len() < 2 {
+        return Vec::new();
+    }
+    let ranks = ranks(planned);
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by_key(|place| ranks[*place]);
+    let mut kept = fitting(&planned.plan, &order, budget_s);
+    // Files that follow each other in the plan are estimated better there.
+    loop {
+        let mut rest = planned.plan.clone();
+        crate::planned::keep(&mut rest, |place, _| kept[place]);
+        let count = kept.iter().filter(|kept| **kept).count();
+        if needs_s(&rest) <= budget_s || count < 2 {
+            break;
+        }
+        if let Some(last) = order.iter().rev().find(|place| kept[**place]) {
+            kept[*last] = false;
+        }
+    }
+    let points = planned.plan.points.iter().zip(&kept);
+    let out = points.filter(|(_, kept)| !**kept).map(|(point, _)| point.clone()).collect();
+    planned.keep(|place, _| kept[place]);
+    out
+}
+
+/// The configurations that fit, most wanted first; one that does not fit leaves its time to others.
+fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> Vec<bool> {
+    let needs = set_up::needs(plan, &find);
+    let mut tools = vec![0.0; plan.points.len()];
+    for r in plan.references.values().flatten() {
+        tools[r.point] += r.run_s * f64::from(r.runs);
+    }
+    let least = |p: &Point| find(&p.workload).map_or(0, |w| least_trials(w, &plan.policy));
+    let (mut prepared, mut left_s) = (Prepared::default(), budget_s);
+    let mut kept = vec![false; plan.points.len()];
+    for place in order.iter().copied() {
+        let trials_s = measured_s(plan, place, &least) + tools[place];
+        let all_s = prepared.seconds(plan, place, &needs[place]) + trials_s;
+        if all_s <= left_s {
+            prepared.add(plan, place, &needs[place]);
+            left_s -= all_s;
+            kept[place] = true;
+        }
+    }
+    // A run has a result, however long it takes.
+    if !kept.contains(&true) {
+        kept[order[0]] = true;
+    }
+    kept
+}
+
+/// Names the configurations as in the report, or where they are many, counts them by workload.
+pub(crate) fn words(points: &[Point]) -> String {
+    if points.len() <= NAMED {
+        let word = |p: &Point| match find(&p.workload) {
+            Some(workload) => workload.spec().describe(&p.params),
+            None => p.workload.clone(),
+        };
+        return points.iter().map(word).collect::<Vec<_>>().join(", ");
+    }
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for point in points {
+        *counts.entry(&point.workload).or_default() += 1;
+    }
+    let all = counted(points.len(), "configuration");
+    let counts: Vec<_> = counts.into_iter().map(|(id, n)| format!("{id} ({n})")).collect();
+    format!("{all}: {}", counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests;
