@@ -24,9 +24,9 @@ pub const TERMS: &[(&str, &str, &str)] = &[
     ),
     (
         "not_run",
-        "Verdict: the configuration could not be run here",
+        "Verdict: the configuration could not be run here, or the time limit left no time for it",
         "There is no figure. The configuration needs an instruction set, memory, a device or a limit that \
-         is not here; the finding has the reason. The exit status does not change, unless nothing at \
+         is not here, or more time (--budget); the finding has the reason. The exit status does not change, unless nothing at \
          all was measured.",
     ),
     (

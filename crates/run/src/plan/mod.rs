@@ -67,7 +67,7 @@ pub fn plan(request: &PlanRequest, host: &Host) -> Result<Planned, Usage> {
 }
 
 /// Largest part of a budget that is reserved for the start and the end of the command.
-const AROUND_PART: f64 = 0.2;
+const AROUND_PART: f64 = 0.1;
 
 /// Makes the plan fit into the time of the request or of the profile. The profile's time is for our
 /// own trials, and no limit where the request names workloads.
