@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{FigureKind, Params, Unit, Verdict};
 
 /// Version of the shape of checked requirements.
-pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/3";
+pub const REQUIREMENTS_SCHEMA: &str = "proofmark.requirements/2";
 
 /// The conclusion from a result about a requirement.
 #[derive(

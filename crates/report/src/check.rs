@@ -88,7 +88,7 @@ impl<'a> Check<'a> {
     }
 
     /// Writes one object: the comparison alone, or with requirements schema
-    /// `proofmark.requirements/3`.
+    /// `proofmark.requirements/2`.
     ///
     /// # Errors
     /// If a value has no form in JSON.

@@ -335,7 +335,7 @@ fn requirements_are_met_or_end_with_4_or_undecided_with_5() {
     );
     assert!(text.contains("| cpu |"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["schema"], "proofmark.requirements/3");
+    assert_eq!(json["schema"], "proofmark.requirements/2");
     assert_eq!(json["comparison"]["schema"], "proofmark.comparison/3");
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Compared<'a> {
     pub(super) headline: Figured,
     /// The delivered figure, if the headline is made of windows.
     pub(super) delivered: Option<Figured>,
+    /// True if the two ran different instruction sets, each the best of its machine.
+    pub(super) best_of_each: bool,
 }
 
 /// B / A of one figure.
@@ -65,8 +67,8 @@ pub(super) fn compared<'a>(
     ranks: &mut Ranks,
 ) -> Result<Compared<'a>, String> {
     let ([a, b], [letter_a, letter_b]) = (runs, letters);
-    let (m, n) = match *pair {
-        Pair::Both(m, n, _) => (m, n),
+    let (m, n, best_of_each) = match *pair {
+        Pair::Both(m, n, ref how) => (m, n, how.best.is_some()),
         Pair::OnlyA(m) => return Err(only(letter_a, (letter_b, b), m)),
         Pair::OnlyB(n) => return Err(only(letter_b, (letter_a, a), n)),
     };
@@ -100,7 +102,7 @@ pub(super) fn compared<'a>(
     let headline = figured(kind, windows)?;
     let delivered = (windows && m.unit.is_work()).then(|| figured(FigureKind::Delivered, false));
     let delivered = delivered.and_then(|found: Result<Figured, String>| found.ok());
-    Ok(Compared { a: m, b: n, headline, delivered })
+    Ok(Compared { a: m, b: n, headline, delivered, best_of_each })
 }
 
 /// The figure that is compared first, and true if it is made of windows. It is the headline of A,

@@ -300,7 +300,10 @@ impl Judge<'_> {
         } else {
             (Comparability::Slower, cause::find(sides[1], sides[0], figure.windows))
         };
-        let mut reason = self.explained(a.subsystem, cause);
+        let mut reason = match compared.best_of_each && cause.is_empty() {
+            true => "the instruction sets differ".to_owned(),
+            false => self.explained(a.subsystem, cause),
+        };
         if estimate.ratio.ci95.is_none() {
             reason = format!(
                 "no trial of one run lies within the other's range, but there is no \

@@ -96,23 +96,18 @@ impl<'a> Part<'a> {
         self.said.iter().any(|(_, said)| matches!(said, Said::Differs(..)))
     }
 
-    /// Returns `0.58 to 0.62 of A's CPU in 2 of 3 results`; `of` is `of A's`, or `of its`.
+    /// Returns `0.58 to 0.62 of A's CPU (2 of 3 results)`; `of` is `of A's`, or `of its`.
     fn range(&self, of: &str) -> String {
         let undisturbed = self.said.iter().any(|(_, said)| matches!(said, Said::Differs(_, true)));
         let what = if undisturbed { "undisturbed " } else { "" };
-        let (speeds, n) = (self.speeds(), self.said.len());
-        let some = match speeds.len() {
-            decided if decided == n => String::new(),
-            decided => format!(" in {decided} of {n} results"),
-        };
-        format!("{} {of} {what}{}{some}", range(&speeds), self.word)
+        format!("{} {of} {what}{}", range(&self.speeds()), self.named())
     }
 
-    /// Returns `memory`, or `2 of 3 memory results` where others are undecided.
+    /// Returns `memory`, or `memory (2 of 3 results)` where others are undecided.
     fn named(&self) -> String {
         match (self.speeds().len(), self.said.len()) {
             (decided, n) if decided == n => self.word.to_owned(),
-            (decided, n) => format!("{decided} of {n} {} results", self.word),
+            (decided, n) => format!("{} ({decided} of {n} results)", self.word),
         }
     }
 }

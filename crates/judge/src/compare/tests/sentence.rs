@@ -46,7 +46,7 @@ fn what_does_not_count_is_left_out_and_counted() {
     (b[3].trials, b[3].summary) = (Vec::new(), None);
     assert_eq!(
         sentence(a(), b.clone()),
-        "B delivers 0.50 of A's CPU in 1 of 2 results and 0.50 of its network; memory and disk \
+        "B delivers 0.50 of A's CPU (1 of 2 results) and 0.50 of its network; memory and disk \
          undecided; 3 of 5 results are left out: 1 suspect, 1 invalid and 1 missing."
     );
     // It counts on either side, and once.
@@ -200,6 +200,7 @@ fn the_best_of_each_machines_instruction_sets_are_compared() {
         assert!(best.next().is_none(), "{:?}", c.points);
         let set = format!("best instruction set of each: {} in A, {} in B", sets[0], sets[1]);
         assert!(p.reason.contains(&set), "{}", p.reason);
+        assert!(p.reason.contains("the instruction sets differ;"), "{}", p.reason);
         assert!(!p.name.contains(&sets[0]), "{}", p.name);
         (sets, (100.0 * p.headline.as_ref().unwrap().value).round(), c.points.len())
     };
