@@ -26,7 +26,10 @@ pub fn line(error: &clap::Error, typed: &[String]) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let option = text(ContextKind::InvalidArg).filter(|arg| arg.starts_with('-'))?;
             let place = Place::of(typed);
-            Some(format!("{} has no option '{option}'; {}", place.name(), place.hint(&option)))
+            let has = if place.words.is_empty() { "there is" } else { "has" };
+            let name = place.words.join(" ");
+            let line = format!("{name} {has} no option '{option}'; {}", place.hint(&option));
+            Some(line.trim_start().to_owned())
         }
         _ => None,
     }
@@ -200,7 +203,7 @@ mod tests {
             ("qwertyuiop", "see `proofmark --help`"),
             ("fleet rn", "no command 'fleet rn'; did you mean 'run'?"),
             ("run --for 3s", "`proofmark endure` has --for"),
-            ("run -o X", "proofmark run has no option '-o'; use --out DIR"),
+            ("run -o X", "run has no option '-o'; use --out DIR"),
             ("run cpu --output=X", "use --out DIR"),
             ("report . -o X", "use --out FILE"),
             ("run --runtime=30", "--budget TIME"),
@@ -212,6 +215,7 @@ mod tests {
             ("noise --dry-run", "`proofmark run` has it"),
             ("run --against x", "`proofmark check` has it"),
             ("info --at-once 3", "`proofmark fleet run` has it"),
+            ("-v", "there is no option '-v'; see `proofmark --help`"),
             ("run --zebra", "see `proofmark run --help`"),
         ] {
             let line = said(arguments);

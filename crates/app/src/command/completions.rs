@@ -109,7 +109,7 @@ fn zsh_with_runs(script: &str) -> String {
     const FUNCTION: &str = r#"
 _proofmark_runs() {
     local -a runs
-    runs=(${(f)"$(${words[1]} runs-to-complete 2>/dev/null)"})
+    runs=(${(f)"$(proofmark runs-to-complete 2>/dev/null)"})
     compadd -a runs
     _files
 }
@@ -208,7 +208,14 @@ fn values(command: &str, arg: &str) -> Option<Vec<&'static str>> {
         ("check", "format") => formats::CHECK.to_vec(),
         ("history", "format") => formats::HISTORY.to_vec(),
         ("fleet report", "format") => formats::FLEET.to_vec(),
-        ("explain", "id") => explain::names().collect::<BTreeSet<_>>().into_iter().collect(),
+        ("explain", "id") => {
+            explain::names().filter(is_word).collect::<BTreeSet<_>>().into_iter().collect()
+        }
         _ => return None,
     })
+}
+
+/// Returns true for a name without spaces and signs that shells read: `CPU (copying)` is none.
+fn is_word(name: &&str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || "._-+".contains(c))
 }

@@ -1,6 +1,7 @@
 //! The report on a configuration over time of unusual runs.
 
 use proofmark_model::{Measurement, Run, Series, Trend};
+use proofmark_report::Options;
 
 use super::dump::Dump;
 use super::fixture;
@@ -102,4 +103,39 @@ fn a_median_over_several_levels_has_no_interval() {
         s.changes.clear();
     });
     assert_eq!(bounded(&run), [true; 2]);
+}
+
+/// The conclusion of a series of one level is its first sentence: the trend, or that there is none.
+#[test]
+fn the_first_sentence_is_the_conclusion() {
+    let options = Options { width: 400, color: false };
+    for (slope, interval, words) in [
+        (-1e-3, Some([-1.2e-3, -8e-4]), "the rate fell by 60.0 % over 10 min, from about "),
+        (1e-3, Some([8e-4, 1.2e-3]), "the rate rose by 60.0 % over 10 min, from about "),
+        (-1e-3, Some([-1.2e-3, -8e-4]), "(95 % interval -72.0 % to -48.0 %)"),
+        (-1e-4, Some([-2e-4, 1e-4]), "whether it rose or fell is undecided: -6.0 % over 10 min"),
+        (
+            -1e-3,
+            None,
+            "undecided: -60.0 % over 10 min, but neighbouring samples are too much alike",
+        ),
+        (-1e-6, Some([-1e-5, 1e-5]), ": steady at "),
+        // Within the tolerance of 2 %.
+        (-2e-5, Some([-1e-4, -1e-5]), "; it changed by -1.2 % over 10 min"),
+    ] {
+        let mut run = fixture::endured();
+        edit_series(&mut run, |s| {
+            s.levels.truncate(1);
+            s.changes.clear();
+            let start = s.trend.as_ref().unwrap().start;
+            let ci95 = interval.map(|i: [f64; 2]| i.map(|share| share * start));
+            s.trend = Some(Trend { start, slope: slope * start, ci95 });
+        });
+        let text = proofmark_report::terminal::brief(&run, &options);
+        let first = text.lines().nth(1).unwrap();
+        assert!(first.starts_with("Floating-point instruction mix over time"), "{text}");
+        assert!(first.contains(words) && !text.contains("no change"), "{words}: {first}");
+    }
+    let several = proofmark_report::terminal::brief(&fixture::endured(), &options);
+    assert!(several.lines().nth(1).unwrap().contains("3 levels, "), "{several}");
 }
