@@ -11,16 +11,17 @@ use serde::Serialize;
 
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
-use super::num::ends;
+use super::num::{Scale, ends};
 use super::text::{counted, joined};
 
 /// Maximum number of lines in one chart.
 pub const LINES: usize = 6;
 /// Ratio of maximum to minimum above which only a logarithmic axis shows both.
 const SPAN: f64 = 20.0;
-/// A ceiling above this many times the largest value is left off a linear axis, on which it would
-/// flatten the values.
-const FAR: f64 = 4.0;
+/// A ceiling above this many times the largest value is left off a linear or a logarithmic axis, on
+/// which it would squeeze the values.
+const FAR: f64 = 2.5;
+const FAR_LOG: f64 = 10.0;
 /// Values on an axis beyond which a chart shows nothing.
 pub const AXIS: f64 = 1e7;
 
@@ -128,6 +129,8 @@ pub struct Chart {
     pub key: String,
     /// The note on what is left out and why; empty if nothing is.
     pub left_out: String,
+    /// The ceilings above the vertical axis: `ceiling 614.4`; empty if there are none.
+    pub beyond: String,
 }
 
 impl Series {
@@ -164,7 +167,8 @@ impl Chart {
     ) -> Self {
         let y = Axis::either(log, unit, values(&series, log).into_iter());
         let description = describe(&series, [unit, by]);
-        Self { title, description, x, y, series, ..Self::default() }
+        let beyond = beyond(&series, log);
+        Self { title, description, x, y, series, beyond, ..Self::default() }
     }
 
     /// A chart of the series with the highest values, as many as a reader can follow.
@@ -197,11 +201,31 @@ pub fn wide(series: &[Series]) -> bool {
     low > 0.0 && high > SPAN * low
 }
 
+/// The highest ceiling that does not squeeze the values on the axis.
+fn highest_ceiling(series: &[Series], log: bool) -> f64 {
+    let values = series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);
+    values.fold(0.0, f64::max) * if log { FAR_LOG } else { FAR }
+}
+
+/// The ceilings that are left off the axis, in words.
+fn beyond(series: &[Series], log: bool) -> String {
+    let limit = highest_ceiling(series, log);
+    let own = series.iter().flat_map(|s| &s.spots).filter_map(|s| s.mark.ceiling);
+    let lines = series.iter().flat_map(|s| &s.ceiling).map(|at| at[1]);
+    let [low, high] = ends(own.chain(lines).filter(|c| *c > limit));
+    let [from, to] = [low, high].map(|c| Scale::as_is("").number(c));
+    match (from, to) {
+        (Some(one), Some(same)) if one == same => format!("ceiling {one}"),
+        (Some(from), Some(to)) => format!("ceilings {from} to {to}"),
+        _ => String::new(),
+    }
+}
+
 /// All values that need a place on the vertical axis.
 fn values(series: &[Series], log: bool) -> Vec<f64> {
     let marks = || series.iter().flat_map(|s| &s.spots).map(|s| &s.mark);
-    let most = marks().map(|m| m.value).fold(0.0, f64::max);
-    let shown = |c: &f64| log || *c <= FAR * most;
+    let limit = highest_ceiling(series, log);
+    let shown = |c: &f64| *c <= limit;
     let of = |m: &Mark| {
         let sides = m.interval.into_iter().chain(m.fall).flatten();
         sides.chain([m.value]).chain(m.ceiling.filter(shown)).collect::<Vec<f64>>()
