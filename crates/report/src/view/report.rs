@@ -25,7 +25,8 @@ const NOISE_KEY: &str = "Time runs from left to right. Hatched: not counted. Dis
 
 /// The meaning of what the cards show, and of nothing else.
 fn meanings(parts: &[ScreenPart], spread: f64) -> String {
-    let has = |what: fn(&ScreenRow) -> bool| parts.iter().flat_map(|p| &p.rows).any(what);
+    let shown = || parts.iter().flat_map(|p| &p.rows).filter(|r| r.value.is_some());
+    let has = |what: fn(&ScreenRow) -> bool| shown().any(what);
     let ends = 100.0 * spread;
     let line =
         format!("Line: the rounds in order; all lines have one scale, the median ± {ends:.0} %.");
@@ -165,8 +166,15 @@ fn concluded(groups: &[Group]) -> Section {
         let list = claims.collect::<Vec<Item>>();
         all.add("conclusion", Section::plain(conclusion.title, "claims", list));
     }
-    Section::new("conclusions", "Conclusions", |out| {
-        out.add("precision", precision(groups).unwrap_or_default());
+    let precision = precision(groups);
+    // Without a sentence there is nothing to conclude.
+    let title = match (all.0.is_empty(), &precision) {
+        (false, _) => "Conclusions",
+        (true, Some(_)) => "Precision",
+        (true, None) => "Comparison",
+    };
+    Section::new("conclusions", title, |out| {
+        out.add("precision", precision.unwrap_or_default());
         out.add("conclusions", all);
         let compared = Details::new("Comparison with reference tools and ceilings", |of| {
             of.add("references", references::brief(groups));

@@ -222,6 +222,15 @@ pub fn delivered_share(m: &Measurement) -> Option<f64> {
     Some(share).filter(|share| share.is_finite() && *share >= 0.0)
 }
 
+/// The word for a ceiling.
+pub fn ceiling_word(reliance: Reliance) -> &'static str {
+    match reliance {
+        Reliance::Known => "ceiling",
+        Reliance::Assumed => "assumed ceiling",
+        Reliance::Shared => "shared ceiling",
+    }
+}
+
 /// The comparison of a result with its ceiling.
 pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     let efficiency = m.efficiency?;
@@ -242,11 +251,7 @@ pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     Some(Near {
         percent: percent(efficiency)?,
         bar: (reliance == Reliance::Known).then_some(meter),
-        word: match reliance {
-            Reliance::Known => "ceiling",
-            Reliance::Assumed => "assumed ceiling",
-            Reliance::Shared => "shared ceiling",
-        },
+        word: ceiling_word(reliance),
         of: match reliance {
             Reliance::Known => format!("of its ceiling of {value}"),
             Reliance::Assumed => format!("of an assumed ceiling of {value}"),

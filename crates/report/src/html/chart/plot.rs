@@ -55,7 +55,7 @@ pub fn figure(chart: &Chart, id: &str) -> Figure {
         plot.grid();
         canvas.text(&short(&chart.y.label, 24), (4.0, 10.0), At::Start, Ink::Muted);
         if !chart.beyond.is_empty() {
-            let beyond = format!("↑ {}", short(&chart.beyond, 30));
+            let beyond = format!("↑ {}", short(&chart.beyond, 36));
             canvas.text(&beyond, (right, 10.0), At::End, Ink::Muted);
         }
         plot.labels(width, bottom);
@@ -369,6 +369,8 @@ fn digits(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proofmark_model::Reliance;
+
     use super::*;
 
     /// Left ends of the texts that end at a place, with their letters as wide as on a narrow screen.
@@ -410,6 +412,13 @@ mod tests {
         let far = chart(&[8.0, 10.0], Some(830.0), false);
         assert!(far.y.ends[1] < 20.0, "{:?}", far.y.ends);
         assert!(figure(&far, "x").svg.contains("↑ ceiling 830.0"));
+        let mut assumed = far.series.clone();
+        for spot in &mut assumed[0].spots {
+            spot.mark.doubt_of_ceiling = Some(Reliance::Assumed);
+        }
+        let x = Axis::named("threads", Vec::new());
+        let assumed = Chart::new(String::new(), x, ["MB/s", "threads"], false, assumed);
+        assert_eq!(assumed.beyond, "assumed ceiling 830.0");
         let near = chart(&[8.0, 10.0], Some(11.0), false);
         assert!(near.y.ends[1] >= 11.0 && near.beyond.is_empty());
         let log = chart(&[1.0, 100.0], Some(1e4), true);

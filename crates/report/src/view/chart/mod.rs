@@ -6,13 +6,14 @@
 mod axis;
 mod bars;
 
-use proofmark_model::Verdict;
+use proofmark_model::{Reliance, Verdict};
 use serde::Serialize;
 
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
 use super::num::{Scale, ends};
 use super::text::{counted, joined};
+use super::workload_figure::ceiling_word;
 
 /// Maximum number of lines in one chart.
 pub const LINES: usize = 6;
@@ -36,6 +37,8 @@ pub struct Mark {
     /// The 95 % interval.
     pub interval: Option<[f64; 2]>,
     pub ceiling: Option<f64>,
+    /// How far the ceiling can be relied on; `None` for a known one.
+    pub doubt_of_ceiling: Option<Reliance>,
     /// The burst and the sustained rate, where the rate fell.
     pub fall: Option<[f64; 2]>,
     /// The verdict; `Valid` where the name of the series gives it.
@@ -210,13 +213,18 @@ fn highest_ceiling(series: &[Series], log: bool) -> f64 {
 /// The ceilings that are left off the axis, in words.
 fn beyond(series: &[Series], log: bool) -> String {
     let limit = highest_ceiling(series, log);
-    let own = series.iter().flat_map(|s| &s.spots).filter_map(|s| s.mark.ceiling);
-    let lines = series.iter().flat_map(|s| &s.ceiling).map(|at| at[1]);
-    let [low, high] = ends(own.chain(lines).filter(|c| *c > limit));
+    let spots = series.iter().flat_map(|s| &s.spots);
+    let own = spots.filter_map(|s| Some((s.mark.ceiling?, s.mark.doubt_of_ceiling)));
+    let lines = series.iter().flat_map(|s| &s.ceiling).map(|at| (at[1], None));
+    let far: Vec<(f64, Option<Reliance>)> = own.chain(lines).filter(|(c, _)| *c > limit).collect();
+    let reliance = far.first().and_then(|(_, first)| *first);
+    let alike = far.iter().all(|(_, other)| *other == reliance);
+    let word = ceiling_word(reliance.filter(|_| alike).unwrap_or(Reliance::Known));
+    let [low, high] = ends(far.iter().map(|(c, _)| *c));
     let [from, to] = [low, high].map(|c| Scale::as_is("").number(c));
     match (from, to) {
-        (Some(one), Some(same)) if one == same => format!("ceiling {one}"),
-        (Some(from), Some(to)) => format!("ceilings {from} to {to}"),
+        (Some(one), Some(same)) if one == same => format!("{word} {one}"),
+        (Some(from), Some(to)) => format!("{word}s {from} to {to}"),
         _ => String::new(),
     }
 }

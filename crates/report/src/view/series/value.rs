@@ -1,6 +1,6 @@
 //! Values that a chart shows of a measurement.
 
-use proofmark_model::{Measurement, Unit, Verdict, key};
+use proofmark_model::{Ceiling, Measurement, Reliance, Unit, Verdict, key};
 
 use crate::view::chart::{AXIS, Mark};
 use crate::view::disk::{fall, fall_phrase};
@@ -102,9 +102,11 @@ pub fn mark_at(scale: &Scale, value: f64, about: String, verdict: Verdict) -> Op
 /// The mark of a headline figure, with interval and ceiling.
 pub fn mark(group: &Group, m: &Measurement, scale: &Scale) -> Option<Mark> {
     let value = m.summary.as_ref()?.value();
+    let reliance = m.ceiling.as_ref().map(Ceiling::reliance);
     Some(Mark {
         interval: interval(m).and_then(|i| both_on_axis(scale, i)),
         ceiling: m.ceiling.as_ref().and_then(|c| on_axis(scale, c.value)),
+        doubt_of_ceiling: reliance.filter(|r| *r != Reliance::Known),
         fall: fall(m).and_then(|f| both_on_axis(scale, f)),
         ..mark_at(scale, value, about(group, m, scale, value), m.verdict)?
     })
