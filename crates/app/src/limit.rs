@@ -81,6 +81,7 @@ mod tests {
             ("disk.read", "50MiB/s", 52_428_800.0),
             ("disk.read_iops", "3000", 3000.0),
             ("disk.read_iops", "16k", 16_000.0),
+            ("memory.dram", "76.8GB/s", 76.8e9),
             ("network.send", "10Gbit/s", 1e10),
             ("network.receive", "100Mbit/s", 1e8),
         ] {
@@ -100,6 +101,8 @@ mod tests {
         for (bad, word) in [
             ("disk.reed=1MB/s", "did you mean 'disk.read'"),
             ("network: bytes a second=1Mbit/s", "explain network.limit"),
+            ("memory.bandwidth=1GB/s", "explain memory.limit"),
+            ("memory.dran=1GB/s", "did you mean 'memory.dram'"),
         ] {
             assert!(parse(bad).unwrap_err().contains(word), "{bad}");
         }

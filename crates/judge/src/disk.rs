@@ -24,7 +24,7 @@ impl Way {
         match limit {
             Limit::DiskRead | Limit::DiskReadIops => Some(Self::Read),
             Limit::DiskWrite | Limit::DiskWriteIops => Some(Self::Written),
-            Limit::NetworkSend | Limit::NetworkReceive => None,
+            Limit::MemoryDram | Limit::NetworkSend | Limit::NetworkReceive => None,
         }
     }
 

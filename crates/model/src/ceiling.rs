@@ -32,6 +32,21 @@ pub struct Input {
     pub note: String,
 }
 
+/// The reliance that a share of a ceiling deserves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reliance {
+    /// A known figure of a resource that the result alone used.
+    Known,
+    /// A figure that was assumed, or is known only within a factor of two.
+    Assumed,
+    /// A figure of a resource that both ends of a connection share.
+    Shared,
+}
+
+/// Uncertainty from which on a ceiling is known only within a factor of two.
+const FACTOR_OF_TWO: f64 = 1.0;
+
 /// The theoretical ceiling of a measurement, with its derivation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ceiling {
@@ -47,4 +62,18 @@ pub struct Ceiling {
     pub inputs: Vec<Input>,
     /// Error of the ceiling itself, as a share of it (0.01: 1 %).
     pub uncertainty: f64,
+}
+
+impl Ceiling {
+    /// Returns how far a share of this ceiling can be relied on. A formula that begins with an
+    /// assumed figure, such as the largest memory of a design, gives no known ceiling.
+    pub fn reliance(&self) -> Reliance {
+        let first = self.inputs.first().map(|i| i.source);
+        match first {
+            _ if self.id == crate::ceiling_id::NETWORK_LOOPBACK => Reliance::Shared,
+            Some(Provenance::Assumed) => Reliance::Assumed,
+            _ if self.uncertainty >= FACTOR_OF_TWO => Reliance::Assumed,
+            _ => Reliance::Known,
+        }
+    }
 }

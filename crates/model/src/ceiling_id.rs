@@ -16,6 +16,8 @@ pub const MEMORY_CACHE: &str = "memory.cache";
 pub const MEMORY_CORE: &str = "memory.core";
 /// Memory bus.
 pub const MEMORY_DRAM: &str = "memory.dram";
+/// Declared memory limit.
+pub const MEMORY_LIMIT: &str = "memory.limit";
 /// Load-to-use latency.
 pub const MEMORY_LOAD_USE: &str = "memory.load_use";
 /// Declared network limits.

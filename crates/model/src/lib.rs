@@ -62,7 +62,7 @@ pub mod word;
 mod work;
 mod workload;
 
-pub use ceiling::{Ceiling, Input, Provenance};
+pub use ceiling::{Ceiling, Input, Provenance, Reliance};
 pub use comparison::{
     COMPARISON_SCHEMA, Comparability, ComparedFigure, ComparedPoint, ComparedRow,
     ComparedSubsystem, Comparison, Difference, Number, PerPrice, Price, Side, comparison_schema,

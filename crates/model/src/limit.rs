@@ -14,6 +14,8 @@ pub enum Limit {
     DiskReadIops,
     /// Write I/Os per second of a disk.
     DiskWriteIops,
+    /// Bytes per second that the memory of all sockets transfers.
+    MemoryDram,
     /// Bits per second sent by the interface to the server, headers included.
     NetworkSend,
     /// Bits per second received by that interface, headers included.
@@ -22,11 +24,12 @@ pub enum Limit {
 
 impl Limit {
     /// All limits.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::DiskRead,
         Self::DiskWrite,
         Self::DiskReadIops,
         Self::DiskWriteIops,
+        Self::MemoryDram,
         Self::NetworkSend,
         Self::NetworkReceive,
     ];
@@ -37,6 +40,7 @@ impl Limit {
             Self::DiskWrite => ("disk.write", Unit::BytePerSecond),
             Self::DiskReadIops => ("disk.read_iops", Unit::OpPerSecond),
             Self::DiskWriteIops => ("disk.write_iops", Unit::OpPerSecond),
+            Self::MemoryDram => ("memory.dram", Unit::BytePerSecond),
             Self::NetworkSend => ("network.send", Unit::BitPerSecond),
             Self::NetworkReceive => ("network.receive", Unit::BitPerSecond),
         }

@@ -140,7 +140,7 @@ impl IoLimit {
             Limit::DiskWrite => self.write_bytes_per_s,
             Limit::DiskReadIops => self.reads_per_s,
             Limit::DiskWriteIops => self.writes_per_s,
-            Limit::NetworkSend | Limit::NetworkReceive => None,
+            Limit::MemoryDram | Limit::NetworkSend | Limit::NetworkReceive => None,
         }
     }
 }

@@ -64,7 +64,7 @@ pub struct RunArgs {
     /// Run no reference tool
     #[arg(hide_short_help = true, long, conflicts_with = "reference")]
     pub no_reference: bool,
-    /// Provider's limit, such as disk.read=160MB/s
+    /// Limit of disk, memory or network, such as disk.read=160MB/s
     #[arg(long, long_help = limits(), value_name = "NAME=VALUE", value_parser = limit::parse)]
     pub limit: Vec<(String, f64)>,
     /// Number of trials of each result
@@ -93,7 +93,9 @@ fn names() -> String {
 fn limits() -> String {
     let names = Limit::ALL.map(Limit::name).join(", ");
     format!(
-        "Provider's limit, such as disk.read=160MB/s\n\nA ceiling of the results. Names: {names}"
+        "Limit of disk, memory or network, such as disk.read=160MB/s\n\nA ceiling of the results. \
+         memory.dram is the rate of all sockets' memory: 76.8GB/s for two channels of DDR5-4800. \
+         Names: {names}"
     )
 }
 

@@ -85,23 +85,33 @@ pub(super) static RULE: CeilingRule = CeilingRule {
          Uncertainty: 10 %; 100 % for virtual machines and for client products, whose modules are \
          often faster than specified. Two effects add to the uncertainty: what the last-level \
          cache may have held, and lines that some cores write without reading them first. There is \
-         no ceiling if the cache could hold half of the data.",
+         no ceiling if the cache could hold half of the data. Where the figures are assumed, \
+         declare the machine's own: --limit memory.dram (memory.limit).",
     derive,
     bound: derive,
     bottleneck,
 };
 
 fn derive(ctx: &Context, m: &Measurement) -> Result<Ceiling, String> {
+    over_bytes_moved(&RULE, ctx, m, bus(ctx.host)?)
+}
+
+/// The ceiling of a result on a bus of that bandwidth, which has that uncertainty.
+pub(super) fn over_bytes_moved(
+    rule: &CeilingRule,
+    ctx: &Context,
+    m: &Measurement,
+    (bandwidth, uncertainty): (Formula, f64),
+) -> Result<Ceiling, String> {
     let traffic = traffic(ctx, m)?;
     let from_cache = from_memory(ctx, m)?;
-    let (bandwidth, uncertainty) = bus(ctx.host)?;
     let allocated = 1.0 + traffic.written / traffic.counted();
     let moved = moved(m, allocated);
     let without_allocation = moved.clamp(1.0, allocated);
     let note = "bytes that the hardware moves per byte counted, as the workload declares";
     let moved = input("moved_per_counted", moved, "", Provenance::Reported, note);
     let uncertainty = (1.0 + uncertainty) * without_allocation / (1.0 - from_cache) - 1.0;
-    Ok(RULE.ceiling(m, bandwidth.over(moved), uncertainty))
+    Ok(rule.ceiling(m, bandwidth.over(moved), uncertainty))
 }
 
 fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {

@@ -10,6 +10,7 @@ mod disk_link;
 mod memory_cache;
 mod memory_core;
 mod memory_dram;
+mod memory_limit;
 mod memory_load_use;
 mod modules;
 mod network_limit;
@@ -50,7 +51,8 @@ pub struct CeilingRule {
 
 /// Returns true if a ceiling is a configured limit, not a property of the machine.
 pub(crate) fn is_limit(ceiling: &Ceiling) -> bool {
-    [disk_limit::RULE.id, network_limit::RULE.id].contains(&ceiling.id.as_str())
+    [disk_limit::RULE.id, memory_limit::RULE.id, network_limit::RULE.id]
+        .contains(&ceiling.id.as_str())
 }
 
 /// Derives a ceiling of a result.
@@ -64,6 +66,7 @@ pub const ALL: &[&CeilingRule] = &[
     &memory_cache::RULE,
     &memory_core::RULE,
     &memory_dram::RULE,
+    &memory_limit::RULE,
     &memory_load_use::RULE,
     &disk_limit::RULE,
     &disk_link::RULE,

@@ -2,7 +2,7 @@
 //! ceilings, a configured limit, or any known core.
 
 use proofmark_model::{
-    Better, Ceiling, Finding, Measurement, Pace, Provenance, Severity, Unit, check_id,
+    Better, Ceiling, Finding, Measurement, Pace, Provenance, Severity, Unit, ceiling_id, check_id,
 };
 
 use super::{Check, Class, Examine, percent};
@@ -89,13 +89,19 @@ fn above_limit(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let (ceiling, efficiency) = exceeded(m, limits)?;
     let declared = ceiling.inputs.iter().any(|i| i.source == Provenance::Declared);
     let (whose, why) = match declared {
+        true if ceiling.id == ceiling_id::MEMORY_LIMIT => {
+            ("declared limit", "it is not the rate of all sockets, or a cache served a part")
+        }
         true => {
             ("declared limit", "it allows bursts, a cache served a part, or it is not enforced")
         }
         false => ("cgroup's limit", "it changed during the run, allows bursts, or is not enforced"),
     };
     let message = format!("the result is {} of the {whose}: {why}", percent(efficiency));
-    let advice = "measure for longer, so that bursts end, or correct the limit";
+    let advice = match ceiling.id == ceiling_id::MEMORY_LIMIT {
+        true => "compare the limit with the memory modules of all sockets, and correct it",
+        false => "measure for longer, so that bursts end, or correct the limit",
+    };
     let finding = ABOVE_LIMIT.suspect(message, advice).with("efficiency", efficiency);
     Some(finding.with("limit", ceiling.value))
 }

@@ -9,7 +9,8 @@ use crate::view::{Picture, Results, ScreenPart};
 
 /// The lines of each row's rounds, by subsystem.
 pub fn strips(results: &Results) -> BTreeMap<&'static str, Vec<String>> {
-    let of_part = |p: &ScreenPart| p.rows.iter().map(|r| chart::strip(&r.rounds)).collect();
+    let of_part =
+        |p: &ScreenPart| p.rows.iter().map(|r| chart::strip(&r.rounds, results.spread)).collect();
     results.parts.iter().map(|p| (p.subsystem, of_part(p))).collect()
 }
 

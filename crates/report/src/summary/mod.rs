@@ -50,7 +50,7 @@ fn row(r: &ScreenRow) -> String {
     let kind = if r.kind == FigureKind::Delivered { "" } else { r.kind.as_str() };
     let within = r.within.as_ref().map_or_else(String::new, |w| format!("± {w}"));
     let figure = joined([kind, value, &r.unit, &within], " ");
-    let near = r.near.as_ref().map(|n| format!("{} % of ceiling", n.percent));
+    let near = r.near.as_ref().map(|n| format!("{} % of {}", n.percent, n.word));
     let times = r.percentiles.as_ref().filter(|[_, p99]| p99 != "-");
     let times = times.map(|[p50, p99]| format!("p50 {p50}, p99 {p99}"));
     let got = r.delivered.as_ref().filter(|d| *d != value).map(|d| format!("delivered {d}"));

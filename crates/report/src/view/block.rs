@@ -71,6 +71,8 @@ pub struct Section {
     pub short: String,
     /// The result that is next to the title; the page folds such a section.
     pub figure: Option<Box<WorkloadFigure>>,
+    /// True if a section that the page folds is open at first.
+    pub open: bool,
     /// True if only assistive technology shows the heading.
     pub unseen: bool,
     /// The blocks below the heading.
@@ -200,6 +202,8 @@ pub struct Results {
     pub parts: Vec<ScreenPart>,
     /// Small pictures that belong to the results.
     pub pictures: Vec<Picture>,
+    /// The scale of all lines of rounds: its ends are this share above and below each median.
+    pub spread: f64,
 }
 
 /// Findings of the checks.

@@ -5,7 +5,8 @@
 //! suspect results and print the verdict. One number is called greater than another only where
 //! their intervals do not overlap. Where few trials give no interval, the rounds decide, or the
 //! trials if there are no rounds. Then every one of the greater figure must lie above every one of
-//! the other. The sentence prints the figures and the ends that were compared.
+//! the other. The sentence prints the figures and the ends that were compared. Where no difference is
+//! shown, nothing follows, and there is no sentence.
 
 mod claim;
 

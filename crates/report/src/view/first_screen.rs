@@ -5,15 +5,15 @@ use std::cmp::Reverse;
 
 use proofmark_model::{
     FigureKind, Host, MainResult as Chosen, Measurement, NetworkPath, Run, Storage, StorageKind,
-    Subsystem, TimeCause, Verdict, counted,
+    Subsystem, Summary, TimeCause, Verdict, counted,
 };
 use serde::Serialize;
 
 use super::findings::FindingGroup;
 use super::label::{Group, anchor, interval, usable, why_no_trials};
-use super::main_results::{ScreenPart, ScreenRow};
+use super::main_results::{Lost, ScreenPart, ScreenRow};
 use super::merge_messages::Kind;
-use super::num::percentage;
+use super::num::{median, percentage};
 use super::operation;
 use super::references::phrase;
 use super::text::{and_list, clean, joined};
@@ -117,6 +117,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         kind,
         value: show(found.map(|(_, s)| s.value())),
         delivered: show(delivered.and_then(|s| s.delivered.value)),
+        lost: delivered.and_then(|s| lost(m, s)),
         unit: scale.label().to_owned(),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
         few: (m.verdict == Verdict::NoInterval).then(|| counted(m.trials.len(), "trial")),
@@ -167,6 +168,15 @@ fn largest_cause(run: &Run, m: &Measurement, missing: f64) -> Option<String> {
     })
 }
 
+/// The delivered share, where it is small, or why it is not known.
+fn lost(m: &Measurement, s: &Summary) -> Option<Lost> {
+    if let Some(why) = s.delivered.missing.as_ref().filter(|_| s.delivered.value.is_none()) {
+        return Some(Lost::Unknown(clean(why)));
+    }
+    delivered_share(m).filter(|share| *share < NEARLY_ALL).and_then(percentage).map(Lost::Share)
+}
+
+/// The rounds, or trials, as differences from their median.
 fn rounds(m: &Measurement) -> Vec<f64> {
     let rounds = m.trials.iter().flat_map(|t| &t.rounds).map(|r| r.delivered);
     let mut all: Vec<f64> = rounds.collect();
@@ -174,11 +184,10 @@ fn rounds(m: &Measurement) -> Vec<f64> {
         all = m.trials.iter().map(|t| t.value).collect();
     }
     all.retain(|v| v.is_finite() && *v >= 0.0);
-    let most = all.iter().copied().fold(0.0, f64::max);
-    if most > 0.0 {
-        all.iter_mut().for_each(|v| *v /= most);
+    match median(all.iter().copied()).filter(|middle| *middle > 0.0) {
+        Some(middle) => all.iter().map(|v| v / middle - 1.0).collect(),
+        None => Vec::new(),
     }
-    all
 }
 
 /// The ratio to the first reference tool whose result is valid.

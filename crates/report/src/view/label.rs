@@ -151,7 +151,7 @@ impl<'a> Group<'a> {
     }
 
     /// Parameters in a sentence: first what runs, then the threads, then the amounts.
-    fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
+    pub fn phrase(&self, m: &Measurement, names: impl Iterator<Item = &'a str>) -> String {
         let mut names: Vec<&str> = names.collect();
         names.sort_by_key(|n| match m.params.named(n) {
             _ if self.is_always_printed(n) => 0,

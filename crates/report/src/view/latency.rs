@@ -160,11 +160,27 @@ fn cumulative(group: &Group, scale: &Scale, m: &Measurement) -> Option<Series> {
         Some(Spot { at: on_axis(time?)?, mark, ..Spot::default() })
     };
     let spots: Vec<Spot> = spots.into_iter().filter_map(spot).collect();
+    let spots: Vec<Spot> = spots.into_iter().filter_map(|s| on_curve(&mut line, s)).collect();
     let name = match m.verdict {
         verdict if verdict.is_undoubted() => name,
         other => format!("{name} ({})", verdict_mark(other)),
     };
     (line.len() > 1 && !spots.is_empty()).then(|| Series { name, line, spots, ..Series::default() })
+}
+
+/// Makes a percentile a corner of the curve, between the corners with a smaller and a larger share:
+/// with few operations per step, a straight line would pass beside it.
+fn on_curve(line: &mut Vec<[f64; 2]>, spot: Spot) -> Option<Spot> {
+    let share = spot.mark.value;
+    let after = line.iter().position(|[_, at]| *at >= share)?;
+    let [x, y] = line[after];
+    if x == spot.at && y - share < STEP {
+        return Some(spot);
+    }
+    let before = line[..after].last().map_or(line[after][0], |corner| corner[0]);
+    let at = spot.at.max(before).min(line[after][0].max(before));
+    line.insert(after, [at, share]);
+    Some(Spot { at, ..spot })
 }
 
 /// Draws latency over throughput, one chart per sweep of the queue depth. The headline result's
@@ -220,4 +236,26 @@ fn sweep(group: &Group, scale: &Scale, members: &[&Measurement], but: &[&str]) -
         key: "Labels: I/Os in flight per thread.".to_owned(),
         ..Chart::new(title, x, [times.label(), "throughput"], log, series)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_is_a_corner_of_its_curve() {
+        let curve = || vec![[1.0, 0.0], [2.0, 20.0], [8.0, 60.0], [10.0, 100.0]];
+        let placed = |at: f64, share: f64| {
+            let mut line = curve();
+            let mark = Mark { value: share, ..Mark::default() };
+            let spot = on_curve(&mut line, Spot { at, mark, ..Spot::default() });
+            (spot.map(|s| s.at), line)
+        };
+        let (at, line) = placed(4.6, 50.0);
+        assert_eq!(at, Some(4.6));
+        assert_eq!(line[2], [4.6, 50.0], "a straight line has 6.5 there");
+        assert_eq!(placed(9.0, 50.0).0, Some(8.0), "a curve does not go back");
+        assert_eq!(placed(8.0, 60.0), (Some(8.0), curve()), "already a corner");
+        assert_eq!(placed(20.0, 101.0).0, None, "beyond the curve");
+    }
 }

@@ -42,6 +42,9 @@ pub struct ScreenRow {
     pub value: Option<String>,
     /// The delivered figure, where the headline is another.
     pub delivered: Option<String>,
+    /// The delivered share of the headline, where it is so small that a reader must see it; or the
+    /// reason why the delivered figure is missing.
+    pub lost: Option<Lost>,
     /// The unit of both figures; I/Os per second for a disk's random I/O.
     pub unit: String,
     /// Half the width of the interval as a share: `1.9 %`.
@@ -50,7 +53,8 @@ pub struct ScreenRow {
     pub few: Option<String>,
     /// The comparison with the ceiling.
     pub near: Option<Near>,
-    /// The figures of the rounds, or trials, in order, as shares of the largest.
+    /// The figures of the rounds, or trials, in order, as differences from their median: 0.5 for
+    /// 50 % more.
     #[serde(skip)]
     pub rounds: Vec<f64>,
     /// p50 and p99 of the times of single operations.
@@ -63,6 +67,16 @@ pub struct ScreenRow {
     pub reference: Option<String>,
 }
 
+/// The part of a headline that was not delivered.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lost {
+    /// The share that was delivered: `57.4 %`.
+    Share(String),
+    /// The reason why the delivered figure is missing.
+    Unknown(String),
+}
+
 impl ScreenRow {
     /// `FP peak, 2 CPUs, avx512`.
     pub fn name(&self) -> String {
@@ -73,6 +87,16 @@ impl ScreenRow {
     pub fn delivered_with_unit(&self) -> Option<String> {
         self.delivered.as_ref().map(|value| format!("{value} {}", self.unit))
     }
+}
+
+/// Ends of the common scale of the lines of rounds, as shares of each line's median.
+const SPREADS: [f64; 4] = [0.1, 0.2, 0.5, 1.0];
+
+/// The smallest scale that holds the rounds of all rows; values beyond the largest are cut.
+pub fn spread(parts: &[ScreenPart]) -> f64 {
+    let rounds = parts.iter().flat_map(|p| &p.rows).flat_map(|r| &r.rounds);
+    let most = rounds.fold(0.0_f64, |most, v| most.max(v.abs()));
+    SPREADS.into_iter().find(|s| *s >= most).unwrap_or(SPREADS[SPREADS.len() - 1])
 }
 
 /// The column of attainable and typical figures, and its meaning.

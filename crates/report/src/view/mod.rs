@@ -78,7 +78,8 @@ pub use first_screen::FirstScreen;
 pub(crate) use grouping::grouped;
 pub(crate) use heat_map::{HeatMap, Pair as HeatPair};
 pub use host::host_tables;
-pub use main_results::{ScreenPart, ScreenRow, result_tables};
+use main_results::spread;
+pub use main_results::{Lost, ScreenPart, ScreenRow, result_tables};
 pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent, percentage, plain};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
@@ -87,7 +88,7 @@ pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
 pub(crate) use text::{agree, and_list, enclosed, or_list};
 pub use text::{capital, clean, counted, joined, stop};
 pub use timeline::{SIGNS, Timeline};
-pub use workload_figure::{Near, WorkloadFigure};
+pub use workload_figure::{Meter, Near, WorkloadFigure};
 
 pub(crate) use disk::trial_iops;
 pub(crate) use label::{MIXED, figure_word, interval, why_no_trials};

@@ -17,7 +17,8 @@ impl Scale {
     }
 
     /// The scale of a workload's values. Where bytes or times span factors of thousands, it is
-    /// chosen so that the smallest value keeps its digits.
+    /// chosen so that the smallest value keeps its digits; where no scale shows both ends in few
+    /// digits, it suits the middle of both.
     pub fn for_values(values: &[f64], unit: Unit) -> Self {
         let some = values.iter().copied().filter(|v| v.is_finite() && *v > 0.0);
         let [least, greatest] = ends(some);
@@ -29,7 +30,7 @@ impl Scale {
             .map(|share| Self::for_largest([greatest * share], unit))
             .into_iter()
             .find(|s| s.scaled(least) >= 0.1 && s.scaled(greatest) < 1e6)
-            .unwrap_or(suited)
+            .unwrap_or_else(|| Self::for_largest([(least * greatest).sqrt()], unit))
     }
 
     /// The scale of a result's values as a report shows them: for a disk's random I/O, operations

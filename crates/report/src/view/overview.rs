@@ -3,6 +3,7 @@
 //! size.
 
 mod blocks;
+mod conditions;
 mod iozone;
 mod lines;
 mod stream;
@@ -37,6 +38,7 @@ pub fn collect(groups: &[Group]) -> Vec<Overview> {
         let lines = [
             blocks::lines(&all, blocks::MEMORY),
             blocks::lines(&all, blocks::DISK),
+            lines::stream(&all),
             lines::network(&all),
             lines::instructions(&all),
         ]

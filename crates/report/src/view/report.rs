@@ -1,6 +1,6 @@
 //! A run's report as blocks, section by section.
 
-use proofmark_model::{Run, Severity, Subsystem};
+use proofmark_model::{FigureKind, Run, Severity, Subsystem};
 
 use super::audience::{Audience, Medium};
 use super::block::{
@@ -10,21 +10,46 @@ use super::chart::Chart;
 use super::findings::FindingGroup;
 use super::grouping::grouped;
 use super::label::{self, Group};
+use super::main_results::{ScreenPart, ScreenRow};
 use super::table::Term;
+use super::text::joined;
 use super::{
     Block, Content, Summary, circumstances, conclusions, derivation, design, host, method, noise,
-    overview, pictures, precision, references, result_tables, roofline, severity_mark, theory,
-    workload,
+    overview, pictures, precision, references, result_tables, roofline, severity_mark, spread,
+    theory, workload,
 };
 
-/// The meaning of the figures on the first screen.
-const FIRST_KEY: &str = "±: half the 95 % interval. Attainable and typical leave out the time that \
-    was taken from the threads; for complete solves they are the best and the median. Delivered: \
-    all work divided by all time. Line: the rounds in order. Bar: share of the ceiling; the dark \
-    part is the delivered figure.";
+const NOISE_KEY: &str = "Time runs from left to right. Hatched: not counted. Disk and network \
+    loads have no time account, since their threads wait for I/O; between trials proofmark \
+    prepares and verifies, or a reference tool runs.";
 
-const NOISE_KEY: &str = "Time runs from left to right. Gap: no data. Disk and network loads have \
-    no time account, since their threads wait for I/O.";
+/// The meaning of what the cards show, and of nothing else.
+fn meanings(parts: &[ScreenPart], spread: f64) -> String {
+    let shown = || parts.iter().flat_map(|p| &p.rows).filter(|r| r.value.is_some());
+    let has = |what: fn(&ScreenRow) -> bool| shown().any(what);
+    let ends = 100.0 * spread;
+    let line =
+        format!("Line: the rounds in order; all lines have one scale, the median ± {ends:.0} %.");
+    let all = [
+        (has(|r| r.within.is_some()), "±: half the 95 % interval."),
+        (
+            has(|r| r.kind != FigureKind::Delivered),
+            "Attainable and typical leave out the time that was taken from the threads; for \
+             complete solves they are the best and the median. Delivered: all work divided by all \
+             time.",
+        ),
+        (
+            has(|r| r.near.as_ref().is_some_and(|n| n.bar.is_some())),
+            "Bar: share of the ceiling; the dark part was delivered.",
+        ),
+        (
+            has(|r| r.near.as_ref().is_some_and(|n| n.bar.is_none())),
+            "A ceiling that is assumed or shared has no bar.",
+        ),
+        (has(|r| r.rounds.len() > 1), &line),
+    ];
+    joined(all.into_iter().filter(|(shown, _)| *shown).map(|(_, text)| text), " ")
+}
 
 const ROOFLINE_KEY: &str = "Flat lines: peaks of the CPU. Slanted lines: bandwidths of caches and \
     memory. Dashes: ceilings. Crosses: workloads as measured.";
@@ -79,7 +104,8 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
             optional(&trust.time),
         ],
     );
-    out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new() });
+    let spread = spread(&first.parts);
+    out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new(), spread });
     out.add("causes", causes(summary, "run proofmark report"));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
@@ -127,9 +153,11 @@ fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
         out.add("run-stopped", Text::new(Style::Warning, &trust.stopped));
         out.add("verdict", Text::new(Style::Verdict(trust.worst), answer));
         let pictures = pictures::draw(run, groups);
-        out.add("results", Results { parts: first.parts.clone(), pictures });
+        let spread = spread(&first.parts);
+        out.add("results", Results { parts: first.parts.clone(), pictures, spread });
         if !first.parts.is_empty() {
-            out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [FIRST_KEY]));
+            let key = meanings(&first.parts, spread);
+            out.add_for(Audience::Page, "key", Text::new(Style::Quiet, [key]));
         }
         let mut why = Blocks::one("causes", causes(summary, "see Findings below"));
         let chart = noise::draw(run).map(|noise| noise.chart);
@@ -152,8 +180,15 @@ fn concluded(groups: &[Group]) -> Section {
         let list = claims.collect::<Vec<Item>>();
         all.add("conclusion", Section::plain(conclusion.title, "claims", list));
     }
-    Section::new("conclusions", "Conclusions", |out| {
-        out.add("precision", precision(groups).unwrap_or_default());
+    let precision = precision(groups);
+    // Without a sentence there is nothing to conclude.
+    let title = match (all.0.is_empty(), &precision) {
+        (false, _) => "Conclusions",
+        (true, Some(_)) => "Precision",
+        (true, None) => "Comparison",
+    };
+    Section::new("conclusions", title, |out| {
+        out.add("precision", precision.unwrap_or_default());
         out.add("conclusions", all);
         let compared = Details::new("Comparison with reference tools and ceilings", |of| {
             of.add("references", references::brief(groups));
@@ -175,6 +210,7 @@ fn parts(groups: &[Group]) -> Vec<Section> {
     let details = workload::details(groups);
     let workload = |at: usize, group: &Group| Section {
         anchor: label::anchor(at),
+        open: groups.len() == 1,
         ..workload::section(group, details.get(at).map_or("", String::as_str))
     };
     let of_parts = grouped(groups.iter().enumerate().map(|one| (part(&one), one)));

@@ -1,7 +1,7 @@
 //! Results, reference tools and ceilings over all workloads, as a table and as bars in percent.
 //! Each workload has the configuration of its headline, or the one that a tool ran.
 
-use proofmark_model::{Measurement, Reference, Verdict};
+use proofmark_model::{Measurement, Reference, Reliance, Verdict};
 
 use super::chart::{Bar, BarChart, BarGroup, Limit, Mark, left_out};
 use super::columns::{Columns, Entry, not_finite};
@@ -92,6 +92,10 @@ pub fn table(groups: &[Group]) -> Table {
 pub fn charts(groups: &[Group]) -> Vec<BarChart> {
     let mut tools: Vec<String> = Vec::new();
     let rows = grouped(rows(groups).into_iter().map(|row| (row.0.id, row))).into_iter();
+    let known =
+        |m: &Measurement| m.ceiling.as_ref().is_some_and(|c| c.reliance() == Reliance::Known);
+    // A bar of an assumed or shared ceiling would look like a fault of the machine.
+    let rows = rows.filter(|(_, of)| of.iter().all(|(_, m, _)| known(m)));
     let mut points: Vec<BarGroup> = rows.filter_map(|(_, of)| point(&of, &mut tools)).collect();
     // The table and the headline show the share of workloads without a tool.
     points.retain(|p| p.bars.len() > 1);

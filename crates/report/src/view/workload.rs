@@ -65,7 +65,10 @@ pub fn section(group: &Group, detail: &str) -> Section {
     for map in heat_map::draw(group) {
         out.add_for(Audience::Text, "map", heat_map::table(&map));
         let description = map.description.clone();
-        out.add_for(Audience::Page, "map", Drawings::new(Drawing::Map, [map]).wide());
+        // A single pair is one number, which the words have.
+        if map.cpus.len() > 2 {
+            out.add_for(Audience::Page, "map", Drawings::new(Drawing::Map, [map]).wide());
+        }
         out.add("map-in-words", description);
     }
     let derivations = derivation::for_workload(group, &scale);

@@ -1,6 +1,6 @@
 //! The main result of a workload, on its own scale.
 
-use proofmark_model::{Better, FigureKind, Measurement, Summary, Verdict, key};
+use proofmark_model::{Better, FigureKind, Measurement, Reliance, Summary, Verdict, key};
 use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
@@ -14,12 +14,24 @@ use super::{disk, network};
 pub struct Near {
     /// Efficiency in percent, without the sign.
     pub percent: String,
-    /// Efficiency from 0 to 100, limited to that range, for a bar.
-    pub bar: f64,
-    /// Efficiency of the delivered figure from 0 to 100, where the headline is another.
-    pub delivered_bar: Option<f64>,
+    /// The lengths for a bar; `None` where the ceiling is assumed or shared, so that a bar would
+    /// look like a fault of the machine.
+    pub bar: Option<Meter>,
+    /// `ceiling`, `assumed ceiling` or `shared ceiling`.
+    pub word: &'static str,
     /// `of its ceiling of 129.0 GFLOP/s`.
     pub of: String,
+    /// The ceiling on the result's scale, without its unit.
+    pub ceiling: String,
+}
+
+/// The lengths of a bar in percent of the ceiling, limited to 0 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Meter {
+    /// Efficiency of the headline figure.
+    pub headline: f64,
+    /// Efficiency of the delivered figure; `None` where that is not known.
+    pub delivered: Option<f64>,
 }
 
 /// A result with its precision, share of the ceiling and bottleneck.
@@ -210,15 +222,41 @@ pub fn delivered_share(m: &Measurement) -> Option<f64> {
     Some(share).filter(|share| share.is_finite() && *share >= 0.0)
 }
 
+/// The word for a ceiling.
+pub fn ceiling_word(reliance: Reliance) -> &'static str {
+    match reliance {
+        Reliance::Known => "ceiling",
+        Reliance::Assumed => "assumed ceiling",
+        Reliance::Shared => "shared ceiling",
+    }
+}
+
 /// The comparison of a result with its ceiling.
 pub fn near(m: &Measurement, scale: &Scale) -> Option<Near> {
     let efficiency = m.efficiency?;
     let ceiling = m.ceiling.as_ref()?;
-    let bar = |share: f64| (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0;
+    let length = |share: f64| (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0;
+    let delivered = match m.summary.as_ref().map(|s| s.headline) {
+        Some(FigureKind::Delivered) => Some(1.0),
+        // An amount of time or a clock has no delivered figure that differs from it.
+        _ if !m.unit.is_work() => Some(1.0),
+        _ => delivered_share(m),
+    };
+    let reliance = ceiling.reliance();
+    let meter = Meter {
+        headline: length(efficiency),
+        delivered: delivered.map(|share| length(share * efficiency)),
+    };
+    let value = scale.with_label(ceiling.value)?;
     Some(Near {
         percent: percent(efficiency)?,
-        bar: bar(efficiency),
-        delivered_bar: delivered_share(m).map(|share| bar(share * efficiency)),
-        of: format!("of its ceiling of {}", scale.with_label(ceiling.value)?),
+        bar: (reliance == Reliance::Known).then_some(meter),
+        word: ceiling_word(reliance),
+        of: match reliance {
+            Reliance::Known => format!("of its ceiling of {value}"),
+            Reliance::Assumed => format!("of an assumed ceiling of {value}"),
+            Reliance::Shared => format!("of the ceiling of {value} that both ends share"),
+        },
+        ceiling: scale.number(ceiling.value)?,
     })
 }

@@ -1,15 +1,15 @@
 //! The first screen of unusual runs.
 
 use proofmark_model::{
-    FigureKind, Finding, Measurement, Precision, Probe, Run, Severity, StorageKind, Summary,
-    Verdict, key,
+    Ceiling, FigureKind, Finding, Measurement, Precision, Probe, Provenance, Run, Severity,
+    StorageKind, Summary, Verdict, key,
 };
-use proofmark_report::view::View;
+use proofmark_report::view::{Lost, ScreenRow, View};
 use proofmark_report::{Options, terminal};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::{each, render};
+use super::reading::{each, render, workloads};
 
 fn brief(run: &Run, width: usize) -> String {
     terminal::brief(run, &Options { width, color: false })
@@ -85,4 +85,91 @@ fn the_end_of_a_run_and_its_summary_are_short() {
     let brief = brief(&run, 80);
     assert!(brief.lines().count() <= 30, "{}\n{brief}", brief.lines().count());
     assert!(brief.lines().all(|line| line.chars().count() <= 80), "{brief}");
+}
+
+/// A card, the list below it and the text to copy show one value for one row.
+#[test]
+fn a_row_has_one_value_on_all_pages() {
+    let mut rows_seen = 0;
+    for run in [fixture::run(), fixture::disk(), fixture::network(), fixture::loopback()] {
+        let rows = View::from_run(&run).summary.first.parts.into_iter().flat_map(|p| p.rows);
+        let rows: Vec<_> = rows.collect();
+        for section in workloads(&run) {
+            let here: Vec<_> = rows.iter().filter(|r| r.anchor == section.anchor).collect();
+            let figure = section.figure.unwrap();
+            let same = |r: &&&ScreenRow| {
+                (&r.value, &r.unit, &r.configuration)
+                    == (&figure.value, &figure.unit, &figure.configuration)
+            };
+            if figure.value.is_some() && !here.is_empty() {
+                assert_eq!(here.iter().filter(same).count(), 1, "{here:#?}\n{figure:#?}");
+                rows_seen += 1;
+            }
+        }
+        let json = serde_json::to_value(&View::from_run(&run).summary.first).unwrap();
+        let copied = json["parts"].as_array().unwrap().iter();
+        let copied =
+            copied.flat_map(|p| p["rows"].as_array().unwrap()).map(|r| r["value"].as_str());
+        assert!(copied.eq(rows.iter().map(|r| r.value.as_deref())));
+    }
+    assert!(rows_seen > 10, "{rows_seen}");
+}
+
+/// A bar that is nearly empty would read as a fault of the machine.
+#[test]
+fn only_known_ceilings_of_this_machine_have_a_bar() {
+    let bar = |run: &Run, workload: &str| {
+        let parts = View::from_run(run).summary.first.parts;
+        let row = parts.into_iter().flat_map(|p| p.rows).find(|r| r.workload == workload).unwrap();
+        let near = row.near.unwrap();
+        (near.word, near.bar.is_some(), render("html", run).matches("class=\"meter\"").count())
+    };
+    let only = |mut run: Run, workload: &str| {
+        run.measurements.retain(|m| m.workload == workload);
+        run
+    };
+    let known = only(fixture::run(), "cpu.flops");
+    let (word, has_bar, meters) = bar(&known, "cpu.flops");
+    assert!((word, has_bar) == ("ceiling", true) && meters > 0);
+    let change = |run: &Run, change: &dyn Fn(&mut Ceiling)| {
+        let mut run = run.clone();
+        run.measurements.iter_mut().filter_map(|m| m.ceiling.as_mut()).for_each(change);
+        run
+    };
+    let guessed = change(&known, &|c| c.inputs[0].source = Provenance::Assumed);
+    let loose = change(&known, &|c| c.uncertainty = 1.0);
+    let shared = change(&known, &|c| c.id = "network.loopback".to_owned());
+    for (run, word) in
+        [(guessed, "assumed ceiling"), (loose, "assumed ceiling"), (shared, "shared ceiling")]
+    {
+        assert_eq!(bar(&run, "cpu.flops"), (word, false, 0));
+        assert!(render("html", &run).contains(&format!("% of {word}")), "{word}");
+    }
+}
+
+/// What was not delivered is in the bar; where it is not known, no part of the bar is dark.
+#[test]
+fn a_bar_shows_what_was_delivered() {
+    let mut run = fixture::run();
+    run.measurements.retain(|m| m.workload == "cpu.flops" && m.efficiency.is_some());
+    let set = |run: &mut Run, delivered: Option<f64>| {
+        for m in each(run, "cpu.flops") {
+            let s = m.summary.as_mut().unwrap();
+            let value = s.value();
+            (s.headline, s.attainable) = (FigureKind::Attainable, s.delivered.clone());
+            s.attainable.value = Some(value);
+            s.delivered.value = delivered.map(|share| share * value);
+            s.delivered.missing = delivered.is_none().then(|| "no period was seen".to_owned());
+        }
+    };
+    let row = |run: &Run| View::from_run(run).summary.first.parts[0].rows[0].clone();
+    set(&mut run, Some(0.4));
+    let meter = row(&run).near.unwrap().bar.unwrap();
+    assert!((meter.delivered.unwrap() - 0.4 * meter.headline).abs() < 0.1, "{meter:?}");
+    assert_eq!(row(&run).lost, Some(Lost::Share("40.0 %".to_owned())));
+    assert!(render("html", &run).contains("(40.0 %)"));
+    set(&mut run, None);
+    assert_eq!(row(&run).near.unwrap().bar.unwrap().delivered, None);
+    assert_eq!(row(&run).lost, Some(Lost::Unknown("no period was seen".to_owned())));
+    assert!(render("html", &run).contains("delivered: not known"));
 }

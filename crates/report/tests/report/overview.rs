@@ -1,10 +1,14 @@
 //! Charts and tables over several workloads of unusual runs.
 
-use proofmark_model::{Verdict, key};
+use std::collections::BTreeSet;
+
+use proofmark_model::{Run, Verdict, key};
+use proofmark_report::view::Content;
+use serde_json::Value;
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::each;
+use super::reading::{blocks, each};
 
 #[test]
 fn what_does_not_belong_is_in_no_line_and_no_cell() {
@@ -27,4 +31,66 @@ fn what_does_not_belong_is_in_no_line_and_no_cell() {
     out.says("8 B through the page cache", &run, &["part-disk lines"]);
     out.says("no tool ran", &fixture::alone(), &["* against"]);
     insta::assert_snapshot!(out.text);
+}
+
+/// Every chart with two axes of a run, as JSON.
+fn charts(run: &Run) -> Vec<Value> {
+    let drawings = blocks(run).into_iter().filter_map(|block| match block.content {
+        Content::Drawings(drawings) => Some(serde_json::to_value(drawings).unwrap()),
+        _ => None,
+    });
+    let all = drawings.flat_map(|d| d["all"].as_array().unwrap().clone());
+    all.map(|d| d["Plot"].clone()).filter(|plot| plot.is_object()).collect()
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value[name].as_array().unwrap().iter()
+}
+
+/// A line that takes the best over threads has a peak where the number of threads changes.
+#[test]
+fn a_line_has_one_number_of_threads_and_one_queue_depth() {
+    let (mut lines, mut sizes) = (0, 0);
+    for run in [fixture::published(), fixture::disk(), fixture::network(), fixture::memory()] {
+        for chart in charts(&run) {
+            if chart["x"]["label"].as_str().unwrap() != "block size" {
+                continue;
+            }
+            for series in list(&chart, "series") {
+                let number_of = |word: &str| -> BTreeSet<String> {
+                    let about = |s: &Value| s["mark"]["about"].as_str().unwrap().to_owned();
+                    let parts = list(series, "spots").map(about).collect::<Vec<_>>();
+                    let parts = parts.iter().flat_map(|text| text.split([',', ':']));
+                    parts.filter(|part| part.contains(word)).map(|p| p.trim().to_owned()).collect()
+                };
+                for word in [" thread", " stream", "queue depth "] {
+                    assert!(
+                        number_of(word).len() <= 1,
+                        "{}: {:?}",
+                        chart["title"],
+                        number_of(word)
+                    );
+                }
+                lines += 1;
+                sizes += list(series, "spots").count();
+            }
+        }
+    }
+    assert!(lines > 10 && sizes > 30, "{lines} lines with {sizes} spots");
+}
+
+/// Labels are whole, and a line of one spot is with others.
+#[test]
+fn labels_are_whole_and_no_chart_is_lonely() {
+    for run in fixture::every_and_hostile("x") {
+        for chart in charts(&run) {
+            let title = chart["title"].as_str().unwrap();
+            for tick in list(&chart["y"], "ticks") {
+                let label = tick["label"].as_str().unwrap();
+                assert!(label.chars().count() <= 9, "{title}: {label}");
+            }
+            let corners = list(&chart, "series").map(|s| list(s, "line").count());
+            assert!(corners.max().is_some_and(|most| most > 1), "{title}");
+        }
+    }
 }

@@ -97,7 +97,8 @@ pub(super) const fn rate(
     declare::rate(words, what, parameters, axis, CEILINGS, work, role)
 }
 
-const CEILINGS: &[Cow<str>] = &words([ceiling_id::MEMORY_CORE, ceiling_id::MEMORY_DRAM]);
+const CEILINGS: &[Cow<str>] =
+    &words([ceiling_id::MEMORY_CORE, ceiling_id::MEMORY_DRAM, ceiling_id::MEMORY_LIMIT]);
 
 const MIB: u64 = 1 << 20;
 

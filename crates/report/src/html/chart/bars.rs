@@ -1,20 +1,22 @@
 //! Horizontal bars in groups: the dark bar is the value with its 95 % interval, the light one its
 //! ceiling.
 //!
-//! An invalid number, such as that of a page cache, may be many times the others. It does not
-//! stretch the axis: its bar has a gap before the end, and its value is printed.
+//! An invalid number, such as that of a page cache, or a ceiling may be many times the others. It
+//! does not stretch the axis: its bar has a gap before the end, and its value is printed.
 
 use super::canvas::{At, Canvas, Ink};
 use super::{Figure, doubt, short};
 use crate::view::{Axis, Bar, BarChart, BarGroup};
 
 /// The meaning of the gap in a bar.
-pub const CUT: &str = "A bar with a gap is invalid and extends beyond the axis.";
+pub const CUT: &str = "A bar with a gap extends beyond the axis.";
 
 const WIDTH: f64 = 480.0;
 const LEFT: f64 = 8.0;
 const RIGHT: f64 = 466.0;
 const TOP: f64 = 8.0;
+/// A ceiling above this many times the values does not stretch the axis.
+const FAR: f64 = 2.5;
 /// Height of a group's name.
 const HEAD: f64 = 26.0;
 /// Height of one bar with its name above it.
@@ -45,21 +47,29 @@ pub fn bars(chart: &BarChart, id: &str) -> Figure {
         canvas.text(&axis.label, middle, At::Middle, Ink::Muted);
         bottom + FOOT
     });
-    let mut bars = chart.groups.iter().flat_map(|p| &p.bars);
-    let key = if bars.any(|b| !axis.holds(b.mark.value)) { CUT.to_owned() } else { String::new() };
+    let bars = chart.groups.iter().flat_map(|p| &p.bars).map(|b| b.mark.value);
+    let limits = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
+    let mut all = bars.chain(limits);
+    let key = if all.any(|value| !axis.holds(value)) { CUT.to_owned() } else { String::new() };
     Figure { key, left_out: chart.left_out.clone(), ..figure }
 }
 
 /// The axis for all usable values, or for all values if none is usable.
 fn axis(chart: &BarChart) -> Axis {
-    let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
     let bars = || chart.groups.iter().flat_map(|p| &p.bars);
     let usable = |b: &&Bar| b.mark.verdict.is_usable();
     let none = !bars().any(|b| usable(&b));
     let shown = bars().filter(|b| none || usable(b)).map(|b| &b.mark);
-    let values =
-        shown.flat_map(|m| m.interval.into_iter().flatten().chain([m.value]).chain(m.ceiling));
-    Axis::linear(&short(&chart.unit, 20), values.chain(ceilings))
+    let values = shown.flat_map(|m| {
+        let ceiling = m.ceiling.filter(|c| *c <= FAR * m.value);
+        m.interval.into_iter().flatten().chain([m.value]).chain(ceiling)
+    });
+    let values: Vec<f64> = values.collect();
+    let most = values.iter().copied().fold(0.0, f64::max);
+    let ceilings = chart.groups.iter().filter_map(|p| p.ceiling.as_ref()).map(|c| c.value);
+    // A ceiling far above all values would squeeze them. Its bar has a gap.
+    let near = ceilings.filter(|c| *c <= FAR * most);
+    Axis::linear(&short(&chart.unit, 20), values.iter().copied().chain(near))
 }
 
 fn height(group: &BarGroup) -> f64 {
@@ -107,6 +117,9 @@ impl Rows<'_> {
     fn ceiling(&self, value: f64, row: f64) {
         self.block(value, row, Ink::Grid);
         let ([high, low], x) = (BAR.map(|y| row + y), self.x(value));
+        if !self.axis.holds(value) {
+            return self.gap(x, row);
+        }
         self.canvas.line(&[(x, high - 2.0), (x, low + 2.0)], Ink::Ceiling, 2);
     }
 

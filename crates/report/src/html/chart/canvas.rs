@@ -23,6 +23,8 @@ pub enum Ink {
 
 /// Number of series with a colour and a sign of their own in the style sheet.
 const COLORS: usize = 6;
+/// Distance of hatching lines.
+const HATCH: f64 = 6.0;
 /// Half the size of a sign.
 const R: f64 = 5.0;
 
@@ -101,6 +103,20 @@ impl Canvas {
     fn polyline(&self, points: &[(f64, f64)], ink: Ink, class: &str) {
         let (points, ink) = (list(points), ink.attributes(class));
         self.push(&format!("<polyline {ink} points=\"{points}\"/>"));
+    }
+
+    /// Fills a block with slanted lines, for what was not measured.
+    pub fn hatch(&self, (x0, y0): (f64, f64), (x1, y1): (f64, f64)) {
+        let height = y1 - y0;
+        let mut x = x0 - height;
+        while x < x1 {
+            // From the lower left to the upper right, cut at both sides of the block.
+            let [from, to] = [x.max(x0), (x + height).min(x1)];
+            if to > from {
+                self.line(&[(from, y1 - (from - x)), (to, y1 - (to - x))], Ink::Grid, 1);
+            }
+            x += HATCH;
+        }
     }
 
     pub fn fill(&self, points: &[(f64, f64)], ink: Ink) {

@@ -5,7 +5,10 @@ use super::canvas::{At, Canvas, Ink};
 use super::{Figure, Key, doubt, key, short};
 use crate::view::{Axis, Chart, Kind, Mark, Panel, Rule, RuleKind, Series, Spot, ends};
 
+/// Minimum distance of the plot from the left edge, which holds the labels of the vertical axis.
 const LEFT: f64 = 64.0;
+/// Distance of these labels from the plot and from the edge.
+const BESIDE: f64 = 12.0;
 const TOP: f64 = 40.0;
 /// Height of a narrow plot below.
 const PANEL: f64 = 52.0;
@@ -28,6 +31,7 @@ struct Plot<'a> {
     canvas: &'a Canvas,
     x: &'a Axis,
     y: &'a Axis,
+    left: f64,
     right: f64,
     top: f64,
     bottom: f64,
@@ -43,22 +47,33 @@ pub fn figure(chart: &Chart, id: &str) -> Figure {
         _ => [480.0, 462.0, 250.0],
     };
     let bottom = end + (GAP + PANEL) * chart.below.len() as f64;
+    let scales: Vec<Axis> = chart.below.iter().map(scale).collect();
+    let labels = scales.iter().chain([&chart.y]).flat_map(|axis| &axis.ticks);
+    let left = labels.map(|t| wide(&t.label, LETTER) + BESIDE).fold(LEFT, f64::max);
     let figure = Figure::new([id, &chart.title, &chart.description], width, |canvas| {
-        let plot = Plot { canvas, x: &chart.x, y: &chart.y, right, top: TOP, bottom: end };
+        let plot = Plot { canvas, x: &chart.x, y: &chart.y, left, right, top: TOP, bottom: end };
         plot.grid();
         canvas.text(&short(&chart.y.label, 24), (4.0, 10.0), At::Start, Ink::Muted);
+        if !chart.beyond.is_empty() {
+            let beyond = format!("↑ {}", short(&chart.beyond, 36));
+            canvas.text(&beyond, (right, 10.0), At::End, Ink::Muted);
+        }
         plot.labels(width, bottom);
         plot.rules(&chart.rules, width);
         plot.series(&chart.series);
-        for (i, panel) in chart.below.iter().enumerate() {
+        for (i, (panel, y)) in chart.below.iter().zip(&scales).enumerate() {
             let top = end + (GAP + PANEL) * i as f64 + GAP;
-            let y = Axis::linear(&panel.name[1], panel.points.iter().map(|p| p[1]));
-            Plot { y: &y, top, bottom: top + PANEL, ..plot }.panel(panel);
+            Plot { y, top, bottom: top + PANEL, ..plot }.panel(panel);
         }
         bottom + FOOT
     });
     let (key, left_out) = (chart.key.clone(), chart.left_out.clone());
     Figure { legend: legend(chart), key, left_out, ..figure }
+}
+
+/// The vertical axis of a narrow plot.
+fn scale(panel: &Panel) -> Axis {
+    Axis::linear(&panel.name[1], panel.points.iter().map(|p| p[1]))
 }
 
 /// The legend of a chart's lines; empty for a single one.
@@ -104,7 +119,7 @@ fn wide(label: &str, letter: f64) -> f64 {
 
 impl Plot<'_> {
     fn across(&self, value: f64) -> f64 {
-        LEFT + (self.right - LEFT) * self.x.place(value)
+        self.left + (self.right - self.left) * self.x.place(value)
     }
 
     fn up(&self, value: f64) -> f64 {
@@ -131,8 +146,8 @@ impl Plot<'_> {
             if self.bottom - self.top > PANEL || i == 0 || i == last {
                 let y = self.up(tick.at);
                 let ink = if tick.at == 0.0 { Ink::Muted } else { Ink::Grid };
-                self.canvas.line(&[(LEFT, y), (self.right, y)], ink, 1);
-                self.canvas.text(&tick.label, (LEFT - 8.0, y), At::End, Ink::Muted);
+                self.canvas.line(&[(self.left, y), (self.right, y)], ink, 1);
+                self.canvas.text(&tick.label, (self.left - 8.0, y), At::End, Ink::Muted);
             }
         }
     }
@@ -150,14 +165,14 @@ impl Plot<'_> {
                 free = middle + half + 6.0;
             }
         }
-        let below = (f64::midpoint(LEFT, self.right), bottom + 38.0);
+        let below = (f64::midpoint(self.left, self.right), bottom + 38.0);
         self.canvas.text(&short(&self.x.label, 50), below, At::Middle, Ink::Muted);
     }
 
     /// Draws vertical rules with their labels above; a label that would touch the one before is
     /// left out.
     fn rules(&self, rules: &[Rule], width: f64) {
-        let mut free = LEFT + 20.0;
+        let mut free = self.left + 20.0;
         for rule in rules {
             let x = self.across(rule.at);
             let line = [(x, self.top - 8.0), (x, self.bottom)];
@@ -176,7 +191,7 @@ impl Plot<'_> {
                 RuleKind::Change => self.canvas.line(&line, ink, 2),
             }
             let half = wide(&label, if rule.about.is_empty() { NAMED } else { LETTER }) / 2.0;
-            let middle = x.min(width - half).max(LEFT + 20.0 + half);
+            let middle = x.min(width - half).max(self.left + 20.0 + half);
             let mut reach = [x - 5.0, x + 5.0];
             if middle - half >= free {
                 self.canvas.text(&label, (middle, self.top - 18.0), At::Middle, ink);
@@ -331,14 +346,14 @@ impl Plot<'_> {
     fn panel(&self, panel: &Panel) {
         self.grid();
         let name = short(&panel.name.join(", "), 50);
-        self.canvas.text(&name, (LEFT, self.top - 11.0), At::Start, Ink::Text);
+        self.canvas.text(&name, (self.left, self.top - 11.0), At::Start, Ink::Text);
         let line = self.line(&panel.points);
         if line.len() > 1 {
             self.canvas.line(&line, Ink::Series(2), 2);
         }
-        let named = (LEFT + wide(&name, LETTER).min(self.right - LEFT), self.top - 2.0);
+        let named = (self.left + wide(&name, LETTER).min(self.right - self.left), self.top - 2.0);
         let about = format!("{name}: {}", panel.about);
-        self.canvas.tooltip((LEFT, self.top - 20.0), named, &about);
+        self.canvas.tooltip((self.left, self.top - 20.0), named, &about);
         self.samples(&panel.points, Ink::Series(2));
     }
 }
@@ -350,4 +365,63 @@ fn digits(value: f64) -> String {
     }
     let after = (3.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
     format!("{value:.after$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proofmark_model::Reliance;
+
+    use super::*;
+
+    /// Left ends of the texts that end at a place, with their letters as wide as on a narrow screen.
+    fn left_ends(svg: &str) -> Vec<f64> {
+        let ends = svg.split("<text class=\"m end\" x=\"").skip(1);
+        let text = |part: &str| {
+            let (x, rest) = part.split_once('"').unwrap();
+            let text = rest.split(['>', '<']).nth(1).unwrap().trim().to_owned();
+            x.parse::<f64>().unwrap() - wide(&text, LETTER)
+        };
+        ends.map(text).collect()
+    }
+
+    fn chart(values: &[f64], ceiling: Option<f64>, log: bool) -> Chart {
+        let mark = |value: f64| Mark { value, ceiling, ..Mark::default() };
+        let spot = |(i, v): (usize, &f64)| Spot { at: i as f64, mark: mark(*v), ..Spot::default() };
+        let series = Series::through("figure", values.iter().enumerate().map(spot).collect());
+        let x = Axis::named("threads", vec!["1".to_owned(); values.len()]);
+        Chart::new("title".to_owned(), x, ["MB/s", "threads"], log, vec![series])
+    }
+
+    #[test]
+    fn labels_of_the_vertical_axis_are_whole() {
+        for (values, log) in [
+            (&[2e-7, 9e-7][..], false),
+            (&[1e5, 9.9e6], false),
+            (&[1.0, 9.9e6], true),
+            (&[3e-8, 0.2], true),
+            (&[1.0, 2.0], false),
+        ] {
+            let svg = figure(&chart(values, None, log), "x").svg;
+            let ends = left_ends(&svg);
+            assert!(ends.len() > 1 && ends.iter().all(|x| *x >= 0.0), "{values:?}: {ends:?}");
+        }
+    }
+
+    #[test]
+    fn a_ceiling_far_above_the_values_is_a_text() {
+        let far = chart(&[8.0, 10.0], Some(830.0), false);
+        assert!(far.y.ends[1] < 20.0, "{:?}", far.y.ends);
+        assert!(figure(&far, "x").svg.contains("↑ ceiling 830.0"));
+        let mut assumed = far.series.clone();
+        for spot in &mut assumed[0].spots {
+            spot.mark.doubt_of_ceiling = Some(Reliance::Assumed);
+        }
+        let x = Axis::named("threads", Vec::new());
+        let assumed = Chart::new(String::new(), x, ["MB/s", "threads"], false, assumed);
+        assert_eq!(assumed.beyond, "assumed ceiling 830.0");
+        let near = chart(&[8.0, 10.0], Some(11.0), false);
+        assert!(near.y.ends[1] >= 11.0 && near.beyond.is_empty());
+        let log = chart(&[1.0, 100.0], Some(1e4), true);
+        assert!(log.y.ends[1] < 500.0 && log.beyond == "ceiling 10000", "{}", log.beyond);
+    }
 }

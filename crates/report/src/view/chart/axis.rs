@@ -75,7 +75,7 @@ impl Axis {
         let ticks = (low.log10().floor() as i32..=top)
             .flat_map(|power| decade(power).into_iter().take(each))
             .filter(|v| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(v))
-            .map(|at| Tick { at, label: number(at, (-at.log10().floor()).max(0.0) as usize) });
+            .map(|at| Tick { at, label: round_number(at) });
         let (label, ticks) = (format!("{label}, log"), ticks.collect());
         Self { label, log: true, ends: [low, high], ticks, named: false }
     }
@@ -154,6 +154,27 @@ fn decade(power: i32) -> [f64; 3] {
     [ten, 2.0 * ten, 5.0 * ten]
 }
 
+/// A step of a logarithmic axis: `0.02`, `5 000`; very small and large ones as `2·10⁻⁶`.
+fn round_number(at: f64) -> String {
+    let power = (at.log10() + 1e-9).floor() as i32;
+    if PLAIN.contains(&power) {
+        return number(at, (-power).max(0) as usize);
+    }
+    let sign = |c: char| match c {
+        '-' => '⁻',
+        digit => SUPERSCRIPTS[digit.to_digit(10).unwrap_or(0) as usize],
+    };
+    let exponent: String = power.to_string().chars().map(sign).collect();
+    match (at / 10_f64.powi(power)).round() as u32 {
+        1 => format!("10{exponent}"),
+        n => format!("{n}·10{exponent}"),
+    }
+}
+
+/// Powers of ten whose multiples are written in full.
+const PLAIN: std::ops::RangeInclusive<i32> = -4..=5;
+const SUPERSCRIPTS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
 fn number(value: f64, digits: usize) -> String {
     match digits {
         0 if value >= 0.0 => format_count(value as u64),
@@ -164,6 +185,15 @@ fn number(value: f64, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_are_short() {
+        for (at, label) in
+            [(0.0002, "0.0002"), (5e5, "500\u{202f}000"), (1e-6, "10⁻⁶"), (2e7, "2·10⁷")]
+        {
+            assert_eq!(round_number(at), label);
+        }
+    }
 
     #[test]
     fn any_values_have_an_axis() {

@@ -6,21 +6,23 @@
 mod axis;
 mod bars;
 
-use proofmark_model::Verdict;
+use proofmark_model::{Reliance, Verdict};
 use serde::Serialize;
 
 pub use self::axis::{Axis, Tick};
 pub use self::bars::{Bar, BarChart, BarGroup, Limit};
-use super::num::ends;
+use super::num::{Scale, ends};
 use super::text::{counted, joined};
+use super::workload_figure::ceiling_word;
 
 /// Maximum number of lines in one chart.
 pub const LINES: usize = 6;
 /// Ratio of maximum to minimum above which only a logarithmic axis shows both.
 const SPAN: f64 = 20.0;
-/// A ceiling above this many times the largest value is left off a linear axis, on which it would
-/// flatten the values.
-const FAR: f64 = 4.0;
+/// A ceiling above this many times the largest value is left off a linear or a logarithmic axis, on
+/// which it would squeeze the values.
+const FAR: f64 = 2.5;
+const FAR_LOG: f64 = 10.0;
 /// Values on an axis beyond which a chart shows nothing.
 pub const AXIS: f64 = 1e7;
 
@@ -35,6 +37,8 @@ pub struct Mark {
     /// The 95 % interval.
     pub interval: Option<[f64; 2]>,
     pub ceiling: Option<f64>,
+    /// How far the ceiling can be relied on; `None` for a known one.
+    pub doubt_of_ceiling: Option<Reliance>,
     /// The burst and the sustained rate, where the rate fell.
     pub fall: Option<[f64; 2]>,
     /// The verdict; `Valid` where the name of the series gives it.
@@ -128,6 +132,8 @@ pub struct Chart {
     pub key: String,
     /// The note on what is left out and why; empty if nothing is.
     pub left_out: String,
+    /// The ceilings above the vertical axis: `ceiling 614.4`; empty if there are none.
+    pub beyond: String,
 }
 
 impl Series {
@@ -164,7 +170,8 @@ impl Chart {
     ) -> Self {
         let y = Axis::either(log, unit, values(&series, log).into_iter());
         let description = describe(&series, [unit, by]);
-        Self { title, description, x, y, series, ..Self::default() }
+        let beyond = beyond(&series, log);
+        Self { title, description, x, y, series, beyond, ..Self::default() }
     }
 
     /// A chart of the series with the highest values, as many as a reader can follow.
@@ -197,11 +204,36 @@ pub fn wide(series: &[Series]) -> bool {
     low > 0.0 && high > SPAN * low
 }
 
+/// The highest ceiling that does not squeeze the values on the axis.
+fn highest_ceiling(series: &[Series], log: bool) -> f64 {
+    let values = series.iter().flat_map(|s| &s.spots).map(|s| s.mark.value);
+    values.fold(0.0, f64::max) * if log { FAR_LOG } else { FAR }
+}
+
+/// The ceilings that are left off the axis, in words.
+fn beyond(series: &[Series], log: bool) -> String {
+    let limit = highest_ceiling(series, log);
+    let spots = series.iter().flat_map(|s| &s.spots);
+    let own = spots.filter_map(|s| Some((s.mark.ceiling?, s.mark.doubt_of_ceiling)));
+    let lines = series.iter().flat_map(|s| &s.ceiling).map(|at| (at[1], None));
+    let far: Vec<(f64, Option<Reliance>)> = own.chain(lines).filter(|(c, _)| *c > limit).collect();
+    let reliance = far.first().and_then(|(_, first)| *first);
+    let alike = far.iter().all(|(_, other)| *other == reliance);
+    let word = ceiling_word(reliance.filter(|_| alike).unwrap_or(Reliance::Known));
+    let [low, high] = ends(far.iter().map(|(c, _)| *c));
+    let [from, to] = [low, high].map(|c| Scale::as_is("").number(c));
+    match (from, to) {
+        (Some(one), Some(same)) if one == same => format!("{word} {one}"),
+        (Some(from), Some(to)) => format!("{word}s {from} to {to}"),
+        _ => String::new(),
+    }
+}
+
 /// All values that need a place on the vertical axis.
 fn values(series: &[Series], log: bool) -> Vec<f64> {
     let marks = || series.iter().flat_map(|s| &s.spots).map(|s| &s.mark);
-    let most = marks().map(|m| m.value).fold(0.0, f64::max);
-    let shown = |c: &f64| log || *c <= FAR * most;
+    let limit = highest_ceiling(series, log);
+    let shown = |c: &f64| *c <= limit;
     let of = |m: &Mark| {
         let sides = m.interval.into_iter().chain(m.fall).flatten();
         sides.chain([m.value]).chain(m.ceiling.filter(shown)).collect::<Vec<f64>>()

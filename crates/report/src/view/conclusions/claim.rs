@@ -33,8 +33,8 @@ pub enum Relation {
     More,
     /// The left number is less.
     Less,
-    /// No difference is shown.
-    Same,
+    /// The figures contradict the pairs that they are made of.
+    Undecided,
 }
 
 /// One sentence and the numbers that it is based on.
@@ -112,7 +112,7 @@ impl Claim {
     }
 
     /// Compares two numbers of the same unit, each after its name, such as `sequential read`, with
-    /// the ends that decided. `at` is what both have in common.
+    /// the ends that decided. `at` is what both have in common. `None` where no difference is shown.
     pub fn compare([left, right]: [(&Group, &str, &Measurement); 2], at: &str) -> Option<Self> {
         let [(_, left_name, a), (_, right_name, b)] = [left, right];
         let judged = Judged::new(a, b).filter(|_| a.unit == b.unit)?;
@@ -128,7 +128,7 @@ impl Claim {
         let relation = match judged.apart() {
             true if printed[0] > printed[1] => Relation::More,
             true if printed[0] < printed[1] => Relation::Less,
-            _ => Relation::Same,
+            _ => return None,
         };
         let direction = if a.better == Better::Lower { "lower is better" } else { "" };
         let named =
@@ -143,16 +143,12 @@ impl Claim {
             format!("{} {}{ends}", f.text, scale.label())
         };
         let figures = format!("{} vs. {}{at}", number(0, &l), number(1, &r));
-        let text = match relation {
-            Relation::Same => {
-                format!("No difference is shown between {left_name} and {right_name}: {figures}.")
-            }
-            _ => format!("{} is {factor} times {right_name}: {figures}.", capital(left_name)),
-        };
+        let text = format!("{} is {factor} times {right_name}: {figures}.", capital(left_name));
         Some(Self { text, relation, left: Some(l), right: Some(r) })
     }
 
-    /// Compares proofmark's number with a tool's: the ratio of the pairs against 1.
+    /// Compares proofmark's number with a tool's: the ratio of the pairs against 1. `None` where no
+    /// difference is shown.
     pub fn compare_with_tool(group: &Group, m: &Measurement, r: &Reference) -> Option<Self> {
         let tool = clean(&r.tool);
         let figure = |value: f64, interval| {
@@ -165,21 +161,19 @@ impl Claim {
         let interval = format!("95 % interval {} to {}", ratio(low)?, ratio(high)?);
         let printed = left.text.parse::<f64>().ok()?;
         let relation = match () {
-            () if r.is_undecided() => Relation::Same,
+            () if r.is_undecided() => Relation::Undecided,
             () if low > 1.0 && printed > 1.0 => Relation::More,
             () if high < 1.0 && printed < 1.0 => Relation::Less,
-            () => Relation::Same,
+            () => return None,
         };
         let name = group.heading();
         let at = enclosed(" (", &left.point, ")");
-        let times = format!("{} times", left.text);
         let text = match relation {
-            _ if r.is_undecided() => {
+            Relation::Undecided => {
                 let both = factor(r)?;
                 format!("the comparison with {tool} is undecided: {both} times its result")
             }
-            Relation::Same => format!("no difference from {tool} is shown: {times} its result"),
-            _ => format!("{times} {tool}'s result"),
+            _ => format!("{} times {tool}'s result", left.text),
         };
         let text = format!("{name}{at}: {text}, {interval}.");
         Some(Self { text, relation, left: Some(left), right: Some(right) })

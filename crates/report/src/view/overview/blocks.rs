@@ -1,12 +1,14 @@
 //! Sequential and random blocks of memory and disk: rates by block size, the time of one block by
 //! threads, and times per operation and per byte.
 //!
-//! Each block size has its best result. For a disk only direct I/O counts, so that no line mixes it
-//! with the page cache.
+//! Charts compare workloads under the same conditions: a line has one number of threads and one
+//! queue depth. For a disk only direct I/O counts, so that no line mixes it with the page cache. The
+//! table has the best result of each block size.
 
 use proofmark_model::{Measurement, Unit, format_count, format_size, key};
 
 use super::best_by;
+use super::conditions::{charts, entries};
 use crate::view::chart::Chart;
 use crate::view::columns::{Columns, not_finite};
 use crate::view::declared::{block_bytes, rows_of};
@@ -17,7 +19,7 @@ use crate::view::num::Scale;
 use crate::view::operation::time_of;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::table::Table;
-use crate::view::text::clean;
+use crate::view::text::{clean, joined};
 
 pub const MEMORY: &str = "memory_blocks";
 pub const DISK: &str = "disk_blocks";
@@ -29,9 +31,7 @@ const OPERATION: [&str; 2] = [
 ];
 
 /// The note under the charts of a disk.
-const DEVICE: &str = "Best result at each block size, direct I/O only.";
-/// The note under the charts of memory.
-const BEST: &str = "Best result at each block size.";
+const DEVICE: &str = "Direct I/O only.";
 /// The note under the charts of times.
 const RECIPROCAL: &str =
     "Block size divided by the rate of all threads. It is not a latency: blocks overlap.";
@@ -59,25 +59,20 @@ pub fn lines(all: &[&Group], table: &str) -> Vec<Chart> {
     let members = members(all, table);
     let disk =
         members.iter().flat_map(|(g, _)| &g.all).any(|m| m.subsystem.info().uses_block_devices);
-    let (what, best) = if disk { ("Disk", DEVICE) } else { ("Memory", BEST) };
-    let by_block: Vec<Line> = members
-        .iter()
-        .map(|(g, points)| Line { name: g.heading(), group: g, points: best_by(points, block) })
-        .collect();
+    let (what, note) = if disk { ("Disk", DEVICE) } else { ("Memory", "") };
+    let named = members.iter().map(|(g, points)| (g.heading(), *g, points.clone()));
+    let lines = entries(named, key::BLOCK_SIZE.name());
     let of_block = |title: &str, value, key: &str| {
         let title = format!("{what}: {title} by block size");
         let about = About { title: &title, axis: "block size", place: format_size, value, key };
-        chart(&about, &by_block)
+        charts(&about, &lines)
     };
-    let times = format!("{RECIPROCAL} {best}");
-    let charts = [
-        // A single line would repeat the workload's own chart.
-        of_block("sequential and random rate", Value::Rate, best).filter(|c| c.series.len() > 1),
-        by_threads(&members, disk),
-        of_block("time of one operation", Value::TimeOf(block_bytes), &times),
-        of_block("time of one byte", Value::TimeOf(|_, _| Some(1.0)), &times),
-    ];
-    charts.into_iter().flatten().collect()
+    let times = joined([RECIPROCAL, note], " ");
+    let mut all = of_block("sequential and random rate", Value::Rate, note);
+    all.extend(by_threads(&members, disk));
+    all.extend(of_block("time of one operation", Value::TimeOf(block_bytes), &times));
+    all.extend(of_block("time of one byte", Value::TimeOf(|_, _| Some(1.0)), &times));
+    all
 }
 
 /// Draws what the published experiments call latency, by threads. For a disk it is the median time

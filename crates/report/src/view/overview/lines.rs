@@ -1,9 +1,9 @@
-//! Charts over several workloads: GIOPS and GFLOPS of the instruction mixes by threads, and TCP
-//! with UDP. Loopback and another machine have lines of their own.
+//! Charts over several workloads: GIOPS and GFLOPS of the instruction mixes by threads, STREAM's
+//! functions, and TCP with UDP. Loopback and another machine have lines of their own.
 
 use proofmark_model::{Measurement, format_count, format_size, key, word};
 
-use super::best_by;
+use super::conditions::{charts, entries};
 use crate::view::chart::{Chart, LINES};
 use crate::view::declared::rows_of;
 use crate::view::grouping::grouped;
@@ -13,6 +13,8 @@ use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::text::{clean, enclosed, joined};
 
 const RATES: &str = "TCP and UDP throughput by streams";
+const RATES_BY_SIZE: &str = "TCP and UDP throughput by block size";
+const BYTES: &str = "Round trips: message bytes per second in one direction, by block size";
 const SMALLEST: &str = "Round trip of the smallest block by streams, p50";
 const BY_SIZE: &str = "Round trip by block size, p50";
 const STREAMS: &str = "network_throughput";
@@ -57,52 +59,57 @@ fn lines_for<'g, 'a>(group: &'g Group<'a>, counted_work: &str) -> Vec<Line<'g, '
     grouped(named).into_iter().map(|(name, points)| Line { name, group, points }).collect()
 }
 
+/// The rates of STREAM's functions, as its listing and the published reports compare them.
+pub fn stream(all: &[&Group]) -> Vec<Chart> {
+    let functions = rows_of(all.iter().copied(), "stream").into_iter();
+    let named = functions.map(|(group, function)| (function, group, group.all.clone()));
+    let about = About {
+        title: "STREAM functions by threads",
+        axis: key::THREADS.name(),
+        place: format_count,
+        value: Value::Rate,
+        key: "",
+    };
+    charts(&about, &entries(named, key::THREADS.name()))
+}
+
 pub fn network(all: &[&Group]) -> Vec<Chart> {
     let forward = |m: &Measurement| m.params.get(key::DIRECTION).is_none_or(|d| d == "forward");
     let blocking = |m: &Measurement| m.params.get(key::MODE).is_none_or(|mode| mode == word::BLOCK);
     let smallest = |g: &Group| g.all.iter().filter_map(|m| m.params.get(key::BLOCK_SIZE)).min();
-    let streams = |m: &Measurement| Some(m.params.threads());
     let block = |m: &Measurement| m.params.get(key::BLOCK_SIZE);
-    let throughput = named(all, STREAMS, |_, m| forward(m), streams);
-    let trips = named(all, ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g), streams);
-    let sizes = named(all, ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1, block);
-    let best = "Best result at each number of streams, over all block sizes. Loopback is not a \
-        network.";
-    let loopback = "Loopback is not a network.";
-    let about = |title, value, key| About {
-        title,
-        axis: key::STREAMS.name(),
-        place: format_count,
-        value,
-        key,
-    };
-    let by_size = about(BY_SIZE, Value::P50, loopback);
-    let by_size = About { axis: "block size", place: format_size, ..by_size };
-    let charts = [
-        chart(&about(RATES, Value::Rate, best), &throughput),
-        chart(&about(SMALLEST, Value::P50, loopback), &trips),
-        chart(&by_size, &sizes),
-    ];
-    charts.into_iter().flatten().collect()
+    let [streams, size] = [key::STREAMS.name(), key::BLOCK_SIZE.name()];
+    let rates = |axis| entries(named(all, STREAMS, |_, m| forward(m)), axis);
+    let trips = named(all, ROUND_TRIPS, |g, m| blocking(m) && block(m) == smallest(g));
+    let sizes =
+        entries(named(all, ROUND_TRIPS, |_, m| blocking(m) && m.params.threads() == 1), size);
+    let key = "Loopback is not a network.";
+    let about =
+        |title, value| About { title, axis: key::STREAMS.name(), place: format_count, value, key };
+    let by_size =
+        |title, value| About { axis: "block size", place: format_size, ..about(title, value) };
+    [
+        charts(&about(RATES, Value::Rate), &rates(streams)),
+        charts(&by_size(RATES_BY_SIZE, Value::Rate), &rates(size)),
+        charts(&about(SMALLEST, Value::P50), &entries(trips, streams)),
+        charts(&by_size(BY_SIZE, Value::P50), &sizes),
+        charts(&by_size(BYTES, Value::Payload), &sizes),
+    ]
+    .concat()
 }
 
-/// One line per protocol and path.
+/// The results of each protocol and path.
 fn named<'g, 'a>(
     all: &[&'g Group<'a>],
     table: &str,
     keep: impl Fn(&Group, &Measurement) -> bool,
-    x: impl Fn(&Measurement) -> Option<u64> + Copy,
-) -> Vec<Line<'g, 'a>> {
-    let lines = |(group, protocol): (&'g Group<'a>, String)| {
+) -> Vec<(String, &'g Group<'a>, Vec<&'a Measurement>)> {
+    let paths = |(group, protocol): (&'g Group<'a>, String)| {
         let kept = group.all.iter().copied().filter(|m| keep(group, m));
         let mut paths = grouped(kept.map(|m| (group.text(m, PATH).unwrap_or_default(), m)));
         paths.sort_by(|a, b| a.0.cmp(&b.0));
-        let line = move |(path, here): (String, Vec<&'a Measurement>)| Line {
-            name: joined([&protocol, &path], ", "),
-            group,
-            points: best_by(&here, x),
-        };
-        paths.into_iter().map(line).collect::<Vec<_>>()
+        let name = move |path: String| joined([&protocol, &path], ", ");
+        paths.into_iter().map(|(path, here)| (name(path), group, here)).collect::<Vec<_>>()
     };
-    rows_of(all.iter().copied(), table).into_iter().flat_map(lines).collect()
+    rows_of(all.iter().copied(), table).into_iter().flat_map(paths).collect()
 }

@@ -30,7 +30,9 @@ pub fn bars(group: &Group, scale: &Scale) -> Vec<BarChart> {
     };
     let same: Vec<&Measurement> = drawn.iter().copied().filter(comparable).collect();
     let panels = panels(group, &same, &[key::THREADS.name(), key::ISA.name(), group.axis], 1);
-    panels.iter().map(|p| bar_chart(group, scale, p, threads)).collect()
+    let all = panels.iter().map(|p| bar_chart(group, scale, p, threads));
+    // A single bar compares nothing.
+    all.filter(|chart| chart.groups.iter().any(|g| g.bars.len() > 1)).collect()
 }
 
 /// The largest size, on as many threads as the best result, at which other instruction sets were

@@ -10,7 +10,7 @@ use super::panels::{Panel, panels};
 use super::value::Value;
 use super::{drawable, follows, line_name, title};
 use crate::view::chart::{Chart, LINES, Series, Spot};
-use crate::view::disk::{IO_PATH, chart_iops, io_path, iops};
+use crate::view::disk::{self, IO_PATH, chart_iops, io_path, iops};
 use crate::view::grouping::{distinct, grouped};
 use crate::view::label::Group;
 use crate::view::network::round_trips;
@@ -90,7 +90,8 @@ fn along<'a>(
     let panels = panels(group, &members, &named, LINES);
     let drawn =
         |p: &Panel| chart(group, scale, value, &across, p, &joined([&*name, &p.name], ", "));
-    Some(panels.iter().map(drawn).collect())
+    let is_lonely = |c: &Chart| c.series.iter().all(|s| s.spots.len() < 2);
+    Some(panels.iter().map(drawn).filter(|c| !is_lonely(c)).collect())
 }
 
 /// Parameters that vary in the workload, but not among these measurements.
@@ -113,13 +114,15 @@ fn chart(
 ) -> Chart {
     let rings = if across.is_n { saturation::points(group, &panel.members) } else { Vec::new() };
     let iops = chart_iops(panel.members.iter().copied());
-    let times: Vec<f64> = panel.members.iter().filter_map(|m| value.read(group, m)).collect();
-    let times = Scale::for_values(&times, Unit::Second);
+    let values: Vec<f64> = panel.members.iter().filter_map(|m| value.read(group, m)).collect();
+    let times = Scale::for_values(&values, Unit::Second);
     // All scales have the same label.
+    // The chart's own values decide: those of other charts may be millions of times larger.
+    let own = panel.members.first().map_or_else(|| rates.clone(), |m| disk::scale(m, &values));
     let scales = |m: &Measurement| match value {
-        Value::Iops => iops(m).unwrap_or_else(|| rates.clone()),
+        Value::Iops => iops(m).unwrap_or_else(|| own.clone()),
         Value::P50 => times.clone(),
-        _ => rates.clone(),
+        _ => own.clone(),
     };
     let spot = |m: &&Measurement| {
         let ((at, x), mut mark) = (across.place)(m).zip(value.mark(group, m, &scales(m)))?;

@@ -10,6 +10,7 @@ use crate::view::label::Group;
 use crate::view::num::Scale;
 
 /// A line with its points.
+#[derive(Clone)]
 pub struct Line<'g, 'a> {
     /// The name in the legend.
     pub name: String,
@@ -19,6 +20,7 @@ pub struct Line<'g, 'a> {
 }
 
 /// The texts and values of a chart over several workloads.
+#[derive(Clone, Copy)]
 pub struct About<'s> {
     pub title: &'s str,
     /// The label of the horizontal axis.

@@ -42,7 +42,14 @@ pub(super) static SWEEP: WorkloadSpec = rate(
     (Subsystem::Memory, Unit::BytePerSecond),
     const { &[OP, WORKING_SET, parameters::THREADS, parameters::ISA, parameters::PAGES] },
     Some(key::WORKING_SET.name()),
-    const { &words([ceiling_id::MEMORY_CACHE, ceiling_id::MEMORY_CORE, ceiling_id::MEMORY_DRAM]) },
+    const {
+        &words([
+            ceiling_id::MEMORY_CACHE,
+            ceiling_id::MEMORY_CORE,
+            ceiling_id::MEMORY_DRAM,
+            ceiling_id::MEMORY_LIMIT,
+        ])
+    },
     const {
         Work {
             pace: Pace::Memory,
