@@ -9,6 +9,7 @@ mod formats;
 mod history_file;
 mod limit;
 mod measuring;
+mod newest;
 mod output;
 mod progress;
 mod quiet;

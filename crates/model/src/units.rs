@@ -137,8 +137,16 @@ pub fn format_size(bytes: u64) -> String {
     let steps = (bytes.ilog2() / 10).min(4);
     let value = bytes as f64 / f64::from(1024).powi(steps as i32);
     let name = NAMES[steps as usize - 1];
-    if value.fract() == 0.0 { format!("{value:.0} {name}") } else { format!("{value:.1} {name}") }
+    match value {
+        _ if value.fract() == 0.0 => format!("{value:.0} {name}"),
+        // Rounded, the largest datagram would be as long as a block of 64 KiB.
+        _ if bytes < EXACT && (10.0 * value).fract() != 0.0 => format!("{} B", format_count(bytes)),
+        _ => format!("{value:.1} {name}"),
+    }
 }
+
+/// Sizes below this number of bytes are not rounded.
+const EXACT: u64 = 1 << 20;
 
 /// A scale and a label for numbers, such as `GFLOP/s` for `64.1`.
 #[derive(Debug, Clone, PartialEq)]
@@ -306,6 +314,9 @@ mod tests {
         assert_eq!(format_quantity(5.2e-9, Unit::Second), "5.200 ns");
         assert_eq!(format_size(32768), "32 KiB");
         assert_eq!(format_size(1), "1 B");
+        assert_eq!(format_size(1536), "1.5 KiB");
+        assert_eq!(format_size(65_507), "65\u{202f}507 B", "not 64.0 KiB");
+        assert_eq!(format_size(25_232_932_864), "23.5 GiB");
         assert_eq!(format_size(503_316_480), "480 MiB");
         assert_eq!(format_seconds(0.25), "250.0 ms");
         assert_eq!(format_seconds(200.0), "3 min 20 s");

@@ -40,6 +40,15 @@ impl Default for Options {
     }
 }
 
+/// Where the reader of a short report finds the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct More<'a> {
+    /// The command that reports the same run, such as `proofmark report DIR`.
+    pub command: &'a str,
+    /// The run's page in a file, if there is one.
+    pub page: Option<&'a str>,
+}
+
 /// The reasons why a report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
@@ -70,6 +79,8 @@ pub struct RunFormat {
     /// The use, in one sentence.
     pub about: &'static str,
     write: fn(&Run, &Options) -> Result<String, RenderError>,
+    /// Writes the short form; `None` for a format that has only one.
+    short: Option<fn(&Run, &Options, &More) -> String>,
 }
 
 impl RunFormat {
@@ -79,6 +90,23 @@ impl RunFormat {
     /// If the format cannot hold a value of the run.
     pub fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
         (self.write)(run, options)
+    }
+
+    /// Returns the short form of the report, which names what it leaves out and where that is; the
+    /// whole report of a format that has only one form.
+    ///
+    /// # Errors
+    /// If the format cannot hold a value of the run.
+    pub fn render_short(
+        &self,
+        run: &Run,
+        options: &Options,
+        more: &More,
+    ) -> Result<String, RenderError> {
+        match self.short {
+            Some(short) => Ok(short(run, options, more)),
+            None => self.render(run, options),
+        }
     }
 }
 
@@ -96,56 +124,65 @@ pub const ALL: &[RunFormat] = &[
     RunFormat {
         id: "terminal",
         file: None,
-        about: "Summary, tables and findings, for reading in a terminal.",
+        about: "Main results, problems and conclusions, for reading in a terminal; --all adds every table and finding.",
         write: terminal::render,
+        short: Some(terminal::short),
     },
     RunFormat {
         id: "html",
         file: Some("report.html"),
         about: "One page with charts, tables, derivations and every trial, for a browser.",
         write: html::render,
+        short: None,
     },
     RunFormat {
         id: "markdown",
         file: Some("report.md"),
-        about: "Summary, tables and findings, for an issue or a document.",
+        about: "One row per result, findings and conclusions, for an issue; --all adds every table and derivation.",
         write: markdown::render,
+        short: Some(markdown::short),
     },
     RunFormat {
         id: "summary",
         file: None,
         about: "A short summary, for a ticket or a chat.",
         write: summary::render,
+        short: None,
     },
     RunFormat {
         id: "csv",
         file: Some("report.csv"),
         about: "One row per trial, for spreadsheets and statistics programs.",
         write: csv::render,
+        short: None,
     },
     RunFormat {
         id: "json",
         file: None,
         about: "The whole run, for programs; schema proofmark.run/2.",
         write: json::render,
+        short: None,
     },
     RunFormat {
         id: "jsonl",
         file: None,
         about: "One JSON object per line and metric, for log shippers and jq.",
         write: jsonl::render,
+        short: None,
     },
     RunFormat {
         id: "openmetrics",
         file: None,
         about: "Gauges as OpenMetrics text, for node_exporter's textfile collector (write proofmark.prom).",
         write: openmetrics::render,
+        short: None,
     },
     RunFormat {
         id: "junit",
         file: None,
         about: "JUnit XML for continuous integration: a case per configuration; invalid results fail.",
         write: junit::render,
+        short: None,
     },
 ];
 

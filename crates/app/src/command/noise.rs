@@ -22,7 +22,7 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
     print_before_run(&machine, &planned);
-    let shown = Shown { printed: terminal::noise, live: true };
+    let shown = Shown { printed: |run, options, _| terminal::noise(run, options), live: true };
     quiet::look(&machine.host, args.before.wait_quiet);
     carry_out(machine, planned, (&args.results, None), shown)
 }

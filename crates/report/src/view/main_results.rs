@@ -46,6 +46,8 @@ pub struct ScreenRow {
     pub unit: String,
     /// Half the width of the interval as a share: `1.9 %`.
     pub within: Option<String>,
+    /// `3 trials`, where they are too few for an interval.
+    pub few: Option<String>,
     /// The comparison with the ceiling.
     pub near: Option<Near>,
     /// The figures of the rounds, or trials, in order, as shares of the largest.
@@ -121,7 +123,7 @@ fn table(parts: &[&ScreenPart]) -> Table {
                 false => r.delivered.clone().into(),
             })
         })
-        .number("±", |r| r.within.clone())
+        .number("±", |r| r.within.clone().or_else(|| r.few.clone()))
         .spare(1)
         .when(has(|r| r.near.is_some()), |table| {
             let near = |r: &&ScreenRow| r.near.as_ref().map(|n| format!("{} %", n.percent));

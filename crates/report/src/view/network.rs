@@ -1,8 +1,7 @@
 //! Properties of network results: direction, loss, round-trip times, and the load of both ends.
 
 use proofmark_model::{
-    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_count,
-    format_size, key, word,
+    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, key, word,
 };
 
 use super::num::{Scale, median, percentage};
@@ -13,13 +12,10 @@ use super::text::{clean, joined};
 pub const PATH: &str = key::PATH.name();
 // Constants, so that they can be used as patterns.
 const RATE: &str = key::RATE.name();
-const BLOCK_SIZE: &str = key::BLOCK_SIZE.name();
 const MODE: &str = key::MODE.name();
 const DIRECTION: &str = key::DIRECTION.name();
 const PLACEMENT: &str = key::PLACEMENT.name();
 const NO_DELAY: &str = key::NO_DELAY.name();
-/// Block size from which on it is rounded when printed.
-const MANY: u64 = 1 << 20;
 
 pub fn is_network(m: &Measurement) -> bool {
     m.subsystem.info().has_server
@@ -55,7 +51,6 @@ pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     Some(match (name, value) {
         (RATE, Param::Int(rate)) => bits(*rate),
         (RATE, Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
-        (BLOCK_SIZE, Param::Int(bytes)) => exact(*bytes),
         _ => return None,
     })
 }
@@ -82,14 +77,6 @@ pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
 fn bits(rate: u64) -> String {
     let scale = Scale::for_largest([rate as f64], Unit::BitPerSecond);
     format!("{} {}", scale.scaled(rate as f64), scale.label())
-}
-
-/// A block size to the byte where rounding would mislead: 65 507 B are not 64 KiB.
-fn exact(bytes: u64) -> String {
-    match bytes {
-        b if b > 1024 && b < MANY && !b.is_multiple_of(1024) => format!("{} B", format_count(b)),
-        b => format_size(b),
-    }
 }
 
 /// Share of the datagrams of all trials that were lost, 0 to 1.
