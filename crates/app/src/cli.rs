@@ -56,7 +56,7 @@ pub enum Command {
         /// A word of a report, or one that `proofmark list TOPIC` prints, or environment
         id: String,
     },
-    /// Write a report from a run file
+    /// Report the newest run, or another one
     Report(ReportArgs),
     /// Compare two or more runs
     Compare(CompareArgs),

@@ -2,18 +2,18 @@
 
 use anyhow::{Context as _, Result};
 use proofmark_model::{Ending, Measurement, Run, Verdict, counted};
-use proofmark_report::Options;
+use proofmark_report::{More, Options};
 use proofmark_run::RunFile as _;
 
 use crate::cli::{ExitRules, HistoryFile, ResultFiles};
 use crate::error::Outcome;
 use crate::output::{Output, RUN_FILE, is_stdout, not_written, write_file};
 use crate::system_limits::limit_of_signal;
-use crate::text::{print, print_data, say, terminal_options};
+use crate::text::{print, print_data, report_command, say, terminal_options};
 use crate::{history_file, signals};
 
 /// Renders the results that are printed at the end of a run.
-pub type Printed = fn(&Run, &Options) -> String;
+pub type Printed = fn(&Run, &Options, &More) -> String;
 
 /// Writes the files and prints the results, even if a file cannot be written. Adds the run to the
 /// history; an import has none, since this machine did not measure it.
@@ -33,9 +33,11 @@ pub fn finish(
         Some(path) => write_file(path, &serde_json::to_vec_pretty(run)?),
         None => Ok(()),
     };
+    let command = report_command(output.dir());
+    let more = More { command: &command, page: None };
     let printed = match to_stdout {
         true => print_data(&format!("{}\n", serde_json::to_string_pretty(run)?)),
-        false => print(&printed(run, &terminal_options())),
+        false => print(&printed(run, &terminal_options(), &more)),
     };
     if let Some(history) = history {
         history_file::keep(run, output.dir(), history);
@@ -43,8 +45,7 @@ pub fn finish(
     printed.context("cannot write to standard output")?;
     saved.and(reports).and(copied)?;
     say(&format!("Report: {}", output.page().display()));
-    let dir = output.dir().display();
-    say(&format!("All tables: proofmark report {dir}; for a ticket add --format summary"));
+    say(&format!("All tables: {command} --all; for a ticket: --format summary"));
     if let Some(line) = limits_line(run) {
         say(&format!("proofmark: {line}"));
     }

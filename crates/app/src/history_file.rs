@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use proofmark_model::Run;
-use proofmark_store::Store;
+use proofmark_model::{PastRun, Run};
+use proofmark_store::{Filter, Store};
 
 use crate::cli::HistoryFile;
 use crate::error::usage;
@@ -116,6 +116,26 @@ fn numbered(id: i64, history: Option<&Path>) -> Result<(String, Run)> {
     let past = store
         .run(id)?
         .ok_or_else(|| usage(format!("no run {id} in the history; see `proofmark history`")))?;
+    read_past(past)
+}
+
+/// Reads the newest run of the history whose file is still there, and its path; `None` if there is
+/// none or the history is turned off.
+pub fn newest(history: Option<&Path>) -> Result<Option<(String, Run)>> {
+    // Without a home directory there is no history.
+    let store = match place(history) {
+        Ok(Some(path)) => Store::open_existing(&path)?,
+        Ok(None) | Err(_) => None,
+    };
+    let past = store.map_or_else(|| Ok(Vec::new()), |store| store.runs(&Filter::default()))?;
+    let there = |past: &PastRun| Path::new(&past.path).exists();
+    // The oldest is first. A file that holds another run by now is not the history's.
+    Ok(past.into_iter().rev().filter(there).find_map(|past| read_past(past).ok()))
+}
+
+/// Reads a run of the history. A file that is no run, or holds another one, is a usage error.
+fn read_past(past: PastRun) -> Result<(String, Run)> {
+    let id = past.id;
     let run = read(Path::new(&past.path))
         .map_err(|e| usage(format!("cannot read run {id} of the history: {e:#}")))?;
     if run.started != past.started {

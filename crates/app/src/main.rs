@@ -11,6 +11,7 @@ mod habits;
 mod history_file;
 mod limit;
 mod measuring;
+mod newest;
 mod output;
 mod price;
 mod progress;

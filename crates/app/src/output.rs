@@ -41,6 +41,8 @@ pub struct Output {
 
 /// Name of the run file in its folder.
 pub const RUN_FILE: &str = "run.json";
+/// Name of the page in a run's folder.
+pub const PAGE_FILE: &str = "report.html";
 
 impl Output {
     /// Creates the directory, and tests that files of a run's size and the JSON of `--json` can be
@@ -117,7 +119,7 @@ impl Output {
 
     /// The path of the HTML report.
     pub fn page(&self) -> PathBuf {
-        self.dir.join("report.html")
+        self.dir.join(PAGE_FILE)
     }
 }
 

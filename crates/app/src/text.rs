@@ -87,6 +87,14 @@ pub fn say_event(event: &str, fields: Value) {
     let _ = writeln!(io::stderr().lock(), "{object}");
 }
 
+/// Returns the command that reports the run in that directory or file, for a shell.
+pub fn report_command(run: &Path) -> String {
+    let path = run.to_string_lossy();
+    // A path with a NUL byte cannot exist.
+    let quoted = shlex::try_quote(&path).unwrap_or_else(|_| path.clone());
+    format!("proofmark report {quoted}")
+}
+
 /// Returns the width of standard output, and whether it takes colours.
 pub fn terminal_options() -> Options {
     let stdout = io::stdout();

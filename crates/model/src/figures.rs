@@ -80,7 +80,7 @@ impl Figure {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
             None => {
                 let least = least_of_rounds(rounds, stopped_by_interval);
-                Self::alone(value, too_few(values.len(), "rounds", least))
+                Self::alone(value, too_few(values.len(), "round", least))
             }
         }
     }
@@ -94,7 +94,7 @@ impl Figure {
         }
         match interval(unit, fixed, rounds).filter(|_| rounds.len() >= least) {
             Some(ci95) => Self { value: Some(value), ci95: Some(ci95), ..Self::default() },
-            None => Self::alone(value, too_few(rounds.len(), "rounds", least)),
+            None => Self::alone(value, too_few(rounds.len(), "round", least)),
         }
     }
 
@@ -116,7 +116,8 @@ impl Figure {
 }
 
 fn too_few(n: usize, what: &str, least: usize) -> String {
-    format!("{n} {what} are too few for a 95 % interval, which needs {least}")
+    let are = agree(n as u64, ["is", "are"]);
+    format!("{} {are} too few for a 95 % interval, which needs {least}", counted(n, what))
 }
 
 /// Statistics of a configuration.
@@ -325,7 +326,7 @@ impl Summary {
     /// Returns the summary of statistics of such values. No interval decided their number, so the
     /// interval of a single look is valid, from 6 values on.
     pub fn from_statistics(values: Statistics) -> Self {
-        let few = || too_few(values.n as usize, "values", MIN_VALUES);
+        let few = || too_few(values.n as usize, "value", MIN_VALUES);
         let delivered = Figure {
             value: Some(values.median),
             ci95: values.ci95,

@@ -20,7 +20,7 @@ mod words;
 pub struct MainRow {
     /// Place among the rows of the subsystem, from 1.
     pub place: u32,
-    /// Title, such as `Random read`.
+    /// Title, such as `Random read`: that of the workload.
     pub title: Cow<'static, str>,
     /// The configuration that fills the row. Other parameters are at their default, and there are
     /// as many threads as CPUs.

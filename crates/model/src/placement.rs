@@ -51,7 +51,7 @@ impl CpuDistance {
 /// A placement that some rounds of a run share; of a whole run, that of its pairs in each round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuPlacement {
-    /// Name, such as `SMT siblings` or `310 ns round trip`.
+    /// Name, such as `SMT siblings` or `far (310 ns)`.
     pub name: String,
     /// Seconds of a round trip between the two CPUs of its pairs; null for SMT siblings, and where
     /// it is unknown.
@@ -141,16 +141,23 @@ impl CpuPlacements {
     }
 
     /// Names a placement, with two digits: measured distances of two runs differ by a few percent.
+    /// Of several distances, the shortest is near and the longest far.
     fn name(&self, placement: Placement) -> String {
         match placement {
             Placement::Siblings => "SMT siblings".to_owned(),
             Placement::Several => "pairs that differ".to_owned(),
             Placement::Moved => "moved in the round".to_owned(),
             Placement::Unknown => "unknown".to_owned(),
-            Placement::Apart(_) => {
+            Placement::Apart(distance) => {
                 let ns = 1e9 * self.round_trip_s(placement).unwrap_or(0.0);
                 let unit = 10_f64.powf(ns.max(1.0).log10().floor() - 1.0);
-                format!("{} ns round trip", (ns / unit).round() * unit)
+                let word = match (distance, self.distances.len()) {
+                    (_, 1) => "two cores",
+                    (0, _) => "near",
+                    (at, all) if at + 1 == all => "far",
+                    _ => "between",
+                };
+                format!("{word} ({} ns)", (ns / unit).round() * unit)
             }
         }
     }
@@ -272,9 +279,9 @@ mod tests {
         let placements = CpuPlacements::from_trials(trials.iter());
         let seen = placements.of_rounds(trials.iter(), |_| None);
         let expected = [
-            ("72 ns round trip", 2),
+            ("near (72 ns)", 2),
             ("SMT siblings", 1),
-            ("310 ns round trip", 1),
+            ("far (310 ns)", 1),
             ("moved in the round", 1),
             ("unknown", 1),
         ];
@@ -289,7 +296,7 @@ mod tests {
             [80.0, 120.0, 185.0, 290.0, -1.0].map(|ns| trial(&[[end(ns, 1.0); 2]])).into();
         let placements = CpuPlacements::from_trials(trials.iter());
         let seen = placements.of_rounds(trials[..4].iter(), |_| None);
-        assert_eq!(rounds(&seen), [("100 ns round trip", 2), ("240 ns round trip", 2)]);
+        assert_eq!(rounds(&seen), [("near (100 ns)", 2), ("far (240 ns)", 2)]);
     }
 
     #[test]
@@ -301,12 +308,9 @@ mod tests {
         let of_rounds = placements.of_rounds(trials.iter(), |_| None);
         let mut each = rounds(&of_rounds);
         each.sort_unstable();
-        assert_eq!(each, [("50 ns round trip", 1), ("pairs that differ", 1), ("unknown", 1)]);
+        assert_eq!(each, [("near (50 ns)", 1), ("pairs that differ", 1), ("unknown", 1)]);
         let of_pairs = placements.of_pairs(trials.iter());
-        assert_eq!(
-            rounds(&of_pairs),
-            [("50 ns round trip", 6), ("200 ns round trip", 2), ("unknown", 1)]
-        );
+        assert_eq!(rounds(&of_pairs), [("near (50 ns)", 6), ("far (200 ns)", 2), ("unknown", 1)]);
         assert!((of_pairs.iter().map(|p| p.share).sum::<f64>() - 1.0).abs() < 1e-9);
     }
 

@@ -51,6 +51,15 @@ impl Timestamp {
         self.0.strftime("%Y%m%dT%H%M%SZ").to_string()
     }
 
+    /// Reads a time at the beginning of a text as [`compact`](Self::compact) writes it; `None` for
+    /// another text.
+    pub fn from_compact(text: &str) -> Option<Self> {
+        const FORMAT: &str = "%Y%m%dT%H%M%SZ";
+        let time = text.get(..16)?;
+        let civil = jiff::civil::DateTime::strptime(FORMAT, time).ok()?;
+        civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| Self(zoned.timestamp()))
+    }
+
     /// Formats as `2026-11-21 02:03:04 UTC`, for people.
     pub fn display(self) -> String {
         self.0.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
@@ -72,5 +81,21 @@ impl JsonSchema for Timestamp {
     }
     fn inline_schema() -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compact_time_is_read_back() {
+        let time = Timestamp::from_millis(1_767_225_600_000).unwrap();
+        for end in ["", "-2", "-mine"] {
+            assert_eq!(Timestamp::from_compact(&(time.compact() + end)), Some(time));
+        }
+        for none in ["", "mine", "20261301T000000Z", "2026-01-01 00:00:00"] {
+            assert_eq!(Timestamp::from_compact(none), None, "{none}");
+        }
     }
 }

@@ -47,6 +47,9 @@ pub struct Figure {
     /// The proof of the work in the output, where no trial has evidence: `STREAM validated its
     /// arrays`.
     pub proof: Option<&'static str>,
+    /// The reason why the evidence in the output proves nothing, where it has some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lack: Option<String>,
     /// The warnings of the tool about the figure, and contradictions within its output.
     pub findings: Vec<Finding>,
 }
@@ -124,6 +127,7 @@ impl Figure {
             trials: vec![trial],
             latency: None,
             proof: None,
+            lack: None,
             findings: Vec::new(),
         }
     }

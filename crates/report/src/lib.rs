@@ -41,6 +41,15 @@ impl Default for Options {
     }
 }
 
+/// Where the reader of a short report finds the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct More<'a> {
+    /// The command that reports the same run, such as `proofmark report DIR`.
+    pub command: &'a str,
+    /// The run's page in a file, if there is one.
+    pub page: Option<&'a str>,
+}
+
 /// The reasons why a report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
@@ -73,6 +82,8 @@ pub struct RunFormat {
     write: fn(&Run, &Options) -> Result<String, RenderError>,
     /// Returns a line on the results that the format leaves out.
     left_out: fn(&Run) -> Option<String>,
+    /// Writes the short form; `None` for a format that has only one.
+    short: Option<fn(&Run, &Options, &More) -> String>,
 }
 
 /// Answer of a format that has every result.
@@ -91,6 +102,23 @@ impl RunFormat {
     pub fn render(&self, run: &Run, options: &Options) -> Result<String, RenderError> {
         (self.write)(run, options)
     }
+
+    /// Returns the short form of the report, which names what it leaves out and where that is; the
+    /// whole report of a format that has only one form.
+    ///
+    /// # Errors
+    /// If the format cannot hold a value of the run.
+    pub fn render_short(
+        &self,
+        run: &Run,
+        options: &Options,
+        more: &More,
+    ) -> Result<String, RenderError> {
+        match self.short {
+            Some(short) => Ok(short(run, options, more)),
+            None => self.render(run, options),
+        }
+    }
 }
 
 /// One format of another report, such as a comparison.
@@ -107,9 +135,10 @@ pub const ALL: &[RunFormat] = &[
     RunFormat {
         id: "terminal",
         file: None,
-        about: "Summary, tables and findings, for reading in a terminal.",
+        about: "Main results, problems and conclusions, for reading in a terminal; --all adds every table and finding.",
         write: terminal::render,
         left_out: NOTHING,
+        short: Some(terminal::short),
     },
     RunFormat {
         id: "html",
@@ -117,13 +146,15 @@ pub const ALL: &[RunFormat] = &[
         about: "One page with charts, tables, derivations and every trial, for a browser.",
         write: html::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "markdown",
         file: Some("report.md"),
-        about: "Summary, tables and findings, for an issue or a document.",
+        about: "One row per result, findings and conclusions, for an issue; --all adds every table and derivation.",
         write: markdown::render,
         left_out: NOTHING,
+        short: Some(markdown::short),
     },
     RunFormat {
         id: "summary",
@@ -131,6 +162,7 @@ pub const ALL: &[RunFormat] = &[
         about: "A short summary, for a ticket or a chat.",
         write: summary::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "csv",
@@ -138,6 +170,7 @@ pub const ALL: &[RunFormat] = &[
         about: "One row per trial, for spreadsheets and statistics programs.",
         write: csv::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "json",
@@ -145,6 +178,7 @@ pub const ALL: &[RunFormat] = &[
         about: "The whole run, for programs; schema proofmark.run/2.",
         write: json::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "jsonl",
@@ -152,6 +186,7 @@ pub const ALL: &[RunFormat] = &[
         about: "One JSON object per line and metric, for log shippers and jq.",
         write: jsonl::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "openmetrics",
@@ -159,6 +194,7 @@ pub const ALL: &[RunFormat] = &[
         about: "Gauges as OpenMetrics text, for node_exporter's textfile collector (write proofmark.prom).",
         write: openmetrics::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "junit",
@@ -166,6 +202,7 @@ pub const ALL: &[RunFormat] = &[
         about: "JUnit XML for continuous integration: a case per configuration; invalid results fail.",
         write: junit::render,
         left_out: NOTHING,
+        short: None,
     },
     RunFormat {
         id: "bmf",
@@ -173,6 +210,7 @@ pub const ALL: &[RunFormat] = &[
         about: "Bencher Metric Format: JSON with 95 % intervals, for Bencher; without invalid results.",
         write: bmf::render,
         left_out: bmf::left_out,
+        short: None,
     },
 ];
 

@@ -291,6 +291,7 @@ impl Tool for FakeTool {
             trials: vec![trial(value, 1.0)],
             latency: None,
             proof: None,
+            lack: None,
             findings: Vec::new(),
         };
         Ok(Output { version: None, started: None, figures: vec![figure] })

@@ -101,6 +101,8 @@ mod tests {
             let prefix = format!("{}.", spec.subsystem);
             assert!(spec.id.starts_with(&prefix) && spec.id.len() > prefix.len(), "{}", spec.id);
             assert!(!spec.title.is_empty() && spec.summary.ends_with('.'), "{}", spec.id);
+            // A result has one name wherever it is shown.
+            assert!(spec.role.main_rows.iter().all(|r| r.title == spec.title), "{}", spec.id);
             assert!(spec.detail.len() > 200 && spec.detail.ends_with('.'), "{}", spec.id);
             assert!(!spec.detail.contains("  "), "{}: a broken line", spec.id);
             let mut names = BTreeSet::new();

@@ -13,14 +13,25 @@ use crate::limit;
 
 #[derive(Debug, Args)]
 pub struct ReportArgs {
-    /// A run file (run.json) or its directory
-    pub run: PathBuf,
+    /// The run [default: the newest]
+    ///
+    /// A run file, its directory, or its number in `proofmark history`. The newest is the run of
+    /// the newest directory proofmark-* here; without one, the newest of the history
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
     /// A format that `proofmark list formats` prints
     #[arg(long, default_value = "terminal")]
     pub format: String,
+    /// Every table and finding; terminal and markdown are short otherwise
+    ///
+    /// The short text has at most 100 lines in a terminal, and 60,000 characters as Markdown
+    #[arg(long)]
+    pub all: bool,
     /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub history: HistoryPlace,
 }
 
 #[derive(Debug, Args)]

@@ -159,6 +159,7 @@ fn measurement(spec: &WorkloadSpec, figure: Figure, started: Timestamp) -> RawMe
     let proof = |t: &Trial| t.solution.is_some() || t.network.is_some() || t.device.is_some();
     if figure.proof.is_none() && !m.trials.iter().all(proof) {
         let [missing, advice] = spec.subsystem.info().unproven;
+        let missing = figure.lack.as_deref().unwrap_or(missing);
         m.findings.push(Finding::new(IMPORTED, Severity::Suspect, missing, advice));
     }
     m.ending = Ending::Complete;

@@ -167,7 +167,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("proofmark info --json", "The machine as JSON."),
     ("proofmark list workloads", "All workloads."),
     ("proofmark explain cpu.flops", "One workload and its parameters."),
-    ("proofmark report DIR --format markdown", "A run's report as Markdown."),
+    ("proofmark report", "The newest run: main results, problems, conclusions."),
+    ("proofmark report DIR --all", "A run with every table and finding."),
+    ("proofmark report DIR --format markdown", "A run's report as Markdown, for an issue."),
     (
         "proofmark report DIR --format openmetrics --out proofmark.prom",
         "Results as gauges for node_exporter's textfile collector.",

@@ -8,6 +8,7 @@ use proofmark_run::{Machine, plan};
 
 use crate::cli::NoiseArgs;
 use crate::error::{Outcome, usage};
+use crate::finish::Printed;
 use crate::measuring::{Shown, carry_out, print_before_run};
 use crate::quiet;
 
@@ -22,7 +23,10 @@ pub fn run(args: &NoiseArgs) -> Result<Outcome> {
     let machine = Machine::for_run(&request)?;
     let planned = plan(&request, &machine.host)?;
     print_before_run(&machine, &planned);
-    let printed = if args.all { terminal::noise_in_full } else { terminal::noise };
+    let printed: Printed = match args.all {
+        true => |run: &_, options: &_, _: &_| terminal::noise_in_full(run, options),
+        false => |run: &_, options: &_, _: &_| terminal::noise(run, options),
+    };
     let waited = quiet::look(&machine.host, args.before)?;
     let shown = Shown { printed, live: true, waited };
     carry_out(machine, planned, (&args.results, None), shown)

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
-use proofmark_model::{LOOKS, Plan, Policy, counted, format_percent, format_seconds, or_list};
+use proofmark_model::{
+    Host, LOOKS, Measurement, Plan, Point, Policy, ResultNames, counted, format_percent,
+    format_seconds, or_list,
+};
 use proofmark_run::{Machine, plan, takes};
 
 use crate::cli::RunArgs;
@@ -23,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<Outcome> {
     }
     print_before_run(&machine, &planned);
     if args.dry_run {
-        print(&dry_run(&planned.plan))?;
+        print(&dry_run(&planned.plan, &machine.host))?;
         return Ok(Outcome::Done);
     }
     let waited = quiet::look(&machine.host, args.before)?;
@@ -72,8 +75,18 @@ fn trials(plan: &Plan) -> String {
     fixed.into_iter().chain(open).collect::<Vec<_>>().join(", or ")
 }
 
-/// The configurations of a plan and their estimated duration.
-fn dry_run(plan: &Plan) -> String {
+/// The name of a planned result, as the report will print it.
+fn name(plan: &Plan, host: &Host, point: &Point) -> Option<String> {
+    let spec = proofmark_workloads::find(&point.workload)?.spec();
+    let all = plan.points.iter().filter(|p| p.workload == point.workload).map(|p| &p.params);
+    let names = ResultNames::new(Some(spec), all, host.limits.usable_cpus.len() as u64);
+    let configuration = names.configuration(&Measurement::new(spec, point.params.clone()));
+    let parts = [&*spec.title, &configuration];
+    Some(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", "))
+}
+
+/// The configurations of a plan with the names of their results, and their estimated duration.
+fn dry_run(plan: &Plan, host: &Host) -> String {
     let mut text = String::new();
     for (index, point) in plan.points.iter().enumerate() {
         let here = plan.references.iter().filter(|(_, all)| all.iter().any(|r| r.point == index));
@@ -82,6 +95,9 @@ fn dry_run(plan: &Plan) -> String {
             Some(workload) => workload.spec().describe(&point.params),
             None => point.to_string(),
         };
+        if let Some(name) = name(plan, host, point) {
+            text += &format!("  # {name}");
+        }
         if let Some(series) = plan.series_of(index) {
             let [every, length] = [series.every_s, series.for_s].map(format_seconds);
             text += &format!("  (every {every} for {length})");
@@ -105,7 +121,7 @@ fn dry_run(plan: &Plan) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use proofmark_model::{Params, Point};
+    use proofmark_model::Params;
 
     use super::*;
 

@@ -149,3 +149,22 @@ fn a_label_is_the_name_of_a_run_and_an_anonymous_one_has_no_others() {
     assert!(!ended.stdout.contains("alice-7"), "{}", ended.stdout);
     Folder::new().refuses(&["import", file.to_str().unwrap(), "--label", " "], "--label");
 }
+
+/// An output that has counters is not said to have none: the finding says why they prove nothing.
+#[test]
+fn counters_that_prove_nothing_are_named() {
+    let files = captured().into_iter().filter(|f| f.to_str().unwrap().contains("/fio/captured/"));
+    let mut named = 0;
+    for file in files.filter(|f| !f.to_str().unwrap().contains("refused")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let has_counters = text.contains("\"read_ios\"");
+        for m in imported(&file, &["--tool", "fio"]).measurements {
+            let unproven = m.findings.iter().find(|f| f.check == "imported");
+            let Some(message) = unproven.map(|f| &f.message) else { continue };
+            let names = message.contains("(disk_util) prove nothing: ");
+            assert_eq!(names, has_counters, "{}: {message}", file.display());
+            named += u32::from(names);
+        }
+    }
+    assert!(named > 2, "{named}");
+}

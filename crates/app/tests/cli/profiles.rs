@@ -1,5 +1,6 @@
 //! Profiles: their time, their reduction by a budget, copies, and refused ones.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -186,5 +187,18 @@ fn an_explained_profile_is_a_profile() {
         let copied = cost(&["--no-reference", "--profile", path.to_str().unwrap()]).0;
         let configurations = proofmark_model::counted(copied as u64, "configuration");
         assert!(text.starts_with(&format!("# On this machine: {configurations}, ")), "{text}");
+    }
+}
+
+/// A name tells a result from every other one of its run.
+#[test]
+fn each_result_of_a_profile_has_a_name_of_its_own() {
+    for profile in ["quick", "default", "thorough", "chameleon-2017", "aws-2016"] {
+        let text = proofmark(&["run", "--profile", profile, "--no-reference", "--dry-run"]).with(0);
+        let names = text.stdout.lines().filter_map(|line| line.split_once("  # "));
+        let names: Vec<&str> = names.map(|(_, name)| name).collect();
+        let distinct: BTreeSet<&str> = names.iter().copied().collect();
+        assert_eq!(distinct.len(), names.len(), "{profile}: {names:#?}");
+        assert!(names.len() > 20, "{profile}: {}", text.stdout);
     }
 }

@@ -161,9 +161,13 @@ fn a_dry_run_prints_the_points_and_writes_nothing() {
     let points = ["run", "cpu.flops", "--threads", "1,3", "--set", "cpu.flops.isa=scalar"];
     let more = ["--set", "cpu.flops.type=f64", "--dry-run"];
     let text = dir.run(&[&points[..], &more].concat()).with(0).stdout;
-    let expected =
-        "cpu.flops isa=scalar threads=1 type=f64\ncpu.flops isa=scalar threads=3 type=f64\n";
-    assert!(text.contains(expected), "{text}");
+    for (threads, names) in
+        [(1, &["FP peak, 1 CPU"][..]), (3, &["FP peak, 3 CPUs", "FP peak, 3 threads"])]
+    {
+        let point = format!("cpu.flops isa=scalar threads={threads} type=f64  # ");
+        let name = text.lines().find_map(|line| line.strip_prefix(&point)).unwrap();
+        assert!(names.contains(&name), "the name of its result: {text}");
+    }
     assert_eq!(dir.count(), 0);
 }
 

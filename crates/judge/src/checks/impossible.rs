@@ -25,6 +25,12 @@ fn exceeded(m: &Measurement, ceilings: Vec<Ceiling>) -> Option<(Ceiling, f64)> {
     (excess > 1.0).then_some((ceiling, efficiency))
 }
 
+/// The names of a ceiling's inputs, after a colon.
+fn inputs(ceiling: &Ceiling) -> String {
+    let names: Vec<&str> = ceiling.inputs.iter().map(|input| &*input.name).collect();
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+}
+
 /// The finding for a result above that ceiling.
 fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
     let what = match m.better {
@@ -40,8 +46,11 @@ fn finding(m: &Measurement, ceiling: &Ceiling, efficiency: f64) -> Finding {
                 ceiling.id,
                 percent(ceiling.uncertainty)
             ),
-            "compare the ceiling's inputs with the machine: core design, number of cores, clock, \
-             memory; if they are right, the workload did less work than it counted",
+            format!(
+                "compare the ceiling's inputs with the machine{}; if they are right, the workload did \
+                 less work than it counted",
+                inputs(ceiling)
+            ),
         )
         .with("efficiency", efficiency)
         .with("uncertainty", ceiling.uncertainty)

@@ -39,7 +39,8 @@ pub(super) static CHECK: Check = Check {
 
 fn examine_ours(ctx: &Context, m: &Measurement) -> Option<Finding> {
     let touched: Vec<_> = m.trials.iter().filter_map(|t| t.touched).collect();
-    let recorded = touched.len() == m.trials.len();
+    // No tool records them, so an imported result does not lack them.
+    let recorded = ctx.imported || touched.len() == m.trials.len();
     let distances = touched.into_iter().filter_map(|t| t.reuse_bytes).collect();
     Data::touched(ctx, m)?.examine(ctx, m, (recorded, distances))
 }

@@ -38,10 +38,10 @@ fn examine(ctx: &Context, m: &Measurement) -> Option<Finding> {
     }
     let describe = |(placement, value, _): &(&CpuPlacement, f64, _)| {
         let value = format_quantity(*value, m.unit);
-        format!("{value} at {} ({} of the time)", placement.name, percent(placement.share))
+        format!("{value} {}, {} of the time", placement.name, percent(placement.share))
     };
     let all: Vec<String> = seen.iter().map(describe).collect();
-    let message = format!("the result depends on vCPU placement: {}", all.join(", "));
+    let message = format!("the result depends on vCPU placement: {}", all.join("; "));
     let advice = "compare runs by figures of the same placement; ask the provider for pinned CPUs";
     let figures: Vec<f64> = seen.iter().map(|(_, value, _)| *value).collect();
     Some(CHECK.note(message, advice).with("figures", figures))
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn rates_that_differ_by_placement_are_named_with_their_share_of_the_time() {
-        let (near, far) = ("72 ns round trip", "310 ns round trip");
+        let (near, far) = ("near (72 ns)", "far (310 ns)");
         let two = with(&[(near, 0.7, 42e9, 0.1), (far, 0.3, 70e9, 0.1)]);
         CHECK.expect([
             ("two", two.clone(), NOTE),
@@ -88,8 +88,8 @@ mod tests {
         ]);
         assert_eq!(
             CHECK.found(two).unwrap().message,
-            "the result depends on vCPU placement: 70.00 GB/s at 310 ns round trip (30.0 % of the \
-             time), 42.00 GB/s at 72 ns round trip (70.0 % of the time)"
+            "the result depends on vCPU placement: 70.00 GB/s far (310 ns), 30.0 % of the time; \
+             42.00 GB/s near (72 ns), 70.0 % of the time"
         );
     }
 }

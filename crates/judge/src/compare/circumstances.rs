@@ -113,19 +113,14 @@ mod tests {
             let all = differences(a, b).map(|f| f.difference);
             all.map(|d| (d.what, d.a, d.b)).collect()
         };
-        let a = with(3.7e9, &[("72 ns round trip", 72.0, 0.6), ("SMT siblings", 0.0, 0.4)], 9.8);
-        let alike =
-            with(3.69e9, &[("75 ns round trip", 75.0, 0.65), ("SMT siblings", 0.0, 0.35)], 9.7);
+        let a = with(3.7e9, &[("near (72 ns)", 72.0, 0.6), ("SMT siblings", 0.0, 0.4)], 9.8);
+        let alike = with(3.69e9, &[("near (75 ns)", 75.0, 0.65), ("SMT siblings", 0.0, 0.35)], 9.7);
         assert_eq!(found(&a, &alike), []);
         assert_eq!(found(&a, &with(3.7e9, &[], 9.8)), [], "placements that were not measured");
-        let b = with(2.6e9, &[("310 ns round trip", 310.0, 1.0)], 7.0);
+        let b = with(2.6e9, &[("far (310 ns)", 310.0, 1.0)], 7.0);
         let expected = [
             ("clock under load", "3.700 GHz", "2.600 GHz"),
-            (
-                "vCPU placement",
-                "72 ns round trip 60.0 %, SMT siblings 40.0 %",
-                "310 ns round trip 100.0 %",
-            ),
+            ("vCPU placement", "near (72 ns) 60.0 %, SMT siblings 40.0 %", "far (310 ns) 100.0 %"),
             (
                 "time of the threads",
                 "98.0 % at work, 2.0 % used by other processes",

@@ -9,13 +9,13 @@ use proofmark_model::{
 use super::Fio;
 use super::accounts::other_rate;
 use super::json::{Job, JobOptions, Report, Side};
-use super::medium::{at_bottom, not_a_disk};
+use super::medium::{at_bottom, is_disk, not_a_disk};
 use super::options::{
     block, direct, file, flush, flushed_after, pacing, params, plain, ramp_ms, reads,
 };
 use super::pattern::Direction;
 use super::times::latency;
-use super::verification::{self, Counters, counters};
+use super::verification::{Counters, PROVE_NOTHING, Requests, counters};
 use super::version::bare;
 use super::works::{Work, works};
 use crate::figure::DISK;
@@ -29,6 +29,7 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
         [_] => counters(&report.disk_util, line)?,
         _ => None,
     };
+    let all_jobs = works.len() > 1 && at_bottom(&report.disk_util).any(|disk| is_disk(disk));
     let mut figures: Vec<Figure> = Vec::new();
     let mut seen = BTreeSet::new();
     for work in &works {
@@ -36,6 +37,9 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
             // Jobs that ran at the same time are not repetitions.
             let key = |f: &Figure| (work.period, f.test.clone(), f.title.clone(), f.params.clone());
             figure.findings.extend(not_a_disk(work.options, &report.disk_util));
+            if all_jobs {
+                figure.lack = Some(format!("{PROVE_NOTHING}: they are those of all jobs together"));
+            }
             let title = figure.title.clone();
             for number in 2.. {
                 if seen.insert(key(&figure)) {
@@ -94,7 +98,12 @@ impl Work<'_> {
         for direction in Direction::ALL {
             let Some(trial) = self.trial(direction, counters) else { continue };
             let latency = self.latency(direction, line)?;
-            figures.push(Figure { latency, ..self.figure(direction, trial) });
+            let lack = counters.filter(|_| trial.device.is_none()).map(|counters| {
+                let file = self.file(direction);
+                let asked = file.as_ref().and_then(|file| self.requests(file, trial.seconds));
+                counters.lack(asked.as_ref())
+            });
+            figures.push(Figure { latency, lack, ..self.figure(direction, trial) });
         }
         Ok(figures)
     }
@@ -147,14 +156,18 @@ impl Work<'_> {
         file: Option<&FileState>,
         seconds: f64,
     ) -> Option<DeviceTraffic> {
-        let (options, file) = (self.options?, file?);
-        let asked = verification::Requests {
+        counters.evidence(&self.requests(file?, seconds)?)
+    }
+
+    /// Returns what the job requested; `None` where its options are not reported.
+    fn requests<'f>(&self, file: &'f FileState, seconds: f64) -> Option<Requests<'f>> {
+        let options = self.options?;
+        Some(Requests {
             file,
             seconds,
             ramp_s: ramp_ms(options)? / 1e3,
             blocks: [block(options, Direction::Read), block(options, Direction::Write)],
-        };
-        counters.evidence(&asked)
+        })
     }
 
     /// Returns the use of the file; `None` where the options, or the share of reads, are not

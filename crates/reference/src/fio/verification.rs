@@ -1,6 +1,6 @@
 //! The device counters of a report, which show page cache hits that were measured as a disk.
 
-use proofmark_model::{DeviceTraffic, FileState, is_quantity};
+use proofmark_model::{DeviceTraffic, FileState, format_count, format_size, is_quantity};
 
 use super::json::Disk;
 use super::medium::{at_bottom, is_disk};
@@ -78,7 +78,38 @@ pub(super) fn counters(disks: &[Disk], line: usize) -> Result<Option<Counters>, 
     Ok(seen.then_some(all))
 }
 
+/// The beginning of the reason why counters are no evidence.
+pub(super) const PROVE_NOTHING: &str =
+    "the device counters of the output (disk_util) prove nothing";
+
 impl Counters {
+    /// Returns the reason why the counters prove nothing for a trial.
+    pub(super) fn lack(&self, asked: Option<&Requests<'_>>) -> String {
+        let why = match asked {
+            None => "the output lacks the job's options".to_owned(),
+            Some(asked) if self.has_bytes => {
+                let sum = |all: [u64; 2]| format_size(all[0].saturating_add(all[1]));
+                let shown = sum([self.traffic.read_bytes, self.traffic.written_bytes]);
+                let requested = sum([asked.file.asked_read_bytes, asked.file.asked_written_bytes]);
+                format!(
+                    "they show {shown} of the {requested} requested; fio may have missed the end of \
+                     the run, or a cache served the rest"
+                )
+            }
+            Some(asked) if asked.file.direct != Some(true) => {
+                "they count I/Os, and those of buffered I/O are no measure of the bytes".to_owned()
+            }
+            Some(_) => {
+                let [reads, writes] = self.ios.map(format_count);
+                format!(
+                    "their {reads} reads and {writes} writes do not fit the job's; fio may have \
+                     missed the end of the run, or other programs used the device"
+                )
+            }
+        };
+        format!("{PROVE_NOTHING}: {why}")
+    }
+
     /// Returns the traffic that the counters prove for a trial; `None` if they prove nothing.
     pub(super) fn evidence(&self, asked: &Requests<'_>) -> Option<DeviceTraffic> {
         let missed = (MISSED_S / asked.seconds).clamp(0.0, 1.0);

@@ -3,8 +3,11 @@
 //! Text from the run is escaped with backslashes and entities, so that it can neither open a tag
 //! nor break a table.
 
+mod short;
+
 use proofmark_model::Run;
 
+pub(crate) use self::short::short;
 use crate::view::{
     Block, Cell, Content, Document, Drawing, FactTable, FindingGroup, Item, Medium, Rich, SIGNS,
     Section, Style, Summary, Table, Text, Timeline, Tone, View, result_tables, severity_mark,
@@ -20,13 +23,18 @@ pub(crate) fn render(run: &Run, _: &Options) -> Result<String, RenderError> {
 pub(crate) fn document(document: &Document) -> String {
     let mut out = String::new();
     line(&mut out, &format!("# {}", escape(&document.title)));
-    let facts = document.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value)));
-    let facts = facts.collect::<Vec<_>>().join("; ");
+    let facts = facts_line(document);
     if !facts.is_empty() {
         line(&mut out, &facts);
     }
     blocks(&mut out, &document.blocks, 2);
     format!("{}\n", out.trim_end())
+}
+
+/// The facts below the title.
+fn facts_line(document: &Document) -> String {
+    let facts = document.facts.iter().map(|f| escape(&format!("{} {}", f.name, f.value)));
+    facts.collect::<Vec<_>>().join("; ")
 }
 
 /// Blocks whose headings start at that level.

@@ -129,7 +129,7 @@ impl Page {
     }
 
     /// A finding: check, place, cause and advice.
-    fn finding(&mut self, f: &FindingGroup) {
+    pub(super) fn finding(&mut self, f: &FindingGroup) {
         let word = severity_mark(f.severity);
         let painted = self.paint.severity(f.severity, word);
         let text = format!("{word} {} at {}: {}", f.check, f.place, f.sentence);

@@ -9,14 +9,16 @@ mod machine;
 mod noise;
 pub(crate) mod page;
 mod paint;
+mod short;
 mod tables;
 
 use proofmark_model::Run;
 
 pub use self::machine::host;
 use self::page::Page;
+pub(crate) use self::short::short;
 use crate::view::{Document, View};
-use crate::{Options, RenderError};
+use crate::{More, Options, RenderError};
 
 pub(crate) fn render(run: &Run, options: &Options) -> Result<String, RenderError> {
     Ok(Page::new(options).document(&View::from_run(run).document))
@@ -28,9 +30,9 @@ const SCREEN: usize = 27;
 
 /// The text printed at the end of a run: what was measured, the verdicts, the main results and the
 /// causes. The full report has more.
-pub fn brief(run: &Run, options: &Options) -> String {
+pub fn brief(run: &Run, options: &Options, more: &More) -> String {
     let page = Page { lines: Some(SCREEN), ..Page::new(options) };
-    page.document(&View::at_end(run).document)
+    page.document(&View::at_end(run, more.command).document)
 }
 
 /// The report on noise on one screen: what takes CPU time from the threads, how the vCPUs are

@@ -214,7 +214,7 @@ pub struct Findings {
     /// The number of further findings.
     pub more: usize,
     /// The place where the further findings are listed, for a terminal.
-    pub elsewhere: &'static str,
+    pub elsewhere: String,
     /// True if each finding is shown with its evidence.
     pub in_full: bool,
 }

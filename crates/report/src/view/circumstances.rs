@@ -64,7 +64,7 @@ fn programs(run: &Run, most: usize) -> Option<String> {
     one_text([named, unseen])
 }
 
-/// `vCPU placement, by time: 72 ns round trip 60.0 %, SMT siblings 40.0 %.` `None` with one
+/// `vCPU placement, by time: near (72 ns) 60.0 %, SMT siblings 40.0 %.` `None` with one
 /// placement.
 fn placements(run: &Run) -> Option<String> {
     let cleaned = |p: &CpuPlacement| CpuPlacement { name: clean(&p.name), ..p.clone() };

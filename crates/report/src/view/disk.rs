@@ -2,7 +2,7 @@
 //! counted.
 
 pub use proofmark_model::{IO_PATH, distance_from_device, io_path};
-use proofmark_model::{Measurement, Unit, check_id, key};
+use proofmark_model::{Measurement, Unit, check_id, format_factor, key};
 
 use super::num::{Scale, median, percentage};
 use super::operation;
@@ -58,6 +58,16 @@ pub fn device_share(m: &Measurement) -> Option<f64> {
     }))
 }
 
+/// What the devices transferred in words: `100.0 % of the bytes`; `1601 times the bytes`.
+pub fn device_words(m: &Measurement) -> Option<String> {
+    /// Shares from here on are easier to read as factors.
+    const FACTOR: f64 = 10.0;
+    match device_share(m)? {
+        share if share >= FACTOR => Some(format!("{} times the bytes", format_factor(share))),
+        share => percentage(share).map(|share| format!("{share} of the bytes")),
+    }
+}
+
 /// The burst and the sustained rate, where the rate fell.
 pub fn fall(m: &Measurement) -> Option<[f64; 2]> {
     let evidence = &m.findings.iter().find(|f| f.check == check_id::FALLING_RATE)?.evidence;
@@ -77,8 +87,7 @@ pub fn extra(m: &Measurement, scale: &Scale) -> Option<String> {
         return None;
     }
     let times = operation::phrase(m);
-    let device = device_share(m).and_then(percentage);
-    let device = device.map(|share| format!("device moved {share} of the bytes"));
+    let device = device_words(m).map(|words| format!("device moved {words}"));
     let parts = joined([fall_phrase(m, scale), times, device].into_iter().flatten(), "; ");
     (!parts.is_empty()).then_some(parts)
 }

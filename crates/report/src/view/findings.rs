@@ -18,7 +18,7 @@ const NAMED_BRIEFLY: usize = 3;
 /// One place where a finding was made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
-    /// `avx2, f64, 2 threads`, or `the host`.
+    /// `FP peak, 2 CPUs, avx2`, or `the host`.
     pub at: String,
     /// The message at this place.
     pub message: String,
@@ -46,9 +46,9 @@ pub struct FindingGroup {
     pub uniform: bool,
     /// The advice.
     pub advice: String,
-    /// `cpu.flops (3 configurations)`: the places; on the first screen, the rows.
+    /// `FP peak (3 results)`: the places; on the first screen, the rows.
     pub place: String,
-    /// The places in few words: `cpu.flops (3 results), disk.fsync and 4 more workloads`.
+    /// The places in few words: `FP peak (3 results), Commit and 4 more workloads`.
     #[serde(skip)]
     pub briefly: String,
     /// Every place.
@@ -66,9 +66,9 @@ impl FindingGroup {
 
 /// A finding and where it was made.
 struct Found<'a> {
-    /// The workload, or `the host`.
+    /// The workload's title, or `the host`.
     place: String,
-    /// The configuration; empty where there is none.
+    /// The result's name; that of the place where it is no result.
     at: String,
     /// The tool whose result has the finding.
     tool: Option<String>,
@@ -77,7 +77,8 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     fn at(place: &str, finding: &'a Finding) -> Self {
-        Self { place: place.to_owned(), at: String::new(), tool: None, finding }
+        let [place, at] = [place, place].map(str::to_owned);
+        Self { place, at, tool: None, finding }
     }
 }
 
@@ -117,11 +118,11 @@ pub fn for_workload(group: &Group) -> Vec<FindingGroup> {
 /// Findings in proofmark's results and in those of reference tools.
 fn found_in<'a>(group: &'a Group) -> impl Iterator<Item = Found<'a>> {
     group.all.iter().flat_map(move |m| {
-        let at = group.short(m);
+        let at = group.title_of(m);
         let ours = m.findings.iter().map(|f| (None, f));
         let theirs = m.references.iter().flat_map(|r| r.findings.iter().map(move |f| (Some(r), f)));
         ours.chain(theirs).map(move |(reference, finding)| Found {
-            place: clean(group.id),
+            place: group.heading(),
             at: at.clone(),
             tool: reference.map(|r| clean(&r.tool)),
             finding,
@@ -153,7 +154,7 @@ fn gather(found: &[Found]) -> Vec<FindingGroup> {
 fn group(items: &[&Found], kind: Kind) -> Option<FindingGroup> {
     let (tool, first) = items.first().map(|i| (i.tool.clone(), i.finding))?;
     let places = items.iter().map(|i| Place {
-        at: if i.at.is_empty() { i.place.clone() } else { format!("{}: {}", i.place, i.at) },
+        at: i.at.clone(),
         message: clean(&i.finding.message),
         evidence: i
             .finding
@@ -180,23 +181,20 @@ fn group(items: &[&Found], kind: Kind) -> Option<FindingGroup> {
     })
 }
 
-/// Names a few places; for more, counts the configurations of each workload.
+/// Names a few results; for more, counts those of each workload.
 fn name_places(items: &[&Found]) -> String {
     let mut by_workload: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for item in items {
         by_workload.entry(&item.place).or_default().push(&item.at);
     }
-    let part = |(workload, points): (&str, Vec<&str>)| match points.as_slice() {
-        [""] => workload.to_owned(),
-        few if few.len() == 1 || items.len() <= NAMED => {
-            format!("{workload} ({})", few.join("; "))
-        }
-        many => format!("{workload} ({})", counted(many.len() as u64, "configuration")),
+    let part = |(workload, names): (&str, Vec<&str>)| match names.as_slice() {
+        few if few.len() == 1 || items.len() <= NAMED => few.join("; "),
+        many => format!("{workload} ({})", counted(many.len() as u64, "result")),
     };
-    joined(by_workload.into_iter().map(part), ", ")
+    joined(by_workload.into_iter().map(part), "; ")
 }
 
-/// Names the first workloads and counts the others: `cpu.flops (3 results), disk.fsync and 4 more
+/// Names the first workloads and counts the others: `FP peak (3 results), Commit and 4 more
 /// workloads`.
 fn briefly(items: &[&Found]) -> String {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();

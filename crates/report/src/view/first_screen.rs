@@ -56,11 +56,15 @@ pub fn build(run: &Run, groups: &[Group], findings: &[FindingGroup]) -> FirstScr
         rows: rows.into_iter().map(|(_, row)| row).collect(),
     };
     let bad = || findings.iter().filter(|f| f.is_problem());
-    let chosen: Vec<&Chosen> = all.iter().flat_map(|(_, chosen)| chosen).collect();
+    let named: Vec<Named> = shown
+        .iter()
+        .flat_map(|(_, rows)| rows)
+        .map(|(chosen, row)| (chosen.measurement, row.title.clone()))
+        .collect();
     FirstScreen {
         parts: shown.into_iter().map(part).collect(),
         got,
-        causes: bad().take(CAUSES).map(|f| cause(f, &chosen)).collect(),
+        causes: bad().take(CAUSES).map(|f| cause(f, &named)).collect(),
         more: bad().count().saturating_sub(CAUSES),
     }
 }
@@ -110,8 +114,8 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
     let delivered = shown.filter(|_| kind != FigureKind::Delivered && m.unit.is_work());
     let percentiles = m.latency.as_ref().filter(|_| found.is_some());
     Some(ScreenRow {
-        title: chosen.row.map_or_else(|| group.heading(), |r| clean(&r.title)),
-        configuration: chosen.configuration(group.run).unwrap_or_else(|| group.short(m)),
+        title: group.heading(),
+        configuration: group.short(m),
         workload: group.name(),
         anchor: anchor(at),
         kind,
@@ -120,7 +124,7 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         lost: delivered.and_then(|s| lost(m, s)),
         unit: scale.label().to_owned(),
         within: found.filter(|_| interval(m).is_some()).and_then(|(_, s)| half_width(s)),
-        few: (m.verdict == Verdict::NoInterval).then(|| counted(m.trials.len(), "trial")),
+        few: found.and_then(|(m, s)| too_few(m, s)),
         near: near(m, &scale).filter(|_| found.is_some()),
         rounds: rounds(m),
         percentiles: percentiles.and_then(operation::p50_and_p99),
@@ -133,6 +137,12 @@ fn row(groups: &[Group], chosen: &Chosen) -> Option<ScreenRow> {
         },
         reference: reference_ratio(m),
     })
+}
+
+/// The trials of a result that has too few for an interval.
+fn too_few(m: &Measurement, s: &Summary) -> Option<String> {
+    let few = interval(m).is_none() && m.series.is_none();
+    few.then(|| counted(s.trials.n, "trial"))
 }
 
 /// The cause is named only where less than this share was delivered.
@@ -196,8 +206,11 @@ fn reference_ratio(m: &Measurement) -> Option<String> {
     phrase(r, &clean(&r.tool))
 }
 
+/// A result on the first screen, and its title.
+type Named<'a> = (&'a Measurement, String);
+
 /// The finding with the rows where it was made; its evidence is among the findings.
-fn cause(found: &FindingGroup, rows: &[&Chosen]) -> FindingGroup {
+fn cause(found: &FindingGroup, rows: &[Named]) -> FindingGroup {
     FindingGroup { place: place(found, rows), places: Vec::new(), ..found.clone() }
 }
 
@@ -206,7 +219,7 @@ const NAMED: usize = 2;
 
 /// `Commit and Random read`, `Commit and 3 others`, `18 results`; for a finding in no row, the
 /// workloads.
-fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
+fn place(found: &FindingGroup, rows: &[Named]) -> String {
     let is_here = |m: &Measurement| {
         m.findings.iter().any(|f| {
             clean(&f.check) == found.check
@@ -214,8 +227,8 @@ fn place(found: &FindingGroup, rows: &[&Chosen]) -> String {
                 && Kind::of_message(&clean(&f.message)) == found.kind
         })
     };
-    let here: Vec<&&Chosen> = rows.iter().filter(|c| is_here(c.measurement)).collect();
-    let mut named: Vec<String> = here.iter().filter_map(|c| Some(clean(&c.row?.title))).collect();
+    let here: Vec<&Named> = rows.iter().filter(|(m, _)| is_here(m)).collect();
+    let mut named: Vec<String> = here.iter().map(|(_, title)| title.clone()).collect();
     named.dedup();
     let others = found.places.len().saturating_sub(here.len()) as u64;
     match (named.len(), others) {

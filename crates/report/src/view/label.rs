@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use proofmark_model::{
-    AUTO, FigureKind, Measurement, Param, ParameterKind, Params, Run, Subsystem, Summary,
-    WorkloadSpec, best, check_id, format_count, format_size, key,
+    AUTO, FigureKind, Measurement, Param, ParameterKind, Params, ResultNames, Run, Subsystem,
+    Summary, WorkloadSpec, best, check_id, format_count, format_size, key,
 };
 
 use super::disk::{COVERED_BY_IO_PATH, IO_PATH, io_path};
@@ -35,6 +35,8 @@ pub struct Group<'a> {
     pub cpus: u64,
     /// True if the group holds the configurations that were sampled over time, and no others.
     pub over_time: bool,
+    /// The configurations in words.
+    names: ResultNames<'a>,
 }
 
 impl<'a> Group<'a> {
@@ -51,7 +53,8 @@ impl<'a> Group<'a> {
     /// The workload's title, with a suffix where it was sampled over time.
     pub fn heading(&self) -> String {
         let over_time = if self.over_time { " over time" } else { "" };
-        self.spec.map_or_else(|| self.name(), |s| format!("{}{over_time}", clean(&s.title)))
+        let named = self.spec.filter(|s| !s.title.is_empty());
+        named.map_or_else(|| self.name(), |s| format!("{}{over_time}", clean(&s.title)))
     }
 
     /// Sorts the measurements by their parameters.
@@ -79,8 +82,20 @@ impl<'a> Group<'a> {
         all.sort_by_key(|m| order.iter().map(|name| place(m, name)).collect::<Vec<_>>());
         let cpus = run.host.limits.usable_cpus.len() as u64;
         let implied_parameters = Vec::new();
-        let mut group =
-            Self { run, id, spec, all, varying, implied_parameters, fixed, axis, cpus, over_time };
+        let names = ResultNames::of_run(run, id);
+        let mut group = Self {
+            run,
+            id,
+            spec,
+            all,
+            varying,
+            implied_parameters,
+            fixed,
+            axis,
+            cpus,
+            over_time,
+            names,
+        };
         group.implied_parameters = find_implied_parameters(&group);
         group
     }
@@ -114,13 +129,19 @@ impl<'a> Group<'a> {
         format!("oversubscribed: more threads than the {}", counted(self.cpus, "usable CPU"))
     }
 
-    /// `avx2+fma, f64, 2 threads`: the parameters that name a configuration.
+    /// `2 CPUs, avx512`: the configuration of a result, in the words of every table and list.
     pub fn short(&self, m: &Measurement) -> String {
-        self.short_without(m, &self.implied_parameters)
+        self.names.configuration(m)
     }
 
-    /// The name of a configuration without some of its parameters. It always includes I/O mode and
-    /// network path, so that no cached result is taken for a disk's and no loopback for a network.
+    /// `FP peak, 2 CPUs, avx512`: the name of a result.
+    pub fn title_of(&self, m: &Measurement) -> String {
+        joined([self.heading(), self.short(m)], ", ")
+    }
+
+    /// The parameters in which the configurations differ, without some of them. They always include
+    /// I/O mode and network path, so that no cached result is taken for a disk's and no loopback
+    /// for a network.
     pub fn short_without<N: AsRef<str>>(&self, m: &Measurement, without: &[N]) -> String {
         let always = self.fixed.iter().filter(|n| self.is_always_printed(n));
         let is_kept = |name: &&str| !without.iter().any(|left_out| left_out.as_ref() == *name);

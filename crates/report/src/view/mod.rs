@@ -46,6 +46,7 @@ mod saturation;
 mod sentences;
 mod series;
 mod shared_parts;
+mod short;
 mod solves;
 mod storage;
 mod table;
@@ -84,6 +85,7 @@ pub(crate) use noise::{Band, Lane, Lanes, NoiseChart};
 pub(crate) use num::{Scale, ends, percent, percentage, plain};
 pub(crate) use pictures::{Column as PictureColumn, Picture};
 pub(crate) use report::findings_section;
+pub(crate) use short::Short;
 pub(crate) use table::{Cell, CellPicture, Dot, Rounds, Table, Whisker};
 pub(crate) use text::{agree, and_list, enclosed, or_list};
 pub use text::{capital, clean, counted, joined, stop};
@@ -154,9 +156,9 @@ impl View {
         Self::write(run, report::blocks)
     }
 
-    /// The text printed at the end of a run; the full report has more.
-    pub fn at_end(run: &Run) -> Self {
-        let view = Self::write(run, |_, groups, summary, _| report::at_end(groups, summary));
+    /// The text printed at the end of a run; `more` is the command that prints further findings.
+    pub fn at_end(run: &Run, more: &str) -> Self {
+        let view = Self::write(run, |_, groups, summary, _| report::at_end(groups, summary, more));
         // The sentence on what was measured names the time already.
         Self { document: Document { facts: Vec::new(), ..view.document }, ..view }
     }
@@ -333,20 +335,19 @@ fn verdicts(counts: &VerdictCounts) -> String {
 }
 
 /// `Precision: 41 of 70 intervals are as narrow as the target; the widest is ± 7.0 %
-/// (memory.triad 2 threads).`
+/// (Memory triad, 2 CPUs).`
 fn precision(groups: &[Group]) -> Option<String> {
     let points = groups.iter().flat_map(|g| g.all.iter().map(move |m| (g, *m)));
     let all = points.filter_map(|(g, m)| Some((m.precision?, g, m)));
     let all: Vec<_> = all.filter(|(p, ..)| p.half_width.is_finite()).collect();
     let reached = all.iter().filter(|(p, ..)| p.reached).count();
     let (widest, group, m) = all.iter().max_by(|a, b| a.0.half_width.total_cmp(&b.0.half_width))?;
-    let at = format!("{} {}", clean(&m.workload), group.short(m));
     Some(format!(
         "Precision: {reached} of {} {} as narrow as the target; the widest is ± {} ({}).",
         counted(all.len() as u64, "interval"),
         agree(reached as u64, ["is", "are"]),
         percentage(widest.half_width)?,
-        at.trim_end()
+        group.title_of(m)
     ))
 }
 

@@ -1,8 +1,7 @@
 //! Properties of network results: direction, loss, round-trip times, and the load of both ends.
 
 use proofmark_model::{
-    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_size,
-    key, word,
+    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, key, word,
 };
 
 use super::num::{Scale, median, percentage};
@@ -13,7 +12,6 @@ use super::text::{clean, joined};
 pub const PATH: &str = key::PATH.name();
 // Constants, so that they can be used as patterns.
 const RATE: &str = key::RATE.name();
-const BLOCK_SIZE: &str = key::BLOCK_SIZE.name();
 const MODE: &str = key::MODE.name();
 const DIRECTION: &str = key::DIRECTION.name();
 const PLACEMENT: &str = key::PLACEMENT.name();
@@ -53,7 +51,6 @@ pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     Some(match (name, value) {
         (RATE, Param::Int(rate)) => bits(*rate),
         (RATE, Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
-        (BLOCK_SIZE, Param::Int(bytes)) => format_size(*bytes),
         _ => return None,
     })
 }

@@ -86,7 +86,8 @@ pub(super) fn blocks(
 }
 
 /// The text at the end of a run: what was measured, the verdicts, the main results and the causes.
-pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
+/// `more` names the place of further findings.
+pub(super) fn at_end(groups: &[Group], summary: &Summary, more: &str) -> Vec<Block> {
     let (trust, first) = (&summary.trust, &summary.first);
     let parts = first.parts.iter().filter(|p| !p.about.is_empty());
     let parts: Vec<String> = parts.map(|p| format!("{}: {}.", p.title, p.about)).collect();
@@ -106,7 +107,7 @@ pub(super) fn at_end(groups: &[Group], summary: &Summary) -> Vec<Block> {
     );
     let spread = spread(&first.parts);
     out.add("results", Results { parts: first.parts.clone(), pictures: Vec::new(), spread });
-    out.add("causes", causes(summary, "run proofmark report"));
+    out.add("causes", causes(summary, more));
     for group in groups.iter().filter(|g| g.over_time) {
         workload::courses(&mut out, group);
     }
@@ -134,24 +135,43 @@ pub(super) fn noise_report(
     // What lies in the machine's nature is no noise: it is counted.
     let (groups, of_host): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|f| !f.check.starts_with("host."));
-    let elsewhere = "run proofmark noise --all, or see the report";
+    let elsewhere = "run proofmark noise --all, or see the report".to_owned();
     let brief = Findings { groups, more: of_host.len(), elsewhere, in_full: false };
     out.add("findings", brief);
     out.0
 }
 
-/// The verdicts in sum, the main results and the causes.
-fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
-    let (trust, first) = (&summary.trust, &summary.first);
+/// The machine and the verdicts in sum, after what the values over time show.
+fn machine_and_verdicts(out: &mut Blocks, run: &Run, summary: &Summary) {
+    let trust = &summary.trust;
     let over_time = summary.over_time.iter().map(|t| Rich::toned(Tone::Strong, t.as_str()));
     let answer = Rich::toned(Tone::Strong, trust.sentence.as_str());
-    let got = first.got.iter().map(Rich::from);
+    let got = summary.first.got.iter().map(Rich::from);
     let time = trust.time.iter().map(|t| Rich::toned(Tone::Quiet, t.as_str()));
     let answer = over_time.chain([answer]).chain(got).chain(time);
+    out.add_for(Audience::Text, "machine", host::sentence(&run.host));
+    out.add("run-stopped", Text::new(Style::Warning, &trust.stopped));
+    out.add("verdict", Text::new(Style::Verdict(trust.worst), answer));
+}
+
+/// The head of a short report: machine, verdicts, main results and values over time.
+pub(super) fn head(run: &Run, groups: &[Group], summary: &Summary) -> Vec<Block> {
+    let mut out = Blocks::default();
+    machine_and_verdicts(&mut out, run, summary);
+    let parts = summary.first.parts.clone();
+    let spread = spread(&parts);
+    out.add("results", Results { parts, pictures: Vec::new(), spread });
+    for group in groups.iter().filter(|g| g.over_time) {
+        workload::courses(&mut out, group);
+    }
+    out.0
+}
+
+/// The verdicts in sum, the main results and the causes.
+fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
+    let first = &summary.first;
     let section = Section::new("summary", "Summary", |out| {
-        out.add_for(Audience::Text, "machine", host::sentence(&run.host));
-        out.add("run-stopped", Text::new(Style::Warning, &trust.stopped));
-        out.add("verdict", Text::new(Style::Verdict(trust.worst), answer));
+        machine_and_verdicts(out, run, summary);
         let pictures = pictures::draw(run, groups);
         let spread = spread(&first.parts);
         out.add("results", Results { parts: first.parts.clone(), pictures, spread });
@@ -167,8 +187,9 @@ fn first(run: &Run, groups: &[Group], summary: &Summary) -> Section {
     Section { unseen: true, ..section }
 }
 
-fn causes(summary: &Summary, elsewhere: &'static str) -> Findings {
+fn causes(summary: &Summary, elsewhere: &str) -> Findings {
     let (groups, more) = (summary.first.causes.clone(), summary.first.more);
+    let elsewhere = elsewhere.to_owned();
     Findings { groups, more, elsewhere, in_full: false }
 }
 
@@ -299,7 +320,10 @@ pub fn findings_section(findings: Vec<FindingGroup>) -> Section {
         for (severity, groups) in grouped(findings.into_iter().map(|f| (f.severity, f))) {
             let summary = format!("{} × {}", groups.len(), severity_mark(severity));
             let all = Details::new(&summary, |of| {
-                of.add("findings", Findings { groups, more: 0, elsewhere: "", in_full: true });
+                of.add(
+                    "findings",
+                    Findings { groups, more: 0, elsewhere: String::new(), in_full: true },
+                );
             });
             let open = severity != Severity::Note;
             out.add("findings", Details { open, ..all.on_paper() });

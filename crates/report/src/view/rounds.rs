@@ -23,9 +23,11 @@ const BY_RATE: &str = "The distribution of the windows by rate, as a share of th
     attainable figure: below 65 %, then in steps of 5 %, then from 95 % on. Full height is the \
     most frequent step.";
 
-const PLACEMENT: &str = "The location of two threads' CPUs before and after a round: SMT siblings, \
-    or the time that a cache line takes to the other CPU and back. A hypervisor may move them at \
-    any time.";
+const PLACEMENT: &str = "The place of two threads' CPUs before and after a round: two hardware \
+    threads of one core (SMT siblings), or two cores. In parentheses is the time that a cache line \
+    takes to the other CPU and back. Of several such times, the shortest is near and the longest \
+    far, as on another chip of the package or another socket. A hypervisor may move vCPUs at any \
+    time.";
 
 /// The headline figures by vCPU placement; without rows where no configuration had several
 /// placements.

@@ -4,12 +4,12 @@ use proofmark_model::{
     Measurement, Pace, Summary, format_factor, format_seconds, format_size, key,
 };
 
-use super::disk::{device_share, distance_from_device, fall_phrase};
+use super::disk::{device_words, distance_from_device, fall_phrase};
 use super::grouping::distinct;
 use super::label::{Group, best_usable, differing_only_in, series, spoken, title, usable};
 use super::levels::{Plateau, disagreements, plateaus};
 use super::network::{self, over_loopback};
-use super::num::{Scale, percentage};
+use super::num::Scale;
 use super::operation;
 use super::saturation;
 use super::series::along;
@@ -145,8 +145,8 @@ fn page_cache(group: &Group, scale: &Scale) -> Option<String> {
         group.all.iter().copied().filter(|m| distance_from_device(m).is_none()).collect();
     let (m, s) = best_usable(&cached)?;
     let (rate, name) = (scale.with_label(s.value())?, group.short(m));
-    let device = match device_share(m).and_then(percentage) {
-        Some(share) => format!("the device moved {share} of it"),
+    let device = match device_words(m) {
+        Some(words) => format!("the device moved {words}"),
         None => "the device's share is not known".to_owned(),
     };
     Some(format!("From the page cache, not the disk: {rate} ({name}); {device}."))

@@ -112,6 +112,15 @@ pub struct Table {
 }
 
 impl Table {
+    /// The table with its first rows and the footnotes that these have.
+    pub fn first_rows(&self, count: usize) -> Self {
+        let rows: Vec<Row> = self.rows.iter().take(count).cloned().collect();
+        // Footnotes are numbered as rows need them.
+        let last = rows.iter().flat_map(|r| &r.cells).filter_map(|c| c.note).max().unwrap_or(0);
+        let notes = self.notes.iter().take(last).cloned().collect();
+        Self { rows, notes, ..self.clone() }
+    }
+
     /// The table with the columns that a format shows.
     pub fn seen_by(&self, medium: Medium) -> Self {
         let shown: Vec<bool> = self.columns.iter().map(|c| c.audience.includes(medium)).collect();

@@ -21,9 +21,9 @@ use super::{
     sentences, series, solves, timeline, traffic, trials, workload_figure,
 };
 
-const MOVED: &str = "The rate of all bytes that the hardware transfers, including the lines that \
-    an ordinary store reads before it overwrites them (write-allocate). The figure counts only the \
-    bytes that the program requested, as STREAM does.";
+const MOVED: &str = "The rate of all bytes that the hardware transfers for the figure to its left, \
+    including the lines that an ordinary store reads before it overwrites them (write-allocate). The \
+    figure counts only the bytes that the program requested, as STREAM does.";
 
 const LOADED: &str = "The rate at which the other threads read at the same time: the median over \
     the trials.";
@@ -84,7 +84,7 @@ pub fn section(group: &Group, detail: &str) -> Section {
     out.add_tables(Audience::Everyone, "reciprocal", published::reciprocal(group));
     out.add("references", references::section(group, &scale));
     let groups = findings::for_workload(group);
-    let findings = Findings { groups, more: 0, elsewhere: "", in_full: false };
+    let findings = Findings { groups, more: 0, elsewhere: String::new(), in_full: false };
     out.add_for(Audience::Page, "findings", Section::plain("Findings", "findings", findings));
     out.add_for(
         Audience::Document,
@@ -227,6 +227,17 @@ fn table(group: &Group, scale: &Scale) -> Table {
     if mixed {
         table = table.column("statistic", |m| statistic(m)).explained("statistic", STATISTIC);
     }
+    if group.all.iter().any(|m| trials::moved(m).is_some()) {
+        // Next to the figure whose bytes it counts, since delivered may be greater.
+        table = table
+            .measured("moved", scale.label(), |m| {
+                trials::moved(m).and_then(|v| scale.number(v)).ok_or_else(|| match m.summary {
+                    None => why_no_trials(m),
+                    Some(_) => "the bytes that this configuration moves are not known".to_owned(),
+                })
+            })
+            .explained("moved", MOVED);
+    }
     for kind in [FigureKind::Attainable, FigureKind::Delivered] {
         if group.all.iter().any(|m| has_other_figure(m, kind)) {
             table = table.measured(kind.as_str(), scale.label(), move |m| {
@@ -234,7 +245,7 @@ fn table(group: &Group, scale: &Scale) -> Table {
             });
         }
     }
-    for column in extra_columns(scale, &loads) {
+    for column in extra_columns(&loads) {
         let ExtraColumn { title, unit, about, why_none, value } = column;
         if group.all.iter().all(|m| value(m).is_none()) {
             continue;
@@ -279,7 +290,7 @@ struct ExtraColumn<'a> {
     value: Read<'a>,
 }
 
-fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5] {
+fn extra_columns(loads: &Scale) -> [ExtraColumn<'_>; 4] {
     let percentage = || "%".to_owned();
     [
         ExtraColumn {
@@ -302,13 +313,6 @@ fn extra_columns<'a>(scale: &'a Scale, loads: &'a Scale) -> [ExtraColumn<'a>; 5]
             about: "",
             why_none: "no datagrams were sent",
             value: Box::new(|m| percent(network::loss(m)?)),
-        },
-        ExtraColumn {
-            title: "moved",
-            unit: scale.label().to_owned(),
-            about: MOVED,
-            why_none: "the bytes that this configuration moves are not known",
-            value: Box::new(|m| scale.number(trials::moved(m)?)),
         },
         ExtraColumn {
             title: "load moved",

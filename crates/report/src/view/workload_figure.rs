@@ -1,6 +1,8 @@
 //! The main result of a workload, on its own scale.
 
-use proofmark_model::{Better, FigureKind, Measurement, Reliance, Summary, Verdict, key};
+use proofmark_model::{
+    Better, FigureKind, Measurement, Reliance, Summary, Verdict, VerdictCounts, format_count, key,
+};
 use serde::Serialize;
 
 use super::label::{Group, interval, why_missing, why_no_interval, why_no_trials};
@@ -61,7 +63,7 @@ pub struct WorkloadFigure {
     pub bottleneck: Option<String>,
     /// The verdict of the result.
     pub verdict: Option<Verdict>,
-    /// `12 of 14 results are valid`; `None` where there is only one.
+    /// `14 results: 12 valid, 2 coarse`; `None` where there is only one.
     pub count: Option<String>,
     /// True if every result of the workload is valid.
     pub all_valid: bool,
@@ -105,11 +107,11 @@ pub fn why_none(group: &Group) -> String {
 
 /// Finds the workload's main result.
 pub fn find(group: &Group) -> WorkloadFigure {
-    let valid = group.all.iter().filter(|m| m.verdict.is_undoubted()).count();
+    let counts: VerdictCounts = group.all.iter().map(|m| m.verdict).collect();
     let count = match group.all.len() {
         0 => Some("not measured".to_owned()),
         1 => None,
-        n => Some(format!("{valid} of {n} results are valid")),
+        n => Some(format!("{n} results: {}", verdict_counts(&counts))),
     };
     let Some((m, summary)) = group.answer() else {
         return WorkloadFigure {
@@ -132,7 +134,7 @@ pub fn find(group: &Group) -> WorkloadFigure {
     WorkloadFigure {
         value: scale.number(summary.value()),
         unit: scale.label().to_owned(),
-        configuration: configuration(group, m),
+        configuration: group.short(m),
         at: at(group, m),
         extra: levels_of(m, scale).or_else(|| disk::extra(m, scale)).or_else(|| network::extra(m)),
         within: half_width(summary)
@@ -144,8 +146,17 @@ pub fn find(group: &Group) -> WorkloadFigure {
         bottleneck: bottleneck(m),
         verdict: Some(m.verdict),
         count,
-        all_valid: valid == group.all.len(),
+        all_valid: counts.valid == group.all.len() as u64,
     }
+}
+
+/// `12 valid, 2 coarse`: the verdicts that occur.
+fn verdict_counts(counts: &VerdictCounts) -> String {
+    let word = |verdict: Verdict| match counts.get(verdict) {
+        0 => None,
+        n => Some(format!("{} {verdict}", format_count(n))),
+    };
+    joined(Verdict::ALL.into_iter().filter_map(word), ", ")
 }
 
 /// The scale of a single result, the same wherever it is shown. Random I/O is counted in operations
@@ -155,16 +166,9 @@ pub fn result_scale(group: &Group, m: &Measurement, values: &[f64]) -> Scale {
     disk::iops(m).filter(|_| random).unwrap_or_else(|| disk::scale(m, values))
 }
 
-/// The configuration of a result, in the words of its row on the first screen.
-fn configuration(group: &Group, m: &Measurement) -> String {
-    let rows = group.run.main_results().into_iter().flat_map(|(_, rows)| rows);
-    let row = rows.into_iter().find(|r| std::ptr::eq(r.measurement, m));
-    row.and_then(|r| r.configuration(group.run)).unwrap_or_else(|| group.short(m))
-}
-
 /// The configuration, with the cache that holds its working set.
 fn at(group: &Group, m: &Measurement) -> String {
-    let point = group.short_without::<&str>(m, &[]);
+    let point = group.short(m);
     let set = m.params.get(key::WORKING_SET).filter(|_| key::WORKING_SET == group.axis);
     match set.and_then(|set| levels::within(&group.run.host, set, m.params.threads())) {
         Some(within) => format!("{point}, {within}"),

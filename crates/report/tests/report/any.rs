@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::dump::dump;
 use super::fixture;
+use super::reading::MORE;
 use super::reading::render;
 
 /// Shortens a run by most of the parts that are alike.
@@ -127,7 +128,8 @@ proptest! {
             let out = out.unwrap();
             prop_assert!(!out.contains("NaN") && !out.contains("inf "), "{}", out);
         }
-        terminal::brief(&run, &options);
+        terminal::brief(&run, &options, &MORE);
+        prop_assert!(format.render_short(&run, &options, &MORE).is_ok() || format.id == "json");
         terminal::host(&run.host, &options);
     }
 }

@@ -9,10 +9,10 @@ use proofmark_report::{Options, terminal};
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::{each, render, workloads};
+use super::reading::{MORE, each, render, workloads};
 
 fn brief(run: &Run, width: usize) -> String {
-    terminal::brief(run, &Options { width, color: false })
+    terminal::brief(run, &Options { width, color: false }, &MORE)
 }
 
 /// The fixture with that verdict and half-width for its fastest `cpu.flops`.

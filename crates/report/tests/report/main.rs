@@ -26,5 +26,6 @@ mod pages;
 mod prometheus;
 mod reading;
 mod references;
+mod short;
 mod snapshots;
 mod statistics;

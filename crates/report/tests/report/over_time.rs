@@ -5,7 +5,7 @@ use proofmark_report::Options;
 
 use super::dump::Dump;
 use super::fixture;
-use super::reading::render;
+use super::reading::{MORE, render};
 
 const ID: &str = "cpu.mix.float over time";
 
@@ -131,11 +131,11 @@ fn the_first_sentence_is_the_conclusion() {
             let ci95 = interval.map(|i: [f64; 2]| i.map(|share| share * start));
             s.trend = Some(Trend { start, slope: slope * start, ci95 });
         });
-        let text = proofmark_report::terminal::brief(&run, &options);
+        let text = proofmark_report::terminal::brief(&run, &options, &MORE);
         let first = text.lines().nth(1).unwrap();
         assert!(first.starts_with("Floating-point instruction mix over time"), "{text}");
         assert!(first.contains(words) && !text.contains("no change"), "{words}: {first}");
     }
-    let several = proofmark_report::terminal::brief(&fixture::endured(), &options);
+    let several = proofmark_report::terminal::brief(&fixture::endured(), &options, &MORE);
     assert!(several.lines().nth(1).unwrap().contains("3 levels, "), "{several}");
 }

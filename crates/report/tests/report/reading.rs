@@ -4,7 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{Measurement, Run};
 use proofmark_report::view::{Block, Content, FindingGroup, Medium, Section, View};
-use proofmark_report::{Options, find};
+use proofmark_report::{More, Options, find};
+
+/// Where the rest of a short report is.
+pub const MORE: More =
+    More { command: "proofmark report 'a run'", page: Some("a run/report.html") };
 
 /// A run in that format, on a page of the usual width.
 pub fn render(format: &str, run: &Run) -> String {

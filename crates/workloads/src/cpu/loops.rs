@@ -43,7 +43,7 @@ const FLOPS_PARAMETERS: &[Parameter] = &[
 static FLOPS_SPEC: WorkloadSpec = spec(
     Words {
         id: "cpu.flops",
-        title: "Floating-point peak",
+        title: "FP peak",
         summary: "Peak rate of additions and multiplications on registers, by instruction set.",
         detail: "The loop multiplies many independent registers by 1 and adds 1 to them. No \
                  instruction waits for another, and no memory is touched. scalar, sse2 and avx2 \

@@ -48,7 +48,7 @@ const ORDER: Parameter = choice_parameter(
 static SPEC: WorkloadSpec = time_of_load(
     Words {
         id: "memory.latency",
-        title: "Load latency",
+        title: "Memory latency",
         summary: "The time of one dependent load, by working set.",
         detail: "One thread follows a cycle of pointers through the working set, one pointer per \
                  64-byte line. Each load gives the address of the next, so no load can start \
@@ -91,7 +91,7 @@ static SPEC: WorkloadSpec = time_of_load(
 static BY_NODE: WorkloadSpec = time_of_load(
     Words {
         id: "memory.numa_latency",
-        title: "Load latency by node",
+        title: "Memory latency by node",
         summary: "The time of one dependent load, from a CPU of one node to the memory of one node.",
         detail: "memory.latency on one thread that is pinned to a CPU of one NUMA node. The memory \
                  is bound to one node, the same or another, before it is touched. Afterwards \

@@ -201,8 +201,8 @@ pub(super) static TCP_STREAM: WorkloadSpec = spec(
             main_rows: Cow::Borrowed(
                 const {
                     &[
-                        main_row(1, "TCP", const { &[PEER, ONE_STREAM] }),
-                        main_row(2, "TCP", const { &[PEER, MAX_STREAMS] }),
+                        main_row(1, "TCP throughput", const { &[PEER, ONE_STREAM] }),
+                        main_row(2, "TCP throughput", const { &[PEER, MAX_STREAMS] }),
                     ]
                 },
             ),
@@ -227,7 +227,13 @@ pub(super) static UDP_STREAM: WorkloadSpec = spec(
     const {
         Role {
             main_rows: Cow::Borrowed(
-                const { &[main_row(3, "UDP", const { &[PEER, pick_value(key::RATE, "auto")] })] },
+                const {
+                    &[main_row(
+                        3,
+                        "UDP throughput",
+                        const { &[PEER, pick_value(key::RATE, "auto")] },
+                    )]
+                },
             ),
             tables: Cow::Borrowed(&[place("network_throughput", 2, "UDP")]),
             ..Role::NONE

@@ -95,7 +95,7 @@ fn contradictions_are_refused_in_one_line() {
         (
             Read,
             "amount=8191",
-            "one block of 4 KiB for each of 2 threads is 8 KiB, but amount is 8.0 KiB",
+            "one block of 4 KiB for each of 2 threads is 8 KiB, but amount is 8\u{202f}191 B",
         ),
         (Read, "file_size=8191", "block_size 4 KiB with threads=2 needs a file of 8 KiB"),
         (Copy, "file_size=16383", "block_size 4 KiB with threads=2 needs a file of 16 KiB"),
