@@ -30,7 +30,7 @@ pub const FINDINGS: &[(&str, &str, &str)] = &[
         "The plan takes longer than the budget. proofmark reduces work in this order until the plan \
     fits: reference tools beyond half of the budget; trials, down to three, and rounds, down to \
     eight; time of series, down to 60 s each; large problems that take over 5 % of the budget each; \
-    files over 2 GiB; the length of rounds, down to 20 ms, and of other trials, down to a fifth; \
+    files over 2 GiB; the length of rounds, down to 20 ms, and of other trials, down to a fifth or 0.5 s; \
     iterations, from the published 10^9 to a tenth; file sizes between the others; further \
     reference tools, one by one; all problems but the smallest; thread counts between the minimum \
     and the maximum, except one per CPU; time of series, down to 10 s; then configurations. Those that fill a row of \

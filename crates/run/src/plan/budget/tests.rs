@@ -195,6 +195,12 @@ fn rounds_become_shorter_than_other_trials_and_fixed_amounts_stay() {
     let policy = &planned.plan.policy;
     assert_eq!(["cpu.clock", "network.tcp.rtt"].map(|id| policy.trial_s_for(id)), [0.02, 0.2]);
     assert_eq!(lines[0], "rounds 1.0 s -> 20.00 ms; trials 1.0 s -> 200.0 ms");
+    // Half a second is enough for a trial of 10 s, as those of iperf.
+    let mut long = trials_and_rounds();
+    long.plan.policy.trial_s = 10.0;
+    long.plan.points[0] = point("network.tcp.rtt", "x", 1);
+    let (planned, _) = within(0.5, long);
+    assert_eq!(planned.plan.policy.trial_s_for("network.tcp.rtt"), 0.5);
 }
 
 #[test]

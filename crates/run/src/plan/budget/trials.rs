@@ -11,8 +11,9 @@ use crate::schedule::fewest_trials;
 
 /// Shortest round and trial that a budget makes, in seconds.
 const TRIAL_S: f64 = 0.02;
-/// Minimum share of its length that a trial without rounds keeps.
+/// Minimum share of its length that a trial without rounds keeps, and seconds that always suffice.
 const TRIAL_PART: f64 = 0.2;
+const LONG_TRIAL_S: f64 = 0.5;
 
 /// Factor by which trials become shorter, repeatedly, until the plan fits.
 const SHORTER: f64 = 0.8;
@@ -133,8 +134,8 @@ impl Step<'_> {
 /// The policy with trials of this share of their length; `workloads` as of [`Step::workloads`].
 fn shorter(asked: &Policy, workloads: &BTreeMap<String, bool>, part: f64) -> Policy {
     let shorter = |trial_s: f64, in_rounds: bool, rounds: u32| {
-        let part = if in_rounds { part } else { part.max(TRIAL_PART) };
-        (trial_s * part).max((TRIAL_S * f64::from(rounds)).min(trial_s))
+        let least_s = if in_rounds { 0.0 } else { (trial_s * TRIAL_PART).min(LONG_TRIAL_S) };
+        (trial_s * part).max(least_s).max((TRIAL_S * f64::from(rounds)).min(trial_s))
     };
     let mut policy = Policy { trial_s: shorter(asked.trial_s, false, 1), ..asked.clone() };
     for (id, in_rounds) in workloads {
