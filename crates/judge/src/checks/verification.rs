@@ -187,7 +187,8 @@ fn fault_of_rounds(m: &Measurement) -> Option<&'static str> {
     let rounds = || m.trials.iter().flat_map(|t| &t.rounds);
     let shown = |round: &Round| {
         let (steps, windows) = (round.histogram.len() as f64, round.histogram.iter().sum::<u32>());
-        let each = round.histogram.iter().enumerate();
+        // The lowest step has the windows without any work, most of them where others take the CPUs.
+        let each = round.histogram.iter().enumerate().skip(1);
         let share = each.map(|(step, count)| (step as f64 + 0.5) / steps * f64::from(*count));
         let share = share.sum::<f64>() / f64::from(windows);
         Some(share * rate(round.attainable?) / rate(round.delivered)).filter(|_| windows > 0)
@@ -301,6 +302,29 @@ mod tests {
         let figures: Vec<f64> =
             m.trials.iter().filter_map(|t| t.rounds.first()?.attainable).collect();
         with_attainable(m, median(&figures).unwrap())
+    }
+
+    /// A result of which this share of the time was left: the other windows did nothing.
+    fn left_with(share: f64) -> Measurement {
+        let full = (share * 1000.0).round() as u32;
+        let m = each(flops(1), |_, t| {
+            let attainable = Some(t.value / share);
+            let histogram = [vec![1000 - full], vec![0; 18], vec![full]].concat();
+            let (seconds, delivered) = (t.seconds, t.value);
+            let round = Round { seconds, delivered, attainable, histogram, ..Round::default() };
+            t.rounds = vec![round];
+        });
+        let figure = m.trials[0].value / share;
+        with_attainable(m, figure)
+    }
+
+    #[test]
+    fn a_machine_that_others_take_almost_wholly_is_not_inconsistent() {
+        let shares = [0.5, 0.2, 0.05, 0.02, 0.005];
+        INCONSISTENT.expect(shares.map(|share| ("taken", left_with(share), SILENT)));
+        let claims_more =
+            |m: Measurement| each(m, |_, t| t.rounds.iter_mut().for_each(|r| r.histogram[19] *= 3));
+        INCONSISTENT.expect([("three times the windows", claims_more(left_with(0.05)), INVALID)]);
     }
 
     fn with_attainable(mut m: Measurement, value: f64) -> Measurement {
