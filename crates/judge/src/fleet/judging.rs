@@ -98,41 +98,52 @@ pub(super) fn scattered(
 ) -> Option<String> {
     let compared: BTreeSet<&str> =
         figures.iter().filter(|f| f.required).map(|f| f.workload.as_str()).collect();
-    let mut nodes: BTreeMap<&str, BTreeMap<u32, BTreeSet<usize>>> = BTreeMap::new();
+    let mut holders: BTreeMap<&str, Holders> = BTreeMap::new();
     for node in &group.nodes {
-        let cells = lines.nodes[*node].usable_first().flat_map(|seen| seen.cells.iter());
-        let has_value = |c: &&Cell| KINDS.iter().any(|kind| c.value(*kind).is_some());
-        for cell in cells.filter(has_value) {
+        for cell in lines.nodes[*node].usable_first().flat_map(|seen| seen.cells.iter()) {
             let key = &lines.figures[cell.figure as usize].key;
             if key.is_usual(methods) && !compared.contains(key.workload.as_str()) {
-                let figures = nodes.entry(&key.workload).or_default();
-                figures.entry(cell.figure).or_default().insert(*node);
+                for (place, kind) in KINDS.into_iter().enumerate() {
+                    if cell.value(kind).is_some() {
+                        let figures = holders.entry(&key.workload).or_default();
+                        figures.entry((cell.figure, place)).or_default().insert(*node);
+                    }
+                }
             }
         }
     }
-    nodes.into_values().find_map(|figures| {
-        let all: BTreeSet<usize> = figures.values().flatten().copied().collect();
-        let (number, most) = figures.iter().max_by_key(|(_, nodes)| nodes.len())?;
-        let title = lines.figures[*number as usize].title();
-        if 2 * all.len() <= group.nodes.len() {
-            return None;
-        }
-        if most.len() < all.len() {
-            return Some(format!(
-                "nodes measured {title} with different parameters, so it is not compared: set them \
-                 in a profile"
-            ));
-        }
-        let without = group.nodes.iter().filter(|node| !all.contains(node));
-        let without: Vec<&str> =
-            without.take(NAMED).map(|node| lines.nodes[*node].name.as_str()).collect();
-        let lacks = agree(without.len() as u64, ["lacks", "lack"]);
-        Some(format!(
-            "only {} have a value of {title}, and comparing needs {FEWEST_NODES}: {} {lacks} it",
-            counted(all.len() as u64, "node"),
-            and_list(&without)
-        ))
-    })
+    holders.into_values().find_map(|figures| not_compared(lines, group, &figures))
+}
+
+/// Places of the nodes that have a figure, by its number and the place of its kind in [`KINDS`].
+type Holders = BTreeMap<(u32, usize), BTreeSet<usize>>;
+
+/// Explains why a workload is not compared; `None` if most nodes lack it.
+fn not_compared(lines: &Lines, group: &Group, holders: &Holders) -> Option<String> {
+    let all: BTreeSet<usize> = holders.values().flatten().copied().collect();
+    let ((number, place), most) = holders.iter().max_by_key(|(_, nodes)| nodes.len())?;
+    let title = lines.figures[*number as usize].title();
+    if 2 * all.len() <= group.nodes.len() {
+        return None;
+    }
+    let of_figure = holders.iter().filter(|((other, _), _)| other == number);
+    let same: BTreeSet<usize> = of_figure.flat_map(|(_, nodes)| nodes).copied().collect();
+    if same.len() < all.len() {
+        return Some(format!(
+            "nodes measured {title} with different parameters, so it is not compared: set them in \
+             a profile"
+        ));
+    }
+    let without = group.nodes.iter().filter(|node| !most.contains(node));
+    let without: Vec<&str> =
+        without.take(NAMED).map(|node| lines.nodes[*node].name.as_str()).collect();
+    let lacks = agree(without.len() as u64, ["lacks", "lack"]);
+    Some(format!(
+        "only {} have a value of {title} ({}), and comparing needs {FEWEST_NODES}: {} {lacks} it",
+        counted(most.len() as u64, "node"),
+        KINDS[*place].as_str(),
+        and_list(&without)
+    ))
 }
 
 /// Smallest share of the threads' time, taken by other load from most nodes, that makes a verdict
@@ -178,9 +189,18 @@ pub(super) fn not_judged(
     let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].usable_first());
     let sent: BTreeSet<u32> = seen.flat_map(|s| s.cells.iter().map(|c| c.figure)).collect();
     let usual = |number: &&u32| lines.figures[**number as usize].key.is_usual(methods);
+    // A result of most nodes that is not compared is a reason of each of them.
+    let has = |node: usize, number: u32| {
+        let mut cells = lines.nodes[node].usable_first().filter_map(|seen| seen.cell(number));
+        cells.any(|cell| KINDS.iter().any(|kind| cell.value(*kind).is_some()))
+    };
+    let most_lack = |number: &&u32| {
+        2 * group.nodes.iter().filter(|node| has(**node, **number)).count() <= group.nodes.len()
+    };
     let mut left: Vec<_> = sent
         .difference(&required)
         .filter(usual)
+        .filter(most_lack)
         .map(|number| &lines.figures[*number as usize])
         .collect();
     left.sort_by_key(|f| (f.key.subsystem, f.place, f.key.workload.as_str(), &f.key.params));

@@ -42,7 +42,9 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
     report.reasons.extend(fleet.judged[group].open.iter().cloned());
     report.reasons.extend(reasons::no_network(fleet, group));
     let figures = &fleet.judged[group].figures;
-    if !figures.iter().any(|f| f.required && f.strips[place].usable > 0) {
+    if report.reasons.is_empty()
+        && !figures.iter().any(|f| f.required && f.strips[place].usable > 0)
+    {
         report.reasons.push("it sent no result that counts".to_owned());
     }
     let unconfirmed = reasons::unconfirmed(fleet, group, place, &report);

@@ -289,11 +289,28 @@ fn too_few_nodes_with_a_value_come_with_the_reason_of_those_without() {
     assert_eq!(report.count(UNVERIFIED), 4);
     let reasons = |name: &str| &node(&report, name).reasons;
     assert_eq!(reasons("n2")[0], "Triad: cannot start thread 0: the limit of 6 processes");
-    let few = "only 3 nodes have a value of Triad, and comparing needs 4: n2 lacks it";
+    let few = "only 3 nodes have a value of Triad (delivered), and comparing needs 4: n2 lacks it";
     for name in ["n0", "n1", "n3"] {
         assert_eq!(reasons(name)[0], few);
     }
-    assert!(!reasons("n0").iter().any(|why| why.contains("different parameters")));
+    assert_eq!(reasons("n0").len(), 1, "{:?}", reasons("n0"));
+    assert_eq!(report.groups[0].not_judged, None, "most nodes have it");
+}
+
+#[test]
+fn a_figure_that_some_nodes_lack_is_named_by_its_kind() {
+    let report = report(fleet(4, |node, line| {
+        let figure = &mut line.figures[1];
+        if node < 2 {
+            figure.attainable = None;
+        } else if node == 2 {
+            figure.delivered = None;
+        }
+    }));
+    let why = &node(&report, "n0").reasons[0];
+    let expected =
+        "only 3 nodes have a value of Triad (delivered), and comparing needs 4: n2 lacks it";
+    assert_eq!(why, expected);
 }
 
 #[test]
