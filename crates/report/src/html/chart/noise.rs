@@ -27,7 +27,7 @@ pub struct Layout {
 impl Layout {
     pub const FULL: Self = Self {
         width: 720.0,
-        left: 214.0,
+        left: 240.0,
         lane: 26.0,
         step: 34.0,
         caption: 24.0,
@@ -37,7 +37,7 @@ impl Layout {
     /// Only the causes that took time, for the first screen.
     pub const BRIEF: Self = Self {
         width: 480.0,
-        left: 186.0,
+        left: 200.0,
         lane: 15.0,
         step: 19.0,
         caption: 22.0,
@@ -94,7 +94,7 @@ pub fn noise(chart: &NoiseChart, id: &str, layout: Layout) -> Figure {
 }
 
 /// Width of a letter of a subsystem's name, and height of a row of names.
-const LETTER: f64 = 8.5;
+const LETTER: f64 = 9.5;
 const NAME: f64 = 17.0;
 
 /// The name of a subsystem below its band.
