@@ -29,7 +29,7 @@ pub(super) fn output(report: &Report, line: usize) -> Result<Output, Malformed> 
         [_] => counters(&report.disk_util, line)?,
         _ => None,
     };
-    let all_jobs = works.len() > 1 && at_bottom(&report.disk_util).any(|disk| is_disk(disk));
+    let all_jobs = works.len() > 1 && at_bottom(&report.disk_util).any(is_disk);
     let mut figures: Vec<Figure> = Vec::new();
     let mut seen = BTreeSet::new();
     for work in &works {

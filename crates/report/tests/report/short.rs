@@ -23,7 +23,7 @@ fn large(results: u64) -> Run {
     let one = |i: u64| {
         let params = fixture::params(i % 64 + 1).with(key::ITERATIONS, i).with(key::MIX, "add16");
         let mut m = fixture::good("cpu.mix.int", params, Unit::OpPerSecond, 1e9 * i as f64);
-        if i % 3 == 0 {
+        if i.is_multiple_of(3) {
             m.verdict = bad.verdict;
             m.findings = bad.findings.clone();
             for finding in &mut m.findings {
