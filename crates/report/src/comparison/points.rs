@@ -6,8 +6,8 @@ use proofmark_model::{
 };
 
 use super::words::{
-    columns, contradiction, delivered, figure_name, interval, margin, moved, other_figure, outcome,
-    point, why_none_shown,
+    best_of_each, columns, contradiction, delivered, figure_name, interval, margin, moved,
+    other_figure, outcome, point, why_none_shown,
 };
 use crate::view::{Audience, CellPicture, Columns, Entry, Table, Whisker, clean, joined};
 
@@ -107,13 +107,10 @@ impl Line {
 
     fn lines(p: &ComparedPoint, title: String) -> Vec<Self> {
         let direction = if p.better == Better::Lower { "lower is better" } else { "" };
-        let sets = p.best_of_each.as_ref().map(|[a, b]| {
-            format!("best instruction set of each: {} in A, {} in B", clean(a), clean(b))
-        });
         let headline = Self {
             // The figure's name, where it is not A's headline.
             title: joined([&*title, other_figure(p).unwrap_or_default()], ", "),
-            about: joined([direction, sets.as_deref().unwrap_or_default()], "; "),
+            about: joined([direction, &best_of_each(p, 'B')], "; "),
             reason: clean(&p.reason),
             ..Self::of_figure(p, p.figure, p.headline.as_ref())
         };

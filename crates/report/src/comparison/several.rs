@@ -8,7 +8,7 @@ use proofmark_model::{
 use super::points::BELOW;
 use super::verdict::{self, Tally};
 use super::words::{
-    columns, contradiction, delivered, figure_name, other_figure, point, same_result,
+    best_of_each, columns, contradiction, delivered, figure_name, other_figure, point, same_result,
 };
 use super::{prices, view};
 use crate::view::{
@@ -107,14 +107,14 @@ fn table(all: &[Comparison]) -> Table {
             })
             .spare(1)
             .number(&format!("{letter} / A"), move |row| {
-                find(row).map_or_else(|| "-".into(), |p| entry(row, p))
+                find(row).map_or_else(|| "-".into(), |p| entry(row, p, letter))
             })
     });
     with_others.rows(rows)
 }
 
 /// Returns `▼ 0.500`, with the colour that repeats it.
-fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint) -> Entry {
+fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint, letter: char) -> Entry {
     if p.gone() {
         return Entry::from("✗ gone").coloured(Some(Verdict::Invalid));
     }
@@ -136,7 +136,8 @@ fn entry<'a>(row: &Row<'a>, p: &'a ComparedPoint) -> Entry {
     let other = other_figure(p).filter(|_| !row.delivered);
     let name = enclosed("", other.unwrap_or_default(), " ");
     let ratio = format_factor(figure.value);
-    Entry::from(format!("{name}{sign}{ratio}")).noted(contradiction(figure)).coloured(verdict)
+    let note = joined([contradiction(figure), best_of_each(p, letter)], "; ");
+    Entry::from(format!("{name}{sign}{ratio}")).noted(note).coloured(verdict)
 }
 
 #[cfg(test)]
@@ -179,7 +180,7 @@ mod tests {
             per_price: None,
             reason: String::new(),
         };
-        let entry = |p: &ComparedPoint| entry(&Row { point: p, delivered: false }, p).text;
+        let entry = |p: &ComparedPoint| entry(&Row { point: p, delivered: false }, p, 'B').text;
         let label = |v: &str| Some(format!("{v} GFLOP/s"));
         assert_eq!(values(&p), [label("80.00"), label("80.00")]);
         assert_eq!(entry(&p), "delivered ▼ 0.500");

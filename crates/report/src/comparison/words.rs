@@ -111,6 +111,15 @@ pub fn why_none_shown(figure: &ComparedFigure) -> String {
     }
 }
 
+/// Returns the instruction sets of A and of the run `b`, where each is the best of its machine;
+/// empty where both used the same.
+pub fn best_of_each(p: &ComparedPoint, b: char) -> String {
+    p.best_of_each.as_ref().map_or_else(String::new, |[of_a, of_b]| {
+        let [of_a, of_b] = [of_a, of_b].map(|set| clean(set));
+        format!("best instruction set of each: {of_a} in A, {of_b} in {b}")
+    })
+}
+
 /// Returns the name of a figure of a result: `delivered`, or `delivered latency` for a time.
 pub fn figure_name(p: &ComparedPoint, kind: FigureKind) -> String {
     match p.better {

@@ -122,6 +122,10 @@ fn prices_have_a_table_and_times_are_left_out() {
     let both = [c.clone(), Comparison { b: Side { letter: 'C', ..c.b.clone() }, ..c.clone() }];
     let text = several(&both, &wide(100));
     assert_eq!(text.matches("320.0 GFLOP/s").count(), 6, "{text}");
+    for letter in ['B', 'C'] {
+        let sets = format!("] best instruction set of each: avx512 in A, avx2 in {letter}");
+        assert!(text.contains(&sets), "{text}");
+    }
     let csv = comparison::csv(&both).unwrap();
     assert_eq!(csv.lines().count(), 1 + 2 * 4, "{csv}");
     let head: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
