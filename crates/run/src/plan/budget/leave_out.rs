@@ -60,17 +60,21 @@ pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<Point> {
     let ranks = ranks(planned);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|place| ranks[*place]);
-    let mut kept = fitting(&planned.plan, &order, budget_s);
+    let (mut kept, costs_s) = fitting(&planned.plan, &order, budget_s);
     // Files that follow each other in the plan are estimated better there.
     loop {
         let mut rest = planned.plan.clone();
         crate::planned::keep(&mut rest, |place, _| kept[place]);
-        let count = kept.iter().filter(|kept| **kept).count();
-        if needs_s(&rest) <= budget_s || count < 2 {
+        let mut over_s = needs_s(&rest) - budget_s;
+        let mut count = rest.points.len();
+        if over_s <= 0.0 || count < 2 {
             break;
         }
-        if let Some(last) = order.iter().rev().find(|place| kept[**place]) {
-            kept[*last] = false;
+        for place in order.iter().rev().copied() {
+            if kept[place] && over_s > 0.0 && count > 1 {
+                (kept[place], count) = (false, count - 1);
+                over_s -= costs_s[place];
+            }
         }
     }
     let points = planned.plan.points.iter().zip(&kept);
@@ -79,8 +83,9 @@ pub(super) fn fill(planned: &mut Planned, budget_s: f64) -> Vec<Point> {
     out
 }
 
-/// The configurations that fit, most wanted first; one that does not fit leaves its time to others.
-fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> Vec<bool> {
+/// The configurations that fit, most wanted first, and their seconds. One that does not fit leaves its
+/// time to others.
+fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> (Vec<bool>, Vec<f64>) {
     let needs = set_up::needs(plan, &find);
     let mut tools = vec![0.0; plan.points.len()];
     for r in plan.references.values().flatten() {
@@ -89,9 +94,11 @@ fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> Vec<bool> {
     let least = |p: &Point| find(&p.workload).map_or(0, |w| least_trials(w, &plan.policy));
     let (mut prepared, mut left_s) = (Prepared::default(), budget_s);
     let mut kept = vec![false; plan.points.len()];
+    let mut costs_s = vec![0.0; plan.points.len()];
     for place in order.iter().copied() {
         let trials_s = measured_s(plan, place, &least) + tools[place];
         let all_s = prepared.seconds(plan, place, &needs[place]) + trials_s;
+        costs_s[place] = all_s;
         if all_s <= left_s {
             prepared.add(plan, place, &needs[place]);
             left_s -= all_s;
@@ -102,7 +109,7 @@ fn fitting(plan: &Plan, order: &[usize], budget_s: f64) -> Vec<bool> {
     if !kept.contains(&true) {
         kept[order[0]] = true;
     }
-    kept
+    (kept, costs_s)
 }
 
 /// Names the configurations as in the report, or where they are many, counts them by workload.
