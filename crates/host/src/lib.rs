@@ -10,6 +10,7 @@
 
 mod addresses;
 mod caches;
+mod cards;
 mod cgroup;
 mod clock;
 mod container;

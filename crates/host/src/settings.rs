@@ -10,7 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proofmark_model::{FactId, Probe};
 
+use crate::cards::{firmware, network_cards};
 use crate::root::{Reason, Root, fault, probe, probe_from};
+use crate::text::format_cpus;
 use crate::topology::CPUS;
 
 const VULNERABILITIES: &str = "/sys/devices/system/cpu/vulnerabilities";
@@ -37,6 +39,9 @@ pub(crate) fn detect(root: &Root, online: &[u32]) -> BTreeMap<String, Probe<Stri
             FactId::Governor.as_str(),
             common_value(root, online, "cpufreq/scaling_governor", Root::line),
         ),
+        (FactId::Affinity.as_str(), probe_from(affinity(root))),
+        (FactId::Firmware.as_str(), probe_from(firmware(root))),
+        (FactId::NetworkCards.as_str(), probe_from(network_cards(root))),
         ("IRQ affinity", probe(irq_affinity(root), IRQ)),
         ("kernel command line", probe(root.line(CMDLINE).map(|l| options(&l)), CMDLINE)),
         (FactId::Microcode.as_str(), probe_from(microcode(root))),
@@ -99,6 +104,10 @@ fn c_states(root: &Root, folder: &str) -> Result<String, Reason> {
 /// Returns the kernel's part of its command line: arguments after ` -- ` are for init.
 fn options(line: &str) -> String {
     line.split(" -- ").next().unwrap_or(line).to_owned()
+}
+
+fn affinity(root: &Root) -> Result<(String, &'static str), Reason> {
+    root.affinity().map(|(cpus, origin)| (format_cpus(&cpus), origin))
 }
 
 fn turbo(root: &Root) -> Result<(String, &'static str), Reason> {

@@ -97,6 +97,12 @@ facts! {
     VcpuPlacement = "vCPU placement",
     /// Shares of the threads' time, by who took it.
     ThreadTime = "time of the threads",
+    /// Setting: CPUs in the affinity mask.
+    Affinity = "CPU affinity",
+    /// Setting: vendor and version of the firmware (BIOS or UEFI).
+    Firmware = "firmware",
+    /// Setting: kinds of network cards with their firmware.
+    NetworkCards = "network cards",
     /// Setting: idle states of the cores.
     CStates = "C-states",
     /// Setting: governor of the cores' clock.
