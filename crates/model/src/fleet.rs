@@ -266,6 +266,9 @@ pub struct NodeFigure {
     pub delivered: Option<f64>,
     /// The theoretical limit.
     pub ceiling: Option<f64>,
+    /// The share by which a figure may exceed the ceiling; null: an older file does not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_margin: Option<f64>,
     /// Measured / ceiling.
     pub efficiency: Option<f64>,
     /// The resource that limited the result.

@@ -45,7 +45,7 @@ fn figure(figure: &NodeFigure) -> Result<(), String> {
         return Err(format!("it sent more than {MAX_FIGURES} findings of {}", what()));
     }
     let rates = [figure.attainable, figure.delivered];
-    let shares = [figure.ceiling, figure.efficiency];
+    let shares = [figure.ceiling, figure.ceiling_margin, figure.efficiency];
     let impossible = |value: &f64| !is_quantity(*value);
     let wrong = rates.into_iter().flatten().find(|v| impossible(v) || *v <= 0.0);
     let wrong = wrong.or_else(|| shares.into_iter().flatten().find(|v| impossible(v) || *v < 0.0));

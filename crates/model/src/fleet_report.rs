@@ -35,6 +35,9 @@ pub struct FleetReport {
 pub struct FleetGroup {
     /// The facts that make the group: all its nodes share them, and nodes of other groups may not.
     pub facts: Vec<NodeFact>,
+    /// Further facts in which its nodes differ.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differing: Vec<DifferingFact>,
     /// Differences from the largest group; empty for that one.
     pub differences: Vec<GroupDifference>,
     /// The group's nodes by name, in the order of the plan.
@@ -52,6 +55,26 @@ pub struct FleetGroup {
     /// Links that are slow, or may be, worst first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<FleetLink>,
+}
+
+/// A fact in which nodes of a group differ, such as a setting or the firmware.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DifferingFact {
+    /// Name of the fact.
+    pub what: String,
+    /// The value of most nodes; null if there is none.
+    pub usual: Option<String>,
+    /// The other values, at most 8.
+    pub others: Vec<FactValue>,
+}
+
+/// A value of a fact, and the nodes that have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactValue {
+    /// The value in words.
+    pub value: String,
+    /// The nodes by name, in the order of the plan.
+    pub nodes: Vec<String>,
 }
 
 /// Two nodes between which the network is slow while both are as fast with others.

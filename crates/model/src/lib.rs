@@ -79,9 +79,9 @@ pub use fleet::{
     NodeFinding, NodeRound, NodesAgain, Pairs, PairsAgain, Pass, RoundRobin, rounds_needed,
 };
 pub use fleet_report::{
-    FEWEST_NODES, FLEET_REPORT_SCHEMA, FleetFigure, FleetGroup, FleetLink, FleetNode, FleetReport,
-    FleetStrip, GroupDifference, NodeSlowAt, NodeState, NotJudged, StripOutcome,
-    fleet_report_schema,
+    DifferingFact, FEWEST_NODES, FLEET_REPORT_SCHEMA, FactValue, FleetFigure, FleetGroup,
+    FleetLink, FleetNode, FleetReport, FleetStrip, GroupDifference, NodeSlowAt, NodeState,
+    NotJudged, StripOutcome, fleet_report_schema,
 };
 pub use fnv::fnv1a;
 pub use history::{PastFigure, PastPoint, PastRun};

@@ -234,7 +234,7 @@ fn most_common<'a>(values: impl Iterator<Item = &'a str>, count: usize) -> Optio
 }
 
 /// Taken shares of a node's threads' time by name of the cause, with the cause in words.
-fn taken(node: &Node) -> Option<BTreeMap<&'static str, (f64, &'static str)>> {
+pub(super) fn taken(node: &Node) -> Option<BTreeMap<&'static str, (f64, &'static str)>> {
     let all = node.usable(Pass::First).filter_map(|(_, seen)| seen.time);
     let sum: TimeAccount = all.reduce(|a, b| a + b)?;
     let shares = sum.taken(0.0).into_iter().filter(|(share, _)| (0.0..=1.0).contains(share));

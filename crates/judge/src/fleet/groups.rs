@@ -3,10 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use proofmark_model::{GroupDifference, NodeFact, Pass};
+use proofmark_model::{DifferingFact, FactId, FactValue, GroupDifference, NodeFact, Pass};
 
 use super::lines::{Lines, Node};
 use super::rule::FEWEST_NODES;
+
+/// Most values of a fact that are listed.
+const MOST_VALUES: usize = 8;
 
 /// Nodes that share the facts of their kind.
 pub(super) struct Group {
@@ -19,6 +22,34 @@ impl Group {
     /// Returns true if it has enough nodes to compare them.
     pub(super) fn comparable(&self) -> bool {
         self.nodes.len() >= FEWEST_NODES
+    }
+
+    /// Facts in which its nodes differ, in the order of the first node's. Those that make the group
+    /// are the same.
+    pub(super) fn differing(&self, lines: &Lines) -> Vec<DifferingFact> {
+        let nodes: Vec<&Node> = self.nodes.iter().map(|place| &lines.nodes[*place]).collect();
+        let own: Vec<Vec<&NodeFact>> = nodes.iter().map(|node| other_facts(node)).collect();
+        let mut names: Vec<&str> = Vec::new();
+        for fact in own.iter().flatten() {
+            if !names.contains(&fact.what.as_str()) {
+                names.push(&fact.what);
+            }
+        }
+        let differing = |what: &str| {
+            let mut values: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+            for (node, facts) in nodes.iter().zip(&own) {
+                let value = facts.iter().find(|f| f.what == what);
+                let value = value.map_or("not reported", |f| f.value.as_str());
+                values.entry(value).or_default().push(node.name.clone());
+            }
+            let most = |names: &Vec<String>| 2 * names.len() > nodes.len();
+            let usual = values.iter().find(|(_, names)| most(names)).map(|(v, _)| (*v).to_owned());
+            let others = values.into_iter().filter(|(value, _)| Some(*value) != usual.as_deref());
+            let others = others.map(|(value, nodes)| FactValue { value: value.to_owned(), nodes });
+            let others: Vec<FactValue> = others.take(MOST_VALUES).collect();
+            (!others.is_empty()).then(|| DifferingFact { what: what.to_owned(), usual, others })
+        };
+        names.into_iter().filter_map(differing).collect()
     }
 
     /// Facts that differ from the largest group.
@@ -51,6 +82,15 @@ pub(super) fn all(lines: &Lines) -> Vec<Group> {
     let mut groups: Vec<Group> = kinds.into_values().collect();
     groups.sort_by_key(|g| (std::cmp::Reverse(g.nodes.len()), g.nodes.first().copied()));
     groups
+}
+
+/// The facts of a node that do not make its group. The interface to other nodes is known from pairs.
+fn other_facts(node: &Node) -> Vec<&NodeFact> {
+    let interface = |f: &&NodeFact| FactId::named(&f.what) == Some(FactId::NetworkInterface);
+    let own = facts(node).map(|all| all.iter()).into_iter().flatten();
+    let own = own.filter(|f| !f.groups && !interface(f));
+    let of_pairs = node.facts_in_pairs().map(|all| all.iter()).into_iter().flatten();
+    own.chain(of_pairs.filter(interface)).collect()
 }
 
 /// The facts in most of a node's lines; between equally frequent ones, those of the earlier lines.

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use proofmark_model::{
-    FLEET_ROUNDS, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure, NodeRound,
-    Pass, RoundRobin, Severity, clean_excerpt,
+    Better, FLEET_ROUNDS, FigureKind, FleetLine, FleetPlan, NodeFact, NodeFailure, NodeFigure,
+    NodeRound, Pass, RoundRobin, Severity, check_id, clean_excerpt, format_percent,
 };
 
 use super::lines::{Cell, Figure, Found, Key, Lines, Node, RoundOutcome, UsableRound};
@@ -34,6 +34,28 @@ pub(super) fn collect(lines: impl IntoIterator<Item = FleetLine>) -> Result<Line
     }
     let intake = intake.ok_or("there is no plan")?;
     Ok(intake.lines)
+}
+
+/// Explains that a figure is beyond its own ceiling; `None` if it is not. The node judged its run,
+/// but the file may have been changed since.
+fn above_ceiling(figure: &NodeFigure) -> Option<String> {
+    /// Margin where an older file does not tell it: far beyond that of any ceiling.
+    const UNKNOWN: f64 = 1.0;
+    let ceiling = figure.ceiling.filter(|ceiling| *ceiling > 0.0)?;
+    let share = |value: f64| match figure.better {
+        Better::Higher => value / ceiling,
+        Better::Lower => ceiling / value,
+    };
+    let both = [figure.attainable, figure.delivered].into_iter().flatten().map(share);
+    let most = both.filter(|share| share.is_finite()).max_by(f64::total_cmp)?;
+    let margin = figure.ceiling_margin.unwrap_or(UNKNOWN);
+    let beyond = match figure.better {
+        Better::Higher => format!("the result is {} of its ceiling", format_percent(most)),
+        Better::Lower => {
+            format!("the result is {} of the shortest possible time", format_percent(1.0 / most))
+        }
+    };
+    (most > 1.0 + margin).then_some(beyond)
 }
 
 struct Intake {
@@ -251,15 +273,22 @@ impl Intake {
                 message: self.text(&f.message, LONGEST_TEXT),
             });
         }
+        let impossible = above_ceiling(&figure);
+        findings.extend(impossible.as_deref().map(|message| Found {
+            check: self.text(check_id::ABOVE_CEILING, LONGEST_NAME),
+            severity: Severity::Invalid,
+            message: self.text(message, LONGEST_TEXT),
+        }));
         findings.sort_by_key(|f| Reverse(f.severity));
         findings.truncate(MOST_FINDINGS);
         let attainable_first = figure.headline == FigureKind::Attainable;
+        let is_usable = figure.verdict.is_usable() || self.only_one_machine(&figure);
         Cell {
             attainable: figure.attainable,
             delivered: figure.delivered,
             ceiling: figure.ceiling,
             efficiency: figure.efficiency.map(|e| e as f32).filter(|e| e.is_finite()),
-            invalid: !figure.verdict.is_usable() && !self.only_one_machine(&figure),
+            invalid: !is_usable || impossible.is_some(),
             missing: figure.missing.as_deref().map(|why| self.text(why, LONGEST_TEXT)),
             bottleneck: figure.bottleneck.as_deref().map(|b| self.text(b, LONGEST_NAME)),
             findings: findings.into(),

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proofmark_model::{FleetFigure, NotJudged};
+use proofmark_model::{FleetFigure, NotJudged, TimeCause, agree, and_list};
 
 use super::KINDS;
+use super::cause::taken;
 use super::groups::Group;
-use super::lines::{Cell, Figure, Lines};
+use super::lines::Lines;
 use super::rule::{FEWEST_NODES, LIMIT, Ruled};
 use super::words::{others, percent};
+use crate::statistics::median;
+use crate::words::counted;
 
 /// Most results that are named; the others are counted.
 const NAMED: usize = 3;
@@ -95,25 +98,80 @@ pub(super) fn scattered(
 ) -> Option<String> {
     let compared: BTreeSet<&str> =
         figures.iter().filter(|f| f.required).map(|f| f.workload.as_str()).collect();
-    let mut nodes: BTreeMap<&str, (usize, &Figure)> = BTreeMap::new();
+    let mut holders: BTreeMap<&str, Holders> = BTreeMap::new();
     for node in &group.nodes {
-        let cells = lines.nodes[*node].usable_first().flat_map(|seen| seen.cells.iter());
-        let has_value = |c: &&Cell| KINDS.iter().any(|kind| c.value(*kind).is_some());
-        let own: BTreeMap<&str, &Figure> = cells
-            .filter(has_value)
-            .map(|cell| &lines.figures[cell.figure as usize])
-            .filter(|f| f.key.is_usual(methods))
-            .map(|f| (f.key.workload.as_str(), f))
-            .collect();
-        own.into_iter().for_each(|(workload, f)| nodes.entry(workload).or_insert((0, f)).0 += 1);
+        for cell in lines.nodes[*node].usable_first().flat_map(|seen| seen.cells.iter()) {
+            let key = &lines.figures[cell.figure as usize].key;
+            if key.is_usual(methods) && !compared.contains(key.workload.as_str()) {
+                for (place, kind) in KINDS.into_iter().enumerate() {
+                    if cell.value(kind).is_some() {
+                        let figures = holders.entry(&key.workload).or_default();
+                        figures.entry((cell.figure, place)).or_default().insert(*node);
+                    }
+                }
+            }
+        }
     }
-    let most = |(workload, (count, _)): &(&str, (usize, &Figure))| {
-        2 * count > group.nodes.len() && !compared.contains(workload)
-    };
-    let (_, (_, figure)) = nodes.into_iter().find(most)?;
+    holders.into_values().find_map(|figures| not_compared(lines, group, &figures))
+}
+
+/// Places of the nodes that have a figure, by its number and the place of its kind in [`KINDS`].
+type Holders = BTreeMap<(u32, usize), BTreeSet<usize>>;
+
+/// Explains why a workload is not compared; `None` if most nodes lack it.
+fn not_compared(lines: &Lines, group: &Group, holders: &Holders) -> Option<String> {
+    let all: BTreeSet<usize> = holders.values().flatten().copied().collect();
+    let ((number, place), most) = holders.iter().max_by_key(|(_, nodes)| nodes.len())?;
+    let title = lines.figures[*number as usize].title();
+    if 2 * all.len() <= group.nodes.len() {
+        return None;
+    }
+    let of_figure = holders.iter().filter(|((other, _), _)| other == number);
+    let same: BTreeSet<usize> = of_figure.flat_map(|(_, nodes)| nodes).copied().collect();
+    if same.len() < all.len() {
+        return Some(format!(
+            "nodes measured {title} with different parameters, so it is not compared: set them in \
+             a profile"
+        ));
+    }
+    let without = group.nodes.iter().filter(|node| !most.contains(node));
+    let without: Vec<&str> =
+        without.take(NAMED).map(|node| lines.nodes[*node].name.as_str()).collect();
+    let lacks = agree(without.len() as u64, ["lacks", "lack"]);
     Some(format!(
-        "nodes measured {} with different parameters, so it is not compared: set them in a profile",
-        figure.title()
+        "only {} have a value of {title} ({}), and comparing needs {FEWEST_NODES}: {} {lacks} it",
+        counted(most.len() as u64, "node"),
+        KINDS[*place].as_str(),
+        and_list(&without)
+    ))
+}
+
+/// Smallest share of the threads' time, taken by other load from most nodes, that makes a verdict
+/// on them undecided.
+const SHARED_LOAD: f64 = 0.1;
+
+/// Returns the reason why all nodes of a group are unverified, if other load took much of the time
+/// of most. They may be as fast as each other because all are slow. A CPU quota is no load.
+pub(super) fn shared_load(lines: &Lines, group: &Group) -> Option<String> {
+    let mut causes: BTreeMap<&str, (&str, Vec<f64>)> = BTreeMap::new();
+    let mut sums = Vec::new();
+    for node in &group.nodes {
+        let shares = taken(&lines.nodes[*node]).unwrap_or_default();
+        let load = shares.into_iter().filter(|(name, _)| *name != TimeCause::THROTTLED);
+        let load: Vec<(&str, (f64, &str))> = load.collect();
+        sums.push(load.iter().map(|(_, (share, _))| share).sum::<f64>());
+        for (name, (share, words)) in load {
+            causes.entry(name).or_insert((words, Vec::new())).1.push(share);
+        }
+    }
+    let lost = median(&sums).filter(|lost| *lost >= SHARED_LOAD)?;
+    let total = |(_, (_, shares)): &(&str, (&str, Vec<f64>))| shares.iter().sum::<f64>();
+    let main = causes.into_iter().max_by(|a, b| total(a).total_cmp(&total(b)));
+    let main = main.map(|(_, (words, _))| format!(", mostly {words}")).unwrap_or_default();
+    Some(format!(
+        "most nodes lost {} or more of their threads' time{main}: load that all share does not show \
+         in a comparison; stop it, and measure again",
+        percent(lost)
     ))
 }
 
@@ -131,9 +189,18 @@ pub(super) fn not_judged(
     let seen = group.nodes.iter().flat_map(|node| lines.nodes[*node].usable_first());
     let sent: BTreeSet<u32> = seen.flat_map(|s| s.cells.iter().map(|c| c.figure)).collect();
     let usual = |number: &&u32| lines.figures[**number as usize].key.is_usual(methods);
+    // A result of most nodes that is not compared is a reason of each of them.
+    let has = |node: usize, number: u32| {
+        let mut cells = lines.nodes[node].usable_first().filter_map(|seen| seen.cell(number));
+        cells.any(|cell| KINDS.iter().any(|kind| cell.value(*kind).is_some()))
+    };
+    let most_lack = |number: &&u32| {
+        2 * group.nodes.iter().filter(|node| has(**node, **number)).count() <= group.nodes.len()
+    };
     let mut left: Vec<_> = sent
         .difference(&required)
         .filter(usual)
+        .filter(most_lack)
         .map(|number| &lines.figures[*number as usize])
         .collect();
     left.sort_by_key(|f| (f.key.subsystem, f.place, f.key.workload.as_str(), &f.key.params));

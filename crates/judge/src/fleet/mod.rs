@@ -89,6 +89,7 @@ impl Fleet {
         let largest = self.groups.first();
         let report = |(group, judged): (&Group, &Judged)| FleetGroup {
             facts: group.facts.clone(),
+            differing: group.differing(&self.lines),
             differences: largest.map(|l| group.differences(l)).unwrap_or_default(),
             nodes: group.nodes.iter().map(|n| self.lines.nodes[*n].name.clone()).collect(),
             comparable: group.comparable(),

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 
 use proofmark_model::{
-    FactId, FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding,
+    Ceiling, FactId, FigureKind, Host, MainResult, Measurement, NodeFact, NodeFigure, NodeFinding,
     NodeRound, Pass, Probe, Program, Run, TimeAccount, Tool, clean, clean_excerpt, counted,
     format_size, is_quantity,
 };
 
 use super::{LONGEST_NAME, LONGEST_TEXT, MOST_FINDINGS};
+use crate::ceilings::is_limit;
 use crate::compare::facts::{Entry, entries};
 use crate::compare::names::Names;
 use crate::words::why_no_result;
@@ -32,8 +33,16 @@ const MAY_EXPLAIN: [FactId; 12] = [
     FactId::NetworkInterface,
 ];
 /// Settings that may explain it.
-const SETTINGS: [FactId; 5] =
-    [FactId::CStates, FactId::Governor, FactId::Microcode, FactId::Smt, FactId::Turbo];
+const SETTINGS: [FactId; 8] = [
+    FactId::Affinity,
+    FactId::CStates,
+    FactId::Governor,
+    FactId::Microcode,
+    FactId::Smt,
+    FactId::Turbo,
+    FactId::Firmware,
+    FactId::NetworkCards,
+];
 
 /// The line of a node for a round, from its judged run; for a pair with its partner.
 pub fn node_round(
@@ -174,12 +183,19 @@ fn figure(run: &Run, m: &Measurement, title: String) -> NodeFigure {
         attainable,
         delivered,
         ceiling: m.ceiling.as_ref().map(|c| c.value).filter(|v| is_quantity(*v)),
+        ceiling_margin: m.ceiling.as_ref().map(margin).filter(|v| is_quantity(*v)),
         efficiency: m.efficiency.filter(|v| is_quantity(*v)),
         bottleneck: m.bottleneck.as_ref().map(|b| clean_excerpt(&b.resource, LONGEST_NAME)),
         findings,
         verdict: m.verdict,
         missing: nothing.then(|| text(&why_no_result(m))),
     }
+}
+
+/// The share by which a figure may exceed a ceiling. A limit may allow bursts of any size.
+fn margin(ceiling: &Ceiling) -> f64 {
+    const ANY: f64 = 1e6;
+    if is_limit(ceiling) { ANY } else { ceiling.uncertainty }
 }
 
 fn finding(f: &proofmark_model::Finding, text: &impl Fn(&str) -> String) -> NodeFinding {

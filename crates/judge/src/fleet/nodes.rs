@@ -37,11 +37,14 @@ fn report(fleet: &Fleet, number: usize, place: Option<(usize, usize)>) -> FleetN
     };
     let Some((group, place)) = place else { return report };
     report.reasons.extend(reasons::from_group(fleet, group, node));
+    report.reasons.extend(reasons::too_few(fleet, group, place, node));
+    report.reasons.extend(reasons::without_result(fleet, group, node));
     report.reasons.extend(fleet.judged[group].open.iter().cloned());
     report.reasons.extend(reasons::no_network(fleet, group));
-    report.reasons.extend(reasons::too_few(fleet, group, place, node));
     let figures = &fleet.judged[group].figures;
-    if !figures.iter().any(|f| f.required && f.strips[place].usable > 0) {
+    if report.reasons.is_empty()
+        && !figures.iter().any(|f| f.required && f.strips[place].usable > 0)
+    {
         report.reasons.push("it sent no result that counts".to_owned());
     }
     let unconfirmed = reasons::unconfirmed(fleet, group, place, &report);

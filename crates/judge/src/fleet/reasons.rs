@@ -9,7 +9,7 @@ use proofmark_model::{
 
 use super::Fleet;
 use super::groups;
-use super::lines::{Cell, Lines, Node, RoundOutcome};
+use super::lines::{Cell, Key, Lines, Node, RoundOutcome};
 use super::rule::FEWEST_NODES;
 use super::words::{difference, others, rounds, slowness};
 use crate::words::counted;
@@ -115,12 +115,41 @@ pub(super) fn too_few(fleet: &Fleet, group: usize, place: usize, node: &Node) ->
     let more = more.map_or_else(String::new, |more| format!(", and too few at {more}"));
     let why = why_few(fleet, node, figure, (number, planned));
     Some(format!(
-        "{} ({}) has {} usable rounds of {planned}, {} are needed{more}: {why}",
+        "{} ({}) has {} of {planned}, {} are needed{more}: {why}",
         figure.title,
         figure.kind.as_str(),
-        figure.strips[place].usable,
+        counted(u64::from(figure.strips[place].usable), "usable round"),
         rounds_needed(planned),
     ))
+}
+
+/// The node's own reason why it has no value of a result that most nodes of its group have and that
+/// is not compared, since too few are left.
+pub(super) fn without_result(fleet: &Fleet, group: usize, node: &Node) -> Option<String> {
+    let lines = &fleet.lines;
+    let nodes = &fleet.groups[group].nodes;
+    let figures = &fleet.judged[group].figures;
+    let required = |key: &Key| {
+        figures.iter().any(|f| f.required && f.result() == (key.workload.as_str(), &key.params))
+    };
+    let has = |node: &Node, figure: u32| {
+        let cells = node.usable_first().filter_map(|seen| seen.cell(figure));
+        cells.into_iter().any(|cell| !cell.invalid && cell.missing.is_none())
+    };
+    let cells = node.usable_first().flat_map(|seen| seen.cells.iter());
+    let why = |cell: &Cell| {
+        let found = || cell.findings.first().map(|found| format!("invalid: {}", found.message));
+        cell.missing.as_ref().map(|why| why.to_string()).or_else(found)
+    };
+    let is_lost = |cell: &&Cell| {
+        let others = || nodes.iter().filter(|n| has(&lines.nodes[**n], cell.figure)).count();
+        (cell.invalid || cell.missing.is_some())
+            && !required(&lines.figures[cell.figure as usize].key)
+            && !has(node, cell.figure)
+            && 2 * others() > nodes.len()
+    };
+    let lost = cells.into_iter().find(is_lost)?;
+    Some(format!("{}: {}", lines.figures[lost.figure as usize].title(), why(lost)?))
 }
 
 /// The reason why a figure lacks rounds: a text of its results, else the missing rounds.

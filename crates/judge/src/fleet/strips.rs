@@ -54,6 +54,7 @@ pub(super) fn judge(lines: &Lines, groups: &[Group]) -> Vec<Judged> {
         if group.comparable() {
             open.extend(judging::sentences(&figures));
             open.extend(judging::scattered(lines, group, &methods, &figures));
+            open.extend(judging::shared_load(lines, group));
         }
         Judged { figures, numbers, methods, not_judged, open }
     };

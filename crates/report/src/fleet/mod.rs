@@ -46,15 +46,20 @@ pub const FORMATS: &[Format<Writer>] = &[
 /// # Errors
 /// If a template fails.
 pub fn html(report: &FleetReport) -> Result<String, RenderError> {
-    crate::html::document(&view::document(report, Options::default().width))
+    crate::html::document(&view::document(report, Options::default().width, false))
 }
 
 /// One screen: the answer, the nodes that are not healthy with their causes, the groups, the main
 /// figures, and the next steps.
 pub fn terminal(report: &FleetReport, options: &Options) -> String {
     // Its 24 lines have no room for how the fleet was measured.
-    let document = Document { facts: Vec::new(), ..view::document(report, options.width) };
+    let document = Document { facts: Vec::new(), ..view::document(report, options.width, false) };
     Page::new(options).document(&document)
+}
+
+/// The same with whole texts, and every node, link, group and figure.
+pub fn whole_terminal(report: &FleetReport, options: &Options) -> String {
+    Page::new(options).document(&view::document(report, options.width, true))
 }
 
 /// The report for programs: schema `proofmark.fleet-report/1`.

@@ -45,6 +45,9 @@ pub fn problems(fleet: &Fleet) -> Vec<Problem> {
             None => out.push(one),
         }
     }
+    // What is wrong with few nodes comes before what is wrong with many.
+    let shared = |p: &Problem| if p.state == NodeState::Slow { 0 } else { p.names.len() };
+    out.sort_by_key(|p| (p.state, shared(p)));
     out
 }
 

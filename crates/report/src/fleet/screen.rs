@@ -17,24 +17,34 @@ use crate::view::{
 /// Lines of a screen.
 const LINES: usize = 24;
 /// Maximum of lines of a text, if all other parts have room too.
-const LONGEST: usize = 3;
+const LONGEST: usize = 6;
 /// Maximum of links and groups with lines of their own.
 const LINKS: usize = 2;
 const GROUPS: usize = 3;
 /// Lines that the nodes leave to the figures.
 const FOR_FIGURES: usize = 5;
-/// Maximum length of a figure's title and of a node's name in the table, in characters.
+/// Caption of a table without its spare columns.
+const LEFT_OUT: &str = "a wider terminal shows more columns";
+
+/// Minimum length to which a figure's title and a node's name are cut in the table, in characters.
 const TITLE: usize = 30;
 const NAME: usize = 14;
 
 /// Makes the screen below the title for a terminal of `width` columns.
 pub fn blocks(all: &Statements, width: usize) -> Blocks {
-    Screen { width }.blocks(all)
+    Screen { width, whole: false }.blocks(all)
+}
+
+/// Makes the same with whole texts, every node, link, group and figure.
+pub fn whole(all: &Statements, width: usize) -> Blocks {
+    Screen { width, whole: true }.screen(all, usize::MAX)
 }
 
 /// The screen of a terminal.
 struct Screen {
     width: usize,
+    /// True if nothing is cut or left out.
+    whole: bool,
 }
 
 impl Screen {
@@ -58,7 +68,8 @@ impl Screen {
             + self.height(&groups)
             + self.height(&next)
             + 5;
-        let mut room = LINES.saturating_sub(taken);
+        let lines = if self.whole { usize::MAX } else { LINES };
+        let mut room = lines.saturating_sub(taken);
         let mut problems = self.links(&all.links, most);
         room = room.saturating_sub(self.height(&problems));
         let nodes = self.nodes(&all.nodes, most, room.saturating_sub(FOR_FIGURES));
@@ -71,7 +82,7 @@ impl Screen {
         out.add_for(Audience::Terminal, "testbed", testbed);
         out.add_for(Audience::Terminal, "problems", problems);
         out.add_for(Audience::Terminal, "groups", groups);
-        out.add_for(Audience::Terminal, "figures", figures(&all.rows, room));
+        out.add_for(Audience::Terminal, "figures", figures(&all.rows, room, self.width));
         out.add_for(Audience::Terminal, "next", next);
         out
     }
@@ -94,6 +105,9 @@ impl Screen {
         most: usize,
         show: impl Fn(String) -> C,
     ) -> C {
+        if self.whole {
+            return show(text.to_owned());
+        }
         let lengths: Vec<usize> = (1..=most * self.width).collect();
         let fits = |length: &usize| self.height(&show(short(text, *length))) <= most;
         show(short(text, lengths.partition_point(fits).max(1)))
@@ -108,10 +122,11 @@ impl Screen {
     /// Returns the first links that are slow or unverified.
     fn links(&self, links: &[Problem], most: usize) -> Vec<Item> {
         let lines = if links.len() > 1 { 1 } else { most };
-        let shown = links.iter().take(LINKS);
+        let count = if self.whole { links.len() } else { LINKS };
+        let shown = links.iter().take(count);
         let shown =
             shown.flat_map(|l| self.cut(&l.text, lines, |text| vec![l.marked(&text).into()]));
-        let rest = links.len().saturating_sub(LINKS);
+        let rest = links.len().saturating_sub(count);
         let rest = if rest > 0 { counted(rest as u64, "link") } else { String::new() };
         shown.chain(self.item("and others", &rest, 1)).collect()
     }
@@ -125,7 +140,8 @@ impl Screen {
             let one = self.with_names(node, most);
             let lines = self.height(&one);
             if lines + usize::from(!is_last) > left {
-                out.extend(self.item("and others", &states(&nodes[at..]), 1));
+                let rest = format!("{} (--all names them)", states(&nodes[at..]));
+                out.extend(self.item("and others", &rest, 1));
                 break;
             }
             left -= lines;
@@ -136,7 +152,10 @@ impl Screen {
 
     /// Returns `✗ slow  n3: reaches 92 % of its group at Triad`.
     fn with_names(&self, node: &Problem, most: usize) -> Vec<Item> {
-        let names = named(node.names.iter().map(String::as_str));
+        let names = match self.whole {
+            true => joined(&node.names, ", "),
+            false => named(node.names.iter().map(String::as_str)),
+        };
         let begins = node.names.first().is_some_and(|name| node.text.starts_with(name.as_str()));
         let text = if begins { node.text.clone() } else { joined([&names, &node.text], ": ") };
         self.cut(&text, most, |text| vec![node.marked(&text).into()])
@@ -158,14 +177,21 @@ impl Screen {
     /// Returns the first groups: their sizes, and their facts or differences from the largest.
     fn groups(&self, groups: &[Group], most: usize) -> Vec<Item> {
         let most = if groups.len() > 2 { 1 } else { most };
-        let shown = if groups.len() > GROUPS { GROUPS - 1 } else { groups.len() };
+        let all = groups.len() <= GROUPS || self.whole;
+        let shown = if all { groups.len() } else { GROUPS - 1 };
         let (shown, rest) = groups.split_at(shown);
         let one = |g: &Group| {
             let differences = joined(&g.differences, "; ");
             let about = if differences.is_empty() { &g.facts } else { &differences };
             let left_out = g.not_judged.as_deref().unwrap_or_default();
             let name = joined([&*g.name, &*g.size], ", ");
-            [self.item(&name, about, most), self.item("Not judged", left_out, most)].concat()
+            let differ = joined(&g.differing, "; ");
+            [
+                self.item(&name, about, most),
+                self.item("Facts that differ", &differ, most.max(2)),
+                self.item("Not judged", left_out, most),
+            ]
+            .concat()
         };
         let mut out: Vec<Item> = shown.iter().flat_map(one).collect();
         if !rest.is_empty() {
@@ -187,35 +213,59 @@ fn states(nodes: &[Problem]) -> String {
 }
 
 /// Returns the main figures in so many lines.
-fn figures(rows: &[Row], room: usize) -> Table {
+fn figures(rows: &[Row], room: usize, width: usize) -> Table {
     // The head and, where not all rows are shown, the caption.
     let most = room.saturating_sub(2).max(1);
     let all = rows.len() <= most + 1;
     let shown = if all { rows } else { &rows[..most] };
     let caption = if all { String::new() } else { format!("{most} of {} figures", rows.len()) };
-    table(shown, caption)
-}
-
-/// Cuts a title to fit, but not its kind.
-fn fitted(title: &str) -> String {
-    let kinds = [FigureKind::Attainable, FigureKind::Delivered].map(FigureKind::as_str);
-    match title.rsplit_once(", ").filter(|(_, kind)| kinds.contains(kind)) {
-        Some((of, kind)) => format!("{}, {kind}", short(of, TITLE - kind.len() - 2)),
-        None => short(title, TITLE),
+    let lengths = room_for_names(shown, width);
+    let all = table(shown, caption.clone(), lengths);
+    let mut page = Page::new(&Options { width, color: false });
+    page.blocks(&Blocks::one("", all.clone()).0);
+    let compared = shown.iter().any(|r| r.slowest.is_some());
+    match compared && !page.out.contains("spread") {
+        true => table(shown, joined([&*caption, LEFT_OUT], "; "), lengths),
+        false => all,
     }
 }
 
-fn table(rows: &[Row], caption: String) -> Table {
+/// Returns the lengths of titles and of names for which a terminal has room beside the numbers.
+fn room_for_names(rows: &[Row], width: usize) -> [usize; 2] {
+    /// Columns of the numbers, each with the space before it.
+    const NUMBERS: usize = 17 + 8 + 12;
+    /// Columns of the last heading, and of the sign and the ratio around a name.
+    const HEADING: usize = 21;
+    const AROUND: usize = 10;
+    let length = |text: &str| text.chars().count();
+    let title = rows.iter().map(|r| length(&r.title)).max().unwrap_or(0);
+    let names = rows.iter().filter_map(|r| Some(length(&r.slowest.as_ref()?.0)));
+    let last = names.max().map_or(0, |name| HEADING.max(name + AROUND));
+    let room = width.saturating_sub(NUMBERS);
+    let title = title.min(room.saturating_sub(last)).max(TITLE);
+    [title, room.saturating_sub(title + AROUND).max(NAME)]
+}
+
+/// Cuts a title to fit, but not its kind.
+fn fitted(title: &str, most: usize) -> String {
+    let kinds = [FigureKind::Attainable, FigureKind::Delivered].map(FigureKind::as_str);
+    match title.rsplit_once(", ").filter(|(_, kind)| kinds.contains(kind)) {
+        Some((of, kind)) => format!("{}, {kind}", short(of, most - kind.len() - 2)),
+        None => short(title, most),
+    }
+}
+
+fn table(rows: &[Row], caption: String, [title, name]: [usize; 2]) -> Table {
     let several = rows.iter().any(|r| r.group != rows[0].group);
     let compared = rows.iter().any(|r| r.slowest.is_some());
-    let node = |name: &str, value: &str| format!("{} {value}", short(name, NAME));
+    let node = move |node: &str, value: &str| format!("{} {value}", short(node, name));
     let slowest = move |r: &&Row| {
         let slowest = r.slowest.as_ref().map(|(name, ratio)| node(name, &speed(*ratio)));
         let sign = if r.color() == Some(Verdict::Invalid) { "✗ " } else { "" };
         Entry::from(slowest.map(|text| format!("{sign}{text}"))).coloured(r.color())
     };
     Columns::new(caption)
-        .column("figure", |r: &&Row| fitted(&r.title))
+        .column("figure", move |r: &&Row| fitted(&r.title, title))
         .keys()
         .when(several, |t| t.column("group", |r| group_name(r.group)).spare(2))
         .number("median", |r| r.median.clone())

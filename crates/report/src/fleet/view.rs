@@ -26,11 +26,13 @@ const GROUPS: usize = 8;
 /// Maximum length of the label in the title, in characters: the title has one line.
 const LABEL: usize = 40;
 
-/// Makes the document: a screen for a terminal of `width` columns, and the page.
-pub fn document(report: &FleetReport, width: usize) -> Document {
+/// Makes the document: a screen for a terminal of `width` columns, and the page. If `whole`, the
+/// screen cuts no text and leaves out no node.
+pub fn document(report: &FleetReport, width: usize, whole: bool) -> Document {
     let fleet = Fleet::new(report);
     let all = Statements::new(&fleet);
-    let mut out = screen::blocks(&all, width);
+    let make = if whole { screen::whole } else { screen::blocks };
+    let mut out = make(&all, width);
     let page = Audience::Document;
     out.add_for(page, "answer", answer(&fleet, &all));
     out.add_for(page, "map", Section::new("map", "Nodes by figure", |out| map::add(out, &fleet)));
@@ -167,6 +169,8 @@ fn groups(out: &mut Blocks, fleet: &Fleet, groups: &[Group]) {
             let differences = joined(&group.differences, "; ");
             out.add("group", enclosed("Difference: ", &differences, "."));
             out.add("group", Text::new(Style::Quiet, [group.facts.as_str()]));
+            let differing = joined(&group.differing, "; ");
+            out.add("group", enclosed("Facts that differ between its nodes: ", &differing, "."));
             out.add(
                 "group",
                 group

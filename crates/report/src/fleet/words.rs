@@ -10,7 +10,7 @@ use crate::view::{agree, and_list, clean, counted, joined};
 /// Maximum of nodes that a sentence names before it counts.
 const NAMED: usize = 3;
 /// Longest name in a sentence, in characters.
-const LONGEST: usize = 40;
+const LONGEST: usize = 64;
 /// Maximum of groups whose difference the answer states.
 const KINDS: usize = 2;
 

@@ -1,8 +1,10 @@
 //! A fleet's report in every form, on reports that no machine made.
 
-use proofmark_model::{Decision, FleetGroup, FleetReport, NodeSlowAt, NodeState};
+use proofmark_model::{
+    Decision, DifferingFact, FactValue, FleetGroup, FleetReport, NodeSlowAt, NodeState,
+};
 use proofmark_report::Options;
-use proofmark_report::fleet::{html, json, junit, openmetrics, terminal};
+use proofmark_report::fleet::{html, json, junit, openmetrics, terminal, whole_terminal};
 use proptest::prelude::*;
 
 use super::fixture::fleet::{
@@ -325,4 +327,76 @@ proptest! {
         prop_assert!(html(&report).is_ok());
         prop_assert!(roxmltree::Document::parse(&junit(&report).unwrap()).is_ok());
     }
+}
+
+#[test]
+fn all_names_every_node_and_cuts_no_text() {
+    let mut report = many(200, 20);
+    let cause = "a cause of many words ".repeat(30);
+    report.nodes[0].cause = Some(format!("{}: {cause}", report.nodes[0].name));
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let screen = flat(terminal(&report, &wide(80)));
+    assert!(screen.contains("(--all names them)"), "{screen}");
+    let whole = flat(whole_terminal(&report, &wide(80)));
+    let (above, _) = whole.split_once(" figure median").unwrap();
+    assert!(above.contains(cause.trim_end()) && !above.contains('…'), "{whole}");
+    for node in report.nodes.iter().filter(|n| n.state != NodeState::Healthy) {
+        assert!(whole.contains(&node.name), "{}", node.name);
+    }
+}
+
+#[test]
+fn names_are_whole_where_there_is_room() {
+    let mut report = one_slow();
+    let long = "node-17.rack-3.cluster.example.org";
+    for name in report.groups.iter_mut().flat_map(|g| &mut g.nodes) {
+        *name = format!("{name}-{long}");
+    }
+    report.nodes.iter_mut().for_each(|n| n.name = format!("{}-{long}", n.name));
+    let slow = report.nodes[0].name.clone();
+    let row = |width| {
+        let text = terminal(&report, &wide(width));
+        text.lines().filter(|line| line.contains(&format!("{slow} 0."))).count()
+    };
+    assert_eq!(row(80), 0);
+    assert!(row(160) > 0, "{}", terminal(&report, &wide(160)));
+}
+
+#[test]
+fn facts_that_differ_are_listed_with_their_nodes() {
+    let mut report = healthy(8, 5);
+    let value = |value: &str, nodes: &[&str]| FactValue {
+        value: value.to_owned(),
+        nodes: nodes.iter().map(|n| (*n).to_owned()).collect(),
+    };
+    report.groups[0].differing = vec![
+        DifferingFact {
+            what: "CPU quota".into(),
+            usual: Some("none".into()),
+            others: vec![value("0.6 CPUs", &["n3"])],
+        },
+        DifferingFact {
+            what: "firmware".into(),
+            usual: None,
+            others: vec![value("2.0", &["n1", "n2"]), value("2.1", &["n3"])],
+        },
+    ];
+    let words =
+        "CPU quota 0.6 CPUs on n3 (none on the others); firmware 2.0 on n1 and n2, 2.1 on n3";
+    for text in [terminal(&report, &wide(80)), html(&report).unwrap()] {
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn columns_that_a_narrow_terminal_leaves_out_are_mentioned() {
+    let mut left_out = 0;
+    for width in 40..=110 {
+        let text = terminal(&one_slow(), &wide(width));
+        let says = text.contains("a wider terminal shows more columns");
+        assert_ne!(says, text.contains("spread"), "{width}: {text}");
+        left_out += usize::from(says);
+    }
+    assert!(left_out > 0);
 }

@@ -47,6 +47,7 @@ fn figure(rate: f64) -> NodeFigure {
         attainable: Some(rate),
         delivered: Some(1e9),
         ceiling: None,
+        ceiling_margin: None,
         efficiency: None,
         bottleneck: None,
         findings: Vec::new(),

@@ -276,3 +276,55 @@ fn lost_rounds_of_a_healthy_node_are_reported() {
     assert_eq!(node(&report, "n3").notes, [expected]);
     assert!(report.nodes.iter().filter(|n| n.name != "n3").all(|n| n.notes.is_empty()));
 }
+
+#[test]
+fn too_few_nodes_with_a_value_come_with_the_reason_of_those_without() {
+    let report = report(fleet(4, |node, line| {
+        if node == 2 {
+            let figure = &mut line.figures[1];
+            (figure.attainable, figure.delivered) = (None, None);
+            figure.missing = Some("cannot start thread 0: the limit of 6 processes".into());
+        }
+    }));
+    assert_eq!(report.count(UNVERIFIED), 4);
+    let reasons = |name: &str| &node(&report, name).reasons;
+    assert_eq!(reasons("n2")[0], "Triad: cannot start thread 0: the limit of 6 processes");
+    let few = "only 3 nodes have a value of Triad (delivered), and comparing needs 4: n2 lacks it";
+    for name in ["n0", "n1", "n3"] {
+        assert_eq!(reasons(name)[0], few);
+    }
+    assert_eq!(reasons("n0").len(), 1, "{:?}", reasons("n0"));
+    assert_eq!(report.groups[0].not_judged, None, "most nodes have it");
+}
+
+#[test]
+fn a_figure_that_some_nodes_lack_is_named_by_its_kind() {
+    let report = report(fleet(4, |node, line| {
+        let figure = &mut line.figures[1];
+        if node < 2 {
+            figure.attainable = None;
+        } else if node == 2 {
+            figure.delivered = None;
+        }
+    }));
+    let why = &node(&report, "n0").reasons[0];
+    let expected =
+        "only 3 nodes have a value of Triad (delivered), and comparing needs 4: n2 lacks it";
+    assert_eq!(why, expected);
+}
+
+#[test]
+fn a_result_of_an_invalid_figure_that_few_have_says_what_is_invalid() {
+    let report = report(fleet(4, |node, line| {
+        if node == 1 {
+            line.figures[0].verdict = Verdict::Invalid;
+            line.figures[0].findings = vec![NodeFinding {
+                check: "in_cache".into(),
+                severity: Severity::Invalid,
+                message: "the data were in a cache".into(),
+            }];
+        }
+    }));
+    let own = node(&report, "n1").reasons.join("; ");
+    assert!(own.contains("the data were in a cache"), "{own}");
+}

@@ -9,6 +9,7 @@ mod pairs;
 mod pairs_failing;
 mod pairs_simulated;
 mod sent;
+mod shared;
 mod uneven;
 
 use proofmark_model::testing::moment;
@@ -72,6 +73,7 @@ fn figure(
         attainable: Some(value),
         delivered: Some(value),
         ceiling: Some(value * 1.02),
+        ceiling_margin: None,
         efficiency: Some(0.98),
         bottleneck: Some("execution ports".into()),
         findings: Vec::new(),
