@@ -1,10 +1,11 @@
 //! `proofmark serve`: the server of network runs.
 
 use std::io::Read as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context as _, Result};
+use proofmark_host::network::own_addresses;
 use proofmark_peer::{Key, KeySource, Limits, Server};
 use proofmark_process::end_with_parent;
 use proofmark_run::{cpu_stat, interface};
@@ -67,21 +68,59 @@ fn greeting(address: SocketAddr, source: &KeySource) -> String {
         KeySource::File(path) => format!("key: {}", path.display()),
         KeySource::Made(path) => format!("new key: {}", path.display()),
     };
-    let reach = if address.ip().is_loopback() {
-        "only this machine can reach it; --bind 0.0.0.0 accepts other machines"
-    } else {
-        "copy the key file to the other machine, then run there"
+    let peers = peers(address, own_addresses().unwrap_or_default());
+    let reach = match (address.ip().is_loopback(), peers.len()) {
+        (true, _) => "only this machine can reach it; --bind 0.0.0.0 accepts other machines",
+        (_, 0 | 1) => "copy the key file to the other machine, then run there",
+        _ => {
+            "copy the key file to the other machine, then run there, with the first address that it \
+             reaches"
+        }
     };
-    let host = match address.ip() {
-        ip if ip.is_unspecified() => proofmark_peer::this_host().name,
-        ip => ip.to_string(),
+    let commands: Vec<String> =
+        peers.iter().map(|peer| format!("  proofmark run network --peer {peer}\n")).collect();
+    format!("proofmark: listening on {address}\n{key}\n{reach}:\n{}", commands.concat())
+}
+
+/// Returns what other machines write for `--peer`: the address, or each one of this machine's, IPv4
+/// first. Without any it is the host name.
+fn peers(address: SocketAddr, own: Vec<IpAddr>) -> Vec<String> {
+    let mut all = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => own.into_iter().filter(IpAddr::is_ipv4).collect(),
+        ip if ip.is_unspecified() => own,
+        ip => vec![ip],
     };
-    let port = match address.port() {
-        proofmark_peer::DEFAULT_PORT => String::new(),
-        port => format!(":{port}"),
+    all.sort_by_key(IpAddr::is_ipv6);
+    let port = address.port();
+    let peer = |ip: &IpAddr| match (port, ip) {
+        (proofmark_peer::DEFAULT_PORT, ip) => ip.to_string(),
+        (port, IpAddr::V4(ip)) => format!("{ip}:{port}"),
+        (port, IpAddr::V6(ip)) => format!("[{ip}]:{port}"),
     };
-    format!(
-        "proofmark: listening on {address}\n{key}\n{reach}:\n  \
-         proofmark run network --peer {host}{port}\n"
-    )
+    let mut all: Vec<String> = all.iter().map(peer).collect();
+    if all.is_empty() {
+        all.push(format!("{}:{port}", proofmark_peer::this_host().name));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_machines_get_addresses_that_reach_this_one() {
+        let own: Vec<IpAddr> =
+            ["2001:db8::7", "10.0.0.7", "192.0.2.7"].map(|ip| ip.parse().unwrap()).to_vec();
+        let default = proofmark_peer::DEFAULT_PORT;
+        let peers = |ip: &str, port: u16| {
+            peers(SocketAddr::new(ip.parse().unwrap(), port), own.clone()).join(" ")
+        };
+        assert_eq!(peers("0.0.0.0", default), "10.0.0.7 192.0.2.7");
+        assert_eq!(peers("::", default), "10.0.0.7 192.0.2.7 2001:db8::7");
+        assert_eq!(peers("::", 7), "10.0.0.7:7 192.0.2.7:7 [2001:db8::7]:7");
+        assert_eq!(peers("127.0.0.1", default), "127.0.0.1");
+        let alone = super::peers("0.0.0.0:7".parse().unwrap(), Vec::new());
+        assert!(alone.len() == 1 && alone[0].ends_with(":7"), "{alone:?}");
+    }
 }
