@@ -125,6 +125,8 @@ pub struct ResumeState {
     pub(crate) round_robin: Option<RoundRobin>,
     /// Pairs of their second pass, if they were decided.
     pub(crate) pairs_again: Option<PairsAgain>,
+    /// Nodes that are asked again from the first round on.
+    pub(crate) again: BTreeSet<String>,
 }
 
 /// Outcome of a node or a pair in a round.
@@ -181,6 +183,17 @@ impl ResumeState {
             known.turns.push(turn);
         }
         known
+    }
+
+    /// Forgets what these nodes did, so that they are asked again from the first round on. The
+    /// second pass is decided anew.
+    pub fn ask_again(&mut self, nodes: BTreeSet<String>) {
+        if nodes.is_empty() {
+            return;
+        }
+        self.turns.retain(|turn| turn.pass.of_pairs() || !nodes.contains(&turn.node));
+        self.nodes_again = None;
+        self.again = nodes;
     }
 
     /// True if a pair has an answer or a failure.

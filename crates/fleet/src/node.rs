@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
 
-use proofmark_model::{NodeRound, Tool};
+use proofmark_model::NodeRound;
 use proofmark_process::BoundedLines;
 
 use crate::protocol::{Answer, LONGEST_ANSWER, Order};
@@ -24,16 +24,16 @@ pub enum OrderOutcome {
     Serves(Vec<SocketAddr>),
 }
 
-/// Answers the orders of `input` for a node until the input ends. Then calls `end` from another
+/// Sends a hello and answers the orders of `input` for a node until the input ends. Then calls `end` from another
 /// thread, since a round may still be running.
 pub fn answer_orders(
-    (node, tool): (&str, Tool),
+    (node, hello): (&str, &Answer),
     input: impl Read + Send + 'static,
     mut output: impl Write,
     mut follow: impl FnMut(&Order) -> Result<OrderOutcome, String>,
     end: impl FnOnce() + Send + 'static,
 ) -> io::Result<()> {
-    send(&mut output, &Answer::hello(node, tool))?;
+    send(&mut output, hello)?;
     let orders = orders(input, end);
     // A launcher that lost its network does not close the input.
     while let Ok(heard) = orders.recv_timeout(MAX_SILENCE) {

@@ -1,6 +1,7 @@
 //! Messages between the launcher and the nodes: one JSON object per line. Nodes are not trusted:
 //! each line is bounded, and every field is checked before use.
 
+use std::iter;
 use std::net::SocketAddr;
 
 use proofmark_model::{FLEET_SCHEMA, FleetTask, NodeRound, Pass, Tool, clean_excerpt};
@@ -97,6 +98,9 @@ pub enum Answer {
         node: String,
         /// Program of the node.
         tool: Tool,
+        /// The kernel's random id of the node's boot, where it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        boot_id: Option<String>,
     },
     /// Results of a round.
     Round(Box<NodeRound>),
@@ -125,19 +129,31 @@ impl Answer {
         let line = |(at, part): (usize, &[u8])| {
             [&[if at == last { LAST } else { MORE }], part, b"\n"].concat()
         };
-        Ok(parts.enumerate().flat_map(line).collect())
+        // First the end of a line that another program on the node has begun.
+        Ok(iter::once(b'\n').chain(parts.enumerate().flat_map(line)).collect())
     }
 
     /// Creates the first answer of a node.
-    pub fn hello(node: &str, tool: Tool) -> Self {
-        Self::Hello { schema: FLEET_SCHEMA.to_owned(), node: node.to_owned(), tool }
+    pub fn hello(node: &str, tool: Tool, boot_id: Option<String>) -> Self {
+        Self::Hello { schema: FLEET_SCHEMA.to_owned(), node: node.to_owned(), tool, boot_id }
     }
 }
 
-/// Assembles the lines of a node's answers.
+/// Begin of an answer's text, by which it differs from what start files print.
+const BEGIN: &[u8] = b"{\"answer\":\"";
+
+/// Maximum letters of printed text that are reported.
+const EXCERPT: usize = 80;
+
+/// Assembles the lines of a node's answers. It skips other lines: shells print when they start and
+/// end, and programs that they start print at any time.
 #[derive(Debug, Default)]
 pub struct AnswerReader {
     so_far: Vec<u8>,
+    /// Bytes of other lines since the last answer.
+    skipped: usize,
+    /// The first of them that is not blank.
+    printed: Option<String>,
 }
 
 impl AnswerReader {
@@ -147,16 +163,38 @@ impl AnswerReader {
     ///
     /// Returns why the line cannot be used.
     pub fn read(&mut self, line: &[u8]) -> Result<Option<Answer>, String> {
-        let (mark, part) = line.split_first().ok_or("it sent an empty line")?;
-        self.so_far.extend_from_slice(part);
-        match *mark {
-            MORE if self.so_far.len() <= LONGEST_ANSWER => Ok(None),
-            LAST | MORE => read_answer(&std::mem::take(&mut self.so_far)).map(Some),
-            _ => {
-                let excerpt = clean_excerpt(&String::from_utf8_lossy(line), 80);
-                Err(format!("its answer is not proofmark's: {excerpt}"))
+        match line.split_first() {
+            Some((mark @ (&MORE | &LAST), part))
+                if !self.so_far.is_empty() || part.starts_with(BEGIN) =>
+            {
+                self.so_far.extend_from_slice(part);
+                if *mark == MORE && self.so_far.len() <= LONGEST_ANSWER {
+                    return Ok(None);
+                }
+                (self.skipped, self.printed) = (0, None);
+                read_answer(&std::mem::take(&mut self.so_far)).map(Some)
             }
+            _ => self.skip(line).map(|()| None),
         }
+    }
+
+    fn skip(&mut self, line: &[u8]) -> Result<(), String> {
+        self.skipped += line.len() + 1;
+        if self.printed.is_none() {
+            let text = clean_excerpt(&String::from_utf8_lossy(line), EXCERPT);
+            self.printed = Some(text).filter(|text| !text.trim().is_empty());
+        }
+        if self.skipped <= LONGEST_ANSWER {
+            return Ok(());
+        }
+        let printed = self.printed.as_deref().unwrap_or("empty lines");
+        let most = LONGEST_ANSWER >> 20;
+        Err(format!("its answer is longer than {most} MiB and not proofmark's: {printed}"))
+    }
+
+    /// Returns the first text that the node printed since its last answer, cleaned and cut.
+    pub fn printed(&self) -> Option<&str> {
+        self.printed.as_deref()
     }
 }
 
@@ -225,17 +263,36 @@ mod tests {
         let text = answer.lines().unwrap();
         let mut lines = AnswerReader::default();
         let all: Vec<_> = text.split_inclusive(|b| *b == b'\n').collect();
-        assert!(all.len() > 3 && all.iter().all(|line| line.len() < 1000));
+        assert!(all[0] == b"\n" && all.len() > 4 && all.iter().all(|line| line.len() < 1000));
         for _ in 0..2 {
             let read = all.iter().map(|line| lines.read(&line[..line.len() - 1]).unwrap());
             let read: Vec<_> = read.flatten().collect();
             assert_eq!(read, std::slice::from_ref(&answer));
         }
-        assert!(lines.read(b"").is_err());
-        assert!(lines.read(b"Last login").unwrap_err().contains("Last login"));
-        let line = [b"+".as_slice(), &[b'x'; 4000]].concat();
-        let read = (0..).map(|n| (n, lines.read(&line))).find(|(_, read)| read.is_err());
-        let (lines_read, why) = read.unwrap();
-        assert!(lines_read < 1100 && why.unwrap_err().contains("longer than"));
+        for begin in ["+{\"answer\":\"", "+", "Last login"] {
+            let mut lines = AnswerReader::default();
+            let line = [begin.as_bytes(), &[b'x'; 4000]].concat();
+            let read = (0..).map(|n| (n, lines.read(&line))).find(|(_, read)| read.is_err());
+            let (lines_read, why) = read.unwrap();
+            assert!(lines_read < 1100 && why.unwrap_err().contains("longer than 4 MiB"));
+        }
+    }
+
+    #[test]
+    fn what_a_shell_prints_is_skipped_and_its_first_words_are_known() {
+        let answer = Answer::Failed { pass: Pass::First, round: 1, reason: "no disk".to_owned() };
+        let text = answer.lines().unwrap();
+        let mut reader = AnswerReader::default();
+        let shell = b"\n  \n+ module load gcc\n. ok\n.\n\xff\x1b[31mbanner\r\nno end";
+        let all = [&shell[..], &text, b"logout\n+ exit\n", &text, b"bye"].concat();
+        let mut printed = Vec::new();
+        let mut answers = Vec::new();
+        for line in all.split(|b| *b == b'\n') {
+            answers.extend(reader.read(line).unwrap());
+            printed.extend(reader.printed().map(str::to_owned));
+        }
+        assert_eq!(answers, [answer.clone(), answer]);
+        printed.dedup();
+        assert_eq!(printed, ["+ module load gcc", "logout", "bye"]);
     }
 }

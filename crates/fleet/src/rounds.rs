@@ -4,6 +4,7 @@
 
 mod answers;
 mod pairs;
+mod start;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -12,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use proofmark_model::{FleetLine, FleetPlan, NodeFailure, NodesAgain, Pass, clean_excerpt};
 
-use crate::launch::{Event, Launcher};
+use crate::launch::{Copied, Event, Launcher};
 use crate::log::{FleetLog, ResumeState, rounds_done};
 use crate::protocol::{Answer, AnswerReader, NodeTask, Order};
-use answers::{Accepted, NOT_ASKED, check_answer};
+use answers::{Accepted, check_answer};
 pub use pairs::NetworkPass;
 use pairs::PairHistory;
 
@@ -78,6 +79,7 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
         events,
         heard: BTreeMap::new(),
         greeted: BTreeSet::new(),
+        boots: BTreeMap::new(),
         gone: BTreeSet::new(),
         addresses: BTreeMap::new(),
         pairs: PairHistory::default(),
@@ -85,7 +87,10 @@ pub fn measure(fleet: Fleet, launcher: &mut dyn Launcher) -> Result<(), Unfinish
     };
     let all = coordinator.fleet.plan.nodes.clone();
     coordinator.await_hellos(&all)?;
-    coordinator.pass(Pass::First, &all)?;
+    let (repaired, others): (Vec<String>, Vec<String>) =
+        all.into_iter().partition(|node| coordinator.fleet.known.again.contains(node));
+    coordinator.pass(Pass::First, &others)?;
+    coordinator.pass(Pass::First, &repaired)?;
     let again = coordinator.nodes_again()?;
     if !again.is_empty() {
         coordinator.print(&format!("second pass: measuring {} again", again.join(", ")));
@@ -104,6 +109,8 @@ struct Coordinator<'a> {
     gone: BTreeSet<String>,
     /// Nodes that sent their hello.
     greeted: BTreeSet<String>,
+    /// Node of each boot id.
+    boots: BTreeMap<String, String>,
     /// Addresses of nodes that serve others.
     addresses: BTreeMap<String, Vec<SocketAddr>>,
     pairs: PairHistory,
@@ -129,50 +136,11 @@ impl Coordinator<'_> {
         Ok(nodes)
     }
 
-    /// Waits for the hello of every node.
-    fn await_hellos(&mut self, nodes: &[String]) -> Result<(), Unfinished> {
-        let mut waiting: BTreeSet<String> = nodes.iter().cloned().collect();
-        let limit = self.fleet.limits.start;
-        let begun = Instant::now();
-        // No order is out, so a failure here counts for the first open round.
-        let round_id = self.first_open_round(nodes);
-        let mut late = 0;
-        while !waiting.is_empty() {
-            let Some(event) = self.next((begun, limit), &mut late)? else { break };
-            match self.interpret(event)? {
-                NodeEvent::Nothing => {}
-                NodeEvent::Hello(node) => drop(waiting.remove(&node)),
-                NodeEvent::Gone(node, reason) => {
-                    waiting.remove(&node);
-                    self.fail(&node, None, round_id, reason, true)?;
-                }
-                NodeEvent::Answer(node, _) => {
-                    waiting.remove(&node);
-                    let reason = NOT_ASKED.to_owned();
-                    self.fail(&node, None, round_id, reason, true)?;
-                }
-            }
-        }
-        for node in waiting {
-            let reason = format!("it did not start within {} s (--start-limit)", limit.as_secs());
-            self.fail(&node, None, round_id, reason, true)?;
-        }
-        Ok(())
-    }
-
-    /// Returns the first round that the file lacks.
-    fn first_open_round(&self, nodes: &[String]) -> RoundId {
-        let rounds = self.fleet.plan.rounds;
-        match rounds_done(self.fleet.known, Pass::First, nodes, rounds) {
-            done if done < rounds => (Pass::First, done + 1),
-            _ => (Pass::Again, 1),
-        }
-    }
-
     /// Measures all rounds of a pass that the file lacks.
     fn pass(&mut self, pass: Pass, nodes: &[String]) -> Result<(), Unfinished> {
         let rounds = self.fleet.plan.rounds;
         let done = rounds_done(self.fleet.known, pass, nodes, rounds);
+        let begun = Instant::now();
         for round in done + 1..=rounds {
             let here: Vec<String> =
                 nodes.iter().filter(|node| !self.gone.contains(*node)).cloned().collect();
@@ -190,8 +158,10 @@ impl Coordinator<'_> {
             }
             let left = here.iter().filter(|node| !self.gone.contains(*node)).count();
             let again = if pass == Pass::Again { " second pass:" } else { "" };
+            let each = begun.elapsed().as_secs_f64() / f64::from(round - done);
+            let time = time_left(each * f64::from(rounds - round));
             self.print(&format!(
-                "[{round}/{rounds}]{again} {left} of {} nodes answered",
+                "[{round}/{rounds}]{again} {left} of {} nodes answered{time}",
                 nodes.len()
             ));
         }
@@ -211,7 +181,7 @@ impl Coordinator<'_> {
         while !waiting.is_empty() {
             let Some(event) = self.next((begun, limit), &mut late)? else { break };
             let (node, answer) = match self.interpret(event)? {
-                NodeEvent::Nothing | NodeEvent::Hello(_) => continue,
+                NodeEvent::Nothing | NodeEvent::Hello(_) | NodeEvent::Copying(..) => continue,
                 NodeEvent::Gone(node, reason) => (node, Err((reason, true))),
                 NodeEvent::Answer(node, answer) => {
                     let own = &self.fleet.plan.tool;
@@ -235,7 +205,10 @@ impl Coordinator<'_> {
             waiting.remove(&node);
         }
         for (node, work) in waiting {
-            let reason = format!("no answer within {} s", limit.as_secs());
+            let mut reason = format!("no answer within {} s", limit.as_secs());
+            if let Some(printed) = self.heard.get(node).and_then(AnswerReader::printed) {
+                reason = format!("its answer is not proofmark's: {printed} ({reason})");
+            }
             self.fail(node, Some(work), round_id, reason, true)?;
         }
         Ok(())
@@ -279,10 +252,16 @@ impl Coordinator<'_> {
         let known =
             |node: &String| self.fleet.plan.nodes.contains(node) && !self.gone.contains(node);
         Ok(match event {
-            Event::Line { node, .. } | Event::Ended { node, .. } if !known(&node) => {
+            Event::Line { node, .. } | Event::Ended { node, .. } | Event::Copying { node, .. }
+                if !known(&node) =>
+            {
                 NodeEvent::Nothing
             }
-            Event::Ended { node, reason } => NodeEvent::Gone(node, reason),
+            Event::Ended { node, reason } => {
+                let reason = self.with_printed(&node, reason);
+                NodeEvent::Gone(node, reason)
+            }
+            Event::Copying { node, copied } => NodeEvent::Copying(node, copied),
             Event::Failed(why) => return Err(Unfinished::Failed(why)),
             Event::Line { node, line } => {
                 match self.heard.entry(node.clone()).or_default().read(&line) {
@@ -295,8 +274,9 @@ impl Coordinator<'_> {
                     Ok(Some(Answer::Hello { .. })) if !self.greeted.insert(node.clone()) => {
                         NodeEvent::Gone(node, "it sent a second hello".to_owned())
                     }
-                    Ok(Some(Answer::Hello { tool, .. })) => {
-                        match tool.mismatch(&self.fleet.plan.tool) {
+                    Ok(Some(Answer::Hello { tool, boot_id, .. })) => {
+                        let mismatch = tool.mismatch(&self.fleet.plan.tool);
+                        match mismatch.or_else(|| self.same_machine(&node, boot_id)) {
                             Some(reason) => NodeEvent::Gone(node, reason),
                             None => NodeEvent::Hello(node),
                         }
@@ -305,6 +285,24 @@ impl Coordinator<'_> {
                 }
             }
         })
+    }
+
+    /// Returns that another node has this boot id, hence runs on the same machine. `None` on a
+    /// testbed, where all nodes do.
+    fn same_machine(&mut self, node: &str, boot_id: Option<String>) -> Option<String> {
+        let boot_id = boot_id.filter(|_| self.fleet.plan.testbed.is_none())?;
+        let other = self.boots.entry(boot_id).or_insert_with(|| node.to_owned());
+        let same = || format!("it is the same machine as {other}: both names lead to one kernel");
+        (other != node).then(same)
+    }
+
+    /// Adds what a node without a hello printed, which is the work of its start files.
+    fn with_printed(&self, node: &str, reason: String) -> String {
+        let printed = self.heard.get(node).and_then(AnswerReader::printed);
+        match printed.filter(|_| !self.greeted.contains(node)) {
+            Some(printed) => format!("{reason}; its start files printed: {printed}"),
+            None => reason,
+        }
     }
 
     fn fail(
@@ -352,9 +350,19 @@ fn batches(mut nodes: Vec<String>, at_once: Option<u32>, round: u32) -> Vec<Vec<
     nodes.chunks(size).map(<[String]>::to_vec).collect()
 }
 
+/// Describes the time that the rounds left are expected to take; empty without any.
+fn time_left(seconds: f64) -> String {
+    match seconds {
+        s if s <= 0.0 => String::new(),
+        s if s < 90.0 => format!(", about {} s left", s.ceil()),
+        s => format!(", about {} min left", (s / 60.0).ceil()),
+    }
+}
+
 /// Meaning of a node's event.
 enum NodeEvent {
     Nothing,
+    Copying(String, Copied),
     Hello(String),
     Answer(String, Answer),
     Gone(String, String),

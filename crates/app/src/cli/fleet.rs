@@ -28,8 +28,8 @@ pub enum FleetCommand {
 pub struct FleetRunArgs {
     /// Reach the nodes by ssh: n1,n2 or n[1-32]
     ///
-    /// Or a file with one host per line. Your ssh configuration applies, host keys are checked, and
-    /// ssh never prompts
+    /// Or a file with one host per line. Your ssh configuration applies (ports and jump hosts belong
+    /// there), host keys are checked, and ssh never prompts
     #[arg(long, value_name = "HOSTS|FILE")]
     pub ssh: Option<String>,
     /// Reach the nodes by Slurm
@@ -126,12 +126,26 @@ pub struct FleetRunArgs {
     /// Give the same options as for the stopped run
     #[arg(long, help_heading = "Output", value_name = "DIR")]
     pub resume: Option<PathBuf>,
+    /// With --resume: measure these nodes again, such as repaired ones
+    ///
+    /// Their new results replace the old ones. The second pass follows from them
+    #[arg(
+        hide_short_help = true,
+        long,
+        help_heading = "Output",
+        value_name = "NODES",
+        requires = "resume"
+    )]
+    pub again: Option<String>,
+    /// Print every node by name, and whole texts
+    #[arg(long, help_heading = "Output")]
+    pub all: bool,
     /// Print the commands, or the Job, and stop
     ///
     /// For a Job without -N, kubectl counts the ready nodes
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
-    /// ssh with your options, such as 'ssh -p 2222'
+    /// ssh with your options, split as in a shell, such as 'ssh -p 2222'
     #[arg(
         hide_short_help = true,
         long,
@@ -245,6 +259,9 @@ pub struct FleetReportArgs {
     /// Write to this file
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Print every node by name, and whole texts, in a terminal
+    #[arg(long)]
+    pub all: bool,
 }
 
 #[derive(Debug, Args)]

@@ -40,3 +40,54 @@ fn another_allocation_than_the_one_here_is_refused() {
     );
     assert!(asked("2").with(0).stdout.contains("--nodes=2"));
 }
+
+#[test]
+fn a_mistake_in_the_list_of_hosts_is_named_before_a_directory_exists() {
+    let dir = Folder::new();
+    dir.file("lists/ports", "\u{feff}n1\r\n\r\nn2:2222\r\n");
+    dir.file("lists/empty", "# none\n");
+    for (hosts, expected) in [
+        ("lists/missing", "there is no file lists/missing"),
+        ("no-such-host.invalid", "neither a file nor a host that this machine"),
+        ("lists", "lists is a directory"),
+        ("lists/empty", "no host is named"),
+        (
+            "lists/ports",
+            "lists/ports: line 3: 'n2:2222': name the host alone; a port belongs in your",
+        ),
+        ("n1:4", "slots of MPI are left out"),
+        ("[2001:db8::1]:2222", "Host 2001:db8::1, Port 2222"),
+        ("ssh://n1", "is a URL"),
+    ] {
+        let ended = dir.run(&["fleet", "run", "--ssh", hosts]).with(2);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
+    let quoted = ["fleet", "run", "--ssh", "n1,n2", "--ssh-command", "ssh -o 'ProxyCommand=x"];
+    let ended = dir.run(&quoted).with(2);
+    assert!(ended.stderr.contains("has no end"), "{}", ended.stderr);
+    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["lists"], "no directory of a fleet");
+}
+
+#[test]
+fn a_command_for_ssh_is_split_as_a_shell_does() {
+    let dir = Folder::new();
+    let ssh = "sh -c 'echo \"took $1, $2\" >&2; exit 7' 'an ssh' -o 'ProxyCommand=ssh -W %h:%p gw'";
+    let run = ["fleet", "run", "--ssh", "n1,n2", "--ssh-command", ssh, "--out", "fleet"];
+    let ended = dir.run(&run).with(5);
+    let expected = "n1: its process exited with status 7: took -o, ProxyCommand=ssh -W %h:%p gw";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+}
+
+#[test]
+fn only_nodes_of_the_fleet_are_asked_again() {
+    let dir = Folder::new();
+    let run = ["fleet", "run", "--ssh", "n1,n2", "--ssh-command", "false"];
+    dir.run(&[&run[..], &["--out", "fleet"]].concat()).with(5);
+    let again = [&run[..], &["--resume", "fleet", "--again", "n3"]].concat();
+    let ended = dir.run(&again).with(2);
+    let expected = "--again: n3 is not in the fleet of that directory, whose nodes are n1, n2";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    let ended = dir.run(&["fleet", "report", "fleet", "--all"]).with(5);
+    assert!(ended.stdout.contains("launcher ssh"), "{}", ended.stdout);
+}

@@ -95,6 +95,39 @@ impl Testbed {
         self.does(&["full", node]);
     }
 
+    /// Writes the start file of a node's login shell.
+    pub fn start_file(&self, node: &str, text: &str) {
+        let home = Path::new("/run/proofmark-testbed").join(format!("home.{node}"));
+        fs::write(home.join(".bashrc"), text).unwrap();
+    }
+
+    /// Runs a command where a node's daemons run.
+    pub fn inside(&self, node: &str, command: &[&str]) {
+        self.does(&[&["inside", node], command].concat());
+    }
+
+    /// Starts a slow ssh server on the node `control`, by which `n1-by-jump` is reached.
+    pub fn jump(&self, seconds: u32) {
+        self.does(&["jump", &seconds.to_string()]);
+    }
+
+    /// Kills the program of a node as soon as it runs.
+    pub fn kill_program(&self, node: &str) -> Child {
+        let mut command = Command::new(script());
+        command.args(["kill-program", node]).stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Runs a command on the node `control`.
+    pub fn on_control(&self, command: &[&str]) -> String {
+        self.does(&[&["run", "control"], command].concat())
+    }
+
+    /// Writes what Slurm runs before each task.
+    pub fn prolog(&self, text: &str) {
+        fs::write("/run/proofmark-testbed/prolog", format!("#!/bin/sh\n{text}\n")).unwrap();
+    }
+
     pub fn unplug(&self, node: &str) {
         self.does(&["unplug", node]);
     }
@@ -142,7 +175,10 @@ impl Testbed {
     pub fn left_on_nodes(&self) -> Vec<String> {
         let nodes = fs::read_dir("/var/tmp/proofmark-testbed").unwrap().map(|e| e.unwrap().path());
         let files = nodes.flat_map(|n| fs::read_dir(n).unwrap().map(|e| e.unwrap().path()));
-        let files = files.map(|path| path.display().to_string());
+        let folders = ["/var/tmp", "/dev/shm"].into_iter();
+        let shared = folders.flat_map(|f| fs::read_dir(f).unwrap().map(|e| e.unwrap().path()));
+        let copies = shared.filter(|path| path.to_string_lossy().contains("/proofmark."));
+        let files = files.chain(copies).map(|path| path.display().to_string());
         let running = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
             let line = fs::read(entry.path().join("cmdline")).ok()?;
             let line = String::from_utf8_lossy(&line).replace('\0', " ");

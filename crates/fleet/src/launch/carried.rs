@@ -1,51 +1,86 @@
-//! Shell script for a node that runs a program from its standard input.
+//! Shell scripts for a node. A shell waits for the program, reports how it died, and removes its
+//! file.
 
-/// Returns the script. It stores `size` bytes of standard input as a program, in a folder that
-/// allows programs, and becomes that program, which removes its file. The script is one line
-/// without single quotes, so that the login shells of all users pass it on to `sh` unchanged.
-pub(super) fn script(size: u64, arguments: &str) -> String {
-    let lines = [
-        "f=",
-        "for d in \"${TMPDIR:-/tmp}\" /var/tmp /dev/shm \"$HOME\"",
-        "do f=$(mktemp \"$d/proofmark.XXXXXX\" 2>/dev/null) || continue",
-        "trap \"rm -f \\\"$f\\\"\" 0 1 2 13 15",
-        "chmod 700 \"$f\"",
-        "echo exit >\"$f\"",
-        "\"$f\" 2>/dev/null && break",
-        "rm -f \"$f\"",
-        "f=",
-        "done",
-        "[ -n \"$f\" ] || { echo no writable folder allows programs: noexec >&2",
-        "exit 1",
-        "}",
-    ];
-    // It reads all bytes, even those without space: srun waits forever for a task that leaves its
-    // input unread.
-    let take = format!(
-        "head -c {size} | {{ cat >\"$f\" || cat >/dev/null; }}; [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
-         {{ echo the copy of proofmark in \"$d\" is incomplete: is there too little space? >&2; exit 1; }}; \
-         exec \"$f\" {arguments}"
+/// Line by which a node asks for the program. Start files that read their input or print find
+/// nothing of the program before it.
+pub(super) const READY: &str = "proofmark: send the program";
+
+/// Returns the script for a program that is installed on the node. Without the waiting shell, ssh
+/// would report a killed program as a lost connection.
+pub(super) fn waiting(program: &str, arguments: &str) -> String {
+    format!("{program} {arguments}; s=$?; {LIMITS}; exit $s")
+}
+
+/// Prints the limits of a killed program, which may be the cause.
+const LIMITS: &str = "[ $s -le 128 ] || { \
+    l() { [ \"$2\" = unlimited ] || m=\"$m$1 $2 $3, \"; }; m=; \
+    l \"CPU time\" \"$(ulimit -t)\" s; l \"address space\" \"$(ulimit -v)\" KiB; \
+    echo \"its limits: ${m}stack $(ulimit -s) KiB\" >&2; }";
+
+/// Returns the script for a program that comes by standard input. It stores `size` bytes in the
+/// first folder that has room for them and allows programs, and runs them. With `asks`, it prints
+/// [`READY`] first.
+///
+/// The script is one line without single quotes and exclamation marks, so that the login shells of
+/// all users pass it on to `sh` unchanged. Two shells wait: each removes the file if the other is
+/// killed.
+///
+/// A script that does not ask reads all bytes, even those without space: srun waits forever for a
+/// task that leaves its input unread.
+pub(super) fn script(size: u64, arguments: &str, asks: bool) -> String {
+    let mib = size.div_ceil(1 << 20);
+    let traps = "trap c 0; trap \"exit 129\" 1; trap \"exit 130\" 2; trap \"exit 141\" 13; \
+                 trap \"exit 143\" 15";
+    let ready = if asks { format!("echo; echo {READY}; ") } else { String::new() };
+    let rest = if asks { String::new() } else { format!("head -c {size} >/dev/null; ") };
+    // Random bytes take their full room on file systems that compress.
+    let find = format!(
+        "f=; w=; c() {{ rm -f \"$f\"; f=; }}; {traps}; \
+         for d in ${{TMPDIR:+\"$TMPDIR\"}} /tmp /var/tmp /dev/shm \"$HOME\"; \
+         do f=$(mktemp \"$d/proofmark.XXXXXX\" 2>/dev/null) || {{ f=; w=\"$w; $d: not writable\"; continue; }}; \
+         chmod 700 \"$f\"; (echo exit >\"$f\") 2>/dev/null; \
+         \"$f\" 2>/dev/null || {{ w=\"$w; $d: noexec\"; c; continue; }}; \
+         (head -c {size} /dev/urandom >\"$f\") 2>/dev/null; \
+         [ \"$(wc -c <\"$f\")\" -eq {size} ] && break; \
+         w=\"$w; $d: no room\"; c; \
+         done; \
+         [ -n \"$f\" ] || {{ l=$(ulimit -f); [ \"$l\" = unlimited ] || w=\"$w; ulimit -f is $l blocks\"; echo \"no folder takes the program ({mib} MiB)$w\" >&2; {rest}exit 1; }}; : >\"$f\"; "
     );
-    let script = lines.join("; ").replace("do; ", "do ");
-    format!("{script}; {take}")
+    let run = format!(
+        "({traps}; head -c {size} | {{ cat >\"$f\" || cat >/dev/null; }}; \
+         [ \"$(wc -c <\"$f\")\" -eq {size} ] || \
+         {{ echo the copy of proofmark in \"$d\" is incomplete >&2; exit 1; }}; \
+         \"$f\" {arguments}; exit $?); s=$?; {LIMITS}; exit $s"
+    );
+    format!("{find}{ready}{run}")
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
+    use std::path::Path;
     use std::process::{Command, Output, Stdio};
 
     use super::*;
 
-    fn carried(program: &[u8], size: usize, folder: &std::path::Path) -> Output {
-        let script = script(size as u64, "a b");
-        assert!(!script.contains(['\'', '\n']), "{script}");
+    /// Runs a script with this input, and the folder for temporary files.
+    fn run(script: &str, input: &[u8], folder: &Path) -> Output {
+        assert!(!script.contains(['\'', '\n', '!']), "{script}");
         let mut shell = Command::new("sh");
-        shell.args(["-c", &script]).env("TMPDIR", folder);
+        shell.args(["-c", script]).env("TMPDIR", folder);
         shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = shell.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(program).unwrap();
+        // A script that ends without its program reads no input.
+        let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap()
+    }
+
+    fn carried(program: &[u8], size: usize, folder: &Path) -> Output {
+        run(&script(size as u64, "a b", false), program, folder)
+    }
+
+    fn is_empty(folder: &Path) -> bool {
+        std::fs::read_dir(folder).unwrap().count() == 0
     }
 
     #[test]
@@ -55,7 +90,7 @@ mod tests {
         let input = [program.as_slice(), b"orders\n"].concat();
         let output = carried(&input, program.len(), folder.path());
         assert_eq!(String::from_utf8_lossy(&output.stdout), "a b\norders\n");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(is_empty(folder.path()));
     }
 
     #[test]
@@ -65,10 +100,47 @@ mod tests {
         assert_eq!(output.status.code(), Some(1));
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         let folder_is = folder.path().display();
+        assert_eq!(errors, format!("the copy of proofmark in {folder_is} is incomplete\n"));
+        assert!(is_empty(folder.path()));
+    }
+
+    #[test]
+    fn a_killed_program_is_told_from_a_lost_connection_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = b"#!/bin/sh\nkill -9 $$\n";
+        let installed = folder.path().join("installed");
+        std::fs::copy("/bin/sh", &installed).unwrap();
+        let waiting = waiting(&installed.display().to_string(), "-c \"kill -9 \\$\\$\"");
+        let carried = carried(program, program.len(), folder.path());
+        for output in [carried, run(&waiting, b"", folder.path())] {
+            assert_eq!(output.status.code(), Some(128 + 9));
+            let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(errors.lines().last().unwrap().starts_with("its limits: "), "{errors}");
+        }
+        std::fs::remove_file(installed).unwrap();
+        assert!(is_empty(folder.path()));
+    }
+
+    #[test]
+    fn the_first_folder_with_room_takes_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = b"#!/bin/sh\necho \"$0\"\n";
+        let input = [program.as_slice(), &[b'\n'; 100_000]].concat();
+        let script = script(input.len() as u64, "", true);
+        let output = run(&script, &input, &folder.path().join("missing"));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[..2], ["", READY]);
+        assert!(lines[2].starts_with("/tmp/proofmark."), "{text}");
+        let limited = format!("ulimit -f 8; {script}");
+        let output = run(&limited, &input, folder.path());
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let last = errors.lines().last().unwrap();
         let expected = format!(
-            "the copy of proofmark in {folder_is} is incomplete: is there too little space?\n"
+            "no folder takes the program (1 MiB); {}: no room; /tmp: no room",
+            folder.path().display()
         );
-        assert_eq!(errors, expected);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert!(last.starts_with(&expected), "{errors}");
+        assert!(is_empty(folder.path()));
     }
 }

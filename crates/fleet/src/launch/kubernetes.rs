@@ -4,6 +4,7 @@
 mod cluster;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +13,8 @@ use proofmark_model::clean_excerpt;
 use proofmark_process::Exit;
 use serde_json::{Value, json};
 
-use super::pipes::Pipes;
+use super::deaths::describe;
+use super::pipes::{Pipes, ProcessEnd, Way};
 use super::{Event, Launcher, typed, words};
 use crate::protocol::Order;
 use cluster::items;
@@ -157,7 +159,7 @@ impl Launcher for Kubernetes {
             match pod {
                 Ok(pod) => {
                     let command = self.command(&node, &pod);
-                    self.pipes.start(&node, command, None, &events, describe_exit)?;
+                    self.pipes.start(&node, PodWay { command }, &events)?;
                 }
                 Err(reason) => drop(events.send(Event::Ended { node, reason })),
             }
@@ -257,11 +259,30 @@ pub fn manifest(options: &KubernetesOptions) -> Value {
     })
 }
 
-fn describe_exit(exit: Option<Exit>) -> String {
-    match exit {
-        Some(Exit::Status(0)) => "its process ended".to_owned(),
-        Some(exit) => format!("kubectl exec {exit}"),
-        None => "kubectl exec was killed".to_owned(),
+/// The way into a pod.
+struct PodWay {
+    command: Vec<String>,
+}
+
+impl Way for PodWay {
+    fn command(&mut self) -> Vec<String> {
+        self.command.clone()
+    }
+
+    fn program(&self) -> Option<&Path> {
+        None
+    }
+
+    fn describe(&self, end: &ProcessEnd) -> String {
+        match end.exit {
+            Some(exit @ Exit::Status(status)) if status == 0 || status > 128 => describe(exit),
+            Some(exit) => format!("kubectl exec {exit}"),
+            None => "kubectl exec was killed".to_owned(),
+        }
+    }
+
+    fn is_refused(&self, _: &ProcessEnd) -> bool {
+        false
     }
 }
 

@@ -2,10 +2,13 @@
 //! it orders and returns its answers.
 
 mod carried;
+mod deaths;
 mod kubernetes;
 mod pipes;
 mod slurm;
 mod ssh;
+mod ssh_config;
+mod starts;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,6 +34,13 @@ pub enum Event {
         /// The line without its newline.
         line: Vec<u8>,
     },
+    /// The program is being copied to the node.
+    Copying {
+        /// The node.
+        node: String,
+        /// Part that is copied.
+        copied: Copied,
+    },
     /// The node's process has ended.
     Ended {
         /// The node.
@@ -40,6 +50,15 @@ pub enum Event {
     },
     /// This machine cannot start or read its own processes. No node is at fault.
     Failed(String),
+}
+
+/// Part of a program that is copied to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copied {
+    /// Bytes that are sent.
+    pub bytes: u64,
+    /// Size of the program, in bytes.
+    pub size: u64,
 }
 
 /// Reaches the nodes of a fleet.
@@ -83,6 +102,19 @@ impl Program {
             true => Ok(Self::Installed(path.to_owned())),
             false => Err(format!("'{path}' is not a program's path")),
         }
+    }
+}
+
+/// Splits a command as a shell does, with quotes and backslashes.
+///
+/// # Errors
+///
+/// Returns why it names no command.
+pub fn command_words(text: &str) -> Result<Vec<String>, String> {
+    match shlex::split(text) {
+        Some(words) if words.first().is_some_and(|program| !program.is_empty()) => Ok(words),
+        Some(_) => Err("it names no command".to_owned()),
+        None => Err(format!("a quote or a backslash in '{text}' has no end")),
     }
 }
 

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ChildStdin;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use proofmark_model::lock;
 use proofmark_process::{Capture, ChildProcess, Exit, Line, Lines, Stream, last_line};
 
-use super::{Event, WORDS, start_piped};
+use super::carried::READY;
+use super::starts::{Start, Starts, Tries};
+use super::{Copied, Event, WORDS, start_piped};
 use crate::protocol::Order;
 
 /// Time limit for nodes to end.
@@ -23,11 +25,41 @@ const STEP: Duration = Duration::from_millis(20);
 /// Silence after which the output of an ended process is complete: another process may hold it
 /// open.
 const QUIET: Duration = Duration::from_secs(1);
+/// Interval between reports about a copy.
+const REPORT: Duration = Duration::from_millis(500);
 
-/// Maximum number of processes that start at once. Each counts until its first line. An ssh server
-/// randomly refuses more unauthenticated connections (MaxStartups), and all may pass through one
-/// server.
-const STARTS: usize = 10;
+/// The way to a node.
+pub(super) trait Way: Send + 'static {
+    /// Returns the command that starts the program there.
+    fn command(&mut self) -> Vec<String>;
+
+    /// File that goes to the command's input when it prints [`READY`], before orders.
+    fn program(&self) -> Option<&Path>;
+
+    /// Describes how the command ended.
+    fn describe(&self, end: &ProcessEnd) -> String;
+
+    /// Returns the line of its error output that tells most.
+    fn last_words(&self, errors: &str) -> Option<String> {
+        last_line(errors)
+    }
+
+    /// Returns true if another try may succeed, since a server refused this one.
+    fn is_refused(&self, end: &ProcessEnd) -> bool;
+}
+
+/// End of a node's process.
+#[derive(Debug, Clone)]
+pub(super) struct ProcessEnd {
+    /// How it ended; `None` if this program ended it.
+    pub(super) exit: Option<Exit>,
+    /// True if it had printed a line: the node was reached.
+    pub(super) was_reached: bool,
+    /// The end of its error output.
+    pub(super) errors: String,
+    /// Number of tries so far.
+    pub(super) tries: u32,
+}
 
 /// Processes by node. All end when this value is dropped.
 #[derive(Debug, Default)]
@@ -47,46 +79,30 @@ struct NodeProcess {
 enum Process {
     Waits,
     Runs(ChildProcess),
-    /// It was ended before it started.
+    /// It is to run no more.
     Unwanted,
 }
 
 impl Pipes {
-    /// Starts the process of a node as soon as few others start. The content of the file `first`
-    /// goes to its input before orders. `describe_exit` puts its exit in words.
+    /// Starts the process of a node as soon as few others start.
     pub(super) fn start(
         &mut self,
         node: &str,
-        command: Vec<String>,
-        first: Option<PathBuf>,
+        way: impl Way,
         events: &SyncSender<Event>,
-        describe_exit: fn(Option<Exit>) -> String,
     ) -> Result<(), String> {
         let process = Arc::new(Mutex::new(Process::Waits));
         let (to, orders) = channel();
-        let (starts, own) = (Arc::clone(&self.starts), Arc::clone(&process));
-        let (node, name, events) = (node.to_owned(), node.to_owned(), events.clone());
-        let run = move || {
-            let start = starts.next();
-            let pass_on = |line| events.send(Event::Line { node: node.clone(), line });
-            let last = match begin(&own, &command) {
-                Ok(None) => return,
-                Ok(Some(pipes)) => talk(pipes, &own, first, orders, start, pass_on),
-                Err(why) => Err(why),
-            };
-            let how = || describe_exit(exit(&own));
-            let ended = last.map(|last| match last {
-                Some(last) => format!("{}: {last}", how()),
-                None => how(),
-            });
-            let _ = events.send(match ended {
-                Ok(reason) => Event::Ended { node, reason },
-                Err(why) => Event::Failed(why),
-            });
+        let talk = Talk {
+            node: node.to_owned(),
+            process: Arc::clone(&process),
+            orders: Some(orders),
+            starts: Arc::clone(&self.starts),
+            events: events.clone(),
         };
-        let started = thread::Builder::new().spawn(run);
-        started.map_err(|e| format!("cannot start a thread for {name}: {e}"))?;
-        self.links.insert(name, NodeProcess { orders: Some(to), process });
+        let started = thread::Builder::new().spawn(move || talk.run(way));
+        started.map_err(|e| format!("cannot start a thread for {node}: {e}"))?;
+        self.links.insert(node.to_owned(), NodeProcess { orders: Some(to), process });
         Ok(())
     }
 
@@ -113,31 +129,6 @@ impl Pipes {
     }
 }
 
-/// Starts the process; `None` if it is unwanted.
-fn begin(process: &Mutex<Process>, command: &[String]) -> Result<Option<Talk>, String> {
-    let mut process = lock(process);
-    if matches!(*process, Process::Unwanted) {
-        return Ok(None);
-    }
-    let mut child = start_piped(command, Stream::Tail(WORDS))?;
-    let talk = child.take_input().zip(child.take_lines()).zip(child.errors());
-    *process = Process::Runs(child);
-    Ok(talk.map(|((input, output), errors)| Talk { input, output, errors }))
-}
-
-/// Waits until a process has ended and returns how. Other threads can kill it meanwhile.
-fn exit(process: &Mutex<Process>) -> Option<Exit> {
-    loop {
-        let mut process = lock(process);
-        if process.is_over() {
-            let Process::Runs(child) = &mut *process else { return None };
-            return child.wait(Duration::ZERO).map(|ended| ended.exit);
-        }
-        drop(process);
-        thread::sleep(STEP);
-    }
-}
-
 impl Process {
     fn is_over(&mut self) -> bool {
         match self {
@@ -155,10 +146,11 @@ impl NodeProcess {
     }
 
     fn kill(&self) {
-        match &mut *lock(&self.process) {
-            Process::Runs(child) => drop(child.end(Duration::ZERO)),
-            process => *process = Process::Unwanted,
+        let mut process = lock(&self.process);
+        if let Process::Runs(child) = &mut *process {
+            child.end(Duration::ZERO);
         }
+        *process = Process::Unwanted;
     }
 
     /// Prevents the start of a process that still waits.
@@ -177,6 +169,7 @@ impl Drop for Pipes {
     /// Closes the input of all nodes, and kills the processes that do not end in time.
     fn drop(&mut self) {
         // First those that would start when others end.
+        self.starts.close();
         self.links.values().for_each(NodeProcess::prevent_start);
         self.links.values_mut().for_each(|link| link.orders = None);
         let begun = Instant::now();
@@ -187,202 +180,203 @@ impl Drop for Pipes {
     }
 }
 
-/// Pipes to and from a process.
+/// The thread of a node: it starts the process, and exchanges lines with it.
 struct Talk {
-    input: ChildStdin,
+    node: String,
+    process: Arc<Mutex<Process>>,
+    /// Orders for the node, until another thread writes them.
+    orders: Option<Receiver<Vec<u8>>>,
+    starts: Arc<Starts>,
+    events: SyncSender<Event>,
+}
+
+/// Pipes to and from a process.
+struct Streams {
+    input: Option<ChildStdin>,
     output: Lines,
     errors: Capture,
 }
 
-/// Exchanges lines with a process until its output ends, and returns its last error line.
-///
-/// # Errors
-///
-/// Fails if this machine cannot start a thread.
-fn talk<E>(
-    talk: Talk,
-    process: &Mutex<Process>,
-    first: Option<PathBuf>,
-    orders: Receiver<Vec<u8>>,
-    start: Start,
-    pass_on: impl Fn(Vec<u8>) -> Result<(), E>,
-) -> Result<Option<String>, String> {
-    let Talk { input, output, errors } = talk;
-    let feeder = move || feed(input, first.as_deref(), &orders);
-    thread::Builder::new().spawn(feeder).map_err(|e| format!("cannot start a thread: {e}"))?;
-    let mut start = Some(start);
-    loop {
-        let was_over = lock(process).is_over();
-        match output.next(QUIET) {
-            Line::Text(line) => {
-                start = None;
-                if pass_on(line).is_err() {
-                    break;
+impl Talk {
+    /// Runs the process, again if a server refused it, and reports its end.
+    fn run(mut self, mut way: impl Way) {
+        let mut tries = Tries::new();
+        let event = loop {
+            let Some(start) = self.starts.next() else { return };
+            let end = match self.attempt(&mut way, start, tries.count) {
+                Ok(Some(end)) => end,
+                Ok(None) => return,
+                Err(why) => break Event::Failed(why),
+            };
+            if !end.was_reached && way.is_refused(&end) {
+                self.starts.slow_down();
+                if let Some(pause) = tries.pause() {
+                    if self.wait(pause) {
+                        continue;
+                    }
+                    return;
                 }
             }
-            Line::Silence if !was_over => {}
-            Line::Silence | Line::End => break,
+            let how = way.describe(&end);
+            let reason = match way.last_words(&end.errors) {
+                Some(last) => format!("{how}: {last}"),
+                None => how,
+            };
+            break Event::Ended { node: self.node, reason };
+        };
+        let _ = self.events.send(event);
+    }
+
+    /// Waits between two tries. Returns false if no further one is wanted.
+    fn wait(&self, pause: Duration) -> bool {
+        {
+            let mut process = lock(&self.process);
+            if matches!(*process, Process::Unwanted) {
+                return false;
+            }
+            *process = Process::Waits;
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < pause && !matches!(*lock(&self.process), Process::Unwanted) {
+            thread::sleep(STEP);
+        }
+        true
+    }
+
+    /// Runs the process once; `None` if it is unwanted.
+    fn attempt(
+        &mut self,
+        way: &mut impl Way,
+        start: Start,
+        tries: u32,
+    ) -> Result<Option<ProcessEnd>, String> {
+        let Some(mut streams) = self.begin(&way.command())? else { return Ok(None) };
+        let was_reached = self.listen(&mut streams, way.program(), start)?;
+        let exit = self.exit();
+        let errors = streams.errors.text_within(QUIET);
+        Ok(Some(ProcessEnd { exit, was_reached, errors, tries }))
+    }
+
+    /// Starts the process; `None` if it is unwanted.
+    fn begin(&self, command: &[String]) -> Result<Option<Streams>, String> {
+        let mut process = lock(&self.process);
+        if matches!(*process, Process::Unwanted) {
+            return Ok(None);
+        }
+        let mut child = start_piped(command, Stream::Tail(WORDS))?;
+        let input = child.take_input();
+        let pipes = child.take_lines().zip(child.errors());
+        *process = Process::Runs(child);
+        Ok(pipes.map(|(output, errors)| Streams { input, output, errors }))
+    }
+
+    /// Passes lines on until the output ends. Returns true if there was one.
+    ///
+    /// # Errors
+    ///
+    /// Fails if this machine cannot start a thread.
+    fn listen(
+        &mut self,
+        streams: &mut Streams,
+        program: Option<&Path>,
+        start: Start,
+    ) -> Result<bool, String> {
+        let mut start = Some(start);
+        loop {
+            let was_over = lock(&self.process).is_over();
+            match streams.output.next(QUIET) {
+                Line::Text(line) => {
+                    // The node has accepted the login.
+                    start = None;
+                    let asks = line == READY.as_bytes();
+                    if asks || program.is_none() {
+                        self.feed(streams.input.take(), program.map(Path::to_owned))?;
+                    }
+                    let event = Event::Line { node: self.node.clone(), line };
+                    if !asks && self.events.send(event).is_err() {
+                        break;
+                    }
+                }
+                Line::Silence if !was_over => self.close_unwanted(streams),
+                Line::Silence | Line::End => break,
+            }
+        }
+        Ok(start.is_none())
+    }
+
+    /// Closes an input that nothing was written to once no order can come.
+    fn close_unwanted(&self, streams: &mut Streams) {
+        let next = self.orders.as_ref().map(Receiver::try_recv);
+        // Before the first answer only keep-alive lines come, which a node without program cannot
+        // read.
+        if next.is_some_and(|next| next == Err(TryRecvError::Disconnected)) {
+            streams.input = None;
         }
     }
-    drop(start);
-    Ok(last_line(&errors.text_within(QUIET)))
+
+    /// Starts the thread that writes the program and the orders, if there is none yet.
+    fn feed(&mut self, input: Option<ChildStdin>, program: Option<PathBuf>) -> Result<(), String> {
+        let Some((input, orders)) = input.zip(self.orders.take()) else { return Ok(()) };
+        let (node, events) = (self.node.clone(), self.events.clone());
+        let feed = move || {
+            let report = |copied| drop(events.send(Event::Copying { node: node.clone(), copied }));
+            write_all(input, program.as_deref(), &orders, report)
+        };
+        let started = thread::Builder::new().spawn(feed);
+        started.map(drop).map_err(|e| format!("cannot start a thread: {e}"))
+    }
+
+    /// Waits until the process has ended and returns how. Other threads can kill it meanwhile.
+    fn exit(&self) -> Option<Exit> {
+        loop {
+            let mut process = lock(&self.process);
+            if process.is_over() {
+                let Process::Runs(child) = &mut *process else { return None };
+                return child.wait(Duration::ZERO).map(|ended| ended.exit);
+            }
+            drop(process);
+            thread::sleep(STEP);
+        }
+    }
 }
 
 /// Writes the file, then the orders as they come.
-fn feed(mut input: ChildStdin, first: Option<&Path>, orders: &Receiver<Vec<u8>>) -> io::Result<()> {
-    if let Some(path) = first {
-        io::copy(&mut File::open(path)?, &mut input)?;
+fn write_all(
+    mut input: ChildStdin,
+    program: Option<&Path>,
+    orders: &Receiver<Vec<u8>>,
+    report: impl Fn(Copied),
+) -> io::Result<()> {
+    if let Some(path) = program {
+        copy(&mut File::open(path)?, &mut input, report)?;
     }
     orders.iter().try_for_each(|line| input.write_all(&line))
 }
 
-/// Limit on the processes that start at once.
-#[derive(Debug)]
-struct Starts {
-    /// Start of each one.
-    now: Mutex<Vec<Instant>>,
-    fewer: Condvar,
-    /// Maximum time that a silent one counts: then its server has accepted it, and others must not
-    /// wait longer.
-    longest: Duration,
-}
-
-/// A process that counts as starting until this is dropped.
-struct Start {
-    all: Arc<Starts>,
-    begun: Instant,
-}
-
-impl Starts {
-    fn new(longest: Duration) -> Self {
-        Self { now: Mutex::default(), fewer: Condvar::new(), longest }
-    }
-
-    /// Waits until fewer than [`STARTS`] processes start, and adds one.
-    fn next(self: Arc<Self>) -> Start {
-        let mut now = lock(&self.now);
-        loop {
-            now.retain(|begun| begun.elapsed() < self.longest);
-            let oldest = now.iter().min().filter(|_| now.len() >= STARTS);
-            let Some(oldest) = oldest else { break };
-            let left = self.longest.saturating_sub(oldest.elapsed());
-            now = self.fewer.wait_timeout(now, left).unwrap_or_else(PoisonError::into_inner).0;
+/// Copies a file, and reports how far it is: at once, and then from time to time.
+pub(super) fn copy(
+    from: &mut File,
+    to: &mut impl io::Write,
+    report: impl Fn(Copied),
+) -> io::Result<()> {
+    let size = from.metadata()?.len();
+    let mut copied = Copied { bytes: 0, size };
+    let mut buffer = vec![0; 64 << 10];
+    let mut last: Option<Instant> = None;
+    loop {
+        if last.is_none_or(|last| last.elapsed() >= REPORT) {
+            report(copied);
+            last = Some(Instant::now());
         }
-        let begun = Instant::now();
-        now.push(begun);
-        drop(now);
-        Start { all: self, begun }
-    }
-}
-
-impl Default for Starts {
-    fn default() -> Self {
-        Self::new(Duration::from_secs(5))
-    }
-}
-
-impl Drop for Start {
-    fn drop(&mut self) {
-        let mut now = lock(&self.all.now);
-        // If it is missing, it has counted for the maximum time.
-        if let Some(place) = now.iter().position(|begun| *begun == self.begun) {
-            now.remove(place);
+        let read = from.read(&mut buffer)?;
+        if read == 0 {
+            report(copied);
+            return Ok(());
         }
-        drop(now);
-        self.all.fewer.notify_one();
+        to.write_all(&buffer[..read])?;
+        copied.bytes += read as u64;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::mpsc::sync_channel;
-
-    use super::*;
-
-    /// Waits until this many have started, and a moment more.
-    fn begun(dir: &Path, wanted: usize) -> usize {
-        let count = || std::fs::read_dir(dir).unwrap().count();
-        let since = Instant::now();
-        while count() < wanted && since.elapsed() < Duration::from_secs(20) {
-            thread::sleep(STEP);
-        }
-        thread::sleep(10 * STEP);
-        count()
-    }
-
-    /// Starts more than may start at once. Each leaves a file, prints a line when told to, and
-    /// stays.
-    fn started(dir: &Path, longest: Duration, events: &SyncSender<Event>) -> Pipes {
-        let mut pipes = Pipes { links: BTreeMap::new(), starts: Arc::new(Starts::new(longest)) };
-        for number in 0..STARTS + 5 {
-            let script = format!("touch {}/{number}; exec cat", dir.display());
-            let command = ["sh", "-c", &script].map(str::to_owned).to_vec();
-            pipes.start(&number.to_string(), command, None, events, |_| "ended".into()).unwrap();
-        }
-        pipes
-    }
-
-    #[test]
-    fn few_start_at_a_time_and_what_never_began_ends() {
-        let dir = tempfile::tempdir().unwrap();
-        let (to, events) = sync_channel(100);
-        let mut pipes = started(dir.path(), Duration::from_secs(3600), &to);
-        assert_eq!(begun(dir.path(), STARTS), STARTS);
-        let files = std::fs::read_dir(dir.path()).unwrap();
-        let names: Vec<String> =
-            files.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
-        for name in &names[..2] {
-            pipes.links[name].send(b"hello\n".to_vec());
-        }
-        pipes.end(&names[2]);
-        assert_eq!(begun(dir.path(), STARTS + 3), STARTS + 3);
-        drop(pipes);
-        drop(to);
-        // Those that waited send no events.
-        let ended = events.iter().filter(|e| matches!(e, Event::Ended { .. })).count();
-        assert_eq!(ended, STARTS + 3);
-    }
-
-    #[test]
-    fn a_program_that_is_not_there_is_no_fault_of_a_node() {
-        let (to, events) = sync_channel(9);
-        let mut pipes = Pipes::default();
-        let command = vec!["/no/such/program".to_owned()];
-        pipes.start("n1", command, None, &to, |_| "ended".into()).unwrap();
-        let event = proofmark_testing::recv("an event", &events);
-        assert!(matches!(&event, Event::Failed(why) if why.contains("/no/such")), "{event:?}");
-    }
-
-    /// Starts the process of a node and waits for its first event.
-    fn first_event(script: &str) -> (Pipes, Event) {
-        let (to, events) = sync_channel(9);
-        let mut pipes = Pipes::default();
-        let command = ["sh", "-c", script].map(str::to_owned).to_vec();
-        let exit = |status| format!("ended with {status:?}");
-        pipes.start("n1", command, None, &to, exit).unwrap();
-        let event = proofmark_testing::recv("an event", &events);
-        (pipes, event)
-    }
-
-    #[test]
-    fn errors_before_the_first_answer_do_not_hold_it_up() {
-        let script = "head -c 1000000 /dev/zero >&2; echo hello; exec cat";
-        let (_pipes, event) = first_event(script);
-        assert!(matches!(&event, Event::Line { line, .. } if line == b"hello"), "{event:?}");
-    }
-
-    #[test]
-    fn a_process_that_left_its_output_open_has_ended() {
-        let (_pipes, event) = first_event("sleep 90 & echo no disk >&2; exit 3");
-        let Event::Ended { reason, .. } = &event else { panic!("{event:?}") };
-        assert_eq!(reason, "ended with Some(Status(3)): no disk");
-    }
-
-    #[test]
-    fn those_that_say_nothing_do_not_hold_others_up_for_long() {
-        let dir = tempfile::tempdir().unwrap();
-        let (to, _events) = sync_channel(100);
-        let _pipes = started(dir.path(), Duration::from_millis(1), &to);
-        assert_eq!(begun(dir.path(), STARTS + 5), STARTS + 5);
-    }
-}
+mod tests;

@@ -7,14 +7,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::sync::mpsc::{Sender, SyncSender, channel};
 use std::thread;
 use std::time::Duration;
 
-use proofmark_process::{ChildProcess, Stream, last_line};
+use proofmark_process::{ChildProcess, Exit, Stream, last_line};
 
 use super::carried::script;
+use super::deaths::describe;
+use super::pipes::copy;
 use super::{Event, Launcher, Program, ask, describe_failure, start_piped, typed, words};
 use crate::hosts::named_hosts;
 use crate::protocol::{LONGEST_LINE, Order};
@@ -107,7 +109,7 @@ impl Slurm {
     /// input.
     fn run(&self, by_input: Option<u64>) -> Vec<String> {
         let own = [&self.there, "fleet", "node", "--copied"];
-        let script = by_input.map(|size| script(size, &own[1..].join(" ")));
+        let script = by_input.map(|size| script(size, &own[1..].join(" "), false));
         let command = match (&self.program, &script) {
             (_, Some(script)) => vec!["sh", "-c", script],
             (Program::Copied(_), None) => own.to_vec(),
@@ -168,8 +170,15 @@ impl Launcher for Slurm {
         let mut child = start_piped(&self.run(size), Stream::Lines(LONGEST_LINE))?;
         let (to, orders) = channel::<Vec<u8>>();
         if let Some(mut input) = child.take_input() {
+            let (nodes, to_all) = (self.nodes.clone(), events.clone());
+            // All tasks read the same copy.
+            let report = move |copied| {
+                for node in &nodes {
+                    let _ = to_all.send(Event::Copying { node: node.clone(), copied });
+                }
+            };
             thread::spawn(move || {
-                program.as_mut().map_or(Ok(0), |program| io::copy(program, &mut input))?;
+                program.as_mut().map_or(Ok(()), |program| copy(program, &mut input, report))?;
                 orders.iter().try_for_each(|line| input.write_all(&line))
             });
         }
@@ -236,6 +245,18 @@ fn read_answers(
     }
 }
 
+/// Describes the end of a task by srun's words for it: `task 1: Exited with exit code 137`.
+fn death(what: &str) -> String {
+    let status = what.rsplit_once("exit code ").and_then(|(_, code)| code.parse().ok());
+    match status {
+        Some(status) if status > 128 => describe(Exit::Status(status)),
+        // Slurm's word for SIGKILL.
+        None if what.ends_with(": Killed") => describe(Exit::Signal(9)),
+        None if what.ends_with("Out Of Memory") => format!("{what}: its process was killed"),
+        _ => format!("srun: {what}"),
+    }
+}
+
 /// Reports srun's errors about a node, `srun: error: n3: task 2: Killed`, with that node's last
 /// error line. Returns the last error that names no node.
 fn read_errors(
@@ -260,7 +281,7 @@ fn read_errors(
         }
         for node in named {
             let last = words.get(&node).map(|last| format!(": {last}")).unwrap_or_default();
-            let _ = events.send(Event::Ended { node, reason: format!("srun: {what}{last}") });
+            let _ = events.send(Event::Ended { node, reason: format!("{}{last}", death(what)) });
         }
     }
     last
@@ -284,7 +305,9 @@ mod tests {
         assert_eq!(node, "n2");
         assert_eq!(reason, "srun: task 1: Exited with exit code 2: proofmark: no disk");
         let Ok(Event::Ended { node, reason }) = events.try_recv() else { panic!() };
-        assert_eq!((node.as_str(), reason.as_str()), ("n1", "srun: tasks 0,8: Killed"));
+        let killed = "its process was killed by SIGKILL (sent by the kernel when memory or the \
+                      limit of CPU time is used up, or by a user)";
+        assert_eq!((node.as_str(), reason.as_str()), ("n1", killed));
         read_answers(["0: {\"a\": 1}", " x", "9: y"].map(|line| line.into()), &nodes, &to);
         let Ok(Event::Line { node, line }) = events.try_recv() else { panic!() };
         assert_eq!((node.as_str(), line.as_slice()), ("n1", &b"{\"a\": 1}"[..]));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
-use proofmark_fleet::{NodeTask, Order, OrderOutcome, answer_orders};
+use proofmark_fleet::{Answer, NodeTask, Order, OrderOutcome, answer_orders};
 use proofmark_judge::fleet::node_round;
 use proofmark_model::{FleetTask, Run, StorageKind, Subsystem, SubsystemInfo, Timestamp};
 use proofmark_peer::boot_id;
@@ -39,7 +39,7 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
         // First, so that no file stays however this process ends.
         std::env::current_exe()
             .and_then(fs::remove_file)
-            .context("cannot remove the copied program")?;
+            .context("cannot remove the copied program; a node needs /proc")?;
     }
     let slurm = || std::env::var("SLURMD_NODENAME").ok();
     let node = args.name.clone().or_else(slurm).context("this node has no name; set --name")?;
@@ -65,7 +65,8 @@ pub fn run(args: &FleetNodeArgs) -> Result<Outcome> {
         };
         done.map_err(|e| format!("{e:#}"))
     };
-    answer_orders((&node, tool()), io::stdin(), io::stdout(), follow, end)?;
+    let hello = Answer::hello(&node, tool(), boot_id());
+    answer_orders((&node, &hello), io::stdin(), io::stdout(), follow, end)?;
     Ok(Outcome::Done)
 }
 

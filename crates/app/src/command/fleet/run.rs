@@ -1,12 +1,14 @@
 //! `proofmark fleet run`: measures the nodes round by round, and reports.
 
+use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 use proofmark_engine::Stop;
 use proofmark_fleet::launch::{
-    Cluster, Kubernetes, KubernetesOptions, Launcher, Program, Slurm, Ssh, manifest,
+    Cluster, Kubernetes, KubernetesOptions, Launcher, Program, Slurm, Ssh, command_words, manifest,
 };
 use proofmark_fleet::{
     Fleet, FleetLog, LARGEST_LIST, NetworkPass, ResumeState, TimeLimits, Unfinished, measure,
@@ -14,7 +16,7 @@ use proofmark_fleet::{
 };
 use proofmark_judge::fleet::{nodes_again, pair_groups, pairs_again};
 use proofmark_model::{
-    FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp,
+    FLEET_SCHEMA, FleetPlan, FleetTask, Pairs, RoundRobin, Subsystem, Timestamp, excerpt,
 };
 use proofmark_peer::Key;
 use proofmark_run::{BUILT_IN, Profile, own_program, read_text};
@@ -43,6 +45,8 @@ const REQUEST_S: f64 = 0.5;
 const SHORTEST_ROUND_S: f64 = 2.0;
 /// Maximum bytes of a profile that is sent to nodes.
 const LARGEST_PROFILE: u64 = 1 << 20;
+/// Maximum letters of the list of a fleet's nodes in a message.
+const LONGEST_NAMES: usize = 200;
 /// The variable that tests set whose nodes share one machine.
 const TESTBED: &str = "PROOFMARK_TESTBED";
 
@@ -51,17 +55,19 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     if args.slurm && std::env::var_os("SLURM_JOB_ID").is_none() {
         return rerun_in_new_allocation(args, |nodes| longest_s(args, nodes, task.round_s));
     }
+    let way = Way::parse(args)?;
     if args.dry_run {
-        return dry_run(args, task.round_s);
+        return dry_run(args, way, task.round_s);
     }
     let (dir, begun) = folder(args)?;
     let stop = Stop::default();
     let stopper = stop.clone();
     signals::on_signals(move |signal| stopper.stop(signal)).context("cannot handle signals")?;
     let stopped = || stop.stopped_by().is_some();
-    let mut launcher = launcher(args, task.round_s, &stopped)?;
+    let mut launcher = launcher(args, way, task.round_s, &stopped)?;
     let plan = planned(args, &task.task, launcher.as_ref());
-    let (plan, known, mut log) = open(&dir, begun, plan)?;
+    let (plan, mut known, mut log) = open(&dir, begun, plan)?;
+    known.ask_again(repaired(args, &plan)?);
     let round = Duration::from_secs_f64(round_limit_s(task.round_s));
     let start = start_limit(args, plan.nodes.len() as u32);
     let key = || Key::generate().map(|key| key.to_hex()).map_err(|e| e.to_string());
@@ -84,13 +90,26 @@ pub fn run(args: &FleetRunArgs) -> Result<Outcome> {
     };
     let measured = measure(fleet, launcher.as_mut());
     drop(launcher); // Ends the processes that are left on nodes.
-    finish(measured, &dir, &stop)
+    finish(measured, &dir, args.all, &stop)
+}
+
+/// Returns the nodes of `--again`, which must be in the plan.
+fn repaired(args: &FleetRunArgs, plan: &FleetPlan) -> Result<BTreeSet<String>> {
+    let Some(list) = &args.again else { return Ok(BTreeSet::new()) };
+    let nodes = named_hosts(list, false).map_err(|e| usage(format!("--again: {e}")))?;
+    match nodes.iter().find(|node| !plan.nodes.contains(node)) {
+        Some(other) => Err(usage(format!(
+            "--again: {other} is not in the fleet of that directory, whose nodes are {}",
+            excerpt(&plan.nodes.join(", "), LONGEST_NAMES)
+        ))),
+        None => Ok(nodes.into_iter().collect()),
+    }
 }
 
 /// Reports the results, or prints how to continue.
-fn finish(measured: Result<(), Unfinished>, dir: &Path, stop: &Stop) -> Result<Outcome> {
+fn finish(measured: Result<(), Unfinished>, dir: &Path, all: bool, stop: &Stop) -> Result<Outcome> {
     match measured {
-        Ok(()) => report::finish(dir),
+        Ok(()) => report::finish(dir, all),
         Err(Unfinished::Failed(why)) => Err(anyhow!(why)),
         Err(Unfinished::Stopped) => {
             let dir = dir.display();
@@ -156,34 +175,77 @@ fn program(args: &FleetRunArgs) -> Result<Program> {
     }
 }
 
+/// The way to the nodes as typed, checked before a directory or a process exists.
+enum Way {
+    /// Hosts, and the command that reaches them.
+    Ssh(Vec<String>, Vec<String>),
+    Slurm,
+    /// The command that reaches the cluster.
+    Kubernetes(Vec<String>),
+}
+
+impl Way {
+    fn parse(args: &FleetRunArgs) -> Result<Self> {
+        let words = |option: &str, text: &str| {
+            command_words(text).map_err(|e| usage(format!("{option}: {e}")))
+        };
+        Ok(match &args.ssh {
+            Some(hosts) => {
+                let command = words("--ssh-command", &args.ssh_command)?;
+                Self::Ssh(read_hosts(hosts, &command)?, command)
+            }
+            None if args.slurm => Self::Slurm,
+            None => Self::Kubernetes(words("--kubectl", &args.kubectl)?),
+        })
+    }
+}
+
 fn launcher(
     args: &FleetRunArgs,
+    way: Way,
     round_s: f64,
     stopped: &dyn Fn() -> bool,
 ) -> Result<Box<dyn Launcher>> {
     let program = program(args)?;
-    Ok(match &args.ssh {
-        Some(hosts) => Box::new(Ssh::new(read_hosts(hosts)?, &args.ssh_command, program)),
-        None if args.slurm => {
+    Ok(match way {
+        Way::Ssh(hosts, command) => Box::new(Ssh::new(hosts, command, program)),
+        Way::Slurm => {
             let slurm = Slurm::new(program).map_err(|e| anyhow!(e))?;
             check_current_allocation(args, slurm.nodes())?;
             Box::new(slurm)
         }
-        None => {
-            let options = job(args, round_s)?;
+        Way::Kubernetes(kubectl) => {
+            let options = job(args, kubectl, round_s)?;
             Box::new(Kubernetes::new(options, stopped).map_err(|e| anyhow!(e))?)
         }
     })
 }
 
 /// Reads the hosts from a file if there is one of that name, else from the text.
-fn read_hosts(typed: &str) -> Result<Vec<String>> {
+fn read_hosts(typed: &str, command: &[String]) -> Result<Vec<String>> {
     let path = Path::new(typed);
-    let (text, is_file) = match path.is_file() {
-        true => (read_text(path, LARGEST_LIST)?, true),
-        false => (typed.to_owned(), false),
-    };
-    named_hosts(&text, is_file).map_err(|e| usage(format!("--ssh: {e}")))
+    let metadata = path.metadata();
+    if metadata.as_ref().is_ok_and(Metadata::is_dir) {
+        return Err(usage(format!(
+            "--ssh: {typed} is a directory; name hosts, or a file of hosts"
+        )));
+    }
+    if metadata.is_ok() {
+        let hosts = read_text(path, LARGEST_LIST).map_err(|e| e.to_string());
+        let hosts = hosts.and_then(|text| named_hosts(&text, true));
+        return hosts.map_err(|e| usage(format!("--ssh {typed}: {e}")));
+    }
+    if typed.contains('/') && !typed.contains("://") {
+        return Err(usage(format!("--ssh: there is no file {typed}")));
+    }
+    let hosts = named_hosts(typed, false).map_err(|e| usage(format!("--ssh: {e}")))?;
+    match hosts.as_slice() {
+        [one] if one == typed && !Ssh::knows(command, one) => Err(usage(format!(
+            "--ssh: {one} is neither a file nor a host that this machine or your ssh configuration \
+             knows"
+        ))),
+        _ => Ok(hosts),
+    }
 }
 
 /// Returns the fleet's directory, and true if a fleet was begun there.
@@ -267,9 +329,9 @@ fn longest_s(args: &FleetRunArgs, nodes: u32, round_s: f64) -> f64 {
 }
 
 /// Returns the options of the Job: a pod on each of this many nodes, or on all that are ready.
-fn job(args: &FleetRunArgs, round_s: f64) -> Result<KubernetesOptions> {
+fn job(args: &FleetRunArgs, kubectl: Vec<String>, round_s: f64) -> Result<KubernetesOptions> {
     let cluster = Cluster {
-        command: args.kubectl.clone(),
+        command: kubectl,
         namespace: args.namespace.clone(),
         selector: args.selector.clone().unwrap_or_default(),
         tolerations: args.toleration.clone(),
@@ -284,12 +346,12 @@ fn job(args: &FleetRunArgs, round_s: f64) -> Result<KubernetesOptions> {
     })
 }
 
-fn dry_run(args: &FleetRunArgs, round_s: f64) -> Result<Outcome> {
-    if args.kubernetes {
-        let job = manifest(&job(args, round_s)?);
+fn dry_run(args: &FleetRunArgs, way: Way, round_s: f64) -> Result<Outcome> {
+    if let Way::Kubernetes(kubectl) = way {
+        let job = manifest(&job(args, kubectl, round_s)?);
         print(&(serde_json::to_string_pretty(&job)? + "\n"))?;
         return Ok(Outcome::Done);
     }
-    print(&(launcher(args, round_s, &|| false)?.commands().join("\n") + "\n"))?;
+    print(&(launcher(args, way, round_s, &|| false)?.commands().join("\n") + "\n"))?;
     Ok(Outcome::Done)
 }

@@ -56,7 +56,7 @@ impl NodeLabels {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cluster {
     /// kubectl with the user's own options.
-    pub command: String,
+    pub command: Vec<String>,
     /// The namespace; `None`: the namespace of the context.
     pub namespace: Option<String>,
     /// Labels of nodes.
@@ -104,7 +104,7 @@ impl Cluster {
 
     /// Returns kubectl's arguments before its verb.
     pub(super) fn kubectl(&self) -> Vec<String> {
-        let mut all: Vec<String> = self.command.split_whitespace().map(str::to_owned).collect();
+        let mut all = self.command.clone();
         all.extend(self.namespace.iter().map(|name| format!("--namespace={name}")));
         all
     }
@@ -127,7 +127,7 @@ impl Cluster {
     }
 
     fn fault(&self, arguments: &[&str], why: &dyn Display) -> String {
-        let program = self.command.split_whitespace().next().unwrap_or_default();
+        let program = self.command.first().map(String::as_str).unwrap_or_default();
         format!("{program} {}: {why}", arguments[0])
     }
 }

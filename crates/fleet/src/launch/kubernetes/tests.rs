@@ -6,7 +6,7 @@ use super::*;
 
 fn cluster(command: &str) -> Cluster {
     Cluster {
-        command: command.to_owned(),
+        command: command.split(' ').map(str::to_owned).collect(),
         namespace: Some("bench".to_owned()),
         selector: "pool=gpu,zone=a".parse().unwrap(),
         tolerations: vec!["dedicated=gpu:NoSchedule".to_owned(), "spot".to_owned()],
@@ -94,6 +94,7 @@ fn heard(cluster: &mut Kubernetes, number: usize) -> Vec<String> {
         Event::Line { node, line } => format!("{node} {}", String::from_utf8(line).unwrap()),
         Event::Ended { node, reason } => format!("{node} {reason}"),
         Event::Failed(why) => why,
+        Event::Copying { .. } => panic!("nothing is copied to a pod"),
     };
     let mut events: Vec<String> = (0..number).map(next).collect();
     events.sort();

@@ -1,6 +1,7 @@
 //! Tests of rounds over fake nodes in memory.
 
 mod pairs;
+mod start;
 
 use std::cell::RefCell;
 use std::sync::mpsc::SyncSender;
@@ -11,6 +12,7 @@ use proofmark_model::{
 };
 
 use super::*;
+use crate::launch::Copied;
 
 fn tool(version: &str) -> Tool {
     Tool { version: version.to_owned(), commit: None, build: String::new() }
@@ -56,6 +58,9 @@ fn figure(rate: f64) -> NodeFigure {
     }
 }
 
+/// Time limit for fake nodes to start.
+const START: Duration = Duration::from_millis(300);
+
 /// Answers of a fake node to an order to measure.
 type Answers = fn(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>>;
 
@@ -85,12 +90,19 @@ struct FakeNodes {
     events: Option<SyncSender<Event>>,
     orders: Vec<(Pass, u32, String)>,
     ended: Vec<String>,
+    /// True if nodes report their boot.
+    boot_ids: bool,
+    /// MiB of 23 that the last node got, and its hello after them, when the limit is over.
+    copies: Option<u64>,
+    late_hello: Option<Answer>,
+    /// Text that the last node prints first.
+    banner: Option<&'static str>,
 }
 
 impl FakeNodes {
     fn new(peculiar: Answers) -> Self {
         let nodes = ["n1", "n2", "n3"].map(str::to_owned).to_vec();
-        let hello = Some(Answer::hello("n3", tool("1")));
+        let hello = Some(Answer::hello("n3", tool("1"), None));
         Self {
             nodes,
             hello,
@@ -99,7 +111,28 @@ impl FakeNodes {
             events: None,
             orders: Vec::new(),
             ended: Vec::new(),
+            boot_ids: false,
+            copies: None,
+            late_hello: None,
+            banner: None,
         }
+    }
+
+    /// Copies the program to the last node for as long as it may take to start.
+    fn copy(&self, mib: u64) {
+        let events = self.events.clone().unwrap();
+        let hello = self.late_hello.clone();
+        std::thread::spawn(move || {
+            let node = || "n3".to_owned();
+            for bytes in [0, mib].map(|mib| mib << 20) {
+                let copied = Copied { bytes, size: 23 << 20 };
+                let _ = events.send(Event::Copying { node: node(), copied });
+                std::thread::sleep(2 * START / 3);
+            }
+            for line in hello.iter().flat_map(lines) {
+                let _ = events.send(Event::Line { node: node(), line });
+            }
+        });
     }
 
     fn send(&self, node: &str, lines: Vec<Vec<u8>>) {
@@ -126,8 +159,12 @@ impl Launcher for FakeNodes {
     fn start(&mut self, events: SyncSender<Event>) -> Result<(), String> {
         self.events = Some(events);
         for node in ["n1", "n2"] {
-            self.send(node, lines(&Answer::hello(node, tool("1"))));
+            let boot_id = self.boot_ids.then(|| format!("boot of {node}"));
+            self.send(node, lines(&Answer::hello(node, tool("1"), boot_id)));
         }
+        self.copies.into_iter().for_each(|mib| self.copy(mib));
+        let banner = self.banner.iter().map(|text| text.as_bytes().to_vec()).collect();
+        self.send("n3", banner);
         if let Some(hello) = &self.hello {
             self.send("n3", lines(hello));
         }
@@ -181,6 +218,16 @@ fn resumed(
     network: Option<NetworkPass>,
     before: Vec<FleetLine>,
 ) -> Vec<FleetLine> {
+    resumed_for(launcher, again, network, (before, &[]))
+}
+
+/// The same with nodes that are asked again from the first round on.
+fn resumed_for(
+    launcher: &mut FakeNodes,
+    again: &[&str],
+    network: Option<NetworkPass>,
+    (before, repaired): (Vec<FleetLine>, &[&str]),
+) -> Vec<FleetLine> {
     let plan = FleetPlan {
         schema: FLEET_SCHEMA.into(),
         tool: tool("1"),
@@ -199,11 +246,12 @@ fn resumed(
     let mut log = FleetLog::create(dir.path(), &plan).unwrap();
     before.iter().for_each(|line| log.append(line).unwrap());
     let is_new = before.is_empty();
-    let known = ResumeState::from_lines(before);
+    let mut known = ResumeState::from_lines(before);
+    known.ask_again(repaired.iter().map(|node| (*node).to_owned()).collect());
     let printed = RefCell::new(Vec::new());
     let fleet = Fleet {
         plan: &plan,
-        limits: TimeLimits { start: Duration::from_millis(300), round: Duration::from_millis(300) },
+        limits: TimeLimits { start: START, round: Duration::from_millis(300) },
         log: &mut log,
         known: &known,
         network,
@@ -310,7 +358,7 @@ fn a_hostile_node_is_named_with_what_it_did() {
 #[test]
 fn a_node_of_another_program_or_without_one_is_not_asked() {
     let mut launcher = FakeNodes::new(well);
-    launcher.hello = Some(Answer::hello("n3", tool("2")));
+    launcher.hello = Some(Answer::hello("n3", tool("2"), None));
     let lines = measured(&mut launcher, &[]);
     let expected = "it has proofmark 2 (of no commit), the launcher 1 (of no commit)";
     assert_eq!(failures(&lines), [("n3", 1, expected, true)]);
@@ -371,7 +419,7 @@ fn a_node_that_floods_the_launcher_stops_no_round() {
     let found = measured(&mut FakeNodes::new(flood), &[]);
     assert_eq!(failures(&found), [("n3", 1, "it sent an answer that no order asked for", true)]);
     fn hello_again(_: &str, _: Pass, _: u32) -> Vec<Vec<u8>> {
-        lines(&Answer::hello("n3", tool("1")))
+        lines(&Answer::hello("n3", tool("1"), None))
     }
     let found = measured(&mut FakeNodes::new(hello_again), &[]);
     assert_eq!(failures(&found), [("n3", 1, "it sent a second hello", true)]);

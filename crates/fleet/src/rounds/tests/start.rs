@@ -1,0 +1,68 @@
+//! Tests of the start of fake nodes, and of nodes that are asked again.
+
+use super::*;
+
+#[test]
+fn two_names_of_one_machine_are_told_before_it_is_measured() {
+    let mut launcher = FakeNodes::new(well);
+    launcher.boot_ids = true;
+    launcher.hello = Some(Answer::hello("n3", tool("1"), Some("boot of n1".to_owned())));
+    let lines = measured(&mut launcher, &[]);
+    let [("n3", 1, reason, true)] = failures(&lines)[..] else { panic!("{lines:?}") };
+    assert_eq!(reason, "it is the same machine as n1: both names lead to one kernel");
+    assert!(launcher.orders.iter().all(|(_, _, node)| node != "n3"));
+}
+
+#[test]
+fn a_repaired_node_is_asked_again_alone() {
+    fn dies(node: &str, pass: Pass, round: u32) -> Vec<Vec<u8>> {
+        if round == 1 { well(node, pass, round) } else { Vec::new() }
+    }
+    let before = measured(&mut FakeNodes::new(dies), &[]);
+    assert_eq!(results(&before, Pass::First), 5);
+    let mut launcher = FakeNodes::new(well);
+    let lines = resumed_for(&mut launcher, &["n1", "n3"], None, (before, &["n3"]));
+    let orders = |pass: Pass| {
+        let all = launcher.orders.iter().filter(move |(of, ..)| *of == pass);
+        let mut all: Vec<_> = all.map(|(_, round, node)| format!("{round} {node}")).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(orders(Pass::First), ["1 n3", "2 n3"]);
+    // Its results decide anew who is measured in the second pass.
+    assert_eq!(orders(Pass::Again), ["1 n1", "1 n3", "2 n1", "2 n3"]);
+    assert_eq!(results(&lines, Pass::First), 7);
+    // Another node that has nothing to do keeps its results.
+    let mut launcher = FakeNodes::new(well);
+    launcher.hello = None;
+    let whole = measured(&mut FakeNodes::new(well), &[]);
+    let lines = resumed_for(&mut launcher, &[], None, (whole, &["n1"]));
+    assert_eq!(failures(&lines), []);
+}
+
+#[test]
+fn a_copy_under_way_counts_as_progress() {
+    let mut launcher = FakeNodes::new(well);
+    launcher.hello = None;
+    launcher.copies = Some(3);
+    let lines = measured(&mut launcher, &[]);
+    let [("n3", 1, reason, true)] = failures(&lines)[..] else { panic!("{lines:?}") };
+    let expected = "the copy of the program stopped at 3 of 23 MiB for 0 s (--start-limit)";
+    assert_eq!(reason, expected);
+    let mut launcher = FakeNodes::new(well);
+    launcher.copies = Some(23);
+    launcher.late_hello = launcher.hello.take();
+    let lines = measured(&mut launcher, &[]);
+    assert_eq!(failures(&lines), [], "it started after the limit, which its copy moved");
+}
+
+#[test]
+fn a_node_that_does_not_start_comes_with_what_it_printed() {
+    let mut launcher = FakeNodes::new(well);
+    launcher.hello = None;
+    launcher.banner = Some("Welcome to\x1b[31m rack 7");
+    let lines = measured(&mut launcher, &[]);
+    let [("n3", 1, reason, true)] = failures(&lines)[..] else { panic!("{lines:?}") };
+    assert!(reason.contains("it did not start within 0 s"), "{reason}");
+    assert!(reason.contains("its start files printed: Welcome to") && !reason.contains('\x1b'));
+}
