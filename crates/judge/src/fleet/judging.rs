@@ -7,7 +7,7 @@ use proofmark_model::{FleetFigure, NotJudged, TimeCause, agree, and_list};
 use super::KINDS;
 use super::cause::taken;
 use super::groups::Group;
-use super::lines::{Cell, Lines};
+use super::lines::Lines;
 use super::rule::{FEWEST_NODES, LIMIT, Ruled};
 use super::words::{others, percent};
 use crate::statistics::median;
