@@ -101,7 +101,8 @@ mod tests {
         for (bad, word) in [
             ("disk.reed=1MB/s", "did you mean 'disk.read'"),
             ("network: bytes a second=1Mbit/s", "explain network.limit"),
-            ("memory.bandwidth=1GB/s", "explain memory.limit"),
+            ("memory: bytes a second=1GB/s", "explain memory.limit"),
+            ("memory.bandwidth=1GB/s", "did you mean 'memory.dram'"),
             ("memory.dran=1GB/s", "did you mean 'memory.dram'"),
         ] {
             assert!(parse(bad).unwrap_err().contains(word), "{bad}");
