@@ -31,6 +31,9 @@ const SAMPLES: f64 = 10.0;
 /// Tolerance of the decision whether something fits, as a share of the budget.
 const TOLERANCE: f64 = 0.01;
 
+/// Multiple of its estimate that one trial counts at most: a pause of seconds is no pace.
+const OUTLIER: f64 = 8.0;
+
 /// Seconds that count as estimated exactly, so that the first steps of a run do not decide its pace.
 const PRIOR_S: f64 = 1.0;
 
@@ -203,10 +206,9 @@ impl Limit {
             Progress::Ended => 0.0,
             Progress::Begun { .. } if series_s.is_some() => 0.0,
             Progress::Begun { trials, taken, seconds } => {
-                let each_s = match taken {
-                    0 => turn_s * self.turns.factor(subsystem),
-                    taken => seconds / f64::from(taken),
-                };
+                // Its own pace, and that of its subsystem as if of two more trials.
+                let usual_s = turn_s * self.turns.factor(subsystem);
+                let each_s = (seconds + 2.0 * usual_s) / f64::from(taken + 2);
                 each_s * f64::from(least.saturating_sub(trials))
             }
             Progress::Waiting => {
@@ -311,6 +313,7 @@ impl State<'_, '_, '_> {
     pub(super) fn note_warm_up(&mut self, place: usize, took_s: f64) {
         let Some(limit) = &mut self.limit else { return };
         let Estimate { subsystem, turn_s, .. } = limit.estimates[place];
+        let took_s = took_s.min(OUTLIER * turn_s);
         limit.turns.add(subsystem, took_s, turn_s);
         if let Progress::Begun { taken, seconds, .. } = &mut limit.progress[place] {
             *taken += 1;
