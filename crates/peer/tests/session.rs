@@ -119,7 +119,7 @@ fn another_key_is_met_with_silence_and_says_what_to_do() {
     let error = ControlSession::connect(&server.address(), &wrong, "x", LITTLE).unwrap_err();
     assert!(matches!(error, PeerError::Silent { .. }), "{error:?}");
     assert!(error.to_string().contains("before authentication"), "{error}");
-    server.wait_for("rejected 1 connections without the key, the last from 127.0.0.1");
+    server.wait_for("rejected 1 connection without the key, the last from 127.0.0.1");
 }
 
 #[test]
