@@ -1,8 +1,8 @@
 //! Properties of network results: direction, loss, round-trip times, and the load of both ends.
 
 use proofmark_model::{
-    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_size,
-    key, word,
+    AUTO, Direction, End, EndTraffic, Host, Measurement, NetworkPath, Param, Unit, format_count,
+    format_size, key, word,
 };
 
 use super::num::{Scale, median, percentage};
@@ -18,6 +18,8 @@ const MODE: &str = key::MODE.name();
 const DIRECTION: &str = key::DIRECTION.name();
 const PLACEMENT: &str = key::PLACEMENT.name();
 const NO_DELAY: &str = key::NO_DELAY.name();
+/// Block size from which on it is rounded when printed.
+const MANY: u64 = 1 << 20;
 
 pub fn is_network(m: &Measurement) -> bool {
     m.subsystem.info().has_server
@@ -53,7 +55,7 @@ pub fn parameter_value(name: &str, value: &Param) -> Option<String> {
     Some(match (name, value) {
         (RATE, Param::Int(rate)) => bits(*rate),
         (RATE, Param::Text(word)) if word == AUTO => "unpaced".to_owned(),
-        (BLOCK_SIZE, Param::Int(bytes)) => format_size(*bytes),
+        (BLOCK_SIZE, Param::Int(bytes)) => exact(*bytes),
         _ => return None,
     })
 }
@@ -80,6 +82,14 @@ pub fn parameter_phrase(name: &str, value: &Param) -> Option<String> {
 fn bits(rate: u64) -> String {
     let scale = Scale::for_largest([rate as f64], Unit::BitPerSecond);
     format!("{} {}", scale.scaled(rate as f64), scale.label())
+}
+
+/// A block size to the byte where rounding would mislead: 1 472 B are not 1.4 KiB.
+pub fn exact(bytes: u64) -> String {
+    match bytes {
+        b if b > 1024 && b < MANY && !b.is_multiple_of(1024) => format!("{} B", format_count(b)),
+        b => format_size(b),
+    }
 }
 
 /// Share of the datagrams of all trials that were lost, 0 to 1.
