@@ -95,7 +95,7 @@ mod tests {
         let facts = [quoted("Fact::probe(\"", ""), quoted("Fact::plain(\"", "")].concat();
         let columns = quoted("(\"", ", |");
         assert!(facts.len() > 30 && columns.len() > 60, "not found: {facts:?} {columns:?}");
-        let all = facts.iter().chain(&columns);
+        let all = facts.iter().chain(&columns).filter(|name| !name.is_empty());
         let lacking: Vec<&String> = all.filter(|name| texts(name).is_empty()).collect();
         assert!(lacking.is_empty(), "not explained: {lacking:?}");
     }

@@ -42,7 +42,8 @@ fn bottleneck(ceiling: &Ceiling, _: &Capacity, share: &str) -> Bottleneck {
     let rate = ceiling.inputs.first().map_or(0.0, |i| i.value);
     let rate = format_quantity(rate, Unit::BytePerSecond);
     let name = Limit::MemoryDram.name();
-    Bottleneck::new(format!("declared limit {name}"), format!("{share}: {rate} by --limit {name}"))
+    let evidence = format!("{share}: {rate} by --limit {name}");
+    Bottleneck { resource: format!("declared limit {name}"), evidence }
 }
 
 #[cfg(test)]

@@ -214,7 +214,11 @@ mod tests {
         let (mut h, policy, spec) = (host_with_caches(), policy(), spec("memory.read"));
         h = with_design(h, "unheard_of");
         let why = derive(&context(&h, &spec, &policy, &[]), &stream("read", 1)).unwrap_err();
-        assert!(why.starts_with("no table"), "{why}");
+        let declared = "memory.limit: no rate is declared (--limit memory.dram)";
+        assert!(why.starts_with("memory.core, memory.dram: no table"), "{why}");
+        assert!(why.ends_with(declared), "{why}");
+        let same = ("memory.dram", "a".to_owned());
+        assert_eq!(join_reasons(&[("memory.core", "a".to_owned()), same]), "a");
         let (read, other) = (("memory.core", "a".to_owned()), ("memory.dram", "b".to_owned()));
         assert_eq!(join_reasons(&[read.clone(), other]), "memory.core: a; memory.dram: b");
         assert_eq!(join_reasons(&[read]), "memory.core: a");

@@ -302,7 +302,7 @@ fn a_result_has_the_title_of_its_row() {
     other.params = other.params.with_named("engine", "psync");
     run.measurements.push(other);
     let both = checked(&run, "disk.rand_read[queue_depth=32]>=1IOPS");
-    assert_eq!(both[1].title, "Random read, 4 KiB, depth 32, psync, queue depth 32");
+    assert_eq!(both[1].title, "Random read, 4 KiB, depth 32, psync");
     assert_ne!(both[0].title, both[1].title);
 }
 

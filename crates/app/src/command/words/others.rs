@@ -51,6 +51,31 @@ pub const OTHERS: &[Words] = &[
         "Another configuration, another method or version, or samples that differ too much.",
     ),
     (
+        "difference",
+        "Column of a comparison: slower, faster, none shown, undecided, gone or not comparable",
+        "By the 95 % interval of the ratio and the margin; a footnote has the reason where the interval alone says otherwise.",
+    ),
+    (
+        "run_machine",
+        "Columns of csv (compare): the run, the baseline A, and their machines",
+        "run is the letter of the run; run_name and baseline_name are host names or labels.",
+    ),
+    (
+        "ratio_ci95_low",
+        "Columns of csv (compare): ends of the 95 % interval of a ratio",
+        "Of the headline, or with delivered_ before them of all work over all time; empty without an interval.",
+    ),
+    (
+        "per_price",
+        "Columns of csv (compare): figures per unit of money and hour",
+        "With --price: the figure divided by the price per hour, of the run and of the baseline; per_price_ratio is their ratio. A time has none.",
+    ),
+    (
+        "main_result",
+        "Column of csv (compare): row of the first screen that the result fills",
+        "Empty for other results.",
+    ),
+    (
         "gone",
         "Comparison: a result of A that B lacks",
         "It is missing or invalid in B. `check --against` fails.",
