@@ -26,7 +26,6 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("delivered_outcome", "state"),
     ("baseline_per_price", "per_price"),
     ("none_shown", "no_difference_shown"),
-    ("last_good", "against"),
     ("stream_functions_by_threads", "memory.triad"),
     ("no_difference", "no_difference_shown"),
     ("differ_too_much", "not_comparable"),

@@ -270,8 +270,8 @@ fn amounts_that_socket_buffers_hold() {
     };
     // 20 Gbit/s for 0.1 s.
     let brief = shorter(2000.0);
-    let words = "the tool sent 187\u{202f}500 B per connection in 50.00 us, and socket buffers alone \
-                 can hold 250\u{202f}000 B: much of its rate may be that of a memory copy$";
+    let words = "the tool sent 183.1 KiB per connection in 50.00 us, and socket buffers alone can hold \
+                 244.1 KiB: much of its rate may be that of a memory copy$";
     explains(1.5, &brief, "socket_buffers", words);
     explains(0.7, &brief, "duration", ""); // It is slower.
     explains(1.5, SAME, "none", "");

@@ -1,14 +1,14 @@
 //! Charts over several workloads: GIOPS and GFLOPS of the instruction mixes by threads, STREAM's
 //! functions, and TCP with UDP. Loopback and another machine have lines of their own.
 
-use proofmark_model::{Measurement, format_count, key, word};
+use proofmark_model::{Measurement, format_count, format_size, key, word};
 
 use super::conditions::{charts, entries};
 use crate::view::chart::{Chart, LINES};
 use crate::view::declared::rows_of;
 use crate::view::grouping::grouped;
 use crate::view::label::Group;
-use crate::view::network::{PATH, exact};
+use crate::view::network::PATH;
 use crate::view::series::workloads::{About, Line, Value, chart};
 use crate::view::text::{clean, enclosed, joined};
 
@@ -86,7 +86,8 @@ pub fn network(all: &[&Group]) -> Vec<Chart> {
     let key = "Loopback is not a network.";
     let about =
         |title, value| About { title, axis: key::STREAMS.name(), place: format_count, value, key };
-    let by_size = |title, value| About { axis: "block size", place: exact, ..about(title, value) };
+    let by_size =
+        |title, value| About { axis: "block size", place: format_size, ..about(title, value) };
     [
         charts(&about(RATES, Value::Rate), &rates(streams)),
         charts(&by_size(RATES_BY_SIZE, Value::Rate), &rates(size)),
