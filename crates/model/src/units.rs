@@ -140,15 +140,15 @@ pub fn format_size(bytes: u64) -> String {
     match value {
         _ if value.fract() == 0.0 => format!("{value:.0} {name}"),
         // Rounded to 64.0 KiB, the largest datagram would be as long as a block of 64 KiB.
-        _ if bytes < EXACT && (10.0 * value).round() % 10.0 == 0.0 => {
+        _ if bytes < EXACT && (10.0 * value).fract() != 0.0 => {
             format!("{} B", format_count(bytes))
         }
         _ => format!("{value:.1} {name}"),
     }
 }
 
-/// Sizes below this number of bytes are not rounded to a whole number of units.
-const EXACT: u64 = 1 << 20;
+/// Sizes below this number of bytes, such as those of datagrams, are not rounded.
+const EXACT: u64 = 1 << 16;
 
 /// A scale and a label for numbers, such as `GFLOP/s` for `64.1`.
 #[derive(Debug, Clone, PartialEq)]
@@ -318,6 +318,7 @@ mod tests {
         assert_eq!(format_size(1), "1 B");
         assert_eq!(format_size(1536), "1.5 KiB");
         assert_eq!(format_size(65_507), "65\u{202f}507 B", "not 64.0 KiB");
+        assert_eq!(format_size(1472), "1\u{202f}472 B", "not 1.4 KiB");
         assert_eq!(format_size(187_500), "183.1 KiB");
         assert_eq!(format_size(25_232_932_864), "23.5 GiB");
         assert_eq!(format_size(503_316_480), "480 MiB");

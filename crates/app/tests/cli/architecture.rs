@@ -112,7 +112,19 @@ fn no_workload_is_known_by_its_name() {
 const ORDINARY: &[(&str, &[&str])] = &[
     ("judge", &["CPU quota", "retransmits"]),
     ("reference", &["refused", "residual", "retransmits"]),
-    ("app", &["crashed", "residual", "retransmits", "stopped", "swap", "trend", "unverified"]),
+    (
+        "app",
+        &[
+            "crashed",
+            "left_out",
+            "residual",
+            "retransmits",
+            "stopped",
+            "swap",
+            "trend",
+            "unverified",
+        ],
+    ),
     ("run", &[]),
     (
         "report",

@@ -186,7 +186,7 @@ fn an_explained_profile_is_a_profile() {
         let path = dir.file("mine.toml", &text);
         let copied = cost(&["--no-reference", "--profile", path.to_str().unwrap()]).0;
         let configurations = proofmark_model::counted(copied as u64, "configuration");
-        assert!(text.starts_with(&format!("# On this machine: {configurations}, ")), "{text}");
+        assert!(text.starts_with(&format!("# On this machine: {configurations}; ")), "{text}");
     }
 }
 
